@@ -1,0 +1,143 @@
+"""The Rust core: differential zonotopes, branch and bound, certified linear programming bounds.
+
+Shapes: I inputs, O outputs, n generators. All arrays are C-contiguous float64. Nothing here rounds in the caller's favour: every number that
+is handed in as a bound must already be rounded to the safe side, as the docstrings say.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: Final[str]
+
+type Array = NDArray[np.float64]
+type Layer = tuple[Array, Array, Array | None, Array | None]
+"""weight (m, n), bias (m,), and how far the exact weight and bias may lie from them, elementwise, or None where they are exact."""
+
+@final
+class Pair:
+    """Two networks with the same depth and the same width in every layer; ReLU between the layers, none after the last."""
+
+    def __new__(cls, reference: Sequence[Layer], candidate: Sequence[Layer]) -> Pair: ...
+    @property
+    def input_size(self) -> int: ...
+    @property
+    def output_size(self) -> int: ...
+
+@final
+class Property:
+    """What must hold at every input of the region; f is the reference, g the candidate."""
+
+    @staticmethod
+    def epsilon(eps: float, norm: str, outputs: Sequence[int]) -> Property:
+        """||(g - f)(x)|_outputs||_norm <= eps; norm is linf, l1 or l2; eps rounded down."""
+    @staticmethod
+    def top1(margin: float | None) -> Property:
+        """Where f_k - f_l >= margin for all l != k (None: 0), g_k >= g_j for all j; margin rounded down."""
+    @staticmethod
+    def confidence(threshold: float, delta: float) -> Property:
+        """Top-1 where softmax_k(f) >= delta; threshold is ln(delta / (1 - delta)) rounded down."""
+    @staticmethod
+    def linear(candidate: Array, reference: Array, bound: float, strict: bool) -> Property:
+        """candidate . g + reference . f <= bound (or < bound if strict); bound rounded down."""
+
+@final
+class Settings:
+    """How to search; immutable. Unknown names and values out of range raise InputError."""
+
+    def __new__(
+        cls,
+        *,
+        domain: str = "shared",  # "paper" | "naive" | "shared"
+        threads: int = 0,  # 0: one per core
+        timeout: float = float("inf"),  # seconds
+        memory: int = 2 << 30,  # bytes for open boxes
+        boxes: int = 0,  # stop after so many boxes; 0: no limit
+        lp: bool = True,  # ask the LP solver
+    ) -> Settings: ...
+
+@final
+class LinearProgram:
+    """maximise objective . e  subject to  lower <= matrix e <= upper  and  -1 <= e <= 1, for each objective in turn."""
+
+    @property
+    def matrix(self) -> Array: ...  # (rows, n)
+    @property
+    def lower(self) -> Array: ...  # (rows,), may be -inf
+    @property
+    def upper(self) -> Array: ...  # (rows,), may be +inf
+    @property
+    def objectives(self) -> Array: ...  # (J, n)
+
+type LpAnswer = tuple[Array, Array, Array | None]
+"""duals (J, rows), points (J, n), ray (rows,) or None.
+
+Nothing here is believed: duals y only serve to compute the bound ||c - M^T y||_1 + sum max(y_i lower_i, y_i upper_i), points only suggest inputs.
+A ray says that the constraints alone are contradictory: ||M^T y||_1 + sum max(y_i lower_i, y_i upper_i) < 0. NaN rows mean "no answer"."""
+
+@final
+class Progress:
+    """What the search knows so far."""
+
+    @property
+    def certified(self) -> float: ...  # share of the region proved, 0 to 1
+    @property
+    def boxes(self) -> int: ...
+    @property
+    def open_boxes(self) -> int: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+
+@final
+class Solution:
+    """What the search found. `verdict` is equivalent, different or unknown; `reason` says why it is unknown."""
+
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def reason(self) -> str | None: ...  # timeout | memory | spurious | incomplete | float_only | interrupted
+    @property
+    def vacuous(self) -> bool: ...
+    @property
+    def witness(self) -> Array | None: ...  # (I,)
+    @property
+    def boxes(self) -> int: ...
+    @property
+    def splits(self) -> int: ...
+    @property
+    def lps(self) -> int: ...
+    @property
+    def initial_bound(self) -> float: ...  # of the first box: eps largest |bound| of a difference; others likewise over all outputs
+    @property
+    def certified_fraction(self) -> float: ...
+    @property
+    def open_boxes(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def stages(self) -> dict[str, int]: ...  # boxes (or pairs) decided by each stage
+
+def solve(
+    pair: Pair,
+    lower: Array,
+    upper: Array,
+    property: Property,
+    settings: Settings,
+    *,
+    constraints: tuple[Array, Array] | None = None,  # A (q, I), b (q,): only inputs with A x <= b count; must contain the exact region
+    answer_lps: Callable[[list[LinearProgram]], list[LpAnswer]] | None = None,
+    confirm: Callable[[Array], bool] | None = None,  # replays a candidate (I,) exactly; True makes it the witness
+    progress: Callable[[Progress], None] | None = None,  # about ten times a second, on the calling thread
+) -> Solution:
+    """Decide a property of a pair on the box lower <= x <= upper (rounded outward).
+
+    All callbacks run on the calling thread, never on a worker. An exception in one, KeyboardInterrupt included, stops the search and
+    propagates, except that KeyboardInterrupt yields a Solution with reason "interrupted".
+    """
+
+def evaluate(pair: Pair, inputs: Array) -> tuple[Array, Array]:
+    """Both networks in float64 at inputs (N, I): two arrays (N, O)."""

@@ -1,0 +1,62 @@
+"""The errors a user can meet: each says what is wrong, where, and what to do about it.
+
+A spec collects many findings before it gives up, so `SpecError` carries a list of `Diagnostic`; a network or an argument is refused at the
+first finding. Rendering lives in `eqspec.report`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from eqspec.span import Span
+
+Severity = Literal["error", "warning"]
+
+
+class EqspecError(Exception):
+    """Base of every error eqspec raises on purpose."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """A second place that belongs to a finding, and what it has to do with it."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding about a spec: stable code, what, where, why, and a fix."""
+
+    code: str
+    severity: Severity
+    message: str
+    span: Span | None
+    labels: tuple[Label, ...] = ()
+    help: str | None = None
+
+
+class SpecError(EqspecError):
+    """A spec cannot be used; `diagnostics` lists everything that is wrong with it."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("; ".join(f"{d.code}: {d.message}" for d in self.diagnostics))
+
+
+class InputError(EqspecError, ValueError):
+    """An argument is out of range or of the wrong shape; the message names it, its value and what is accepted."""
+
+
+class NetworkError(EqspecError):
+    """A network file cannot be read exactly; names file, node, operator, cause and a fix."""
+
+    def __init__(
+        self, path: str, message: str, *, node: str | None = None, operator: str | None = None, fix: str | None = None
+    ) -> None:
+        self.path, self.message, self.node, self.operator, self.fix = path, message, node, operator, fix
+        place = f" (operator {operator!r}, node {node!r})" if operator or node else ""
+        super().__init__(f"{path}: {message}{place}" + (f". Fix: {fix}" if fix else ""))
