@@ -5,15 +5,15 @@ is handed in as a bound must already be rounded to the safe side, as the docstri
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final, final
+from typing import Final, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __version__: Final[str]
 
-type Array = NDArray[np.float64]
-type Layer = tuple[Array, Array, Array | None, Array | None]
+Array: TypeAlias = NDArray[np.float64]
+Layer: TypeAlias = tuple[Array, Array, Array | None, Array | None]
 """weight (m, n), bias (m,), and how far the exact weight and bias may lie from them, elementwise, or None where they are exact."""
 
 @final
@@ -71,7 +71,7 @@ class LinearProgram:
     @property
     def objectives(self) -> Array: ...  # (J, n)
 
-type LpAnswer = tuple[Array, Array, Array | None]
+LpAnswer: TypeAlias = tuple[Array, Array, Array | None]
 """duals (J, rows), points (J, n), ray (rows,) or None.
 
 Nothing here is believed: duals y only serve to compute the bound ||c - M^T y||_1 + sum max(y_i lower_i, y_i upper_i), points only suggest inputs.

@@ -1,0 +1,82 @@
+"""A task: one claim about one pair on one region, with everything exact that a verdict depends on.
+
+x is a point in *network units* (after normalisation), shape (I,). raw_i = centre_i + scale_i * x_i.
+`lower_exact`/`upper_exact` and `constraints` are the region itself; `lower`/`upper` are the same box rounded outward to float64, which is what
+gets proved. A witness must lie in the exact region.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqspec.networks.network import Network
+from eqspec.span import Span
+from eqspec.tasks.property import Property
+
+Expectation = Literal["equivalent", "different", "unknown", "vacuous"]
+Domain = Literal["paper", "naive", "shared"]
+
+
+@dataclass(frozen=True)
+class Space:
+    """Names and units of inputs and outputs, and the normalisation, exact: raw = centre + scale * x."""
+
+    features: tuple[str, ...]
+    units: tuple[str | None, ...]
+    outputs: tuple[str, ...]
+    centre: tuple[Fraction, ...]
+    scale: tuple[Fraction, ...]
+    decide: Literal["max", "min"] = "max"
+
+
+@dataclass(frozen=True)
+class LinearConstraint:
+    """coefficients . x <= bound (< if strict), in network units."""
+
+    coefficients: tuple[Fraction, ...]
+    bound: Fraction
+    strict: bool = False
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a task may cost. `threads` None: one per core; `memory` in bytes; `timeout` in seconds, None: no limit."""
+
+    timeout: float | None = None
+    memory: int | None = None
+    threads: int | None = None
+    jobs: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One claim to decide. Both networks read x in network units (a `takes raw` file has the normalisation composed in front of it).
+
+    With `decide` min the outputs stay as the file gives them; whoever runs the task turns the scores round.
+    """
+
+    id: str
+    check: str
+    parameters: dict[str, Fraction]
+    reference: Network
+    candidate: Network
+    reference_name: str
+    candidate_name: str
+    reference_takes_raw: bool
+    candidate_takes_raw: bool
+    space: Space
+    lower_exact: tuple[Fraction, ...]
+    upper_exact: tuple[Fraction, ...]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    property: Property
+    constraints: tuple[LinearConstraint, ...] = ()
+    budget: Budget = field(default_factory=Budget)
+    expected: Expectation | None = None
+    tags: tuple[str, ...] = ()
+    source: Span | None = None
