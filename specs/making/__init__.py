@@ -1,0 +1,1 @@
+"""How the example networks are made: data, training, pruning, export. `specs/make_examples.py` puts it together."""
