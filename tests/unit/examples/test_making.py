@@ -1,4 +1,4 @@
-"""The script behind the example networks: gradients, pruning, export, and that hand-made networks are what they claim."""
+"""What makes the example networks: gradients, pruning, export, and that hand-made networks are what they claim."""
 
 from __future__ import annotations
 
