@@ -1,8 +1,9 @@
 """A ReLU network as alternating affine and ReLU layers.
 
-Shapes: layer l has weight (m_l, n_l) and bias (m_l,), n_0 = I inputs, the last m = O outputs; ReLU follows every layer but the last.
-Weights are float64. Where a layer is not exactly representable (several operators were folded into one), `weight_error` and `bias_error`
-bound, elementwise, how far the exact number may lie from the stored one, so that a proof covers the folding too.
+Shapes: layer l has weight (m_l, n_l) and bias (m_l,), n_0 = I inputs, the last m = O outputs; ReLU follows every
+layer but the last. Weights are float64. Where a layer is not exactly representable (several operators were folded
+into one), `weight_error` and `bias_error` bound, elementwise, how far the exact number may lie from the stored one,
+so that a proof covers the folding too.
 """
 
 from __future__ import annotations
@@ -10,12 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.errors import InputError, NetworkError
+from eqspec.networks import exact
+
 Array = NDArray[np.float64]
+Stripped = Literal["softmax", "log_softmax"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +36,11 @@ class AffineLayer:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A network that was read from a file (or built in memory) and folded."""
+    """A network that was read from a file (or built in memory) and folded.
+
+    Raises NetworkError where the layers do not fit together, are not C-contiguous float64, or hold a number that is not
+    finite.
+    """
 
     layers: tuple[AffineLayer, ...]
     source: str
@@ -39,8 +49,44 @@ class Network:
     input_shape: tuple[int | str, ...] = ()
     output_name: str = "output"
     output_shape: tuple[int | str, ...] = ()
-    stripped: Literal["softmax", "log_softmax"] | None = None
+    stripped: Stripped | None = None
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.layers:
+            raise NetworkError(self.source, "the network has no layers", fix="give at least one affine layer")
+        width: int | None = None
+        for number, layer in enumerate(self.layers):
+            width = self._check_layer(number, layer, width)
+
+    def _check_layer(self, number: int, layer: AffineLayer, width: int | None) -> int:
+        rows = layer.weight.shape[0] if isinstance(layer.weight, np.ndarray) and layer.weight.ndim == 2 else 0
+        columns = layer.weight.shape[1] if rows else 0
+        for name, array, shape in (
+            ("weight", layer.weight, (rows, columns)),
+            ("bias", layer.bias, (rows,)),
+            ("weight_error", layer.weight_error, (rows, columns)),
+            ("bias_error", layer.bias_error, (rows,)),
+        ):
+            if array is None:
+                continue
+            where = f"layer {number}, {name}"
+            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or not array.flags.c_contiguous:
+                fix = "convert it with numpy.ascontiguousarray(array, dtype=numpy.float64)"
+                raise NetworkError(self.source, f"{where}: not a C-contiguous float64 array", fix=fix)
+            if array.shape != shape or array.size == 0:
+                fix = "weight is (outputs, inputs), neither of them 0, bias is (outputs,); errors have the same shapes"
+                raise NetworkError(self.source, f"{where}: shape {array.shape} does not fit", fix=fix)
+            if not np.isfinite(array).all() or (name.endswith("error") and (array < 0).any()):
+                fix = "repair the training or the export that made it"
+                wrong = "a number that is not finite" if not np.isfinite(array).all() else "a negative error"
+                raise NetworkError(self.source, f"{where}: {wrong}", fix=fix)
+        if width is not None and columns != width:
+            fix = "each layer must have as many inputs as the one before has outputs"
+            raise NetworkError(
+                self.source, f"layer {number} has {columns} inputs, the one before {width} outputs", fix=fix
+            )
+        return int(rows)
 
     @property
     def input_size(self) -> int:
@@ -53,9 +99,25 @@ class Network:
         return int(self.layers[-1].weight.shape[0])
 
     def evaluate(self, inputs: Array) -> Array:
-        """Outputs (N, O) in float64 at inputs (N, I)."""
-        raise NotImplementedError
+        """Outputs (N, O) in float64 at inputs (N, I). Raises InputError for another shape."""
+        values = np.asarray(inputs, dtype=np.float64)
+        if values.ndim != 2 or values.shape[1] != self.input_size:
+            raise InputError(f"inputs: shape {values.shape} given, (N, {self.input_size}) is accepted by {self.source}")
+        for layer in self.layers[:-1]:
+            values = np.maximum(values @ layer.weight.T + layer.bias, 0.0)
+        last = self.layers[-1]
+        outputs: Array = values @ last.weight.T + last.bias
+        return outputs
 
     def evaluate_exact(self, point: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-        """Exact enclosures (lo, hi) of each output at one rational input; lo == hi where every layer is exact."""
-        raise NotImplementedError
+        """Exact enclosures (lo, hi) of each output at one rational input; lo == hi where every layer is exact.
+
+        Raises InputError where the point has another length than I.
+        """
+        if len(point) != self.input_size:
+            raise InputError(f"point: {len(point)} numbers given, {self.input_size} are accepted by {self.source}")
+        return exact.evaluate(self._integer_layers, [Fraction(x) for x in point])
+
+    @cached_property
+    def _integer_layers(self) -> list[exact.IntegerLayer]:
+        return [exact.IntegerLayer(layer) for layer in self.layers]
