@@ -1,0 +1,282 @@
+"""Affine functions of one vector of ReLU outputs: what every value inside a ReLU network is.
+
+A `Level` is a vector of units: level 0 the network's inputs, level k + 1 the ReLU outputs whose arguments are affine
+in level k. A value of `shape` is an `Affine`: bias + matrix . units, one row per entry. Two matrix forms: `Pick`, one
+scaled unit per entry, holds inputs, their reshapes, transposes and normalisations without a dense identity (and
+exactly); `Dense` has shape (*shape, n) over the first n units.
+
+Soundness: every operation is one of `enclosure`, so errors only grow and stay None where nothing was rounded. Values
+of different levels meet (a residual branch) by carrying the lower one up exactly: x = relu(x) - relu(-x). Shapes are
+checked before anything is allocated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqspec.networks import enclosure as en
+from eqspec.networks.enclosure import Enclosure
+
+Indices = NDArray[np.intp]
+
+MAX_ENTRIES = 1 << 26
+"""Largest array that is formed: half a GiB of float64."""
+
+
+class TooLargeError(ValueError):
+    """A matrix would exceed MAX_ENTRIES."""
+
+
+def check_size(*shapes: Sequence[int]) -> None:
+    """Refuse shapes whose arrays would be absurdly large, before they are allocated."""
+    for shape in shapes:
+        if prod(shape) > MAX_ENTRIES:
+            raise TooLargeError(f"an array of shape {tuple(shape)} is beyond the limit of {MAX_ENTRIES} numbers")
+
+
+@dataclass(eq=False)
+class Level:
+    """A vector of units: `blocks` are the arguments of its ReLUs, in order (none for the inputs)."""
+
+    depth: int
+    size: int
+    blocks: list[Affine] = field(default_factory=list)
+    above: Level | None = None
+
+    def rectify(self, value: Affine) -> Affine:
+        """relu(value) for a value over this level: new units one level up."""
+        self.above = self.above or Level(self.depth + 1, 0)
+        check_size((value.size, self.size), (self.above.size + value.size,))
+        units = np.arange(self.above.size, self.above.size + value.size).reshape(value.shape)
+        self.above.blocks.append(value)
+        self.above.size += value.size
+        return pick(self.above, units)
+
+
+@dataclass(frozen=True, eq=False)
+class Pick:
+    """Entry i is scale_i times unit index_i; both have the value's shape."""
+
+    index: Indices
+    scale: Enclosure
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """Entry i is row i times the units; rows has shape (*shape, n), n at most the size of the level."""
+
+    rows: Enclosure
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """bias + matrix . units of `level`."""
+
+    level: Level
+    matrix: Pick | Dense
+    bias: Enclosure
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the value."""
+        return self.bias.shape
+
+    @property
+    def size(self) -> int:
+        """Number of entries."""
+        return int(self.bias.value.size)
+
+
+Combine: TypeAlias = Callable[[Enclosure, Enclosure], Enclosure]
+
+
+def pick(level: Level, index: Indices) -> Affine:
+    """Some units themselves, exact."""
+    return Affine(level, Pick(index, en.exactly(np.ones(index.shape))), en.exactly(np.zeros(index.shape)))
+
+
+def constant(level: Level, value: Enclosure) -> Affine:
+    """A value that depends on no unit."""
+    return Affine(level, Dense(en.exactly(np.zeros((*value.shape, 0)))), value)
+
+
+def dense(value: Affine, width: int | None = None) -> Enclosure:
+    """The rows as an array (*shape, width), by default as wide as the level is now."""
+    width = value.level.size if width is None else width
+    check_size((*value.shape, width))
+    if isinstance(value.matrix, Dense):
+        missing = width - value.matrix.rows.shape[-1]
+        return value.matrix.rows if missing == 0 else _map(value.matrix.rows, lambda a: _pad_columns(a, missing))
+    index = value.matrix.index[..., None]
+
+    def scatter(a: en.Array) -> en.Array:
+        rows = np.zeros((*value.shape, width))
+        np.put_along_axis(rows, index, a[..., None], axis=-1)
+        return rows
+
+    return _map(value.matrix.scale, scatter)
+
+
+def rearrange(value: Affine, positions: Callable[[Indices], NDArray[Any]]) -> Affine:
+    """Entries put elsewhere: `positions` maps the array of flat positions as it would map the value itself."""
+    before = np.arange(value.size).reshape(value.shape)
+    take = np.asarray(positions(before))
+    check_size(take.shape)
+    return _take(value, take, same=take.size == before.size and bool((take.ravel() == before.ravel()).all()))
+
+
+def _take(value: Affine, take: Indices, *, same: bool) -> Affine:
+    def gather(a: NDArray[Any]) -> NDArray[Any]:
+        flat = a.reshape(value.size, *a.shape[len(value.shape) :])
+        return (flat if same else flat[take.ravel()]).reshape(*take.shape, *flat.shape[1:])
+
+    bias = _map(value.bias, gather)
+    if isinstance(value.matrix, Pick):
+        index = gather(value.matrix.index)
+        return Affine(value.level, Pick(index, _map(value.matrix.scale, gather)), bias)
+    check_size((*take.shape, value.matrix.rows.shape[-1]))
+    return Affine(value.level, Dense(_map(value.matrix.rows, gather)), bias)
+
+
+def broadcast(value: Affine, shape: tuple[int, ...]) -> Affine:
+    """The value in a larger shape, by numpy's rules."""
+    check_size(shape)
+    return value if shape == value.shape else rearrange(value, lambda p: np.broadcast_to(p, shape))
+
+
+def scale(value: Affine, factor: Enclosure, combine: Combine = en.multiply) -> Affine:
+    """value * factor elementwise, broadcast; or value / factor with `combine` divide."""
+    value = broadcast(value, _broadcast_shape(value.shape, factor.shape))
+    bias = combine(value.bias, factor)
+    if isinstance(value.matrix, Pick):
+        return Affine(value.level, Pick(value.matrix.index, combine(value.matrix.scale, factor)), bias)
+    columns = _map(factor, lambda a: a[..., None])
+    return Affine(value.level, Dense(combine(value.matrix.rows, columns)), bias)
+
+
+def shift(value: Affine, offset: Enclosure) -> Affine:
+    """value + offset elementwise, broadcast."""
+    value = broadcast(value, _broadcast_shape(value.shape, offset.shape))
+    return Affine(value.level, value.matrix, en.add(value.bias, offset))
+
+
+def negate(value: Affine) -> Affine:
+    """-value, exact."""
+    matrix = value.matrix
+    if isinstance(matrix, Pick):
+        return Affine(value.level, Pick(matrix.index, en.negate(matrix.scale)), en.negate(value.bias))
+    return Affine(value.level, Dense(en.negate(matrix.rows)), en.negate(value.bias))
+
+
+def add(first: Affine, second: Affine) -> Affine:
+    """first + second, broadcast; the lower one is carried up to the level of the other."""
+    first, second = raise_together([first, second])
+    shape = _broadcast_shape(first.shape, second.shape)
+    first, second = broadcast(first, shape), broadcast(second, shape)
+    rows = en.add(dense(first), dense(second))
+    return Affine(first.level, Dense(rows), en.add(first.bias, second.bias))
+
+
+def raise_together(values: Sequence[Affine]) -> list[Affine]:
+    """The same values, all over the highest of their levels."""
+    highest = max((value.level for value in values), key=lambda level: level.depth)
+    return [_raise(value, highest) for value in values]
+
+
+def _raise(value: Affine, highest: Level) -> Affine:
+    """Carry a value up to a level: x = relu(x) - relu(-x), or relu(x) alone for units, which are never negative."""
+    while value.level.depth < highest.depth:
+        matrix = value.matrix
+        if isinstance(matrix, Dense) and matrix.rows.shape[-1] == 0:
+            return Affine(highest, matrix, value.bias)
+        if (
+            isinstance(matrix, Pick)
+            and value.level.depth > 0
+            and not value.bias.value.any()
+            and value.bias.error is None
+        ):
+            units = value.level.rectify(pick(value.level, matrix.index))
+            assert isinstance(units.matrix, Pick)
+            value = Affine(units.level, Pick(units.matrix.index, matrix.scale), value.bias)
+            continue
+        positive, negative = value.level.rectify(value), value.level.rectify(negate(value))
+        rows = en.add(dense(positive), en.negate(dense(negative)))
+        value = Affine(positive.level, Dense(rows), positive.bias)
+    return value
+
+
+def stack(values: Sequence[Affine]) -> Affine:
+    """The entries of all values in one vector, over one level."""
+    values = [rearrange(value, lambda p: p.reshape(-1)) for value in raise_together(values)]
+    bias = _concatenate([value.bias for value in values])
+    picks = [value.matrix for value in values if isinstance(value.matrix, Pick)]
+    level = values[0].level
+    if len(picks) == len(values):
+        return Affine(
+            level, Pick(np.concatenate([m.index for m in picks]), _concatenate([m.scale for m in picks])), bias
+        )
+    check_size((bias.shape[0], level.size))
+    return Affine(level, Dense(_concatenate([dense(value) for value in values])), bias)
+
+
+def matmul(value: Affine, weight: Enclosure) -> Affine:
+    """value @ weight, both of rank 2 or more, by numpy's rules."""
+    batch = np.broadcast_shapes(value.shape[:-2], weight.shape[:-2])
+    rows, inner, columns = value.shape[-2], value.shape[-1], weight.shape[-1]
+    if inner != weight.shape[-2]:
+        raise ValueError(f"shapes {value.shape} and {weight.shape} do not multiply")
+    check_size((*batch, rows, columns, value.level.size), (*batch, rows, inner, columns))
+    bias = en.matmul(value.bias, weight)
+    if isinstance(value.matrix, Pick) and (spread := _spread(value.matrix, weight, value.level.size)) is not None:
+        return Affine(value.level, Dense(spread), bias)
+    units_first = _map(dense(value), lambda a: np.moveaxis(a, -1, 0))  # (n, ..., rows, inner)
+    if weight.value.ndim > value.bias.value.ndim:
+        lead = (1,) * (weight.value.ndim - value.bias.value.ndim)
+        units_first = _map(units_first, lambda a: a.reshape(a.shape[0], *lead, *a.shape[1:]))
+    product = en.matmul(units_first, weight)
+    return Affine(value.level, Dense(_map(product, lambda a: np.ascontiguousarray(np.moveaxis(a, 0, -1)))), bias)
+
+
+def _spread(matrix: Pick, weight: Enclosure, width: int) -> Enclosure | None:
+    """Rows of value @ weight, each entry one product in its unit's column; None where a unit occurs twice in a row."""
+    in_order = np.sort(matrix.index, axis=-1)
+    if (in_order[..., 1:] == in_order[..., :-1]).any():
+        return None
+    terms = en.multiply(_map(matrix.scale, lambda a: a[..., :, None]), _map(weight, lambda a: a[..., None, :, :]))
+    *lead, inner, columns = terms.shape  # (..., rows, inner, columns)
+    index = np.broadcast_to(matrix.index[..., None, :], (*lead, columns, inner))
+
+    def scatter(a: en.Array) -> en.Array:
+        rows = np.zeros((*lead, columns, width))
+        np.put_along_axis(rows, index, np.swapaxes(a, -1, -2), axis=-1)
+        return rows
+
+    return _map(terms, scatter)
+
+
+def _map(a: Enclosure, f: Callable[[en.Array], en.Array]) -> Enclosure:
+    """A rearrangement applied to value and error alike."""
+    return Enclosure(f(a.value), None if a.error is None else f(a.error))
+
+
+def _concatenate(parts: Sequence[Enclosure]) -> Enclosure:
+    value = np.concatenate([part.value for part in parts])
+    exact = all(part.error is None for part in parts)
+    return Enclosure(value, None if exact else np.concatenate([part.radius for part in parts]))
+
+
+def _pad_columns(a: en.Array, count: int) -> en.Array:
+    return np.concatenate([a, np.zeros((*a.shape[:-1], count))], axis=-1)
+
+
+def _broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError as error:
+        raise ValueError(f"shapes {a} and {b} do not broadcast") from error

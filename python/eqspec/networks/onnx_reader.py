@@ -1,0 +1,188 @@
+"""ONNX to layers: the graph is evaluated on affine values, and each ReLU starts a new layer.
+
+The network is the real function of the stored weights, read at one sample: an open size, or a leading one where there
+are several axes, is the batch and becomes 1. A model that makes no sense so (an image without a batch axis) is read
+with its whole input as the sample. A Softmax at the end is left out and reported. Folding may round; then the layers
+say by how much (see `enclosure`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from onnx import NodeProto
+
+from eqspec.errors import NetworkError
+from eqspec.networks import affine as af
+from eqspec.networks import arithmetic, onnx_graph, rearranging
+from eqspec.networks.affine import Affine, Level
+from eqspec.networks.call import Call, Scores, Value
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.network import AffineLayer, Network, Stripped
+from eqspec.networks.onnx_graph import Graph, name_of
+from eqspec.networks.onnx_tensor import UnreadableError, decode
+
+OPERATORS = arithmetic.OPERATORS | rearranging.OPERATORS
+MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
+"""What a node with impossible attributes or shapes may raise inside; it is reported as that node's fault."""
+
+
+def read(path: str, content: bytes) -> Network:
+    """A model's network. Raises NetworkError."""
+    graph = onnx_graph.load(path, content)
+    readings = _readings(graph.input_shape)
+    try:
+        return _Reading(graph, *readings[0]).network(content)
+    except NetworkError:
+        for reading in readings[1:]:
+            try:
+                return _Reading(graph, *reading).network(content)
+            except NetworkError:
+                continue
+        raise
+
+
+def _readings(shape: tuple[int | str, ...]) -> list[tuple[tuple[int, ...], int | None]]:
+    """What one sample's shape may be, best first, with the fixed batch size that was replaced by 1."""
+    if any(isinstance(d, str) for d in shape):
+        return [(tuple(1 if isinstance(d, str) else d for d in shape), None)]
+    fixed = tuple(d for d in shape if isinstance(d, int))
+    if len(fixed) == 1 or fixed[0] == 1:
+        return [(fixed, None)]
+    return [((1, *fixed[1:]), fixed[0]), (fixed, None)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """One way to read a graph: the sample's shape, and the fixed batch size that was set aside."""
+
+    graph: Graph
+    shape: tuple[int, ...]
+    batch: int | None
+
+    def network(self, content: bytes) -> Network:
+        graph, notes = self.graph, list[str]()
+        if self.batch is not None:
+            notes.append(
+                f"the first axis of input {graph.input_name!r} (size {self.batch}) is the batch; one sample is read"
+            )
+        inputs = Level(0, prod(self.shape))
+        if inputs.size > af.MAX_ENTRIES:
+            raise self._error(
+                f"{inputs.size} features are beyond the limit of {af.MAX_ENTRIES}", None, "use a smaller input"
+            )
+        result = self._result(inputs, notes)
+        stripped: Stripped | None = None
+        if isinstance(result, Scores):
+            stripped = result.kind
+            name = "Softmax" if stripped == "softmax" else "LogSoftmax"
+            notes.append(f"the trailing {name} is left out: the outputs are its scores")
+            result = result.scores
+        if isinstance(result, np.ndarray):
+            raise self._error("the output holds integers", None, "export the scores themselves")
+        if isinstance(result, Enclosure):
+            result = af.constant(inputs, result)
+        self._check_output(result)
+        try:
+            layers = _layers(inputs, result)
+        except MALFORMED as error:
+            raise self._error(f"the layers cannot be formed ({error})", None, "use a smaller network") from error
+        if any(layer.weight_error is not None or layer.bias_error is not None for layer in layers):
+            notes.append("operators were folded with rounding; the rounding is part of what is proved")
+        digest = hashlib.sha256(content)
+        graph.external.update(digest)
+        names = (graph.input_name, graph.input_shape, graph.output_name, graph.output_shape)
+        return Network(tuple(layers), graph.path, digest.hexdigest(), *names, stripped, tuple(notes))
+
+    def _result(self, inputs: Level, notes: list[str]) -> Value:
+        graph = self.graph
+        values: dict[str, Value] = {graph.input_name: af.pick(inputs, np.arange(inputs.size).reshape(self.shape))}
+        for node in graph.nodes:
+            call = Call(
+                node,
+                graph.opset,
+                [self._input(name, values, node) for name in node.input],
+                inputs,
+                graph.external,
+                self.batch,
+                notes,
+            )
+            results = self._evaluate(call)
+            values.update(zip(node.output, results, strict=False))
+        if graph.output_name not in values and graph.output_name not in graph.initializers:
+            raise self._error(f"no node computes the output {graph.output_name!r}", None, "export the model again")
+        return self._input(graph.output_name, values, None)  # type: ignore[return-value]
+
+    def _input(self, name: str, values: dict[str, Value], node: NodeProto | None) -> Value | None:
+        if not name:
+            return None
+        if name not in values and name in self.graph.initializers:
+            try:
+                values[name] = decode(self.graph.initializers[name], self.graph.external)
+            except UnreadableError as error:
+                raise self._error(f"initialiser {name!r}: {error.message}", node, error.fix) from error
+            except MALFORMED as error:
+                raise self._error(f"initialiser {name!r}: {error}", node, "export the model again") from error
+        if name not in values:
+            message = f"no earlier node computes {name!r}"
+            raise self._error(
+                message, node, "only a node's offered outputs can be read, and nodes must be in order: export it again"
+            )
+        return values[name]
+
+    def _evaluate(self, call: Call) -> Sequence[Value]:
+        node = call.node
+        operator = OPERATORS.get(node.op_type) if node.domain in ("", "ai.onnx") else None
+        if operator is None:
+            name = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+            fix = f"rewrite or remove it; these are read: {', '.join(sorted(OPERATORS))}"
+            raise self._error(f"operator {name} is not supported", node, fix)
+        try:
+            return operator(call)
+        except UnreadableError as error:
+            raise self._error(error.message, node, error.fix) from error
+        except OverflowError as error:
+            raise self._error(f"{error}", node, "rescale the weights") from error
+        except af.TooLargeError as error:
+            raise self._error(f"{error}", node, "use a smaller network") from error
+        except MALFORMED as error:
+            raise self._error(f"the node does not make sense ({error})", node, "export the model again") from error
+
+    def _check_output(self, result: Affine) -> None:
+        declared = self.graph.output_shape
+        fixed = [d for d in declared if isinstance(d, int)]
+        if result.size == 0:
+            raise self._error("the output is empty", None, "export the model again")
+        if self.batch is not None and len(fixed) == len(declared) > 0 and prod(fixed) != result.size * self.batch:
+            message = f"the output of shape {declared} is not {self.batch} samples of {result.size} outputs"
+            raise self._error(message, None, "export the model with a batch size of 1")
+
+    def _error(self, message: str, node: NodeProto | None, fix: str) -> NetworkError:
+        place = {} if node is None else {"node": name_of(node), "operator": node.op_type}
+        return NetworkError(self.graph.path, message, fix=fix, **place)
+
+
+def _layers(inputs: Level, result: Affine) -> list[AffineLayer]:
+    """Every level's ReLU arguments over the level below, then the result over its own."""
+    layers: list[AffineLayer] = []
+    level = inputs
+    while level is not result.level:
+        assert level.above is not None
+        layers.append(_layer(af.stack(level.above.blocks), level.size))
+        level = level.above
+    layers.append(_layer(af.rearrange(result, lambda p: p.reshape(-1)), level.size))
+    return layers
+
+
+def _layer(value: Affine, width: int) -> AffineLayer:
+    rows = af.dense(value, width)
+    weight, bias = np.ascontiguousarray(rows.value), np.ascontiguousarray(value.bias.value)
+    weight_error = None if rows.error is None or not rows.error.any() else np.ascontiguousarray(rows.error)
+    bias_error = (
+        None if value.bias.error is None or not value.bias.error.any() else np.ascontiguousarray(value.bias.error)
+    )
+    return AffineLayer(weight, bias, weight_error, bias_error)

@@ -1,0 +1,159 @@
+"""ONNX tensors as exact numbers: float16, bfloat16, float32 and float64 become float64, integers become int64, nothing
+is rounded.
+
+External data is looked up relative to the model's folder and never outside it. Sizes are checked against the bytes at
+hand before anything is allocated, so a hostile header cannot ask for more memory than its file has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from math import prod
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto
+
+from eqspec.networks.affine import check_size
+from eqspec.networks.enclosure import Enclosure
+
+Whole: TypeAlias = NDArray[np.int64]
+Constant: TypeAlias = Enclosure | Whole
+"""A constant of the graph: real numbers, or integers (shapes, axes, indices, truth values)."""
+
+MAX_BYTES = 1 << 31
+"""Largest file that is read; protobuf itself allows no more."""
+
+FLOATS: dict[int, str] = {
+    TensorProto.FLOAT16: "<f2",
+    TensorProto.FLOAT: "<f4",
+    TensorProto.DOUBLE: "<f8",
+    TensorProto.BFLOAT16: "<u2",
+}
+WHOLES: dict[int, str] = {
+    TensorProto.INT8: "<i1", TensorProto.INT16: "<i2", TensorProto.INT32: "<i4", TensorProto.INT64: "<i8",
+    TensorProto.UINT8: "<u1", TensorProto.UINT16: "<u2", TensorProto.UINT32: "<u4", TensorProto.UINT64: "<u8",
+    TensorProto.BOOL: "|b1",
+}  # fmt: skip
+
+_FIELDS: dict[int, str] = {
+    TensorProto.FLOAT: "float_data", TensorProto.DOUBLE: "double_data", TensorProto.INT64: "int64_data",
+    TensorProto.UINT32: "uint64_data", TensorProto.UINT64: "uint64_data",
+}  # fmt: skip
+"""Where a tensor without raw bytes keeps its numbers; the others use int32_data."""
+
+
+class UnreadableError(Exception):
+    """Something in a model cannot be read; `fix` says what to do. The reader adds file, node and operator."""
+
+    def __init__(self, message: str, fix: str) -> None:
+        self.message, self.fix = message, fix
+        super().__init__(message)
+
+
+class ExternalData:
+    """The files beside a model that hold its tensors, each read once; `digest` covers what was read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: dict[str, bytes] = {}
+
+    def read(self, tensor: TensorProto) -> bytes:
+        """The bytes of a tensor that is stored outside the model."""
+        entries = {entry.key: entry.value for entry in tensor.external_data}
+        location = entries.get("location", "")
+        if not location:
+            raise UnreadableError("external data without a location", "save the model again with onnx.save")
+        content = self._files.get(location)
+        if content is None:
+            content = self._files[location] = self._load(location)
+        try:
+            offset = int(entries.get("offset") or 0)
+            length = int(entries.get("length") or len(content) - offset)
+        except ValueError as error:
+            raise UnreadableError(
+                "external data with an offset or length that is no number", "save it again"
+            ) from error
+        if offset < 0 or length < 0 or offset + length > len(content):
+            message = (
+                f"external data asks for bytes {offset} to {offset + length} of {location!r}, which has {len(content)}"
+            )
+            raise UnreadableError(message, "copy the data file again: it is truncated or belongs to another model")
+        return content[offset : offset + length]
+
+    def _load(self, location: str) -> bytes:
+        try:
+            root, path = self._folder.resolve(), (self._folder / location).resolve()
+            if not path.is_relative_to(root):
+                message = f"external data {location!r} lies outside the model's folder"
+                raise UnreadableError(message, "move the data file beside the model and save it again")
+            if not path.is_file():
+                message = f"no external data file {location!r} in {str(self._folder)!r}"
+                raise UnreadableError(message, "copy the data file beside the model, or save the model as one file")
+            if path.stat().st_size > MAX_BYTES:
+                raise UnreadableError(f"external data file {location!r} is larger than 2 GiB", "split it")
+            return path.read_bytes()
+        except (OSError, ValueError) as error:
+            message = f"external data file {location!r} cannot be read: {error}"
+            raise UnreadableError(message, "check the path and its permissions") from error
+
+    def update(self, digest: hashlib._Hash) -> None:
+        """Add what was read to a digest, in the order of the names."""
+        for location in sorted(self._files):
+            digest.update(location.encode("utf-8", "surrogateescape"))
+            digest.update(hashlib.sha256(self._files[location]).digest())
+
+
+def decode(tensor: TensorProto, external: ExternalData) -> Constant:
+    """The numbers of a tensor.
+
+    Raises UnreadableError for other types, sizes that do not fit and numbers that are not finite.
+    """
+    kind = tensor.data_type
+    dtype = FLOATS.get(kind) or WHOLES.get(kind)
+    if dtype is None:
+        name = TensorProto.DataType.Name(kind) if kind in TensorProto.DataType.values() else str(kind)
+        accepted = ", ".join(TensorProto.DataType.Name(k).lower() for k in (*FLOATS, *WHOLES))
+        raise UnreadableError(f"tensor of type {name.lower()}", f"convert it to one of {accepted}")
+    shape = tuple(tensor.dims)
+    if any(d < 0 for d in shape):
+        raise UnreadableError(f"tensor with the shape {shape}", "save the model again: sizes cannot be negative")
+    check_size(shape)
+    stored = _stored(tensor, dtype, external)
+    if stored.size != prod(shape):
+        message = f"tensor of shape {shape} needs {prod(shape)} numbers, the file has {stored.size}"
+        raise UnreadableError(message, "copy or export the model again: it is truncated or damaged")
+    return _exact(stored.reshape(shape), kind)
+
+
+def _stored(tensor: TensorProto, dtype: str, external: ExternalData) -> NDArray[Any]:
+    if tensor.data_location == TensorProto.EXTERNAL or tensor.HasField("raw_data"):
+        raw = external.read(tensor) if tensor.data_location == TensorProto.EXTERNAL else tensor.raw_data
+        size = np.dtype(dtype).itemsize
+        if len(raw) % size:
+            message = f"{len(raw)} bytes are no whole number of {size}-byte numbers"
+            raise UnreadableError(message, "copy or export the model again: it is truncated or damaged")
+        return np.frombuffer(raw, dtype=dtype)
+    field = _FIELDS.get(tensor.data_type, "int32_data")
+    numbers = np.array(getattr(tensor, field), dtype=None if getattr(tensor, field) else dtype)
+    if tensor.data_type in (TensorProto.FLOAT16, TensorProto.BFLOAT16):  # bit patterns, one to an integer
+        return numbers.astype("<u2").view(dtype)
+    return numbers.astype(dtype)
+
+
+def _exact(stored: NDArray[Any], kind: int) -> Constant:
+    if kind in WHOLES:
+        if stored.dtype == np.dtype("<u8") and stored.size and int(stored.max()) >> 63:
+            raise UnreadableError("an unsigned integer beyond int64", "store shapes and indices as int64")
+        return stored.astype(np.int64)
+    if kind == TensorProto.BFLOAT16:
+        stored = (stored.astype("<u4") << 16).view("<f4")
+    numbers = np.ascontiguousarray(stored, dtype=np.float64).reshape(stored.shape)
+    wrong = np.argwhere(~np.isfinite(numbers))
+    if wrong.size:
+        place = [int(i) for i in wrong[0]]
+        what = f"{numbers[tuple(place)]} at {place}" if place else str(float(numbers))
+        raise UnreadableError(f"a number that is not finite ({what})", "repair the training or the export that made it")
+    return Enclosure(numbers)
