@@ -1,0 +1,73 @@
+"""Two networks in step: the same depth, and the same width in every layer, without changing either function.
+
+Width: the thinner layer gets neurons with zero weights and zero bias, whose outputs nothing reads. Depth: the
+shallower network gets identity layers after its last ReLU, where values are never negative, so that relu(x) = x
+exactly. A network without any ReLU first gets one: y = relu(y) - relu(-y).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from eqspec.errors import InputError
+from eqspec.networks.network import AffineLayer, Array, Network
+
+
+def align(a: Network, b: Network) -> tuple[Network, Network]:
+    """Both networks with the same number of layers and the same width of each.
+
+    Raises InputError where inputs or outputs differ in number.
+    """
+    for what, first, second in (("inputs", a.input_size, b.input_size), ("outputs", a.output_size, b.output_size)):
+        if first != second:
+            raise InputError(f"networks do not compare: {a.source} has {first} {what}, {b.source} has {second}")
+    depth = max(len(a.layers), len(b.layers))
+    first_layers, second_layers = _deepen(a.layers, depth), _deepen(b.layers, depth)
+    widths = [max(x.bias.size, y.bias.size) for x, y in zip(first_layers, second_layers, strict=True)]
+    return replace(a, layers=_widen(first_layers, widths)), replace(b, layers=_widen(second_layers, widths))
+
+
+def _deepen(layers: tuple[AffineLayer, ...], depth: int) -> tuple[AffineLayer, ...]:
+    if len(layers) == depth:
+        return layers
+    if len(layers) == 1:
+        layers = _with_relu(layers[0])
+    *hidden, last = layers
+    width = last.weight.shape[1]
+    return (*hidden, *(AffineLayer(np.eye(width), np.zeros(width)) for _ in range(depth - len(layers))), last)
+
+
+def _with_relu(layer: AffineLayer) -> tuple[AffineLayer, AffineLayer]:
+    """An affine map as two layers: y = relu(y) - relu(-y)."""
+
+    def twice(error: Array | None) -> Array | None:
+        return None if error is None else np.concatenate([error, error])
+
+    weight, bias = np.concatenate([layer.weight, -layer.weight]), np.concatenate([layer.bias, -layer.bias])
+    outputs = layer.bias.size
+    difference = np.concatenate([np.eye(outputs), -np.eye(outputs)], axis=1)
+    return AffineLayer(weight, bias, twice(layer.weight_error), twice(layer.bias_error)), AffineLayer(
+        difference, np.zeros(outputs)
+    )
+
+
+def _widen(layers: tuple[AffineLayer, ...], widths: list[int]) -> tuple[AffineLayer, ...]:
+    """Zero rows up to the widths, and the zero columns that read them."""
+    inputs = layers[0].weight.shape[1]
+    return tuple(
+        _padded(layer, rows, columns)
+        for layer, rows, columns in zip(layers, widths, [inputs, *widths[:-1]], strict=True)
+    )
+
+
+def _padded(layer: AffineLayer, rows: int, columns: int) -> AffineLayer:
+    def pad(a: Array) -> Array:
+        missing = [(0, rows - a.shape[0])] + [(0, columns - n) for n in a.shape[1:]]
+        return np.pad(a, missing) if any(after for _, after in missing) else a
+
+    def pad_error(a: Array | None) -> Array | None:
+        return None if a is None else pad(a)
+
+    return AffineLayer(pad(layer.weight), pad(layer.bias), pad_error(layer.weight_error), pad_error(layer.bias_error))

@@ -1,0 +1,149 @@
+"""Stanford's .nnet text format (Julian, 2016).
+
+Lines: comments starting with //; sizes (layers, inputs, outputs, widest layer); layer widths; an unused flag; minima,
+maxima, means and ranges of the inputs (the last two with one more number for the outputs); then per layer the weight
+rows and the biases, one number a line.
+
+Decisions. A weight is the float64 nearest to its text, which is what every reader of the format computes with (numpy,
+C's double), so the network is exactly the one that runs; no error is carried. Means and ranges describe how *raw*
+inputs are normalised before, and outputs after, the network; as in Marabou and in the ONNX files made from these by
+nnet2onnx, they are not applied: the network reads normalised inputs and gives normalised outputs. They are reported
+in the notes, to be declared in the spec. Minima and maxima clip raw inputs and are likewise only checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from itertools import pairwise
+from math import isfinite
+
+import numpy as np
+
+from eqspec.errors import NetworkError
+from eqspec.networks.affine import MAX_ENTRIES
+from eqspec.networks.network import AffineLayer, Network
+
+FIX = "compare with the format's description at github.com/sisl/NNet, or export the network as ONNX"
+
+
+def read(path: str, content: bytes) -> Network:
+    """A .nnet file's network. Raises NetworkError naming the line."""
+    return _Reader(path, content).network(hashlib.sha256(content).hexdigest())
+
+
+class _Reader:
+    """The lines of a file, one after the other."""
+
+    def __init__(self, path: str, content: bytes) -> None:
+        self.path, self.line = path, 0
+        try:
+            text = content.decode("ascii")
+        except UnicodeDecodeError as error:
+            self.line = content[: error.start].count(b"\n") + 1
+            raise self._error("not a text file", "check that it is a .nnet file") from error
+        self.limit = len(content)
+        self.lines: Iterator[str] = iter(text.splitlines())
+
+    def _error(self, message: str, fix: str = FIX) -> NetworkError:
+        return NetworkError(self.path, f"line {self.line}: {message}", fix=fix)
+
+    def _fields(self, what: str) -> list[str]:
+        """The numbers of the next line that is neither empty nor a comment, as text."""
+        for line in self.lines:
+            self.line += 1
+            text = line.strip()
+            if text and not text.startswith("//"):
+                return [field.strip() for field in text.removesuffix(",").split(",")]
+        self.line += 1
+        raise self._error(f"the file ends where {what} should be")
+
+    def _wholes(self, what: str) -> list[int]:
+        fields = self._fields(what)
+        wrong = next((f for f in fields if not f.isdecimal() or len(f) > 9), None)
+        if wrong is not None:
+            raise self._error(f"{what}: {wrong[:40]!r} is no whole number")
+        return [int(f) for f in fields]
+
+    def _reals(self, what: str, count: int) -> list[float]:
+        fields = self._fields(what)
+        if len(fields) != count:
+            raise self._error(f"{what}: {len(fields)} numbers, {count} expected")
+        return [self._real(what, field) for field in fields]
+
+    def _at_least(self, what: str, count: int) -> list[float]:
+        """The first `count` - 1 and the last of a line's numbers; some files describe more inputs than they have."""
+        fields = self._fields(what)
+        if len(fields) < count:
+            raise self._error(f"{what}: {len(fields)} numbers, {count} expected")
+        numbers = [self._real(what, field) for field in fields]
+        return [*numbers[: count - 1], numbers[-1]]
+
+    def _real(self, what: str, field: str) -> float:
+        try:
+            number = float(field) if "_" not in field else None
+        except ValueError:
+            number = None
+        if number is None:
+            raise self._error(f"{what}: {field[:40]!r} is no number")
+        if not isfinite(number):
+            raise self._error(f"{what}: {field[:40]!r} is not finite", "repair the training or the export that made it")
+        return number
+
+    def _widths(self) -> list[int]:
+        sizes = self._wholes("the sizes (layers, inputs, outputs, widest layer)")
+        if len(sizes) != 4:
+            raise self._error(f"the sizes: {len(sizes)} numbers, 4 expected (layers, inputs, outputs, widest layer)")
+        layers, inputs, outputs, _ = sizes
+        widths = self._wholes("the layer widths")
+        if len(widths) != layers + 1 or layers == 0:
+            raise self._error(f"the layer widths: {len(widths)} numbers, {layers} layers have {layers + 1}")
+        if widths[0] != inputs or widths[-1] != outputs or 0 in widths:
+            raise self._error(f"the layer widths {widths[:20]} do not lead from {inputs} inputs to {outputs} outputs")
+        needed = sum((n + 1) * m for n, m in pairwise(widths))
+        if needed > min(MAX_ENTRIES, self.limit):
+            raise self._error(
+                f"the layer widths ask for {needed} weights and biases, the file has {self.limit} characters"
+            )
+        return widths
+
+    def network(self, digest: str) -> Network:
+        """The whole file."""
+        widths = self._widths()
+        inputs = widths[0]
+        self._fields("the unused flag")
+        for what in ("minima", "maxima"):
+            self._at_least(f"the input {what}", inputs)
+        means, ranges = (
+            self._at_least(f"the {what} of inputs and outputs", inputs + 1) for what in ("means", "ranges")
+        )
+        layers = []
+        for number, (columns, rows) in enumerate(pairwise(widths)):
+            weight = [self._reals(f"row {row} of weight {number}", columns) for row in range(rows)]
+            bias = [self._reals(f"bias {row} of layer {number}", 1)[0] for row in range(rows)]
+            layers.append(AffineLayer(np.array(weight), np.array(bias)))
+        for line in self.lines:
+            self.line += 1
+            if line.strip() and not line.strip().startswith("//"):
+                raise self._error("text after the last layer")
+        return Network(
+            tuple(layers),
+            self.path,
+            digest,
+            "input",
+            (inputs,),
+            "output",
+            (widths[-1],),
+            notes=_normalisation(means, ranges),
+        )
+
+
+def _normalisation(means: list[float], ranges: list[float]) -> tuple[str, ...]:
+    """What the file says of normalisation, where it says anything."""
+    if all(m == 0 for m in means) and all(r == 1 for r in ranges[:-1]):
+        return ()
+    return (
+        "the network reads normalised inputs, (raw - mean) / range, "
+        f"with mean {means[:-1]} and range {ranges[:-1]}; "
+        f"its outputs are not rescaled (mean {means[-1]}, range {ranges[-1]})",
+    )

@@ -1,0 +1,41 @@
+"""From a file to a network: ONNX, or .nnet by its suffix."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from eqspec.errors import NetworkError
+from eqspec.networks import nnet, onnx_reader
+from eqspec.networks.network import Network
+from eqspec.networks.onnx_tensor import MAX_BYTES
+
+
+def read_network(path: str | os.PathLike[str]) -> Network:
+    """Read a network from an .onnx or .nnet file.
+
+    Raises NetworkError, and nothing else, whatever the file holds; it names file, node, operator, cause and a fix.
+    """
+    name = os.fspath(path)
+    content = _content(name)
+    if Path(name).suffix.lower() == ".nnet":
+        return nnet.read(name, content)
+    return onnx_reader.read(name, content)
+
+
+def _content(name: str) -> bytes:
+    file = Path(name)
+    try:
+        if not file.exists():
+            raise NetworkError(
+                name, "no such file", fix=f"check the path; it was looked up as {str(file.absolute())!r}"
+            )
+        if not file.is_file():
+            raise NetworkError(name, "not a file", fix="give the path of an .onnx or .nnet file")
+        if file.stat().st_size > MAX_BYTES:
+            raise NetworkError(
+                name, "larger than 2 GiB", fix="store the weights as external data, or use a smaller network"
+            )
+        return file.read_bytes()
+    except (OSError, ValueError) as error:
+        raise NetworkError(name, f"cannot be read ({error})", fix="check the path and its permissions") from error
