@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits  # type: ignore[import-untyped]
+from sklearn.datasets import load_breast_cancer, load_digits
 
 from making.training import Array, Labels
 

@@ -12,7 +12,7 @@ import onnxruntime
 import pytest
 from numpy.typing import NDArray
 from onnx import numpy_helper
-from sklearn.datasets import load_breast_cancer, load_digits  # type: ignore[import-untyped]
+from sklearn.datasets import load_breast_cancer, load_digits
 
 NETWORKS = sorted(
     path.relative_to(Path(__file__).parents[3]) for path in Path(__file__).parents[3].glob("specs/*/*.onnx")
