@@ -5,17 +5,24 @@ Numbers are exact. A Python float is read as the shortest decimal that denotes i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
+
+from eqspec.errors import InputError
 
 Number: TypeAlias = int | float | str | Fraction
 Norm = Literal["linf", "l1", "l2"]
 
 
 def exact(number: Number) -> Fraction:
-    """The rational a number stands for."""
-    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+    """The rational a number stands for; InputError if it stands for none."""
+    try:
+        return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
+    except (ValueError, TypeError, ZeroDivisionError):
+        message = f"{number!r} is not an exact number; give an int, a finite float, a Fraction or text such as '8/255'"
+        raise InputError(message) from None
 
 
 @dataclass(frozen=True)
@@ -57,3 +64,41 @@ class Linear:
 
 
 Property: TypeAlias = Epsilon | Top1 | Margin | Confidence | Linear
+
+
+def validate(claim: Property, outputs: int) -> None:
+    """InputError, naming the value and what is accepted, unless the claim makes sense for so many outputs."""
+    match claim:
+        case Epsilon(eps, norm, chosen):
+            if exact(eps) < 0:
+                raise InputError(f"eps = {eps} is negative; give a distance, 0 or more")
+            if norm not in get_args(Norm):
+                raise InputError(f"unknown norm {norm!r}; one of {', '.join(get_args(Norm))}")
+            _validate_outputs(chosen, outputs)
+        case Margin(margin):
+            if exact(margin) < 0:
+                raise InputError(f"margin = {margin} is negative, which every input meets; use Top1()")
+        case Confidence(delta):
+            if not 0 < exact(delta) < 1:
+                raise InputError(f"delta = {delta} is no confidence a softmax can reach; give a number between 0 and 1")
+        case Linear(candidate, reference, bound):
+            for name, coefficients in (("candidate", candidate), ("reference", reference)):
+                if len(coefficients) != outputs:
+                    raise InputError(f"{len(coefficients)} {name} coefficients for networks with {outputs} outputs")
+                for coefficient in coefficients:
+                    exact(coefficient)
+            exact(bound)
+        case Top1():
+            pass
+        case _:
+            raise InputError(f"{claim!r} is no property; one of Epsilon, Top1, Margin, Confidence, Linear")
+
+
+def _validate_outputs(chosen: Sequence[int] | None, outputs: int) -> None:
+    if chosen is None:
+        return
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise InputError(f"outputs = {tuple(chosen)}: name at least one output, each once")
+    for index in chosen:
+        if not 0 <= index < outputs:
+            raise InputError(f"there is no output {index}: the networks have {outputs}, counted from 0")
