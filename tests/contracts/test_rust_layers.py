@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 LAYERS = (
-    {"error", "settings", "verdict", "info", "monitor"},
+    {"error"},
     {"numeric"},
     {"network"},
     {"domain"},
+    {"settings"},
     {"property"},
     {"lp"},
     {"search"},
