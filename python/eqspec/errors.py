@@ -1,7 +1,7 @@
 """The errors a user can meet: each says what is wrong, where, and what to do about it.
 
-A spec collects many findings before it gives up, so `SpecError` carries a list of `Diagnostic`; a network or an argument is refused at the
-first finding. Rendering lives in `eqspec.report`.
+A spec collects many findings before it gives up, so `SpecError` carries a list of `Diagnostic`; a network or an
+argument is refused at the first finding. Rendering lives in `eqspec.report`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding about a spec: stable code, what, where, why, and a fix."""
+    """One finding: stable code, what, where, why, and a fix. A label on `span` itself is the text behind the caret."""
 
     code: str
     severity: Severity
@@ -40,10 +40,10 @@ class Diagnostic:
 
 
 class SpecError(EqspecError):
-    """A spec cannot be used; `diagnostics` lists everything that is wrong with it."""
+    """A spec cannot be used: `diagnostics` says what is wrong, `hidden` counts further errors."""
 
-    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        self.diagnostics = tuple(diagnostics)
+    def __init__(self, diagnostics: Sequence[Diagnostic], *, hidden: int = 0) -> None:
+        self.diagnostics, self.hidden = tuple(diagnostics), hidden
         super().__init__("; ".join(f"{d.code}: {d.message}" for d in self.diagnostics))
 
 

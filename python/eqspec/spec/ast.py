@@ -1,0 +1,496 @@
+"""Everything an eqspec file can say, as frozen dataclasses.
+
+Two trees are equal when they say the same: places (`span`) and comments do not count. Numbers and quantities keep
+the text they were written as, groups keep their parentheses, so a printer loses nothing. A tree can be built by
+hand; its spans then point nowhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from eqspec.span import Source, Span
+
+NOWHERE = Span(Source("<built in memory>", ""), 0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """Anything that stands somewhere in a file."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Node):
+    """A word: a name, or an entry of a closed vocabulary that is looked up afterwards."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class QualifiedName(Node):
+    """`motor`, or `s.motor` for the name of an included file."""
+
+    parts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return ".".join(self.parts)
+
+
+# Expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Node):
+    """A decimal as written, with the unit that may stand in brackets behind it."""
+
+    text: str
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity(Node):
+    """A decimal with a suffix: 600s, 8GB."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Node):
+    """A text in double quotes; `value` is what stands between them."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf(Node):
+    """[a, b, c]."""
+
+    items: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group(Node):
+    """(inner)."""
+
+    inner: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Reference(Node):
+    """A value, feature or output by name; with an index, an output of a network or an item of a list."""
+
+    name: QualifiedName
+    index: Name | Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Node):
+    """linspace(a, b, n)."""
+
+    function: Name
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Negation(Node):
+    """-operand."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Power(Node):
+    """base ^ exponent."""
+
+    base: Expression
+    exponent: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Sum(Node):
+    """first, then each further term with its sign, + or -."""
+
+    first: Expression
+    rest: tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Product(Node):
+    """first, then each further factor with its operator, * or /."""
+
+    first: Expression
+    rest: tuple[tuple[str, Expression], ...]
+
+
+Expression: TypeAlias = (
+    Number | Quantity | Text | ListOf | Group | Reference | Call | Negation | Power | Sum | Product
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Range(Node):
+    """lower .. upper, both included; without `upper` the range of one value."""
+
+    lower: Expression
+    upper: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Node):
+    """left operator right, the operator one of <= >= == < >."""
+
+    left: Expression
+    operator: str
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(Node):
+    """A key and its value in `normalise` and `budget`."""
+
+    key: Name
+    value: Expression
+
+
+# Declarations. `doc` holds the lines written with ## above the declaration, without the marks.
+
+
+@dataclass(frozen=True, slots=True)
+class Include(Node):
+    """include "path" as alias."""
+
+    path: Text
+    alias: Name | None = None
+    doc: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Let(Node):
+    """let name = value."""
+
+    name: Name
+    value: Expression
+    doc: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Param(Node):
+    """param name = value: a default that can be overridden from outside."""
+
+    name: Name
+    value: Expression
+    doc: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Feature(Node):
+    """A named input or output with its unit."""
+
+    name: Name
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Features(Node):
+    """features a [ft], b [rad]."""
+
+    features: tuple[Feature, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FeaturesFrom(Node):
+    """features from "table.csv" columns 1..16: the names in its header."""
+
+    path: Expression
+    columns: Range | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape(Node):
+    """shape [1, 28, 28]: unnamed inputs in row-major order."""
+
+    sizes: ListOf
+
+
+@dataclass(frozen=True, slots=True)
+class Normalise(Node):
+    """normalise none | zscore mean .. std .. | minmax low .. high .."""
+
+    kind: Name
+    settings: tuple[Setting, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NormaliseFrom(Node):
+    """normalise kind from "scaler.json"."""
+
+    kind: Name
+    path: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Domain(Node):
+    """domain 0 .. 255: what every raw input lies in."""
+
+    range: Range
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs(Node):
+    """outputs with names, or how many there are."""
+
+    outputs: tuple[Feature, ...]
+    count: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decide(Node):
+    """decide min: the smallest output is the decision."""
+
+    word: Name
+
+
+SpaceClause: TypeAlias = Features | FeaturesFrom | Shape | Normalise | NormaliseFrom | Domain | Outputs | Decide
+
+
+@dataclass(frozen=True, slots=True)
+class Space(Node):
+    """space name { ... }."""
+
+    name: Name
+    clauses: tuple[SpaceClause, ...]
+    doc: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Network(Node):
+    """network name = path in space takes raw gives probabilities."""
+
+    name: Name
+    path: Expression
+    space: QualifiedName
+    takes: Name | None = None
+    gives: Name | None = None
+    doc: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Within(Node):
+    """feature within amount sigma of centre; `feature` None means all; `sigma` False is an error found later."""
+
+    feature: Name | None
+    amount: Expression
+    sigma: bool = True
+    centre: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranged(Node):
+    """feature: lower .. upper, in raw units; `feature` None means all."""
+
+    feature: Name | None
+    range: Range
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed(Node):
+    """feature = value; a range with two ends is an error found later."""
+
+    feature: Name | None
+    value: Range
+
+
+Bound: TypeAlias = Within | Ranged | Fixed
+
+
+@dataclass(frozen=True, slots=True)
+class Box(Node):
+    """box { bounds }."""
+
+    bounds: tuple[Bound, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mean(Node):
+    """around mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point(Node):
+    """around point [..], in raw units."""
+
+    values: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(Node):
+    """around rows 0..99 of "table.csv" columns 1..784, in raw units: one region per row."""
+
+    rows: tuple[Range, ...]
+    path: Expression
+    columns: Range | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ball(Node):
+    """ball norm radius [sigma] around centre."""
+
+    norm: Name
+    radius: Expression
+    sigma: bool
+    centre: Mean | Point | Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Where(Node):
+    """where { comparisons }: linear constraints on raw inputs."""
+
+    constraints: tuple[Comparison, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Use(Node):
+    """A region with values for its formal parameters."""
+
+    region: QualifiedName
+    arguments: tuple[Expression, ...] = ()
+
+
+Term: TypeAlias = Box | Ball | Where | Use
+
+
+@dataclass(frozen=True, slots=True)
+class Region(Node):
+    """region name(formals) in space = term and term."""
+
+    name: Name
+    formals: tuple[Name, ...]
+    space: QualifiedName
+    terms: tuple[Term, ...]
+    doc: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StaysWithin(Node):
+    """prove candidate stays within eps of reference in norm comparing outputs."""
+
+    candidate: QualifiedName
+    eps: Expression
+    reference: QualifiedName
+    norm: Name | None = None
+    comparing: ListOf | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Guard(Node):
+    """when confidence >= threshold."""
+
+    word: Name
+    operator: str
+    threshold: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class KeepsTop1(Node):
+    """prove candidate keeps top1 of reference when guard."""
+
+    candidate: QualifiedName
+    reference: QualifiedName
+    guard: Guard | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Satisfies(Node):
+    """prove candidate satisfies comparison."""
+
+    candidate: QualifiedName
+    comparison: Comparison
+
+
+Claim: TypeAlias = StaysWithin | KeepsTop1 | Satisfies
+
+
+@dataclass(frozen=True, slots=True)
+class On(Node):
+    """on region(arguments)."""
+
+    use: Use
+
+
+@dataclass(frozen=True, slots=True)
+class For(Node):
+    """for variable in values."""
+
+    variable: Name
+    values: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Find(Node):
+    """find smallest|largest variable in range to width."""
+
+    direction: Name
+    variable: Name
+    range: Range
+    width: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expect(Node):
+    """expect verdict if condition."""
+
+    verdict: Name
+    condition: Comparison | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tags(Node):
+    """tags a, b."""
+
+    tags: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget(Node):
+    """budget { timeout 60s jobs 4 }; outside a check it is the default of the file."""
+
+    settings: tuple[Setting, ...]
+    doc: str | None = None
+
+
+CheckClause: TypeAlias = Claim | On | For | Find | Expect | Tags | Budget
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Node):
+    """check name { ... }."""
+
+    name: Name
+    clauses: tuple[CheckClause, ...]
+    doc: str | None = None
+
+
+Declaration: TypeAlias = Include | Let | Param | Space | Network | Region | Check | Budget
+
+
+@dataclass(frozen=True, slots=True)
+class Comment(Node):
+    """A comment with its marks, as written; `doc` if it starts with ##."""
+
+    text: str
+    doc: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class File(Node):
+    """A whole file. Comments are kept aside, in order of place."""
+
+    version: Number
+    declarations: tuple[Declaration, ...]
+    comments: tuple[Comment, ...] = field(default=(), compare=False, repr=False)

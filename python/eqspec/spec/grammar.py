@@ -1,0 +1,43 @@
+"""The parser built from the grammar that ships with the package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from lark import Lark, Token
+
+DECLARATIONS = ("include", "let", "param", "space", "network", "region", "check", "budget")
+"""The words a declaration starts with, in the order a file usually has them."""
+
+
+def grammar_text() -> str:
+    """The grammar, as lark reads it."""
+    return files("eqspec.spec").joinpath("eqspec.lark").read_text(encoding="utf-8")
+
+
+class WholeWords:
+    """Lets the lexer see a NAME everywhere, so that `proves` is one wrong word and not `prove` followed by `s`."""
+
+    always_accept = ("NAME",)
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        """The tokens, unchanged."""
+        return stream
+
+
+@cache
+def parser(strict: bool = False) -> Lark:
+    """The parser, with start rules `start`, `declarations` and `expression`; `strict` refuses ambiguity."""
+    options: dict[str, Any] = {"postlex": WholeWords(), "strict": strict}
+    return Lark(
+        grammar_text(),
+        parser="lalr",
+        lexer="contextual",
+        start=["start", "declarations", "expression"],
+        propagate_positions=True,
+        maybe_placeholders=True,
+        **options,
+    )

@@ -1,0 +1,142 @@
+"""Text to syntax tree, with every syntax error of the text.
+
+After an error reading goes on at the next thing that looks like a declaration, so one slip costs one finding. What
+was read before the error is kept, so every piece of text is read once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import replace
+from re import compile as regex
+from typing import TypeAlias, cast
+
+from lark import Token, Tree
+from lark.exceptions import UnexpectedInput
+
+from eqspec.span import Source, Span
+from eqspec.spec import ast
+from eqspec.spec.build import Builder, check_depth
+from eqspec.spec.findings import MOST, Findings, error
+from eqspec.spec.grammar import parser
+from eqspec.spec.syntax_error import Stop, declaration_at_or_after, explain, finished
+
+VERSION = "1"
+_COMMENT = regex(r'"[^"\n]*"|#[^\n]*')
+_WORD = regex(r"\S+")
+_Placed: TypeAlias = tuple[Tree[Token], int]
+"""A tree, and the offset in the source that its places count from."""
+
+
+def parse_text(text: str, name: str = "<text>") -> ast.File:
+    """The file a text says; `name` is what the user calls it. SpecError with all syntax errors if it cannot be read."""
+    findings = Findings()
+    file = read(Source(name, text), findings)
+    findings.raise_errors()
+    return file
+
+
+def read(source: Source, findings: Findings) -> ast.File:
+    """The file a source says, as far as it can be read; findings gets the syntax errors."""
+    comments = _comments(source)
+    starts = [c.span.start for c in comments]
+    trees, version = _read_all(source, findings)
+    declarations: list[ast.Declaration] = []
+    for tree, offset in trees:
+        with findings.collecting():
+            check_depth(tree, source, offset)
+            declaration: ast.Declaration = Builder(source, offset).build(tree)
+            doc = _doc_above(declaration.span.start, source, comments, starts)
+            declarations.append(declaration if doc is None else replace(declaration, doc=doc))
+    whole = Span(source, 0, len(source.text))
+    return ast.File(version, tuple(declarations), tuple(comments), span=whole)
+
+
+def parse_expression(text: str, name: str) -> ast.Expression:
+    """A single expression, such as the value given for a parameter. SpecError if it is none."""
+    source, findings = Source(name, text), Findings()
+    try:
+        tree = parser().parse(text, start="expression")
+    except UnexpectedInput as problem:
+        findings.add(explain(Stop(problem, source, 0))[0])
+        findings.raise_errors()
+        raise
+    with findings.collecting():
+        check_depth(tree, source, 0)
+    findings.raise_errors()
+    (inner,) = tree.children
+    expression: ast.Expression = Builder(source).build(cast("Tree[Token]", inner))
+    return expression
+
+
+def _read_all(source: Source, findings: Findings) -> tuple[list[_Placed], ast.Number]:
+    """All declarations that can be read, and the version."""
+    text = source.text
+    trees: list[_Placed] = []
+    try:
+        tree = parser().parse(text, start="start")
+        children, following = tree.children, None
+    except UnexpectedInput as problem:
+        children = finished(problem)
+        if any(isinstance(c, Token) and c.type == "NUMBER" for c in children):
+            diagnostic, following = explain(Stop(problem, source, 0))
+            findings.add(diagnostic)
+        else:
+            following = declaration_at_or_after(text, 0)
+    version = _version(children, source, findings)
+    trees += [(child, 0) for child in children if isinstance(child, Tree)]
+    while following is not None and len(findings.errors) < MOST:
+        offset = following
+        try:
+            children, following = parser().parse(text[offset:], start="declarations").children, None
+        except UnexpectedInput as problem:
+            children = finished(problem)
+            diagnostic, following = explain(Stop(problem, source, offset))
+            findings.add(diagnostic)
+            if following is not None and following <= offset:
+                following = declaration_at_or_after(text, offset + 1)
+        trees += [(child, offset) for child in children if isinstance(child, Tree)]
+    return trees, version
+
+
+def _version(children: list[Token | Tree[Token]], source: Source, findings: Findings) -> ast.Number:
+    """The version a file says; E001 if it says none, or one this program does not know."""
+    token = next((c for c in children if isinstance(c, Token) and c.type == "NUMBER"), None)
+    if token is None:
+        first = next((m for m in _WORD.finditer(_without_comments(source.text))), None)
+        span = Span(source, *(first.span() if first else (0, 0)))
+        findings.add(error("E001", "this file must start with 'eqspec 1'", span, help="add 'eqspec 1' as line 1"))
+        return ast.Number(VERSION)
+    version = Builder(source).number(token)
+    if version.text != VERSION:
+        message = f"this file is written in version {version.text} of the language; this program reads {VERSION}"
+        findings.add(error("E001", message, version.span, help="install a newer eqspec, or write 'eqspec 1'"))
+    return version
+
+
+def _comments(source: Source) -> list[ast.Comment]:
+    """All comments, by place."""
+    return [
+        ast.Comment(m[0], m[0].startswith("##"), span=Span(source, *m.span()))
+        for m in _COMMENT.finditer(source.text)
+        if m[0].startswith("#")
+    ]
+
+
+def _without_comments(text: str) -> str:
+    """The text with comments blanked out; places stay."""
+    return _COMMENT.sub(lambda m: " " * len(m[0]) if m[0].startswith("#") else m[0], text)
+
+
+def _doc_above(start: int, source: Source, comments: list[ast.Comment], starts: list[int]) -> str | None:
+    """The text of the ## lines directly above a place."""
+    line, _ = source.line_column(start)
+    lines: list[str] = []
+    i = bisect_left(starts, start) - 1
+    while i >= 0 and comments[i].doc and source.line_column(starts[i])[0] == line - 1:
+        column = source.line_column(starts[i])[1]
+        if source.line(line - 1)[: column - 1].strip():
+            break
+        lines.append(comments[i].text.removeprefix("##").strip())
+        line, i = line - 1, i - 1
+    return "\n".join(reversed(lines)) or None

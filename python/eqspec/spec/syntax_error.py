@@ -1,0 +1,292 @@
+"""Says in plain words what is wrong where reading stopped, and finds the place to go on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from re import MULTILINE
+from re import compile as regex
+from typing import Any
+
+from lark import Token, Tree
+from lark.exceptions import UnexpectedInput, UnexpectedToken
+
+from eqspec.errors import Diagnostic, Label
+from eqspec.span import Source, Span
+from eqspec.spec.findings import error
+from eqspec.spec.grammar import DECLARATIONS, parser
+from eqspec.spec.suggest import did_you_mean
+
+_HEAD = (
+    r'(?:include\s+"|(?:let|param|network)\s+[^\W\d]\w*\s*=|(?:space|check)\s+[^\W\d]\w*\s*\{'
+    r"|region\s+[^\W\d]\w*\s*(?:\(|in\b)"
+)
+_BUDGET = r"|budget\s*\{"
+_DECLARATION = regex(rf"{_HEAD}{_BUDGET})")
+_LINE_OPENS_DECLARATION = regex(rf"^[ \t]*({_HEAD}))", MULTILINE)
+_SCAN = regex(r'"[^"\n]*"|#[^\n]*|[{}]|\w+')
+_SYMBOL = regex(r'<=|>=|==|\.\.|[-+*/^()\[\]{},.:=<>]|\w+|"[^"\n]*"')
+_OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "DIVIDE", "CIRCUMFLEX", "LSQB", "LPAR", "DOT"})
+_VALUE = frozenset({"NUMBER", "QUANTITY", "STRING", "NAME", "LSQB", "LPAR", "MINUS"})
+_WORDS = {
+    "NAME": "a name",
+    "NUMBER": "a number",
+    "QUANTITY": "a quantity",
+    "STRING": "a text in double quotes",
+    "UNIT": "a unit",
+    "CMP": "one of <=, >=, ==, <, >",
+    "$END": "the end of the file",
+}
+_INSTEAD = dict(zip("≤≥−–×·÷…'“”", ("<=", ">=", "-", "-", "*", "*", "/", "..", '"', '"', '"'), strict=True))
+_SHORT = 30
+
+
+@dataclass(frozen=True)
+class Block:
+    """A bracket that was opened, where, and what it belongs to: `check confident`."""
+
+    bracket: str
+    start: int
+    owner: str
+
+
+class Stop:
+    """Where and in which state reading stopped; places count from the start of the source."""
+
+    def __init__(self, problem: UnexpectedInput, source: Source, offset: int) -> None:
+        self.problem, self.source, self.offset = problem, source, offset
+        self.text = source.text
+        parser_state: Any = problem.interactive_parser
+        self.state = parser_state
+        token = problem.token if isinstance(problem, UnexpectedToken) else None
+        self.at_end = token is not None and token.type == "$END"
+        self.kind = token.type if token is not None else ""
+        if self.at_end:
+            self.start = self.end = len(self.text.rstrip())
+        else:
+            self.start = offset + (problem.pos_in_stream or 0)
+            self.end = self.start + (len(token) if token is not None else 1)
+            if self.kind == "UNIT" and "UNIT" not in self.accepts:
+                # Outside brackets a unit is whatever nothing else matches: look again at what stands there.
+                symbol = _SYMBOL.match(self.text, self.start)
+                self.kind = "SYMBOL" if symbol else ""
+                self.end = symbol.end() if symbol else self.start + 1
+
+    @property
+    def found(self) -> str:
+        """What stands there, cut short."""
+        found = self.text[self.start : self.end]
+        return found if len(found) <= _SHORT else found[: _SHORT - 3] + "..."
+
+    @property
+    def span(self) -> Span:
+        """The place itself."""
+        return Span(self.source, self.start, self.end)
+
+    @cached_property
+    def accepts(self) -> frozenset[str]:
+        """The terminals that could have come instead."""
+        return frozenset(self.state.accepts())
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """The brackets still open, outermost first."""
+        stack = self.state.parser_state.value_stack
+        blocks: list[Block] = []
+        for i, value in enumerate(stack):
+            if not isinstance(value, Token):
+                continue
+            if value in ("{", "[", "("):
+                words = [str(v) for v in stack[max(0, i - 2) : i] if isinstance(v, Token)]
+                owner = " ".join(words) if len(words) == 2 and words[0] in ("check", "space") else "".join(words[-1:])
+                blocks.append(Block(str(value), self.offset + (value.start_pos or 0), owner))
+            elif value in ("}", "]", ")") and blocks:
+                blocks.pop()
+        return blocks
+
+    @cached_property
+    def braces(self) -> list[Block]:
+        """The open blocks in braces."""
+        return [b for b in self.blocks if b.bracket == "{"]
+
+
+def finished(problem: UnexpectedInput) -> list[Token | Tree[Token]]:
+    """What had been read completely when reading stopped: the words of the header, the trees of declarations."""
+    state: Any = problem.interactive_parser
+    if "$END" in state.accepts():
+        whole = state.copy(deepcopy_values=False).feed_eof()
+        header = [v for v in state.parser_state.value_stack[:2] if isinstance(v, Token)]
+        return [*header, *(c for c in whole.children if isinstance(c, Tree))]
+    found: list[Token | Tree[Token]] = []
+    for i, value in enumerate(state.parser_state.value_stack):
+        if isinstance(value, Token):
+            if i >= 2 or value.type not in ("EQSPEC", "NUMBER"):
+                break
+            found.append(value)
+        elif value.data.startswith("_"):
+            found.extend(value.children)
+        else:
+            found.append(value)
+    return found
+
+
+def explain(stop: Stop) -> tuple[Diagnostic, int | None]:
+    """What is wrong, and where to go on reading (None: nowhere)."""
+    if not stop.kind:
+        return _unreadable(stop), _resume(stop.text, stop.end, len(stop.braces))
+    swallowed = _swallowed(stop)
+    if stop.braces and (stop.at_end or swallowed is not None):
+        return _unclosed(stop, swallowed), swallowed
+    if swallowed is not None:
+        return _incomplete(stop, swallowed), swallowed
+    resume = _resume(stop.text, stop.end, len(stop.braces) + (stop.found == "{") - (stop.found == "}"))
+    if stop.kind == "NAME" and "$END" in stop.accepts:
+        return _unknown_declaration(stop), resume
+    if stop.kind == "NAME" and stop.accepts & {"PROVE", "FEATURES"}:
+        return _unknown_clause(stop), resume
+    if "TOP1" in stop.accepts and (written := regex(r"top[-_ ]*1?\w*").match(stop.text, stop.start)):
+        span = Span(stop.source, stop.start, written.end())
+        return error("E006", f"'{written[0].strip()}' is written 'top1'", span, help="write 'top1'"), resume
+    return _unexpected(stop), resume
+
+
+def declaration_at_or_after(text: str, start: int) -> int | None:
+    """The next place that looks like a declaration outside any block."""
+    return _resume(text, start, 0)
+
+
+def _swallowed(stop: Stop) -> int | None:
+    """Start of a declaration that was read as a name, or that stands inside an open block, where reading stopped."""
+    if not stop.at_end and _DECLARATION.match(stop.text, stop.start) and stop.text[stop.start : stop.end] != "budget":
+        return stop.start
+    low = stop.braces[-1].start if stop.braces else stop.text.rfind("\n", 0, max(0, stop.start - 200)) + 1
+    for match in _LINE_OPENS_DECLARATION.finditer(stop.text, low):
+        if match.start(1) >= stop.start:
+            return None
+        if stop.braces or stop.start <= match.end():
+            return match.start(1)
+    return None
+
+
+def _unclosed(stop: Stop, following: int | None) -> Diagnostic:
+    block = stop.braces[-1]
+    place = stop.start if following is None else following
+    word = regex(r"\w*").match(stop.text, place)
+    span = Span(stop.source, place, word.end() if word else place)
+    opened = Label(Span(stop.source, block.start, block.start + 1), "opened here")
+    if following is None:
+        return error("E003", f"'{block.owner}' is not closed", span, opened, help="add '}' at the end of the file")
+    return error("E003", f"'{block.owner}' is not closed", span, opened, help=f"add '}}' before line {span.line}")
+
+
+def _incomplete(stop: Stop, following: int) -> Diagnostic:
+    word = regex(r"\w+").match(stop.text, following)
+    span = Span(stop.source, following, word.end() if word else following + 1)
+    return error("E008", f"the declaration before '{span.text}' is not complete", span, *_open_bracket(stop))
+
+
+def _unknown_declaration(stop: Stop) -> Diagnostic:
+    label = Label(stop.span, "expected one of " + ", ".join(DECLARATIONS))
+    return error(
+        "E002",
+        f"unknown declaration '{stop.found}'",
+        stop.span,
+        label,
+        help=did_you_mean(stop.found, _keywords(stop)),
+    )
+
+
+def _unknown_clause(stop: Stop) -> Diagnostic:
+    words = _keywords(stop)
+    kind, _, name = stop.braces[-1].owner.partition(" ") if stop.braces else ("block", "", "")
+    meant = did_you_mean(stop.found, words)
+    return error(
+        "E007",
+        f"unknown clause '{stop.found}' in {kind} '{name}'",
+        stop.span,
+        help=meant or f"expected one of {', '.join(words)}",
+    )
+
+
+def _unreadable(stop: Stop) -> Diagnostic:
+    character = stop.text[stop.start]
+    if character == '"':
+        end = stop.text.find("\n", stop.start)
+        span = Span(stop.source, stop.start, len(stop.text) if end < 0 else end)
+        return error("E009", "this text is not closed", span, help="texts stand in double quotes, on one line")
+    if character == ";":
+        return error("E009", "';' is not needed: nothing separates clauses", stop.span, help="leave it out")
+    shown = character if character.isprintable() else f"U+{ord(character):04X}"
+    instead = _INSTEAD.get(character)
+    return error(
+        "E009",
+        f"the character '{shown}' has no meaning here",
+        stop.span,
+        *_open_bracket(stop),
+        help=f"write '{instead}'" if instead else None,
+    )
+
+
+def _unexpected(stop: Stop) -> Diagnostic:
+    expected = _expected(stop.accepts)
+    found = "the end of the file" if stop.at_end else f"'{stop.found}'"
+    if stop.found in ("}", "]", ")") and not stop.blocks:
+        return error("E008", f"'{stop.found}' closes nothing", stop.span, help="leave it out")
+    help_text = did_you_mean(stop.found, _keywords(stop)) if stop.kind == "NAME" else None
+    if stop.found == "=" and "CMP" in stop.accepts:
+        help_text = "a comparison is written '=='"
+    elif stop.found == "..":
+        help_text = "several values are a list: [0.1, 0.5] or linspace(0, 1, 5)"
+    return error("E008", f"expected {expected}, found {found}", stop.span, *_open_bracket(stop), help=help_text)
+
+
+def _open_bracket(stop: Stop) -> tuple[Label, ...]:
+    if stop.blocks and stop.blocks[-1].bracket != "{":
+        block = stop.blocks[-1]
+        return (Label(Span(stop.source, block.start, block.start + 1), f"this '{block.bracket}' is still open"),)
+    return ()
+
+
+def _expected(accepts: frozenset[str]) -> str:
+    """The accepted terminals in words; what continues an expression is named only if nothing else fits."""
+    left = set(accepts)
+    words = []
+    if "$END" in left:
+        left -= {"$END", *(d.upper() for d in DECLARATIONS)}
+        words.append("a declaration")
+    if {"NUMBER", "LPAR"} <= left:
+        left -= _VALUE
+        words.append("a value")
+    elif words or left - _OPERATORS:
+        left -= _OPERATORS
+    literal = [(_WORDS.get(t) or f"'{_literal(t)}'") for t in left]
+    words += sorted(w for w in literal if not w.startswith("'")) + sorted(w for w in literal if w.startswith("'"))
+    if len(words) > 8:
+        return "one of " + ", ".join(words)
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+
+
+def _keywords(stop: Stop) -> list[str]:
+    """The keywords that could have come."""
+    return sorted(w for w in map(_literal, stop.accepts) if w and w.isalnum())
+
+
+def _literal(terminal: str) -> str | None:
+    """What a terminal with a fixed text looks like."""
+    pattern = next((t.pattern for t in parser().terminals if t.name == terminal), None)
+    return pattern.value if pattern is not None and pattern.type == "str" else None
+
+
+def _resume(text: str, start: int, depth: int) -> int | None:
+    """The next declaration: outside any block anywhere, inside `depth` open ones only at the start of a line."""
+    for match in _SCAN.finditer(text, start):
+        word = match[0]
+        if word == "{":
+            depth += 1
+        elif word == "}":
+            depth = max(0, depth - 1)
+        elif word in DECLARATIONS and _DECLARATION.match(text, match.start()):
+            line = text.rfind("\n", 0, match.start()) + 1
+            if depth == 0 or (word != "budget" and not text[line : match.start()].strip()):
+                return match.start()
+    return None
