@@ -1,0 +1,79 @@
+//! A growing column-major matrix that is reused from box to box: it allocates until it has seen its largest shape, never after.
+
+/// rows x columns numbers, column-major; column 0 is a centre wherever this holds a zonotope.
+#[derive(Debug, Clone, Default)]
+pub struct Columns {
+    rows: usize,
+    columns: usize,
+    data: Vec<f64>,
+}
+
+impl Columns {
+    /// Gives the matrix a shape; its entries are whatever they were before and must be overwritten.
+    pub fn reshape(&mut self, rows: usize, columns: usize) {
+        self.rows = rows;
+        self.columns = columns;
+        if self.data.len() < rows * columns {
+            self.data.resize(rows * columns, 0.0);
+        }
+    }
+
+    /// Appends a column and returns it; its entries must be overwritten.
+    pub fn push(&mut self) -> &mut [f64] {
+        self.reshape(self.rows, self.columns + 1);
+        let j = self.columns - 1;
+        self.column_mut(j)
+    }
+
+    /// A copy without spare room.
+    #[must_use]
+    pub fn trimmed(&self) -> Self {
+        Self { rows: self.rows, columns: self.columns, data: self.all().to_vec() }
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns, the centre included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.columns
+    }
+
+    /// Whether there is no column at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.columns == 0
+    }
+
+    /// Column j.
+    #[must_use]
+    pub fn column(&self, j: usize) -> &[f64] {
+        &self.data[j * self.rows..(j + 1) * self.rows]
+    }
+
+    /// Column j, to write.
+    pub fn column_mut(&mut self, j: usize) -> &mut [f64] {
+        &mut self.data[j * self.rows..(j + 1) * self.rows]
+    }
+
+    /// Columns from j on.
+    #[must_use]
+    pub fn from(&self, j: usize) -> &[f64] {
+        &self.data[(j * self.rows).min(self.rows * self.columns)..self.rows * self.columns]
+    }
+
+    /// All entries.
+    #[must_use]
+    pub fn all(&self) -> &[f64] {
+        self.from(0)
+    }
+
+    /// All entries, to write.
+    pub fn all_mut(&mut self) -> &mut [f64] {
+        &mut self.data[..self.rows * self.columns]
+    }
+}

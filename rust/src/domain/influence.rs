@@ -1,0 +1,47 @@
+//! Which input matters ([VD], appendix B): the published split score, as one backward pass over vectors.
+//!
+//! The paper carries a matrix D of influences: the identity for inputs, and for a fresh generator the column |D| |g|, where g is the row of the neuron
+//! that made it. The score of an input is its row of  sum over outputs |G1| D1 + |G2| D2.  Read from the right this is a vector: every generator starts
+//! with its own sum over outputs and passes its weight on to the generators in its neuron's row, newest first. No matrix is needed.
+
+use super::columns::Columns;
+use super::reach::Layer;
+use super::relu::Recipe;
+
+/// Reusable buffers for the score.
+#[derive(Debug, Default)]
+pub struct Influence {
+    weights: Vec<f64>,
+    score: Vec<f64>,
+}
+
+impl Influence {
+    /// The score per input after a propagation; generators already carry the range of the box.
+    pub fn score(&mut self, layers: &[Layer], inputs: usize) -> &[f64] {
+        self.score.clear();
+        self.score.resize(inputs, 0.0);
+        self.add(layers, inputs, |l| (&l.z1, &l.recipe1));
+        self.add(layers, inputs, |l| (&l.z2, &l.recipe2));
+        &self.score
+    }
+
+    fn add<'a>(&mut self, layers: &'a [Layer], inputs: usize, of: impl Fn(&'a Layer) -> (&'a Columns, &'a Recipe)) {
+        let Some((last, hidden)) = layers.split_last() else { return };
+        let form = of(last).0;
+        self.weights.clear();
+        self.weights.extend((1..form.len()).map(|j| form.column(j).iter().map(|g| g.abs()).sum::<f64>()));
+        for layer in hidden.iter().rev() {
+            let (form, recipe) = of(layer);
+            // The generators that this layer made are the last ones still waiting.
+            let made = recipe.fresh_generators().count();
+            let (older, newest) = self.weights.split_at_mut(form.len() - 1);
+            debug_assert_eq!(newest.len(), made);
+            for (j, w) in older.iter_mut().enumerate() {
+                let column = form.column(1 + j);
+                *w += recipe.fresh_generators().zip(newest.iter()).map(|((i, _), n)| column[i].abs() * n).sum::<f64>();
+            }
+            self.weights.truncate(form.len() - 1);
+        }
+        self.score.iter_mut().zip(&self.weights[..inputs]).for_each(|(s, w)| *s += w);
+    }
+}

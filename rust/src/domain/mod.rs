@@ -1,0 +1,35 @@
+//! Differential zonotopes: two networks and their difference, enclosed over shared generators.
+//!
+//! # Letters
+//! x, y are the values of a neuron in f1 and f2, d = x - y; X, Y, D the same after ReLU. m is the width of a layer, I the number of (free) inputs.
+//! Every generator is a variable in [-1, 1]:
+//!
+//! | generators | number | enter |
+//! |---|---|---|
+//! | `e` | I | with the input box |
+//! | `a1` | p1 | one per unstable neuron of f1 |
+//! | `a2` | p2 | one per unstable neuron of f2 |
+//! | `ad` | pd | one per relaxed difference |
+//!
+//! # Invariant
+//! For every input of the box there is *one* assignment of all generators such that, at every neuron of every layer,
+//! x lies within `err1` of `Z1(e, a1)`, y within `err2` of `Z2(e, a2)` and d within `errd` of `ZD(e, a1, a2, ad)`.
+//! ([VD], definition of differential containment; it prints e' for the difference where it must be e^Delta.)
+//! The errors carry all rounding, so the invariant holds for the exact networks.
+//!
+//! # Storage
+//! All matrices are column-major with one row per neuron. Column 0 is the centre, so that products take it along.
+//! `z1` holds [centre, e, a1]; `z2` holds [centre, e, a2]; the difference is split in `dp`, over the very columns of `z2`, and `dq`, over `ad` and
+//! over those `a1` that it uses (a neuron unstable in both networks puts none of its `a1` into the difference).
+//! Rows of inactive neurons are left out of what enters the next product, and fresh generators, one nonzero each, become columns only there.
+
+pub mod affine;
+pub mod columns;
+pub mod influence;
+pub mod output;
+pub mod phase;
+pub mod reach;
+pub mod relu;
+
+pub use output::{Combination, Form, Output};
+pub use reach::{Domain, Reach};

@@ -1,0 +1,169 @@
+//! The enclosure of both outputs and their difference, and linear functionals on it.
+//!
+//! A functional a.f1 + b.f2 + s.D (D = f1 - f2) is one row over all generators: its bounds see how much of f1 and f2 cancels, which bounds of single
+//! outputs do not. Because f1 - f2 - D = 0, the same functional of the networks can be written with any amount of D; which way is tightest differs from
+//! box to box.
+
+use super::columns::Columns;
+use super::reach::{Domain, Layer, OWN};
+use crate::numeric::round::{TINY, add_up, gamma, inflate};
+
+/// What a coefficient multiplies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// An output of f1.
+    First,
+    /// An output of f2.
+    Second,
+    /// An output of f1 - f2.
+    Difference,
+}
+
+/// A sparse functional: sum of coefficient * form\[output\] + constant.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Combination {
+    /// (form, output, coefficient).
+    pub terms: Vec<(Form, usize, f64)>,
+    /// Added at the end; a constant that is rounded must be rounded up, for upper bounds.
+    pub constant: f64,
+}
+
+/// A functional as a row over [e | a1 | a2 | own generators of the difference].
+#[derive(Debug, Clone, Default)]
+pub struct Row {
+    /// Value at generators 0.
+    pub centre: f64,
+    /// Coefficient per generator.
+    pub generators: Vec<f64>,
+    /// How far the exact functional may lie from the row, and the row's own rounding.
+    pub err: f64,
+}
+
+impl Row {
+    /// An upper bound of centre + sum |generators| + err.
+    #[must_use]
+    pub fn upper(&self) -> f64 {
+        let sum: f64 = self.generators.iter().map(|g| g.abs()).sum();
+        add_up(add_up(self.centre, inflate(sum, self.generators.len())), self.err)
+    }
+
+    /// A lower bound of centre - sum |generators| - err.
+    #[must_use]
+    pub fn lower(&self) -> f64 {
+        let sum: f64 = self.generators.iter().map(|g| g.abs()).sum();
+        -add_up(add_up(-self.centre, inflate(sum, self.generators.len())), self.err)
+    }
+}
+
+/// View of the last layer after a propagation.
+#[derive(Debug, Clone, Copy)]
+pub struct Output<'a> {
+    layer: &'a Layer,
+    inputs: usize,
+    domain: Domain,
+}
+
+impl<'a> Output<'a> {
+    /// A view of a last layer, of a workspace or a copy of one.
+    #[must_use]
+    pub fn new(layer: &'a Layer, inputs: usize, domain: Domain) -> Self {
+        Self { layer, inputs, domain }
+    }
+
+    /// The domain it was computed in.
+    #[must_use]
+    pub fn domain(&self) -> Domain {
+        self.domain
+    }
+
+    /// The last layer.
+    #[must_use]
+    pub fn layer(&self) -> &'a Layer {
+        self.layer
+    }
+
+    /// O.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.layer.z1.rows()
+    }
+
+    /// Number of input generators.
+    #[must_use]
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Number of generators of a [`Row`].
+    #[must_use]
+    pub fn generators(&self) -> usize {
+        let l = self.layer;
+        self.inputs + (l.z1.len() - 1 - self.inputs) + (l.z2.len() - 1 - self.inputs) + l.source.iter().filter(|&&s| s == OWN).count()
+    }
+
+    /// Writes a functional as a row; `row` is reused.
+    pub fn row(&self, terms: impl IntoIterator<Item = (Form, usize, f64)> + Clone, constant: f64, row: &mut Row) {
+        let l = self.layer;
+        let (n, p1, p2) = (self.inputs, l.z1.len() - 1 - self.inputs, l.z2.len() - 1 - self.inputs);
+        row.generators.clear();
+        row.generators.resize(self.generators(), 0.0);
+        row.centre = constant;
+        let (mut count, mut mass, mut err) = (0, constant.abs(), 0.0);
+        for (form, o, c) in terms {
+            if c == 0.0 {
+                continue;
+            }
+            count += 1;
+            let (e, rest) = row.generators.split_at_mut(n);
+            let (a1, rest) = rest.split_at_mut(p1);
+            let (a2, own) = rest.split_at_mut(p2);
+            let add = |out: &mut [f64], m: &Columns, from: usize| out.iter_mut().enumerate().for_each(|(j, v)| *v += c * m.column(from + j)[o]);
+            let (centre, of) = match form {
+                Form::First => {
+                    add(e, &l.z1, 1);
+                    add(a1, &l.z1, 1 + n);
+                    (&l.z1, &l.mass1)
+                }
+                Form::Second => {
+                    add(e, &l.z2, 1);
+                    add(a2, &l.z2, 1 + n);
+                    (&l.z2, &l.mass2)
+                }
+                Form::Difference => {
+                    add(e, &l.dp, 1);
+                    add(a2, &l.dp, 1 + n);
+                    let mut next = 0;
+                    for (j, &source) in l.source.iter().enumerate() {
+                        let g = c * l.dq.column(j)[o];
+                        if source == OWN {
+                            own[next] += g;
+                            next += 1;
+                        } else {
+                            a1[source as usize] += g;
+                        }
+                    }
+                    (&l.dp, &l.massd)
+                }
+            };
+            row.centre += c * centre.column(0)[o];
+            mass += c.abs() * (of.magnitude[o] + centre.column(0)[o].abs());
+            err += c.abs() * of.err[o];
+        }
+        #[allow(clippy::cast_precision_loss)]
+        let underflow = TINY * (count * (row.generators.len() + 1)) as f64;
+        row.err = inflate(err + gamma(count + 1) * mass + underflow, 3 * count + 8);
+    }
+
+    /// An upper bound of a functional over the whole box.
+    pub fn upper(&self, combination: &Combination, row: &mut Row) -> f64 {
+        self.row(combination.terms.iter().copied(), combination.constant, row);
+        row.upper()
+    }
+
+    /// The largest |bound| of the difference over some outputs: [VD]'s first bound.
+    #[must_use]
+    pub fn largest_difference(&self, outputs: impl IntoIterator<Item = usize>) -> f64 {
+        let d = &self.layer.d;
+        outputs.into_iter().map(|o| (-d.lower[o]).max(d.upper[o])).fold(0.0, f64::max)
+    }
+}

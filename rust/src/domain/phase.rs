@@ -1,0 +1,74 @@
+//! Bounds of a layer's neurons, and the phases that follow from them.
+
+use crate::numeric::round::{add_down, add_up, inflate, sub_down, sub_up};
+
+/// What is known about a ReLU before it: `-`, `+` or `~` in [VD].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Input never positive: the output is 0.
+    Inactive,
+    /// Input never negative: the output is the input.
+    Active,
+    /// Both signs are possible.
+    Unstable,
+}
+
+impl Phase {
+    /// From bounds lower <= input <= upper. Bounds that are not numbers leave everything possible.
+    #[must_use]
+    pub fn of(lower: f64, upper: f64) -> Self {
+        if upper <= 0.0 {
+            Self::Inactive
+        } else if lower >= 0.0 {
+            Self::Active
+        } else {
+            Self::Unstable
+        }
+    }
+}
+
+/// Lower and upper bounds of one quantity over the neurons of a layer.
+#[derive(Debug, Clone, Default)]
+pub struct Bounds {
+    /// At most the true value.
+    pub lower: Vec<f64>,
+    /// At least the true value.
+    pub upper: Vec<f64>,
+}
+
+impl Bounds {
+    /// centre -+ (radius + err), rounded outward; `sums` are absolute row sums over `columns` generators in plain rounding ([VD], Prop. "output bounds").
+    /// On return `sums` is a true upper bound of the sum of the absolute generators.
+    pub fn set(&mut self, centre: &[f64], sums: &mut [f64], err: &[f64], columns: usize) {
+        self.lower.clear();
+        self.upper.clear();
+        for ((c, s), e) in centre.iter().zip(sums.iter_mut()).zip(err) {
+            *s = inflate(*s, columns);
+            let radius = add_up(*s, *e);
+            self.lower.push(sub_down(*c, radius));
+            self.upper.push(add_up(*c, radius));
+        }
+    }
+
+    /// Whether every bound is a finite number.
+    #[must_use]
+    pub fn finite(&self) -> bool {
+        self.lower.iter().chain(&self.upper).all(|v| v.is_finite())
+    }
+}
+
+/// The bounds of x, y and d = x - y tell about each other: x = y + d, y = x - d, d = x - y. Every true triple satisfies all of them, so intersecting
+/// is sound; an intersection that rounding would make empty is not taken.
+pub fn exchange(x: &mut Bounds, y: &mut Bounds, d: &mut Bounds) {
+    let narrow = |b: &mut Bounds, i: usize, lower: f64, upper: f64| {
+        let (lower, upper) = (b.lower[i].max(lower), b.upper[i].min(upper));
+        if lower <= upper {
+            (b.lower[i], b.upper[i]) = (lower, upper);
+        }
+    };
+    for i in 0..x.lower.len() {
+        narrow(x, i, add_down(y.lower[i], d.lower[i]), add_up(y.upper[i], d.upper[i]));
+        narrow(y, i, sub_down(x.lower[i], d.upper[i]), sub_up(x.upper[i], d.lower[i]));
+        narrow(d, i, sub_down(x.lower[i], y.upper[i]), sub_up(x.upper[i], y.lower[i]));
+    }
+}

@@ -1,0 +1,445 @@
+//! Propagation of a box through a pair ([VD], Algorithm `Reach_Delta`): affine, bounds, recipe, affine, ... One [`Reach`] is one worker's workspace.
+//!
+//! Nothing is allocated per box once the largest shapes have been seen. The states of all layers are kept, because the split score walks back
+//! through them.
+
+use super::affine::{self, Compact, Mass, Packed, append_fresh, transform};
+use super::columns::Columns;
+use super::output::Output;
+use super::phase::{Bounds, Phase, exchange};
+use super::relu::{DifferenceRecipe, Recipe, recipe_error};
+use crate::network::{Affine, Pair};
+use crate::numeric::kernels::{Into, absolute_row_sums, add_columns, product};
+use crate::numeric::round::{add_up, gamma, inflate, sub_up};
+
+/// Which enclosure to propagate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Domain {
+    /// [VD] as published.
+    Paper,
+    /// No zonotope of the difference; z1 - z2 at the end. The paper's ablation.
+    Naive,
+    /// As published, and bounds of x, y and d are exchanged, fresh generators shared.
+    Shared,
+}
+
+/// Marks a column of `dq` that is a generator of the difference's own.
+pub const OWN: u32 = u32::MAX;
+
+/// One layer: forms before ReLU, how ReLU is passed, and the forms after it that enter the next product.
+#[derive(Debug, Clone, Default)]
+pub struct Layer {
+    /// [centre, e, a1] before ReLU.
+    pub z1: Columns,
+    /// [centre, e, a2].
+    pub z2: Columns,
+    /// The difference over the columns of `z2`.
+    pub dp: Columns,
+    /// The difference over the generators in `source`.
+    pub dq: Columns,
+    /// For each column of `dq`, which a1 it is, or [`OWN`].
+    pub source: Vec<u32>,
+    /// For each a1 before this layer, its column in `dq`, or [`OWN`] if it has none.
+    pub place: Vec<u32>,
+    /// Sums of absolute generators and error radius: of x,
+    pub mass1: Mass,
+    /// of y,
+    pub mass2: Mass,
+    /// and of d.
+    pub massd: Mass,
+    /// Bounds of x,
+    pub x: Bounds,
+    /// of y,
+    pub y: Bounds,
+    /// and of d.
+    pub d: Bounds,
+    /// f1's ReLU.
+    pub recipe1: Recipe,
+    /// f2's ReLU.
+    pub recipe2: Recipe,
+    /// The difference's.
+    pub reciped: DifferenceRecipe,
+    after1: Compact,
+    after2: Compact,
+    afterd: Compact,
+    afterq: Columns,
+    out1: Mass,
+    out2: Mass,
+    outd: Mass,
+}
+
+/// Workspace for propagating boxes through one pair.
+#[derive(Debug)]
+pub struct Reach {
+    domain: Domain,
+    layers: Vec<Layer>,
+    centre: Vec<f64>,
+    radius: Vec<f64>,
+    packed: Vec<f64>,
+    packed_rows: Vec<f64>,
+}
+
+impl Reach {
+    /// A workspace for pairs of this depth.
+    #[must_use]
+    pub fn new(domain: Domain, depth: usize) -> Self {
+        Self {
+            domain,
+            layers: vec![Layer::default(); depth],
+            centre: Vec::new(),
+            radius: Vec::new(),
+            packed: Vec::new(),
+            packed_rows: Vec::new(),
+        }
+    }
+
+    /// States of all layers after the last [`Reach::propagate`]; the last layer's forms are those of the outputs.
+    #[must_use]
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// Centre of the last box.
+    #[must_use]
+    pub fn centre(&self) -> &[f64] {
+        &self.centre
+    }
+
+    /// Radius of the last box, rounded up: |x - centre| <= radius.
+    #[must_use]
+    pub fn radius(&self) -> &[f64] {
+        &self.radius
+    }
+
+    /// Propagates lower <= x <= upper. `None` if numbers overflowed, so that nothing is known.
+    pub fn propagate(&mut self, pair: &Pair, lower: &[f64], upper: &[f64]) -> Option<Output<'_>> {
+        self.centre.clear();
+        self.radius.clear();
+        for (&l, &u) in lower.iter().zip(upper) {
+            let c = l + 0.5 * (u - l);
+            self.centre.push(c);
+            self.radius.push(sub_up(u, c).max(sub_up(c, l)).max(0.0));
+        }
+        self.first_layer(pair);
+        let depth = pair.depth();
+        for l in 0..depth {
+            if l > 0 {
+                self.next_layer(pair, l);
+            }
+            self.bounds(l);
+            let layer = &mut self.layers[l];
+            if !(layer.x.finite() && layer.y.finite() && layer.d.finite()) {
+                return None;
+            }
+            if l + 1 < depth {
+                layer.relu(self.domain, pair.inputs());
+            }
+        }
+        if self.domain == Domain::Naive {
+            self.layers[depth - 1].difference_of_outputs(pair.inputs());
+        }
+        Some(Output::new(&self.layers[depth - 1], pair.inputs(), self.domain))
+    }
+
+    /// x = W centre + b, and one generator W[:, i] * radius_i per input; the inputs are equal, so d = (W1 - W2) x + b1 - b2.
+    fn first_layer(&mut self, pair: &Pair) {
+        let (layer1, layer2, difference) = (&pair.first[0], &pair.second[0], &pair.difference[0]);
+        let (m, inputs) = (layer1.rows, layer1.columns);
+        let state = &mut self.layers[0];
+        let (centre, radius) = (&self.centre, &self.radius);
+        let fill = |out: &mut Columns, weight: &[f64], bias: &[f64]| {
+            out.reshape(m, 1 + inputs);
+            let c = out.column_mut(0);
+            c.copy_from_slice(bias);
+            add_columns(c, weight, centre.iter().copied().enumerate());
+            for (i, &r) in radius.iter().enumerate() {
+                for (o, w) in out.column_mut(1 + i).iter_mut().zip(&weight[i * m..(i + 1) * m]) {
+                    *o = w * r;
+                }
+            }
+        };
+        fill(&mut state.z1, &layer1.weight, &layer1.bias);
+        fill(&mut state.z2, &layer2.weight, &layer2.bias);
+        state.source.clear();
+        state.place.clear();
+        state.dq.reshape(m, 0);
+        // The input as a form: no error, magnitude |centre| + radius.
+        let mut mass = std::mem::take(&mut state.out1);
+        mass.clear(inputs);
+        for (i, v) in mass.magnitude.iter_mut().enumerate() {
+            *v = add_up(centre[i].abs(), radius[i]);
+        }
+        let rows = &mut state.after1.rows;
+        rows.clear();
+        rows.extend(0..inputs);
+        affine::error(&mut state.mass1.err, layer1, rows, &mass, inputs);
+        affine::error(&mut state.mass2.err, layer2, rows, &mass, inputs);
+        if self.domain != Domain::Naive {
+            fill(&mut state.dp, &difference.weight, &difference.bias);
+            let zero = &mut state.outd;
+            zero.clear(inputs);
+            let (err, layers) = (&mut state.massd.err, (layer1, layer2, difference));
+            affine::difference_error(err, layers, (rows, &mass), (rows, &mass), (rows, zero), inputs);
+        }
+        state.out1 = mass;
+    }
+
+    fn next_layer(&mut self, pair: &Pair, l: usize) {
+        let (layer1, layer2, difference) = (&pair.first[l], &pair.second[l], &pair.difference[l]);
+        let m = layer1.rows;
+        let (before, after) = self.layers.split_at_mut(l);
+        let (from, to) = (&before[l - 1], &mut after[0]);
+
+        to.z1.reshape(m, from.after1.form.len());
+        let weight = Packed::new(&mut self.packed, &layer1.weight, m, &from.after1.rows);
+        transform(&mut to.z1, &weight, &from.after1, Into::Replace);
+        append_fresh(&mut to.z1, layer1, from.recipe1.fresh_generators());
+        affine::error(&mut to.mass1.err, layer1, &from.after1.rows, &from.out1, to.z1.len());
+
+        to.z2.reshape(m, from.after2.form.len());
+        let weight = Packed::new(&mut self.packed, &layer2.weight, m, &from.after2.rows);
+        transform(&mut to.z2, &weight, &from.after2, Into::Replace);
+        append_fresh(&mut to.z2, layer2, from.recipe2.fresh_generators());
+        affine::error(&mut to.mass2.err, layer2, &from.after2.rows, &from.out2, to.z2.len());
+
+        if self.domain != Domain::Naive {
+            let weight = Packed::new(&mut self.packed, &layer1.weight, m, &from.afterd.rows);
+            to.dp.reshape(m, from.afterd.form.len());
+            transform(&mut to.dp, &weight, &from.afterd, Into::Replace);
+            to.dq.reshape(m, from.afterq.len());
+            product(
+                to.dq.all_mut(),
+                weight.data(),
+                from.afterq.all(),
+                (m, from.afterd.rows.len(), from.afterq.len()),
+                Into::Replace,
+            );
+            if !difference.zero {
+                let weight = Packed::new(&mut self.packed_rows, &difference.weight, m, &from.after2.rows);
+                transform(&mut to.dp, &weight, &from.after2, Into::Add);
+            }
+            for (i, mu) in from.recipe2.fresh_generators() {
+                let (k, w) = (from.reciped.k2[i], &difference.weight[i * m..(i + 1) * m]);
+                for ((o, a), b) in to.dp.push().iter_mut().zip(layer1.column(i)).zip(w) {
+                    *o = a * k + b * mu;
+                }
+            }
+            to.grow_dq(from, layer1);
+            let columns = to.dp.len() + to.dq.len();
+            affine::difference_error(
+                &mut to.massd.err,
+                (layer1, layer2, difference),
+                (&from.after1.rows, &from.out1),
+                (&from.after2.rows, &from.out2),
+                (&from.afterd.rows, &from.outd),
+                columns,
+            );
+        }
+        // Centres get their bias last.
+        let shift = |out: &mut Columns, bias: &[f64]| out.column_mut(0).iter_mut().zip(bias).for_each(|(c, b)| *c += b);
+        shift(&mut to.z1, &layer1.bias);
+        shift(&mut to.z2, &layer2.bias);
+        if self.domain != Domain::Naive {
+            shift(&mut to.dp, &difference.bias);
+        }
+    }
+
+    fn bounds(&mut self, l: usize) {
+        let naive = self.domain == Domain::Naive;
+        let layer = &mut self.layers[l];
+        let of = |bounds: &mut Bounds, mass: &mut Mass, form: &Columns| {
+            mass.magnitude.resize(form.rows(), 0.0);
+            absolute_row_sums(&mut mass.magnitude, form.from(1));
+            bounds.set(form.column(0), &mut mass.magnitude, &mass.err, form.len());
+        };
+        of(&mut layer.x, &mut layer.mass1, &layer.z1);
+        of(&mut layer.y, &mut layer.mass2, &layer.z2);
+        if naive {
+            layer.d.lower.clear();
+            layer.d.upper.clear();
+            for i in 0..layer.x.lower.len() {
+                layer.d.lower.push((layer.x.lower[i] - layer.y.upper[i]).next_down());
+                layer.d.upper.push((layer.x.upper[i] - layer.y.lower[i]).next_up());
+            }
+        } else {
+            let (mass, m) = (&mut layer.massd, layer.dp.rows());
+            mass.magnitude.resize(m, 0.0);
+            absolute_row_sums(&mut mass.magnitude, layer.dp.from(1));
+            for column in layer.dq.all().chunks_exact(m) {
+                mass.magnitude.iter_mut().zip(column).for_each(|(s, g)| *s += g.abs());
+            }
+            layer.d.set(layer.dp.column(0), &mut mass.magnitude, &mass.err, layer.dp.len() + layer.dq.len());
+        }
+    }
+}
+
+impl Layer {
+    /// Appends fresh a1 columns that the difference uses and its own fresh columns, and brings `source` and `place` up to date.
+    fn grow_dq(&mut self, from: &Layer, layer1: &Affine) {
+        self.source.clone_from(&from.source);
+        self.place.clone_from(&from.place);
+        for (i, _) in from.recipe1.fresh_generators() {
+            let k = from.reciped.k1[i];
+            if k == 0.0 {
+                self.place.push(OWN);
+            } else {
+                self.source.push(u32::try_from(self.place.len()).unwrap_or(OWN - 1));
+                self.place.push(u32::try_from(self.dq.len()).unwrap_or(OWN - 1));
+                append_fresh(&mut self.dq, layer1, [(i, k)]);
+            }
+        }
+        for (i, &k) in from.reciped.kd.iter().enumerate() {
+            if k != 0.0 {
+                self.source.push(OWN);
+                append_fresh(&mut self.dq, layer1, [(i, k)]);
+            }
+        }
+    }
+
+    /// A copy of what a view of the outputs needs, for answers that come after the workspace has gone on to another box.
+    #[must_use]
+    pub fn snapshot(&self) -> Self {
+        Self {
+            z1: self.z1.trimmed(),
+            z2: self.z2.trimmed(),
+            dp: self.dp.trimmed(),
+            dq: self.dq.trimmed(),
+            source: self.source.clone(),
+            mass1: self.mass1.clone(),
+            mass2: self.mass2.clone(),
+            massd: self.massd.clone(),
+            d: self.d.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Chooses the recipes and applies them to the rows that stay nonzero.
+    fn relu(&mut self, domain: Domain, inputs: usize) {
+        if domain == Domain::Shared {
+            exchange(&mut self.x, &mut self.y, &mut self.d);
+        }
+        self.recipe1.set(&self.x);
+        self.recipe2.set(&self.y);
+        apply(&mut self.after1, &mut self.out1, &self.z1, &self.recipe1, &self.mass1);
+        apply(&mut self.after2, &mut self.out2, &self.z2, &self.recipe2, &self.mass2);
+        if domain != Domain::Naive {
+            self.reciped.set(&self.recipe1, &self.recipe2, &self.d, domain == Domain::Shared);
+            self.apply_difference(inputs);
+        }
+    }
+
+    fn apply_difference(&mut self, inputs: usize) {
+        let r = &self.reciped;
+        let rows = &mut self.afterd.rows;
+        rows.clear();
+        rows.extend((0..r.keep.len()).filter(|&i| {
+            self.recipe1.phase[i] != Phase::Inactive || self.recipe2.phase[i] != Phase::Inactive
+        }));
+        let uses_first = r.first.iter().any(|&c| c != 0.0);
+        let uses_second = r.second.iter().any(|&c| c != 0.0);
+        let k = rows.len();
+        self.afterd.form.reshape(k, self.dp.len());
+        for j in 0..self.dp.len() {
+            let out = self.afterd.form.column_mut(j);
+            let d = self.dp.column(j);
+            if !uses_first && !uses_second {
+                out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.keep[i] * d[i]);
+                continue;
+            }
+            let y = self.z2.column(j);
+            if uses_first && j <= inputs {
+                let x = self.z1.column(j);
+                out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.keep[i] * d[i] + r.second[i] * y[i] + r.first[i] * x[i]);
+            } else {
+                out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.keep[i] * d[i] + r.second[i] * y[i]);
+            }
+        }
+        if let Some(c) = (!self.afterd.form.is_empty()).then(|| self.afterd.form.column_mut(0)) {
+            c.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o += r.shift[i]);
+        }
+        self.afterq.reshape(k, self.dq.len());
+        for j in 0..self.dq.len() {
+            let out = self.afterq.column_mut(j);
+            let d = self.dq.column(j);
+            if uses_first && self.source[j] != OWN {
+                let x = self.z1.column(1 + inputs + self.source[j] as usize);
+                out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.keep[i] * d[i] + r.first[i] * x[i]);
+            } else {
+                out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.keep[i] * d[i]);
+            }
+        }
+        if uses_first {
+            // Rows that copy x bring in every a1 that x has.
+            for a in 0..self.place.len() {
+                if self.place[a] == OWN {
+                    self.place[a] = u32::try_from(self.afterq.len()).unwrap_or(OWN - 1);
+                    self.source.push(u32::try_from(a).unwrap_or(OWN - 1));
+                    let x = self.z1.column(1 + inputs + a);
+                    let out = self.afterq.push();
+                    out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.first[i] * x[i]);
+                }
+            }
+        }
+        let columns = self.afterd.form.len() + self.afterq.len();
+        self.outd.clear(r.keep.len());
+        for &i in rows.iter() {
+            let full = |mass: &Mass, form: &Columns| add_up(mass.magnitude[i], form.column(0)[i].abs());
+            let (m1, m2, md) = (full(&self.mass1, &self.z1), full(&self.mass2, &self.z2), full(&self.massd, &self.dp));
+            let terms = [(r.keep[i], md, self.massd.err[i]), (r.first[i], m1, self.mass1.err[i]), (r.second[i], m2, self.mass2.err[i])];
+            self.outd.err[i] = recipe_error(&terms, r.shift[i], columns);
+            let magnitude = r.keep[i] * md + r.first[i].abs() * m1 + r.second[i].abs() * m2;
+            self.outd.magnitude[i] = inflate(magnitude + r.shift[i].abs() + r.k1[i].abs() + r.k2[i].abs() + r.kd[i], 16);
+        }
+    }
+
+    /// z1 - z2 as the difference of the outputs.
+    fn difference_of_outputs(&mut self, inputs: usize) {
+        let m = self.z1.rows();
+        self.dp.reshape(m, self.z2.len());
+        for j in 0..self.z2.len() {
+            let y = self.z2.column(j);
+            if j <= inputs {
+                let x = self.z1.column(j);
+                self.dp.column_mut(j).iter_mut().zip(x.iter().zip(y)).for_each(|(o, (a, b))| *o = a - b);
+            } else {
+                self.dp.column_mut(j).iter_mut().zip(y).for_each(|(o, b)| *o = -b);
+            }
+        }
+        let p1 = self.z1.len() - 1 - inputs;
+        self.dq.reshape(m, p1);
+        self.dq.all_mut().copy_from_slice(self.z1.from(1 + inputs));
+        self.source.clear();
+        self.source.extend((0..p1).map(|a| u32::try_from(a).unwrap_or(OWN - 1)));
+        self.place.clone_from(&self.source);
+        self.massd.clear(m);
+        for i in 0..m {
+            // One subtraction per entry.
+            let rounding = gamma(2) * (self.mass1.magnitude[i] + self.mass2.magnitude[i] + self.z1.column(0)[i].abs() + self.z2.column(0)[i].abs());
+            self.massd.err[i] = add_up(add_up(self.mass1.err[i], self.mass2.err[i]), inflate(rounding, 8));
+        }
+        absolute_row_sums(&mut self.massd.magnitude, self.dp.from(1));
+        for column in self.dq.all().chunks_exact(m) {
+            self.massd.magnitude.iter_mut().zip(column).for_each(|(s, g)| *s += g.abs());
+        }
+        self.d.set(self.dp.column(0), &mut self.massd.magnitude, &self.massd.err, self.dp.len() + self.dq.len());
+    }
+}
+
+/// X = slope x + fresh (1 + a) on the rows that are not inactive; fresh generators wait for the next product.
+fn apply(after: &mut Compact, out: &mut Mass, form: &Columns, recipe: &Recipe, mass: &Mass) {
+    after.rows.clear();
+    after.rows.extend((0..form.rows()).filter(|&i| recipe.phase[i] != Phase::Inactive));
+    after.form.reshape(after.rows.len(), form.len());
+    for j in 0..form.len() {
+        let z = form.column(j);
+        after.form.column_mut(j).iter_mut().zip(&after.rows).for_each(|(o, &i)| *o = recipe.slope[i] * z[i]);
+    }
+    let centre = after.form.column_mut(0);
+    centre.iter_mut().zip(&after.rows).for_each(|(o, &i)| *o += recipe.fresh[i]);
+    out.clear(form.rows());
+    for &i in &after.rows {
+        let m = add_up(mass.magnitude[i], form.column(0)[i].abs());
+        out.err[i] = recipe_error(&[(recipe.slope[i], m, mass.err[i])], recipe.fresh[i], form.len());
+        out.magnitude[i] = inflate(recipe.slope[i] * m + 2.0 * recipe.fresh[i], 8);
+    }
+}

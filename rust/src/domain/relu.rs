@@ -1,0 +1,202 @@
+//! ReLU on a differential zonotope: one affine recipe per neuron ([VD], Prop. "ReLU" and Lemma "soundness of ReLU_Delta", its table of phase pairs).
+//!
+//! One network, x in [l, u] unstable: for *any* slope lam in [0, 1], relu(x) - lam x lies in [0, h] with h = max(-lam l, (1 - lam) u), its values at the
+//! ends, by convexity. With mu = h / 2 the equation relu(x) = lam x + mu + mu a defines the fresh generator a in [-1, 1].
+//!
+//! The difference is `D = keep d + first x + second y + shift`, plus `k1` times f1's fresh generator, `k2` times f2's, and a fresh generator of its own of
+//! size `kd`. So each of the nine phase pairs is one row of coefficients, and soundness can be read off row by row:
+//!
+//! | f1 f2 | D = | why |
+//! |---|---|---|
+//! | - - | 0 | both outputs are 0 |
+//! | - + , - ~ | -Y | X = 0 |
+//! | + - , ~ - | X | Y = 0 |
+//! | + + | d | both are the identity |
+//! | ~ + | d + (X - x) | Y = y; X - x = relu(-x) is in (lam1 - 1) x + mu1 -+ mu1 |
+//! | + ~ | d - (Y - y) | X = x; the same for Y |
+//! | ~ ~ | lam d + [low, high] | D is between min(0, d) and max(0, d); both minus lam d are extreme at the ends of d |
+//!
+//! In `~ +` and `+ ~` the paper adds a fresh generator of the difference where the network's own fresh generator is the very same quantity; with
+//! `share_fresh` it is used, which is exact and saves a column.
+//!
+//! Slopes and coefficients are rounded; that is harmless for lam (any value serves) and is paid for in `Recipe::err` everywhere else.
+
+use super::phase::{Bounds, Phase};
+use crate::numeric::round::{TINY, U, add_up, inflate, mul_up, sub_up};
+
+/// How one network passes a layer of ReLUs: X = slope x + fresh (1 + a).
+#[derive(Debug, Clone, Default)]
+pub struct Recipe {
+    /// Phase per neuron.
+    pub phase: Vec<Phase>,
+    /// lam per neuron: 0 inactive, 1 active, between them unstable.
+    pub slope: Vec<f64>,
+    /// mu per neuron: both the shift of the centre and the fresh generator; 0 unless unstable.
+    pub fresh: Vec<f64>,
+}
+
+impl Recipe {
+    /// Chooses slopes from bounds of the pre-activations.
+    pub fn set(&mut self, bounds: &Bounds) {
+        self.phase.clear();
+        self.slope.clear();
+        self.fresh.clear();
+        for (&l, &u) in bounds.lower.iter().zip(&bounds.upper) {
+            let phase = Phase::of(l, u);
+            let (slope, fresh) = match phase {
+                Phase::Inactive => (0.0, 0.0),
+                Phase::Active => (1.0, 0.0),
+                Phase::Unstable => {
+                    let slope = (u / (u - l)).clamp(0.0, 1.0);
+                    (slope, half_height(slope, l, u))
+                }
+            };
+            self.phase.push(phase);
+            self.slope.push(slope);
+            self.fresh.push(fresh);
+        }
+    }
+}
+
+impl Recipe {
+    /// The unstable neurons with their fresh generators, in neuron order: the order of their columns.
+    pub fn fresh_generators(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.fresh.iter().copied().enumerate().filter(|&(_, mu)| mu != 0.0)
+    }
+}
+
+/// Half of max(-lam l, (1 - lam) u), rounded up.
+fn half_height(slope: f64, l: f64, u: f64) -> f64 {
+    let height = mul_up(slope, -l).max(mul_up(sub_up(1.0, slope), u));
+    (0.5 * height).next_up()
+}
+
+/// How the difference passes a layer: D = keep d + first x + second y + shift + k1 a1 + k2 a2 + kd ad, per neuron.
+#[derive(Debug, Clone, Default)]
+pub struct DifferenceRecipe {
+    /// Coefficient of d.
+    pub keep: Vec<f64>,
+    /// Coefficient of x, the value *before* ReLU in f1.
+    pub first: Vec<f64>,
+    /// Coefficient of y.
+    pub second: Vec<f64>,
+    /// Added to the centre.
+    pub shift: Vec<f64>,
+    /// Coefficient of f1's fresh generator of this neuron.
+    pub k1: Vec<f64>,
+    /// Coefficient of f2's fresh generator.
+    pub k2: Vec<f64>,
+    /// Size of the difference's own fresh generator.
+    pub kd: Vec<f64>,
+}
+
+/// One row of [`DifferenceRecipe`].
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Row {
+    /// See [`DifferenceRecipe`], likewise below.
+    pub keep: f64,
+    /// Coefficient of x.
+    pub first: f64,
+    /// Coefficient of y.
+    pub second: f64,
+    /// Centre shift.
+    pub shift: f64,
+    /// Coefficient of f1's fresh generator.
+    pub k1: f64,
+    /// Coefficient of f2's fresh generator.
+    pub k2: f64,
+    /// Own fresh generator.
+    pub kd: f64,
+}
+
+/// The table of phase pairs. `(lam, mu)` are slope and fresh generator of each network, `l..u` bounds d.
+#[must_use]
+pub fn difference_row((f1, lam1, mu1): (Phase, f64, f64), (f2, lam2, mu2): (Phase, f64, f64), (l, u): (f64, f64), share_fresh: bool) -> Row {
+    use Phase::{Active, Inactive, Unstable};
+    let zero = Row::default();
+    match (f1, f2) {
+        (Inactive, Inactive) => zero,
+        (Inactive, Active) => Row { second: -1.0, ..zero },
+        (Active, Inactive) => Row { first: 1.0, ..zero },
+        (Active, Active) => Row { keep: 1.0, ..zero },
+        (Inactive, Unstable) => Row { second: -lam2, shift: -mu2, k2: -mu2, ..zero },
+        (Unstable, Inactive) => Row { first: lam1, shift: mu1, k1: mu1, ..zero },
+        (Unstable, Active) if share_fresh => Row { keep: 1.0, first: lam1 - 1.0, shift: mu1, k1: mu1, ..zero },
+        (Unstable, Active) => Row { keep: 1.0, first: lam1 - 1.0, shift: mu1, kd: mu1, ..zero },
+        (Active, Unstable) if share_fresh => Row { keep: 1.0, second: 1.0 - lam2, shift: -mu2, k2: -mu2, ..zero },
+        (Active, Unstable) => Row { keep: 1.0, second: 1.0 - lam2, shift: -mu2, kd: mu2, ..zero },
+        (Unstable, Unstable) => both_unstable(l, u),
+    }
+}
+
+/// D between min(0, d) and max(0, d) for d in [l, u], with slope lam = clamp(u / (u - l), 0, 1).
+///
+/// max(0, d) - lam d is convex and min(0, d) - lam d concave, so their extremes over [l, u] are at its ends.
+fn both_unstable(l: f64, u: f64) -> Row {
+    if l == 0.0 && u == 0.0 {
+        return Row::default();
+    }
+    let lam = (u / (u - l)).clamp(0.0, 1.0);
+    // At an end v: above max(0, v) - lam v and below min(0, v) - lam v, as (1 - lam) v or -lam v by the sign of v, rounded outward.
+    let rest = sub_up(1.0, lam);
+    let above = |v: f64| if v > 0.0 { mul_up(rest, v) } else { mul_up(lam, -v) };
+    let below = |v: f64| if v < 0.0 { -mul_up(rest, -v) } else { -mul_up(lam, v) };
+    let (high, low) = (above(l).max(above(u)), below(l).min(below(u)));
+    let shift = 0.5 * (high + low);
+    // The interval [low, high] around the rounded middle.
+    let kd = sub_up(high, shift).max(sub_up(shift, low));
+    Row { keep: lam, shift, kd, ..Row::default() }
+}
+
+impl DifferenceRecipe {
+    /// Rows for a whole layer.
+    pub fn set(&mut self, first: &Recipe, second: &Recipe, d: &Bounds, share_fresh: bool) {
+        for v in [&mut self.keep, &mut self.first, &mut self.second, &mut self.shift, &mut self.k1, &mut self.k2, &mut self.kd] {
+            v.clear();
+        }
+        for i in 0..first.phase.len() {
+            let row = difference_row(
+                (first.phase[i], first.slope[i], first.fresh[i]),
+                (second.phase[i], second.slope[i], second.fresh[i]),
+                (d.lower[i], d.upper[i]),
+                share_fresh,
+            );
+            self.keep.push(row.keep);
+            self.first.push(row.first);
+            self.second.push(row.second);
+            self.shift.push(row.shift);
+            self.k1.push(row.k1);
+            self.k2.push(row.k2);
+            self.kd.push(row.kd);
+        }
+    }
+}
+
+/// Error after a recipe `sum coef_q form_q + shift`: the old errors scaled, and the rounding of the new coefficients and centre.
+///
+/// `terms` are (coefficient, magnitude of the form, its error); a coefficient of exactly 1 alone costs nothing. Each entry is computed with at most
+/// three products, three sums and coefficients that are themselves rounded once, so 8 U times the magnitudes covers it.
+#[must_use]
+pub fn recipe_error(terms: &[(f64, f64, f64)], shift: f64, columns: usize) -> f64 {
+    let mut carried = 0.0;
+    let mut rounded = shift.abs();
+    let mut exact = shift == 0.0;
+    let mut used = 0;
+    for &(c, magnitude, err) in terms {
+        if c != 0.0 {
+            used += 1;
+            exact &= c.abs() == 1.0;
+            carried = add_up(carried, mul_up(c.abs(), err));
+            rounded += c.abs() * (magnitude + err);
+        }
+    }
+    if used == 0 && shift == 0.0 {
+        return 0.0;
+    }
+    if exact && used == 1 {
+        return carried;
+    }
+    #[allow(clippy::cast_precision_loss)]
+    let underflow = TINY * (4 * columns + 8) as f64;
+    add_up(carried, inflate(8.0 * U * rounded, 12) + underflow).next_up()
+}

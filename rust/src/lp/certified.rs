@@ -1,0 +1,122 @@
+//! From multipliers to a bound: weak duality with the rounding counted.
+//!
+//! On every input of the box where a guard holds, with the region's constraints A x <= b:
+//!     V <= V + sum_l lam_l guard_l + sum_o nu_o (f1_o - f2_o - D_o) + sum_q mu_q (b_q - A_q x)      for lam, mu >= 0 and any nu,
+//! since what is added is non-negative or zero there. The right side is a functional of (f1, f2, D) and the input generators, so an upper bound over the
+//! generators bounds V. Nothing depends on where the multipliers come from; with V = 0 a negative bound shows that guard and region exclude each other.
+
+use super::RegionRow;
+use crate::domain::{Combination, Form, Output, output::Row};
+use crate::numeric::round::{gamma, inflate, mul_up};
+use crate::property::Guard;
+
+/// Multipliers of one obligation; they fit every box.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Multipliers {
+    /// lam, per row of the guard.
+    pub guard: Vec<f64>,
+    /// nu, per output.
+    pub link: Vec<f64>,
+    /// mu, per constraint of the region.
+    pub region: Vec<f64>,
+}
+
+impl Multipliers {
+    /// From duals y of [`super::program`]'s rows, signs enforced. `None` if a number is missing.
+    #[must_use]
+    pub fn from_duals(y: &[f64], guard_rows: usize, outputs: usize) -> Option<Self> {
+        if y.len() < guard_rows + outputs || !y.iter().all(|v| v.is_finite()) {
+            return None;
+        }
+        let (guard, rest) = y.split_at(guard_rows);
+        let (link, region) = rest.split_at(outputs);
+        Some(Self {
+            guard: guard.iter().map(|v| (-v).max(0.0)).collect(),
+            link: link.iter().map(|v| -v).collect(),
+            region: region.iter().map(|v| v.max(0.0)).collect(),
+        })
+    }
+}
+
+/// Buffers for [`bound`].
+#[derive(Debug, Default)]
+pub struct Scratch {
+    row: Row,
+    /// Per form (f1, f2, D) and output: coefficient, and the sum of absolute terms that made it.
+    coefficients: [Vec<(f64, f64)>; 3],
+}
+
+/// An upper bound of the violation `objective` on the box, under guard and region, by these multipliers. NaN if anything overflowed.
+pub fn bound(
+    output: &Output<'_>,
+    objective: &Combination,
+    guard: Option<&Guard>,
+    region: &[RegionRow],
+    multipliers: &Multipliers,
+    scratch: &mut Scratch,
+) -> f64 {
+    for c in &mut scratch.coefficients {
+        c.clear();
+        c.resize(output.outputs(), (0.0, 0.0));
+    }
+    let (mut constant, mut constant_mass, mut terms) = (objective.constant, objective.constant.abs(), 2usize);
+    let coefficients = &mut scratch.coefficients;
+    let mut add = |form: Form, o: usize, c: f64| {
+        let slot = &mut coefficients[form as usize][o];
+        slot.0 += c;
+        slot.1 += c.abs();
+    };
+    for &(form, o, c) in &objective.terms {
+        add(form, o, c);
+    }
+    for (combination, &lam) in guard.iter().flat_map(|g| &g.rows).zip(&multipliers.guard) {
+        if lam > 0.0 {
+            terms += 1;
+            for &(form, o, c) in &combination.terms {
+                add(form, o, lam * c);
+            }
+            constant += lam * combination.constant;
+            constant_mass += (lam * combination.constant).abs();
+        }
+    }
+    for (o, &nu) in multipliers.link.iter().enumerate() {
+        if nu != 0.0 {
+            terms += 1;
+            add(Form::First, o, nu);
+            add(Form::Second, o, -nu);
+            add(Form::Difference, o, -nu);
+        }
+    }
+    let layer = output.layer();
+    let forms = [Form::First, Form::Second, Form::Difference];
+    let rounding = gamma(terms + 2);
+    let mut err = rounding * constant_mass;
+    for (form, column) in forms.iter().zip(&scratch.coefficients) {
+        let (mass, centre) = match form {
+            Form::First => (&layer.mass1, layer.z1.column(0)),
+            Form::Second => (&layer.mass2, layer.z2.column(0)),
+            Form::Difference => (&layer.massd, layer.dp.column(0)),
+        };
+        for (o, &(_, total)) in column.iter().enumerate() {
+            if total != 0.0 {
+                // The rounded coefficient differs from the exact combination of multipliers by at most this, times the size of the output.
+                err += rounding * total * (mass.magnitude[o] + centre[o].abs() + mass.err[o]);
+            }
+        }
+    }
+    let all = forms.iter().zip(&scratch.coefficients).flat_map(|(&form, column)| column.iter().enumerate().map(move |(o, &(c, _))| (form, o, c)));
+    output.row(all, constant, &mut scratch.row);
+    for (r, &mu) in region.iter().zip(&multipliers.region) {
+        if mu > 0.0 {
+            err += mul_up(mu, r.slack.abs()) * 4.0 * f64::EPSILON;
+            scratch.row.centre += mu * r.slack;
+            err += f64::EPSILON * scratch.row.centre.abs();
+            for (g, a) in scratch.row.generators.iter_mut().zip(&r.generators) {
+                *g -= mu * a;
+                err += f64::EPSILON * (g.abs() + (mu * a).abs());
+            }
+        }
+    }
+    scratch.row.err = inflate(scratch.row.err + err, 64 + 8 * scratch.row.generators.len() * (1 + region.len()));
+    scratch.row.upper()
+}

@@ -1,0 +1,70 @@
+//! Bulk arithmetic on column-major blocks: the matrix product, sums of absolute values, matrix times vector over a few columns.
+//!
+//! Views in, caller-owned buffers out, no allocation. The product is faer's, sequential: parallelism lives in the search.
+
+use faer::linalg::matmul::matmul;
+use faer::mat::{MatMut, MatRef};
+use faer::{Accum, Par};
+
+/// Whether a product overwrites or adds to its destination.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Into {
+    /// destination = product
+    Replace,
+    /// destination += product
+    Add,
+}
+
+/// destination (m, n) = or += left (m, k) * right (k, n), all column-major and dense.
+pub fn product(destination: &mut [f64], left: &[f64], right: &[f64], (m, k, n): (usize, usize, usize), into: Into) {
+    if m == 0 || n == 0 {
+        return;
+    }
+    if k == 0 {
+        if into == Into::Replace {
+            destination[..m * n].fill(0.0);
+        }
+        return;
+    }
+    matmul(
+        MatMut::from_column_major_slice_mut(&mut destination[..m * n], m, n),
+        if into == Into::Replace { Accum::Replace } else { Accum::Add },
+        MatRef::from_column_major_slice(&left[..m * k], m, k),
+        MatRef::from_column_major_slice(&right[..k * n], k, n),
+        1.0,
+        Par::Seq,
+    );
+}
+
+/// sums[i] = sum over columns of |block[i, column]|, plain rounding; `block` is column-major with `sums.len()` rows.
+pub fn absolute_row_sums(sums: &mut [f64], block: &[f64]) {
+    sums.fill(0.0);
+    if sums.is_empty() {
+        return;
+    }
+    for column in block.chunks_exact(sums.len()) {
+        for (s, g) in sums.iter_mut().zip(column) {
+            *s += g.abs();
+        }
+    }
+}
+
+/// out += matrix * x, where x is given on the listed columns only; `matrix` is column-major with `out.len()` rows.
+pub fn add_columns(out: &mut [f64], matrix: &[f64], columns: impl IntoIterator<Item = (usize, f64)>) {
+    let m = out.len();
+    for (j, x) in columns {
+        if x != 0.0 {
+            for (o, w) in out.iter_mut().zip(&matrix[j * m..(j + 1) * m]) {
+                *o += w * x;
+            }
+        }
+    }
+}
+
+/// Copies the listed columns of a column-major matrix with m rows into `packed`.
+pub fn pack_columns(packed: &mut Vec<f64>, matrix: &[f64], m: usize, columns: &[usize]) {
+    packed.clear();
+    for &j in columns {
+        packed.extend_from_slice(&matrix[j * m..(j + 1) * m]);
+    }
+}

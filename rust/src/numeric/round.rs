@@ -1,0 +1,102 @@
+//! Scalar operations rounded to the safe side.
+//!
+//! Round to nearest is off by at most half a unit in the last place, so the next representable number is on the safe side; this holds for
+//! subnormal results and at overflow (an upper bound may become +inf, never smaller than the truth) as well.
+
+/// Unit roundoff of binary64, 2^-53.
+pub const U: f64 = f64::EPSILON / 2.0;
+
+/// The smallest positive subnormal: bounds the error of one product that underflows.
+pub const TINY: f64 = f64::from_bits(1);
+
+/// An upper bound of n*U / (1 - n*U), for n up to 2^26: (n + 2) * U, because n (n + 2) U <= 2 there. Exact as a product by a power of two.
+#[must_use]
+#[allow(clippy::cast_precision_loss)]
+pub fn gamma(n: usize) -> f64 {
+    debug_assert!(n < 1 << 26);
+    (n + 2) as f64 * U
+}
+
+/// At least a + b.
+#[must_use]
+pub fn add_up(a: f64, b: f64) -> f64 {
+    (a + b).next_up()
+}
+
+/// At most a + b.
+#[must_use]
+pub fn add_down(a: f64, b: f64) -> f64 {
+    (a + b).next_down()
+}
+
+/// At least a - b.
+#[must_use]
+pub fn sub_up(a: f64, b: f64) -> f64 {
+    (a - b).next_up()
+}
+
+/// At most a - b.
+#[must_use]
+pub fn sub_down(a: f64, b: f64) -> f64 {
+    (a - b).next_down()
+}
+
+/// At least a * b.
+#[must_use]
+pub fn mul_up(a: f64, b: f64) -> f64 {
+    (a * b).next_up()
+}
+
+/// At most a * b.
+#[must_use]
+pub fn mul_down(a: f64, b: f64) -> f64 {
+    (a * b).next_down()
+}
+
+/// At least a / b for b > 0.
+#[must_use]
+pub fn div_up(a: f64, b: f64) -> f64 {
+    (a / b).next_up()
+}
+
+/// At most a / b for b > 0.
+#[must_use]
+pub fn div_down(a: f64, b: f64) -> f64 {
+    (a / b).next_down()
+}
+
+/// An upper bound of the exact value of a non-negative expression that was computed with at most `operations` roundings: each loses at most a
+/// factor 1 - U, and 1 / (1-U)^n <= 1 + gamma(n).
+#[must_use]
+pub fn inflate(value: f64, operations: usize) -> f64 {
+    add_up(value * (1.0 + 2.0 * gamma(operations)), TINY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn gamma_covers_its_definition() {
+        for n in [1usize, 2, 10, 1000, 1 << 20] {
+            // In exact arithmetic with denominators 2^53: n / (2^53 - n) <= (n + 2) / 2^53.
+            let (n, d) = (n as u128, 1u128 << 53);
+            assert!(n * d <= (n + 2) * (d - n));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn directed_operations_enclose(a in -1e6f64..1e6, b in -1e6f64..1e6) {
+            // The residual of a rounded sum is exact (TwoSum), so the enclosure can be checked without more precision.
+            let s = a + b;
+            let t = s - a;
+            let residual = (a - (s - t)) + (b - t);
+            prop_assert!(add_up(a, b) - s >= residual && s - add_down(a, b) >= -residual);
+            let p = a * b;
+            let rest = a.mul_add(b, -p);
+            prop_assert!(mul_up(a, b) - p >= rest && p - mul_down(a, b) >= -rest);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What is claimed, in the one form the search knows: obligations, each a violation that must not happen where its guard holds.
+//!
+//! All knowledge about particular properties lives in this module: how a claim unfolds into obligations ([`epsilon`], [`top1`], [`linear`]), and when
+//! a concrete pair of outputs violates it. Numbers come rounded to the safe side: thresholds of guards and allowed distances rounded down.
+
+pub mod epsilon;
+pub mod linear;
+pub mod open;
+pub mod top1;
+
+use crate::domain::{Combination, Form, Output, output::Row};
+use crate::network::eval::Evaluation;
+pub use epsilon::Norm;
+pub use open::Open;
+
+/// A part of the region on which an obligation counts: all rows >= 0, functionals of f1's outputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guard {
+    /// The class that f1 decides for.
+    pub class: usize,
+    /// Each must be >= 0; together they contain every point where the guard truly holds.
+    pub rows: Vec<Combination>,
+    /// ln(delta), if f1 must in truth give the class a softmax of at least delta.
+    pub log_confidence: Option<f64>,
+}
+
+/// How an obligation can fail.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Violation {
+    /// A functional that must not become positive (if `strict`, not even zero). `writings` are the same functional with different shares of the
+    /// difference; every one is a valid bound.
+    Linear {
+        /// Equivalent functionals.
+        writings: Vec<Combination>,
+        /// Whether zero already violates.
+        strict: bool,
+    },
+    /// A norm of f1 - f2 over some outputs that must not exceed eps.
+    Distance {
+        /// Which norm.
+        norm: Norm,
+        /// Over these outputs.
+        outputs: Vec<usize>,
+        /// Allowed distance, rounded down.
+        eps: f64,
+    },
+}
+
+/// One violation that must not happen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Obligation {
+    /// Where it counts; `None`: everywhere.
+    pub guard: Option<usize>,
+    /// How it fails.
+    pub violation: Violation,
+}
+
+/// A claim as guards and obligations; it holds if no obligation fails anywhere in the region.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Property {
+    /// Guards that obligations refer to.
+    pub guards: Vec<Guard>,
+    /// What must not happen.
+    pub obligations: Vec<Obligation>,
+    /// The outputs whose first bound is reported.
+    pub reported: Vec<usize>,
+}
+
+impl Violation {
+    /// An upper bound of the violation over the box; not a number never proves anything.
+    pub fn upper(&self, output: &Output<'_>, row: &mut Row) -> f64 {
+        match self {
+            Self::Linear { writings, .. } => writings.iter().map(|w| output.upper(w, row)).fold(f64::INFINITY, |best, v| if v < best { v } else { best }),
+            Self::Distance { norm, outputs, eps } => epsilon::distance_upper(*norm, outputs, *eps, output),
+        }
+    }
+
+    /// Whether an upper bound rules the violation out.
+    #[must_use]
+    pub fn excluded_by(&self, upper: f64) -> bool {
+        match self {
+            Self::Linear { strict: true, .. } => upper < 0.0,
+            _ => upper <= 0.0,
+        }
+    }
+
+    /// The violation at concrete outputs, and how far it may be off.
+    #[must_use]
+    pub fn at(&self, outputs: &Evaluation) -> (f64, f64) {
+        match self {
+            Self::Linear { writings, .. } => value(&writings[0], outputs),
+            Self::Distance { norm, outputs: indices, eps } => epsilon::distance_at(*norm, indices, *eps, outputs),
+        }
+    }
+}
+
+impl Guard {
+    /// Whether concrete outputs of f1 surely satisfy the guard, the true softmax included.
+    #[must_use]
+    pub fn met(&self, outputs: &Evaluation) -> bool {
+        let linear = self.rows.iter().all(|row| {
+            let (v, e) = value(row, outputs);
+            v >= e
+        });
+        linear && self.log_confidence.is_none_or(|least| log_softmax(&outputs.first, self.class) >= least)
+    }
+}
+
+/// z_k - ln sum exp z, in plain binary64.
+#[must_use]
+pub fn log_softmax(z: &[f64], k: usize) -> f64 {
+    let top = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    z[k] - top - z.iter().map(|v| (v - top).exp()).sum::<f64>().ln()
+}
+
+/// A functional at concrete outputs, and a bound on its error from the outputs' own.
+fn value(combination: &Combination, outputs: &Evaluation) -> (f64, f64) {
+    let (mut v, mut e) = (combination.constant, 0.0);
+    let error = |errors: &[f64], o: usize| errors.get(o).copied().unwrap_or(0.0);
+    for &(form, o, c) in &combination.terms {
+        let (x, y) = (outputs.first[o], outputs.second[o]);
+        let (ex, ey) = (error(&outputs.first_error, o), error(&outputs.second_error, o));
+        let (term, err) = match form {
+            Form::First => (x, ex),
+            Form::Second => (y, ey),
+            Form::Difference => (x - y, ex + ey),
+        };
+        v += c * term;
+        e += c.abs() * (err + f64::EPSILON * term.abs());
+    }
+    (v, e + f64::EPSILON * v.abs())
+}
+
+impl Property {
+    /// Looks for an obligation among `open` that these outputs violate; `certain` demands it beyond the outputs' error bounds.
+    #[must_use]
+    pub fn violated(&self, open: &Open, outputs: &Evaluation) -> bool {
+        open.iter().any(|o| {
+            let obligation = &self.obligations[o];
+            let (v, e) = obligation.violation.at(outputs);
+            let strict = matches!(obligation.violation, Violation::Linear { strict: true, .. });
+            (v > e || (strict && v >= e)) && obligation.guard.is_none_or(|g| self.guards[g].met(outputs))
+        })
+    }
+
+    /// Whether some guard holds at these outputs; true for a property without guards.
+    #[must_use]
+    pub fn guard_met(&self, outputs: &Evaluation) -> bool {
+        self.guards.is_empty() || self.guards.iter().any(|g| g.met(outputs))
+    }
+
+    /// The claim that no guard is ever met: obligations that fail everywhere, so that only an impossible guard proves them.
+    #[must_use]
+    pub fn vacuity(&self) -> Self {
+        let always = Violation::Linear { writings: vec![Combination { terms: Vec::new(), constant: 1.0 }], strict: false };
+        Self {
+            guards: self.guards.clone(),
+            obligations: (0..self.guards.len()).map(|g| Obligation { guard: Some(g), violation: always.clone() }).collect(),
+            reported: self.reported.clone(),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Top-1 equivalence, plain, with a margin, or where f1 is confident ([VD], Def. "delta-Top-1" and the Top-1 Violation LP).
+//!
+//! Violated at x iff for some classes k != j: f1_k - f1_l >= t for all l != k, and f2_j > f2_k. t = 0 is plain Top-1, t = ln(delta / (1 - delta)) the
+//! polytope that contains every input of confidence delta: softmax_k >= delta means z_k - LSE(z_l, l != k) >= t, and LSE is at least each z_l.
+
+use super::{Guard, Obligation, Property, Violation};
+use crate::domain::{Combination, Form};
+
+/// `margin` is t, rounded down; `delta` the confidence demanded of a counterexample, if any.
+#[must_use]
+pub fn property(classes: usize, margin: f64, delta: Option<f64>) -> Property {
+    let guards = (0..classes)
+        .map(|k| Guard {
+            class: k,
+            rows: (0..classes)
+                .filter(|&l| l != k)
+                .map(|l| Combination { terms: vec![(Form::First, k, 1.0), (Form::First, l, -1.0)], constant: -margin })
+                .collect(),
+            log_confidence: delta.map(f64::ln),
+        })
+        .collect();
+    let obligations = (0..classes)
+        .flat_map(|k| (0..classes).filter(move |&j| j != k).map(move |j| (k, j)))
+        .map(|(k, j)| Obligation { guard: Some(k), violation: Violation::Linear { writings: lead(j, k), strict: false } })
+        .collect();
+    Property { guards, obligations, reported: (0..classes).collect() }
+}
+
+/// f2_j - f2_k: from f2 alone, and as f1 - D.
+fn lead(j: usize, k: usize) -> Vec<Combination> {
+    vec![
+        Combination { terms: vec![(Form::Second, j, 1.0), (Form::Second, k, -1.0)], constant: 0.0 },
+        Combination {
+            terms: vec![(Form::First, j, 1.0), (Form::First, k, -1.0), (Form::Difference, j, -1.0), (Form::Difference, k, 1.0)],
+            constant: 0.0,
+        },
+    ]
+}

@@ -1,0 +1,209 @@
+//! Branch and bound: cover the box by sub-boxes on which the property is proved, or find an input that violates it.
+//!
+//! Control only: which box next, which stage next, where to split, when to stop. A verdict depends on this module in one respect: every box that is
+//! taken up is closed by a proof, replaced by two halves that cover it, or counted as undecided.
+//!
+//! Workers run in a pool of their own that lives as long as the call. They never call out: linear programs and candidate counterexamples travel to the
+//! calling thread, where a [`Host`] answers.
+
+mod attempt;
+mod candidates;
+mod node;
+mod region;
+mod shared;
+mod split;
+mod worker;
+
+pub use node::Node;
+pub use region::Region;
+
+use crate::error::{Error, finite, same_size};
+use crate::lp::{Answer, LinearProgram};
+use crate::network::Pair;
+use crate::property::{Open, Property};
+use crate::settings::Settings;
+use shared::Shared;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// The answer to a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The property holds at every input of the region.
+    Equivalent,
+    /// It fails at [`Solution::witness`].
+    Different,
+    /// Neither was shown.
+    Unknown(Reason),
+}
+
+/// Why a claim was not decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// Time ran out.
+    Timeout,
+    /// The limit on boxes was reached.
+    Boxes,
+    /// The host asked to stop.
+    Interrupted,
+    /// Some boxes cannot be split further and are still undecided.
+    Incomplete,
+    /// The same, and points were found there that violate the claim but for the exact confidence.
+    Spurious,
+}
+
+/// What the search knows so far.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Share of the box that is proved, by volume.
+    pub certified: f64,
+    /// Boxes bounded.
+    pub boxes: u64,
+    /// Boxes waiting or in work.
+    pub open_boxes: u64,
+    /// Depth of the deepest closed box.
+    pub depth: usize,
+    /// Since the start.
+    pub seconds: f64,
+}
+
+/// Counters by what decided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stages {
+    /// Boxes outside the region's constraints.
+    pub outside: u64,
+    /// Guards excluded by bounds of f1 alone.
+    pub guard: u64,
+    /// Obligations proved by a zonotope row.
+    pub zonotope: u64,
+    /// Obligations proved by multipliers of the parent box.
+    pub inherited: u64,
+    /// Obligations proved by multipliers from a solved program.
+    pub program: u64,
+    /// Boxes on which arithmetic overflowed.
+    pub overflow: u64,
+}
+
+/// What the search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Solution {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// For `Equivalent`: no input of the region satisfies any guard.
+    pub vacuous: bool,
+    /// For `Different`: a confirmed counterexample (I).
+    pub witness: Option<Vec<f64>>,
+    /// Boxes bounded.
+    pub boxes: u64,
+    /// Boxes halved.
+    pub splits: u64,
+    /// Objectives handed to the LP solver.
+    pub lps: u64,
+    /// Largest |bound| of the difference on the first box.
+    pub initial_bound: f64,
+    /// Share of the box that is proved, exact up to its conversion to binary64.
+    pub certified_fraction: f64,
+    /// Boxes left open.
+    pub open_boxes: u64,
+    /// Wall time.
+    pub seconds: f64,
+    /// What decided how much.
+    pub stages: Stages,
+}
+
+/// The world outside the workers. All calls come on the thread that called [`solve`].
+pub trait Host {
+    /// Solves programs; the answers are only hints.
+    fn answer(&mut self, programs: &[LinearProgram]) -> Vec<Answer>;
+    /// Replays a candidate (I) exactly; true makes it the witness.
+    fn confirm(&mut self, input: &[f64]) -> bool;
+    /// Told about ten times a second; false stops the search.
+    fn progress(&mut self, progress: &Progress) -> bool;
+}
+
+/// What a worker asks of the calling thread.
+enum Request {
+    Programs(Vec<LinearProgram>, mpsc::SyncSender<Vec<Answer>>),
+    Confirm(Vec<f64>, mpsc::SyncSender<bool>),
+    Done,
+}
+
+const TICK: Duration = Duration::from_millis(100);
+
+/// Decides `property` of `pair` on `region`.
+pub fn solve(pair: &Pair, region: &Region, property: &Property, settings: &Settings, host: &mut dyn Host) -> Result<Solution, Error> {
+    settings.validate()?;
+    same_size("lower", region.lower.len(), pair.inputs())?;
+    finite("lower", &region.lower)?;
+    finite("upper", &region.upper)?;
+    let start = Instant::now();
+    let mut solution = run(pair, region, property, settings, host, start)?;
+    if solution.verdict == Verdict::Equivalent && solution.vacuous && !property.guards.is_empty() {
+        // No sampled input met a guard: is there any at all? Worth a little time, never more than is left.
+        let rest = (settings.timeout - start.elapsed().as_secs_f64()).min(10.0).max(0.0);
+        let question = Settings { timeout: rest, ..settings.clone() };
+        solution.vacuous = run(pair, region, &property.vacuity(), &question, host, Instant::now())?.verdict == Verdict::Equivalent;
+        solution.seconds = start.elapsed().as_secs_f64();
+    }
+    Ok(solution)
+}
+
+/// One search. `vacuous` on return only says that no input that meets a guard was seen.
+fn run(pair: &Pair, region: &Region, property: &Property, settings: &Settings, host: &mut dyn Host, start: Instant) -> Result<Solution, Error> {
+    let free = region.free();
+    let reduced = pair.specialise(&free, &region.lower);
+    let region_free = region.restrict(&free);
+    let threads = if settings.threads == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { settings.threads };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Threads(e.to_string()))?;
+    let root = Node::root(region_free.lower.clone(), region_free.upper.clone(), Open::all(property.obligations.len()));
+    let shared = Shared::new(settings, start, root);
+    let (requests, inbox) = mpsc::channel();
+    pool.in_place_scope(|scope| {
+        for _ in 0..threads {
+            let requests = requests.clone();
+            let context = worker::Context { pair: &reduced, whole: region, free: &free, region: &region_free, property, settings, shared: &shared };
+            scope.spawn(move |_| worker::run(context, &requests));
+        }
+        drop(requests);
+        serve(&inbox, threads, &shared, host);
+    });
+    Ok(shared.into_solution(property.obligations.is_empty()))
+}
+
+/// The calling thread's part: answer, confirm, report, until every worker is done.
+fn serve(inbox: &mpsc::Receiver<Request>, workers: usize, shared: &Shared, host: &mut dyn Host) {
+    let mut running = workers;
+    let mut last = Instant::now();
+    while running > 0 {
+        match inbox.recv_timeout(TICK) {
+            // A worker that stopped waiting no longer listens; that is fine.
+            Ok(Request::Programs(programs, reply)) => drop(reply.send(host.answer(&programs))),
+            Ok(Request::Confirm(input, reply)) => drop(reply.send(host.confirm(&input))),
+            Ok(Request::Done) => running -= 1,
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
+        }
+        if last.elapsed() >= TICK {
+            last = Instant::now();
+            if !host.progress(&shared.progress()) {
+                shared.stop(Reason::Interrupted);
+            }
+        }
+    }
+}
+
+/// A host that solves nothing, believes no candidate and never stops: for searches without a solver.
+#[derive(Debug, Default)]
+pub struct NoHost;
+
+impl Host for NoHost {
+    fn answer(&mut self, programs: &[LinearProgram]) -> Vec<Answer> {
+        vec![Answer::default(); programs.len()]
+    }
+    fn confirm(&mut self, _: &[f64]) -> bool {
+        false
+    }
+    fn progress(&mut self, _: &Progress) -> bool {
+        true
+    }
+}

@@ -1,0 +1,66 @@
+//! A node of the search tree: a sub-box as two short vectors, and what is known there.
+
+use crate::lp::Multipliers;
+use crate::property::Open;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// Multipliers by obligation, shared by the children of a box.
+pub type Inherited = Arc<[(usize, Multipliers)]>;
+
+/// A sub-box lower <= x <= upper of the free inputs.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Lower corner.
+    pub lower: Box<[f64]>,
+    /// Upper corner.
+    pub upper: Box<[f64]>,
+    /// Number of halvings that made it: its share of the whole is 2^-depth.
+    pub depth: usize,
+    /// Largest upper bound of an open violation on the parent.
+    pub bound: f64,
+    /// Order of creation, for ties.
+    pub number: u64,
+    /// What is still to prove.
+    pub open: Open,
+    /// Multipliers that served the parent.
+    pub inherited: Option<Inherited>,
+}
+
+impl Node {
+    /// The whole box.
+    #[must_use]
+    pub fn root(lower: Vec<f64>, upper: Vec<f64>, open: Open) -> Self {
+        Self { lower: lower.into(), upper: upper.into(), depth: 0, bound: f64::INFINITY, number: 0, open, inherited: None }
+    }
+
+    /// Bytes this node holds, for the memory budget; shared multipliers are counted by half.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let multipliers = self.inherited.as_ref().map_or(0, |list| {
+            list.iter().map(|(_, m)| 8 * (m.guard.len() + m.link.len() + m.region.len()) + 96).sum::<usize>() / 2
+        });
+        std::mem::size_of::<Self>() + 16 * self.lower.len() + 16 + multipliers
+    }
+}
+
+/// Best first: the largest bound is the likeliest place of a counterexample; among equals the older box.
+impl Ord for Node {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bound.total_cmp(&other.bound).then_with(|| other.number.cmp(&self.number))
+    }
+}
+
+impl PartialOrd for Node {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Node {}

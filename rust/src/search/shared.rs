@@ -1,0 +1,268 @@
+//! What the workers share: the open boxes that someone else may take, the stop flag, and the counters.
+//!
+//! A worker lives off its own heap and looks here only when that is empty, or when another worker waits. So the lock is not on the hot path.
+
+use super::{Node, Progress, Reason, Solution, Stages, Verdict};
+use crate::settings::Settings;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Boxes deeper than this do not count towards the certified share: less than 2^-DEPTHS of the whole each.
+const DEPTHS: usize = 2048;
+
+/// Counters a worker keeps for itself and hands in at the end.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tally {
+    /// Boxes halved.
+    pub splits: u64,
+    /// LP objectives.
+    pub lps: u64,
+    /// Boxes that cannot be split and are undecided.
+    pub stuck: u64,
+    /// Candidates that failed only the exact replay.
+    pub refused: u64,
+    /// By stage.
+    pub stages: Stages,
+}
+
+/// State common to all workers of one search.
+pub struct Shared {
+    start: Instant,
+    deadline: Option<Duration>,
+    box_limit: u64,
+    memory: usize,
+    stopped: AtomicBool,
+    reason: AtomicU8,
+    /// Boxes waiting anywhere or in work; the search is over when none is left.
+    outstanding: AtomicU64,
+    boxes: AtomicU64,
+    bytes: AtomicUsize,
+    waiting: AtomicUsize,
+    guard_met: AtomicBool,
+    closed: Vec<AtomicU64>,
+    offered: Mutex<Vec<Node>>,
+    offers: AtomicUsize,
+    wake: Condvar,
+    witness: Mutex<Option<Vec<f64>>>,
+    initial_bound: Mutex<f64>,
+    tally: Mutex<Tally>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic in a worker is propagated by the pool; the data are plain values either way.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    pub fn new(settings: &Settings, start: Instant, root: Node) -> Self {
+        Self {
+            start,
+            deadline: Duration::try_from_secs_f64(settings.timeout).ok(),
+            box_limit: if settings.boxes == 0 { u64::MAX } else { settings.boxes },
+            memory: settings.memory,
+            stopped: AtomicBool::new(false),
+            reason: AtomicU8::new(0),
+            outstanding: AtomicU64::new(1),
+            boxes: AtomicU64::new(0),
+            bytes: AtomicUsize::new(root.bytes()),
+            waiting: AtomicUsize::new(0),
+            guard_met: AtomicBool::new(false),
+            closed: (0..DEPTHS).map(|_| AtomicU64::new(0)).collect(),
+            offered: Mutex::new(vec![root]),
+            offers: AtomicUsize::new(1),
+            wake: Condvar::new(),
+            witness: Mutex::new(None),
+            initial_bound: Mutex::new(f64::NAN),
+            tally: Mutex::new(Tally::default()),
+        }
+    }
+
+    /// Ends the search; the first reason counts.
+    pub fn stop(&self, reason: Reason) {
+        let code = match reason {
+            Reason::Timeout => 1,
+            Reason::Boxes => 2,
+            Reason::Interrupted => 3,
+            Reason::Incomplete | Reason::Spurious => 4,
+        };
+        let _ = self.reason.compare_exchange(0, code, Ordering::SeqCst, Ordering::SeqCst);
+        self.stopped.store(true, Ordering::SeqCst);
+        self.wake.notify_all();
+    }
+
+    /// Ends the search with a confirmed counterexample.
+    pub fn found(&self, witness: Vec<f64>) {
+        lock(&self.witness).get_or_insert(witness);
+        self.stopped.store(true, Ordering::SeqCst);
+        self.wake.notify_all();
+    }
+
+    /// Whether workers should end; looks at the clock.
+    pub fn stopping(&self) -> bool {
+        if self.stopped.load(Ordering::Relaxed) {
+            return true;
+        }
+        if self.deadline.is_some_and(|d| self.start.elapsed() >= d) {
+            self.stop(Reason::Timeout);
+        } else if self.boxes.load(Ordering::Relaxed) >= self.box_limit {
+            self.stop(Reason::Boxes);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Counts a bounded box; returns whether it is the first.
+    pub fn count_box(&self) -> bool {
+        self.boxes.fetch_add(1, Ordering::Relaxed) == 0
+    }
+
+    pub fn set_initial_bound(&self, bound: f64) {
+        *lock(&self.initial_bound) = bound;
+    }
+
+    pub fn saw_guard(&self) {
+        self.guard_met.store(true, Ordering::Relaxed);
+    }
+
+    /// A box was closed by a proof.
+    pub fn close(&self, depth: usize) {
+        if let Some(count) = self.closed.get(depth) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        self.leave(1, 0);
+    }
+
+    /// `done` boxes left the search and `new` ones came in their place.
+    pub fn leave(&self, done: u64, new: u64) {
+        self.outstanding.fetch_add(new, Ordering::SeqCst);
+        if self.outstanding.fetch_sub(done, Ordering::SeqCst) == done {
+            self.wake.notify_all();
+        }
+    }
+
+    /// Accounts for open boxes held in memory; returns whether the budget is exceeded.
+    pub fn hold(&self, bytes: usize) -> bool {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > self.memory
+    }
+
+    pub fn release(&self, bytes: usize) {
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether another worker has nothing to do and nothing to take.
+    pub fn hungry(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0 && self.offers.load(Ordering::Relaxed) == 0
+    }
+
+    /// Gives boxes to whoever waits.
+    pub fn offer(&self, nodes: impl IntoIterator<Item = Node>) {
+        let mut offered = lock(&self.offered);
+        offered.extend(nodes);
+        self.offers.store(offered.len(), Ordering::Relaxed);
+        drop(offered);
+        self.wake.notify_all();
+    }
+
+    /// Takes an offered box, waiting for one; `None` when the search is over.
+    pub fn take(&self) -> Option<Node> {
+        let mut offered = lock(&self.offered);
+        loop {
+            if let Some(node) = offered.pop() {
+                self.offers.store(offered.len(), Ordering::Relaxed);
+                return Some(node);
+            }
+            if self.outstanding.load(Ordering::SeqCst) == 0 || self.stopped.load(Ordering::SeqCst) {
+                return None;
+            }
+            self.waiting.fetch_add(1, Ordering::SeqCst);
+            // The timeout only guards against a wake-up that fell between the check and the wait.
+            offered = self.wake.wait_timeout(offered, Duration::from_millis(5)).unwrap_or_else(PoisonError::into_inner).0;
+            self.waiting.fetch_sub(1, Ordering::SeqCst);
+            let _ = self.stopping();
+        }
+    }
+
+    /// Whether no box is left anywhere.
+    pub fn over(&self) -> bool {
+        self.outstanding.load(Ordering::SeqCst) == 0
+    }
+
+    pub fn hand_in(&self, tally: &Tally) {
+        let mut total = lock(&self.tally);
+        total.splits += tally.splits;
+        total.lps += tally.lps;
+        total.stuck += tally.stuck;
+        total.refused += tally.refused;
+        let (t, s) = (&mut total.stages, tally.stages);
+        t.outside += s.outside;
+        t.guard += s.guard;
+        t.zonotope += s.zonotope;
+        t.inherited += s.inherited;
+        t.program += s.program;
+        t.overflow += s.overflow;
+    }
+
+    /// Sum of 2^-depth over the closed boxes, and the largest depth: two boxes of a depth make one of the depth above, so the binary digits are exact.
+    fn certified(&self) -> (f64, usize) {
+        let (mut carry, mut fraction, mut deepest) = (0u64, 0.0f64, 0);
+        for (depth, count) in self.closed.iter().enumerate().rev() {
+            let total = count.load(Ordering::Relaxed) + carry;
+            if total > 0 && deepest == 0 {
+                deepest = depth;
+            }
+            if depth == 0 {
+                #[allow(clippy::cast_precision_loss)]
+                return (total as f64 + fraction, deepest);
+            }
+            fraction = (fraction + if total % 2 == 1 { 1.0 } else { 0.0 }) * 0.5;
+            carry = total / 2;
+        }
+        (fraction, deepest)
+    }
+
+    pub fn progress(&self) -> Progress {
+        let (certified, depth) = self.certified();
+        Progress {
+            certified,
+            boxes: self.boxes.load(Ordering::Relaxed),
+            open_boxes: self.outstanding.load(Ordering::Relaxed),
+            depth,
+            seconds: self.start.elapsed().as_secs_f64(),
+        }
+    }
+
+    /// The result after all workers have ended; `trivial` if there was nothing to prove.
+    pub fn into_solution(self, trivial: bool) -> Solution {
+        let progress = self.progress();
+        let tally = *lock(&self.tally);
+        let witness = lock(&self.witness).take();
+        let undecided = if tally.refused > 0 { Reason::Spurious } else { Reason::Incomplete };
+        let verdict = if witness.is_some() {
+            Verdict::Different
+        } else if trivial || (progress.open_boxes == 0 && tally.stuck == 0) {
+            Verdict::Equivalent
+        } else {
+            Verdict::Unknown(match self.reason.load(Ordering::SeqCst) {
+                1 => Reason::Timeout,
+                2 => Reason::Boxes,
+                3 => Reason::Interrupted,
+                _ => undecided,
+            })
+        };
+        Solution {
+            verdict,
+            vacuous: verdict == Verdict::Equivalent && !self.guard_met.load(Ordering::SeqCst),
+            witness,
+            boxes: progress.boxes,
+            splits: tally.splits,
+            lps: tally.lps,
+            initial_bound: *lock(&self.initial_bound),
+            certified_fraction: progress.certified,
+            open_boxes: progress.open_boxes,
+            seconds: progress.seconds,
+            stages: tally.stages,
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Halving a box.
+//!
+//! The two halves share the plane through the rounded middle and cover the box exactly, whatever rounding did to the middle.
+
+/// The middle of an interval if it lies strictly inside.
+fn middle(lower: f64, upper: f64) -> Option<f64> {
+    let middle = lower + 0.5 * (upper - lower);
+    (lower < middle && middle < upper).then_some(middle)
+}
+
+/// The input of the highest score whose interval can still be halved, and its middle; the widest where no score counts.
+#[must_use]
+pub fn choose(score: &[f64], lower: &[f64], upper: &[f64]) -> Option<(usize, f64)> {
+    let width = |i: usize| upper[i] - lower[i];
+    let candidates = (0..lower.len()).filter_map(|i| middle(lower[i], upper[i]).map(|m| (i, m)));
+    candidates.max_by(|&(i, _), &(j, _)| {
+        let (a, b) = (score.get(i).copied().unwrap_or(0.0), score.get(j).copied().unwrap_or(0.0));
+        a.total_cmp(&b).then_with(|| width(i).total_cmp(&width(j))).then_with(|| j.cmp(&i))
+    })
+}

@@ -1,0 +1,161 @@
+//! A worker: takes boxes off its own heap, best first, and has its linear programs solved while it goes on with other boxes.
+//!
+//! With one thread the order of everything is fixed: answers are awaited at fixed points (when the next batch is full or nothing else is left), so runs
+//! that are not cut off by the clock repeat exactly.
+
+use super::attempt::{Asked, Attempt, Outcome, halves};
+use super::shared::Shared;
+use super::{Node, Reason, Region, Request};
+use crate::lp::Answer;
+use crate::network::Pair;
+use crate::property::Property;
+use crate::settings::Settings;
+use std::collections::BinaryHeap;
+use std::sync::mpsc;
+
+/// Boxes whose programs travel together.
+const BATCH: usize = 8;
+
+/// What all workers of a search read.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The pair over the free inputs.
+    pub pair: &'a Pair,
+    /// The region over all inputs.
+    pub whole: &'a Region,
+    /// Which inputs are free.
+    pub free: &'a [usize],
+    /// The region over the free inputs.
+    pub region: &'a Region,
+    pub property: &'a Property,
+    pub settings: &'a Settings,
+    pub shared: &'a Shared,
+}
+
+/// Tells the calling thread that a worker is gone, however it went; a panic ends the whole search.
+struct Farewell<'a>(&'a Shared, &'a mpsc::Sender<Request>);
+
+impl Drop for Farewell<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop(Reason::Interrupted);
+        }
+        let _ = self.1.send(Request::Done);
+    }
+}
+
+struct Worker<'a> {
+    context: Context<'a>,
+    attempt: Attempt<'a>,
+    requests: &'a mpsc::Sender<Request>,
+    heap: BinaryHeap<Node>,
+    /// Boxes taken depth first once the memory budget is spent.
+    stack: Vec<Node>,
+    waiting: Vec<Asked>,
+    flying: Option<(Vec<Asked>, mpsc::Receiver<Vec<Answer>>)>,
+    number: u64,
+}
+
+/// Works until the search is over.
+pub fn run(context: Context<'_>, requests: &mpsc::Sender<Request>) {
+    let _farewell = Farewell(context.shared, requests);
+    let mut worker = Worker {
+        context,
+        attempt: Attempt::new(context, requests),
+        requests,
+        heap: BinaryHeap::new(),
+        stack: Vec::new(),
+        waiting: Vec::new(),
+        flying: None,
+        number: 1,
+    };
+    worker.work();
+    context.shared.hand_in(&worker.attempt.tally);
+}
+
+impl Worker<'_> {
+    fn work(&mut self) {
+        let shared = self.context.shared;
+        while !shared.stopping() {
+            if let Some(node) = self.stack.pop().or_else(|| self.heap.pop()) {
+                shared.release(node.bytes());
+                let outcome = self.attempt.examine(node);
+                self.follow(outcome);
+                if self.waiting.len() >= BATCH {
+                    self.land();
+                    self.send();
+                }
+                if shared.hungry() {
+                    self.share();
+                }
+            } else if !self.waiting.is_empty() || self.flying.is_some() {
+                self.land();
+                self.send();
+            } else if let Some(node) = shared.take() {
+                self.heap.push(node);
+            } else if shared.over() {
+                break;
+            }
+        }
+    }
+
+    fn follow(&mut self, outcome: Outcome) {
+        let shared = self.context.shared;
+        match outcome {
+            Outcome::Closed => {}
+            Outcome::Ask(asked) => self.waiting.push(*asked),
+            Outcome::Split(_, None) => {
+                self.attempt.tally.stuck += 1;
+                shared.leave(1, 0);
+            }
+            Outcome::Split(node, Some((input, middle))) => {
+                self.attempt.tally.splits += 1;
+                for child in halves(node, input, middle, &mut self.number) {
+                    if shared.hold(child.bytes()) {
+                        self.stack.push(child);
+                    } else {
+                        self.heap.push(child);
+                    }
+                }
+                shared.leave(1, 2);
+            }
+        }
+    }
+
+    /// Sends the waiting programs off.
+    fn send(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let mut boxes = std::mem::take(&mut self.waiting);
+        let programs = boxes.iter_mut().flat_map(|b| std::mem::take(&mut b.programs)).collect();
+        let (reply, answers) = mpsc::sync_channel(1);
+        if self.requests.send(Request::Programs(programs, reply)).is_ok() {
+            self.flying = Some((boxes, answers));
+        }
+    }
+
+    /// Waits for the programs that are under way and uses the answers.
+    fn land(&mut self) {
+        let Some((boxes, answers)) = self.flying.take() else { return };
+        // No answer at all only means that nothing is learned from it.
+        let answers = answers.recv().unwrap_or_default();
+        let mut rest = answers.as_slice();
+        for asked in boxes {
+            let (own, others) = rest.split_at(asked.programs_sent().min(rest.len()));
+            rest = others;
+            let outcome = self.attempt.conclude(asked, own);
+            self.follow(outcome);
+        }
+    }
+
+    /// Gives half of the heap to workers that wait.
+    fn share(&mut self) {
+        if self.heap.len() > 1 {
+            let mut nodes = std::mem::take(&mut self.heap).into_vec();
+            let half = nodes.len() / 2;
+            self.context.shared.offer(nodes.drain(half..));
+            self.heap = nodes.into();
+        }
+    }
+}

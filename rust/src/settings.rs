@@ -1,0 +1,61 @@
+//! How to search: one table from which struct, defaults and documentation follow.
+
+use crate::domain::Domain;
+use crate::error::Error;
+
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])* $name:ident: $type:ty = $default:expr,)*) => {
+        /// How to search. Every combination is sound; they differ in cost.
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct Settings { $($(#[doc = $doc])* pub $name: $type,)* }
+
+        impl Default for Settings {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
+
+        /// Name and documentation of every setting, in order.
+        pub const SETTINGS: &[(&str, &str)] = &[$((stringify!($name), concat!($($doc,)*)),)*];
+    };
+}
+
+settings! {
+    /// Enclosure: shared (default), paper (as published) or naive (no difference zonotope).
+    domain: Domain = Domain::Shared,
+    /// Worker threads; 0 means one per core.
+    threads: usize = 0,
+    /// Seconds until the search stops with what it has.
+    timeout: f64 = f64::INFINITY,
+    /// Bytes for open boxes; beyond them the search goes on depth first.
+    memory: usize = 2 << 30,
+    /// Boxes after which the search stops; 0 means no limit.
+    boxes: u64 = 0,
+    /// Whether linear programs may be solved.
+    lp: bool = true,
+}
+
+impl Settings {
+    /// Refuses values that make no sense.
+    pub fn validate(&self) -> Result<(), Error> {
+        if self.timeout.is_nan() || self.timeout < 0.0 {
+            return Err(Error::Value { name: "timeout", value: self.timeout.to_string(), accepted: "seconds, at least 0" });
+        }
+        if self.threads > 1024 {
+            return Err(Error::Value { name: "threads", value: self.threads.to_string(), accepted: "0 to 1024" });
+        }
+        Ok(())
+    }
+}
+
+impl Domain {
+    /// From the word users write.
+    pub fn from_word(word: &str) -> Result<Self, Error> {
+        match word {
+            "paper" => Ok(Self::Paper),
+            "naive" => Ok(Self::Naive),
+            "shared" => Ok(Self::Shared),
+            _ => Err(Error::Value { name: "domain", value: word.to_owned(), accepted: "shared, paper or naive" }),
+        }
+    }
+}
