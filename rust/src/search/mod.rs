@@ -15,7 +15,7 @@ mod split;
 mod worker;
 
 pub use node::Node;
-pub use region::Region;
+pub use region::{Constraint, Region};
 
 use crate::error::{Error, finite, same_size};
 use crate::lp::{Answer, LinearProgram};

@@ -1,0 +1,134 @@
+//! Running a search from Python: the only place that lets go of the GIL and takes it again.
+//!
+//! The search runs without the GIL. The calling thread, which Python's signal handlers need, takes it for each callback. An exception in a callback stops
+//! the search and is raised when the workers are done, except `KeyboardInterrupt`, after which the partial result is returned.
+
+use super::types::{LinearProgram, Pair, Progress, Property, Settings, Solution, input_error};
+use crate::error::Error;
+use crate::lp;
+use crate::network::eval::{Evaluation, Evaluator};
+use crate::search::{self, Host, Region};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+
+/// Callbacks as a [`Host`]; remembers the first exception.
+struct Caller {
+    answer_lps: Option<Py<PyAny>>,
+    confirm: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+    raised: Option<PyErr>,
+}
+
+impl Caller {
+    fn keep<T>(&mut self, result: PyResult<T>) -> Option<T> {
+        result.map_err(|error| self.raised.get_or_insert(error)).ok()
+    }
+}
+
+impl Host for Caller {
+    fn answer(&mut self, programs: &[lp::LinearProgram]) -> Vec<lp::Answer> {
+        let nothing = || vec![lp::Answer::default(); programs.len()];
+        if self.raised.is_some() {
+            return nothing();
+        }
+        let Some(solver) = &self.answer_lps else { return nothing() };
+        let result = Python::attach(|py| {
+            let list = programs.iter().map(|p| LinearProgram::new(py, p)).collect::<PyResult<Vec<_>>>()?;
+            let answers = solver.bind(py).call1((list,))?;
+            answers.try_iter()?.map(|a| extract_answer(&a?)).collect::<PyResult<Vec<_>>>()
+        });
+        self.keep(result).unwrap_or_else(nothing)
+    }
+
+    fn confirm(&mut self, input: &[f64]) -> bool {
+        if self.raised.is_some() {
+            return false;
+        }
+        let Some(confirm) = &self.confirm else { return false };
+        let result = Python::attach(|py| confirm.bind(py).call1((PyArray1::from_slice(py, input),))?.extract::<bool>());
+        self.keep(result).unwrap_or(false)
+    }
+
+    fn progress(&mut self, progress: &search::Progress) -> bool {
+        if self.raised.is_some() {
+            return false;
+        }
+        let result = Python::attach(|py| {
+            py.check_signals()?;
+            match &self.progress {
+                Some(callback) => callback.bind(py).call1((Py::new(py, Progress::from(progress))?,)).map(drop),
+                None => Ok(()),
+            }
+        });
+        self.keep(result).is_some()
+    }
+}
+
+fn extract_answer(answer: &Bound<'_, PyAny>) -> PyResult<lp::Answer> {
+    let (duals, points, ray): (PyReadonlyArray2<'_, f64>, PyReadonlyArray2<'_, f64>, Option<PyReadonlyArray1<'_, f64>>) = answer.extract()?;
+    Ok(lp::Answer {
+        duals: duals.as_array().iter().copied().collect(),
+        points: points.as_array().iter().copied().collect(),
+        ray: ray.map(|r| r.as_array().to_vec()),
+    })
+}
+
+type Constraints<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>);
+
+/// Decides a property of a pair on a box.
+#[pyfunction]
+#[pyo3(signature = (pair, lower, upper, property, settings, *, constraints = None, answer_lps = None, confirm = None, progress = None))]
+#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // PyO3's calling convention
+pub fn solve<'py>(
+    py: Python<'py>,
+    pair: &Pair,
+    lower: PyReadonlyArray1<'py, f64>,
+    upper: PyReadonlyArray1<'py, f64>,
+    property: &Property,
+    settings: &Settings,
+    constraints: Option<Constraints<'py>>,
+    answer_lps: Option<Py<PyAny>>,
+    confirm: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Solution> {
+    let constraints = constraints.map_or_else(
+        || Ok(Vec::new()),
+        |(a, b)| {
+            let (a, b) = (a.as_array(), b.as_array());
+            crate::error::same_size("bounds of constraints", b.len(), a.nrows())?;
+            let rows = a.rows().into_iter().zip(b).map(|(row, &bound)| search::Constraint { coefficients: row.to_vec(), bound });
+            Ok::<_, Error>(rows.collect())
+        },
+    );
+    let region = constraints.and_then(|c| Region::new(lower.as_array().to_vec(), upper.as_array().to_vec(), c));
+    let prepared = region.and_then(|r| Ok((r, property.unfold(pair.0.outputs(), settings.0.domain)?)));
+    let (region, claim) = prepared.map_err(|e| input_error(&e))?;
+    let mut caller = Caller { answer_lps, confirm, progress, raised: None };
+    let (pair, settings) = (pair.0.clone(), settings.0.clone());
+    let (solution, raised) = py.detach(|| {
+        let solution = search::solve(&pair, &region, &claim, &settings, &mut caller);
+        (solution, caller.raised.take())
+    });
+    match raised {
+        Some(error) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
+        _ => solution.map(Solution).map_err(|e| input_error(&e)),
+    }
+}
+
+/// Both networks at inputs (N, I) in binary64.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // PyO3's calling convention
+pub fn evaluate<'py>(py: Python<'py>, pair: &Pair, inputs: PyReadonlyArray2<'py, f64>) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+    let inputs = inputs.as_array();
+    crate::error::same_size("columns of inputs", inputs.ncols(), pair.0.inputs()).map_err(|e| input_error(&e))?;
+    let (mut evaluator, mut result) = (Evaluator::default(), Evaluation::default());
+    let shape = [inputs.nrows(), pair.0.outputs()];
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for row in inputs.rows() {
+        evaluator.at(&pair.0, &row.to_vec(), &mut result);
+        first.extend_from_slice(&result.first);
+        second.extend_from_slice(&result.second);
+    }
+    Ok((PyArray1::from_vec(py, first).reshape(shape)?, PyArray1::from_vec(py, second).reshape(shape)?))
+}

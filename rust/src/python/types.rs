@@ -1,0 +1,281 @@
+//! The classes Python sees: frozen, no logic beyond conversion.
+
+use crate::domain::Domain;
+use crate::error::Error;
+use crate::network::{self, Affine};
+use crate::property::{self as claims, Norm};
+use crate::{lp, search, settings};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+/// The Python exception of a core error: `eqspec.errors.InputError`, a `ValueError`.
+pub fn input_error(error: &Error) -> PyErr {
+    Python::attach(|py| {
+        let class = py.import("eqspec.errors").and_then(|m| m.getattr("InputError"));
+        match class.and_then(|c| c.call1((error.to_string(),))) {
+            Ok(instance) => PyErr::from_value(instance),
+            Err(_) => PyValueError::new_err(error.to_string()),
+        }
+    })
+}
+
+type PyLayer<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>, Option<PyReadonlyArray2<'py, f64>>, Option<PyReadonlyArray1<'py, f64>>);
+
+/// Two networks with the same depth and widths.
+#[pyclass(frozen, module = "eqspec._core")]
+pub struct Pair(pub Arc<network::Pair>);
+
+#[pymethods]
+impl Pair {
+    #[new]
+    fn new(reference: Vec<PyLayer<'_>>, candidate: Vec<PyLayer<'_>>) -> PyResult<Self> {
+        let layers = |list: Vec<PyLayer<'_>>| {
+            list.iter()
+                .map(|(w, b, we, be)| {
+                    Affine::new(w.as_array(), b.as_array(), we.as_ref().map(PyReadonlyArray2::as_array), be.as_ref().map(PyReadonlyArray1::as_array))
+                })
+                .collect::<Result<Vec<_>, Error>>()
+        };
+        let pair = layers(reference).and_then(|f| network::Pair::new(f, layers(candidate)?));
+        Ok(Self(Arc::new(pair.map_err(|e| input_error(&e))?)))
+    }
+
+    #[getter]
+    fn input_size(&self) -> usize {
+        self.0.inputs()
+    }
+
+    #[getter]
+    fn output_size(&self) -> usize {
+        self.0.outputs()
+    }
+}
+
+/// What must hold at every input; unfolded for a pair when the search starts.
+#[pyclass(frozen, module = "eqspec._core")]
+pub struct Property(Claim);
+
+enum Claim {
+    Epsilon(f64, Norm, Vec<usize>),
+    Top1(f64, Option<f64>),
+    Linear(Vec<f64>, Vec<f64>, f64, bool),
+}
+
+#[pymethods]
+impl Property {
+    #[staticmethod]
+    fn epsilon(eps: f64, norm: &str, outputs: Vec<usize>) -> PyResult<Self> {
+        let norm = match norm {
+            "linf" => Norm::Max,
+            "l1" => Norm::Sum,
+            "l2" => Norm::Euclid,
+            _ => return Err(input_error(&Error::Value { name: "norm", value: norm.to_owned(), accepted: "linf, l1 or l2" })),
+        };
+        not_nan("eps", eps)?;
+        Ok(Self(Claim::Epsilon(eps, norm, outputs)))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (margin))]
+    fn top1(margin: Option<f64>) -> PyResult<Self> {
+        not_nan("margin", margin.unwrap_or(0.0))?;
+        Ok(Self(Claim::Top1(margin.unwrap_or(0.0), None)))
+    }
+
+    #[staticmethod]
+    fn confidence(threshold: f64, delta: f64) -> PyResult<Self> {
+        not_nan("threshold", threshold)?;
+        not_nan("delta", delta)?;
+        Ok(Self(Claim::Top1(threshold, Some(delta))))
+    }
+
+    #[staticmethod]
+    #[allow(clippy::needless_pass_by_value)] // PyO3 hands arrays over by value
+    fn linear(candidate: PyReadonlyArray1<'_, f64>, reference: PyReadonlyArray1<'_, f64>, bound: f64, strict: bool) -> PyResult<Self> {
+        not_nan("bound", bound)?;
+        let (candidate, reference) = (candidate.as_array().to_vec(), reference.as_array().to_vec());
+        if candidate.iter().chain(&reference).any(|v| !v.is_finite()) {
+            return Err(input_error(&Error::NotFinite("coefficients".to_owned())));
+        }
+        Ok(Self(Claim::Linear(candidate, reference, bound, strict)))
+    }
+}
+
+impl Property {
+    /// The claim as obligations on a pair with `outputs` outputs.
+    pub fn unfold(&self, outputs: usize, domain: Domain) -> Result<claims::Property, Error> {
+        match &self.0 {
+            Claim::Epsilon(eps, norm, chosen) => {
+                let mut chosen = chosen.clone();
+                chosen.sort_unstable();
+                chosen.dedup();
+                if let Some(o) = chosen.iter().find(|&&o| o >= outputs) {
+                    return Err(Error::Value { name: "outputs", value: o.to_string(), accepted: "indices of outputs, from 0" });
+                }
+                Ok(claims::epsilon::property(*eps, *norm, &chosen, domain))
+            }
+            Claim::Top1(margin, delta) => Ok(claims::top1::property(outputs, *margin, *delta)),
+            Claim::Linear(candidate, reference, bound, strict) => {
+                crate::error::same_size("candidate coefficients", candidate.len(), outputs)?;
+                crate::error::same_size("reference coefficients", reference.len(), outputs)?;
+                Ok(claims::linear::property(candidate, reference, *bound, *strict))
+            }
+        }
+    }
+}
+
+fn not_nan(name: &'static str, value: f64) -> PyResult<()> {
+    if value.is_nan() { Err(input_error(&Error::NotFinite(name.to_owned()))) } else { Ok(()) }
+}
+
+/// How to search.
+#[pyclass(frozen, module = "eqspec._core")]
+pub struct Settings(pub settings::Settings);
+
+#[pymethods]
+impl Settings {
+    #[new]
+    #[pyo3(signature = (*, domain = "shared", threads = 0, timeout = f64::INFINITY, memory = 2 << 30, boxes = 0, lp = true))]
+    fn new(domain: &str, threads: usize, timeout: f64, memory: usize, boxes: u64, lp: bool) -> PyResult<Self> {
+        let settings = Domain::from_word(domain).map(|domain| settings::Settings { domain, threads, timeout, memory, boxes, lp });
+        let settings = settings.and_then(|s| s.validate().map(|()| s));
+        settings.map(Self).map_err(|e| input_error(&e))
+    }
+}
+
+/// A program for the LP solver.
+#[pyclass(frozen, module = "eqspec._core")]
+pub struct LinearProgram {
+    #[pyo3(get)]
+    matrix: Py<PyArray2<f64>>,
+    #[pyo3(get)]
+    lower: Py<PyArray1<f64>>,
+    #[pyo3(get)]
+    upper: Py<PyArray1<f64>>,
+    #[pyo3(get)]
+    objectives: Py<PyArray2<f64>>,
+}
+
+impl LinearProgram {
+    /// Copies a program into arrays.
+    pub fn new(py: Python<'_>, lp: &lp::LinearProgram) -> PyResult<Self> {
+        let rows = lp.lower.len();
+        let objectives = if lp.columns == 0 { 0 } else { lp.objectives.len() / lp.columns };
+        Ok(Self {
+            matrix: lp.matrix.clone().into_pyarray(py).reshape([rows, lp.columns])?.unbind(),
+            lower: lp.lower.clone().into_pyarray(py).unbind(),
+            upper: lp.upper.clone().into_pyarray(py).unbind(),
+            objectives: lp.objectives.clone().into_pyarray(py).reshape([objectives, lp.columns])?.unbind(),
+        })
+    }
+}
+
+/// What the search knows so far.
+#[pyclass(frozen, get_all, module = "eqspec._core")]
+pub struct Progress {
+    certified: f64,
+    boxes: u64,
+    open_boxes: u64,
+    depth: usize,
+    seconds: f64,
+}
+
+impl From<&search::Progress> for Progress {
+    fn from(p: &search::Progress) -> Self {
+        Self { certified: p.certified, boxes: p.boxes, open_boxes: p.open_boxes, depth: p.depth, seconds: p.seconds }
+    }
+}
+
+/// What the search found.
+#[pyclass(frozen, module = "eqspec._core")]
+pub struct Solution(pub search::Solution);
+
+#[pymethods]
+impl Solution {
+    #[getter]
+    fn verdict(&self) -> &'static str {
+        match self.0.verdict {
+            search::Verdict::Equivalent => "equivalent",
+            search::Verdict::Different => "different",
+            search::Verdict::Unknown(_) => "unknown",
+        }
+    }
+
+    #[getter]
+    fn reason(&self) -> Option<&'static str> {
+        match self.0.verdict {
+            search::Verdict::Unknown(reason) => Some(match reason {
+                search::Reason::Timeout => "timeout",
+                search::Reason::Boxes => "boxes",
+                search::Reason::Interrupted => "interrupted",
+                search::Reason::Incomplete => "incomplete",
+                search::Reason::Spurious => "spurious",
+            }),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn vacuous(&self) -> bool {
+        self.0.vacuous
+    }
+
+    #[getter]
+    fn witness<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.0.witness.as_ref().map(|w| PyArray1::from_slice(py, w))
+    }
+
+    #[getter]
+    fn boxes(&self) -> u64 {
+        self.0.boxes
+    }
+
+    #[getter]
+    fn splits(&self) -> u64 {
+        self.0.splits
+    }
+
+    #[getter]
+    fn lps(&self) -> u64 {
+        self.0.lps
+    }
+
+    #[getter]
+    fn initial_bound(&self) -> f64 {
+        self.0.initial_bound
+    }
+
+    #[getter]
+    fn certified_fraction(&self) -> f64 {
+        self.0.certified_fraction
+    }
+
+    #[getter]
+    fn open_boxes(&self) -> u64 {
+        self.0.open_boxes
+    }
+
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.0.seconds
+    }
+
+    #[getter]
+    fn stages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (dict, s) = (PyDict::new(py), self.0.stages);
+        for (name, count) in [
+            ("outside", s.outside),
+            ("guard", s.guard),
+            ("zonotope", s.zonotope),
+            ("inherited", s.inherited),
+            ("program", s.program),
+            ("overflow", s.overflow),
+        ] {
+            dict.set_item(name, count)?;
+        }
+        Ok(dict)
+    }
+}
