@@ -133,8 +133,8 @@ def rearrange(value: Affine, positions: Callable[[Indices], NDArray[Any]]) -> Af
 
 def _take(value: Affine, take: Indices, *, same: bool) -> Affine:
     def gather(a: NDArray[Any]) -> NDArray[Any]:
-        flat = a.reshape(value.size, *a.shape[len(value.shape) :])
-        return (flat if same else flat[take.ravel()]).reshape(*take.shape, *flat.shape[1:])
+        flat = a.reshape((value.size, *a.shape[len(value.shape) :]))
+        return (flat if same else flat[take.ravel()]).reshape((*take.shape, *flat.shape[1:]))
 
     bias = _map(value.bias, gather)
     if isinstance(value.matrix, Pick):

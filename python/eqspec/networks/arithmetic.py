@@ -151,7 +151,7 @@ def _binary(real: Real, whole: Callable[[Whole, Whole], Whole]) -> Operator:
         a, b = call.value(0), call.value(1)
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
             _check_broadcast(a.shape, b.shape)
-            return [whole(a, b)]
+            return [np.asarray(whole(a, b))]
         x, y = call.real_value(0), call.real_value(1)
         if call.opset < 7 and (axis := call.integer("axis", -1)) >= 0:  # B's axes start at this one of A's
             y = _reshaped(y, (*y.shape, *(1,) * (len(x.shape) - axis - len(y.shape))))
@@ -171,7 +171,7 @@ def sum_all(call: Call) -> Sequence[Value]:
 def negative(call: Call) -> Sequence[Value]:
     """Neg."""
     a = call.value(0)
-    return [-a if isinstance(a, np.ndarray) else _negative(call.real_value(0))]
+    return [np.asarray(-a) if isinstance(a, np.ndarray) else _negative(call.real_value(0))]
 
 
 def square_root(call: Call) -> Sequence[Value]:

@@ -51,7 +51,7 @@ def enclose(value: Array, error: Array | None) -> Enclosure:
     """An enclosure that drops an all-zero error and refuses anything that is not finite."""
     if not np.isfinite(value).all() or (error is not None and not np.isfinite(error).all()):
         raise OverflowError("a number leaves the range of float64")
-    return Enclosure(value, error if error is not None and error.any() else None)
+    return Enclosure(np.asarray(value), np.asarray(error) if error is not None and error.any() else None)
 
 
 def exactly(number: float | Array) -> Enclosure:

@@ -150,7 +150,8 @@ class _Reading:
         except af.TooLargeError as error:
             raise self._error(f"{error}", node, "use a smaller network") from error
         except MALFORMED as error:
-            raise self._error(f"the node does not make sense ({error})", node, "export the model again") from error
+            fix = "export the model again; if onnxruntime runs it as it is, report this"
+            raise self._error(f"the node cannot be read ({error})", node, fix) from error
 
     def _check_output(self, result: Affine) -> None:
         declared = self.graph.output_shape

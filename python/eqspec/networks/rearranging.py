@@ -30,12 +30,12 @@ def _shape(value: Value) -> tuple[int, ...]:
 def _apply(value: Value, f: Callable[[AnyArray], AnyArray]) -> Value:
     """A rearrangement f of any kind of value."""
     if isinstance(value, np.ndarray):
-        moved: Whole = f(value)
+        moved: Whole = np.asarray(f(value))  # numpy turns rank 0 into a scalar
         return moved
     if isinstance(value, Affine):
         return af.rearrange(value, f)
     if isinstance(value, Enclosure):
-        return Enclosure(f(value.value), None if value.error is None else f(value.error))
+        return Enclosure(np.asarray(f(value.value)), None if value.error is None else np.asarray(f(value.error)))
     moved_scores = af.rearrange(value.scores, f)
     before, after = (
         np.arange(value.scores.size),
