@@ -1,0 +1,68 @@
+"""Networks from networks: an affine map in front, the outputs turned round; both enclose the exact function."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from eqspec.errors import InputError, NetworkError
+from eqspec.networks import AffineLayer, Network, compose_affine, negate_outputs
+
+
+def network(error: float = 0.0) -> Network:
+    random = np.random.default_rng(5)
+    w, b = random.normal(size=(4, 2)), random.normal(size=4)
+    first = AffineLayer(w, b, np.abs(w) * error, np.abs(b) * error) if error else AffineLayer(w, b)
+    return Network((first, AffineLayer(random.normal(size=(3, 4)), random.normal(size=3))), "memory", "")
+
+
+SCALE = [Fraction(1, 60261), Fraction(-(10**6), 7)]
+SHIFT = [Fraction(-19791091, 60261000), Fraction(1, 3)]
+POINT = [Fraction(12345), Fraction(2, 9)]
+
+
+@pytest.mark.parametrize("error", [0.0, 2.0**-40])
+def test_the_exact_composition_is_enclosed(error: float) -> None:
+    net = network(error)
+    composed = compose_affine(net, SCALE, SHIFT)
+    expected = net.evaluate_exact([s * x + t for s, x, t in zip(SCALE, POINT, SHIFT, strict=True)])
+    actual = composed.evaluate_exact(POINT)
+    for (low, high), (inner_low, inner_high) in zip(actual, expected, strict=True):
+        assert low <= inner_low <= inner_high <= high
+        assert (high - low) <= (inner_high - inner_low) * Fraction(3, 2) + Fraction(1, 10**9)
+    assert composed.layers[0].weight_error is not None
+
+
+def test_powers_of_two_stay_exact() -> None:
+    net = network()
+    composed = compose_affine(net, [Fraction(1, 8), Fraction(4)], [Fraction(0), Fraction(0)])
+    assert composed.layers[0].weight_error is None
+    assert composed.layers[0].bias_error is None
+    assert composed.evaluate_exact(POINT) == net.evaluate_exact([POINT[0] / 8, POINT[1] * 4])
+
+
+def test_the_identity_changes_nothing() -> None:
+    net = network()
+    assert compose_affine(net, [Fraction(1)] * 2, [Fraction(0)] * 2) is net
+
+
+@pytest.mark.parametrize(("scale", "shift", "name"), [([1], [0, 0], "scale"), ([1, 1], [0] * 3, "shift")])
+def test_lengths_are_checked(scale: list[int], shift: list[int], name: str) -> None:
+    with pytest.raises(InputError, match=f"{name}: .* 2 are accepted"):
+        compose_affine(network(), [Fraction(s) for s in scale], [Fraction(s) for s in shift])
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(10**400, 0), (1, 10**400)])
+def test_numbers_beyond_float64_are_refused(scale: int, shift: int) -> None:
+    with pytest.raises(NetworkError, match="range of float64") as caught:
+        compose_affine(network(), [Fraction(scale)] * 2, [Fraction(shift)] * 2)
+    assert "normalisation" in str(caught.value.fix)
+
+
+@pytest.mark.parametrize("error", [0.0, 2.0**-40])
+def test_negated_outputs(error: float) -> None:
+    net = network(error)
+    turned = negate_outputs(net).evaluate_exact(POINT)
+    assert turned == [(-high, -low) for low, high in net.evaluate_exact(POINT)]
