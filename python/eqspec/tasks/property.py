@@ -21,7 +21,7 @@ def exact(number: Number) -> Fraction:
     try:
         return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
     except (ValueError, TypeError, ZeroDivisionError):
-        message = f"{number!r} is not an exact number; give an int, a finite float, a Fraction or text such as '8/255'"
+        message = f"{number!r} is not an exact number; give an int, a finite float, a Fraction or text like '8/255'"
         raise InputError(message) from None
 
 

@@ -1,9 +1,9 @@
 """From exact numbers to floats, rounded to the side that keeps a proof a proof.
 
-A float division of two integers is correctly rounded in Python, so the nearest float of a rational is at most one step
-from either neighbour and an exact comparison says which. Logarithms come from `decimal`, whose `ln` is correctly
-rounded at any precision; the precision grows until both ends of the enclosure round to the same float, which happens
-because the logarithm of a rational other than 1 is irrational.
+A float division of two integers is correctly rounded in Python, so the nearest float of a rational is at most one
+step from either neighbour and an exact comparison says which. Logarithms come from `decimal`, whose `ln` is
+correctly rounded at any precision; the precision grows until both ends of the enclosure round to the same float,
+which happens because the logarithm of a rational other than 1 is irrational.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def float_below(number: Fraction) -> float:
 
 def float_above(number: Fraction) -> float:
     """The smallest float that is not below the number (+inf above them all)."""
-    return -float_below(-number)
+    return -float_below(-number) + 0.0  # not -0.0
 
 
 def floats_below(numbers: Sequence[Fraction]) -> NDArray[np.float64]:

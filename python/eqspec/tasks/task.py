@@ -1,8 +1,8 @@
 """A task: one claim about one pair on one region, with everything exact that a verdict depends on.
 
 x is a point in *network units* (after normalisation), shape (I,). raw_i = centre_i + scale_i * x_i.
-`lower_exact`/`upper_exact` and `constraints` are the region itself; `lower`/`upper` are the same box rounded outward to
-float64, which is what gets proved. A witness must lie in the exact region.
+`lower_exact`/`upper_exact` and `constraints` are the region itself; `lower`/`upper` are the same box rounded
+outward to float64, which is what gets proved. A witness must lie in the exact region.
 """
 
 from __future__ import annotations

@@ -1,0 +1,223 @@
+"""What became of a task: verdict, witness and the work it took, as plain data with a stable JSON form.
+
+Everything a verdict depends on is written exactly (rationals as text such as "1/10") and as a float beside it. The
+schema is `schema/result.schema.json` in this package; fields are only ever added. JSON has no NaN and no infinity:
+they are null.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+SCHEMA_VERSION = 1
+
+
+class Verdict(StrEnum):
+    """What is known about the claim."""
+
+    EQUIVALENT = "equivalent"
+    """It holds at every real point of the region: a theorem."""
+    DIFFERENT = "different"
+    """`witness` is a point of the region where it does not hold, checked in exact arithmetic."""
+    UNKNOWN = "unknown"
+    """Neither was shown; `reason` says why."""
+
+
+class Reason(StrEnum):
+    """Why a verdict is unknown."""
+
+    TIMEOUT = "timeout"
+    """The time ran out."""
+    MEMORY = "memory"
+    """The open boxes filled the memory they may take."""
+    SPURIOUS = "spurious"
+    """Only points of the relaxation were left, none of which breaks the claim itself."""
+    INCOMPLETE = "incomplete"
+    """Boxes became as small as floats allow, undecided."""
+    FLOAT_ONLY = "float_only"
+    """The claim breaks in floating point at points where it holds in exact arithmetic."""
+    INTERRUPTED = "interrupted"
+    """Somebody stopped it."""
+    ERROR = "error"
+    """It failed; `message` says how."""
+
+
+@dataclass(frozen=True)
+class Witness:
+    """An input where the claim does not hold.
+
+    `normalised` (I,) is the point in network units and `raw` the same in raw units, both exact. The outputs are
+    those of exact arithmetic, rounded; `confidence` is the softmax of the reference at its class, for claims about
+    decisions. `onnxruntime_confirms` says whether the original files break the claim too when onnxruntime runs them
+    in their own precision; None, with a reason, if they could not be run.
+    """
+
+    normalised: tuple[Fraction, ...]
+    raw: tuple[Fraction, ...]
+    features: tuple[str, ...]
+    units: tuple[str | None, ...]
+    outputs: tuple[str, ...]
+    reference: tuple[float, ...]
+    candidate: tuple[float, ...]
+    confidence: float | None
+    statement: str
+    onnxruntime_confirms: bool | None = None
+    onnxruntime_reason: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The `witness` object of the schema."""
+        return {
+            "raw": {name: float(x) for name, x in zip(self.features, self.raw, strict=True)},
+            "raw_exact": [str(x) for x in self.raw],
+            "normalised": [float(x) for x in self.normalised],
+            "normalised_exact": [str(x) for x in self.normalised],
+            "units": list(self.units),
+            "reference": dict(zip(self.outputs, map(_finite, self.reference), strict=True)),
+            "candidate": dict(zip(self.outputs, map(_finite, self.candidate), strict=True)),
+            "confidence": self.confidence,
+            "statement": self.statement,
+            "onnxruntime_confirms": self.onnxruntime_confirms,
+            "onnxruntime_reason": self.onnxruntime_reason,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Witness:
+        """The witness that `to_json` wrote."""
+        return cls(
+            normalised=tuple(map(Fraction, data["normalised_exact"])),
+            raw=tuple(map(Fraction, data["raw_exact"])),
+            features=tuple(data["raw"]),
+            units=tuple(data["units"]),
+            outputs=tuple(data["reference"]),
+            reference=tuple(map(_number, data["reference"].values())),
+            candidate=tuple(map(_number, data["candidate"].values())),
+            confidence=data["confidence"],
+            statement=data["statement"],
+            onnxruntime_confirms=data["onnxruntime_confirms"],
+            onnxruntime_reason=data["onnxruntime_reason"],
+        )
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one task. `boxes`, `splits` and `lps` count work; `seconds` is wall time with everything included.
+
+    `certified_fraction` is the proved share of the region's volume. `initial_bound` is the bound on the first,
+    unsplit box: for a distance the largest |bound| of a difference of outputs. `stages` counts what decided the
+    boxes.
+    """
+
+    id: str
+    check: str
+    parameters: Mapping[str, Fraction]
+    verdict: Verdict
+    reason: Reason | None = None
+    message: str | None = None
+    vacuous: bool = False
+    expected: str | None = None
+    seconds: float = 0.0
+    boxes: int = 0
+    splits: int = 0
+    lps: int = 0
+    initial_bound: float | None = None
+    certified_fraction: float = 0.0
+    open_boxes: int = 0
+    stages: Mapping[str, int] = field(default_factory=dict)
+    witness: Witness | None = None
+    claim: str = ""
+    tags: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    networks: Mapping[str, str] = field(default_factory=dict)
+    engine_version: str = ""
+    source: str | None = None
+
+    @property
+    def as_expected(self) -> bool | None:
+        """Whether this is what was expected of it; None while undecided.
+
+        Without an expectation the claim is meant to hold. An empty region or guard proves anything, so it is as
+        expected only where `expect vacuous` says so. `expect unknown` is met by unknown.
+        """
+        if self.expected == "unknown":
+            return self.verdict is Verdict.UNKNOWN
+        if self.verdict is Verdict.UNKNOWN:
+            return None
+        actual = "vacuous" if self.vacuous else self.verdict.value
+        return actual == (self.expected or "equivalent")
+
+    def to_json(self) -> dict[str, Any]:
+        """One object of the schema, of plain JSON types."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "id": self.id,
+            "check": self.check,
+            "claim": self.claim,
+            "parameters": {name: _plain(value) for name, value in self.parameters.items()},
+            "parameters_exact": {name: str(value) for name, value in self.parameters.items()},
+            "verdict": self.verdict.value,
+            "reason": self.reason.value if self.reason else None,
+            "message": self.message,
+            "vacuous": self.vacuous,
+            "expected": self.expected,
+            "as_expected": self.as_expected,
+            "seconds": self.seconds,
+            "boxes": self.boxes,
+            "splits": self.splits,
+            "lps": self.lps,
+            "initial_bound": _finite(self.initial_bound),
+            "certified_fraction": self.certified_fraction,
+            "open_boxes": self.open_boxes,
+            "stages": dict(self.stages),
+            "witness": self.witness.to_json() if self.witness else None,
+            "tags": list(self.tags),
+            "settings": {name: _finite(value) for name, value in self.settings.items()},
+            "networks": dict(self.networks),
+            "engine_version": self.engine_version,
+            "source": self.source,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Result:
+        """The result that `to_json` wrote; unknown fields of later versions are passed over."""
+        return cls(
+            id=data["id"],
+            check=data["check"],
+            parameters={name: Fraction(value) for name, value in data["parameters_exact"].items()},
+            verdict=Verdict(data["verdict"]),
+            reason=Reason(data["reason"]) if data["reason"] else None,
+            message=data["message"],
+            vacuous=data["vacuous"],
+            expected=data["expected"],
+            seconds=data["seconds"],
+            boxes=data["boxes"],
+            splits=data["splits"],
+            lps=data["lps"],
+            initial_bound=data["initial_bound"],
+            certified_fraction=data["certified_fraction"],
+            open_boxes=data["open_boxes"],
+            stages=data["stages"],
+            witness=Witness.from_json(data["witness"]) if data["witness"] else None,
+            claim=data["claim"],
+            tags=tuple(data["tags"]),
+            settings=data["settings"],
+            networks=data["networks"],
+            engine_version=data["engine_version"],
+            source=data["source"],
+        )
+
+
+def _plain(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
