@@ -1,0 +1,97 @@
+"""Finds the files a spec names; a file that is not there costs one finding, with the near ones.
+
+Paths are relative to the file that contains them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from eqspec.span import Span
+from eqspec.spec.findings import Fault, error
+from eqspec.spec.suggest import FARTHEST, distance
+
+_MOST_ENTRIES = 2000
+
+
+def locate(written: str, directory: Path, container: str, span: Span) -> Path:
+    """The file that `written` names, seen from `directory`, where `container` lies; Fault E110 if there is none."""
+    try:
+        path = directory / written
+        if path.is_file():
+            return path
+        folder = path.is_dir()
+        near = None if folder else _near(path, directory)
+    except (OSError, ValueError) as problem:
+        raise Fault(error("E110", f"cannot read '{_cut(written)}': {_reason(problem)}", span)) from None
+    if folder:
+        raise Fault(error("E110", f"cannot read '{written}': it is a folder", span, help="name a file in it"))
+    looked_in = os.path.normpath(path.parent)
+    message = f"cannot read '{_cut(written)}': no such file (looked in {looked_in})"
+    help_text = f"paths are relative to {os.path.basename(container)}"  # noqa: PTH119 (a name to show, not a path)
+    if near is not None:
+        help_text += f"; did you mean '{near}'?"
+    raise Fault(error("E110", message, span, help=help_text))
+
+
+def read_text(path: Path, written: str, span: Span) -> str:
+    """The text of a file; Fault E111 if it is not text."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        message, help_text = f"cannot read '{written}': it is not UTF-8 text", "save it as UTF-8"
+    except (OSError, ValueError) as problem:
+        message, help_text = f"cannot read '{written}': {_reason(problem)}", "check the path and its permissions"
+    raise Fault(error("E111", message, span, help=help_text))
+
+
+def _near(path: Path, directory: Path) -> str | None:
+    """A file that was probably meant, as seen from `directory`: a similar name there, or the same name close by."""
+    name = path.name
+    similar = ((distance(name.casefold(), other.name.casefold()), other) for other in _files(path.parent))
+    best = min(similar, default=(FARTHEST + 1, path), key=lambda pair: pair[0])
+    if best[0] <= FARTHEST:
+        return _seen_from(directory, best[1])
+    parents = [directory, *list(directory.absolute().parents)[:3]]
+    places = [
+        parent / part for parent in parents for part in (path.relative_to(directory), name) if _inside(path, directory)
+    ]
+    places += [folder / name for parent in parents[:2] for folder in _folders(parent)]
+    found = next((place for place in places if place.is_file()), None)
+    return None if found is None else _seen_from(directory, found)
+
+
+def _inside(path: Path, directory: Path) -> bool:
+    return path.is_relative_to(directory)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    yield from (entry for entry in _entries(folder) if entry.is_file())
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    yield from (entry for entry in _entries(folder) if entry.is_dir())
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    if not folder.is_dir():
+        return
+    with os.scandir(folder) as entries:
+        for count, entry in enumerate(entries):
+            if count >= _MOST_ENTRIES:
+                return
+            yield Path(entry.path)
+
+
+def _seen_from(directory: Path, file: Path) -> str:
+    return Path(os.path.relpath(file, directory)).as_posix()
+
+
+def _reason(problem: Exception) -> str:
+    return problem.strerror or str(problem) if isinstance(problem, OSError) else str(problem)
+
+
+def _cut(written: str) -> str:
+    return written if len(written) <= 80 else written[:77] + "..."

@@ -1,0 +1,33 @@
+"""The closed vocabularies, and the words of each."""
+
+from __future__ import annotations
+
+from eqspec.spec import ast
+from eqspec.spec.findings import Fault, error
+from eqspec.spec.suggest import did_you_mean
+
+WORDS: dict[str, tuple[str, ...]] = {
+    "norm": ("linf", "l1", "l2"),
+    "verdict": ("equivalent", "different", "unknown", "vacuous"),
+    "guard": ("confidence", "margin"),
+    "normaliser": ("none", "zscore", "minmax"),
+    "budget key": ("timeout", "memory", "threads", "jobs"),
+    "input kind": ("raw", "normalised"),
+    "output kind": ("logits", "probabilities"),
+    "decision": ("max", "min"),
+    "direction": ("smallest", "largest"),
+    "ball": ("linf",),
+}
+
+SCALER_KEYS: dict[str, tuple[str, str]] = {"zscore": ("mean", "std"), "minmax": ("low", "high")}
+"""What each normaliser needs."""
+
+
+def look_up(kind: str, name: ast.Name) -> str:
+    """The word, if it is one of its kind; Fault E103 if not."""
+    words = WORDS[kind]
+    if name.text in words:
+        return name.text
+    one_of = f"one of {', '.join(words)}"
+    meant = did_you_mean(name.text, words)
+    raise Fault(error("E103", f"unknown {kind} '{name}'", name.span, help=f"{meant} {one_of}" if meant else one_of))
