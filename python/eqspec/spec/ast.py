@@ -377,23 +377,24 @@ class Region(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class StaysWithin(Node):
-    """prove candidate stays within eps of reference in norm comparing outputs."""
-
-    candidate: QualifiedName
-    eps: Expression
-    reference: QualifiedName
-    norm: Name | None = None
-    comparing: ListOf | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Guard(Node):
     """when confidence >= threshold."""
 
     word: Name
     operator: str
     threshold: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class StaysWithin(Node):
+    """prove candidate stays within eps of reference in norm comparing outputs; a guard is an error found later."""
+
+    candidate: QualifiedName
+    eps: Expression
+    reference: QualifiedName
+    norm: Name | None = None
+    comparing: ListOf | None = None
+    guard: Guard | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,10 +408,11 @@ class KeepsTop1(Node):
 
 @dataclass(frozen=True, slots=True)
 class Satisfies(Node):
-    """prove candidate satisfies comparison."""
+    """prove candidate satisfies comparison; a guard is an error found later."""
 
     candidate: QualifiedName
     comparison: Comparison
+    guard: Guard | None = None
 
 
 Claim: TypeAlias = StaysWithin | KeepsTop1 | Satisfies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -208,11 +209,9 @@ class Checks:
                 if not listed:
                     message = f"'{clause.variable}' has no values"
                     raise Fault(error("E138", message, clause.values.span, help="give at least one"))
-                repeated = (
-                    next((v for i, v in enumerate(listed) if v in listed[:i]), None) if len(listed) < 1000 else None
-                )
-                if repeated is not None:
-                    message = f"'{clause.variable}' takes the value {shown(repeated.constant)} twice"
+                repeated, times = Counter(v.constant for v in listed).most_common(1)[0]
+                if times > 1:
+                    message = f"'{clause.variable}' takes the value {shown(repeated)} twice"
                     raise Fault(error("E138", message, clause.values.span, help="leave one out"))
                 found.append(Sweep(clause.variable.text, listed, clause))
         self._refuse_grid(check, found)

@@ -77,6 +77,10 @@ def evaluate(
     claim: ast.Claim, subjects: Subjects, scope: Scope, findings: Findings, *, searching: bool = False
 ) -> ClaimValue | Literal[values.Unknown.UNKNOWN]:
     """What a claim says for given values; `searching` at the ends of a search, where a limit may be touched."""
+    if claim.guard is not None and not isinstance(claim, ast.KeepsTop1):
+        sentence = "stays within" if isinstance(claim, ast.StaysWithin) else "satisfies"
+        message = f"'{claim.guard.word}' needs a classifier: '{sentence}' has no guard"
+        raise Fault(error("E306", message, claim.guard.span, help="use 'keeps top1'"))
     match claim:
         case ast.StaysWithin():
             return _epsilon(claim, subjects, scope, searching)
