@@ -17,11 +17,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1, exact
 from eqspec.tasks.result import Witness
 from eqspec.tasks.runtime import RuntimeReplay
 from eqspec.tasks.task import Task
-from eqspec.tasks.violation import BeyondBound, Enclosure, OtherClass, TooFar, Violation, softmax, violation
+from eqspec.tasks.violation import Enclosure, OtherClass, Violation, softmax, violation
+from eqspec.tasks.words import approximately, violation_in_words
 
 Point = tuple[Fraction, ...]
 
@@ -64,8 +64,8 @@ class Replay:
             outputs=task.space.outputs,
             reference=scores,
             candidate=_middles(candidate),
-            confidence=_confidence(task, scores, found),
-            statement=statement(task, found, scores),
+            confidence=(confidence := _confidence(task, scores, found)),
+            statement=violation_in_words(task, found, confidence),
             onnxruntime_confirms=confirms,
             onnxruntime_reason=reason,
         )
@@ -116,14 +116,7 @@ def _nearest_float32(number: Fraction, low: Fraction, high: Fraction) -> Fractio
 
 
 def _middles(enclosures: Sequence[Enclosure]) -> tuple[float, ...]:
-    return tuple(_float((low + high) / 2) for low, high in enclosures)
-
-
-def _float(number: Fraction) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        return float("inf") if number > 0 else float("-inf")
+    return tuple(approximately((low + high) / 2) for low, high in enclosures)
 
 
 def _confidence(task: Task, scores: Sequence[float], found: Violation) -> float | None:
@@ -132,37 +125,3 @@ def _confidence(task: Task, scores: Sequence[float], found: Violation) -> float 
         return None
     sign = -1.0 if task.space.decide == "min" else 1.0
     return softmax([sign * score for score in scores], found.kept)
-
-
-def statement(task: Task, found: Violation, scores: Sequence[float]) -> str:
-    """What is broken, in words."""
-    reference, candidate, outputs = task.reference_name, task.candidate_name, task.space.outputs
-    match found:
-        case TooFar("linf", distance, index) if index is not None:
-            gap = f"|{candidate} - {reference}| of '{outputs[index]}' is {_float(distance):.6g}"
-        case TooFar("l2", square, _):
-            gap = f"the l2 distance of {candidate} and {reference} is {_float(square) ** 0.5:.6g}"
-        case TooFar(norm, distance, _):
-            gap = f"the {norm} distance of {candidate} and {reference} is {_float(distance):.6g}"
-        case BeyondBound(value):
-            gap = f"the left side is {_float(value):.6g}"
-        case OtherClass(kept, preferred, lead):
-            confidence = _confidence(task, scores, found)
-            sure = "" if confidence is None else f" with confidence {confidence:.6g}"
-            return (
-                f"{reference} decides '{outputs[kept]}'{sure}; "
-                f"{candidate} prefers '{outputs[preferred]}' to it by {_float(lead):.6g}"
-            )
-    match task.property:
-        case Epsilon(eps):
-            return f"{gap}, more than {_decimal(exact(eps))}"
-        case Linear(_, _, bound, strict):
-            return f"{gap}, {'not below' if strict else 'above'} {_decimal(exact(bound))}"
-        case Top1() | Margin() | Confidence():
-            return gap
-
-
-def _decimal(number: Fraction) -> str:
-    """The number as people write it: 0.05, or 8/255 where that is no short decimal."""
-    short = repr(_float(number)).removesuffix(".0")
-    return short if short not in ("inf", "-inf") and Fraction(short) == number else str(number)

@@ -41,6 +41,8 @@ class Reason(StrEnum):
     """Boxes became as small as floats allow, undecided."""
     FLOAT_ONLY = "float_only"
     """The claim breaks in floating point at points where it holds in exact arithmetic."""
+    BOXES = "boxes"
+    """The limit on boxes was reached."""
     INTERRUPTED = "interrupted"
     """Somebody stopped it."""
     ERROR = "error"
@@ -132,7 +134,7 @@ class Result:
     claim: str = ""
     tags: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
-    networks: Mapping[str, str] = field(default_factory=dict)
+    networks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     engine_version: str = ""
     source: str | None = None
 
@@ -176,7 +178,7 @@ class Result:
             "witness": self.witness.to_json() if self.witness else None,
             "tags": list(self.tags),
             "settings": {name: _finite(value) for name, value in self.settings.items()},
-            "networks": dict(self.networks),
+            "networks": {role: dict(network) for role, network in self.networks.items()},
             "engine_version": self.engine_version,
             "source": self.source,
         }

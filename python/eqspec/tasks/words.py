@@ -1,0 +1,88 @@
+"""A task's claim, and what breaks it, as sentences with the names the spec gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Number, Top1, exact
+from eqspec.tasks.task import Task
+from eqspec.tasks.violation import BeyondBound, OtherClass, TooFar, Violation
+
+
+def number_in_words(number: Number) -> str:
+    """As people write it: 0.05, or 8/255 where that is no short decimal."""
+    value = exact(number)
+    short = repr(approximately(value)).removesuffix(".0")
+    return short if "inf" not in short and Fraction(short) == value else str(value)
+
+
+def approximately(number: Fraction) -> float:
+    """The nearest float, or an infinity."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def claim_in_words(task: Task) -> str:
+    """What is to hold everywhere in the region, in the words of a spec."""
+    reference, candidate, outputs = task.reference_name, task.candidate_name, task.space.outputs
+    match task.property:
+        case Epsilon(eps, norm, chosen):
+            named = "" if chosen is None else f" comparing [{', '.join(outputs[i] for i in chosen)}]"
+            return f"{candidate} stays within {number_in_words(eps)} of {reference} in {norm}{named}"
+        case Top1():
+            return f"{candidate} keeps top1 of {reference}"
+        case Margin(margin):
+            return f"{candidate} keeps top1 of {reference} when margin >= {number_in_words(margin)}"
+        case Confidence(delta):
+            return f"{candidate} keeps top1 of {reference} when confidence >= {number_in_words(delta)}"
+        case Linear(ours, theirs, bound, strict):
+            terms = [(c, f"{candidate}[{name}]") for c, name in zip(ours, outputs, strict=True)]
+            terms += [(c, f"{reference}[{name}]") for c, name in zip(theirs, outputs, strict=True)]
+            relation = "<" if strict else "<="
+            return f"{candidate} satisfies {_sum_in_words(terms)} {relation} {number_in_words(bound)}"
+
+
+def _sum_in_words(terms: Sequence[tuple[Number, str]]) -> str:
+    text = ""
+    for coefficient, name in terms:
+        value = exact(coefficient)
+        if value:
+            sign = ("-" if value < 0 else "") if not text else (" - " if value < 0 else " + ")
+            size = "" if abs(value) == 1 else f"{number_in_words(abs(value))} * "
+            text += f"{sign}{size}{name}"
+    return text or "0"
+
+
+def violation_in_words(task: Task, found: Violation, confidence: float | None) -> str:
+    """How the claim is broken."""
+    reference, candidate, outputs = task.reference_name, task.candidate_name, task.space.outputs
+    match found:
+        case TooFar(norm, distance, index):
+            size = math.sqrt(approximately(distance)) if norm == "l2" else approximately(distance)
+            between = f"{candidate} and {reference}"
+            if index is not None:
+                between += f" in {outputs[index]}"
+            return f"the {norm} distance of {between} is {size:.6g}{_against(task)}"
+        case BeyondBound(value):
+            return f"the left side is {approximately(value):.6g}{_against(task)}"
+        case OtherClass(kept, preferred, lead):
+            sure = "" if confidence is None else f" with confidence {confidence:.6g}"
+            better = "lower" if task.space.decide == "min" else "higher"
+            return (
+                f"{reference} decides {outputs[kept]}{sure}, "
+                f"but {candidate} has {outputs[preferred]} {better} by {approximately(lead):.6g}"
+            )
+
+
+def _against(task: Task) -> str:
+    match task.property:
+        case Epsilon(eps):
+            return f", more than {number_in_words(eps)}"
+        case Linear(_, _, bound, strict):
+            return f", {'not below' if strict else 'more than'} {number_in_words(bound)}"
+        case _:
+            return ""
