@@ -86,7 +86,10 @@ pub fn error(out: &mut Vec<f64>, layer: &Affine, rows: &[usize], mass: &Mass, co
     if let Some(w) = &layer.weight_error {
         add_columns(out, w, rows.iter().map(|&i| (i, mass.magnitude[i] + mass.err[i])));
     }
-    finish(out, rows.len(), columns, &layer.bias, layer.bias_error.as_deref(), None);
+    finish(out, rows.len(), columns, &layer.bias, [layer.bias_error.as_deref(), None]);
+    for i in (0..out.len()).filter(|&i| layer.zero_rows[i]) {
+        out[i] = layer.bias_error.as_ref().map_or(0.0, |e| e[i]);
+    }
 }
 
 /// The error of W1 d + (W1 - W2) y + (b1 - b2), into `out`; `first` and `second` are x and y, needed where weights are uncertain.
@@ -115,20 +118,23 @@ pub fn difference_error(
     if let Some(w) = &layer2.weight_error {
         add_columns(out, w, rows2.iter().map(|&i| (i, second.magnitude[i] + second.err[i])));
     }
-    finish(out, terms, columns, &difference.bias, layer1.bias_error.as_deref(), layer2.bias_error.as_deref());
+    let errors = [layer1.bias_error.as_deref(), layer2.bias_error.as_deref()];
+    finish(out, terms, columns, &difference.bias, errors);
+    for i in (0..out.len()).filter(|&i| layer1.zero_rows[i] && layer2.zero_rows[i]) {
+        let biases = errors.iter().flatten().fold(0.0, |sum, e| if e[i] == 0.0 { sum } else { add_up(sum, e[i]) });
+        let rounding = U * difference.bias[i].abs();
+        out[i] = if rounding == 0.0 { biases } else { add_up(biases, rounding) };
+    }
 }
 
 /// Adds the bias's rounding and errors, underflow of every product in every column, and the rounding of the error computation itself.
-fn finish(out: &mut [f64], terms: usize, columns: usize, bias: &[f64], error1: Option<&[f64]>, error2: Option<&[f64]>) {
+fn finish(out: &mut [f64], terms: usize, columns: usize, bias: &[f64], bias_errors: [Option<&[f64]>; 2]) {
     #[allow(clippy::cast_precision_loss)]
     let underflow = 2.0 * TINY * (terms * (columns + 1)) as f64;
     for (i, o) in out.iter_mut().enumerate() {
         // The sum with the bias is rounded once: gamma(k + 2) on the product part covers that part's share, this the bias's own.
         let mut e = *o + 4.0 * U * bias[i].abs() + underflow;
-        if let Some(b) = error1 {
-            e += b[i];
-        }
-        if let Some(b) = error2 {
+        for b in bias_errors.iter().flatten() {
             e += b[i];
         }
         *o = add_up(inflate(e, 2 * terms + 16), 2.0 * TINY);

@@ -43,6 +43,12 @@ impl Bounds {
         self.lower.clear();
         self.upper.clear();
         for ((c, s), e) in centre.iter().zip(sums.iter_mut()).zip(err) {
+            if *s == 0.0 && *e == 0.0 {
+                // A known value, such as that of a neuron pruned away: outward rounding would make it unstable at 0.
+                self.lower.push(*c);
+                self.upper.push(*c);
+                continue;
+            }
             *s = inflate(*s, columns);
             let radius = add_up(*s, *e);
             self.lower.push(sub_down(*c, radius));

@@ -22,6 +22,8 @@ pub struct Affine {
     pub weight: Vec<f64>,
     /// |W|, column-major: error bounds need it once a box.
     pub absolute: Vec<f64>,
+    /// Which rows of W are zero, exactly: there W x is 0 without rounding, as for neurons that were pruned away.
+    pub zero_rows: Vec<bool>,
     /// b (m).
     pub bias: Vec<f64>,
     /// Elementwise error of W, column-major, or none where W is exact.
@@ -58,13 +60,15 @@ impl Affine {
         }
         let column_major = |a: ArrayView2<'_, f64>| a.t().iter().copied().collect::<Vec<_>>();
         let weight = column_major(weight);
+        let weight_error = weight_error.map(column_major);
         Ok(Self {
             rows,
             columns,
             absolute: weight.iter().map(|w| w.abs()).collect(),
+            zero_rows: zero_rows(rows, &weight, weight_error.as_deref()),
             weight,
             bias: bias.to_vec(),
-            weight_error: weight_error.map(column_major),
+            weight_error,
             bias_error: bias_error.map(|b| b.to_vec()),
         })
     }
@@ -89,7 +93,7 @@ impl Affine {
         let mut exact = self.bias_error.is_none();
         for j in (0..self.columns).filter(|&j| !is_free[j] && values[j] != 0.0) {
             exact = false;
-            for i in 0..m {
+            for i in (0..m).filter(|&i| !self.zero_rows[i]) {
                 let product = self.weight[j * m + i] * values[j];
                 bias[i] += product;
                 // One rounding of the product, one of the sum; two units cover them and the product's underflow.
@@ -100,15 +104,22 @@ impl Affine {
                 }
             }
         }
-        let weight = pick(&self.weight);
+        let (weight, weight_error) = (pick(&self.weight), self.weight_error.as_deref().map(pick));
         Self {
             rows: m,
             columns: free.len(),
             absolute: weight.iter().map(|w| w.abs()).collect(),
+            zero_rows: zero_rows(m, &weight, weight_error.as_deref()),
             weight,
             bias,
-            weight_error: self.weight_error.as_deref().map(pick),
+            weight_error,
             bias_error: if exact { None } else { Some(error) },
         }
     }
+}
+
+/// Which of m rows of a column-major matrix, and of its error, are zero throughout.
+fn zero_rows(m: usize, weight: &[f64], error: Option<&[f64]>) -> Vec<bool> {
+    let zero = |matrix: &[f64], i: usize| matrix.iter().skip(i).step_by(m.max(1)).all(|&w| w == 0.0);
+    (0..m).map(|i| zero(weight, i) && error.is_none_or(|e| zero(e, i))).collect()
 }
