@@ -34,6 +34,7 @@ def _transpose(constant: Enclosure) -> Enclosure:
 def _multiply_matrices(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
     if a.shape[-1] != b.shape[-2]:
         raise UnreadableError(f"shapes {a.shape} and {b.shape} do not multiply", "check the weight's orientation")
+    _check_broadcast(a.shape[:-2], b.shape[:-2])
     if isinstance(a, Affine) and isinstance(b, Affine):
         raise UnreadableError("a product of two values that both depend on the input", NOT_AFFINE)
     if isinstance(a, Affine):
@@ -85,6 +86,7 @@ def gemm(call: Call) -> Sequence[Value]:
     if not call.has(2) or beta == 0:
         return [product]
     c = _times(call.real_value(2), beta)
+    _check_broadcast(c.shape, product.shape)
     if np.broadcast_shapes(c.shape, product.shape) != product.shape:
         raise UnreadableError(f"C of shape {c.shape} does not broadcast to {product.shape}", "check the bias")
     return [_sum(product, c)]

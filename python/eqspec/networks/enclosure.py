@@ -105,8 +105,8 @@ def _product_error(a: Array, b: Array, product: Array) -> Array:
     x_low, y_low = x - x_high, y - y_high
     rest = x_low * y_low - (((x * y - x_high * y_high) - x_low * y_high) - x_high * y_low)
     error = np.where(rest == 0, 0.0, np.nextafter(np.ldexp(np.abs(rest), i + j), inf))
-    subnormal = (np.abs(product) < SMALLEST_NORMAL) & (a != 0) & (b != 0)
-    return np.where(subnormal, TINY, error)
+    kept = (rest == 0) & (np.ldexp(product, -(i + j)) == x * y)  # below the normal range more bits may be lost
+    return np.where((np.abs(product) < SMALLEST_NORMAL) & ~kept, TINY, error)
 
 
 def _quiet() -> np.errstate:

@@ -52,6 +52,7 @@ def load(path: str, content: bytes) -> Graph:
         raise NetworkError(
             path, "the file is empty" if empty else "the model has no graph with an output", fix=MODEL_FIX
         )
+    _check_texts(path, graph)
     opset = _opset(path, model)
     if graph.sparse_initializer:
         raise NetworkError(path, "the model has sparse initialisers", fix="save them as dense tensors")
@@ -66,8 +67,20 @@ def load(path: str, content: bytes) -> Graph:
     return Graph(path, opset, nodes, initializers, external, given.name, shape, output.name, outputs)
 
 
+def _check_texts(path: str, graph: onnx.GraphProto) -> None:
+    """Every name is text; protobuf hands out bytes where it is not UTF-8."""
+    names: list[object] = [tensor.name for tensor in graph.initializer]
+    for value in [*graph.input, *graph.output]:
+        names += [value.name, *(d.dim_param for d in value.type.tensor_type.shape.dim)]
+    for node in graph.node:
+        names += [node.op_type, node.domain, node.name, *node.input, *node.output, *(a.name for a in node.attribute)]
+    wrong = next((name for name in names if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise NetworkError(path, f"the name {wrong!r} is not UTF-8", fix=MODEL_FIX)
+
+
 def _opset(path: str, model: onnx.ModelProto) -> int:
-    opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), None)
+    opset = next((int(o.version) for o in model.opset_import if o.domain in ("", "ai.onnx")), None)
     known = onnx.defs.onnx_opset_version()
     if opset is None:
         raise NetworkError(path, "the model does not say which ONNX opset it uses", fix="export it again")
@@ -77,19 +90,31 @@ def _opset(path: str, model: onnx.ModelProto) -> int:
     if opset > max(known, REVIEWED_OPSET):
         fix = f"install a newer onnx, or export with opset {known}"
         raise NetworkError(path, f"opset {opset} is newer than the installed onnx knows ({known})", fix=fix)
-    return int(opset)
+    return opset
 
 
 def _check_definition(path: str, node: NodeProto, opset: int) -> None:
-    """Beyond the reviewed opset, an operator must still be defined as it was reviewed."""
-    if opset > REVIEWED_OPSET and onnx.defs.has(node.op_type):
-        since = onnx.defs.get_schema(node.op_type, opset).since_version
-        if since > REVIEWED_OPSET:
-            message = (
-                f"the operator was redefined in opset {since}, after {REVIEWED_OPSET}, the newest one that eqspec reads"
-            )
+    """A standard operator is used as its opset defines it, so that no input or attribute is overlooked."""
+    if node.domain not in ("", "ai.onnx") or not onnx.defs.has(node.op_type):
+        return
+    try:
+        schema = onnx.defs.get_schema(node.op_type, opset)
+    except onnx.defs.SchemaError:
+        message, fix = f"opset {opset} has no such operator", "export the model again"
+    else:
+        unknown = [a.name for a in node.attribute if a.name not in schema.attributes]
+        if schema.since_version > REVIEWED_OPSET:
+            message = f"the operator was redefined in opset {schema.since_version}, only {REVIEWED_OPSET} is read"
             fix = f"export with opset {REVIEWED_OPSET}"
-            raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=fix)
+        elif unknown:
+            message = f"in opset {opset} the operator has no attribute {unknown[0]!r}"
+            fix = "set the opset that the model was written for, or export it again"
+        elif not schema.min_input <= len(node.input) <= schema.max_input:
+            message = f"{len(node.input)} inputs, but opset {opset} takes {schema.min_input} to {schema.max_input}"
+            fix = "set the opset that the model was written for, or export it again"
+        else:
+            return
+    raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=fix)
 
 
 def name_of(node: NodeProto) -> str:

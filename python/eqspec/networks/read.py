@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
+
 from eqspec.errors import NetworkError
 from eqspec.networks import nnet, onnx_reader
 from eqspec.networks.network import Network
@@ -18,9 +20,9 @@ def read_network(path: str | os.PathLike[str]) -> Network:
     """
     name = os.fspath(path)
     content = _content(name)
-    if Path(name).suffix.lower() == ".nnet":
-        return nnet.read(name, content)
-    return onnx_reader.read(name, content)
+    read = nnet.read if Path(name).suffix.lower() == ".nnet" else onnx_reader.read
+    with np.errstate(all="ignore"):  # whatever is not finite is refused where it arises
+        return read(name, content)
 
 
 def _content(name: str) -> bytes:

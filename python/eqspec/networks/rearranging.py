@@ -216,7 +216,7 @@ def split(call: Call) -> Sequence[Value]:
 
 def concat(call: Call) -> Sequence[Value]:
     """Concat along an axis; constants may stand among the values."""
-    values = [call.value(i) for i in range(len(call.inputs))]
+    values = [call.value(i) for i in range(max(1, len(call.inputs)))]
     whole = [v for v in values if isinstance(v, np.ndarray)]
     shapes = [_shape(v) for v in values]
     axis = _axis(call.integer("axis", 1), len(shapes[0]))
@@ -226,7 +226,7 @@ def concat(call: Call) -> Sequence[Value]:
     af.check_size((*shapes[0][:axis], sum(s[axis] for s in shapes), *shapes[0][axis + 1 :]))
     if len(whole) == len(values):
         return [np.concatenate(whole, axis=axis)]
-    reals = [call.real_value(i) for i in range(len(call.inputs))]
+    reals = [call.real_value(i) for i in range(len(values))]
     affine = [v if isinstance(v, Affine) else af.constant(call.inputs_level, v) for v in reals]
     starts = np.cumsum([0, *(v.size for v in affine)])
     positions = [start + np.arange(v.size).reshape(v.shape) for start, v in zip(starts, affine, strict=False)]
