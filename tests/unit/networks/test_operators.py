@@ -363,7 +363,10 @@ def test_trailing_softmax_is_stripped_and_reported(opset: int, kind: str, tmp_pa
         ([node("BatchNormalization", ["x", "c", "c", "c", "c"], "y", training_mode=1)], "training mode"),
         ([node("Cast", ["x"], "y", to=TensorProto.INT64)], "cast to integers"),
         ([node("Flatten", ["x"], "y", axis=7)], "axis 7"),
-        ([node("Gemm", ["x"], "y")], "input 1 is missing"),
+        ([node("Gemm", ["x", ""], "y")], "input 1 is missing"),
+        ([node("Gemm", ["x"], "y")], "1 inputs, but opset 17 takes 2 to 3"),
+        ([node("Relu", ["x", "c"], "y")], "2 inputs, but opset 17 takes 1 to 1"),
+        ([node("Squeeze", ["x"], "y", axes=[0])], "no attribute 'axes'"),
         ([node("Gemm", ["x", "c"], "y")], "Gemm takes matrices"),
     ],
 )
