@@ -42,6 +42,7 @@ class Search:
     low: Fraction
     high: Fraction
     width: Fraction | None
+    unit: str | None
     clause: ast.Find
 
 
@@ -250,6 +251,7 @@ class Checks:
                 ends[0].constant,
                 ends[1].constant,
                 None if width is None else width.constant,
+                ends[0].unit or ends[1].unit,
                 clause,
             )
         raise Fault

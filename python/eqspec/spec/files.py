@@ -36,7 +36,7 @@ def locate(written: str, directory: Path, container: str, span: Span) -> Path:
     raise Fault(error("E110", message, span, help=help_text))
 
 
-def read_text(path: Path, written: str, span: Span) -> str:
+def read_text(path: Path, written: str, span: Span | None) -> str:
     """The text of a file; Fault E111 if it is not text."""
     try:
         return path.read_text(encoding="utf-8-sig")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from eqspec.errors import Diagnostic, Label, SpecError
 from eqspec.span import Span
@@ -34,6 +35,13 @@ def warning(code: str, message: str, span: Span | None, *labels: Label, help: st
     return Diagnostic(code, "warning", message, span, labels, help)
 
 
+@dataclass
+class Outcome:
+    """Whether a block was left by a fault."""
+
+    failed: bool = False
+
+
 class Findings:
     """Everything found so far: the same code at the same place is kept once."""
 
@@ -46,11 +54,13 @@ class Findings:
         self._found.setdefault(key, diagnostic)
 
     @contextmanager
-    def collecting(self) -> Iterator[None]:
-        """Keep the finding of a fault raised inside, and go on behind the block."""
+    def collecting(self) -> Iterator[Outcome]:
+        """Keep the finding of a fault raised inside and go on behind the block; the outcome says whether it failed."""
+        outcome = Outcome()
         try:
-            yield
+            yield outcome
         except Fault as fault:
+            outcome.failed = True
             if fault.diagnostic is not None:
                 self.add(fault.diagnostic)
 

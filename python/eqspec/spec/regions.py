@@ -6,7 +6,8 @@ Bounds by feature name win over bounds for `all` in the same box; of two of the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, TypeAlias, cast
@@ -71,17 +72,22 @@ class BallAround:
 
 @dataclass(frozen=True)
 class RawConstraint:
-    """sum of coefficient * x <= bound in raw units, or == with `equality`."""
+    """sum of coefficient * x <= bound in raw units, or == with `equality`.
+
+    As written it compares the same sum, turned round for >=, plus `offset`; that is for messages alone.
+    """
 
     coefficients: Mapping[int, Fraction]
     bound: Fraction
     equality: bool
+    operator: str
+    offset: Fraction
     span: Span
 
 
 @dataclass
 class Terms:
-    """What a region is the intersection of; a box is a bound per feature; not `complete` where values are unknown."""
+    """What a region is the intersection of; a box is a bound per feature; not `complete` if something is missing."""
 
     boxes: list[dict[int, Bound]] = field(default_factory=list)
     balls: list[BallAround] = field(default_factory=list)
@@ -126,7 +132,7 @@ class Regions:
         inner = Scope(region.module, scope.values, local)
         evaluator = _Term(self, space, inner, Terms(), depth)
         for term in declaration.terms:
-            with self.findings.collecting():
+            with evaluator.attempt():
                 evaluator.add(term)
         return evaluator.terms
 
@@ -159,6 +165,14 @@ class _Term:
     terms: Terms
     depth: int
 
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Report a fault raised inside; what is known of the region is then not all of it."""
+        with self.regions.findings.collecting() as outcome:
+            yield
+        if outcome.failed:
+            self.terms.complete = False
+
     def add(self, term: ast.Term) -> None:
         """One more term of the intersection."""
         match term:
@@ -168,7 +182,7 @@ class _Term:
                 self.terms.balls.append(self._ball(term))
             case ast.Where():
                 for comparison in term.constraints:
-                    with self.regions.findings.collecting():
+                    with self.attempt():
                         self._constraint(comparison)
             case ast.Use():
                 self._use(term)
@@ -191,7 +205,7 @@ class _Term:
         every: dict[int, Bound] = {}
         before: dict[str, ast.Bound] = {}
         for clause in box.bounds:
-            with self.regions.findings.collecting():
+            with self.attempt():
                 key = "all" if clause.feature is None else clause.feature.text
                 if key in before:
                     line, column = clause.span.line, clause.span.column
@@ -359,4 +373,9 @@ class _Term:
         sign = -1 if comparison.operator == ">=" else 1
         coefficients = {cast(int, i): sign * c for i, c in form.coefficients.items()}
         equality = comparison.operator == "=="
-        self.terms.constraints.append(RawConstraint(coefficients, -sign * form.constant, equality, comparison.span))
+        left, right = (values.form(side, scope) for side in (comparison.left, comparison.right))
+        alone = left is not UNKNOWN and right is not UNKNOWN and not right.coefficients
+        offset = left.constant if alone and left is not UNKNOWN else Fraction(0)
+        self.terms.constraints.append(
+            RawConstraint(coefficients, -sign * form.constant, equality, comparison.operator, offset, comparison.span)
+        )

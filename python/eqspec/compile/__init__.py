@@ -1,0 +1,141 @@
+"""Specs to tasks: a spec, the networks and the data it names become claims with everything exact.
+
+`load` and `loads` read a spec and compile it; `compile_spec` compiles one that was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from eqspec.compile.find import Find
+from eqspec.compile.grid import Grid
+from eqspec.compile.pairs import Networks, Reader
+from eqspec.compile.scalers import Scaler, read_scaler
+from eqspec.compile.tables import header_names, load_table
+from eqspec.errors import Diagnostic
+from eqspec.networks import read_network
+from eqspec.span import Source, Span
+from eqspec.spec.check import check
+from eqspec.spec.checks import CheckFacts
+from eqspec.spec.files import read_text
+from eqspec.spec.findings import Findings, error
+from eqspec.spec.program import Binding, Program, load_program
+from eqspec.spec.scope import Override
+from eqspec.spec.spaces import Names
+from eqspec.spec.suggest import did_you_mean, enumerate_names
+from eqspec.tasks.task import Task
+
+__all__ = ["Compiled", "Find", "Override", "compile_spec", "load", "loads"]
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """What a spec asks for: tasks in the order of the file, searches, and the warnings on the way."""
+
+    program: Program
+    tasks: tuple[Task, ...]
+    finds: tuple[Find, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def load(
+    path: str | Path,
+    params: Mapping[str, Override] | None = None,
+    *,
+    only: Collection[str] | None = None,
+    given: Collection[str | Path] = (),
+    read: Reader = read_network,
+) -> Compiled:
+    """Read and compile a spec file.
+
+    `params` overrides its params, `only` names the checks to compile (with * and ?), `given` are other files that are
+    checked in the same run. SpecError with everything that is wrong.
+    """
+    findings = Findings()
+    text = ""
+    with findings.collecting():
+        text = read_text(Path(path), str(path), None)
+    findings.raise_errors()
+    program = _program(Source(str(path), text), Path(path).parent, findings, given)
+    return compile_spec(program, params, only, read=read, findings=findings)
+
+
+def loads(
+    text: str,
+    params: Mapping[str, Override] | None = None,
+    *,
+    name: str = "<text>",
+    directory: str | Path = ".",
+    only: Collection[str] | None = None,
+    read: Reader = read_network,
+) -> Compiled:
+    """Compile the text of a spec; its paths are relative to `directory`. SpecError with everything that is wrong."""
+    findings = Findings()
+    program = _program(Source(name, text), Path(directory), findings, ())
+    return compile_spec(program, params, only, read=read, findings=findings)
+
+
+def compile_spec(
+    spec: Program,
+    params: Mapping[str, Override] | None = None,
+    only: Collection[str] | None = None,
+    *,
+    read: Reader = read_network,
+    findings: Findings | None = None,
+) -> Compiled:
+    """Compile a spec that was read: check it, read its networks and data, and list its tasks.
+
+    With `only`, networks and rows of other checks are not read. SpecError with everything that is wrong.
+    """
+    findings = Findings() if findings is None else findings
+    checked = check(spec, findings, params, _header)
+    scalers: dict[Binding, Scaler] = {}
+    for binding, space in checked.spaces.items():
+        if space.features is not None:
+            with findings.collecting():
+                scalers[binding] = read_scaler(space, checked.scope(binding.module))
+    networks = Networks(checked, findings, read)
+    chosen = _chosen(checked.checks, spec, only, findings)
+    if only is None:
+        for module in spec.modules:
+            for binding in module.own("network"):
+                with findings.collecting():
+                    networks.as_given(binding)
+    grid = Grid(checked, networks, scalers, findings)
+    tasks: list[Task] = []
+    finds: list[Find] = []
+    for facts in chosen:
+        with findings.collecting():
+            new_tasks, new_finds = grid.compile(facts)
+            tasks += new_tasks
+            finds += new_finds
+    findings.raise_errors()
+    return Compiled(spec, tuple(tasks), tuple(finds), findings.warnings)
+
+
+def _program(source: Source, directory: Path, findings: Findings, given: Collection[str | Path]) -> Program:
+    """A file with all it includes. SpecError where one of them has syntax errors, which would only cause others."""
+    program = load_program(source, directory, findings, given=frozenset(Path(p).resolve() for p in given))
+    if any(d.code < "E1" for d in findings.errors):
+        findings.raise_errors()
+    return program
+
+
+def _header(path: Path, written: str, columns: tuple[int, int] | None, span: Span) -> Names:
+    return header_names(load_table(path, written, span), written, columns, span)
+
+
+def _chosen(
+    checks: Collection[CheckFacts], spec: Program, only: Collection[str] | None, findings: Findings
+) -> list[CheckFacts]:
+    if only is None:
+        return list(checks)
+    names = [b.name for b in spec.root.own("check")]
+    for pattern in only:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            hint = did_you_mean(pattern, names) or f"checks: {enumerate_names(names)}"
+            findings.add(error("E101", f"no check named '{pattern}'", None, help=hint))
+    return [facts for facts in checks if any(fnmatchcase(facts.name, pattern) for pattern in only)]

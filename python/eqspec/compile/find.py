@@ -1,0 +1,50 @@
+"""Searches for the best value of a variable: `find smallest eps in 1e-4 .. 1 to 1e-3`.
+
+Truth is monotone in the variable: going from the claim's hard end to its easy end, the claim only gets weaker (a larger
+distance, a larger guard) or the region only gets smaller, so once true it stays true. Provability need not be monotone,
+so the answer is a bracket: the hardest value proved and the easiest value refuted. For `smallest` the easy end is
+`high`, for `largest` it is `low`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from eqspec.span import Span
+from eqspec.tasks.task import Budget, Task
+
+
+@dataclass(frozen=True, eq=False)
+class Find:
+    """One search.
+
+    `task_at(value)` compiles the task for a value from `low` to `high`, exactly; it raises InputError outside of them.
+    `width` is the bracket the user wishes for, None if none was given. `budget.timeout` is for the whole search.
+    `parameters` are the swept variables (and the row) this search is for, without its own variable.
+    """
+
+    id: str
+    check: str
+    variable: str
+    direction: Literal["smallest", "largest"]
+    low: Fraction
+    high: Fraction
+    width: Fraction | None
+    task_at: Callable[[Fraction], Task]
+    parameters: dict[str, Fraction] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
+    tags: tuple[str, ...] = ()
+    source: Span | None = None
+
+    @property
+    def easy(self) -> Fraction:
+        """The end of the range where the claim is weakest."""
+        return self.high if self.direction == "smallest" else self.low
+
+    @property
+    def hard(self) -> Fraction:
+        """The end of the range where the claim is strongest."""
+        return self.low if self.direction == "smallest" else self.high

@@ -1,0 +1,324 @@
+"""Checks to tasks: one per point of the sweeps, one per row of a region that goes over rows, one search per `find`.
+
+Ids are `check[variable=value,...]`, variables in the order of the file, the row last, values as the shortest exact
+decimal or as a fraction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import cast
+
+from eqspec.compile.boxes import BoxBuilder, RegionBox, Row
+from eqspec.compile.emptiness import refute
+from eqspec.compile.find import Find
+from eqspec.compile.pairs import Networks, takes_raw
+from eqspec.compile.scalers import Scaler
+from eqspec.compile.tables import CellError, Table, load_table
+from eqspec.compile.weaker import weaker
+from eqspec.errors import InputError, Label, SpecError
+from eqspec.spec import ast, claims, values
+from eqspec.spec.check import CheckedSpec
+from eqspec.spec.checks import MANY_TASKS, MOST_TASKS, CheckFacts, Costs, claim_value, grid_finding
+from eqspec.spec.claims import ClaimValue
+from eqspec.spec.files import locate
+from eqspec.spec.findings import Fault, Findings, error
+from eqspec.spec.numbers import shown
+from eqspec.spec.program import Binding
+from eqspec.spec.regions import RowsOf, Terms
+from eqspec.spec.scope import Scope
+from eqspec.spec.values import Form
+from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+from eqspec.tasks.task import Budget, Expectation, Space, Task
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """What all tasks of a check share."""
+
+    facts: CheckFacts
+    space: Space
+    scaler: Scaler
+    scope: Scope
+    budget: Budget
+
+
+class Grid:
+    """Compiles the checks of one spec; files are read once."""
+
+    def __init__(
+        self, spec: CheckedSpec, networks: Networks, scalers: Mapping[Binding, Scaler], findings: Findings
+    ) -> None:
+        self.spec, self.networks, self.scalers, self.findings = spec, networks, scalers, findings
+        self._tables: dict[Path, Table] = {}
+        self._rows: dict[tuple[Path, int, int], list[Row]] = {}
+
+    def compile(self, facts: CheckFacts) -> tuple[list[Task], list[Find]]:
+        """The tasks and searches of a check; Fault where there are none to be had."""
+        subjects = facts.subjects
+        for binding in (subjects.candidate, subjects.reference):
+            self.networks.as_given(binding)
+        self.networks.check_pair(facts)
+        if subjects.space.binding not in self.scalers:
+            raise Fault
+        scaler = self.scalers[subjects.space.binding]
+        scope = Scope(facts.binding.module, self.spec.values, check=True)
+        frame = _Frame(facts, _space(facts, scaler), scaler, scope, _budget(facts.costs))
+        points = facts.points()
+        if facts.search is not None:
+            finds = [find for point in points for find in self._searches(frame, point)]
+            self._mention_size(facts, len(finds), len(points))
+            return [], finds
+        tasks: list[Task] = []
+        for point in points:
+            with self.findings.collecting():
+                tasks += self._tasks(frame, point)
+                if len(tasks) > MOST_TASKS:
+                    break
+        self._mention_size(facts, len(tasks), len(points))
+        return tasks, []
+
+    def _mention_size(self, facts: CheckFacts, total: int, points: int) -> None:
+        if total > MANY_TASKS:
+            rows = total // points if points else 1
+            self.findings.add(grid_finding(_declaration(facts), total, list(facts.sweeps), rows))
+
+    def _tasks(self, frame: _Frame, point: Mapping[str, Form], only: int | None = None) -> Iterator[Task]:
+        """The tasks at one point: as many as the region has rows, or the one with number `only`."""
+        facts = frame.facts
+        claim = claim_value(facts, point, frame.scope, self.findings)
+        scope = frame.scope.with_locals(point)
+        terms, builder = self._region(frame, scope)
+        rows = self._rows_of(frame, terms)
+        if rows is not None and only is not None:
+            rows = rows[only : only + 1]
+        for box in builder.build(rows):
+            yield self._task(frame, claim, box, point, scope)
+
+    def _region(self, frame: _Frame, scope: Scope) -> tuple[Terms, BoxBuilder]:
+        use = frame.facts.use
+        region, arguments = self.spec.regions.arguments(use, scope)
+        terms = self.spec.regions.terms(region, arguments, scope)
+        if not terms.complete:
+            raise Fault
+        builder = BoxBuilder(str(use.region), use.span, terms, frame.facts.subjects.space, frame.scaler)
+        return terms, builder
+
+    def _task(
+        self,
+        frame: _Frame,
+        claim: ClaimValue,
+        box: RegionBox,
+        point: Mapping[str, Form],
+        scope: Scope,
+    ) -> Task:
+        facts, subjects = frame.facts, frame.facts.subjects
+        expected = self._expected(facts, point, scope)
+        if expected != "vacuous":
+            empty = refute(str(facts.use.region), facts.use.span, box, frame.scaler)
+            if empty is not None:
+                raise Fault(empty)
+        parameters = {name: value.constant for name, value in point.items()}
+        if box.row is not None:
+            parameters["row"] = Fraction(box.row)
+        return Task(
+            id=_id(facts.name, parameters),
+            check=facts.name,
+            parameters=parameters,
+            reference=self.networks.in_network_units(subjects.reference, subjects.space, frame.scaler),
+            candidate=self.networks.in_network_units(subjects.candidate, subjects.space, frame.scaler),
+            reference_name=subjects.reference.name,
+            candidate_name=subjects.candidate.name,
+            reference_takes_raw=takes_raw(subjects.reference),
+            candidate_takes_raw=takes_raw(subjects.candidate),
+            space=frame.space,
+            lower_exact=box.lower_exact,
+            upper_exact=box.upper_exact,
+            lower=box.lower,
+            upper=box.upper,
+            property=_property(claim),
+            constraints=box.constraints,
+            budget=frame.budget,
+            expected=expected,
+            tags=facts.tags,
+            source=_declaration(facts).name.span,
+        )
+
+    def _expected(self, facts: CheckFacts, point: Mapping[str, Form], scope: Scope) -> Expectation | None:
+        """The verdict expected at a point; E209 where two clauses say different things."""
+        found: ast.Expect | None = None
+        for clause in facts.expectations:
+            if clause.condition is not None and values.holds(clause.condition, scope) is not True:
+                continue
+            if found is not None and found.verdict.text != clause.verdict.text:
+                at = ", ".join(f"{name} = {shown(value.constant)}" for name, value in point.items())
+                message = f"'{found.verdict}' and '{clause.verdict}' are both expected{' where ' + at if at else ''}"
+                label = Label(found.span, "here the other")
+                raise Fault(error("E209", message, clause.span, label, help="separate the conditions"))
+            found = clause
+        return None if found is None else cast(Expectation, found.verdict.text)
+
+    def _rows_of(self, frame: _Frame, terms: Terms) -> list[Row] | None:
+        ball = next((b for b in terms.balls if isinstance(b.centre, RowsOf)), None)
+        if ball is None:
+            return None
+        rows = cast(RowsOf, ball.centre)
+        span = rows.clause.span
+        path = locate(rows.path, rows.module.directory, rows.module.source.name, rows.clause.path.span)
+        key = path.resolve()
+        if key not in self._tables:
+            self._tables[key] = load_table(path, rows.path, rows.clause.path.span)
+        table = self._tables[key]
+        listed = ", ".join(" ".join(r.span.text.split()) for r in rows.clause.rows)
+        if not rows.rows or rows.rows[-1] >= table.rows or max(rows.rows) >= table.rows:
+            message = f"rows {listed} of '{rows.path}': the file has {table.rows} rows"
+            raise Fault(error("E140", message, span, help=f"rows count from 0: 0..{max(table.rows - 1, 0)}"))
+        first, last = rows.columns or (0, table.columns - 1)
+        self._refuse_columns(rows, table, first, last, len(frame.space.features))
+        return [(index, self._row(table, rows, index, first, last)) for index in rows.rows]
+
+    def _refuse_columns(self, rows: RowsOf, table: Table, first: int, last: int, needed: int) -> None:
+        found = last - first + 1
+        place = (rows.clause.columns or rows.clause.path).span
+        if last >= table.columns:
+            message = f"columns {first}..{last} of '{rows.path}': the file has {table.columns} columns"
+            raise Fault(error("E142", message, place, help=f"columns count from 0: 0..{table.columns - 1}"))
+        if found != needed:
+            hint = f"'columns a..b' picks {needed} of them"
+            if found == needed + 1:
+                hint = f"did you mean 'columns {first + 1}..{last}' (column {first} looks like a label)?"
+            raise Fault(error("E142", f"{needed} columns needed, {found} found", place, help=hint))
+
+    def _row(self, table: Table, rows: RowsOf, index: int, first: int, last: int) -> tuple[Fraction, ...]:
+        try:
+            return table.row(index, first, last)
+        except CellError as cell:
+            named = f" ('{table.header[cell.column]}')" if table.header and cell.column < len(table.header) else ""
+            message = f"row {index}, column {cell.column}{named} is not a number: '{cell.text[:40]}'"
+            hint = f"repair '{rows.path}', or leave the row out"
+            raise Fault(error("E141", message, rows.clause.span, help=hint)) from None
+
+    def _searches(self, frame: _Frame, point: Mapping[str, Form]) -> list[Find]:
+        """The searches at one point: one per row of the region."""
+        facts = frame.facts
+        search = facts.search
+        if search is None:
+            return []
+
+        def at(value: Fraction) -> list[Task]:
+            return list(self._tasks(frame, {**point, search.variable: Form(value, unit=search.unit)}))
+
+        finds: list[Find] = []
+        with self.findings.collecting():
+            ends = at(search.low), at(search.high)
+            for number, (low, high) in enumerate(zip(*ends, strict=True)):
+                self._refuse_direction(facts, low, high)
+                parameters = {n: v for n, v in low.parameters.items() if n != search.variable}
+                finds.append(
+                    Find(
+                        id=_id(facts.name, parameters),
+                        check=facts.name,
+                        variable=search.variable,
+                        direction=search.direction,
+                        low=search.low,
+                        high=search.high,
+                        width=search.width,
+                        task_at=_TaskAt(self, frame, point, number),
+                        parameters=parameters,
+                        budget=frame.budget,
+                        tags=facts.tags,
+                        source=low.source,
+                    )
+                )
+        return finds
+
+    def _refuse_direction(self, facts: CheckFacts, low: Task, high: Task) -> None:
+        """E305 unless the claim gets weaker towards the end the search does not look for."""
+        search = facts.search
+        if search is None:
+            return
+        easier_high, easier_low = weaker(high, low), weaker(low, high)
+        wanted = easier_high if search.direction == "smallest" else easier_low
+        other = easier_low if search.direction == "smallest" else easier_high
+        if wanted and not other:
+            return
+        name = search.variable
+        span = search.clause.span
+        if other and not wanted:
+            turned = "largest" if search.direction == "smallest" else "smallest"
+            end = "lower" if search.direction == "smallest" else "upper"
+            message = f"'find {search.direction} {name}' is trivially the {end} end"
+            raise Fault(error("E305", message, span, help=f"did you mean 'find {turned} {name}'?"))
+        message = f"the claim does not depend on '{name}'"
+        if not wanted:
+            message = f"the claim gets neither weaker nor stronger with '{name}'"
+        raise Fault(error("E305", message, span, help="search for one number that only widens a claim or a region"))
+
+    def single(self, frame: _Frame, point: Mapping[str, Form], value: Fraction, number: int) -> Task:
+        """One task of a search, compiled on its own."""
+        search = frame.facts.search
+        if search is None or not search.low <= value <= search.high:
+            raise InputError(f"{value} lies outside of the range that is searched")
+        moved = {**point, search.variable: Form(value, unit=search.unit)}
+        try:
+            (task,) = self._tasks(frame, moved, number)
+        except Fault as fault:
+            raise SpecError([fault.diagnostic] if fault.diagnostic else self.findings.errors) from None
+        return task
+
+
+@dataclass(frozen=True)
+class _TaskAt:
+    """Compiles a search's task for a value."""
+
+    grid: Grid
+    frame: _Frame
+    point: Mapping[str, Form]
+    number: int
+
+    def __call__(self, value: Fraction) -> Task:
+        return self.grid.single(self.frame, self.point, value, self.number)
+
+
+def _declaration(facts: CheckFacts) -> ast.Check:
+    return cast(ast.Check, facts.binding.declaration)
+
+
+def _id(check: str, parameters: Mapping[str, Fraction]) -> str:
+    inside = ",".join(f"{name}={shown(value)}" for name, value in parameters.items())
+    return f"{check}[{inside}]" if inside else check
+
+
+def _space(facts: CheckFacts, scaler: Scaler) -> Space:
+    space = facts.subjects.space
+    features = space.features or ()
+    return Space(
+        features=tuple(name for name, _ in features),
+        units=tuple(unit for _, unit in features),
+        outputs=tuple(name for name, _ in space.outputs),
+        centre=scaler.centre,
+        scale=scaler.scale,
+        decide=space.decide,
+    )
+
+
+def _budget(costs: Costs) -> Budget:
+    timeout = None if costs.timeout is None else float(costs.timeout)
+    return Budget(timeout, costs.memory, costs.threads, costs.jobs)
+
+
+def _property(claim: ClaimValue) -> Property:
+    match claim:
+        case claims.EpsilonClaim(eps, norm, outputs):
+            return Epsilon(eps, norm, outputs)
+        case claims.MarginClaim(margin):
+            return Margin(margin)
+        case claims.ConfidenceClaim(delta):
+            return Confidence(delta)
+        case claims.LinearClaim(candidate, reference, bound, strict):
+            return Linear(candidate, reference, bound, strict)
+        case claims.Top1Claim():
+            return Top1()

@@ -1,0 +1,164 @@
+"""The networks of a spec: each file read once, checked against its space, with the normalisation folded in where it
+takes raw inputs.
+
+A file that ends in Softmax is read without it and gives logits. Saying `gives logits` of such a file contradicts
+it, and saying `gives probabilities` of any other file does too; both are errors. With `gives probabilities` the
+logits are ln p up to a constant, so decisions, confidences and margins are the same; distances between
+probabilities are not supported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias, cast
+
+from eqspec.compile.scalers import Scaler
+from eqspec.errors import Diagnostic, InputError, Label, NetworkError
+from eqspec.networks import Network, compose_affine, read_network
+from eqspec.spec import ast, values
+from eqspec.spec.check import CheckedSpec
+from eqspec.spec.checks import CheckFacts
+from eqspec.spec.files import locate
+from eqspec.spec.findings import Fault, Findings, error, warning
+from eqspec.spec.program import Binding
+from eqspec.spec.spaces import SpaceFacts
+from eqspec.spec.suggest import enumerate_names
+
+Reader: TypeAlias = Callable[[Path], Network]
+
+
+class Networks:
+    """Reads the networks of a checked spec, each file once."""
+
+    def __init__(self, spec: CheckedSpec, findings: Findings, read: Reader = read_network) -> None:
+        self.spec, self.findings, self._read = spec, findings, read
+        self._files: dict[Path, Network | NetworkError] = {}
+        self._bound: dict[Binding, Network | None] = {}
+        self._composed: dict[tuple[Path, Binding], Network] = {}
+        self._paths: dict[Binding, Path] = {}
+
+    def as_given(self, binding: Binding) -> Network:
+        """The network as its file has it, checked against its space; Fault if it cannot be used."""
+        if binding not in self._bound:
+            self._bound[binding] = None
+            with self.findings.collecting():
+                self._bound[binding] = self._load(binding)
+        network = self._bound[binding]
+        if network is None:
+            raise Fault
+        return network
+
+    def in_network_units(self, binding: Binding, space: SpaceFacts, scaler: Scaler) -> Network:
+        """The network as a function of normalised inputs."""
+        network = self.as_given(binding)
+        if not takes_raw(binding):
+            return network
+        key = (self._paths[binding], space.binding)
+        if key not in self._composed:
+            try:
+                self._composed[key] = compose_affine(network, scaler.scale, scaler.centre)
+            except (NetworkError, InputError) as problem:
+                declaration = cast(ast.Network, binding.declaration)
+                message = f"the normalisation cannot be put in front of '{binding.name}': {problem}"
+                raise Fault(error("E210", message, declaration.path.span)) from None
+        return self._composed[key]
+
+    def check_pair(self, facts: CheckFacts) -> None:
+        """E208 where scores cannot be compared, W304 where both files are the same."""
+        subjects = facts.subjects
+        if isinstance(facts.claim, ast.StaysWithin | ast.Satisfies):
+            sentence = "stays within" if isinstance(facts.claim, ast.StaysWithin) else "satisfies"
+            for binding, place in ((subjects.candidate, facts.claim.candidate), (subjects.reference, None)):
+                word = cast(ast.Network, binding.declaration).gives
+                if word is not None and word.text == "probabilities":
+                    span = (place or facts.claim).span
+                    message = f"'{binding.name}' gives probabilities: '{sentence}' compares logits only, so far"
+                    hint = "leave 'gives probabilities' out, or use 'keeps top1'"
+                    raise Fault(error("E208", message, span, Label(word.span, "declared here"), help=hint))
+        first, second = self.as_given(subjects.candidate), self.as_given(subjects.reference)
+        if first.sha256 == second.sha256 and takes_raw(subjects.candidate) == takes_raw(subjects.reference):
+            if isinstance(facts.claim, ast.Satisfies) and subjects.candidate is subjects.reference:
+                return
+            message = f"'{subjects.candidate.name}' and '{subjects.reference.name}' are the same file (sha256 equal)"
+            span = facts.claim.candidate.span
+            self.findings.add(warning("W304", message, span, help="is one of the paths wrong?"))
+
+    def _load(self, binding: Binding) -> Network:
+        declaration = cast(ast.Network, binding.declaration)
+        written = values.text(declaration.path, self.spec.scope(binding.module))
+        if written is values.UNKNOWN:
+            raise Fault
+        span = declaration.path.span
+        module = binding.module
+        path = locate(written, module.directory, module.source.name, span)
+        self._paths[binding] = key = path.resolve()
+        if key not in self._files:
+            try:
+                self._files[key] = self._read(path)
+            except NetworkError as problem:
+                self._files[key] = problem
+        network = self._files[key]
+        if isinstance(network, NetworkError):
+            raise Fault(_unreadable(network, written, declaration))
+        space_binding = module.get("space", declaration.space)
+        if space_binding not in self.spec.spaces:
+            raise Fault
+        _check_sizes(network, declaration, self.spec.spaces[space_binding])
+        _check_scores(network, declaration)
+        return network
+
+
+def takes_raw(binding: Binding) -> bool:
+    """Whether the file has the normalisation inside."""
+    word = cast(ast.Network, binding.declaration).takes
+    return word is not None and word.text == "raw"
+
+
+def _unreadable(problem: NetworkError, written: str, declaration: ast.Network) -> Diagnostic:
+    """E207 for an operator that is not supported, E210 for anything else that is wrong with a file."""
+    span = declaration.path.span
+    hint = problem.fix or f"run 'eqspec inspect {written}'"
+    if problem.operator is not None and "not supported" in problem.message:
+        message = f"operator '{problem.operator}' (node '{problem.node}' of '{written}') is not supported"
+        return error("E207", message, span, help=hint)
+    at = "" if problem.operator is None else f" (operator '{problem.operator}', node '{problem.node}')"
+    return error("E210", f"cannot read '{written}': {problem.message}{at}", span, help=hint)
+
+
+def _check_sizes(network: Network, declaration: ast.Network, space: SpaceFacts) -> None:
+    """E201 unless a network has the inputs and outputs of its space."""
+    last = network.layers[-1].weight.shape
+    hint = f"is this the right file? sha256 {network.sha256[:8]}..., last layer {last[1]} -> {last[0]}"
+    sizes = (
+        ("output", network.output_size, space.outputs, network.output_name, network.output_shape),
+        ("input", network.input_size, space.features or (), network.input_name, network.input_shape),
+    )
+    for what, count, names, tensor, shape in sizes:
+        if count != len(names):
+            here = Label(
+                declaration.path.span, f"{what} '{tensor}' has shape [{', '.join(map(str, shape))}] in this file"
+            )
+            declared = f"{len(names)} {what}s: {enumerate_names((n for n, _ in names), 8)}"
+            there = Label(declaration.space.span, f"space '{space.name}' declares {declared}")
+            message = f"network '{declaration.name}' does not fit: {count} {what}s against {len(names)}"
+            raise Fault(error("E201", message, declaration.path.span, here, there, help=hint))
+
+
+def _check_scores(network: Network, declaration: ast.Network) -> None:
+    """E206 where 'gives' contradicts the file."""
+    gives = declaration.gives
+    if gives is None:
+        return
+    tail = {None: None, "softmax": "Softmax", "log_softmax": "LogSoftmax"}[network.stripped]
+    label = Label(declaration.path.span, "this file")
+    if gives.text == "logits" and tail is not None:
+        message = f"'{declaration.name}' ends in {tail} but is declared 'gives logits'"
+        hint = f"leave 'gives logits' out: the file is then read without its {tail}"
+        if tail == "Softmax":
+            hint = f"write 'gives probabilities', or {hint}"
+        raise Fault(error("E206", message, gives.span, label, help=hint))
+    if gives.text == "probabilities" and tail != "Softmax":
+        ends = f"ends in {tail}" if tail is not None else "does not end in Softmax"
+        message = f"'{declaration.name}' {ends} but is declared 'gives probabilities'"
+        raise Fault(error("E206", message, gives.span, label, help="write 'gives logits', or leave 'gives' out"))
