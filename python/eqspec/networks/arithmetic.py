@@ -1,4 +1,4 @@
-"""The arithmetic operators of ONNX, over the reals: products, sums, normalisation, ReLU, casts.
+"""The arithmetic operators of ONNX, over the reals: products, sums, ReLU, casts.
 
 A product or quotient must have a constant operand, so that the value stays affine. Float casts of input-dependent
 values are the identity, as all rounding at run time is; a cast of a stored constant is applied, since it decides
@@ -47,7 +47,8 @@ def _multiply_matrices(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine |
     return en.matmul(a, b)
 
 
-def _reshaped(value: Affine | Enclosure, shape: tuple[int, ...]) -> Affine | Enclosure:
+def reshaped(value: Affine | Enclosure, shape: tuple[int, ...]) -> Affine | Enclosure:
+    """The same entries in another shape."""
     if isinstance(value, Affine):
         return af.rearrange(value, lambda p: p.reshape(shape))
     return Enclosure(value.value.reshape(shape), None if value.error is None else value.error.reshape(shape))
@@ -59,12 +60,13 @@ def matmul(call: Call) -> Sequence[Value]:
     left, right = len(a.shape) == 1, len(b.shape) == 1
     if not a.shape or not b.shape:
         raise UnreadableError("a scalar in a matrix product", "use Mul")
+    _check_one_for_all(call, a.shape[:-2] or (1,), b.shape[:-2] or (1,))
     product = _multiply_matrices(
-        _reshaped(a, (1, *a.shape)) if left else a,
-        _reshaped(b, (*b.shape, 1)) if right else b,
+        reshaped(a, (1, *a.shape)) if left else a,
+        reshaped(b, (*b.shape, 1)) if right else b,
     )
     shape = product.shape[:-1] if right else product.shape
-    return [_reshaped(product, (*shape[:-2], *shape[-1:]) if left and not right else shape[:-1] if left else shape)]
+    return [reshaped(product, (*shape[:-2], *shape[-1:]) if left and not right else shape[:-1] if left else shape)]
 
 
 def gemm(call: Call) -> Sequence[Value]:
@@ -89,7 +91,7 @@ def gemm(call: Call) -> Sequence[Value]:
     _check_broadcast(c.shape, product.shape)
     if np.broadcast_shapes(c.shape, product.shape) != product.shape:
         raise UnreadableError(f"C of shape {c.shape} does not broadcast to {product.shape}", "check the bias")
-    return [_sum(product, c)]
+    return [add(product, c)]
 
 
 def _times(value: Affine | Enclosure, factor: float) -> Affine | Enclosure:
@@ -112,14 +114,24 @@ def _check_broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> None:
         raise UnreadableError(f"shapes {a} and {b} do not broadcast", "check the operands' shapes") from error
 
 
-def _sum(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
+def _check_one_for_all(call: Call, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    """No operand may hold other numbers for each sample of a fixed batch, of which one is read: grow its first axis."""
+    first = [s[0] if len(s) == max(len(a), len(b)) else 1 for s in (a, b)]
+    if call.batch is not None and sorted(first) == [1, call.batch]:
+        message = f"a constant has other numbers for each of the {call.batch} samples of the batch"
+        raise UnreadableError(message, "export the model with a batch size of 1")
+
+
+def add(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
+    """a + b, broadcast."""
     _check_broadcast(a.shape, b.shape)
     if isinstance(a, Affine):
         return af.add(a, b) if isinstance(b, Affine) else af.shift(a, b)
     return af.shift(b, a) if isinstance(b, Affine) else en.add(a, b)
 
 
-def _product(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
+def multiply(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
+    """a b elementwise, broadcast; one of them must be constant."""
     _check_broadcast(a.shape, b.shape)
     if isinstance(a, Affine) and isinstance(b, Affine):
         raise UnreadableError("a product of two values that both depend on the input", NOT_AFFINE)
@@ -156,7 +168,8 @@ def _binary(real: Real, whole: Callable[[Whole, Whole], Whole]) -> Operator:
             return [np.asarray(whole(a, b))]
         x, y = call.real_value(0), call.real_value(1)
         if call.opset < 7 and (axis := call.integer("axis", -1)) >= 0:  # B's axes start at this one of A's
-            y = _reshaped(y, (*y.shape, *(1,) * (len(x.shape) - axis - len(y.shape))))
+            y = reshaped(y, (*y.shape, *(1,) * (len(x.shape) - axis - len(y.shape))))
+        _check_one_for_all(call, x.shape, y.shape)
         return [real(x, y)]
 
     return operator
@@ -166,7 +179,8 @@ def sum_all(call: Call) -> Sequence[Value]:
     """Sum of any number of values."""
     total = call.real_value(0)
     for index in range(1, len(call.inputs)):
-        total = _sum(total, call.real_value(index))
+        _check_one_for_all(call, total.shape, call.real_value(index).shape)
+        total = add(total, call.real_value(index))
     return [total]
 
 
@@ -190,67 +204,6 @@ def relu(call: Call) -> Sequence[Value]:
     if isinstance(a, Affine):
         return [a.level.rectify(a)]
     return [Enclosure(np.maximum(a.value, 0.0), a.error)]
-
-
-def batch_normalization(call: Call) -> Sequence[Value]:
-    """scale (x - mean) / sqrt(variance + epsilon) + bias with stored statistics, over the channels of axis 1."""
-    x = call.real_value(0)
-    training = call.integer("training_mode", 0) if call.opset >= 14 else 0
-    if training or (call.opset < 7 and not call.integer("is_test", 0) and len([o for o in call.node.output if o]) > 1):
-        raise UnreadableError("normalisation in training mode", "export the model in inference mode (model.eval())")
-    factor, bias, mean, variance = (call.number(i) for i in range(1, 5))
-    shape = _channel_shape(call, x.shape, factor.shape)
-    factor, bias, mean, variance = (_constant_shape(c, shape) for c in (factor, bias, mean, variance))
-    deviation = en.add(variance, en.exactly(call.real("epsilon", float(np.float32(1e-5)))))
-    if not (deviation.value - deviation.radius > 0).all():
-        raise UnreadableError("variance + epsilon is not positive", "repair the training or the export that made it")
-    slope = en.divide(factor, en.square_root(deviation))
-    offset = en.add(bias, en.negate(en.multiply(mean, slope)))
-    return [_sum(_product(x, slope), offset)]
-
-
-def _constant_shape(constant: Enclosure, shape: tuple[int, ...]) -> Enclosure:
-    if constant.value.size != int(np.prod(shape)):
-        message = (
-            f"scale, bias, mean and variance have different sizes ({constant.value.size} and {int(np.prod(shape))})"
-        )
-        raise UnreadableError(message, "export the model again")
-    reshaped = _reshaped(constant, shape)
-    assert isinstance(reshaped, Enclosure)
-    return reshaped
-
-
-def _channel_shape(call: Call, shape: tuple[int, ...], parameters: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape in which the parameters broadcast against x."""
-    size = int(np.prod(parameters))
-    if call.opset < 9 and not call.integer("spatial", 1):
-        if size == int(np.prod(shape[1:])):
-            return shape[1:]
-    elif len(shape) >= 2 and size == shape[1]:
-        return (size, *(1,) * (len(shape) - 2))
-    elif len(shape) == 2 and shape[1] == 1 and size == shape[0]:  # the one sample was transposed into axis 1
-        name = call.node.output[0]
-        call.notes.append(f"BatchNormalization {name!r} normalises axis 0 of {shape}: its {size} channels fit no other")
-        return (size, 1)
-    message = f"{size} channels do not fit a value of shape {shape}"
-    raise UnreadableError(message, "axis 1 of the value must hold the channels")
-
-
-def softmax(call: Call) -> Sequence[Value]:
-    """Softmax or LogSoftmax over all scores: left out and reported; nothing may compute with it."""
-    x = call.real_value(0)
-    if isinstance(x, Enclosure):
-        x = af.constant(call.inputs_level, x)
-    rank = len(x.shape)
-    axis = call.integer("axis", 1 if call.opset < 13 else -1)
-    if not -rank <= axis < rank:
-        raise UnreadableError(f"axis {axis} of a value of shape {x.shape}", "export the model again")
-    axis %= rank
-    covered = int(np.prod(x.shape[axis:])) if call.opset < 13 else x.shape[axis]
-    if covered != x.size:
-        message = f"Softmax over {covered} of {x.size} numbers of a value of shape {x.shape}"
-        raise UnreadableError(message, "only a Softmax over all outputs of one sample is read: check its axis")
-    return [Scores(x, "softmax" if call.node.op_type == "Softmax" else "log_softmax")]
 
 
 def cast(call: Call) -> Sequence[Value]:
@@ -306,18 +259,15 @@ def _to_whole(a: Enclosure | Whole, kind: int) -> Whole:
 
 
 OPERATORS: dict[str, Operator] = {
-    "Add": _binary(_sum, np.add),
-    "BatchNormalization": batch_normalization,
+    "Add": _binary(add, np.add),
     "Cast": cast,
     "Div": _binary(_quotient, _whole_quotient),
     "Gemm": gemm,
-    "LogSoftmax": softmax,
     "MatMul": matmul,
-    "Mul": _binary(_product, np.multiply),
+    "Mul": _binary(multiply, np.multiply),
     "Neg": negative,
     "Relu": relu,
-    "Softmax": softmax,
     "Sqrt": square_root,
-    "Sub": _binary(lambda a, b: _sum(a, _negative(b)), np.subtract),
+    "Sub": _binary(lambda a, b: add(a, _negative(b)), np.subtract),
     "Sum": sum_all,
 }

@@ -18,7 +18,7 @@ from onnx import NodeProto
 
 from eqspec.errors import NetworkError
 from eqspec.networks import affine as af
-from eqspec.networks import arithmetic, onnx_graph, rearranging
+from eqspec.networks import arithmetic, normalization, onnx_graph, rearranging
 from eqspec.networks.affine import Affine, Level
 from eqspec.networks.call import Call, Scores, Value
 from eqspec.networks.enclosure import Enclosure
@@ -26,7 +26,7 @@ from eqspec.networks.network import AffineLayer, Network, Stripped
 from eqspec.networks.onnx_graph import Graph, name_of
 from eqspec.networks.onnx_tensor import UnreadableError, decode
 
-OPERATORS = arithmetic.OPERATORS | rearranging.OPERATORS
+OPERATORS = arithmetic.OPERATORS | normalization.OPERATORS | rearranging.OPERATORS
 MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 """What a node with impossible attributes or shapes may raise inside; it is reported as that node's fault."""
 

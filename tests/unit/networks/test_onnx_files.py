@@ -66,12 +66,29 @@ def test_an_image_without_a_batch_axis_is_one_sample(tmp_path: Path) -> None:
     assert np.array_equal(network.evaluate(x.reshape(1, 6).astype(np.float64)), run_onnxruntime(proto, x))
 
 
-def test_constants_for_each_row_make_the_whole_input_the_sample(tmp_path: Path) -> None:
+@pytest.mark.parametrize("declared", [None, (2, 3)])
+@pytest.mark.parametrize("kind", ["Add", "Sub", "Sum"])
+def test_constants_for_each_row_make_the_whole_input_the_sample(declared: Any, kind: str, tmp_path: Path) -> None:
     bias = np.arange(6, dtype=np.float32).reshape(2, 3)
-    proto = model([node("Add", ["x", "b"], "y")], {"b": bias}, (2, 3), output_shape=(2, 3))
+    proto = model([node(kind, ["x", "b"], "y")], {"b": bias}, (2, 3), output_shape=declared)
     network = read_network(save(tmp_path, proto))
     assert network.input_size == 6
-    assert np.array_equal(network.layers[0].bias, bias.ravel())
+    assert np.array_equal(np.abs(network.layers[0].bias), bias.ravel())
+
+
+def test_weights_for_each_row_make_the_whole_input_the_sample(tmp_path: Path) -> None:
+    nodes = [node("MatMul", ["x", "b"], "h"), node("Flatten", ["h"], "f", axis=0), node("MatMul", ["f", "w"], "y")]
+    constants = {"b": np.arange(12, dtype=np.float32).reshape(2, 3, 2), "w": np.ones((4, 2), np.float32)}
+    proto = model(nodes, constants, (2, 1, 3))
+    network = read_network(save(tmp_path, proto))
+    x = np.arange(6, dtype=np.float32).reshape(2, 1, 3)
+    assert np.array_equal(network.evaluate(x.reshape(1, 6).astype(np.float64)), run_onnxruntime(proto, x))
+
+
+def test_a_batch_as_large_as_a_layer_is_still_a_batch(tmp_path: Path) -> None:
+    nodes = [node("Mul", ["x", "s"], "h"), node("MatMul", ["h", "w"], "k"), node("Add", ["k", "b"], "y")]
+    constants = {"s": np.ones((1, 1), np.float32), "w": np.eye(3, dtype=np.float32), "b": np.ones(3, np.float32)}
+    assert read_network(save(tmp_path, model(nodes, constants, (3, 3)))).input_size == 3
 
 
 def test_initialisers_listed_as_inputs_are_no_inputs(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ error may be carried, except where an operator divides or takes a root.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,12 @@ def split(opset: int) -> Case:
     return [parts, node("Concat", ["q", "p"], "y", axis=1)], constants, (1, 3)
 
 
+def split_evenly(opset: int) -> Case:
+    attributes = {"num_outputs": 2} if opset >= 18 else {}
+    parts = helper.make_node("Split", ["x"], ["p", "q"], axis=1, **attributes)
+    return [parts, node("Sub", ["q", "p"], "y")], {}, (1, 4)
+
+
 def dynamic_reshape(opset: int) -> Case:
     """What PyTorch writes for x.view(x.size(0), -1)."""
     constants = {"zero": np.array(0, np.int64), "rest": np.array([-1], np.int64), "s": np.array([0], np.int64)}
@@ -224,6 +231,7 @@ CASES: dict[str, Callable[[int], Case]] = {
     "cast": lambda opset: ([node("Cast", ["x"], "y", to=TensorProto.FLOAT)], {}, (1, 3)),
     "slice": slice_,
     "split": split,
+    "split_evenly": split_evenly,
     "gather": lambda opset: ([node("Gather", ["x", "i"], "y", axis=1)], {"i": np.array([2, 0, 2])}, (1, 3)),
     "dynamic_reshape": dynamic_reshape,
     "concat_with_constant": concat_with_constant,
@@ -274,6 +282,55 @@ def test_batch_normalization(opset: int, shape: tuple[int, ...], tmp_path: Path)
     weight_error = network.layers[0].weight_error
     assert weight_error is not None
     assert (weight_error <= np.abs(network.layers[0].weight) * 2.0**-50).all()
+
+
+def test_normalisation_of_each_activation(tmp_path: Path) -> None:
+    """spatial = 0 (opsets 7 and 8): statistics for every entry of a sample; variances that make the root exact."""
+    constants = {
+        "s": grid(3, 2),
+        "b": grid(3, 2, seed=1),
+        "m": grid(3, 2, seed=2),
+        "v": np.full((3, 2), 3.75, np.float32),
+    }
+    nodes = [node("BatchNormalization", ["x", "s", "b", "m", "v"], "y", epsilon=0.25, spatial=0)]
+    network = read_network(save(tmp_path, model(nodes, constants, (1, 3, 2), opset=7)))
+    x = grid(1, 3, 2, seed=5).astype(np.float64)
+    expected = constants["s"] * (x - constants["m"]) / 2 + constants["b"]
+    assert np.array_equal(network.evaluate(x.reshape(1, -1)), expected.reshape(1, -1))
+    assert all(layer.weight_error is None and layer.bias_error is None for layer in network.layers)
+
+
+def test_a_normalisation_in_pieces_is_the_same_function(tmp_path: Path) -> None:
+    constants = {"s": grid(3), "b": grid(3, seed=1), "m": grid(3, seed=2), "v": np.abs(grid(3, seed=3))}
+    whole = [node("BatchNormalization", ["x", "s", "b", "m", "v"], "y", epsilon=0.125)]
+    pieces = [
+        node("Add", ["v", "epsilon"], "w"), node("Sqrt", ["w"], "d"), node("Sub", ["x", "m"], "c"),
+        node("Div", ["c", "d"], "n"), node("Mul", ["s", "n"], "k"), node("Add", ["k", "b"], "y"),
+    ]  # fmt: skip
+    first = read_network(save(tmp_path, model(whole, constants, (1, 3))))
+    second = read_network(save(tmp_path, model(pieces, constants | {"epsilon": np.array(0.125, np.float32)}, (1, 3))))
+    for point in ([Fraction(1, 3), Fraction(-2, 7), Fraction(5)], [Fraction(0)] * 3):
+        for (low, high), (other_low, other_high) in zip(
+            first.evaluate_exact(point), second.evaluate_exact(point), strict=True
+        ):
+            assert low <= other_high
+            assert other_low <= high
+            assert 0 < high - low < Fraction(1, 10**14)
+
+
+def test_shapes_may_be_computed_from_floats(tmp_path: Path) -> None:
+    nodes = [
+        node("Mul", ["half", "half"], "q"),
+        node("Cast", ["q"], "i", to=TensorProto.INT64),
+        node("Neg", ["one"], "m"),
+        node("Div", ["i", "two"], "d"),
+        node("Concat", ["one", "d", "m"], "t", axis=0),
+        node("Reshape", ["x", "t"], "r"),
+        node("Transpose", ["r"], "y", perm=[0, 2, 1]),
+    ]
+    constants = {"half": np.array([2.5], np.float32), "one": np.array([1]), "two": np.array([3])}
+    proto = model(nodes, constants, (1, 6))
+    check(read_network(save(tmp_path, proto)), proto, (1, 6))
 
 
 @pytest.mark.parametrize("opset", [9, 13, 17])

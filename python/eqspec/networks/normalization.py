@@ -1,0 +1,82 @@
+"""BatchNormalization, which folds into the layer before it, and the Softmax at the end, which is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eqspec.networks import affine as af
+from eqspec.networks import enclosure as en
+from eqspec.networks.arithmetic import add, multiply, reshaped
+from eqspec.networks.call import Call, Operator, Scores, Value
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.onnx_tensor import UnreadableError
+
+
+def batch_normalization(call: Call) -> Sequence[Value]:
+    """scale (x - mean) / sqrt(variance + epsilon) + bias with stored statistics, over the channels of axis 1."""
+    x = call.real_value(0)
+    training = call.integer("training_mode", 0) if call.opset >= 14 else 0
+    if training or (call.opset < 7 and not call.integer("is_test", 0) and len([o for o in call.node.output if o]) > 1):
+        raise UnreadableError("normalisation in training mode", "export the model in inference mode (model.eval())")
+    factor, bias, mean, variance = (call.number(i) for i in range(1, 5))
+    shape = _channel_shape(call, x.shape, factor.shape)
+    factor, bias, mean, variance = (_constant_shape(c, shape) for c in (factor, bias, mean, variance))
+    deviation = en.add(variance, en.exactly(call.real("epsilon", float(np.float32(1e-5)))))
+    if not (deviation.value - deviation.radius > 0).all():
+        raise UnreadableError("variance + epsilon is not positive", "repair the training or the export that made it")
+    slope = en.divide(factor, en.square_root(deviation))
+    offset = en.add(bias, en.negate(en.multiply(mean, slope)))
+    return [add(multiply(x, slope), offset)]
+
+
+def _constant_shape(constant: Enclosure, shape: tuple[int, ...]) -> Enclosure:
+    if constant.value.size != int(np.prod(shape)):
+        message = (
+            f"scale, bias, mean and variance have different sizes ({constant.value.size} and {int(np.prod(shape))})"
+        )
+        raise UnreadableError(message, "export the model again")
+    result = reshaped(constant, shape)
+    assert isinstance(result, Enclosure)
+    return result
+
+
+def _channel_shape(call: Call, shape: tuple[int, ...], parameters: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape in which the parameters broadcast against x."""
+    size = int(np.prod(parameters))
+    if call.opset < 9 and not call.integer("spatial", 1):
+        if size == int(np.prod(shape[1:])):
+            return shape[1:]
+    elif len(shape) >= 2 and size == shape[1]:
+        return (size, *(1,) * (len(shape) - 2))
+    elif len(shape) == 2 and shape[1] == 1 and size == shape[0]:  # the one sample was transposed into axis 1
+        name = call.node.output[0]
+        call.notes.append(f"BatchNormalization {name!r} normalises axis 0 of {shape}: its {size} channels fit no other")
+        return (size, 1)
+    message = f"{size} channels do not fit a value of shape {shape}"
+    raise UnreadableError(message, "axis 1 of the value must hold the channels")
+
+
+def softmax(call: Call) -> Sequence[Value]:
+    """Softmax or LogSoftmax over all scores: left out and reported; nothing may compute with it."""
+    x = call.real_value(0)
+    if isinstance(x, Enclosure):
+        x = af.constant(call.inputs_level, x)
+    rank = len(x.shape)
+    axis = call.integer("axis", 1 if call.opset < 13 else -1)
+    if not -rank <= axis < rank:
+        raise UnreadableError(f"axis {axis} of a value of shape {x.shape}", "export the model again")
+    axis %= rank
+    covered = int(np.prod(x.shape[axis:])) if call.opset < 13 else x.shape[axis]
+    if covered != x.size:
+        message = f"Softmax over {covered} of {x.size} numbers of a value of shape {x.shape}"
+        raise UnreadableError(message, "only a Softmax over all outputs of one sample is read: check its axis")
+    return [Scores(x, "softmax" if call.node.op_type == "Softmax" else "log_softmax")]
+
+
+OPERATORS: dict[str, Operator] = {
+    "BatchNormalization": batch_normalization,
+    "LogSoftmax": softmax,
+    "Softmax": softmax,
+}
