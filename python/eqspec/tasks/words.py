@@ -31,7 +31,7 @@ def claim_in_words(task: Task) -> str:
     reference, candidate, outputs = task.reference_name, task.candidate_name, task.space.outputs
     match task.property:
         case Epsilon(eps, norm, chosen):
-            named = "" if chosen is None else f" comparing [{', '.join(outputs[i] for i in chosen)}]"
+            named = "" if chosen is None else f" comparing [{', '.join(_output(outputs, i) for i in chosen)}]"
             return f"{candidate} stays within {number_in_words(eps)} of {reference} in {norm}{named}"
         case Top1():
             return f"{candidate} keeps top1 of {reference}"
@@ -40,10 +40,15 @@ def claim_in_words(task: Task) -> str:
         case Confidence(delta):
             return f"{candidate} keeps top1 of {reference} when confidence >= {number_in_words(delta)}"
         case Linear(ours, theirs, bound, strict):
-            terms = [(c, f"{candidate}[{name}]") for c, name in zip(ours, outputs, strict=True)]
-            terms += [(c, f"{reference}[{name}]") for c, name in zip(theirs, outputs, strict=True)]
+            terms = [(c, f"{candidate}[{name}]") for c, name in zip(ours, outputs, strict=False)]
+            terms += [(c, f"{reference}[{name}]") for c, name in zip(theirs, outputs, strict=False)]
             relation = "<" if strict else "<="
             return f"{candidate} satisfies {_sum_in_words(terms)} {relation} {number_in_words(bound)}"
+
+
+def _output(names: Sequence[str], index: int) -> str:
+    """Its name, even if there is no such output: a claim is also put into words to say why it is refused."""
+    return names[index] if 0 <= index < len(names) else f"output {index}"
 
 
 def _sum_in_words(terms: Sequence[tuple[Number, str]]) -> str:
