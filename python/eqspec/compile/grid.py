@@ -101,7 +101,7 @@ class Grid:
     def _region(self, frame: _Frame, scope: Scope) -> tuple[Terms, BoxBuilder]:
         use = frame.facts.use
         region, arguments = self.spec.regions.arguments(use, scope)
-        terms = self.spec.regions.terms(region, arguments, scope)
+        terms = self.spec.regions.terms(region, arguments, scope, use.span)
         if not terms.complete:
             raise Fault
         builder = BoxBuilder(str(use.region), use.span, terms, frame.facts.subjects.space, frame.scaler)

@@ -301,7 +301,7 @@ class Checks:
         if subjects is not None and space is not subjects.space:
             message = f"region '{use.region}' is of space '{space.name}', the networks are of '{subjects.space.name}'"
             raise Fault(error("E203", message, use.region.span, help="declare a region in the space of the networks"))
-        terms = self.regions.terms(region, arguments, scope)
+        terms = self.regions.terms(region, arguments, scope, use.span)
         if len([b for b in terms.balls if not isinstance(b.centre, tuple | str)]) > 1:
             raise Fault(error("E143", "a region goes over rows only once", use.span, help="use one 'rows' ball"))
         missing = [] if space.domain or terms.balls or not terms.complete else self._missing(space, terms.bounded())

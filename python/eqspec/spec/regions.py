@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias, cast
 
@@ -119,8 +119,15 @@ class Regions:
             raise Fault
         return self.spaces[binding]
 
-    def terms(self, region: Binding, arguments: tuple[Value, ...], scope: Scope, depth: int = 0) -> Terms:
-        """What a region says for given values of its formal parameters; `scope` is that of its file."""
+    def terms(
+        self,
+        region: Binding,
+        arguments: tuple[Value, ...],
+        scope: Scope,
+        used: Span | None = None,
+        depth: int = 0,
+    ) -> Terms:
+        """What a region says for given values of its formal parameters, which were given at `used`."""
         declaration = cast(ast.Region, region.declaration)
         if region in self.broken:
             raise Fault
@@ -130,7 +137,7 @@ class Regions:
         space = self.space_of(region)
         local = dict(zip((f.text for f in declaration.formals), arguments, strict=True))
         inner = Scope(region.module, scope.values, local)
-        evaluator = _Term(self, space, inner, Terms(), depth)
+        evaluator = _Term(self, space, inner, Terms(), depth, used if arguments else None)
         for term in declaration.terms:
             with evaluator.attempt():
                 evaluator.add(term)
@@ -164,14 +171,20 @@ class _Term:
     scope: Scope
     terms: Terms
     depth: int
+    used: Span | None
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """Report a fault raised inside; what is known of the region is then not all of it."""
-        with self.regions.findings.collecting() as outcome:
+        try:
             yield
-        if outcome.failed:
+        except Fault as fault:
             self.terms.complete = False
+            found = fault.diagnostic
+            if found is not None:
+                if self.used is not None:  # the value that is wrong was given there
+                    found = replace(found, labels=(*found.labels, Label(self.used, "used here")))
+                self.regions.findings.add(found)
 
     def add(self, term: ast.Term) -> None:
         """One more term of the intersection."""
@@ -193,7 +206,7 @@ class _Term:
         if other is not self.space:
             message = f"region '{use.region}' is of space '{other.name}', this one is of '{self.space.name}'"
             raise Fault(error("E203", message, use.region.span, help="regions of one space can be intersected"))
-        inner = self.regions.terms(region, arguments, self.scope, self.depth + 1)
+        inner = self.regions.terms(region, arguments, self.scope, use.span, self.depth + 1)
         self.terms.boxes += inner.boxes
         self.terms.balls += inner.balls
         self.terms.constraints += inner.constraints
