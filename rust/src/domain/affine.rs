@@ -28,6 +28,7 @@ pub struct Packed<'a> {
 
 impl<'a> Packed<'a> {
     /// `matrix` has m rows and as many columns as the layer has inputs.
+    #[inline(always)]
     pub fn new(buffer: &'a mut Vec<f64>, matrix: &'a [f64], m: usize, rows: &[usize]) -> Self {
         if rows.len() * m == matrix.len() {
             return Self { data: matrix };
@@ -38,18 +39,21 @@ impl<'a> Packed<'a> {
 
     /// The columns, column-major.
     #[must_use]
+    #[inline(always)]
     pub fn data(&self) -> &[f64] {
         self.data
     }
 }
 
 /// out = or += W form, where `out` already has its final width and the product fills its first columns.
+#[inline(always)]
 pub fn transform(out: &mut Columns, weight: &Packed<'_>, compact: &Compact, into: Into) {
     let (m, k, n) = (out.rows(), compact.rows.len(), compact.form.len());
     kernels::product(out.all_mut(), weight.data, compact.form.all(), (m, k, n), into);
 }
 
 /// Appends W[:, i] * factor as columns for the listed (neuron, factor).
+#[inline(always)]
 pub fn append_fresh(out: &mut Columns, layer: &Affine, fresh: impl IntoIterator<Item = (usize, f64)>) {
     for (i, factor) in fresh {
         for (o, w) in out.push().iter_mut().zip(layer.column(i)) {
@@ -69,6 +73,7 @@ pub struct Mass {
 
 impl Mass {
     /// Sizes for m neurons, all zero.
+    #[inline(always)]
     pub fn clear(&mut self, m: usize) {
         self.magnitude.clear();
         self.magnitude.resize(m, 0.0);
@@ -78,6 +83,7 @@ impl Mass {
 }
 
 /// The error of W z + b, for `columns` generators, into `out` (m).
+#[inline(always)]
 pub fn error(out: &mut Vec<f64>, layer: &Affine, rows: &[usize], mass: &Mass, columns: usize) {
     let rounding = gamma(rows.len() + 2);
     out.clear();
@@ -94,6 +100,7 @@ pub fn error(out: &mut Vec<f64>, layer: &Affine, rows: &[usize], mass: &Mass, co
 
 /// The error of W1 d + (W1 - W2) y + (b1 - b2), into `out`; `first` and `second` are x and y, needed where weights are uncertain.
 #[allow(clippy::too_many_arguments)]
+#[inline(always)]
 pub fn difference_error(
     out: &mut Vec<f64>,
     (layer1, layer2, difference): (&Affine, &Affine, &Difference),
@@ -128,6 +135,7 @@ pub fn difference_error(
 }
 
 /// Adds the bias's rounding and errors, underflow of every product in every column, and the rounding of the error computation itself.
+#[inline(always)]
 fn finish(out: &mut [f64], terms: usize, columns: usize, bias: &[f64], bias_errors: [Option<&[f64]>; 2]) {
     #[allow(clippy::cast_precision_loss)]
     let underflow = 2.0 * TINY * (terms * (columns + 1)) as f64;

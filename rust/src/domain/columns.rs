@@ -10,6 +10,7 @@ pub struct Columns {
 
 impl Columns {
     /// Gives the matrix a shape; its entries are whatever they were before and must be overwritten.
+    #[inline(always)]
     pub fn reshape(&mut self, rows: usize, columns: usize) {
         self.rows = rows;
         self.columns = columns;
@@ -19,6 +20,7 @@ impl Columns {
     }
 
     /// Appends a column and returns it; its entries must be overwritten.
+    #[inline(always)]
     pub fn push(&mut self) -> &mut [f64] {
         self.reshape(self.rows, self.columns + 1);
         let j = self.columns - 1;
@@ -27,52 +29,61 @@ impl Columns {
 
     /// A copy without spare room.
     #[must_use]
+    #[inline(always)]
     pub fn trimmed(&self) -> Self {
         Self { rows: self.rows, columns: self.columns, data: self.all().to_vec() }
     }
 
     /// Number of rows.
     #[must_use]
+    #[inline(always)]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// Number of columns, the centre included.
     #[must_use]
+    #[inline(always)]
     pub fn len(&self) -> usize {
         self.columns
     }
 
     /// Whether there is no column at all.
     #[must_use]
+    #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.columns == 0
     }
 
     /// Column j.
     #[must_use]
+    #[inline(always)]
     pub fn column(&self, j: usize) -> &[f64] {
         &self.data[j * self.rows..(j + 1) * self.rows]
     }
 
     /// Column j, to write.
+    #[inline(always)]
     pub fn column_mut(&mut self, j: usize) -> &mut [f64] {
         &mut self.data[j * self.rows..(j + 1) * self.rows]
     }
 
     /// Columns from j on.
     #[must_use]
+    #[inline(always)]
     pub fn from(&self, j: usize) -> &[f64] {
         &self.data[(j * self.rows).min(self.rows * self.columns)..self.rows * self.columns]
     }
 
     /// All entries.
     #[must_use]
+    #[inline(always)]
     pub fn all(&self) -> &[f64] {
         self.from(0)
     }
 
     /// All entries, to write.
+    #[inline(always)]
     pub fn all_mut(&mut self) -> &mut [f64] {
         &mut self.data[..self.rows * self.columns]
     }

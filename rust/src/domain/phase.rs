@@ -16,6 +16,7 @@ pub enum Phase {
 impl Phase {
     /// From bounds lower <= input <= upper. Bounds that are not numbers leave everything possible.
     #[must_use]
+    #[inline(always)]
     pub fn of(lower: f64, upper: f64) -> Self {
         if upper <= 0.0 {
             Self::Inactive
@@ -39,25 +40,25 @@ pub struct Bounds {
 impl Bounds {
     /// centre -+ (radius + err), rounded outward; `sums` are absolute row sums over `columns` generators in plain rounding ([VD], Prop. "output bounds").
     /// On return `sums` is a true upper bound of the sum of the absolute generators.
+    #[inline(always)]
     pub fn set(&mut self, centre: &[f64], sums: &mut [f64], err: &[f64], columns: usize) {
-        self.lower.clear();
-        self.upper.clear();
-        for ((c, s), e) in centre.iter().zip(sums.iter_mut()).zip(err) {
-            if *s == 0.0 && *e == 0.0 {
-                // A known value, such as that of a neuron pruned away: outward rounding would make it unstable at 0.
-                self.lower.push(*c);
-                self.upper.push(*c);
-                continue;
-            }
-            *s = inflate(*s, columns);
-            let radius = add_up(*s, *e);
-            self.lower.push(sub_down(*c, radius));
-            self.upper.push(add_up(*c, radius));
+        let m = centre.len();
+        self.lower.resize(m, 0.0);
+        self.upper.resize(m, 0.0);
+        let (lower, upper, sums, err) = (&mut self.lower[..m], &mut self.upper[..m], &mut sums[..m], &err[..m]);
+        for i in 0..m {
+            // A known value, such as that of a neuron pruned away, stays exact: outward rounding would make it unstable at 0.
+            let known = sums[i] == 0.0 && err[i] == 0.0;
+            sums[i] = inflate(sums[i], columns);
+            let radius = add_up(sums[i], err[i]);
+            lower[i] = if known { centre[i] } else { sub_down(centre[i], radius) };
+            upper[i] = if known { centre[i] } else { add_up(centre[i], radius) };
         }
     }
 
     /// Whether every bound is a finite number.
     #[must_use]
+    #[inline(always)]
     pub fn finite(&self) -> bool {
         self.lower.iter().chain(&self.upper).all(|v| v.is_finite())
     }
@@ -65,6 +66,7 @@ impl Bounds {
 
 /// The bounds of x, y and d = x - y tell about each other: x = y + d, y = x - d, d = x - y. Every true triple satisfies all of them, so intersecting
 /// is sound; an intersection that rounding would make empty is not taken.
+#[inline(always)]
 pub fn exchange(x: &mut Bounds, y: &mut Bounds, d: &mut Bounds) {
     let narrow = |b: &mut Bounds, i: usize, lower: f64, upper: f64| {
         let (lower, upper) = (b.lower[i].max(lower), b.upper[i].min(upper));

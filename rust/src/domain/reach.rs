@@ -7,10 +7,11 @@ use super::affine::{self, Compact, Mass, Packed, append_fresh, transform};
 use super::columns::Columns;
 use super::output::Output;
 use super::phase::{Bounds, Phase, exchange};
-use super::relu::{DifferenceRecipe, Recipe, recipe_error};
+use super::relu::{self, DifferenceRecipe, Recipe, carry};
 use crate::network::{Affine, Pair};
 use crate::numeric::kernels::{Into, absolute_row_sums, add_columns, product};
-use crate::numeric::round::{add_up, gamma, inflate, sub_up};
+use crate::numeric::round::{add_up, gamma, inflate, sub_down, sub_up, up};
+use crate::numeric::vectorised;
 
 /// Which enclosure to propagate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +114,12 @@ impl Reach {
 
     /// Propagates lower <= x <= upper. `None` if numbers overflowed, so that nothing is known.
     pub fn propagate(&mut self, pair: &Pair, lower: &[f64], upper: &[f64]) -> Option<Output<'_>> {
+        let known = vectorised::run(Propagation { reach: self, pair, lower, upper });
+        known.then(|| Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
+    }
+
+    #[inline(always)]
+    fn run(&mut self, pair: &Pair, lower: &[f64], upper: &[f64]) -> bool {
         self.centre.clear();
         self.radius.clear();
         for (&l, &u) in lower.iter().zip(upper) {
@@ -129,7 +136,7 @@ impl Reach {
             self.bounds(l);
             let layer = &mut self.layers[l];
             if !(layer.x.finite() && layer.y.finite() && layer.d.finite()) {
-                return None;
+                return false;
             }
             if l + 1 < depth {
                 layer.relu(self.domain, pair.inputs());
@@ -138,28 +145,18 @@ impl Reach {
         if self.domain == Domain::Naive {
             self.layers[depth - 1].difference_of_outputs(pair.inputs());
         }
-        Some(Output::new(&self.layers[depth - 1], pair.inputs(), self.domain))
+        true
     }
 
     /// x = W centre + b, and one generator W[:, i] * radius_i per input; the inputs are equal, so d = (W1 - W2) x + b1 - b2.
+    #[inline(always)]
     fn first_layer(&mut self, pair: &Pair) {
         let (layer1, layer2, difference) = (&pair.first[0], &pair.second[0], &pair.difference[0]);
         let (m, inputs) = (layer1.rows, layer1.columns);
         let state = &mut self.layers[0];
         let (centre, radius) = (&self.centre, &self.radius);
-        let fill = |out: &mut Columns, weight: &[f64], bias: &[f64]| {
-            out.reshape(m, 1 + inputs);
-            let c = out.column_mut(0);
-            c.copy_from_slice(bias);
-            add_columns(c, weight, centre.iter().copied().enumerate());
-            for (i, &r) in radius.iter().enumerate() {
-                for (o, w) in out.column_mut(1 + i).iter_mut().zip(&weight[i * m..(i + 1) * m]) {
-                    *o = w * r;
-                }
-            }
-        };
-        fill(&mut state.z1, &layer1.weight, &layer1.bias);
-        fill(&mut state.z2, &layer2.weight, &layer2.bias);
+        first_form(&mut state.z1, (&layer1.weight, &layer1.bias), (centre, radius));
+        first_form(&mut state.z2, (&layer2.weight, &layer2.bias), (centre, radius));
         state.source.clear();
         state.place.clear();
         state.dq.reshape(m, 0);
@@ -175,7 +172,7 @@ impl Reach {
         affine::error(&mut state.mass1.err, layer1, rows, &mass, inputs);
         affine::error(&mut state.mass2.err, layer2, rows, &mass, inputs);
         if self.domain != Domain::Naive {
-            fill(&mut state.dp, &difference.weight, &difference.bias);
+            first_form(&mut state.dp, (&difference.weight, &difference.bias), (centre, radius));
             let zero = &mut state.outd;
             zero.clear(inputs);
             let (err, layers) = (&mut state.massd.err, (layer1, layer2, difference));
@@ -184,6 +181,7 @@ impl Reach {
         state.out1 = mass;
     }
 
+    #[inline(always)]
     fn next_layer(&mut self, pair: &Pair, l: usize) {
         let (layer1, layer2, difference) = (&pair.first[l], &pair.second[l], &pair.difference[l]);
         let m = layer1.rows;
@@ -244,22 +242,18 @@ impl Reach {
         }
     }
 
+    #[inline(always)]
     fn bounds(&mut self, l: usize) {
         let naive = self.domain == Domain::Naive;
         let layer = &mut self.layers[l];
-        let of = |bounds: &mut Bounds, mass: &mut Mass, form: &Columns| {
-            mass.magnitude.resize(form.rows(), 0.0);
-            absolute_row_sums(&mut mass.magnitude, form.from(1));
-            bounds.set(form.column(0), &mut mass.magnitude, &mass.err, form.len());
-        };
-        of(&mut layer.x, &mut layer.mass1, &layer.z1);
-        of(&mut layer.y, &mut layer.mass2, &layer.z2);
+        bounds_of(&mut layer.x, &mut layer.mass1, &layer.z1);
+        bounds_of(&mut layer.y, &mut layer.mass2, &layer.z2);
         if naive {
             layer.d.lower.clear();
             layer.d.upper.clear();
             for i in 0..layer.x.lower.len() {
-                layer.d.lower.push((layer.x.lower[i] - layer.y.upper[i]).next_down());
-                layer.d.upper.push((layer.x.upper[i] - layer.y.lower[i]).next_up());
+                layer.d.lower.push(sub_down(layer.x.lower[i], layer.y.upper[i]));
+                layer.d.upper.push(sub_up(layer.x.upper[i], layer.y.lower[i]));
             }
         } else {
             let (mass, m) = (&mut layer.massd, layer.dp.rows());
@@ -273,8 +267,26 @@ impl Reach {
     }
 }
 
+/// One call of [`Reach::propagate`].
+struct Propagation<'a> {
+    reach: &'a mut Reach,
+    pair: &'a Pair,
+    lower: &'a [f64],
+    upper: &'a [f64],
+}
+
+impl vectorised::Task for Propagation<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        self.reach.run(self.pair, self.lower, self.upper)
+    }
+}
+
 impl Layer {
     /// Appends fresh a1 columns that the difference uses and its own fresh columns, and brings `source` and `place` up to date.
+    #[inline(always)]
     fn grow_dq(&mut self, from: &Layer, layer1: &Affine) {
         self.source.clone_from(&from.source);
         self.place.clone_from(&from.place);
@@ -314,6 +326,7 @@ impl Layer {
     }
 
     /// Chooses the recipes and applies them to the rows that stay nonzero.
+    #[inline(always)]
     fn relu(&mut self, domain: Domain, inputs: usize) {
         if domain == Domain::Shared {
             exchange(&mut self.x, &mut self.y, &mut self.d);
@@ -328,6 +341,7 @@ impl Layer {
         }
     }
 
+    #[inline(always)]
     fn apply_difference(&mut self, inputs: usize) {
         let r = &self.reciped;
         let rows = &mut self.afterd.rows;
@@ -380,19 +394,22 @@ impl Layer {
                 }
             }
         }
-        let columns = self.afterd.form.len() + self.afterq.len();
-        self.outd.clear(r.keep.len());
-        for &i in rows.iter() {
-            let full = |mass: &Mass, form: &Columns| add_up(mass.magnitude[i], form.column(0)[i].abs());
-            let (m1, m2, md) = (full(&self.mass1, &self.z1), full(&self.mass2, &self.z2), full(&self.massd, &self.dp));
-            let terms = [(r.keep[i], md, self.massd.err[i]), (r.first[i], m1, self.mass1.err[i]), (r.second[i], m2, self.mass2.err[i])];
-            self.outd.err[i] = recipe_error(&terms, r.shift[i], columns);
-            let magnitude = r.keep[i] * md + r.first[i].abs() * m1 + r.second[i].abs() * m2;
-            self.outd.magnitude[i] = inflate(magnitude + r.shift[i].abs() + r.k1[i].abs() + r.k2[i].abs() + r.kd[i], 16);
+        let m = r.keep.len();
+        let underflow = relu::underflow(self.afterd.form.len() + self.afterq.len());
+        self.outd.clear(m);
+        let form = |mass: &'_ Mass, form: &'_ Columns, i: usize| (mass.magnitude[i] + form.column(0)[i].abs(), mass.err[i]);
+        for i in 0..m {
+            let (m1, e1) = form(&self.mass1, &self.z1, i);
+            let (m2, e2) = form(&self.mass2, &self.z2, i);
+            let (md, ed) = form(&self.massd, &self.dp, i);
+            let terms = [(r.keep[i], up(md), ed), (r.first[i], up(m1), e1), (r.second[i], up(m2), e2)];
+            let fresh = r.k1[i].abs() + r.k2[i].abs() + r.kd[i];
+            (self.outd.err[i], self.outd.magnitude[i]) = carry(terms, r.shift[i], fresh, underflow);
         }
     }
 
     /// z1 - z2 as the difference of the outputs.
+    #[inline(always)]
     fn difference_of_outputs(&mut self, inputs: usize) {
         let m = self.z1.rows();
         self.dp.reshape(m, self.z2.len());
@@ -426,6 +443,7 @@ impl Layer {
 }
 
 /// X = slope x + fresh (1 + a) on the rows that are not inactive; fresh generators wait for the next product.
+#[inline(always)]
 fn apply(after: &mut Compact, out: &mut Mass, form: &Columns, recipe: &Recipe, mass: &Mass) {
     after.rows.clear();
     after.rows.extend((0..form.rows()).filter(|&i| recipe.phase[i] != Phase::Inactive));
@@ -436,10 +454,36 @@ fn apply(after: &mut Compact, out: &mut Mass, form: &Columns, recipe: &Recipe, m
     }
     let centre = after.form.column_mut(0);
     centre.iter_mut().zip(&after.rows).for_each(|(o, &i)| *o += recipe.fresh[i]);
-    out.clear(form.rows());
-    for &i in &after.rows {
-        let m = add_up(mass.magnitude[i], form.column(0)[i].abs());
-        out.err[i] = recipe_error(&[(recipe.slope[i], m, mass.err[i])], recipe.fresh[i], form.len());
-        out.magnitude[i] = inflate(recipe.slope[i] * m + 2.0 * recipe.fresh[i], 8);
+    let m = form.rows();
+    let underflow = relu::underflow(form.len());
+    out.clear(m);
+    let (slope, fresh, centre) = (&recipe.slope[..m], &recipe.fresh[..m], &form.column(0)[..m]);
+    let (magnitude, err) = (&mass.magnitude[..m], &mass.err[..m]);
+    let (new_magnitude, new_err) = (&mut out.magnitude[..m], &mut out.err[..m]);
+    for i in 0..m {
+        let terms = [(slope[i], up(magnitude[i] + centre[i].abs()), err[i]), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)];
+        (new_err[i], new_magnitude[i]) = carry(terms, fresh[i], fresh[i], underflow);
     }
+}
+
+/// W centre + b, and W[:, i] * radius_i per input.
+#[inline(always)]
+fn first_form(out: &mut Columns, (weight, bias): (&[f64], &[f64]), (centre, radius): (&[f64], &[f64])) {
+    let m = bias.len();
+    out.reshape(m, 1 + radius.len());
+    let c = out.column_mut(0);
+    c.copy_from_slice(bias);
+    add_columns(c, weight, centre.iter().copied().enumerate());
+    for (i, &r) in radius.iter().enumerate() {
+        for (o, w) in out.column_mut(1 + i).iter_mut().zip(&weight[i * m..(i + 1) * m]) {
+            *o = w * r;
+        }
+    }
+}
+
+#[inline(always)]
+fn bounds_of(bounds: &mut Bounds, mass: &mut Mass, form: &Columns) {
+    mass.magnitude.resize(form.rows(), 0.0);
+    absolute_row_sums(&mut mass.magnitude, form.from(1));
+    bounds.set(form.column(0), &mut mass.magnitude, &mass.err, form.len());
 }

@@ -19,10 +19,10 @@
 //! In `~ +` and `+ ~` the paper adds a fresh generator of the difference where the network's own fresh generator is the very same quantity; with
 //! `share_fresh` it is used, which is exact and saves a column.
 //!
-//! Slopes and coefficients are rounded; that is harmless for lam (any value serves) and is paid for in `Recipe::err` everywhere else.
+//! Slopes and coefficients are rounded; that is harmless for lam (any value serves) and is paid for in [`carry`] everywhere else.
 
 use super::phase::{Bounds, Phase};
-use crate::numeric::round::{TINY, U, add_up, inflate, mul_up, sub_up};
+use crate::numeric::round::{TINY, U, inflate, mul_up, sub_up, up};
 
 /// How one network passes a layer of ReLUs: X = slope x + fresh (1 + a).
 #[derive(Debug, Clone, Default)]
@@ -37,6 +37,7 @@ pub struct Recipe {
 
 impl Recipe {
     /// Chooses slopes from bounds of the pre-activations.
+    #[inline(always)]
     pub fn set(&mut self, bounds: &Bounds) {
         self.phase.clear();
         self.slope.clear();
@@ -60,15 +61,17 @@ impl Recipe {
 
 impl Recipe {
     /// The unstable neurons with their fresh generators, in neuron order: the order of their columns.
+    #[inline(always)]
     pub fn fresh_generators(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         self.fresh.iter().copied().enumerate().filter(|&(_, mu)| mu != 0.0)
     }
 }
 
 /// Half of max(-lam l, (1 - lam) u), rounded up.
+#[inline(always)]
 fn half_height(slope: f64, l: f64, u: f64) -> f64 {
     let height = mul_up(slope, -l).max(mul_up(sub_up(1.0, slope), u));
-    (0.5 * height).next_up()
+    up(0.5 * height)
 }
 
 /// How the difference passes a layer: D = keep d + first x + second y + shift + k1 a1 + k2 a2 + kd ad, per neuron.
@@ -111,6 +114,7 @@ pub struct Row {
 
 /// The table of phase pairs. `(lam, mu)` are slope and fresh generator of each network, `l..u` bounds d.
 #[must_use]
+#[inline(always)]
 pub fn difference_row((f1, lam1, mu1): (Phase, f64, f64), (f2, lam2, mu2): (Phase, f64, f64), (l, u): (f64, f64), share_fresh: bool) -> Row {
     use Phase::{Active, Inactive, Unstable};
     let zero = Row::default();
@@ -132,6 +136,7 @@ pub fn difference_row((f1, lam1, mu1): (Phase, f64, f64), (f2, lam2, mu2): (Phas
 /// D between min(0, d) and max(0, d) for d in [l, u], with slope lam = clamp(u / (u - l), 0, 1).
 ///
 /// max(0, d) - lam d is convex and min(0, d) - lam d concave, so their extremes over [l, u] are at its ends.
+#[inline(always)]
 fn both_unstable(l: f64, u: f64) -> Row {
     if l == 0.0 && u == 0.0 {
         return Row::default();
@@ -150,6 +155,7 @@ fn both_unstable(l: f64, u: f64) -> Row {
 
 impl DifferenceRecipe {
     /// Rows for a whole layer.
+    #[inline(always)]
     pub fn set(&mut self, first: &Recipe, second: &Recipe, d: &Bounds, share_fresh: bool) {
         for v in [&mut self.keep, &mut self.first, &mut self.second, &mut self.shift, &mut self.k1, &mut self.k2, &mut self.kd] {
             v.clear();
@@ -172,31 +178,31 @@ impl DifferenceRecipe {
     }
 }
 
-/// Error after a recipe `sum coef_q form_q + shift`: the old errors scaled, and the rounding of the new coefficients and centre.
+/// What a recipe does to the error radius and the magnitude (|centre| + sum |generators|) of a form on one neuron: X = sum coefficient_q form_q + shift,
+/// plus fresh generators of total size `fresh`. Returns (error, magnitude).
 ///
-/// `terms` are (coefficient, magnitude of the form, its error); a coefficient of exactly 1 alone costs nothing. Each entry is computed with at most
-/// three products, three sums and coefficients that are themselves rounded once, so 8 U times the magnitudes covers it.
+/// The old errors are scaled. Each new entry is computed with at most three products, three sums and coefficients that were rounded once themselves, so
+/// 8 U times the magnitudes covers it; `underflow` is for products below the normal range. A single form taken over unchanged costs nothing.
+#[inline(always)]
 #[must_use]
-pub fn recipe_error(terms: &[(f64, f64, f64)], shift: f64, columns: usize) -> f64 {
-    let mut carried = 0.0;
-    let mut rounded = shift.abs();
-    let mut exact = shift == 0.0;
-    let mut used = 0;
-    for &(c, magnitude, err) in terms {
-        if c != 0.0 {
-            used += 1;
-            exact &= c.abs() == 1.0;
-            carried = add_up(carried, mul_up(c.abs(), err));
-            rounded += c.abs() * (magnitude + err);
-        }
-    }
-    if used == 0 && shift == 0.0 {
-        return 0.0;
-    }
-    if exact && used == 1 {
-        return carried;
-    }
-    #[allow(clippy::cast_precision_loss)]
-    let underflow = TINY * (4 * columns + 8) as f64;
-    add_up(carried, inflate(8.0 * U * rounded, 12) + underflow).next_up()
+pub fn carry(terms: [(f64, f64, f64); 3], shift: f64, fresh: f64, underflow: f64) -> (f64, f64) {
+    let [(a, ma, ea), (b, mb, eb), (c, mc, ec)] = terms;
+    let (a, b, c) = (a.abs(), b.abs(), c.abs());
+    let carried = a * ea + b * eb + c * ec;
+    let size = a * ma + b * mb + c * mc;
+    let rounded = 8.0 * U * (size + carried + shift.abs());
+    let err = inflate(carried + rounded + underflow, 16);
+    // Coefficients (1, 0, 0) in some order and no shift: a copy; all zero: nothing.
+    let copied = shift == 0.0 && a + b + c == a.max(b).max(c) && (a == 1.0 || b == 1.0 || c == 1.0);
+    let nothing = shift == 0.0 && a + b + c == 0.0;
+    let exact = if copied { ea * a + eb * b + ec * c } else { err };
+    (if nothing { 0.0 } else { exact }, inflate(size + shift.abs() + fresh, 16))
+}
+
+/// Room for products that underflow in each of `columns` entries.
+#[inline(always)]
+#[must_use]
+#[allow(clippy::cast_precision_loss)]
+pub fn underflow(columns: usize) -> f64 {
+    TINY * (4 * columns + 8) as f64
 }

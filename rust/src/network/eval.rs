@@ -5,6 +5,7 @@
 use super::{Affine, Pair};
 use crate::numeric::kernels::add_columns;
 use crate::numeric::round::{gamma, inflate};
+use crate::numeric::vectorised;
 
 /// Outputs of both networks at one input, and how far each may be from the exact value.
 #[derive(Debug, Clone, Default)]
@@ -31,9 +32,9 @@ pub struct Evaluator {
 impl Evaluator {
     /// Both networks at x, without error bounds.
     pub fn at(&mut self, pair: &Pair, x: &[f64], result: &mut Evaluation) {
-        self.run(&pair.first, x);
+        vectorised::run(Forward(self, &pair.first, x));
         result.first.clone_from(&self.output);
-        self.run(&pair.second, x);
+        vectorised::run(Forward(self, &pair.second, x));
         result.second.clone_from(&self.output);
         result.first_error.clear();
         result.second_error.clear();
@@ -49,6 +50,7 @@ impl Evaluator {
         result.second_error.clone_from(&self.error);
     }
 
+    #[inline(always)]
     fn run(&mut self, layers: &[Affine], x: &[f64]) {
         self.output.clear();
         self.output.extend_from_slice(x);
@@ -91,5 +93,17 @@ impl Evaluator {
             self.error.clear();
             self.error.extend(self.magnitude.iter().map(|&m| inflate(m, 2 * layer.columns + 6)));
         }
+    }
+}
+
+/// One network at one point.
+struct Forward<'a>(&'a mut Evaluator, &'a [Affine], &'a [f64]);
+
+impl vectorised::Task for Forward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.0.run(self.1, self.2);
     }
 }

@@ -16,6 +16,7 @@ pub enum Into {
 }
 
 /// destination (m, n) = or += left (m, k) * right (k, n), all column-major and dense.
+#[inline(always)]
 pub fn product(destination: &mut [f64], left: &[f64], right: &[f64], (m, k, n): (usize, usize, usize), into: Into) {
     if m == 0 || n == 0 {
         return;
@@ -37,6 +38,7 @@ pub fn product(destination: &mut [f64], left: &[f64], right: &[f64], (m, k, n): 
 }
 
 /// sums[i] = sum over columns of |block[i, column]|, plain rounding; `block` is column-major with `sums.len()` rows.
+#[inline(always)]
 pub fn absolute_row_sums(sums: &mut [f64], block: &[f64]) {
     sums.fill(0.0);
     if sums.is_empty() {
@@ -50,6 +52,7 @@ pub fn absolute_row_sums(sums: &mut [f64], block: &[f64]) {
 }
 
 /// out += matrix * x, where x is given on the listed columns only; `matrix` is column-major with `out.len()` rows.
+#[inline(always)]
 pub fn add_columns(out: &mut [f64], matrix: &[f64], columns: impl IntoIterator<Item = (usize, f64)>) {
     let m = out.len();
     for (j, x) in columns {
@@ -62,6 +65,7 @@ pub fn add_columns(out: &mut [f64], matrix: &[f64], columns: impl IntoIterator<I
 }
 
 /// Copies the listed columns of a column-major matrix with m rows into `packed`.
+#[inline(always)]
 pub fn pack_columns(packed: &mut Vec<f64>, matrix: &[f64], m: usize, columns: &[usize]) {
     packed.clear();
     for &j in columns {

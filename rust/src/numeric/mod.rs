@@ -7,3 +7,4 @@
 
 pub mod kernels;
 pub mod round;
+pub mod vectorised;

@@ -56,15 +56,12 @@ pub struct Attempt<'a> {
     scratch: Scratch,
     candidates: Candidates,
     requests: &'a mpsc::Sender<Request>,
-    /// Whether corners may be tried for every open obligation: evaluating must be cheap beside bounding.
-    all_corners: bool,
     /// Counters.
     pub tally: Tally,
 }
 
 impl<'a> Attempt<'a> {
     pub fn new(context: Context<'a>, requests: &'a mpsc::Sender<Request>) -> Self {
-        let weights: usize = context.pair.first.iter().map(|l| l.weight.len()).sum();
         Self {
             reach: Reach::new(context.settings.domain, context.pair.depth()),
             influence: Influence::default(),
@@ -72,7 +69,6 @@ impl<'a> Attempt<'a> {
             scratch: Scratch::default(),
             candidates: Candidates::default(),
             requests,
-            all_corners: weights <= 20_000,
             tally: Tally::default(),
             context,
         }
@@ -125,7 +121,7 @@ impl<'a> Attempt<'a> {
             if bound > worst.0 || bound.is_nan() {
                 worst = (if bound.is_nan() { f64::INFINITY } else { bound }, o);
             }
-            if self.all_corners || first {
+            if first {
                 let corner = corner_of(&self.row, violation, &node);
                 if corner.is_some_and(|x| self.candidates.attempt(&self.context, &node.open, x, self.requests, &mut self.tally)) {
                     return Outcome::Closed;
@@ -137,7 +133,7 @@ impl<'a> Attempt<'a> {
             return Outcome::Closed;
         }
         node.bound = worst.0;
-        if !self.all_corners && !first {
+        if !first {
             let violation = &property.obligations[worst.1].violation;
             let output = Output::new(&self.reach.layers()[pair.depth() - 1], pair.inputs(), settings.domain);
             violation.upper(&output, &mut self.row);
