@@ -14,6 +14,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
+from eqspec.tasks.bracket import Bracket
+
 SCHEMA_VERSION = 1
 
 
@@ -110,8 +112,10 @@ class Result:
     """What became of one task. `boxes`, `splits` and `lps` count work; `seconds` is wall time with everything included.
 
     `certified_fraction` is the proved share of the region's volume. `initial_bound` is the bound on the first,
-    unsplit box: for a distance the largest |bound| of a difference of outputs. `stages` counts what decided the
-    boxes.
+    unsplit box: for a distance the largest |bound| of a difference of outputs. `stages` counts what decided the boxes.
+
+    For a search, `find` has its answer: the verdict is equivalent if some value was proved and different if even the
+    easiest one is refuted; the counts are those of all the tasks it took.
     """
 
     id: str
@@ -133,6 +137,7 @@ class Result:
     witness: Witness | None = None
     claim: str = ""
     tags: tuple[str, ...] = ()
+    find: Bracket | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     networks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     engine_version: str = ""
@@ -145,6 +150,8 @@ class Result:
         Without an expectation the claim is meant to hold. An empty region or guard proves anything, so it is as
         expected only where `expect vacuous` says so. `expect unknown` is met by unknown.
         """
+        if self.find is not None and self.find.gap == "budget":
+            return None
         if self.expected == "unknown":
             return self.verdict is Verdict.UNKNOWN
         if self.verdict is Verdict.UNKNOWN:
@@ -176,6 +183,7 @@ class Result:
             "open_boxes": self.open_boxes,
             "stages": dict(self.stages),
             "witness": self.witness.to_json() if self.witness else None,
+            "find": self.find.to_json() if self.find else None,
             "tags": list(self.tags),
             "settings": {name: _finite(value) for name, value in self.settings.items()},
             "networks": {role: dict(network) for role, network in self.networks.items()},
@@ -204,6 +212,7 @@ class Result:
             open_boxes=data["open_boxes"],
             stages=data["stages"],
             witness=Witness.from_json(data["witness"]) if data["witness"] else None,
+            find=_bracket(data.get("find")),
             claim=data["claim"],
             tags=tuple(data["tags"]),
             settings=data["settings"],
@@ -211,6 +220,12 @@ class Result:
             engine_version=data["engine_version"],
             source=data["source"],
         )
+
+
+def _bracket(data: Mapping[str, Any] | None) -> Bracket | None:
+    if data is None:
+        return None
+    return Bracket.from_json(data, Witness.from_json(data["witness"]) if data["witness"] else None)
 
 
 def _plain(value: Fraction) -> int | float:

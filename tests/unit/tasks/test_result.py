@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, ValidationError
 
+from eqspec.tasks.bracket import Bracket, Probe
 from eqspec.tasks.result import Reason, Result, Verdict, Witness
 
 SCHEMA = json.loads((files("eqspec.tasks") / "schema" / "result.schema.json").read_text())
@@ -44,6 +45,24 @@ def witnesses(draw: st.DrawFn) -> Witness:
 
 
 @st.composite
+def brackets(draw: st.DrawFn) -> Bracket:
+    number, maybe = st.fractions(0, 10), st.none() | st.fractions(0, 10)
+    probe = st.builds(Probe, number, st.sampled_from(Verdict).map(str), st.none() | names, st.floats(0, 9), counts)
+    return Bracket(
+        variable=draw(names),
+        direction=draw(st.sampled_from(["smallest", "largest"])),
+        low=draw(number),
+        high=draw(number),
+        width=draw(maybe),
+        proved=draw(maybe),
+        refuted=draw(maybe),
+        gap=draw(st.sampled_from(["closed", "budget"])),
+        probes=tuple(draw(st.lists(probe, max_size=2))),
+        witness=draw(st.none() | witnesses()),
+    )
+
+
+@st.composite
 def results(draw: st.DrawFn) -> Result:
     verdict = draw(st.sampled_from(Verdict))
     network = {"name": draw(names), "path": draw(st.text()), "sha256": "0" * 64}
@@ -65,6 +84,7 @@ def results(draw: st.DrawFn) -> Result:
         open_boxes=draw(counts),
         stages=draw(st.dictionaries(names, counts, max_size=2)),
         witness=draw(witnesses()) if verdict is Verdict.DIFFERENT else None,
+        find=draw(st.none() | brackets()),
         claim=draw(st.text()),
         tags=tuple(draw(st.lists(names, max_size=2))),
         settings={"timeout": draw(st.none() | anything)},
