@@ -7,7 +7,6 @@ contain it, and be narrow. Where the numbers are dyadic, folding must find that 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -39,10 +38,11 @@ def arrays(
 
 @st.composite
 def enclosures(draw: st.DrawFn, shape: tuple[int, ...]) -> en.Enclosure:
-    value = draw(arrays(shape))
+    small = draw(st.booleans())  # so that zeros, cancellation and large errors are common
+    value = draw(arrays(shape, st.integers(-2, 2).map(float) if small else anything))
     if draw(st.booleans()):
         return en.Enclosure(value)
-    return en.Enclosure(value, draw(arrays(shape, st.floats(0, 1e-3))))
+    return en.Enclosure(value, draw(arrays(shape, st.sampled_from([0.0, 0.5, 3.0]) if small else st.floats(0, 1e-3))))
 
 
 def inside(draw: st.DataObject, a: en.Enclosure) -> NDArray[Any]:
@@ -103,8 +103,13 @@ def test_dyadic_numbers_stay_exact(a: NDArray[np.float64], b: NDArray[np.float64
     assert all(r.error is None for r in (en.add(x, z), en.multiply(x, z), en.matmul(x, y)))
 
 
-Step = Callable[[str, str, int], tuple[list[NodeProto], dict[str, NDArray[Any]], int]]
-"""From value name in, value name out and width to nodes, constants and the new width; values have shape (1, width)."""
+large = st.integers(-(2**27), 2**27).map(float)
+
+
+@given(arrays((2, 4), large), arrays((4, 2), large))
+def test_sums_beyond_53_bits_are_enclosed(a: NDArray[np.float64], b: NDArray[np.float64]) -> None:
+    x, y = (np.array([int(v) for v in m.ravel()], dtype=object).reshape(m.shape) for m in (a, b))
+    assert encloses(en.matmul(en.Enclosure(a), en.Enclosure(b)), np.dot(x, y))
 
 
 @st.composite

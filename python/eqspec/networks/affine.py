@@ -190,25 +190,35 @@ def raise_together(values: Sequence[Affine]) -> list[Affine]:
 
 
 def _raise(value: Affine, highest: Level) -> Affine:
-    """Carry a value up to a level: x = relu(x) - relu(-x), or relu(x) alone for units, which are never negative."""
+    """Carry a value up to a level: by its units where they are ReLU outputs, else by x = relu(x) - relu(-x)."""
     while value.level.depth < highest.depth:
-        matrix = value.matrix
-        if isinstance(matrix, Dense) and matrix.rows.shape[-1] == 0:
-            return Affine(highest, matrix, value.bias)
-        if (
-            isinstance(matrix, Pick)
-            and value.level.depth > 0
-            and not value.bias.value.any()
-            and value.bias.error is None
-        ):
-            units = value.level.rectify(pick(value.level, matrix.index))
-            assert isinstance(units.matrix, Pick)
-            value = Affine(units.level, Pick(units.matrix.index, matrix.scale), value.bias)
+        if isinstance(value.matrix, Dense) and not value.matrix.rows.value.any() and value.matrix.rows.error is None:
+            return constant(highest, value.bias)
+        if value.level.depth > 0:
+            value = _raise_units(value)
             continue
         positive, negative = value.level.rectify(value), value.level.rectify(negate(value))
         rows = en.add(dense(positive), en.negate(dense(negative)))
         value = Affine(positive.level, Dense(rows), positive.bias)
     return value
+
+
+def _raise_units(value: Affine) -> Affine:
+    """The value one level up, where relu(u) = u stands for each of its units u."""
+    matrix = value.matrix
+    if isinstance(matrix, Pick):
+        raised = value.level.rectify(pick(value.level, matrix.index))
+        assert isinstance(raised.matrix, Pick)
+        return Affine(raised.level, Pick(raised.matrix.index, matrix.scale), value.bias)
+    used = np.flatnonzero((np.abs(matrix.rows.value) + matrix.rows.radius).any(axis=tuple(range(len(value.shape)))))
+    raised = value.level.rectify(pick(value.level, used))
+    check_size((*value.shape, raised.level.size))
+    first = raised.level.size - used.size
+
+    def move(a: en.Array) -> en.Array:
+        return np.concatenate([np.zeros((*value.shape, first)), a[..., used]], axis=-1)
+
+    return Affine(raised.level, Dense(_map(matrix.rows, move)), value.bias)
 
 
 def stack(values: Sequence[Affine]) -> Affine:

@@ -185,9 +185,7 @@ def slice_(call: Call) -> Sequence[Value]:
         raise UnreadableError("starts, ends, axes and steps do not fit together", "export the model again")
     cut = [slice(None)] * len(shape)
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        size = shape[_axis(axis, len(shape))]
-        stop = None if step < 0 and end < -size else end  # counting down past the first entry
-        cut[_axis(axis, len(shape))] = slice(start, stop, step)
+        cut[_axis(axis, len(shape))] = slice(start, end, step)
     return [_apply(x, lambda a: a[tuple(cut)])]
 
 

@@ -85,6 +85,13 @@ def test_weights_for_each_row_make_the_whole_input_the_sample(tmp_path: Path) ->
     assert np.array_equal(network.evaluate(x.reshape(1, 6).astype(np.float64)), run_onnxruntime(proto, x))
 
 
+def test_an_output_that_does_not_fit_the_batch_makes_the_whole_input_the_sample(tmp_path: Path) -> None:
+    bias = np.arange(6, dtype=np.float32).reshape(3, 2)
+    nodes = [node("Transpose", ["x"], "t"), node("Add", ["t", "b"], "y")]
+    network = read_network(save(tmp_path, model(nodes, {"b": bias}, (2, 3), output_shape=(3, 2))))
+    assert network.input_size == network.output_size == 6
+
+
 def test_a_batch_as_large_as_a_layer_is_still_a_batch(tmp_path: Path) -> None:
     nodes = [node("Mul", ["x", "s"], "h"), node("MatMul", ["h", "w"], "k"), node("Add", ["k", "b"], "y")]
     constants = {"s": np.ones((1, 1), np.float32), "w": np.eye(3, dtype=np.float32), "b": np.ones(3, np.float32)}
@@ -114,6 +121,14 @@ def test_an_output_that_does_not_depend_on_the_input(tmp_path: Path) -> None:
         save(tmp_path, model([node("Relu", ["c"], "y")], {"c": np.array([-1, 2], np.float32)}, (1, 3)))
     )
     assert np.array_equal(network.evaluate(np.ones((1, 3))), [[0, 2]])
+
+
+def test_a_dead_branch_across_levels(tmp_path: Path) -> None:
+    nodes = [
+        node("Relu", ["x"], "r"), node("MatMul", ["r", "zero"], "d"), node("Relu", ["r"], "s"), node("Add", ["d", "s"], "y"),
+    ]  # fmt: skip
+    network = read_network(save(tmp_path, model(nodes, {"zero": np.zeros((3, 3), np.float32)}, (1, 3))))
+    assert np.array_equal(network.evaluate(np.array([[1.0, -2.0, 3.0]])), [[1, 0, 3]])
 
 
 def test_metadata(tmp_path: Path) -> None:

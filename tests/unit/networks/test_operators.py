@@ -164,6 +164,22 @@ def residual(opset: int) -> Case:
     return nodes, {"w": grid(3, 3)}, (1, 3)
 
 
+def residual_of_shifted_values(opset: int) -> Case:
+    """Residuals two levels up: of a shifted ReLU output, and of an affine map of one."""
+    nodes = [
+        node("Relu", ["x"], "r"),
+        node("Add", ["r", "c"], "a"),
+        node("MatMul", ["a", "w"], "h"),
+        node("Relu", ["h"], "s"),
+        node("MatMul", ["s", "w"], "k"),
+        node("Relu", ["k"], "t"),
+        node("Sub", ["t", "a"], "u"),
+        node("Add", ["u", "h"], "v"),
+        node("Sum", ["v", "c"] if opset >= 8 else ["v", "v"], "y"),
+    ]
+    return nodes, {"w": grid(3, 3), "c": grid(1, 3)}, (1, 3)
+
+
 def branches(opset: int) -> Case:
     nodes = [
         node("MatMul", ["x", "w"], "h"),
@@ -236,6 +252,7 @@ CASES: dict[str, Callable[[int], Case]] = {
     "dynamic_reshape": dynamic_reshape,
     "concat_with_constant": concat_with_constant,
     "residual": residual,
+    "residual_of_shifted_values": residual_of_shifted_values,
     "branches": branches,
     "constants_folded": constants_folded,
 }
@@ -322,13 +339,15 @@ def test_shapes_may_be_computed_from_floats(tmp_path: Path) -> None:
     nodes = [
         node("Mul", ["half", "half"], "q"),
         node("Cast", ["q"], "i", to=TensorProto.INT64),
-        node("Neg", ["one"], "m"),
-        node("Div", ["i", "two"], "d"),
+        node("Neg", ["three"], "n"),
+        node("Div", ["n", "two"], "m"),  # -3 / 2 = -1, towards zero
+        node("Div", ["i", "three"], "d"),
         node("Concat", ["one", "d", "m"], "t", axis=0),
         node("Reshape", ["x", "t"], "r"),
         node("Transpose", ["r"], "y", perm=[0, 2, 1]),
     ]
-    constants = {"half": np.array([2.5], np.float32), "one": np.array([1]), "two": np.array([3])}
+    constants = {"half": np.array([2.5], np.float32), "one": np.array([1]), "two": np.array([2])}
+    constants["three"] = np.array([3])
     proto = model(nodes, constants, (1, 6))
     check(read_network(save(tmp_path, proto)), proto, (1, 6))
 
@@ -412,6 +431,7 @@ def test_trailing_softmax_is_stripped_and_reported(opset: int, kind: str, tmp_pa
         ([node("Sqrt", ["x"], "y")], "depends on the network's input"),
         ([node("Tanh", ["x"], "y")], "Tanh is not supported"),
         ([node("Reshape", ["x", "shape"], "y")], "cannot be reshaped"),
+        ([node("Reshape", ["x", "zeros"], "y", allowzero=1)], "cannot be reshaped to [0, 3]"),
         ([node("MatMul", ["x", "w"], "y")], "do not multiply"),
         ([node("Add", ["x", "w"], "y")], "do not broadcast"),
         ([node("Transpose", ["x"], "y", perm=[0, 0])], "perm"),
@@ -430,7 +450,7 @@ def test_trailing_softmax_is_stripped_and_reported(opset: int, kind: str, tmp_pa
 def test_what_is_refused_names_its_node(nodes: list[NodeProto], words: str, tmp_path: Path) -> None:
     constants = {
         "c": np.ones(3, np.float32), "zero": np.array([1, 0, 2], np.float32), "w": np.ones((2, 2), np.float32),
-        "shape": np.array([2, 5]), "negative": np.full(3, -1, np.float32),
+        "shape": np.array([2, 5]), "zeros": np.array([0, 3]), "negative": np.full(3, -1, np.float32),
     }  # fmt: skip
     path = save(tmp_path, model(nodes, constants, (1, 3)))
     with pytest.raises(NetworkError) as caught:
