@@ -38,8 +38,9 @@ class AffineLayer:
 class Network:
     """A network that was read from a file (or built in memory) and folded.
 
-    Inputs and outputs are the entries of one sample in C order. `input_shape` and `output_shape` are as the file declares
-    them, batch included, open sizes by name; `notes` say what a reader should know (a Softmax left out, a batch set aside).
+    Inputs and outputs are the entries of one sample in C order. `input_shape` and `output_shape` are as the file
+    declares them, batch included, open sizes by name; `notes` say what a user should know (a Softmax left out, a batch
+    set aside).
 
     Raises NetworkError where the layers do not fit together, are not C-contiguous float64, or hold a number that is not
     finite.

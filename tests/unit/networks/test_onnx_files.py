@@ -125,7 +125,8 @@ def test_an_output_that_does_not_depend_on_the_input(tmp_path: Path) -> None:
 
 def test_a_dead_branch_across_levels(tmp_path: Path) -> None:
     nodes = [
-        node("Relu", ["x"], "r"), node("MatMul", ["r", "zero"], "d"), node("Relu", ["r"], "s"), node("Add", ["d", "s"], "y"),
+        node("Relu", ["x"], "r"), node("MatMul", ["r", "zero"], "d"),
+        node("Relu", ["r"], "s"), node("Add", ["d", "s"], "y"),
     ]  # fmt: skip
     network = read_network(save(tmp_path, model(nodes, {"zero": np.zeros((3, 3), np.float32)}, (1, 3))))
     assert np.array_equal(network.evaluate(np.array([[1.0, -2.0, 3.0]])), [[1, 0, 3]])
