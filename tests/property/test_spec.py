@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eqspec.compile import loads
-from eqspec.errors import NetworkError, SpecError
+from eqspec.errors import Diagnostic, NetworkError, SpecError
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.report.diagnostics import plain, to_json
 
@@ -41,7 +41,8 @@ check near {
   budget { timeout 600s memory 8GB }
   tags   nightly, lhc
 }
-check reach { prove pruned stays within eps of ref in l2 comparing [g, 2] on core(0.5) find smallest eps in 0 .. 1 to 1e-3 }
+check reach { prove pruned stays within eps of ref in l2 comparing [g, 2] on core(0.5)
+  find smallest eps in 0 .. 1 to 1e-3 }
 check line { prove pruned satisfies pruned[g] - ref[q]/3 < 2^-3 on core(1) expect equivalent }
 """,
     """eqspec 1
@@ -116,17 +117,19 @@ def read(path: Path) -> Network:
 
 def answer(text: str, folder: Path, params: dict[str, str] | None = None) -> None:
     """Compile; every finding must have a code, a message and a place inside its source, and must be printable."""
+    refused: SpecError | None = None
+    found: tuple[Diagnostic, ...] = ()
     try:
         compiled = loads(text, params, directory=folder, read=read)
     except SpecError as problem:
-        assert any(d.severity == "error" for d in problem.diagnostics)
-        found, hidden = problem.diagnostics, problem.hidden
+        refused, found = problem, problem.diagnostics
     else:
-        found, hidden = compiled.diagnostics, 0
+        found = compiled.diagnostics
         for task in compiled.tasks:
             assert np.isfinite(task.lower).all()
             assert np.isfinite(task.upper).all()
             assert (task.lower <= task.upper).all()
+    assert any(d.severity == "error" for d in found) == (refused is not None)
     for diagnostic in found:
         assert re.fullmatch(r"[EW]\d{3}", diagnostic.code)
         assert diagnostic.message
@@ -135,7 +138,7 @@ def answer(text: str, folder: Path, params: dict[str, str] | None = None) -> Non
                 assert 0 <= span.start <= span.end <= len(span.source.text)
         json.dumps(to_json(diagnostic))
         assert "Token(" not in diagnostic.message + (diagnostic.help or "")
-    shown = plain(found, hidden, width=80)
+    shown = plain(found, refused.hidden if refused else 0, width=80)
     assert not re.search(r"[\x00-\x09\x0b-\x1f]", shown)
 
 

@@ -90,6 +90,8 @@ class Grid:
         """The tasks at one point: as many as the region has rows, or the one with number `only`."""
         facts = frame.facts
         claim = claim_value(facts, point, frame.scope, self.findings)
+        if facts.search is None:  # the ends of a search may touch what cannot be reached
+            self.networks.check_distance(facts, claim)
         scope = frame.scope.with_locals(point)
         terms, builder = self._region(frame, scope)
         rows = self._rows_of(frame, terms)

@@ -19,6 +19,7 @@ from eqspec.networks import Network, compose_affine, read_network
 from eqspec.spec import ast, values
 from eqspec.spec.check import CheckedSpec
 from eqspec.spec.checks import CheckFacts
+from eqspec.spec.claims import ClaimValue, EpsilonClaim
 from eqspec.spec.files import locate
 from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.program import Binding
@@ -63,6 +64,15 @@ class Networks:
                 message = f"the normalisation cannot be put in front of '{binding.name}': {problem}"
                 raise Fault(error("E210", message, declaration.path.span)) from None
         return self._composed[key]
+
+    def check_distance(self, facts: CheckFacts, claim: ClaimValue) -> None:
+        """E301 for a distance of 0 between networks that are not the same file."""
+        if not isinstance(claim, EpsilonClaim) or claim.eps or not isinstance(facts.claim, ast.StaysWithin):
+            return
+        first, second = self.as_given(facts.subjects.candidate), self.as_given(facts.subjects.reference)
+        if first.sha256 != second.sha256:
+            message = "eps = 0 can never be certified by bounds"
+            raise Fault(error("E301", message, facts.claim.eps.span, help="give a small distance, such as 1e-6"))
 
     def check_pair(self, facts: CheckFacts) -> None:
         """E208 where scores cannot be compared, W304 where both files are the same."""

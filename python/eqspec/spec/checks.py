@@ -119,8 +119,8 @@ class Checks:
         if on is not None:
             with self.findings.collecting():
                 self._region(on.use, subjects, scope)
-        self._refuse_unused(check, search)
-        if claim is None or on is None or subjects is None or sweeps is None:
+        unused = self._refuse_unused(check, search)
+        if claim is None or on is None or subjects is None or sweeps is None or unused:
             raise Fault
         tags = tuple(t.text for c in check.clauses if isinstance(c, ast.Tags) for t in c.tags)
         return CheckFacts(binding, claim, subjects, on.use, sweeps, search, expectations, tags, costs)
@@ -316,8 +316,9 @@ class Checks:
     def _missing(self, space: SpaceFacts, bounded: set[int]) -> list[str]:
         return [name for i, (name, _) in enumerate(space.features or ()) if i not in bounded]
 
-    def _refuse_unused(self, check: ast.Check, search: Search | None) -> None:
-        """A searched or swept variable that nothing depends on: the search has no answer, the sweep repeats itself."""
+    def _refuse_unused(self, check: ast.Check, search: Search | None) -> bool:
+        """Whether nothing depends on the searched variable, so that there is no answer; W307 for a swept one."""
+        unused = False
         used: set[str] = set()
         for clause in check.clauses:
             used |= {str(r.name) for e in _expressions(clause) for r in references(e)}
@@ -326,9 +327,11 @@ class Checks:
                 message = f"nothing in check '{check.name}' depends on '{clause.variable}'"
                 hint = f"use '{clause.variable}' in 'prove' or 'on'"
                 self.findings.add(error("E305", message, clause.variable.span, help=hint))
+                unused = True
             if isinstance(clause, ast.For) and clause.variable.text not in used:
                 message = f"nothing in check '{check.name}' depends on '{clause.variable}': all its tasks are the same"
                 self.findings.add(warning("W307", message, clause.variable.span, help="leave it out"))
+        return unused
 
 
 def _expressions(clause: ast.CheckClause) -> list[ast.Expression]:

@@ -83,7 +83,7 @@ def evaluate(
         raise Fault(error("E306", message, claim.guard.span, help="use 'keeps top1'"))
     match claim:
         case ast.StaysWithin():
-            return _epsilon(claim, subjects, scope, searching)
+            return _epsilon(claim, subjects, scope)
         case ast.KeepsTop1():
             return _top1(claim, subjects, scope, findings, searching)
         case ast.Satisfies():
@@ -91,7 +91,7 @@ def evaluate(
 
 
 def _epsilon(
-    claim: ast.StaysWithin, subjects: Subjects, scope: Scope, searching: bool
+    claim: ast.StaysWithin, subjects: Subjects, scope: Scope
 ) -> EpsilonClaim | Literal[values.Unknown.UNKNOWN]:
     norm = "linf" if claim.norm is None else vocabulary.look_up("norm", claim.norm)
     space = subjects.space
@@ -105,9 +105,6 @@ def _epsilon(
         require_unit(f"output '{name}'", unit, eps.unit, "eps", claim.eps.span)
     if eps.constant < 0:
         raise Fault(error("E138", f"eps is negative: {shown(eps.constant)}", claim.eps.span))
-    if eps.constant == 0 and not searching and subjects.candidate is not subjects.reference:
-        message = "eps = 0 can never be certified by bounds"
-        raise Fault(error("E301", message, claim.eps.span, help="give a small distance, such as 1e-6"))
     return EpsilonClaim(eps.constant, cast(Literal["linf", "l1", "l2"], norm), chosen)
 
 

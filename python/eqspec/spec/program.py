@@ -157,7 +157,7 @@ def _mention_checks(module: Module, include: ast.Include, given: bool, findings:
     checks = [d.name.text for d in module.file.declarations if isinstance(d, ast.Check)]
     if checks and not given:
         message = f"checks of an included file are not run: {', '.join(checks[:5])}{', ...' if len(checks) > 5 else ''}"
-        findings.add(warning("W306", message, include.span, help=f"run 'eqspec check {module.source.name}'"))
+        findings.add(warning("W306", message, include.path.span, help=f"run 'eqspec check {module.source.name}'"))
 
 
 def _connect(module: Module, include: ast.Include, target: Module | None, findings: Findings) -> None:

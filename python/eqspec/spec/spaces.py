@@ -119,7 +119,7 @@ def _features(
         names = _unique(features, f"feature of space '{space.name}'")
     if names is not None and count is not None and count != len(names):
         message = f"the shape of space '{space.name}' has {count} inputs, but {len(names)} features are named"
-        raise Fault(error("E124", message, cast(ast.Node, shape).span, help="leave one of them out"))
+        raise Fault(error("E124", message, cast(ast.Shape, shape).sizes.span, help="leave one of them out"))
     return names
 
 

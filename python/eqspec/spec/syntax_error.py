@@ -15,7 +15,7 @@ from eqspec.errors import Diagnostic, Label
 from eqspec.span import Source, Span
 from eqspec.spec.findings import error
 from eqspec.spec.grammar import DECLARATIONS, parser
-from eqspec.spec.suggest import did_you_mean
+from eqspec.spec.suggest import closest, did_you_mean
 
 _HEAD = (
     r'(?:include\s+"|(?:let|param|network)\s+[^\W\d]\w*\s*=|(?:space|check)\s+[^\W\d]\w*\s*\{'
@@ -278,15 +278,22 @@ def _literal(terminal: str) -> str | None:
 
 
 def _resume(text: str, start: int, depth: int) -> int | None:
-    """The next declaration: outside any block anywhere, inside `depth` open ones only at the start of a line."""
+    """The next declaration: outside any block anywhere, inside `depth` open ones only at the start of a line.
+
+    Outside of blocks, a misspelt declaration at the very start of a line counts too.
+    """
     for match in _SCAN.finditer(text, start):
         word = match[0]
         if word == "{":
             depth += 1
-        elif word == "}":
+            continue
+        if word == "}":
             depth = max(0, depth - 1)
-        elif word in DECLARATIONS and _DECLARATION.match(text, match.start()):
-            line = text.rfind("\n", 0, match.start()) + 1
+            continue
+        line = text.rfind("\n", 0, match.start()) + 1
+        if word in DECLARATIONS and _DECLARATION.match(text, match.start()):
             if depth == 0 or (word != "budget" and not text[line : match.start()].strip()):
                 return match.start()
+        elif depth == 0 and line == match.start() and word[0] not in '#"' and closest(word, DECLARATIONS):
+            return match.start()
     return None
