@@ -59,7 +59,7 @@ def load(
     with findings.collecting():
         text = read_text(Path(path), str(path), None)
     findings.raise_errors()
-    program = _program(Source(str(path), text), Path(path).parent, findings, given)
+    program = _program(Source(str(path), text), Path(path).parent, findings, Path(path), given)
     return compile_spec(program, params, only, read=read, findings=findings)
 
 
@@ -74,7 +74,7 @@ def loads(
 ) -> Compiled:
     """Compile the text of a spec; its paths are relative to `directory`. SpecError with everything that is wrong."""
     findings = Findings()
-    program = _program(Source(name, text), Path(directory), findings, ())
+    program = _program(Source(name, text), Path(directory), findings, None, ())
     return compile_spec(program, params, only, read=read, findings=findings)
 
 
@@ -116,9 +116,11 @@ def compile_spec(
     return Compiled(spec, tuple(tasks), tuple(finds), findings.warnings)
 
 
-def _program(source: Source, directory: Path, findings: Findings, given: Collection[str | Path]) -> Program:
+def _program(
+    source: Source, directory: Path, findings: Findings, path: Path | None, given: Collection[str | Path]
+) -> Program:
     """A file with all it includes. SpecError where one of them has syntax errors, which would only cause others."""
-    program = load_program(source, directory, findings, given=frozenset(Path(p).resolve() for p in given))
+    program = load_program(source, directory, findings, path=path, given=frozenset(Path(p).resolve() for p in given))
     if any(d.code < "E1" for d in findings.errors):
         findings.raise_errors()
     return program

@@ -112,14 +112,20 @@ class Program:
 
 
 def load_program(
-    source: Source, directory: Path, findings: Findings, *, given: frozenset[Path] = frozenset()
+    source: Source,
+    directory: Path,
+    findings: Findings,
+    *,
+    path: Path | None = None,
+    given: frozenset[Path] = frozenset(),
 ) -> Program:
     """Read a file and all it includes, and bind all names.
 
-    `given` are files that are checked on their own: their checks are not missed here.
+    `path` is where the source was read from, if it was. `given` are files that are checked on their own: their checks
+    are not missed here.
     """
     root = Module(source, directory, read(source, findings))
-    modules: dict[Path | None, Module] = {None: root}
+    modules: dict[Path | None, Module] = {None if path is None else path.resolve(): root}
     waiting = [root]
     while waiting:
         module = waiting.pop()
