@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eqspec.networks.network import AffineLayer, Network
-from eqspec.tasks.property import Property, Top1
+from eqspec.tasks.property import Epsilon, Property, Top1
 from eqspec.tasks.rounding import floats_above, floats_below
 from eqspec.tasks.task import Space, Task
 
@@ -70,3 +70,12 @@ def task(
         "property": claim or Top1(),
     }
     return Task(**(given | fields))
+
+
+def hard(seed: int = 0) -> Task:
+    """A pair far too large to decide: nobody waits for its end."""
+    rng = np.random.default_rng(seed)
+    sizes = [(40, 20), (40, 40), (40, 40), (5, 40)]
+    layers = [(rng.normal(size=s), rng.normal(size=s[0])) for s in sizes]
+    other = [(w + 1e-3 * rng.normal(size=w.shape), b) for w, b in layers]
+    return task(network(*layers), network(*other), Epsilon("9"), id=f"hard[seed={seed}]", check="hard")

@@ -6,10 +6,10 @@ come from the task; options given here replace them. Running out of a budget is 
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -30,6 +30,11 @@ from eqspec.tasks.words import claim_in_words
 ENGINE_VERSION = _core.__version__
 
 
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @dataclass(frozen=True)
 class Options:
     """How to run. What is not None replaces the budget of every task: `timeout` in seconds, `threads` for each task."""
@@ -46,6 +51,10 @@ class Options:
             raise InputError(f"threads = {self.threads}; give a number from 1 to 1024, or none for one per core")
         if self.domain not in ("shared", "paper", "naive"):
             raise InputError(f"unknown domain {self.domain!r}; one of shared, paper, naive")
+
+    def share(self, threads: int | None, jobs: int) -> Options:
+        """The same for one of `jobs` tasks at once: if nobody says how many threads, it gets its share of the cores."""
+        return self if self.threads or threads else replace(self, threads=max(1, cores() // jobs))
 
     def settings(self, task: Task) -> _core.Settings:
         """The core's settings for a task."""
@@ -70,17 +79,8 @@ class Options:
         }
 
 
-@dataclass
-class Outcome:
-    """What became of several tasks: results in their order, without those that never ran. `failures` are exceptions."""
-
-    results: list[Result] = field(default_factory=list)
-    failures: list[tuple[str, Exception]] = field(default_factory=list)
-    interrupted: bool = False
-
-
 class Runner:
-    """Runs tasks one after the other, or several at once, with the same options."""
+    """Runs tasks with the same options, from any number of threads."""
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
@@ -89,18 +89,27 @@ class Runner:
         self._local = threading.local()
         self._lock = threading.Lock()
 
-    def run(self, task: Task, monitor: Monitor | None = None, stop: Callable[[], bool] | None = None) -> Result:
+    def run(
+        self,
+        task: Task,
+        monitor: Monitor | None = None,
+        *,
+        stop: Callable[[], bool] | None = None,
+        options: Options | None = None,
+    ) -> Result:
         """Decide one task.
 
-        Running out of time or memory, or Ctrl-C, gives a result with what is known by then; so does `stop`, asked about
-        ten times a second, by answering True. Raises InputError if the claim makes no sense for the networks.
+        Running out of time or memory, or Ctrl-C, gives a result with what is known by then; so does `stop`, asked
+        about ten times a second, by answering True. `options` replaces the runner's own. Raises InputError if the
+        claim makes no sense for the networks.
         """
         began = perf_counter()
+        options = options or self.options
         validate(task.property, task.reference.output_size)
-        settings = self.options.settings(task)
+        settings = options.settings(task)
         with self._lock:
             pair = self._pairs.of(task)
-        replay = Replay(task, self._runtime)
+        replay = self.replay(task)
 
         def progress(state: Progress) -> None:
             if stop is not None and stop():
@@ -119,73 +128,11 @@ class Runner:
             confirm=replay.confirm,
             progress=progress,
         )
-        return _result(task, self.options, solution, replay, perf_counter() - began)
+        return _result(task, options, solution, replay, perf_counter() - began)
 
-    def run_all(self, tasks: Sequence[Task], monitor: Monitor | None = None, jobs: int = 1) -> Outcome:
-        """Decide all tasks, `jobs` at a time. An exception in one becomes its result, and the others go on.
-
-        Ctrl-C stops the running tasks, whose partial results are kept, and leaves out the rest.
-        """
-        monitor = monitor or Monitor()
-        outcome = Outcome()
-        if jobs < 1:
-            raise InputError(f"jobs = {jobs}; give 1 or more")
-        if jobs == 1 or len(tasks) < 2:
-            self._one_by_one(tasks, monitor, outcome)
-        else:
-            self._several_at_once(tasks, monitor, outcome, jobs)
-        return outcome
-
-    def _one_by_one(self, tasks: Sequence[Task], monitor: Monitor, outcome: Outcome) -> None:
-        try:
-            for task in tasks:
-                result, failure = self._guarded(task, monitor, None)
-                outcome.results.append(result)
-                if failure is not None:
-                    outcome.failures.append((task.id, failure))
-                if result.reason is Reason.INTERRUPTED:
-                    outcome.interrupted = True
-                    return
-        except KeyboardInterrupt:
-            outcome.interrupted = True
-
-    def _several_at_once(self, tasks: Sequence[Task], monitor: Monitor, outcome: Outcome, jobs: int) -> None:
-        """Only the main thread hears Ctrl-C, so it does nothing but wait; then the tasks' own callbacks stop them."""
-        stopped = threading.Event()
-
-        def work(task: Task) -> tuple[Result, Exception | None] | None:
-            return None if stopped.is_set() else self._guarded(task, monitor, stopped.is_set)
-
-        with ThreadPoolExecutor(jobs) as pool:
-            futures: list[Future[tuple[Result, Exception | None] | None]] = [pool.submit(work, task) for task in tasks]
-            pending = set(futures)
-            while pending:
-                try:
-                    pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED).not_done
-                except KeyboardInterrupt:
-                    stopped.set()
-                    outcome.interrupted = True
-        for task, future in zip(tasks, futures, strict=True):
-            if (done := future.result()) is not None:
-                outcome.results.append(done[0])
-                if done[1] is not None:
-                    outcome.failures.append((task.id, done[1]))
-
-    def _guarded(
-        self, task: Task, monitor: Monitor, stop: Callable[[], bool] | None
-    ) -> tuple[Result, Exception | None]:
-        began = perf_counter()
-        monitor.started(task)
-        failure: Exception | None = None
-        try:
-            result = self.run(task, monitor, stop)
-        except Exception as error:  # one task must not take the others with it; it is never taken for a proof
-            failure = error
-            seconds = perf_counter() - began
-            message = f"{type(error).__name__}: {error}"
-            result = _describe(task, self.options, Verdict.UNKNOWN, seconds, reason=Reason.ERROR, message=message)
-        monitor.finished(task, result)
-        return result, failure
+    def replay(self, task: Task) -> Replay:
+        """The replay of a task's candidates, onnxruntime included."""
+        return Replay(task, self._runtime)
 
     def _solver(self) -> HighsSolver:
         if not hasattr(self._local, "solver"):
@@ -199,7 +146,7 @@ def _result(task: Task, options: Options, solution: _core.Solution, replay: Repl
     reason = Reason(solution.reason) if verdict is Verdict.UNKNOWN and solution.reason else None
     if verdict is Verdict.DIFFERENT and replay.witness is None:
         raise RuntimeError("the core reports a difference that no replay confirmed")
-    return _describe(
+    return describe(
         task,
         options,
         verdict,
@@ -217,8 +164,8 @@ def _result(task: Task, options: Options, solution: _core.Solution, replay: Repl
     )
 
 
-def _describe(task: Task, options: Options, verdict: Verdict, seconds: float, **found: Any) -> Result:
-    """A result with what is known of the task beforehand, and what was found."""
+def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **found: Any) -> Result:
+    """A result: what is known of the task beforehand, and what was found."""
     return Result(
         id=task.id,
         check=task.check,

@@ -1,8 +1,7 @@
-"""Tasks on tiny pairs whose answers are plain to see, run by the core; and what happens when something stops them."""
+"""Tasks on tiny pairs whose answers are plain to see, run by the core."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -11,12 +10,11 @@ import pytest
 
 from eqspec.errors import InputError
 from eqspec.networks import Network
-from eqspec.tasks.monitor import Monitor, Progress
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1
 from eqspec.tasks.result import Reason, Result, Verdict
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Budget, LinearConstraint, Task
-from small_tasks import identity, network, space, task
+from small_tasks import hard, identity, network, space, task
 
 ONE_THREAD = Options(threads=1, timeout=10)
 
@@ -28,15 +26,6 @@ def run(made: Task) -> Result:
 def shifted(by: float) -> Network:
     """(x0, x1) -> (x0, x1 + by)."""
     return network((np.eye(2), [0.0, by]))
-
-
-def hard(seed: int = 0) -> Task:
-    """A pair far too large to decide: nobody waits for its end."""
-    rng = np.random.default_rng(seed)
-    sizes = [(40, 20), (40, 40), (40, 40), (5, 40)]
-    layers = [(rng.normal(size=s), rng.normal(size=s[0])) for s in sizes]
-    other = [(w + 1e-3 * rng.normal(size=w.shape), b) for w, b in layers]
-    return task(network(*layers), network(*other), Epsilon("9"), id=f"hard[seed={seed}]", check="hard")
 
 
 def test_the_border_between_equivalent_and_different_is_eps() -> None:
@@ -150,7 +139,6 @@ def test_budgets_come_from_the_task_unless_replaced() -> None:
         lambda: Options(timeout=float("nan")),
         lambda: Options(threads=0),
         lambda: Options(domain="exact"),  # type: ignore[arg-type]
-        lambda: Runner().run_all([], jobs=0),
         lambda: Runner().run(task(identity(2), identity(2), Epsilon(-1))),
         lambda: Runner().run(task(identity(2), identity(2), Epsilon(1, outputs=(2,)))),
     ],
@@ -160,89 +148,6 @@ def test_nonsense_is_refused(make: Callable[[], object]) -> None:
         make()
 
 
-class Diary(Monitor):
-    """Writes down what it hears; raises what it is told to at the first progress."""
-
-    def __init__(self, raising: type[BaseException] | None = None) -> None:
-        self.entries: list[tuple[str, str]] = []
-        self._raising = raising
-        self._lock = threading.Lock()
-
-    def _note(self, event: str, task: Task) -> None:
-        with self._lock:
-            self.entries.append((event, task.id))
-
-    def started(self, task: Task) -> None:
-        self._note("started", task)
-
-    def progress(self, task: Task, progress: Progress) -> None:
-        assert 0 <= progress.certified <= 1
-        self._note("progress", task)
-        if self._raising is not None:
-            raise self._raising
-
-    def finished(self, task: Task, result: Result) -> None:
-        assert result.id == task.id
-        self._note("finished", task)
-
-
-def easy(name: str) -> Task:
-    return task(identity(2), shifted(0.25), Epsilon("0.3"), id=name)
-
-
-def broken(name: str) -> Task:
-    """Its claim names an output that is not there."""
-    return task(identity(2), identity(2), Epsilon(1, outputs=(7,)), id=name)
-
-
-@pytest.mark.parametrize("jobs", [1, 2, 5])
-def test_all_tasks_run_in_order_and_a_failure_stays_alone(jobs: int) -> None:
-    diary = Diary()
-    tasks = [easy("a"), broken("b"), easy("c")]
-    outcome = Runner(ONE_THREAD).run_all(tasks, diary, jobs)
-    assert [r.id for r in outcome.results] == ["a", "b", "c"]
-    assert [r.verdict.value for r in outcome.results] == ["equivalent", "unknown", "equivalent"]
-    assert outcome.results[1].reason is Reason.ERROR
-    assert "there is no output 7" in (outcome.results[1].message or "")
-    assert [(name, type(error)) for name, error in outcome.failures] == [("b", InputError)]
-    assert not outcome.interrupted
-    for name in "abc":
-        events = [event for event, about in diary.entries if about == name and event != "progress"]
-        assert events == ["started", "finished"]
-
-
-def test_an_interrupt_keeps_what_is_known_and_leaves_out_the_rest() -> None:
-    diary = Diary(raising=KeyboardInterrupt)
-    outcome = Runner(Options(threads=1)).run_all([hard(), easy("never")], diary)
-    assert outcome.interrupted
-    assert [(r.id, r.reason) for r in outcome.results] == [("hard[seed=0]", Reason.INTERRUPTED)]
-    assert ("started", "never") not in diary.entries
-
-
-def test_an_exception_of_a_monitor_is_a_failure_and_no_verdict() -> None:
-    outcome = Runner(Options(threads=1)).run_all([hard()], Diary(raising=RuntimeError))
-    assert [(r.verdict, r.reason) for r in outcome.results] == [(Verdict.UNKNOWN, Reason.ERROR)]
-    assert [type(error) for _, error in outcome.failures] == [RuntimeError]
-
-
 def test_a_running_task_can_be_stopped() -> None:
     found = Runner(Options(threads=1)).run(hard(), stop=lambda: True)
     assert (found.verdict, found.reason) == (Verdict.UNKNOWN, Reason.INTERRUPTED)
-
-
-def test_several_at_once_stop_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C reaches only the main thread, here in its third wait."""
-    from eqspec.tasks import run as module
-
-    waits = iter(range(1000))
-    true_wait = module.wait
-
-    def interrupted_wait(*arguments: object, **named: object) -> object:
-        if next(waits) == 2:
-            raise KeyboardInterrupt
-        return true_wait(*arguments, **named)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(module, "wait", interrupted_wait)
-    outcome = Runner(Options(threads=1)).run_all([hard(0), hard(1), easy("never")], jobs=2)
-    assert outcome.interrupted
-    assert [r.reason for r in outcome.results] == [Reason.INTERRUPTED] * 2
