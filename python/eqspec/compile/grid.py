@@ -9,22 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
+from itertools import pairwise
 from typing import cast
 
-from eqspec.compile.boxes import BoxBuilder, RegionBox, Row
+from eqspec.compile.boxes import BoxBuilder, RegionBox
 from eqspec.compile.emptiness import refute
 from eqspec.compile.find import Find
 from eqspec.compile.pairs import Networks, takes_raw
+from eqspec.compile.rows import Tables
 from eqspec.compile.scalers import Scaler
-from eqspec.compile.tables import CellError, Table, load_table
 from eqspec.compile.weaker import weaker
 from eqspec.errors import InputError, Label, SpecError
 from eqspec.spec import ast, claims, values
 from eqspec.spec.check import CheckedSpec
 from eqspec.spec.checks import MANY_TASKS, MOST_TASKS, CheckFacts, Costs, claim_value, grid_finding
 from eqspec.spec.claims import ClaimValue
-from eqspec.spec.files import locate
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding
@@ -33,6 +32,9 @@ from eqspec.spec.scope import Scope
 from eqspec.spec.values import Form
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.task import Budget, Expectation, Space, Task
+
+_STEPS = 4
+"""At so many steps across its range a search is checked to go one way only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +55,7 @@ class Grid:
         self, spec: CheckedSpec, networks: Networks, scalers: Mapping[Binding, Scaler], findings: Findings
     ) -> None:
         self.spec, self.networks, self.scalers, self.findings = spec, networks, scalers, findings
-        self._tables: dict[Path, Table] = {}
-        self._rows: dict[tuple[Path, int, int], list[Row]] = {}
+        self._tables = Tables()
 
     def compile(self, facts: CheckFacts) -> tuple[list[Task], list[Find]]:
         """The tasks and searches of a check; Fault where there are none to be had."""
@@ -94,7 +95,8 @@ class Grid:
             self.networks.check_distance(facts, claim)
         scope = frame.scope.with_locals(point)
         terms, builder = self._region(frame, scope)
-        rows = self._rows_of(frame, terms)
+        wanted = next((b.centre for b in terms.balls if isinstance(b.centre, RowsOf)), None)
+        rows = None if wanted is None else self._tables.rows(wanted, len(frame.space.features))
         if rows is not None and only is not None:
             rows = rows[only : only + 1]
         for box in builder.build(rows):
@@ -163,46 +165,6 @@ class Grid:
             found = clause
         return None if found is None else cast(Expectation, found.verdict.text)
 
-    def _rows_of(self, frame: _Frame, terms: Terms) -> list[Row] | None:
-        ball = next((b for b in terms.balls if isinstance(b.centre, RowsOf)), None)
-        if ball is None:
-            return None
-        rows = cast(RowsOf, ball.centre)
-        span = rows.clause.span
-        path = locate(rows.path, rows.module.directory, rows.module.source.name, rows.clause.path.span)
-        key = path.resolve()
-        if key not in self._tables:
-            self._tables[key] = load_table(path, rows.path, rows.clause.path.span)
-        table = self._tables[key]
-        listed = ", ".join(" ".join(r.span.text.split()) for r in rows.clause.rows)
-        if not rows.rows or rows.rows[-1] >= table.rows or max(rows.rows) >= table.rows:
-            message = f"rows {listed} of '{rows.path}': the file has {table.rows} rows"
-            raise Fault(error("E140", message, span, help=f"rows count from 0: 0..{max(table.rows - 1, 0)}"))
-        first, last = rows.columns or (0, table.columns - 1)
-        self._refuse_columns(rows, table, first, last, len(frame.space.features))
-        return [(index, self._row(table, rows, index, first, last)) for index in rows.rows]
-
-    def _refuse_columns(self, rows: RowsOf, table: Table, first: int, last: int, needed: int) -> None:
-        found = last - first + 1
-        place = (rows.clause.columns or rows.clause.path).span
-        if last >= table.columns:
-            message = f"columns {first}..{last} of '{rows.path}': the file has {table.columns} columns"
-            raise Fault(error("E142", message, place, help=f"columns count from 0: 0..{table.columns - 1}"))
-        if found != needed:
-            hint = f"'columns a..b' picks {needed} of them"
-            if found == needed + 1:
-                hint = f"did you mean 'columns {first + 1}..{last}' (column {first} looks like a label)?"
-            raise Fault(error("E142", f"{needed} columns needed, {found} found", place, help=hint))
-
-    def _row(self, table: Table, rows: RowsOf, index: int, first: int, last: int) -> tuple[Fraction, ...]:
-        try:
-            return table.row(index, first, last)
-        except CellError as cell:
-            named = f" ('{table.header[cell.column]}')" if table.header and cell.column < len(table.header) else ""
-            message = f"row {index}, column {cell.column}{named} is not a number: '{cell.text[:40]}'"
-            hint = f"repair '{rows.path}', or leave the row out"
-            raise Fault(error("E141", message, rows.clause.span, help=hint)) from None
-
     def _searches(self, frame: _Frame, point: Mapping[str, Form]) -> list[Find]:
         """The searches at one point: one per row of the region."""
         facts = frame.facts
@@ -215,9 +177,15 @@ class Grid:
 
         finds: list[Find] = []
         with self.findings.collecting():
-            ends = at(search.low), at(search.high)
-            for number, (low, high) in enumerate(zip(*ends, strict=True)):
-                self._refuse_direction(facts, low, high)
+            lows, highs = at(search.low), at(search.high)
+            if lows:
+                step = (search.high - search.low) / _STEPS
+                between = [
+                    self.single(frame, point, search.low + step * i, 0, searching=True) for i in range(1, _STEPS)
+                ]
+                self._refuse_direction(facts, [lows[0], *between, highs[0]])
+            for number, (low, high) in enumerate(zip(lows, highs, strict=True)):
+                self._refuse_direction(facts, [low, high])
                 parameters = {n: v for n, v in low.parameters.items() if n != search.variable}
                 finds.append(
                     Find(
@@ -237,12 +205,13 @@ class Grid:
                 )
         return finds
 
-    def _refuse_direction(self, facts: CheckFacts, low: Task, high: Task) -> None:
-        """E305 unless the claim gets weaker towards the end the search does not look for."""
+    def _refuse_direction(self, facts: CheckFacts, steps: list[Task]) -> None:
+        """E305 unless the claim gets weaker, step by step, towards the end the search does not look for."""
         search = facts.search
         if search is None:
             return
-        easier_high, easier_low = weaker(high, low), weaker(low, high)
+        easier_high = all(weaker(later, earlier) for earlier, later in pairwise(steps))
+        easier_low = all(weaker(earlier, later) for earlier, later in pairwise(steps))
         wanted = easier_high if search.direction == "smallest" else easier_low
         other = easier_low if search.direction == "smallest" else easier_high
         if wanted and not other:
@@ -259,7 +228,9 @@ class Grid:
             message = f"the claim gets neither weaker nor stronger with '{name}'"
         raise Fault(error("E305", message, span, help="search for one number that only widens a claim or a region"))
 
-    def single(self, frame: _Frame, point: Mapping[str, Form], value: Fraction, number: int) -> Task:
+    def single(
+        self, frame: _Frame, point: Mapping[str, Form], value: Fraction, number: int, *, searching: bool = False
+    ) -> Task:
         """One task of a search, compiled on its own."""
         search = frame.facts.search
         if search is None or not search.low <= value <= search.high:
@@ -268,6 +239,8 @@ class Grid:
         try:
             (task,) = self._tasks(frame, moved, number)
         except Fault as fault:
+            if searching:
+                raise
             raise SpecError([fault.diagnostic] if fault.diagnostic else self.findings.errors) from None
         return task
 

@@ -1,0 +1,117 @@
+"""Searches: what is searched, which way, and the task at every value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from eqspec.compile import Compiled
+from eqspec.errors import InputError, SpecError
+from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1
+
+Compile = Callable[..., Compiled]
+HEAD = (
+    "space s { features a, b domain 0 .. 9 outputs y, z, w }\n"
+    'network f = "2x3.onnx" in s network g = "2x3-b.onnx" in s\n'
+    "region core(k) in s = box { all: 4 - k .. 4 + k }\n"
+    "region cut(k) in s = core(1) and where { a + b <= k }\n"
+)
+PAIR = HEAD.replace("2x3", "2x2").replace("y, z, w", "y, z")
+
+
+def finds(compiled: Compile, check: str, **files: Any) -> Any:
+    return compiled(HEAD + f"check c {{ {check} }}", **files).finds
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "prove g stays within v of f on core(1) find smallest v in 0 .. 1",
+        "prove g stays within 2 - v of f on core(1) find largest v in 0 .. 1",
+        "prove g keeps top1 of f when confidence >= v on core(1) find smallest v in 0.6 .. 0.9",
+        "prove g keeps top1 of f when margin >= v on core(1) find smallest v in 0 .. 9",
+        "prove g satisfies g[y] - f[y] <= v on core(1) find smallest v in -1 .. 1",
+        "prove g satisfies g[y] - f[y] >= v on core(1) find largest v in -1 .. 1",
+        "prove g keeps top1 of f on core(v) find largest v in 0 .. 1",
+        "prove g keeps top1 of f on core(v ^ 2) find largest v in 0 .. 1",
+        "prove g keeps top1 of f on cut(v) find largest v in 7 .. 9",
+        "prove g stays within v of f on core(2 - v) find smallest v in 0 .. 1",
+    ],
+)
+def test_searches_that_have_an_answer(compiled: Compile, check: str) -> None:
+    (found,) = finds(compiled, check)
+    assert (found.easy, found.hard) == (
+        (found.high, found.low) if found.direction == "smallest" else (found.low, found.high)
+    )
+    turned = {"smallest": "largest", "largest": "smallest"}[found.direction]
+    with pytest.raises(SpecError, match="trivially"):
+        finds(compiled, check.replace(found.direction, turned))
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "prove g stays within v of f on core(v) find smallest v in 0 .. 1",
+        "prove g stays within (v - 1)^2 + v/2 of f on core(1) find smallest v in 0 .. 2",
+        "prove g keeps top1 of f on core(1 + v*(1 - v)) find largest v in 0 .. 1",
+        "prove g satisfies v*g[y] <= 1 on core(1) find smallest v in 0.1 .. 1",
+        "prove g stays within 1 + 0*v of f on core(1) find smallest v in 0 .. 1",
+    ],
+)
+def test_searches_that_have_none(compiled: Compile, check: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        finds(compiled, check)
+    assert [d.code for d in caught.value.diagnostics] == ["E305"]
+
+
+def test_the_task_at_a_value_is_the_task_of_a_sweep_over_it(compiled: Compile) -> None:
+    (found,) = finds(compiled, "prove g stays within 2*v of f in l1 on core(2 - v) find smallest v in 0 .. 1 to 1e-3")
+    swept = compiled(HEAD + "check c { prove g stays within 2*v of f in l1 on core(2 - v) for v in [1/3] }").tasks[0]
+    task = found.task_at(Fraction(1, 3))
+    assert found.width == Fraction(1, 1000)
+    assert task.property == swept.property == Epsilon(Fraction(2, 3), "l1")
+    assert (task.id, task.parameters) == (swept.id, swept.parameters)
+    assert (task.lower_exact, task.upper_exact) == (swept.lower_exact, swept.upper_exact)
+    assert task.reference is found.task_at(Fraction(1, 2)).reference
+
+
+def test_values_outside_of_the_range_are_refused(compiled: Compile) -> None:
+    (found,) = finds(compiled, "prove g stays within v of f on core(1) find smallest v in 0 .. 1")
+    with pytest.raises(InputError, match="outside"):
+        found.task_at(Fraction(2))
+
+
+def test_a_search_may_start_where_a_guard_hardly_says_anything(compiled: Compile) -> None:
+    check = "prove g keeps top1 of f when confidence >= v on core(1) find smallest v in {} .. 0.9"
+    found = compiled(HEAD + f"check c {{ {check.format('1/2')} }}")
+    assert found.diagnostics == ()
+    assert found.finds[0].task_at(Fraction(1, 2)).property == Confidence(Fraction(1, 2))
+    two_classes = PAIR + f"check c {{ {check.format('0.1')} }}"
+    assert compiled(two_classes).finds[0].task_at(Fraction(1, 5)).property == Top1()
+
+
+def test_sweeps_and_rows_make_one_search_each(compiled: Compile) -> None:
+    check = (
+        "prove g keeps top1 of f when margin >= m on near(v) for m in [1, 2] find largest v in 1 .. 2"
+        " budget { timeout 5s } tags t"
+    )
+    text = HEAD + f'region near(r) in s = ball linf r around rows 0..1 of "x.csv" check c {{ {check} }}'
+    found = compiled(text, x__csv="1,2\n3,4\n").finds
+    assert [f.id for f in found] == ["c[m=1,row=0]", "c[m=1,row=1]", "c[m=2,row=0]", "c[m=2,row=1]"]
+    task = found[3].task_at(Fraction(3, 2))
+    assert task.id == "c[m=2,v=1.5,row=1]"
+    assert task.property == Margin(Fraction(2))
+    assert task.lower_exact == (Fraction(3, 2), Fraction(5, 2))
+    assert (found[3].parameters, found[3].budget.timeout, found[3].tags) == ({"m": 2, "row": 1}, 5.0, ("t",))
+
+
+def test_expectations_hold_at_their_values(compiled: Compile) -> None:
+    (found,) = finds(
+        compiled,
+        "prove g satisfies g[y] <= v on core(1) find smallest v in 0 .. 2 expect equivalent if v >= 1",
+    )
+    assert [found.task_at(Fraction(v)).expected for v in (0, 1)] == [None, "equivalent"]
+    assert found.task_at(Fraction(1)).property == Linear((1, 0, 0), (0, 0, 0), Fraction(1))
