@@ -209,6 +209,22 @@ def test_long_chains_never_overflow(links: int, folder: Path) -> None:
     answer(f"eqspec 1\n{lets}{space}{regions}\n{base}{check}", folder)
 
 
+@pytest.mark.parametrize(
+    "growing",
+    [
+        'let a0 = "0123456789"\n' + "\n".join(f"let a{i + 1} = a{i} + a{i}" for i in range(60)),
+        "space s { features u outputs y }\nregion r0 in s = box { u: 0 .. 1 }\n"
+        + "\n".join(f"region r{i + 1} in s = r{i} and r{i}" for i in range(45)),
+        "let a0 = [1, 2]\n" + "\n".join(f"let a{i + 1} = [a{i}, a{i}]" for i in range(60)),
+        "space s { shape [1000, 1000, 1000] outputs 999999 }",
+        "let a = linspace(0, 1, 10^9)\nlet b = logspace(1e-400, 1e400, 9)\nlet c = 2^(2^(2^(2^(2^2))))",
+    ],
+    ids=["texts", "regions", "lists", "shapes", "numbers"],
+)
+def test_what_doubles_at_every_step_stays_affordable(growing: str, folder: Path) -> None:
+    answer("eqspec 1\n" + growing, folder)
+
+
 def test_growing_numbers_are_refused(folder: Path) -> None:
     lets = "let a0 = 10^300\n" + "\n".join(f"let a{i + 1} = a{i} * a{i}" for i in range(60))
     with pytest.raises(SpecError, match="bits"):

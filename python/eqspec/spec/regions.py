@@ -25,6 +25,7 @@ from eqspec.spec.values import UNKNOWN, Value
 
 MOST_ROWS = 1_000_000
 DEEPEST = 50
+MOST_USES = 1000
 Maybe: TypeAlias = Fraction | Literal[values.Unknown.UNKNOWN]
 
 
@@ -111,6 +112,7 @@ class Regions:
 
     def __init__(self, spaces: Mapping[Binding, SpaceFacts], findings: Findings, broken: set[Binding]) -> None:
         self.spaces, self.findings, self.broken = spaces, findings, broken
+        self._uses = 0
 
     def space_of(self, region: Binding) -> SpaceFacts:
         """The space a region is declared in; Fault if that has none."""
@@ -131,8 +133,10 @@ class Regions:
         declaration = cast(ast.Region, region.declaration)
         if region in self.broken:
             raise Fault
-        if depth > DEEPEST:
-            message = f"regions refer to each other more than {DEEPEST} levels deep"
+        self._uses = self._uses + 1 if depth else 0
+        if depth > DEEPEST or self._uses > MOST_USES:
+            size = f"more than {DEEPEST} levels deep" if depth > DEEPEST else f"more than {MOST_USES} times"
+            message = f"regions refer to each other {size}"
             raise Fault(error("E010", message, declaration.name.span, help="write the bounds out"))
         space = self.space_of(region)
         local = dict(zip((f.text for f in declaration.formals), arguments, strict=True))

@@ -28,7 +28,7 @@ Names: TypeAlias = tuple[tuple[str, str | None], ...]
 Header: TypeAlias = Callable[[Path, str, "tuple[int, int] | None", Span], Names]
 """Reads the names in the header of a table: file, how the user wrote it, columns, place for findings."""
 Normaliser = Literal["none", "zscore", "minmax"]
-MOST_INPUTS = 10_000_000
+MOST_INPUTS = 1_000_000
 
 N = TypeVar("N", bound=ast.Node)
 

@@ -32,6 +32,7 @@ class Unknown(Enum):
 
 
 UNKNOWN: Final = Unknown.UNKNOWN
+MOST_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +226,8 @@ def _joined(first: str, expression: ast.Sum, lookup: Lookup) -> Value:
         if value is UNKNOWN:
             return UNKNOWN
         pieces.append(value)
+    if sum(map(len, pieces)) > MOST_CHARACTERS:
+        raise Fault(error("E138", f"a text of more than {MOST_CHARACTERS} characters", expression.span))
     return "".join(pieces)
 
 
