@@ -20,7 +20,7 @@ from eqspec.networks import read_network
 from eqspec.span import Source, Span
 from eqspec.spec.check import check
 from eqspec.spec.checks import CheckFacts
-from eqspec.spec.files import read_text
+from eqspec.spec.files import read_spec
 from eqspec.spec.findings import Findings, error
 from eqspec.spec.program import Binding, Program, load_program
 from eqspec.spec.scope import Override
@@ -57,7 +57,7 @@ def load(
     findings = Findings()
     text = ""
     with findings.collecting():
-        text = read_text(Path(path), str(path), None)
+        text = read_spec(Path(path), str(path))
     findings.raise_errors()
     program = _program(Source(str(path), text), Path(path).parent, findings, Path(path), given)
     return compile_spec(program, params, only, read=read, findings=findings)

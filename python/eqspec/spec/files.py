@@ -36,6 +36,19 @@ def locate(written: str, directory: Path, container: str, span: Span) -> Path:
     raise Fault(error("E110", message, span, help=help_text))
 
 
+def read_spec(path: Path, written: str) -> str:
+    """The text of a spec that was named outside of any file; Fault E110 or E111 if it cannot be read."""
+    try:
+        missing = not path.exists()
+        near = _near(path, path.parent) if missing else None
+    except (OSError, ValueError) as problem:
+        raise Fault(error("E110", f"cannot read '{_cut(written)}': {_reason(problem)}", None)) from None
+    if missing:
+        hint = None if near is None else f"did you mean '{Path(written).parent / near}'?"
+        raise Fault(error("E110", f"cannot read '{_cut(written)}': no such file", None, help=hint))
+    return read_text(path, written, None)
+
+
 def read_text(path: Path, written: str, span: Span | None) -> str:
     """The text of a file; Fault E111 if it is not text."""
     try:
