@@ -15,9 +15,9 @@ from math import gcd, lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec import _core
 from eqspec.errors import InputError
 from eqspec.networks import Network, align, negate_outputs
+from eqspec.tasks import core
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.rounding import float_above, float_below, log_odds_below
 from eqspec.tasks.task import LinearConstraint, Task
@@ -29,9 +29,9 @@ class Pairs:
     """Pairs for the core, aligned, each made once for as long as this lives."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[Network, Network, bool], _core.Pair] = {}
+        self._made: dict[tuple[Network, Network, bool], core.Pair] = {}
 
-    def of(self, task: Task) -> _core.Pair:
+    def of(self, task: Task) -> core.Pair:
         """The pair of a task, with its scores turned round where a decision is claimed and the smallest decides."""
         negated = task.space.decide == "min" and isinstance(task.property, Top1 | Margin | Confidence)
         key = (task.reference, task.candidate, negated)  # networks compare by identity
@@ -39,35 +39,35 @@ class Pairs:
             first, second = align(task.reference, task.candidate)
             if negated:
                 first, second = negate_outputs(first), negate_outputs(second)
-            self._made[key] = _core.Pair(_layers(first), _layers(second))
+            self._made[key] = core.Pair(_layers(first), _layers(second))
         return self._made[key]
 
 
-def _layers(network: Network) -> list[_core.Layer]:
+def _layers(network: Network) -> list[core.Layer]:
     return [(layer.weight, layer.bias, layer.weight_error, layer.bias_error) for layer in network.layers]
 
 
-def lower_property(claim: Property, outputs: int) -> _core.Property:
+def lower_property(claim: Property, outputs: int) -> core.Property:
     """The claim for the core. InputError if a linear claim has coefficients that no common factor makes exact."""
     match claim:
         case Epsilon(eps, norm, chosen):
-            return _core.Property.epsilon(
+            return core.Property.epsilon(
                 float_below(exact(eps)), norm, list(range(outputs)) if chosen is None else list(chosen)
             )
         case Top1():
-            return _core.Property.top1(None)
+            return core.Property.top1(None)
         case Margin(margin):
-            return _core.Property.top1(float_below(exact(margin)))
+            return core.Property.top1(float_below(exact(margin)))
         case Confidence(delta):
             delta = exact(delta)
             if delta * outputs <= 1:  # the largest of O shares is always at least 1 / O
-                return _core.Property.top1(None)
-            return _core.Property.confidence(log_odds_below(delta), float_below(delta))
+                return core.Property.top1(None)
+            return core.Property.confidence(log_odds_below(delta), float_below(delta))
         case Linear():
             return _lower_linear(claim)
 
 
-def _lower_linear(claim: Linear) -> _core.Property:
+def _lower_linear(claim: Linear) -> core.Property:
     coefficients = [exact(c) for c in (*claim.candidate, *claim.reference)]
     whole = lcm(*(c.denominator for c in coefficients))
     factor = Fraction(whole, gcd(*(int(c * whole) for c in coefficients)) or 1)
@@ -78,7 +78,7 @@ def _lower_linear(claim: Linear) -> _core.Property:
     bound = exact(claim.bound) * factor
     below = float_below(bound)
     size = len(claim.candidate)
-    return _core.Property.linear(
+    return core.Property.linear(
         np.array(floats[:size], np.float64),
         np.array(floats[size:], np.float64),
         below,

@@ -14,10 +14,10 @@ from math import inf
 from time import perf_counter
 from typing import Any
 
-from eqspec import _core
 from eqspec.errors import InputError
 from eqspec.lp import HighsSolver
 from eqspec.networks import Network
+from eqspec.tasks import core
 from eqspec.tasks.lowering import Pairs, lower_constraints, lower_property
 from eqspec.tasks.monitor import Monitor, Progress
 from eqspec.tasks.property import validate
@@ -27,7 +27,7 @@ from eqspec.tasks.runtime import RuntimeReplay
 from eqspec.tasks.task import Domain, Task
 from eqspec.tasks.words import claim_in_words
 
-ENGINE_VERSION = _core.__version__
+__version__ = core.__version__
 
 
 def cores() -> int:
@@ -56,7 +56,7 @@ class Options:
         """The same for one of `jobs` tasks at once: if nobody says how many threads, it gets its share of the cores."""
         return self if self.threads or threads else replace(self, threads=max(1, cores() // jobs))
 
-    def settings(self, task: Task) -> _core.Settings:
+    def settings(self, task: Task) -> core.Settings:
         """The core's settings for a task."""
         budget = task.budget
         timeout = budget.timeout if self.timeout is None else self.timeout
@@ -65,7 +65,7 @@ class Options:
             chosen["threads"] = threads
         if budget.memory is not None:
             chosen["memory"] = budget.memory
-        return _core.Settings(**chosen)
+        return core.Settings(**chosen)
 
     def record(self, task: Task) -> dict[str, Any]:
         """The same for the result's `settings`; None stands for no limit, or one per core."""
@@ -117,7 +117,7 @@ class Runner:
             if monitor is not None:
                 monitor.progress(task, state)
 
-        solution = _core.solve(
+        solution = core.solve(
             pair,
             task.lower,
             task.upper,
@@ -141,7 +141,7 @@ class Runner:
         return solver
 
 
-def _result(task: Task, options: Options, solution: _core.Solution, replay: Replay, seconds: float) -> Result:
+def _result(task: Task, options: Options, solution: core.Solution, replay: Replay, seconds: float) -> Result:
     verdict = Verdict(solution.verdict)
     reason = Reason(solution.reason) if verdict is Verdict.UNKNOWN and solution.reason else None
     if verdict is Verdict.DIFFERENT and replay.witness is None:
@@ -180,7 +180,7 @@ def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **f
             "reference": _network_record(task.reference_name, task.reference),
             "candidate": _network_record(task.candidate_name, task.candidate),
         },
-        engine_version=ENGINE_VERSION,
+        engine_version=__version__,
         source=str(task.source) if task.source else None,
         **found,
     )

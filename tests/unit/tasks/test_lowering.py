@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eqspec import _core
 from eqspec.errors import InputError
-from eqspec.tasks import lowering
+from eqspec.tasks import core, lowering
 from eqspec.tasks.lowering import Pairs, lower_constraints, lower_property
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.task import LinearConstraint
@@ -32,7 +31,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     class Core:
         Property = Recorder()
 
-    monkeypatch.setattr(lowering, "_core", Core)
+    monkeypatch.setattr(lowering, "core", Core)
 
 
 @given(st.lists(st.tuples(numbers, numbers), min_size=2, max_size=2), st.tuples(numbers, numbers), numbers, st.data())
@@ -116,7 +115,7 @@ def test_a_pair_is_made_once_and_turned_round_for_decisions_only() -> None:
     assert turned is not plain
     assert pairs.of(task(second, first, Top1())) is not plain
     point = np.array([[1.0, 2.0]])
-    f, g = _core.evaluate(plain, point)
+    f, g = core.evaluate(plain, point)
     assert (f.tolist(), g.tolist()) == ([[1.0, 2.0]], [[1.0, 3.0]])
-    f, g = _core.evaluate(turned, point)
+    f, g = core.evaluate(turned, point)
     assert (f.tolist(), g.tolist()) == ([[-1.0, -2.0]], [[-1.0, -3.0]])

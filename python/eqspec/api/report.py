@@ -1,0 +1,57 @@
+"""A report: the results of a run, in the order of the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, overload
+
+from eqspec.tasks.result import Result
+
+
+@dataclass(frozen=True)
+class Report(Sequence[Result]):
+    """Results in the order of the spec, without tasks that never ran. `failures` are the exceptions behind errors."""
+
+    results: tuple[Result, ...]
+    seconds: float = 0.0
+    interrupted: bool = False
+    left_out: int = 0
+    failures: tuple[tuple[str, Exception], ...] = ()
+
+    @overload
+    def __getitem__(self, key: int | str) -> Result: ...
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[Result]: ...
+    def __getitem__(self, key: int | str | slice) -> Result | Sequence[Result]:
+        """A result by position, or by the id of its task, as `report["near[delta=0.9]"]`; KeyError if there is none."""
+        if isinstance(key, str):
+            for result in self.results:
+                if result.id == key:
+                    return result
+            raise KeyError(f"no task {key!r}{hint(key, [r.id for r in self.results])}")
+        return self.results[key]
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.results)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every task ran and came out as expected."""
+        return not (self.interrupted or self.left_out) and all(r.as_expected is True for r in self.results)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """One object per task, in the form of the result schema."""
+        return [result.to_json() for result in self.results]
+
+
+def hint(wanted: str, known: Sequence[str], kind: str = "task") -> str:
+    """A near match, or what there is."""
+    if near := get_close_matches(wanted, known, n=1):
+        return f"; did you mean {near[0]!r}?"
+    more = f", ... {len(known) - 8} more" if len(known) > 8 else ""
+    return f"; {kind}s: {', '.join(known[:8])}{more}" if known else f"; there are no {kind}s"

@@ -1,0 +1,175 @@
+"""Specs from Python: load, select, check."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from time import perf_counter
+from typing import TypeAlias
+
+from eqspec import compile as compiler
+from eqspec.api.report import Report, hint
+from eqspec.errors import Diagnostic, InputError
+from eqspec.tasks.batch import run_all
+from eqspec.tasks.monitor import Monitor
+from eqspec.tasks.run import Options, Runner, cores
+from eqspec.tasks.search import Search
+from eqspec.tasks.task import Domain, Task
+
+StrPath: TypeAlias = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A compiled spec: its tasks in order, its searches, and what was noticed on the way."""
+
+    tasks: tuple[Task, ...]
+    searches: tuple[Search, ...]
+    warnings: tuple[Diagnostic, ...]
+
+    def select(
+        self,
+        patterns: Iterable[str] | str | None = None,
+        tags: Iterable[str] | str | None = None,
+        checks: Iterable[str] | str | None = None,
+    ) -> list[Task | Search]:
+        """Tasks, then searches: those whose id or check matches a pattern, with one of the tags, of one of the checks.
+
+        None means all. In a pattern only * and ? are special. InputError if a pattern, tag or check matches nothing.
+        """
+        return select([self], patterns, tags, checks)[0]
+
+    def check(
+        self,
+        *,
+        select: Iterable[str] | str | None = None,
+        tags: Iterable[str] | str | None = None,
+        timeout: float | None = None,
+        threads: int | None = None,
+        domain: Domain = "shared",
+        lp: bool = True,
+        jobs: int | None = None,
+        monitor: Monitor | None = None,
+    ) -> Report:
+        """Run what is selected.
+
+        `timeout` (seconds) and `threads` replace what the spec says for each task; `jobs` tasks run at
+        once (None: what the spec says, up to one per core). Running out
+        of a budget never raises: see each result's `reason`.
+        """
+        options = Options(timeout=timeout, threads=threads, domain=domain, lp=lp)
+        return self.run(self.select(select, tags), options, jobs, monitor)
+
+    def run(
+        self,
+        chosen: Sequence[Task | Search],
+        options: Options | None = None,
+        jobs: int | None = None,
+        monitor: Monitor | None = None,
+    ) -> Report:
+        """Run tasks and searches of this spec that were selected before."""
+        began = perf_counter()
+        if jobs is None:
+            jobs = min(max((item.budget.jobs or 1 for item in chosen), default=1), cores())
+        outcome = run_all(Runner(options), chosen, monitor, jobs)
+        return Report(
+            results=tuple(outcome.results),
+            seconds=perf_counter() - began,
+            interrupted=outcome.interrupted,
+            left_out=len(chosen) - len(outcome.results),
+            failures=tuple(outcome.failures),
+        )
+
+
+def load(
+    path: StrPath, params: Mapping[str, compiler.Override] | None = None, *, checks: Iterable[str] | str | None = None
+) -> Spec:
+    """Read and compile a spec file, with `params` instead of the values it gives, or only some of its `checks`.
+
+    SpecError with everything that is wrong.
+    """
+    return _spec(compiler.load(os.fspath(path), params, only=_several(checks)))
+
+
+def loads(text: str, params: Mapping[str, compiler.Override] | None = None, *, directory: StrPath = ".") -> Spec:
+    """Compile the text of a spec; paths in it are relative to `directory`. SpecError with everything that is wrong."""
+    return _spec(compiler.loads(text, params, directory=os.fspath(directory)))
+
+
+def check(
+    path: StrPath,
+    *,
+    select: Iterable[str] | str | None = None,
+    checks: Iterable[str] | str | None = None,
+    tags: Iterable[str] | str | None = None,
+    params: Mapping[str, compiler.Override] | None = None,
+    timeout: float | None = None,
+    threads: int | None = None,
+    domain: Domain = "shared",
+    lp: bool = True,
+    jobs: int | None = None,
+    monitor: Monitor | None = None,
+) -> Report:
+    """Check a spec file: `load`, then `Spec.check`.
+
+    SpecError if the spec cannot be used, InputError if an argument makes no sense.
+    """
+    return load(path, params, checks=checks).check(
+        select=select,
+        tags=tags,
+        timeout=timeout,
+        threads=threads,
+        domain=domain,
+        lp=lp,
+        jobs=jobs,
+        monitor=monitor,
+    )
+
+
+def _spec(compiled: compiler.Compiled) -> Spec:
+    return Spec(compiled.tasks, compiled.finds, compiled.diagnostics)
+
+
+def _several(given: Iterable[str] | str | None) -> list[str] | None:
+    return None if given is None else [given] if isinstance(given, str) else list(given)
+
+
+def select(
+    specs: Sequence[Spec],
+    patterns: Iterable[str] | str | None = None,
+    tags: Iterable[str] | str | None = None,
+    checks: Iterable[str] | str | None = None,
+) -> list[list[Task | Search]]:
+    """The same from several specs; each pattern, tag and check must match something in one of them."""
+    items: list[list[Task | Search]] = [[*spec.tasks, *spec.searches] for spec in specs]
+    for kind, wanted in (("task", _several(patterns)), ("tag", _several(tags)), ("check", _several(checks))):
+        if wanted is None:
+            continue
+        for word in wanted:
+            if not any(_matches(item, kind, word) for group in items for item in group):
+                known = list(dict.fromkeys(n for group in items for i in group for n in _names(i, kind)[:1]))
+                raise InputError(f"no {kind} matches {word!r}{hint(word, known, kind)}")
+        items = [[i for i in group if any(_matches(i, kind, word) for word in wanted)] for group in items]
+    return items
+
+
+def _names(item: Task | Search, kind: str) -> Sequence[str]:
+    """What a word may match: the name itself first."""
+    match kind:
+        case "tag":
+            return item.tags
+        case "check":
+            return [item.check]
+        case _:
+            return [item.id, item.check]
+
+
+def _matches(item: Task | Search, kind: str, word: str) -> bool:
+    return any(_like(name, word) for name in _names(item, kind))
+
+
+def _like(name: str, pattern: str) -> bool:
+    """Brackets belong to ids, so they stand for themselves."""
+    return fnmatchcase(name, pattern.replace("[", "[[]"))

@@ -1,0 +1,53 @@
+"""The command `eqspec`: arguments in, exit code out; everything else is done by the library."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from eqspec import __version__
+from eqspec.cli.arguments import parser
+from eqspec.cli.check import check
+from eqspec.cli.exit import ExitCode
+from eqspec.errors import EqspecError
+
+__all__ = ["ExitCode", "main"]
+
+_WIDTH_OF_FILES = 120
+"""Columns where the output is no terminal and COLUMNS does not say."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `eqspec` with arguments (by default those of the process); its exit code, see `ExitCode`."""
+    arguments = parser(__version__).parse_args(argv)
+    out, err = _console(stderr=False), _console(stderr=True)
+    try:
+        return int(check(arguments, out, err))
+    except EqspecError as problem:
+        err.print(Text.assemble(("error", "bold red"), f": {problem}"), soft_wrap=True)
+        return int(ExitCode.BAD_INPUT)
+    except KeyboardInterrupt:
+        err.print("Interrupted.", soft_wrap=True)
+        return int(ExitCode.INTERRUPTED)
+    except BrokenPipeError:  # whoever read our output has gone, which is theirs to decide
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.INTERNAL)
+    except Exception as error:
+        err.print(Text.assemble(("eqspec failed", "bold red"), f": {type(error).__name__}: {error}"), soft_wrap=True)
+        if arguments.debug:
+            err.print(traceback.format_exc(), highlight=False, markup=False, soft_wrap=True)
+        advice = "please report it" if arguments.debug else "run again with --debug and report it"
+        err.print(f"This is a defect of eqspec; {advice}.", soft_wrap=True)
+        return int(ExitCode.INTERNAL)
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _WIDTH_OF_FILES
+    return console

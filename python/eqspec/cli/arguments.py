@@ -1,0 +1,95 @@
+"""The command line: what can be asked, and how it is explained."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+_DESCRIPTION = "Proves that two neural networks behave equivalently on a region of inputs, or shows an input where not."
+_CODES = """\
+exit codes:
+  0    everything as expected: where a check says 'expect', that; else the claim holds, and not vacuously
+  1    something decided, and not as expected
+  2    a spec, a network or an argument cannot be used (other files are run all the same)
+  3    something left undecided, nothing else wrong
+  4    eqspec itself failed
+  130  interrupted by Ctrl-C; what was known by then is printed
+If several apply, the first of 130, 2, 4, 1, 3, 0 counts.
+"""
+
+
+def parser(version: str) -> argparse.ArgumentParser:
+    """The parser of `eqspec`."""
+    main = argparse.ArgumentParser("eqspec", description=_DESCRIPTION, allow_abbrev=False)
+    main.add_argument("--version", action="version", version=f"eqspec {version}")
+    commands = main.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    check = commands.add_parser(
+        "check",
+        help="decide every claim of spec files",
+        description="Decide every claim of spec files: prove it, or show an input where it does not hold.",
+        epilog=_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    check.add_argument("files", nargs="+", metavar="FILE", help="spec files (*.eqspec)")
+    _selection(check.add_argument_group("what to run"))
+    _effort(check.add_argument_group("how to run"))
+    _output(check.add_argument_group("what to show"))
+    return main
+
+
+def _selection(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--select",
+        action="append",
+        metavar="PATTERN",
+        help="only tasks whose id, as near[delta=0.9], or check matches; * and ? stand for anything; repeatable",
+    )
+    group.add_argument("-c", "--check", action="append", metavar="NAME", help="only this check; repeatable")
+    group.add_argument("-t", "--tag", action="append", metavar="TAG", help="only checks with this tag; repeatable")
+    group.add_argument(
+        "-p",
+        "--param",
+        action="append",
+        default=[],
+        type=_parameter,
+        metavar="NAME=VALUE",
+        help="give a 'param' a value",
+    )
+
+
+def _effort(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--timeout", type=float, metavar="S", help="seconds for each task, instead of what the spec says"
+    )
+    group.add_argument("--threads", type=int, metavar="N", help="threads for each task (default: one per core)")
+    group.add_argument(
+        "--jobs", type=int, metavar="N", help="tasks at once (default: what the spec says, at most one per core)"
+    )
+    group.add_argument(
+        "--domain",
+        choices=("shared", "paper", "naive"),
+        default="shared",
+        help="how outputs are enclosed: shared is the best; paper is as published, naive without differences",
+    )
+    group.add_argument("--no-lp", action="store_true", help="solve no linear programs")
+
+
+def _output(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--format", choices=("human", "json"), default="human", help="a table, or a JSON list with an object per task"
+    )
+    group.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write it to a file; the terminal still shows the table"
+    )
+    group.add_argument(
+        "--save-witness", type=Path, metavar="DIR", help="write every input that breaks a claim, as .json and .npy"
+    )
+    group.add_argument("--debug", action="store_true", help="show where eqspec failed, if it does")
+
+
+def _parameter(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
+    return name.strip(), value.strip()

@@ -1,0 +1,73 @@
+"""What runs right now, on a terminal: one line per task with its certified share, boxes, boxes per second and time."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Column
+from rich.text import Text
+
+from eqspec.report.numbers import count, duration, share
+from eqspec.report.table import STYLES
+from eqspec.tasks.monitor import Monitor
+from eqspec.tasks.monitor import Progress as State
+from eqspec.tasks.result import Result
+from eqspec.tasks.task import Task
+
+
+class LiveMonitor(Monitor):
+    """Lines on a terminal that are redrawn; without a terminal, one line per task that is done."""
+
+    def __init__(self, console: Console, total: int) -> None:
+        self._console, self._total, self._done = console, total, 0
+        self._lines: dict[str, TaskID] = {}
+        self._lock = threading.Lock()
+        self._display = Progress(
+            TextColumn("{task.fields[name]}", table_column=Column(ratio=3, no_wrap=True, overflow="ellipsis")),
+            BarColumn(bar_width=None, table_column=Column(ratio=2, max_width=24)),
+            TextColumn("{task.fields[share]}", table_column=Column(no_wrap=True, justify="right", min_width=7)),
+            TextColumn("{task.fields[boxes]}", table_column=Column(no_wrap=True, justify="right")),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            expand=True,
+            disable=not console.is_terminal,
+        )
+
+    def __enter__(self) -> Self:
+        self._display.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._display.stop()
+
+    def started(self, task: Task) -> None:
+        """Open a line."""
+        with self._lock:
+            self._lines[task.id] = self._display.add_task("", total=1.0, name=task.id, share="0 %", boxes="")
+
+    def progress(self, task: Task, progress: State) -> None:
+        """Redraw the line."""
+        line = self._lines.get(task.id)
+        if line is None:
+            return
+        rate = progress.boxes / progress.seconds if progress.seconds > 0 else 0.0
+        boxes = f"{count(progress.boxes)} boxes, {count(round(rate))}/s"
+        self._display.update(line, completed=progress.certified, share=share(progress.certified), boxes=boxes)
+
+    def finished(self, task: Task, result: Result) -> None:
+        """Close the line; leave one that stays."""
+        with self._lock:
+            self._done += 1
+            done = f"{self._done}/{self._total}" if self._total else f"{self._done}"
+            if (line := self._lines.pop(task.id, None)) is not None:
+                self._display.remove_task(line)
+        verdict = (result.verdict.value, STYLES[result.verdict])
+        message = Text.assemble(f"{done} ", (task.id, "bold"), " ", verdict, f" in {duration(result.seconds)}")
+        self._console.print(message, highlight=False, soft_wrap=True)

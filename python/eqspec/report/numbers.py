@@ -1,0 +1,39 @@
+"""Numbers as people read them: honest to the last digit shown, and short."""
+
+from __future__ import annotations
+
+
+def duration(seconds: float) -> str:
+    """0.02 s, 3.4 s, 2:05, 1:02:05."""
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def count(number: int) -> str:
+    """Thousands apart: 12 345."""
+    return f"{number:,}".replace(",", " ")
+
+
+def share(fraction: float) -> str:
+    """A percentage that says 0 or 100 only if it is."""
+    if fraction <= 0.0 or fraction >= 1.0:
+        return "100 %" if fraction >= 1.0 else "0 %"
+    percent = 100.0 * fraction
+    if percent < 0.1:
+        return "<0.1 %"
+    return ">99.9 %" if percent > 99.9 else f"{percent:.1f} %"
+
+
+def value(number: float) -> str:
+    """Six significant digits."""
+    return f"{number:.6g}"
+
+
+def plural(number: int, word: str) -> str:
+    """1 task, 2 tasks."""
+    return f"{count(number)} {word}{'' if number == 1 else 's'}"

@@ -1,0 +1,143 @@
+"""Results as a table for people, the inputs where a claim breaks, and one line that sums up.
+
+Everything is a rich renderable, so it fits the terminal and loses its colours where there are none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from eqspec.report.numbers import count, duration, plural, share, value
+from eqspec.tasks.bracket import Bracket
+from eqspec.tasks.result import Reason, Result, Verdict, Witness
+
+STYLES = {Verdict.EQUIVALENT: "green", Verdict.DIFFERENT: "red", Verdict.UNKNOWN: "yellow"}
+_MOST_WITNESSES = 20
+_MOST_NUMBERS = 32
+"""Of one input or output that are printed; a saved witness has them all."""
+
+
+def results_table(results: Sequence[Result]) -> RenderableType:
+    """One row per task: verdict, time, boxes, and what there is to say."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("task", overflow="fold")
+    table.add_column("verdict")
+    table.add_column("time", justify="right", no_wrap=True)
+    table.add_column("boxes", justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    for result in results:
+        verdict = Text(result.verdict.value, STYLES[result.verdict])
+        table.add_row(Text(result.id), verdict, duration(result.seconds), count(result.boxes), remark(result))
+    return table
+
+
+def remark(result: Result) -> Text:
+    """Why it is unknown, whether it was expected, and what a search found."""
+    parts: list[Text] = []
+    if result.find is not None:
+        parts.append(Text(bracket_in_words(result.find)))
+    if result.reason is not None:
+        parts.append(Text(_reason_in_words(result), "yellow"))
+    if result.vacuous:
+        empty = "vacuous: nothing in the region meets the condition"
+        parts.append(Text(empty, "" if result.expected == "vacuous" else "red"))
+    if result.as_expected is True and result.expected is not None:
+        parts.append(Text("as expected", "green"))
+    elif result.expected is not None:
+        parts.append(Text(f"expected {result.expected}", "yellow" if result.as_expected is None else "red"))
+    return Text(", ").join(parts)
+
+
+def _reason_in_words(result: Result) -> str:
+    match result.reason:
+        case Reason.ERROR:
+            return f"failed: {result.message}"
+        case Reason.SPURIOUS:
+            words = "only spurious points left"
+        case Reason.INCOMPLETE:
+            words = "boxes too small to split"
+        case Reason.FLOAT_ONLY:
+            words = "breaks in floating point only"
+        case Reason.BOXES:
+            words = "limit on boxes reached"
+        case _:
+            words = str(result.reason)
+    return words if result.find is not None else f"{words}, {share(result.certified_fraction)} proved"
+
+
+def bracket_in_words(bracket: Bracket) -> str:
+    """holds at sigma = 0.12, not at 0.13."""
+    proved = None if bracket.proved is None else value(float(bracket.proved))
+    refuted = None if bracket.refuted is None else value(float(bracket.refuted))
+    if proved is None:
+        return f"no {bracket.variable} proved" + (f", refuted at {refuted}" if refuted else "")
+    held = f"holds at {bracket.variable} = {proved}"
+    if refuted is None:
+        hard = bracket.low if bracket.direction == "smallest" else bracket.high
+        return f"{held}, the {bracket.direction} there is" if bracket.proved == hard else f"{held}, refuted nowhere"
+    return f"{held}, not at {refuted}" + ("" if bracket.gap == "closed" else " (time ran out)")
+
+
+def witnesses(results: Sequence[Result]) -> RenderableType:
+    """The inputs at which claims break, in raw units by name, with both outputs."""
+    broken = [(r, w) for r in results if (w := r.witness or (r.find.witness if r.find else None)) is not None]
+    shown: list[RenderableType] = [_witness(result, witness) for result, witness in broken[:_MOST_WITNESSES]]
+    if hidden := len(broken) - len(shown):
+        shown.append(Text(f"... and {plural(hidden, 'more input')}; --format json or --save-witness has them all"))
+    return Group(*shown)
+
+
+def _witness(result: Result, witness: Witness) -> RenderableType:
+    where = Text.assemble((result.id, "bold"), f"  {witness.statement}")
+    if result.find is not None and result.find.refuted is not None:
+        where.append(f" (at {result.find.variable} = {value(float(result.find.refuted))})")
+    inputs = Text("at ", "bold")
+    names = zip(witness.features, witness.raw, witness.units, strict=True)
+    parts = [f"{name} = {value(float(x))}{f' {unit}' if unit else ''}" for name, x, unit in names]
+    inputs.append(_listed(parts), "not bold")
+    outputs = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+    for heading in ("output", "reference", "candidate"):
+        outputs.add_column(heading, justify="left" if heading == "output" else "right")
+    rows = list(zip(witness.outputs, witness.reference, witness.candidate, strict=True))
+    for name, reference, candidate in rows[:_MOST_NUMBERS]:
+        outputs.add_row(Text(name), value(reference), value(candidate))
+    if len(rows) > _MOST_NUMBERS:
+        outputs.add_row(Text(f"... {len(rows) - _MOST_NUMBERS} more"), "", "")
+    return Group(where, Padding(Group(inputs, outputs, _runtime(witness)), (0, 0, 1, 2)))
+
+
+def _listed(parts: Sequence[str]) -> str:
+    more = f", ... {count(len(parts) - _MOST_NUMBERS)} more" if len(parts) > _MOST_NUMBERS else ""
+    return ", ".join(parts[:_MOST_NUMBERS]) + more
+
+
+def _runtime(witness: Witness) -> Text:
+    if witness.onnxruntime_confirms is None:
+        return Text(f"onnxruntime was not asked: {witness.onnxruntime_reason}", "yellow")
+    if witness.onnxruntime_confirms:
+        return Text("onnxruntime agrees on the original files")
+    return Text("onnxruntime does not: in the files' own precision the claim holds here", "yellow")
+
+
+def summary(results: Sequence[Result], seconds: float, *, interrupted: bool = False, left_out: int = 0) -> Text:
+    """8 tasks in 45.2 s: 2 equivalent, 5 different, 1 unknown. All as expected."""
+    found = Counter(result.verdict for result in results)
+    counts = ", ".join(f"{count(found[v])} {v}" for v in Verdict if found[v])
+    text = Text(f"{plural(len(results), 'task')} in {duration(seconds)}" + (f": {counts}" if counts else ""))
+    wrong = sum(r.as_expected is False for r in results)
+    undecided = sum(r.as_expected is None for r in results)
+    if interrupted:
+        text.append(f". Interrupted, {plural(left_out, 'task')} not run" if left_out else ". Interrupted", "yellow")
+    if wrong:
+        text.append(f". {count(wrong)} not as expected", "bold red")
+    if undecided:
+        text.append(f". {count(undecided)} undecided", "bold yellow")
+    if results and not (wrong or undecided or interrupted):
+        text.append(". All as expected" if any(r.expected for r in results) else ". All hold", "bold green")
+    return text
