@@ -1,0 +1,110 @@
+//! The invariant of a differential zonotope: at every input of the box one assignment of the generators reproduces x, y
+//! and x - y at every neuron of every layer, within the error radius that each form carries. Checked without rounding,
+//! so the radius really has to cover the arithmetic.
+
+use crate::exact::exact;
+use crate::random::{Case, Scale, any_scale, cases, extreme_scale, for_all};
+use crate::trace::{Phases, follow};
+use eqspec::domain::affine::Mass;
+use eqspec::domain::columns::Columns;
+use eqspec::domain::phase::Bounds;
+use eqspec::domain::reach::Layer;
+use eqspec::domain::{Domain, Reach};
+use proptest::prelude::*;
+use std::cell::RefCell;
+
+/// What a run met.
+#[derive(Default, Debug)]
+struct Seen {
+    phases: Phases,
+    overflows: usize,
+    boxes: usize,
+    /// Bounds of x, y or d that are tighter than their own form gives.
+    narrowed: usize,
+}
+
+/// How many bounds of a layer the other two quantities have narrowed.
+fn narrowed(layer: &Layer) -> usize {
+    let forms = [
+        (&layer.z1, &layer.mass1, &layer.x),
+        (&layer.z2, &layer.mass2, &layer.y),
+        (&layer.dp, &layer.massd, &layer.d),
+    ];
+    let by = |(form, mass, bounds): &(&Columns, &Mass, &Bounds)| {
+        let own = |i: usize| mass.magnitude[i] + mass.err[i];
+        (0..form.rows())
+            .filter(|&i| {
+                bounds.upper[i] < form.column(0)[i] + 0.9 * own(i) || bounds.lower[i] > form.column(0)[i] - 0.9 * own(i)
+            })
+            .count()
+    };
+    forms.iter().map(by).sum()
+}
+
+fn contained(case: &Case, domain: Domain, seen: &mut Seen) -> Result<(), TestCaseError> {
+    let (pair, truths) = (case.pair(), case.truths());
+    let mut reach = Reach::new(domain, pair.depth());
+    if reach.propagate(&pair, &case.lower, &case.upper).is_none() {
+        seen.overflows += 1;
+        return Ok(());
+    }
+    seen.boxes += 1;
+    if domain == Domain::Shared {
+        seen.narrowed += reach.layers().iter().map(narrowed).sum::<usize>();
+    }
+    for (i, (&c, &r)) in reach.centre().iter().zip(reach.radius()).enumerate() {
+        let (c, r) = (exact(c), exact(r));
+        prop_assert!(
+            &c - &r <= case.lower[i] && &c + &r >= case.upper[i],
+            "the generators leave out a part of the box"
+        );
+    }
+    for e in &case.points {
+        follow(&truths, &reach, domain, e, &mut seen.phases)?;
+    }
+    Ok(())
+}
+
+fn run(domain: Domain, scale: impl Strategy<Value = Scale> + Clone + 'static) -> Seen {
+    let seen = RefCell::new(Seen::default());
+    let strategy = cases(1..=4, 1..=5, 1..=8, scale, 3);
+    for_all(4000, strategy, |case| contained(&case, domain, &mut seen.borrow_mut()));
+    seen.into_inner()
+}
+
+fn contains(domain: Domain) {
+    let seen = run(domain, any_scale());
+    assert!(
+        seen.phases.0.iter().flatten().all(|&n| n >= 20),
+        "some pair of phases hardly occurred: {seen:?}"
+    );
+    assert!(
+        domain != Domain::Shared || seen.narrowed >= 100,
+        "bounds were hardly ever exchanged: {seen:?}"
+    );
+    assert_eq!(seen.overflows, 0);
+}
+
+#[test]
+fn the_shared_domain_contains_what_happens() {
+    contains(Domain::Shared);
+}
+
+#[test]
+fn the_published_domain_contains_what_happens() {
+    contains(Domain::Paper);
+}
+
+#[test]
+fn the_naive_domain_contains_what_happens() {
+    contains(Domain::Naive);
+}
+
+#[test]
+#[ignore = "an error below the smallest subnormal is lost before a huge weight multiplies it"]
+fn numbers_that_overflow_and_underflow_are_contained_or_given_up() {
+    for domain in [Domain::Shared, Domain::Paper, Domain::Naive] {
+        let seen = run(domain, extreme_scale());
+        assert!(seen.overflows > 100 && seen.boxes > 100, "{seen:?}");
+    }
+}

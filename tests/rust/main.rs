@@ -1,0 +1,13 @@
+//! The core against independent oracles: exact arithmetic, brute force, truth by construction. See tests/README.md for
+//! the other kinds of tests.
+//!
+//! Every random test runs the same cases each time; PROPTEST_RNG_SEED=7 PROPTEST_CASES=20000 tries others.
+#![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp, clippy::many_single_char_names)]
+#![allow(clippy::needless_range_loop, clippy::too_many_lines, clippy::doc_markdown)]
+
+mod bounds;
+mod containment;
+mod exact;
+mod published;
+mod random;
+mod trace;

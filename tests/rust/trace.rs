@@ -1,0 +1,256 @@
+//! One input through both networks and the enclosure at once: from the exact values of all neurons follow the values of
+//! all generators, and the claim is checked layer by layer.
+//!
+//! Every fresh generator is defined by an equation (domain::relu): `relu(x) = lam x + mu (1 + a1)`, the same for a2,
+//! and the recipe of D for `ad`. Solved for the generator with exact x, y, d they give *the* assignment for which the
+//! forms of x, y and d must hold simultaneously.
+
+use crate::exact::{Exact, exact, power_of_two};
+use crate::random::Truth;
+use eqspec::domain::columns::Columns;
+use eqspec::domain::output::Row;
+use eqspec::domain::phase::{Bounds, Phase};
+use eqspec::domain::reach::{Layer, OWN};
+use eqspec::domain::relu::Recipe;
+use eqspec::domain::{Domain, Reach};
+use eqspec::numeric::round::U;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+
+/// Values of all generators at one input.
+#[derive(Default)]
+pub struct Assignment {
+    pub e: Vec<Exact>,
+    pub a1: Vec<Exact>,
+    pub a2: Vec<Exact>,
+    /// The difference's own, in order of appearance.
+    pub own: Vec<Exact>,
+}
+
+/// Where one input leads.
+#[derive(Default)]
+pub struct Trace {
+    pub values: Assignment,
+    /// Exact outputs of f1 and f2.
+    pub x: Vec<Exact>,
+    pub y: Vec<Exact>,
+}
+
+/// How often each pair of phases was met, f1 by rows.
+#[derive(Default, Debug)]
+pub struct Phases(pub [[usize; 3]; 3]);
+
+/// Solving for a generator rounds to 2^-256 of it; this much of the numbers involved is far more than that can do.
+fn slack(size: &Exact) -> Exact {
+    size * &power_of_two(-200)
+}
+
+fn combine<'a>(form: &Columns, i: usize, values: impl Iterator<Item = &'a Exact>) -> Exact {
+    let generators = (1..form.len()).map(|j| form.column(j)[i]).zip(values);
+    &exact(form.column(0)[i]) + &generators.filter(|(g, _)| *g != 0.0).map(|(g, v)| v * g).sum()
+}
+
+impl Assignment {
+    /// The form of neuron i of f1 at these values, likewise for f2 and the difference.
+    fn first(&self, layer: &Layer, i: usize) -> Exact {
+        combine(&layer.z1, i, self.e.iter().chain(&self.a1))
+    }
+
+    fn second(&self, layer: &Layer, i: usize) -> Exact {
+        combine(&layer.z2, i, self.e.iter().chain(&self.a2))
+    }
+
+    fn difference(&self, layer: &Layer, i: usize) -> Exact {
+        let mut own = self.own.iter();
+        let value = |&source: &u32| {
+            if source == OWN {
+                own.next().expect("a value for every generator")
+            } else {
+                &self.a1[source as usize]
+            }
+        };
+        // After ReLU more sources may be listed, for columns that enter with the next layer only.
+        let rest: Exact = layer
+            .source
+            .iter()
+            .take(layer.dq.len())
+            .map(value)
+            .enumerate()
+            .map(|(j, v)| v * layer.dq.column(j)[i])
+            .sum();
+        &combine(&layer.dp, i, self.e.iter().chain(&self.a2)) + &rest
+    }
+
+    /// A functional's row at these values.
+    pub fn row(&self, row: &Row) -> Exact {
+        let values = self.e.iter().chain(&self.a1).chain(&self.a2).chain(&self.own);
+        assert_eq!(
+            row.generators.len(),
+            self.e.len() + self.a1.len() + self.a2.len() + self.own.len()
+        );
+        &exact(row.centre) + &row.generators.iter().zip(values).map(|(&g, v)| v * g).sum()
+    }
+}
+
+/// |value - form| <= err, and the value lies within its bounds.
+fn check(
+    what: &str,
+    l: usize,
+    i: usize,
+    value: &Exact,
+    form: &Exact,
+    err: f64,
+    bounds: &Bounds,
+) -> Result<(), TestCaseError> {
+    let off = (value - form).abs();
+    let allowed = &exact(err) + &slack(&(&value.abs() + &form.abs()));
+    prop_assert!(
+        off <= allowed,
+        "{what}[{i}] of layer {l} is {value:?}, its form {form:?}: off by {off:?}, err is {err:e}"
+    );
+    let (lower, upper) = (bounds.lower[i], bounds.upper[i]);
+    prop_assert!(
+        *value >= lower && *value <= upper,
+        "{what}[{i}] of layer {l} is {value:?}, outside [{lower:e}, {upper:e}]"
+    );
+    Ok(())
+}
+
+/// The fresh generators of one network; the phases must be true.
+fn fresh(what: &str, recipe: &Recipe, values: &[Exact]) -> Result<Vec<Exact>, TestCaseError> {
+    let mut generators = Vec::new();
+    for (i, x) in values.iter().enumerate() {
+        let (phase, slope, mu) = (recipe.phase[i], recipe.slope[i], recipe.fresh[i]);
+        match phase {
+            Phase::Inactive => prop_assert!(*x <= 0.0, "{what}[{i}] = {x:?} is called inactive"),
+            Phase::Active => prop_assert!(*x >= 0.0, "{what}[{i}] = {x:?} is called active"),
+            Phase::Unstable => prop_assert!(
+                (0.0..=1.0).contains(&slope) && mu > 0.0,
+                "slope {slope:e} and fresh generator {mu:e} of {what}[{i}]"
+            ),
+        }
+        // lam = 0 and lam = 1 are exact, so outside of unstable neurons this also says X = lam x.
+        let rest = &(&x.relu() - &(x * slope)) - &exact(mu);
+        prop_assert!(
+            rest.abs() <= mu,
+            "{what}[{i}] = {x:?}: relu(x) - {slope:e} x - {mu:e} = {rest:?}"
+        );
+        if phase == Phase::Unstable {
+            generators.push(rest.over(&exact(mu)));
+        }
+    }
+    prop_assert_eq!(generators.len(), recipe.fresh_generators().count());
+    Ok(generators)
+}
+
+/// The difference's own fresh generators.
+fn own(layer: &Layer, x: &[Exact], y: &[Exact], (a1, a2): (&[Exact], &[Exact])) -> Result<Vec<Exact>, TestCaseError> {
+    let r = &layer.reciped;
+    let spread = |recipe: &Recipe, values: &[Exact]| {
+        let mut values = values.iter();
+        recipe
+            .phase
+            .iter()
+            .map(|&p| {
+                if p == Phase::Unstable {
+                    values.next().cloned()
+                } else {
+                    None
+                }
+                .unwrap_or_default()
+            })
+            .collect::<Vec<_>>()
+    };
+    let (a1, a2) = (spread(&layer.recipe1, a1), spread(&layer.recipe2, a2));
+    let mut generators = Vec::new();
+    for i in 0..x.len() {
+        let after = &x[i].relu() - &y[i].relu();
+        let d = &x[i] - &y[i];
+        let parts = [
+            (&d, r.keep[i]),
+            (&x[i], r.first[i]),
+            (&y[i], r.second[i]),
+            (&exact(r.shift[i]), 1.0),
+            (&a1[i], r.k1[i]),
+            (&a2[i], r.k2[i]),
+        ];
+        let rest = &after - &parts.iter().map(|&(v, c)| v * c).sum();
+        // Coefficients such as lam - 1 are rounded; that much the generator may miss, and the forms' err has to pay for
+        // it.
+        let missed = &(&parts.iter().map(|&(v, c)| (v * c).abs()).sum::<Exact>() * (2.0 * U)) + &exact(r.kd[i]);
+        prop_assert!(
+            r.kd[i] >= 0.0 && rest.abs() <= missed,
+            "D[{i}] = {after:?} of x = {:?}, y = {:?} leaves {rest:?} to {:e}",
+            x[i],
+            y[i],
+            r.kd[i]
+        );
+        if r.kd[i] != 0.0 {
+            let one = exact(1.0);
+            generators.push(rest.over(&exact(r.kd[i])).min(one.clone()).max(-&one));
+        }
+    }
+    Ok(generators)
+}
+
+/// Follows one point, given by the values of the input generators, through both networks and the enclosure that `reach`
+/// holds.
+pub fn follow(
+    truths: &[Truth; 2],
+    reach: &Reach,
+    domain: Domain,
+    e: &[f64],
+    phases: &mut Phases,
+) -> Result<Trace, TestCaseError> {
+    let input = |i: usize| &exact(reach.centre()[i]) + &(&exact(e[i]) * reach.radius()[i]);
+    let input: Vec<Exact> = (0..e.len()).map(input).collect();
+    let (xs, ys) = (truths[0].layers(&input), truths[1].layers(&input));
+    let mut values = Assignment {
+        e: e.iter().copied().map(exact).collect(),
+        ..Assignment::default()
+    };
+    let last = reach.layers().len() - 1;
+    for (l, layer) in reach.layers().iter().enumerate() {
+        let (x, y) = (&xs[l], &ys[l]);
+        prop_assert_eq!(
+            (layer.z1.len(), layer.z2.len()),
+            (
+                1 + values.e.len() + values.a1.len(),
+                1 + values.e.len() + values.a2.len()
+            )
+        );
+        for i in 0..x.len() {
+            check("x", l, i, &x[i], &values.first(layer, i), layer.mass1.err[i], &layer.x)?;
+            check("y", l, i, &y[i], &values.second(layer, i), layer.mass2.err[i], &layer.y)?;
+            if domain != Domain::Naive || l == last {
+                check(
+                    "d",
+                    l,
+                    i,
+                    &(&x[i] - &y[i]),
+                    &values.difference(layer, i),
+                    layer.massd.err[i],
+                    &layer.d,
+                )?;
+            }
+        }
+        if l == last {
+            break;
+        }
+        let (a1, a2) = (fresh("x", &layer.recipe1, x)?, fresh("y", &layer.recipe2, y)?);
+        if domain != Domain::Naive {
+            values.own.extend(own(layer, x, y, (&a1, &a2))?);
+        }
+        values.a1.extend(a1);
+        values.a2.extend(a2);
+        for (&p, &q) in layer.recipe1.phase.iter().zip(&layer.recipe2.phase) {
+            phases.0[p as usize][q as usize] += 1;
+        }
+    }
+    let (mut xs, mut ys) = (xs, ys);
+    Ok(Trace {
+        values,
+        x: xs.pop().unwrap_or_default(),
+        y: ys.pop().unwrap_or_default(),
+    })
+}
