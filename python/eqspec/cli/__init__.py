@@ -12,7 +12,7 @@ from rich.text import Text
 
 from eqspec import __version__
 from eqspec.cli.arguments import parser
-from eqspec.cli.check import check
+from eqspec.cli.check import run_check
 from eqspec.cli.exit import ExitCode
 from eqspec.errors import EqspecError
 
@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser(__version__).parse_args(argv)
     out, err = _console(stderr=False), _console(stderr=True)
     try:
-        return int(check(arguments, out, err))
+        return int(run_check(arguments, out, err))
     except EqspecError as problem:
         err.print(Text.assemble(("error", "bold red"), f": {problem}"), soft_wrap=True)
         return int(ExitCode.BAD_INPUT)

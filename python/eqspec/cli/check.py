@@ -35,7 +35,7 @@ class _Run:
     report: Report = field(default_factory=lambda: Report(()))
 
 
-def check(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
+def run_check(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command: results to `out`, everything else to `err`.
 
     InputError if an argument makes no sense; whatever is wrong with a file is printed, and the other files go on.
