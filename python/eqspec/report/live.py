@@ -27,7 +27,9 @@ class LiveMonitor(Monitor):
         self._lines: dict[str, TaskID] = {}
         self._lock = threading.Lock()
         self._display = Progress(
-            TextColumn("{task.fields[name]}", table_column=Column(ratio=3, no_wrap=True, overflow="ellipsis")),
+            TextColumn(
+                "{task.fields[name]}", markup=False, table_column=Column(ratio=3, no_wrap=True, overflow="ellipsis")
+            ),
             BarColumn(bar_width=None, table_column=Column(ratio=2, max_width=24)),
             TextColumn("{task.fields[share]}", table_column=Column(no_wrap=True, justify="right", min_width=7)),
             TextColumn("{task.fields[boxes]}", table_column=Column(no_wrap=True, justify="right")),
