@@ -56,6 +56,7 @@ class Settings:
         memory: int = 2 << 30,  # bytes for open boxes
         boxes: int = 0,  # stop after so many boxes; 0: no limit
         lp: bool = True,  # ask the LP solver
+        contract: bool = True,  # contract bounds under an assumed violation where that is expected to pay
     ) -> Settings: ...
 
 @final
@@ -111,7 +112,9 @@ class Solution:
     @property
     def lps(self) -> int: ...
     @property
-    def initial_bound(self) -> float: ...  # of the first box: eps largest |bound| of a difference; others likewise over all outputs
+    def initial_bound(
+        self,
+    ) -> float: ...  # of the first box: eps largest |bound| of a difference; others likewise over all outputs
     @property
     def certified_fraction(self) -> float: ...
     @property
@@ -128,7 +131,8 @@ def solve(
     property: Property,
     settings: Settings,
     *,
-    constraints: tuple[Array, Array] | None = None,  # A (q, I), b (q,): only inputs with A x <= b count; must contain the exact region
+    constraints: tuple[Array, Array]
+    | None = None,  # A (q, I), b (q,): only inputs with A x <= b count; must contain the exact region
     answer_lps: Callable[[list[LinearProgram]], list[LpAnswer]] | None = None,
     confirm: Callable[[Array], bool] | None = None,  # replays a candidate (I,) exactly; True makes it the witness
     progress: Callable[[Progress], None] | None = None,  # about ten times a second, on the calling thread

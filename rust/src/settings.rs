@@ -33,6 +33,8 @@ settings! {
     boxes: u64 = 0,
     /// Whether linear programs may be solved.
     lp: bool = true,
+    /// Whether bounds are contracted under an assumed violation where that is expected to pay.
+    contract: bool = true,
 }
 
 impl Settings {

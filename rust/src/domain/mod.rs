@@ -26,10 +26,12 @@
 pub mod affine;
 pub mod columns;
 pub mod influence;
+pub mod knowledge;
 pub mod output;
 pub mod phase;
 pub mod reach;
 pub mod relu;
 
+pub use knowledge::{Contradiction, Knowledge};
 pub use output::{Combination, Form, Output};
 pub use reach::{Domain, Reach};

@@ -5,6 +5,7 @@
 
 use super::affine::{self, Compact, Mass, Packed, append_fresh, transform};
 use super::columns::Columns;
+use super::knowledge::{Contradiction, Knowledge};
 use super::output::Output;
 use super::phase::{Bounds, Phase, exchange};
 use super::relu::{self, DifferenceRecipe, Recipe, carry};
@@ -22,6 +23,21 @@ pub enum Domain {
     Naive,
     /// As published, and bounds of x, y and d are exchanged, fresh generators shared.
     Shared,
+}
+
+/// Why a propagation gave no enclosure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// Numbers left the range of binary64: nothing is known.
+    Overflow,
+    /// What was known beforehand excludes what was found: no input satisfies the assumption.
+    Contradiction,
+}
+
+impl From<Contradiction> for Failure {
+    fn from(_: Contradiction) -> Self {
+        Self::Contradiction
+    }
 }
 
 /// Marks a column of `dq` that is a generator of the difference's own.
@@ -114,12 +130,18 @@ impl Reach {
 
     /// Propagates lower <= x <= upper. `None` if numbers overflowed, so that nothing is known.
     pub fn propagate(&mut self, pair: &Pair, lower: &[f64], upper: &[f64]) -> Option<Output<'_>> {
-        let known = vectorised::run(Propagation { reach: self, pair, lower, upper });
-        known.then(|| Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
+        vectorised::run(Propagation { reach: self, pair, lower, upper, known: None }).ok()?;
+        Some(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
+    }
+
+    /// Propagates a box on which more is known, or assumed: its bounds choose the phases, and what it rules out is a contradiction.
+    pub fn propagate_within(&mut self, pair: &Pair, known: &Knowledge) -> Result<Output<'_>, Failure> {
+        vectorised::run(Propagation { reach: self, pair, lower: &known.lower, upper: &known.upper, known: Some(known) })?;
+        Ok(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
     }
 
     #[inline(always)]
-    fn run(&mut self, pair: &Pair, lower: &[f64], upper: &[f64]) -> bool {
+    fn run(&mut self, pair: &Pair, lower: &[f64], upper: &[f64], known: Option<&Knowledge>) -> Result<(), Failure> {
         self.centre.clear();
         self.radius.clear();
         for (&l, &u) in lower.iter().zip(upper) {
@@ -136,7 +158,12 @@ impl Reach {
             self.bounds(l);
             let layer = &mut self.layers[l];
             if !(layer.x.finite() && layer.y.finite() && layer.d.finite()) {
-                return false;
+                return Err(Failure::Overflow);
+            }
+            if let Some(known) = known.map(|k| &k.layers[l]) {
+                layer.x.intersect(&known.x)?;
+                layer.y.intersect(&known.y)?;
+                layer.d.intersect(&known.d)?;
             }
             if l + 1 < depth {
                 layer.relu(self.domain, pair.inputs());
@@ -145,7 +172,7 @@ impl Reach {
         if self.domain == Domain::Naive {
             self.layers[depth - 1].difference_of_outputs(pair.inputs());
         }
-        true
+        Ok(())
     }
 
     /// x = W centre + b, and one generator W[:, i] * radius_i per input; the inputs are equal, so d = (W1 - W2) x + b1 - b2.
@@ -273,14 +300,15 @@ struct Propagation<'a> {
     pair: &'a Pair,
     lower: &'a [f64],
     upper: &'a [f64],
+    known: Option<&'a Knowledge>,
 }
 
 impl vectorised::Task for Propagation<'_> {
-    type Output = bool;
+    type Output = Result<(), Failure>;
 
     #[inline(always)]
-    fn run(self) -> bool {
-        self.reach.run(self.pair, self.lower, self.upper)
+    fn run(self) -> Self::Output {
+        self.reach.run(self.pair, self.lower, self.upper, self.known)
     }
 }
 

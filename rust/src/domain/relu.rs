@@ -49,7 +49,7 @@ impl Recipe {
                 Phase::Active => (1.0, 0.0),
                 Phase::Unstable => {
                     let slope = (u / (u - l)).clamp(0.0, 1.0);
-                    (slope, half_height(slope, l, u))
+                    (slope, up(0.5 * height(slope, l, u)))
                 }
             };
             self.phase.push(phase);
@@ -67,11 +67,25 @@ impl Recipe {
     }
 }
 
-/// Half of max(-lam l, (1 - lam) u), rounded up.
+/// max(-lam l, (1 - lam) u), rounded up: relu(x) <= lam x + height on [l, u].
 #[inline(always)]
-fn half_height(slope: f64, l: f64, u: f64) -> f64 {
-    let height = mul_up(slope, -l).max(mul_up(sub_up(1.0, slope), u));
-    up(0.5 * height)
+#[must_use]
+pub fn height(slope: f64, l: f64, u: f64) -> f64 {
+    mul_up(slope, -l).max(mul_up(sub_up(1.0, slope), u))
+}
+
+/// max(0, v) - lam v, rounded up.
+#[inline(always)]
+#[must_use]
+pub fn above(lam: f64, v: f64) -> f64 {
+    if v > 0.0 { mul_up(sub_up(1.0, lam), v) } else { mul_up(lam, -v) }
+}
+
+/// min(0, v) - lam v, rounded down.
+#[inline(always)]
+#[must_use]
+pub fn below(lam: f64, v: f64) -> f64 {
+    if v < 0.0 { -mul_up(sub_up(1.0, lam), -v) } else { -mul_up(lam, v) }
 }
 
 /// How the difference passes a layer: D = keep d + first x + second y + shift + k1 a1 + k2 a2 + kd ad, per neuron.
@@ -142,11 +156,7 @@ fn both_unstable(l: f64, u: f64) -> Row {
         return Row::default();
     }
     let lam = (u / (u - l)).clamp(0.0, 1.0);
-    // At an end v: above max(0, v) - lam v and below min(0, v) - lam v, as (1 - lam) v or -lam v by the sign of v, rounded outward.
-    let rest = sub_up(1.0, lam);
-    let above = |v: f64| if v > 0.0 { mul_up(rest, v) } else { mul_up(lam, -v) };
-    let below = |v: f64| if v < 0.0 { -mul_up(rest, -v) } else { -mul_up(lam, v) };
-    let (high, low) = (above(l).max(above(u)), below(l).min(below(u)));
+    let (high, low) = (above(lam, l).max(above(lam, u)), below(lam, l).min(below(lam, u)));
     let shift = 0.5 * (high + low);
     // The interval [low, high] around the rounded middle.
     let kd = sub_up(high, shift).max(sub_up(shift, low));

@@ -3,6 +3,7 @@
 //! Letters: a layer maps n inputs to m outputs; matrices are stored column-major, so that the weights leaving one neuron are contiguous.
 
 pub mod eval;
+pub mod gradient;
 pub mod pair;
 
 pub use pair::Pair;

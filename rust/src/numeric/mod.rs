@@ -6,5 +6,6 @@
 //! a bound proves something only through a comparison that is false for NaN.
 
 pub mod kernels;
+pub mod log;
 pub mod round;
 pub mod vectorised;

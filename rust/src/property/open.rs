@@ -17,6 +17,14 @@ impl Open {
         open
     }
 
+    /// Obligation i alone, of n.
+    #[must_use]
+    pub fn only(i: usize, n: usize) -> Self {
+        let mut open = Self { words: vec![0; n.div_ceil(64)].into_boxed_slice() };
+        open.words[i / 64] |= 1 << (i % 64);
+        open
+    }
+
     /// Marks obligation i as proved.
     pub fn close(&mut self, i: usize) {
         self.words[i / 64] &= !(1 << (i % 64));

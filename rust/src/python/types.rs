@@ -138,9 +138,9 @@ pub struct Settings(pub settings::Settings);
 #[pymethods]
 impl Settings {
     #[new]
-    #[pyo3(signature = (*, domain = "shared", threads = 0, timeout = f64::INFINITY, memory = 2 << 30, boxes = 0, lp = true))]
-    fn new(domain: &str, threads: usize, timeout: f64, memory: usize, boxes: u64, lp: bool) -> PyResult<Self> {
-        let settings = Domain::from_word(domain).map(|domain| settings::Settings { domain, threads, timeout, memory, boxes, lp });
+    #[pyo3(signature = (*, domain = "shared", threads = 0, timeout = f64::INFINITY, memory = 2 << 30, boxes = 0, lp = true, contract = true))]
+    fn new(domain: &str, threads: usize, timeout: f64, memory: usize, boxes: u64, lp: bool, contract: bool) -> PyResult<Self> {
+        let settings = Domain::from_word(domain).map(|domain| settings::Settings { domain, threads, timeout, memory, boxes, lp, contract });
         let settings = settings.and_then(|s| s.validate().map(|()| s));
         settings.map(Self).map_err(|e| input_error(&e))
     }
@@ -272,6 +272,7 @@ impl Solution {
             ("zonotope", s.zonotope),
             ("inherited", s.inherited),
             ("program", s.program),
+            ("contraction", s.contraction),
             ("overflow", s.overflow),
         ] {
             dict.set_item(name, count)?;

@@ -2,19 +2,25 @@
 //!
 //! Stages by cost: the region's constraints, bounds of f1 against the guards, zonotope rows, multipliers inherited from the parent, a linear program.
 
+use super::attack::{Attack, Zeal};
 use super::candidates::Candidates;
 use super::node::Inherited;
 use super::shared::Tally;
 use super::worker::Context;
 use super::{Node, Request, split};
 use crate::domain::influence::Influence;
+use crate::bound::{Assumption, Contraction, Contractor, Effort, Fate};
 use crate::domain::output::Row;
-use crate::domain::reach::Layer;
-use crate::domain::{Output, Reach};
+use crate::domain::reach::{Failure, Layer};
+use crate::domain::{Knowledge, Output, Reach};
 use crate::lp::certified::{self, Scratch};
 use crate::lp::{Answer, LinearProgram, Multipliers, RegionRow, program};
-use crate::property::Violation;
-use std::sync::mpsc;
+use crate::property::{Open, Violation};
+use std::sync::{Arc, mpsc};
+
+/// Up to so many free inputs, halving them beats contracting bounds: on ACAS Xu (5 inputs) a contraction saved a dozen boxes and cost hundreds, on jets (16)
+/// it replaced a hundred thousand boxes by thirty.
+const FEW_INPUTS: usize = 8;
 
 /// What became of a box.
 pub enum Outcome {
@@ -22,6 +28,8 @@ pub enum Outcome {
     Closed,
     /// Not proved: halve it.
     Split(Node, Option<(usize, f64)>),
+    /// Not proved, and already taken apart.
+    Branch(Vec<Node>),
     /// Linear programs might prove it.
     Ask(Box<Asked>),
 }
@@ -55,6 +63,8 @@ pub struct Attempt<'a> {
     row: Row,
     scratch: Scratch,
     candidates: Candidates,
+    attack: Attack,
+    contractor: Contractor<'a>,
     requests: &'a mpsc::Sender<Request>,
     /// Counters.
     pub tally: Tally,
@@ -68,6 +78,8 @@ impl<'a> Attempt<'a> {
             row: Row::default(),
             scratch: Scratch::default(),
             candidates: Candidates::default(),
+            attack: Attack::default(),
+            contractor: Contractor::new(context.pair),
             requests,
             tally: Tally::default(),
             context,
@@ -80,14 +92,25 @@ impl<'a> Attempt<'a> {
         let first = shared.count_box();
         if !region.contract(&mut node.lower, &mut node.upper) {
             self.tally.stages.outside += 1;
-            shared.close(node.depth);
-            return Outcome::Closed;
+            return self.proved(&node, node.open.len());
         }
-        let Some(output) = self.reach.propagate(pair, &node.lower, &node.upper) else {
-            self.tally.stages.overflow += 1;
-            let halving = split::choose(&[], &node.lower, &node.upper);
-            return Outcome::Split(node, halving);
+        let reached = match &node.focus {
+            Some(known) => self.reach.propagate_within(pair, known),
+            None => self.reach.propagate(pair, &node.lower, &node.upper).ok_or(Failure::Overflow),
         };
+        let output = match reached {
+            Ok(output) => output,
+            Err(Failure::Overflow) => {
+                self.tally.stages.overflow += 1;
+                let halving = split::choose(&[], &node.lower, &node.upper);
+                return Outcome::Split(node, halving);
+            }
+            Err(Failure::Contradiction) => {
+                self.tally.stages.contraction += node.open.len() as u64;
+                return self.proved(&node, node.open.len());
+            }
+        };
+        let opened = node.open.len();
         if first {
             shared.set_initial_bound(output.largest_difference(property.reported.iter().copied()));
         }
@@ -129,10 +152,16 @@ impl<'a> Attempt<'a> {
             }
         }
         if node.open.is_empty() {
-            shared.close(node.depth);
-            return Outcome::Closed;
+            return self.proved(&node, opened);
         }
         node.bound = worst.0;
+        let zeal = if first { Some(Zeal { starts: 8, steps: 40 }) } else { node.focus.is_some().then_some(Zeal { starts: 1, steps: 20 }) };
+        if let Some(zeal) = zeal {
+            let Self { context, candidates, requests, tally, attack, .. } = self;
+            if attack.run(context, &node, zeal, candidates, requests, tally) {
+                return Outcome::Closed;
+            }
+        }
         if !first {
             let violation = &property.obligations[worst.1].violation;
             let output = Output::new(&self.reach.layers()[pair.depth() - 1], pair.inputs(), settings.domain);
@@ -146,15 +175,102 @@ impl<'a> Attempt<'a> {
         if let Some(inherited) = node.inherited.clone() {
             self.inherit(&mut node, &inherited, &rows);
             if node.open.is_empty() {
-                shared.close(node.depth);
-                return Outcome::Closed;
+                return self.proved(&node, opened);
             }
+        }
+        shared.prove(node.depth, opened - node.open.len());
+        let contract = settings.contract && self.worth_contracting(&node);
+        if contract && node.focus.is_some() {
+            return self.contract(node);
         }
         let halving = split::choose(self.influence.score(self.reach.layers(), pair.inputs()), &node.lower, &node.upper);
         if settings.lp && (!property.guards.is_empty() || !rows.is_empty()) {
             return Outcome::Ask(Box::new(self.ask(node, rows, halving)));
         }
-        Outcome::Split(node, halving)
+        if contract { self.contract(node) } else { Outcome::Split(node, halving) }
+    }
+
+    /// A node is done: so many obligations were open on it when it was taken up.
+    fn proved(&self, node: &Node, opened: usize) -> Outcome {
+        self.context.shared.prove(node.depth, opened);
+        self.context.shared.leave(1, 0);
+        Outcome::Closed
+    }
+
+    /// Whether contraction is expected to pay on this node.
+    ///
+    /// Halving inputs is right for few of them and hopeless for many; what decides is how many boxes a contraction (a thousand times as dear) would save.
+    fn worth_contracting(&self, node: &Node) -> bool {
+        let linear = |o: usize| matches!(self.context.property.obligations[o].violation, Violation::Linear { .. });
+        self.context.pair.inputs() > FEW_INPUTS && node.open.iter().all(linear)
+    }
+
+    /// Contracts the bounds under each open violation in turn. What is not contradicted goes on alone, with its own bounds.
+    fn contract(&mut self, mut node: Node) -> Outcome {
+        let Context { pair, property, shared, .. } = self.context;
+        let opened = node.open.len();
+        let start = match &node.focus {
+            Some(known) => {
+                let mut known = Knowledge::clone(known);
+                if known.intersect(self.reach.layers()).is_err() {
+                    self.tally.stages.contraction += opened as u64;
+                    return self.proved(&node, opened);
+                }
+                known
+            }
+            None => {
+                // The workspace may have gone on to other boxes since.
+                if self.reach.propagate(pair, &node.lower, &node.upper).is_none() {
+                    return Outcome::Split(node, None);
+                }
+                Knowledge::of(self.reach.layers(), &node.lower, &node.upper)
+            }
+        };
+        let mut children = Vec::new();
+        for o in node.open.clone().iter() {
+            let Some(assumption) = Assumption::new(property, &property.obligations[o], pair.outputs()) else { continue };
+            if shared.stopping() {
+                return Outcome::Closed;
+            }
+            match self.contractor.contract(start.clone(), &assumption, Effort::default(), &mut self.reach, || shared.stopping()) {
+                Fate::Proved => {
+                    self.tally.stages.contraction += 1;
+                    node.open.close(o);
+                }
+                Fate::Open(left) => {
+                    let Contraction { knowledge, bound, corner, .. } = *left;
+                    let at = |i: usize| corner.get(i).map_or(node.lower[i], |x| x.clamp(node.lower[i], node.upper[i]));
+                    if self.candidates.attempt(&self.context, &node.open, at, self.requests, &mut self.tally) {
+                        return Outcome::Closed;
+                    }
+                    // The score belongs to the last propagation, which was the contraction's own.
+                    let score = self.influence.score(self.reach.layers(), pair.inputs());
+                    let Some((input, middle)) = split::choose(score, &knowledge.lower, &knowledge.upper) else {
+                        self.tally.stuck += 1;
+                        continue;
+                    };
+                    let mut alone = node.clone();
+                    alone.open = Open::only(o, property.obligations.len());
+                    alone.bound = bound;
+                    alone.depth += 1;
+                    for low in [true, false] {
+                        let mut child = alone.clone();
+                        let mut known = knowledge.clone();
+                        if low {
+                            known.upper[input] = middle;
+                        } else {
+                            known.lower[input] = middle;
+                        }
+                        child.lower = known.lower.clone().into();
+                        child.upper = known.upper.clone().into();
+                        child.focus = Some(Arc::new(known));
+                        children.push(child);
+                    }
+                }
+            }
+        }
+        shared.prove(node.depth, opened - node.open.len());
+        Outcome::Branch(children)
     }
 
     /// The parent's multipliers on this box: one row per obligation.
@@ -215,6 +331,7 @@ impl<'a> Attempt<'a> {
         let Context { pair, property, settings, shared, .. } = self.context;
         let Asked { mut node, layer, centre, radius, region, groups, halving, .. } = asked;
         let output = Output::new(&layer, pair.inputs(), settings.domain);
+        let opened = node.open.len();
         let mut kept: Vec<(usize, Multipliers)> = Vec::new();
         let mut worst = f64::NEG_INFINITY;
         for ((guard, members), answer) in groups.iter().zip(answers) {
@@ -251,16 +368,16 @@ impl<'a> Attempt<'a> {
             }
         }
         if node.open.is_empty() {
-            shared.close(node.depth);
-            return Outcome::Closed;
+            return self.proved(&node, opened);
         }
+        shared.prove(node.depth, opened - node.open.len());
         if worst.is_finite() {
             node.bound = node.bound.min(worst);
         }
         if !kept.is_empty() {
             node.inherited = Some(kept.into());
         }
-        Outcome::Split(node, halving)
+        if settings.contract && self.worth_contracting(&node) { self.contract(node) } else { Outcome::Split(node, halving) }
     }
 }
 
@@ -288,5 +405,12 @@ pub fn halves(node: Node, input: usize, middle: f64, number: &mut u64) -> [Node;
     *number += 2;
     low.upper[input] = middle;
     high.lower[input] = middle;
+    for child in [&mut low, &mut high] {
+        if let Some(focus) = &child.focus {
+            let mut known = Knowledge::clone(focus);
+            (known.lower, known.upper) = (child.lower.to_vec(), child.upper.to_vec());
+            child.focus = Some(Arc::new(known));
+        }
+    }
     [low, high]
 }

@@ -6,6 +6,7 @@
 //! Workers run in a pool of their own that lives as long as the call. They never call out: linear programs and candidate counterexamples travel to the
 //! calling thread, where a [`Host`] answers.
 
+mod attack;
 mod attempt;
 mod candidates;
 mod node;
@@ -55,7 +56,7 @@ pub enum Reason {
 /// What the search knows so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// Share of the box that is proved, by volume.
+    /// Share of the claim that is proved: over all obligations, by volume of the box (halves of a phase split count like halves of a box).
     pub certified: f64,
     /// Boxes bounded.
     pub boxes: u64,
@@ -80,6 +81,8 @@ pub struct Stages {
     pub inherited: u64,
     /// Obligations proved by multipliers from a solved program.
     pub program: u64,
+    /// Obligations proved by contracting bounds under their violation.
+    pub contraction: u64,
     /// Boxes on which arithmetic overflowed.
     pub overflow: u64,
 }
@@ -101,7 +104,7 @@ pub struct Solution {
     pub lps: u64,
     /// Largest |bound| of the difference on the first box.
     pub initial_bound: f64,
-    /// Share of the box that is proved, exact up to its conversion to binary64.
+    /// Share of the claim that is proved, as in [`Progress::certified`], exact up to its conversion to binary64.
     pub certified_fraction: f64,
     /// Boxes left open.
     pub open_boxes: u64,
@@ -165,13 +168,13 @@ fn run(pair: &Pair, region: &Region, property: &Property, settings: &Settings, h
             scope.spawn(move |_| worker::run(context, &requests));
         }
         drop(requests);
-        serve(&inbox, threads, &shared, host);
+        serve(&inbox, threads, &shared, property.obligations.len(), host);
     });
-    Ok(shared.into_solution(property.obligations.is_empty()))
+    Ok(shared.into_solution(property.obligations.len()))
 }
 
 /// The calling thread's part: answer, confirm, report, until every worker is done.
-fn serve(inbox: &mpsc::Receiver<Request>, workers: usize, shared: &Shared, host: &mut dyn Host) {
+fn serve(inbox: &mpsc::Receiver<Request>, workers: usize, shared: &Shared, obligations: usize, host: &mut dyn Host) {
     let mut running = workers;
     let mut last = Instant::now();
     while running > 0 {
@@ -185,7 +188,7 @@ fn serve(inbox: &mpsc::Receiver<Request>, workers: usize, shared: &Shared, host:
         }
         if last.elapsed() >= TICK {
             last = Instant::now();
-            if !host.progress(&shared.progress()) {
+            if !host.progress(&shared.progress(obligations)) {
                 shared.stop(Reason::Interrupted);
             }
         }

@@ -1,5 +1,6 @@
 //! A node of the search tree: a sub-box as two short vectors, and what is known there.
 
+use crate::domain::Knowledge;
 use crate::lp::Multipliers;
 use crate::property::Open;
 use std::cmp::Ordering;
@@ -25,13 +26,15 @@ pub struct Node {
     pub open: Open,
     /// Multipliers that served the parent.
     pub inherited: Option<Inherited>,
+    /// Bounds under the assumption that the one open obligation is violated.
+    pub focus: Option<Arc<Knowledge>>,
 }
 
 impl Node {
     /// The whole box.
     #[must_use]
     pub fn root(lower: Vec<f64>, upper: Vec<f64>, open: Open) -> Self {
-        Self { lower: lower.into(), upper: upper.into(), depth: 0, bound: f64::INFINITY, number: 0, open, inherited: None }
+        Self { lower: lower.into(), upper: upper.into(), depth: 0, bound: f64::INFINITY, number: 0, open, inherited: None, focus: None }
     }
 
     /// Bytes this node holds, for the memory budget; shared multipliers are counted by half.
@@ -40,7 +43,8 @@ impl Node {
         let multipliers = self.inherited.as_ref().map_or(0, |list| {
             list.iter().map(|(_, m)| 8 * (m.guard.len() + m.link.len() + m.region.len()) + 96).sum::<usize>() / 2
         });
-        std::mem::size_of::<Self>() + 16 * self.lower.len() + 16 + multipliers
+        let focus = self.focus.as_ref().map_or(0, |k| 48 * k.layers.iter().map(|l| l.x.lower.len()).sum::<usize>() + 16 * k.lower.len());
+        std::mem::size_of::<Self>() + 16 * self.lower.len() + 16 + multipliers + focus
     }
 }
 

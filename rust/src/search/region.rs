@@ -97,6 +97,17 @@ impl Region {
         true
     }
 
+    /// Moves a point towards the region, one constraint after the other; only for finding candidates.
+    pub fn approach(&self, point: &mut [f64]) {
+        for c in &self.constraints {
+            let excess = c.coefficients.iter().zip(point.iter()).map(|(a, x)| a * x).sum::<f64>() - c.bound;
+            let square = c.coefficients.iter().map(|a| a * a).sum::<f64>();
+            if excess > 0.0 && square > 0.0 {
+                point.iter_mut().zip(&c.coefficients).for_each(|(x, a)| *x -= 1.000_001 * excess / square * a);
+            }
+        }
+    }
+
     /// The constraints over the generators of a box: A (centre + radius e) <= b.
     #[must_use]
     pub fn rows(&self, centre: &[f64], radius: &[f64]) -> Vec<RegionRow> {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Boxes deeper than this do not count towards the certified share: less than 2^-DEPTHS of the whole each.
+/// Nodes deeper than this do not count towards the certified share: less than 2^-DEPTHS of the whole each.
 const DEPTHS: usize = 2048;
 
 /// Counters a worker keeps for itself and hands in at the end.
@@ -126,12 +126,11 @@ impl Shared {
         self.guard_met.store(true, Ordering::Relaxed);
     }
 
-    /// A box was closed by a proof.
-    pub fn close(&self, depth: usize) {
+    /// Obligations were proved on a node.
+    pub fn prove(&self, depth: usize, obligations: usize) {
         if let Some(count) = self.closed.get(depth) {
-            count.fetch_add(1, Ordering::Relaxed);
+            count.fetch_add(obligations as u64, Ordering::Relaxed);
         }
-        self.leave(1, 0);
     }
 
     /// `done` boxes left the search and `new` ones came in their place.
@@ -201,10 +200,11 @@ impl Shared {
         t.zonotope += s.zonotope;
         t.inherited += s.inherited;
         t.program += s.program;
+        t.contraction += s.contraction;
         t.overflow += s.overflow;
     }
 
-    /// Sum of 2^-depth over the closed boxes, and the largest depth: two boxes of a depth make one of the depth above, so the binary digits are exact.
+    /// Sum of 2^-depth over the proved obligations, and the largest depth: two of a depth make one of the depth above, so the binary digits are exact.
     fn certified(&self) -> (f64, usize) {
         let (mut carry, mut fraction, mut deepest) = (0u64, 0.0f64, 0);
         for (depth, count) in self.closed.iter().enumerate().rev() {
@@ -222,8 +222,10 @@ impl Shared {
         (fraction, deepest)
     }
 
-    pub fn progress(&self) -> Progress {
-        let (certified, depth) = self.certified();
+    pub fn progress(&self, obligations: usize) -> Progress {
+        let (proved, depth) = self.certified();
+        #[allow(clippy::cast_precision_loss)]
+        let certified = if obligations == 0 { 1.0 } else { proved / obligations as f64 };
         Progress {
             certified,
             boxes: self.boxes.load(Ordering::Relaxed),
@@ -233,9 +235,10 @@ impl Shared {
         }
     }
 
-    /// The result after all workers have ended; `trivial` if there was nothing to prove.
-    pub fn into_solution(self, trivial: bool) -> Solution {
-        let progress = self.progress();
+    /// The result after all workers have ended, for a claim of so many obligations.
+    pub fn into_solution(self, obligations: usize) -> Solution {
+        let trivial = obligations == 0;
+        let progress = self.progress(obligations);
         let tally = *lock(&self.tally);
         let witness = lock(&self.witness).take();
         let undecided = if tally.refused > 0 { Reason::Spurious } else { Reason::Incomplete };

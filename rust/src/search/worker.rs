@@ -104,21 +104,35 @@ impl Worker<'_> {
         match outcome {
             Outcome::Closed => {}
             Outcome::Ask(asked) => self.waiting.push(*asked),
+            Outcome::Branch(children) => {
+                self.attempt.tally.splits += 1;
+                shared.leave(1, children.len() as u64);
+                for mut child in children {
+                    child.number = self.number;
+                    self.number += 1;
+                    self.keep(child);
+                }
+            }
             Outcome::Split(_, None) => {
                 self.attempt.tally.stuck += 1;
                 shared.leave(1, 0);
             }
             Outcome::Split(node, Some((input, middle))) => {
                 self.attempt.tally.splits += 1;
-                for child in halves(node, input, middle, &mut self.number) {
-                    if shared.hold(child.bytes()) {
-                        self.stack.push(child);
-                    } else {
-                        self.heap.push(child);
-                    }
-                }
                 shared.leave(1, 2);
+                for child in halves(node, input, middle, &mut self.number) {
+                    self.keep(child);
+                }
             }
+        }
+    }
+
+    /// Keeps a node for later: in the heap, or on the stack once memory is spent.
+    fn keep(&mut self, node: Node) {
+        if self.context.shared.hold(node.bytes()) {
+            self.stack.push(node);
+        } else {
+            self.heap.push(node);
         }
     }
 

@@ -1,0 +1,103 @@
+//! The assumption of a proof by contradiction: some obligation is violated.
+//!
+//! Both parts are linear in the outputs: guard rows G f1 + c >= 0, and the violation v1.f1 + v2.f2 + vd.(f1 - f2) + v0 >= 0. For an exact confidence delta the
+//! guard is z_k - LSE(z_l, l != k) >= t, and LSE(z) = max over weights w of w.z + H(w) with the entropy H. So multipliers lam >= 0 of the rows give, besides
+//! sum lam_l (z_k - z_l - t) >= 0, the stronger sum lam_l (z_k - z_l - t) - |lam| H(lam / |lam|) >= 0: the polytope's constants with an entropy term.
+
+use crate::domain::{Combination, Form};
+use crate::property::{Guard, Obligation, Property, Violation};
+
+/// A violated obligation in coefficients over O outputs.
+#[derive(Debug, Clone)]
+pub struct Assumption {
+    /// Guard rows, row-major (R, O).
+    pub guard: Vec<f64>,
+    /// Constants of the guard rows (R).
+    pub constants: Vec<f64>,
+    /// Whether the guard is an exact confidence, so that the entropy term counts.
+    pub entropy: bool,
+    /// Coefficients of f1 in the violation (O).
+    pub first: Vec<f64>,
+    /// Of f2.
+    pub second: Vec<f64>,
+    /// Of f1 - f2.
+    pub difference: Vec<f64>,
+    /// The violation's constant, rounded up.
+    pub constant: f64,
+    /// Whether a violation of exactly zero counts.
+    pub strict: bool,
+}
+
+impl Assumption {
+    /// The negation of an obligation; `None` where it is not linear.
+    #[must_use]
+    pub fn new(property: &Property, obligation: &Obligation, outputs: usize) -> Option<Self> {
+        let Violation::Linear { writings, strict } = &obligation.violation else { return None };
+        let dense = |combination: &Combination, form: Form| {
+            let mut v = vec![0.0; outputs];
+            combination.terms.iter().filter(|t| t.0 == form).for_each(|&(_, o, c)| v[o] += c);
+            v
+        };
+        let guard = obligation.guard.map(|g| &property.guards[g]);
+        let rows: &[Combination] = guard.map_or(&[], |g: &Guard| &g.rows);
+        Some(Self {
+            guard: rows.iter().flat_map(|r| dense(r, Form::First)).collect(),
+            constants: rows.iter().map(|r| r.constant).collect(),
+            entropy: guard.is_some_and(|g| g.log_confidence.is_some()),
+            first: dense(&writings[0], Form::First),
+            second: dense(&writings[0], Form::Second),
+            difference: dense(&writings[0], Form::Difference),
+            constant: writings[0].constant,
+            strict: *strict,
+        })
+    }
+
+    /// R.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.constants.len()
+    }
+
+    /// O.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.first.len()
+    }
+
+    /// The violation at concrete outputs.
+    #[must_use]
+    pub fn violation_at(&self, first: &[f64], second: &[f64]) -> f64 {
+        let terms = (0..first.len()).map(|o| self.first[o] * first[o] + self.second[o] * second[o] + self.difference[o] * (first[o] - second[o]));
+        terms.sum::<f64>() + self.constant
+    }
+
+    /// How far f1 is inside the guard (negative: outside), and the derivative with respect to its outputs; infinite without a guard.
+    pub fn slack_at(&self, first: &[f64], slope: &mut Vec<f64>) -> f64 {
+        let outputs = first.len();
+        slope.clear();
+        slope.resize(outputs, 0.0);
+        let row = |l: usize| &self.guard[l * outputs..(l + 1) * outputs];
+        let value = |l: usize| row(l).iter().zip(first).map(|(g, z)| g * z).sum::<f64>() + self.constants[l];
+        let values: Vec<f64> = (0..self.rows()).map(value).collect();
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        if !self.entropy {
+            if let Some(l) = values.iter().position(|&v| v == least) {
+                slope.copy_from_slice(row(l));
+            }
+            return least;
+        }
+        // z_k - LSE(z_l) - t is the soft minimum of the rows.
+        let total: f64 = values.iter().map(|v| (least - v).exp()).sum();
+        for (l, v) in values.iter().enumerate() {
+            let weight = (least - v).exp() / total;
+            slope.iter_mut().zip(row(l)).for_each(|(s, g)| *s += weight * g);
+        }
+        least - total.ln()
+    }
+
+    /// Whether a lower bound of minus the violation contradicts it.
+    #[must_use]
+    pub fn contradicted_by(&self, lower: f64) -> bool {
+        if self.strict { lower > 0.0 } else { lower >= 0.0 }
+    }
+}

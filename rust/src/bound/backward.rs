@@ -1,0 +1,697 @@
+//! Lower bounds of many functionals at once, under an assumed violation, by pulling them back to the inputs.
+//!
+//! # The bound
+//! For a functional h (a neuron's x, y or d before ReLU, an input, each with a sign, or minus the violation itself) and multipliers lam, nu >= 0,
+//!     h >= h - sum lam_l guard_l - nu violation        wherever guard and violation hold,
+//! and the right side is p.f1 + q.f2 + s.(f1 - f2) + constant at the outputs, with h itself joining at its own layer. Because X - Y - D = 0, for any link g
+//!     p.X + q.Y + s.D = (p + g).X + (q - g).Y + (s - g).D.
+//! Through ReLU each coefficient takes its side of the relaxation ([`super::relax`]); through an affine layer
+//!     p' = W1^T p,  q' = W2^T q + (W1 - W2)^T s,  s' = W1^T s,  constant += p.b1 + q.b2 + s.(b1 - b2).
+//! At the inputs X = Y and D = 0, so the bound is (p + q).centre - |p + q|.radius + constant.
+//!
+//! # Gradients
+//! With the sides of all relaxations fixed the bound is linear in each multiplier, and its derivative is the value of what the multiplier weighs in the
+//! *surrogate*: the relaxed networks at the minimising corner, run forwards. d/dg = X - Y - D, d/dalpha = p x where p >= 0, d/dlam = -guard, and so on.
+//!
+//! # Rounding
+//! Each computed coefficient vector is taken as the functional from there on; what it misses of the exact one is at most gamma sum |W||p| per entry, and costs
+//! that times the size of the variable. By Hoelder the total is gamma |p|_1 times a number per layer, so every iterate is rigorous for one scalar more.
+//!
+//! Arrays are functional-major: column f, of m entries, belongs to functional f.
+
+use super::assumption::Assumption;
+use super::contract::Neuron;
+use super::parameters::{Parameters, Sizes};
+use super::relax::{OneSided, Relaxation, View};
+use crate::domain::knowledge::Knowledge;
+use crate::domain::phase::Bounds;
+use crate::network::{Affine, Pair};
+use crate::numeric::kernels::{Into, product, transposed_product};
+use crate::numeric::log::ln;
+use crate::numeric::round::{U, down, gamma};
+use crate::numeric::vectorised;
+
+/// A quantity whose lower bound is sought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Functional {
+    /// Minus the violation.
+    Target,
+    /// Sign * x of a hidden neuron, before ReLU.
+    First {
+        /// Hidden layer.
+        layer: usize,
+        /// Neuron.
+        neuron: usize,
+        /// Whether the sign is minus.
+        negative: bool,
+    },
+    /// Sign * y.
+    Second {
+        /// Hidden layer.
+        layer: usize,
+        /// Neuron.
+        neuron: usize,
+        /// Whether the sign is minus.
+        negative: bool,
+    },
+    /// Sign * d.
+    Difference {
+        /// Hidden layer.
+        layer: usize,
+        /// Neuron.
+        neuron: usize,
+        /// Whether the sign is minus.
+        negative: bool,
+    },
+    /// Sign * input.
+    Input {
+        /// Which.
+        input: usize,
+        /// Whether the sign is minus.
+        negative: bool,
+    },
+}
+
+/// Per affine layer: the largest |W| in each column, for the rounding bound.
+#[derive(Debug, Clone)]
+struct ColumnMaxima {
+    first: Vec<f64>,
+    second: Vec<f64>,
+    difference: Vec<f64>,
+    errors: [Option<Vec<f64>>; 2],
+    bias: f64,
+    bias_error: f64,
+}
+
+fn column_maxima(matrix: &[f64], m: usize) -> Vec<f64> {
+    matrix.chunks_exact(m.max(1)).map(|c| c.iter().fold(0.0, |a: f64, w| a.max(w.abs()))).collect()
+}
+
+/// What rounding in one affine layer can cost per unit of |p|_1, |q|_1, |s|_1.
+#[derive(Debug, Clone, Copy, Default)]
+struct Price {
+    first: f64,
+    second: f64,
+    difference: f64,
+}
+
+/// Coefficients of all functionals at one layer, each m x F.
+#[derive(Debug, Clone, Default)]
+struct Coefficients {
+    first: Vec<f64>,
+    second: Vec<f64>,
+    difference: Vec<f64>,
+}
+
+impl Coefficients {
+    fn resize(&mut self, n: usize) {
+        for v in [&mut self.first, &mut self.second, &mut self.difference] {
+            v.resize(n, 0.0);
+        }
+    }
+}
+
+/// A workspace for batches on one pair.
+pub struct Backward<'a> {
+    pair: &'a Pair,
+    maxima: Vec<ColumnMaxima>,
+    relaxations: Vec<Relaxation>,
+    prices: Vec<Price>,
+    centre: Vec<f64>,
+    radius: Vec<f64>,
+    /// Largest absolute output or difference of outputs.
+    output_size: f64,
+    /// After the link and the folds, before the relaxation, per hidden layer: the sides taken.
+    sides: Vec<Coefficients>,
+    /// Travelling coefficients, and the next ones.
+    now: Coefficients,
+    next: Coefficients,
+    /// Coefficients of the inputs, I x F.
+    inputs: Vec<f64>,
+    constant: Vec<f64>,
+    mass: Vec<f64>,
+    err: Vec<f64>,
+    bounds: Vec<f64>,
+    gradient: Vec<f64>,
+}
+
+impl<'a> Backward<'a> {
+    /// For one pair.
+    #[must_use]
+    pub fn new(pair: &'a Pair) -> Self {
+        let largest = |v: &[f64]| v.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+        let maxima = (0..pair.depth()).map(|l| {
+            let (a, b, d) = (&pair.first[l], &pair.second[l], &pair.difference[l]);
+            let error = |layer: &Affine| layer.weight_error.as_ref().map(|e| column_maxima(e, layer.rows));
+            let bias_error = |layer: &Affine| layer.bias_error.as_deref().map_or(0.0, largest);
+            ColumnMaxima {
+                first: column_maxima(&a.weight, a.rows),
+                second: column_maxima(&b.weight, a.rows),
+                difference: column_maxima(&d.weight, a.rows),
+                errors: [error(a), error(b)],
+                bias: largest(&a.bias).max(largest(&b.bias)).max(largest(&d.bias)),
+                bias_error: bias_error(a).max(bias_error(b)),
+            }
+        });
+        let hidden = pair.depth() - 1;
+        Self {
+            pair,
+            maxima: maxima.collect(),
+            relaxations: vec![Relaxation::default(); hidden],
+            prices: vec![Price::default(); pair.depth()],
+            centre: Vec::new(),
+            radius: Vec::new(),
+            output_size: 0.0,
+            sides: vec![Coefficients::default(); hidden],
+            now: Coefficients::default(),
+            next: Coefficients::default(),
+            inputs: Vec::new(),
+            constant: Vec::new(),
+            mass: Vec::new(),
+            err: Vec::new(),
+            bounds: Vec::new(),
+            gradient: Vec::new(),
+        }
+    }
+
+    /// Widths of the hidden layers.
+    #[must_use]
+    pub fn hidden(&self) -> Vec<usize> {
+        self.pair.first[..self.pair.depth() - 1].iter().map(|l| l.rows).collect()
+    }
+
+    /// Starting multipliers for these functionals.
+    #[must_use]
+    pub fn start(&self, functionals: &[Functional], assumption: &Assumption) -> Parameters {
+        let (rows, outputs) = (assumption.rows(), assumption.outputs());
+        let violation = if rows == 0 { 0.2 } else { 0.05 };
+        let mut parameters = Parameters::new(functionals.len(), &Sizes { rows, outputs, hidden: &self.hidden() }, violation);
+        for (f, functional) in functionals.iter().enumerate() {
+            if *functional == Functional::Target {
+                // Entirely by the difference: -v2.f2 = -v2.f1 + v2.D, and the guard row that speaks of -v2.f1 takes that part.
+                for o in 0..outputs {
+                    parameters.output.value[f * outputs + o] = -assumption.second[o];
+                }
+                for l in 0..rows {
+                    let row = &assumption.guard[l * outputs..(l + 1) * outputs];
+                    if row.iter().zip(&assumption.second).all(|(g, v)| *g == -v) {
+                        parameters.guard.value[f * rows + l] = 1.0;
+                    }
+                }
+            }
+        }
+        parameters
+    }
+
+    /// Sets slopes that suit the bounds: the start for new batches.
+    pub fn start_slopes(&self, parameters: &mut Parameters) {
+        for (relaxation, layer) in self.relaxations.iter().zip(&mut parameters.layers) {
+            let fill = |values: &mut [f64], side: &OneSided| {
+                let m = side.slope.len();
+                for column in values.chunks_exact_mut(m) {
+                    column.iter_mut().zip(&side.slope).for_each(|(a, s)| *a = f64::from(u8::from(*s > 0.5)));
+                }
+            };
+            fill(&mut layer.first.value, &relaxation.first);
+            fill(&mut layer.second.value, &relaxation.second);
+        }
+    }
+
+    /// Takes up bounds: relaxations, the box and the prices of rounding follow from them.
+    pub fn take_up(&mut self, knowledge: &Knowledge) {
+        self.centre.clear();
+        self.radius.clear();
+        for (&l, &u) in knowledge.lower.iter().zip(&knowledge.upper) {
+            let c = l + 0.5 * (u - l);
+            self.centre.push(c);
+            // Rounded up, so that the box is covered.
+            self.radius.push(((u - c).max(c - l) * (1.0 + 4.0 * U) + f64::MIN_POSITIVE).max(0.0));
+        }
+        for (relaxation, known) in self.relaxations.iter_mut().zip(&knowledge.layers) {
+            relaxation.set(known);
+        }
+        let largest = |b: &Bounds| b.lower.iter().chain(&b.upper).fold(0.0, |a: f64, v| a.max(v.abs()));
+        self.output_size = knowledge.layers.last().map_or(0.0, |k| largest(&k.x).max(largest(&k.y)).max(largest(&k.d)));
+        for l in 0..self.pair.depth() {
+            let maxima = &self.maxima[l];
+            let magnitude = |i: usize, which: usize| {
+                if l == 0 {
+                    return self.centre[i].abs() + self.radius[i];
+                }
+                let known = &knowledge.layers[l - 1];
+                match which {
+                    0 => known.x.upper[i].max(0.0),
+                    1 => known.y.upper[i].max(0.0),
+                    _ => known.d.upper[i].abs().max(known.d.lower[i].abs()),
+                }
+            };
+            let sum = |column: &[f64], which: usize| column.iter().enumerate().map(|(i, w)| w * magnitude(i, which)).sum::<f64>();
+            let rounding = gamma(2 * self.pair.first[l].rows + 6);
+            let uncertain = |e: usize| maxima.errors[e].as_ref().map_or(0.0, |v| sum(v, e));
+            let (e1, e2) = (uncertain(0), uncertain(1));
+            // The bias products are priced with the constants' mass; here only what is known of the biases themselves.
+            self.prices[l] = Price {
+                first: 1.01 * (rounding * sum(&maxima.first, 0) + e1 + maxima.bias_error),
+                second: 1.01 * (rounding * sum(&maxima.second, 1) + e2 + maxima.bias_error),
+                difference: 1.01 * (rounding * (sum(&maxima.first, 2) + sum(&maxima.difference, 1)) + e1 + e2 + 2.0 * maxima.bias_error)
+                    + 2.0 * U * maxima.bias,
+            };
+        }
+    }
+
+    /// Lower bounds of all functionals for the current multipliers, rounding included.
+    pub fn evaluate(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &Parameters) -> &[f64] {
+        vectorised::run(Evaluate::<true> { backward: self, functionals, assumption, parameters });
+        &self.bounds
+    }
+
+    /// The coefficients that [`Self::ascend`] needs, without the bounds: sums in order cannot run in vector registers and cost more than all the rest.
+    pub fn prepare(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &Parameters) {
+        vectorised::run(Evaluate::<false> { backward: self, functionals, assumption, parameters });
+    }
+
+    /// One step uphill, at the multipliers last evaluated.
+    pub fn ascend(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &mut Parameters, rate: f64, step: i32) {
+        vectorised::run(Ascend { backward: self, functionals, assumption, parameters, rate, step });
+    }
+
+    /// The corner of the box that minimises the first functional, as last evaluated: where its bound points to.
+    #[must_use]
+    pub fn corner(&self) -> Vec<f64> {
+        let side = |i: usize| if self.inputs[i] >= 0.0 { -self.radius[i] } else { self.radius[i] };
+        (0..self.centre.len()).map(|i| self.centre[i] + side(i)).collect()
+    }
+
+    /// The unstable neuron whose relaxation costs the first functional most, as last evaluated: what its chord lies above the ReLU, times its coefficient.
+    #[must_use]
+    pub fn costliest(&self, knowledge: &Knowledge) -> Option<Neuron> {
+        let mut worst: Option<Neuron> = None;
+        for (layer, (side, r)) in self.sides.iter().zip(&self.relaxations).enumerate() {
+            let known = &knowledge.layers[layer];
+            for index in 0..r.keep.len() {
+                let own = side.difference[index].abs() * r.keep[index];
+                for (second, coefficient, one, bounds) in
+                    [(false, side.first[index], &r.first, &known.x), (true, side.second[index], &r.second, &known.y)]
+                {
+                    if one.unstable[index] == 0.0 {
+                        continue;
+                    }
+                    // Above: the chord's height. Below: at most the smaller side of the triangle. The difference's chord weighs in for both networks.
+                    let below = bounds.upper[index].min(-bounds.lower[index]);
+                    let gap = known.d.upper[index].min(-known.d.lower[index]).max(0.0);
+                    let cost = coefficient.abs() * if coefficient < 0.0 { one.height[index] } else { below } + own * gap;
+                    if worst.is_none_or(|w| cost > w.cost) {
+                        worst = Some(Neuron { second, layer, index, cost });
+                    }
+                }
+            }
+        }
+        worst
+    }
+
+    #[inline(always)]
+    fn evaluate_all<const BOUND: bool>(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &Parameters) {
+        let count = functionals.len();
+        for v in [&mut self.constant, &mut self.mass, &mut self.err, &mut self.bounds] {
+            v.clear();
+            v.resize(count, 0.0);
+        }
+        self.outputs(functionals, assumption, parameters);
+        for l in (0..self.pair.depth()).rev() {
+            self.affine::<BOUND>(l, count);
+            if l > 0 {
+                self.relu::<BOUND>(l - 1, functionals, parameters);
+            }
+        }
+        let inputs = self.pair.inputs();
+        self.inputs.resize(inputs * count, 0.0);
+        let rounding = gamma(2 * inputs + 2 * self.pair.first.iter().map(|l| l.rows).sum::<usize>() + 64);
+        for f in 0..count {
+            let range = f * inputs..(f + 1) * inputs;
+            let (a, p, q) = (&mut self.inputs[range.clone()], &self.now.first[range.clone()], &self.now.second[range]);
+            a.iter_mut().zip(p.iter().zip(q)).for_each(|(a, (p, q))| *a = p + q);
+            if let Functional::Input { input, negative } = functionals[f] {
+                a[input] += if negative { -1.0 } else { 1.0 };
+            }
+            if !BOUND {
+                continue;
+            }
+            let (mut value, mut size) = (0.0, 0.0);
+            for ((a, c), r) in a.iter().zip(&self.centre).zip(&self.radius) {
+                value += a * c - a.abs() * r;
+                size += a.abs() * (c.abs() + r);
+            }
+            let err = 1.01 * (self.err[f] + rounding * (self.mass[f] + size)) + f64::MIN_POSITIVE;
+            self.bounds[f] = down(down(self.constant[f] + value) - err);
+        }
+    }
+
+    /// Coefficients at the outputs.
+    #[inline(always)]
+    fn outputs(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &Parameters) {
+        let (outputs, rows, count) = (assumption.outputs(), assumption.rows(), functionals.len());
+        self.now.resize(outputs * count);
+        for (f, functional) in functionals.iter().enumerate() {
+            let lam = &parameters.guard.value[f * rows..(f + 1) * rows];
+            let nu = if *functional == Functional::Target { 1.0 } else { parameters.violation.value[f] };
+            let go = &parameters.output.value[f * outputs..(f + 1) * outputs];
+            let (mut constant, mut mass, mut norm) = (-nu * assumption.constant, (nu * assumption.constant).abs(), 0.0);
+            for (l, &lam) in lam.iter().enumerate() {
+                constant -= lam * assumption.constants[l];
+                mass += (lam * assumption.constants[l]).abs();
+            }
+            if assumption.entropy {
+                let total: f64 = lam.iter().sum();
+                for &lam in lam.iter().filter(|&&lam| lam > 0.0 && total > 0.0) {
+                    let (value, error) = ln(lam / total);
+                    constant -= lam * value;
+                    mass += (lam * value).abs();
+                    // The total and the quotient are rounded: at most rows + 2 units of the argument.
+                    #[allow(clippy::cast_precision_loss)]
+                    let argument = 2.0 * U * (rows + 2) as f64;
+                    self.err[f] += lam * (error + argument);
+                }
+            }
+            for o in 0..outputs {
+                let guarded: f64 = lam.iter().enumerate().map(|(l, lam)| lam * assumption.guard[l * outputs + o]).sum();
+                let p = -guarded - nu * assumption.first[o] + go[o];
+                let q = -nu * assumption.second[o] - go[o];
+                let s = -nu * assumption.difference[o] - go[o];
+                let sum: f64 = lam.iter().enumerate().map(|(l, lam)| lam * assumption.guard[l * outputs + o].abs()).sum();
+                norm += sum + nu * (assumption.first[o].abs() + assumption.second[o].abs() + assumption.difference[o].abs()) + 3.0 * go[o].abs();
+                let at = f * outputs + o;
+                (self.now.first[at], self.now.second[at], self.now.difference[at]) = (p, q, s);
+            }
+            self.constant[f] = constant;
+            self.mass[f] = mass;
+            self.err[f] += gamma(rows + 6) * norm * self.output_size;
+        }
+    }
+
+    /// Through the affine layer l, backwards.
+    #[inline(always)]
+    fn affine<const BOUND: bool>(&mut self, l: usize, count: usize) {
+        let (a, b, d) = (&self.pair.first[l], &self.pair.second[l], &self.pair.difference[l]);
+        let (m, n) = (a.rows, a.columns);
+        let price = self.prices[l];
+        for f in 0..if BOUND { count } else { 0 } {
+            let range = f * m..(f + 1) * m;
+            let (p, q, s) = (&self.now.first[range.clone()], &self.now.second[range.clone()], &self.now.difference[range]);
+            let mut sums = [0.0f64; 5];
+            for i in 0..m {
+                let (x, y, z) = (p[i] * a.bias[i], q[i] * b.bias[i], s[i] * d.bias[i]);
+                sums[0] += x + y + z;
+                sums[1] += x.abs() + y.abs() + z.abs();
+                sums[2] += p[i].abs();
+                sums[3] += q[i].abs();
+                sums[4] += s[i].abs();
+            }
+            self.constant[f] += sums[0];
+            self.mass[f] += sums[1];
+            self.err[f] += sums[2] * price.first + sums[3] * price.second + sums[4] * price.difference;
+        }
+        self.next.resize(n * count);
+        let shape = (m, n, count);
+        transposed_product(&mut self.next.first, &a.weight, &self.now.first, shape, Into::Replace);
+        transposed_product(&mut self.next.second, &b.weight, &self.now.second, shape, Into::Replace);
+        if !d.zero {
+            transposed_product(&mut self.next.second, &d.weight, &self.now.difference, shape, Into::Add);
+        }
+        if l > 0 {
+            // At the inputs D = 0.
+            transposed_product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Into::Replace);
+        }
+        std::mem::swap(&mut self.now, &mut self.next);
+    }
+
+    /// Through the ReLUs of hidden layer h, backwards; functionals of this layer join below them.
+    #[inline(always)]
+    fn relu<const BOUND: bool>(&mut self, h: usize, functionals: &[Functional], parameters: &Parameters) {
+        let (r, layer) = (&self.relaxations[h], &parameters.layers[h]);
+        let m = r.keep.len();
+        let side = &mut self.sides[h];
+        side.resize(m * functionals.len());
+        for (f, functional) in functionals.iter().enumerate() {
+            let range = f * m..(f + 1) * m;
+            let (p, q, s) = (&mut self.now.first[range.clone()], &mut self.now.second[range.clone()], &mut self.now.difference[range.clone()]);
+            let (sp, sq, ss) = (&mut side.first[range.clone()], &mut side.second[range.clone()], &mut side.difference[range.clone()]);
+            let (link, alpha, beta) = (&layer.link.value[range.clone()], &layer.first.value[range.clone()], &layer.second.value[range]);
+            let v = r.view(m);
+            let (constant, mass, norm) = if BOUND { relu_sums((p, q, s), link, v) } else { (0.0, 0.0, 0.0) };
+            relu_column((p, q, s), (sp, sq, ss), (link, alpha, beta), v);
+            self.constant[f] += constant;
+            self.mass[f] += mass;
+            self.err[f] += 8.0 * U * norm * r.size;
+            let unit = |negative: bool| if negative { -1.0 } else { 1.0 };
+            match *functional {
+                Functional::First { layer, neuron, negative } if layer == h => p[neuron] += unit(negative),
+                Functional::Second { layer, neuron, negative } if layer == h => q[neuron] += unit(negative),
+                Functional::Difference { layer, neuron, negative } if layer == h => s[neuron] += unit(negative),
+                _ => {}
+            }
+        }
+    }
+
+    /// Runs the surrogate forwards and steps along the gradients.
+    #[inline(always)]
+    fn ascend_all(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &mut Parameters, rate: f64, step: i32) {
+        let count = functionals.len();
+        let inputs = self.pair.inputs();
+        // The minimising corner of each functional; X = Y there.
+        self.now.resize(inputs * count);
+        for f in 0..count {
+            for i in 0..inputs {
+                let at = f * inputs + i;
+                let x = self.centre[i] - if self.inputs[at] >= 0.0 { self.radius[i] } else { -self.radius[i] };
+                (self.now.first[at], self.now.second[at]) = (x, x);
+            }
+        }
+        for l in 0..self.pair.depth() {
+            let (a, b, d) = (&self.pair.first[l], &self.pair.second[l], &self.pair.difference[l]);
+            let (m, n) = (a.rows, a.columns);
+            self.next.resize(m * count);
+            for f in 0..count {
+                let range = f * m..(f + 1) * m;
+                self.next.first[range.clone()].copy_from_slice(&a.bias);
+                self.next.second[range.clone()].copy_from_slice(&b.bias);
+                self.next.difference[range].copy_from_slice(&d.bias);
+            }
+            let shape = (m, n, count);
+            product(&mut self.next.first, &a.weight, &self.now.first, shape, Into::Add);
+            product(&mut self.next.second, &b.weight, &self.now.second, shape, Into::Add);
+            if !d.zero {
+                product(&mut self.next.difference, &d.weight, &self.now.second, shape, Into::Add);
+            }
+            if l > 0 {
+                product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Into::Add);
+            }
+            std::mem::swap(&mut self.now, &mut self.next);
+            if l + 1 < self.pair.depth() {
+                self.ascend_layer(l, count, parameters, rate, step);
+            }
+        }
+        self.ascend_outputs(functionals, assumption, parameters, rate, step);
+    }
+
+    /// Gradients of the multipliers of hidden layer h, then the surrogate's values after its ReLUs.
+    #[inline(always)]
+    fn ascend_layer(&mut self, h: usize, count: usize, parameters: &mut Parameters, rate: f64, step: i32) {
+        let (r, side, layer) = (&self.relaxations[h], &self.sides[h], &mut parameters.layers[h]);
+        let m = r.keep.len();
+        let total = m * count;
+        let v = r.view(m);
+        let (mut old_first, mut old_second) = (std::mem::take(&mut layer.first), std::mem::take(&mut layer.second));
+        self.gradient.resize(total, 0.0);
+        self.next.first.resize(total, 0.0);
+        // The surrogate uses the slopes the bound was computed with, so values come before the step.
+        for f in 0..count {
+            let range = f * m..(f + 1) * m;
+            let (x, y, d) = (&mut self.now.first[range.clone()], &mut self.now.second[range.clone()], &mut self.now.difference[range.clone()]);
+            let (sp, sq, ss) = (&side.first[range.clone()], &side.second[range.clone()], &side.difference[range.clone()]);
+            let (alpha, beta) = (&old_first.value[range.clone()], &old_second.value[range.clone()]);
+            let (g1, g2) = (&mut self.gradient[range.clone()], &mut self.next.first[range]);
+            surrogate_column((x, y, d), (sp, sq, ss), (alpha, beta), (g1, g2), v);
+        }
+        old_first.ascend(&self.gradient[..total], 2.0 * rate, step, (0.0, 1.0));
+        old_second.ascend(&self.next.first[..total], 2.0 * rate, step, (0.0, 1.0));
+        (layer.first, layer.second) = (old_first, old_second);
+        self.gradient.resize(total, 0.0);
+        let values = self.now.first.iter().zip(&self.now.second).zip(&self.now.difference);
+        self.gradient.iter_mut().zip(values).for_each(|(g, ((x, y), d))| *g = x - y - d);
+        layer.link.ascend(&self.gradient[..total], rate, step, (f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    /// Gradients of the multipliers at the outputs.
+    #[inline(always)]
+    fn ascend_outputs(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &mut Parameters, rate: f64, step: i32) {
+        let (outputs, rows, count) = (assumption.outputs(), assumption.rows(), functionals.len());
+        let out = &self.now;
+        let at = |f: usize| f * outputs..(f + 1) * outputs;
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+        self.gradient.clear();
+        for f in 0..count {
+            let lam = &parameters.guard.value[f * rows..(f + 1) * rows];
+            let total: f64 = lam.iter().sum();
+            for l in 0..rows {
+                let guard = dot(&assumption.guard[l * outputs..(l + 1) * outputs], &out.first[at(f)]) + assumption.constants[l];
+                let entropy = if assumption.entropy { -((lam[l] + 1e-30) / (total + 1e-30)).ln() } else { 0.0 };
+                self.gradient.push(entropy - guard);
+            }
+        }
+        parameters.guard.ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
+        self.gradient.clear();
+        for f in 0..count {
+            let (x, y, d) = (&out.first[at(f)], &out.second[at(f)], &out.difference[at(f)]);
+            let violation = dot(&assumption.first, x) + dot(&assumption.second, y) + dot(&assumption.difference, d) + assumption.constant;
+            self.gradient.push(-violation);
+        }
+        parameters.violation.ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
+        self.gradient.clear();
+        let values = out.first.iter().zip(&out.second).zip(&out.difference);
+        self.gradient.extend(values.map(|((x, y), d)| x - y - d).take(outputs * count));
+        parameters.output.ascend(&self.gradient, rate, step, (f64::NEG_INFINITY, f64::INFINITY));
+    }
+}
+
+type Three<'a> = (&'a mut [f64], &'a mut [f64], &'a mut [f64]);
+type Sides<'a> = (&'a [f64], &'a [f64], &'a [f64]);
+
+/// Coefficients after link and folds at one neuron: of X, of Y, of D, and of D before it was folded.
+#[inline(always)]
+fn linked((p, q, s): (f64, f64, f64), g: f64, v: View<'_>, i: usize) -> (f64, f64, f64, f64) {
+    let d = s - g;
+    (p + g + d * v.fold_first[i], q - g - d * v.fold_second[i], d * v.keep[i], d)
+}
+
+/// What the relaxations add to a functional's constant, the absolute size of that, and the absolute sum of all coefficients for the rounding bound.
+#[inline(always)]
+fn relu_sums((p, q, s): Three<'_>, link: &[f64], v: View<'_>) -> (f64, f64, f64) {
+    let (mut constant, mut mass, mut norm) = ([0.0f64; LANES], [0.0f64; LANES], [0.0f64; LANES]);
+    let m = v.keep.len();
+    let (p, q, s, link) = (&p[..m], &q[..m], &s[..m], &link[..m]);
+    for i in 0..m {
+        let (x, y, z, d) = linked((p[i], q[i], s[i]), link[i], v, i);
+        let cx = if x < 0.0 { x * v.height1[i] } else { 0.0 };
+        let cy = if y < 0.0 { y * v.height2[i] } else { 0.0 };
+        let cz = z * if z < 0.0 { v.high[i] } else { v.low[i] };
+        let lane = i % LANES;
+        constant[lane] += cx + cy + cz;
+        mass[lane] += cx.abs() + cy.abs() + cz.abs();
+        norm[lane] += x.abs() + y.abs() + 2.0 * d.abs() + 3.0 * link[i].abs() + p[i].abs() + q[i].abs();
+    }
+    (constant.iter().sum(), mass.iter().sum(), norm.iter().sum())
+}
+
+/// Sums run in so many independent parts.
+const LANES: usize = 8;
+
+/// One functional through a layer of ReLUs, backwards; `sides` keeps what decided the relaxation's sides.
+#[inline(always)]
+fn relu_column((p, q, s): Three<'_>, (sp, sq, ss): Three<'_>, (link, alpha, beta): Sides<'_>, v: View<'_>) {
+    relu_column_of(p, q, s, sp, sq, ss, link, alpha, beta, v);
+}
+
+/// Slices as plain arguments: the compiler then knows that they do not overlap.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn relu_column_of(
+    p: &mut [f64],
+    q: &mut [f64],
+    s: &mut [f64],
+    sp: &mut [f64],
+    sq: &mut [f64],
+    ss: &mut [f64],
+    link: &[f64],
+    alpha: &[f64],
+    beta: &[f64],
+    v: View<'_>,
+) {
+    let m = v.keep.len();
+    let (p, q, s) = (&mut p[..m], &mut q[..m], &mut s[..m]);
+    let (sp, sq, ss) = (&mut sp[..m], &mut sq[..m], &mut ss[..m]);
+    let (link, alpha, beta) = (&link[..m], &alpha[..m], &beta[..m]);
+    for i in 0..m {
+        let (x, y, z, _) = linked((p[i], q[i], s[i]), link[i], v, i);
+        (sp[i], sq[i], ss[i]) = (x, y, z);
+        p[i] = x * if x < 0.0 { v.slope1[i] } else { v.active1[i] + v.unstable1[i] * alpha[i] };
+        q[i] = y * if y < 0.0 { v.slope2[i] } else { v.active2[i] + v.unstable2[i] * beta[i] };
+        s[i] = z * if z < 0.0 { v.high_slope[i] } else { v.low_slope[i] };
+    }
+}
+
+/// The surrogate of one functional through a layer of ReLUs, forwards, and the gradients of its slopes.
+#[inline(always)]
+fn surrogate_column(
+    (x, y, d): Three<'_>,
+    (sp, sq, ss): Sides<'_>,
+    (alpha, beta): (&[f64], &[f64]),
+    (g1, g2): (&mut [f64], &mut [f64]),
+    v: View<'_>,
+) {
+    surrogate_column_of(x, y, d, g1, g2, sp, sq, ss, alpha, beta, v);
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn surrogate_column_of(
+    x: &mut [f64],
+    y: &mut [f64],
+    d: &mut [f64],
+    g1: &mut [f64],
+    g2: &mut [f64],
+    sp: &[f64],
+    sq: &[f64],
+    ss: &[f64],
+    alpha: &[f64],
+    beta: &[f64],
+    v: View<'_>,
+) {
+    let m = v.keep.len();
+    let (x, y, d, g1, g2) = (&mut x[..m], &mut y[..m], &mut d[..m], &mut g1[..m], &mut g2[..m]);
+    let (sp, sq, ss, alpha, beta) = (&sp[..m], &sq[..m], &ss[..m], &alpha[..m], &beta[..m]);
+    for i in 0..m {
+        let (lower1, lower2) = (v.active1[i] + v.unstable1[i] * alpha[i], v.active2[i] + v.unstable2[i] * beta[i]);
+        g1[i] = if sp[i] >= 0.0 { sp[i] * x[i] * v.unstable1[i] } else { 0.0 };
+        g2[i] = if sq[i] >= 0.0 { sq[i] * y[i] * v.unstable2[i] } else { 0.0 };
+        let after_x = if sp[i] < 0.0 { v.slope1[i] * x[i] + v.height1[i] } else { lower1 * x[i] };
+        let after_y = if sq[i] < 0.0 { v.slope2[i] * y[i] + v.height2[i] } else { lower2 * y[i] };
+        let own = if ss[i] < 0.0 { v.high_slope[i] * d[i] + v.high[i] } else { v.low_slope[i] * d[i] + v.low[i] };
+        x[i] = after_x;
+        y[i] = after_y;
+        d[i] = v.keep[i] * own + v.fold_first[i] * after_x - v.fold_second[i] * after_y;
+    }
+}
+
+struct Evaluate<'b, 'a, const BOUND: bool> {
+    backward: &'b mut Backward<'a>,
+    functionals: &'b [Functional],
+    assumption: &'b Assumption,
+    parameters: &'b Parameters,
+}
+
+impl<const BOUND: bool> vectorised::Task for Evaluate<'_, '_, BOUND> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.backward.evaluate_all::<BOUND>(self.functionals, self.assumption, self.parameters);
+    }
+}
+
+struct Ascend<'b, 'a> {
+    backward: &'b mut Backward<'a>,
+    functionals: &'b [Functional],
+    assumption: &'b Assumption,
+    parameters: &'b mut Parameters,
+    rate: f64,
+    step: i32,
+}
+
+impl vectorised::Task for Ascend<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.backward.ascend_all(self.functionals, self.assumption, self.parameters, self.rate, self.step);
+    }
+}

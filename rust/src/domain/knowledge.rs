@@ -1,0 +1,79 @@
+//! What is known about every neuron of a pair on a box: bounds of x, y and d = x - y, before ReLU.
+//!
+//! Knowledge may rest on an assumption (a violation, a phase); then it must never leave the proof that made the assumption.
+
+use super::phase::{Bounds, exchange};
+use super::reach::Layer;
+
+/// Bounds of one layer.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// Of x.
+    pub x: Bounds,
+    /// Of y.
+    pub y: Bounds,
+    /// Of d.
+    pub d: Bounds,
+}
+
+/// Bounds of the inputs and of every layer; the last layer are the outputs.
+#[derive(Debug, Clone, Default)]
+pub struct Knowledge {
+    /// Lower corner of the inputs.
+    pub lower: Vec<f64>,
+    /// Upper corner.
+    pub upper: Vec<f64>,
+    /// Per layer, outputs last.
+    pub layers: Vec<Known>,
+}
+
+/// The assumption behind some knowledge is contradictory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contradiction;
+
+impl Bounds {
+    /// Intersects with other bounds of the same quantities.
+    pub fn intersect(&mut self, other: &Self) -> Result<(), Contradiction> {
+        let mut consistent = true;
+        for i in 0..self.lower.len() {
+            self.lower[i] = self.lower[i].max(other.lower[i]);
+            self.upper[i] = self.upper[i].min(other.upper[i]);
+            consistent &= self.lower[i] <= self.upper[i];
+        }
+        if consistent { Ok(()) } else { Err(Contradiction) }
+    }
+}
+
+impl Knowledge {
+    /// From a propagation on lower <= x <= upper.
+    #[must_use]
+    pub fn of(layers: &[Layer], lower: &[f64], upper: &[f64]) -> Self {
+        let known = |l: &Layer| Known { x: l.x.clone(), y: l.y.clone(), d: l.d.clone() };
+        Self { lower: lower.to_vec(), upper: upper.to_vec(), layers: layers.iter().map(known).collect() }
+    }
+
+    /// Takes over what a propagation found; both must rest on the same assumptions.
+    pub fn intersect(&mut self, layers: &[Layer]) -> Result<(), Contradiction> {
+        for (mine, theirs) in self.layers.iter_mut().zip(layers) {
+            mine.x.intersect(&theirs.x)?;
+            mine.y.intersect(&theirs.y)?;
+            mine.d.intersect(&theirs.d)?;
+        }
+        Ok(())
+    }
+
+    /// Exchanges bounds between x, y and d in every layer.
+    pub fn exchange(&mut self) {
+        for layer in &mut self.layers {
+            exchange(&mut layer.x, &mut layer.y, &mut layer.d);
+        }
+    }
+
+    /// Number of unstable neurons of both networks.
+    #[must_use]
+    pub fn unstable(&self) -> usize {
+        let hidden = &self.layers[..self.layers.len().saturating_sub(1)];
+        let count = |b: &Bounds| b.lower.iter().zip(&b.upper).filter(|&(l, u)| *l < 0.0 && *u > 0.0).count();
+        hidden.iter().map(|k| count(&k.x) + count(&k.y)).sum()
+    }
+}
