@@ -60,7 +60,8 @@ class LiveMonitor(Monitor):
         if line is None:
             return
         rate = progress.boxes / progress.seconds if progress.seconds > 0 else 0.0
-        boxes = f"{count(progress.boxes)} boxes, {count(round(rate))}/s"
+        speed = count(round(rate)) if rate >= 10 else f"{rate:.1f}"
+        boxes = f"{count(progress.boxes)} {'box' if progress.boxes == 1 else 'boxes'}, {speed}/s"
         self._display.update(line, completed=progress.certified, share=share(progress.certified), boxes=boxes)
 
     def finished(self, task: Task, result: Result) -> None:
@@ -70,6 +71,7 @@ class LiveMonitor(Monitor):
             done = f"{self._done}/{self._total}" if self._total else f"{self._done}"
             if (line := self._lines.pop(task.id, None)) is not None:
                 self._display.remove_task(line)
+                self._display.refresh()
         verdict = (result.verdict.value, STYLES[result.verdict])
         message = Text.assemble(f"{done} ", (task.id, "bold"), " ", verdict, f" in {duration(result.seconds)}")
         self._console.print(message, highlight=False, soft_wrap=True)
