@@ -60,6 +60,7 @@ def holds(claim: Property, f: list[Fraction], g: list[Fraction]) -> bool | None:
                 powers = [(Decimal(y.numerator) / y.denominator).exp() for y in f]
                 confidence = Fraction(max(powers) / sum(powers))
             return None if abs(confidence - Fraction(delta)) < Fraction(1, 10**50) else confidence < Fraction(delta)
+    raise AssertionError(claim)
 
 
 @st.composite

@@ -64,7 +64,7 @@ def test_selecting_nothing_is_refused(tmp_path: Path) -> None:
     assert [i.id for i in spec.select(tags=["quick"], patterns="*0.2]")] == ["close[eps=0.2]"]
     for wrong in ({"patterns": "none"}, {"tags": "slow"}, {"checks": ["close", "x"]}):
         with pytest.raises(InputError, match="matches"):
-            spec.select(**wrong)  # type: ignore[arg-type]
+            spec.select(**wrong)
 
 
 def test_one_pair_on_one_box(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ ONE_OUTPUT = network(([[1.0, 0.0]], [0.0]))
         (lambda: eqspec.verify(*PAIR, [0, 0], [1, np.inf], Top1()), r"upper\[1\] = inf is not finite"),
         (lambda: eqspec.verify(*PAIR, [0, 2], [1, 1], Top1()), r"lower\[1\] = 2.0 is above upper\[1\] = 1.0"),
         (lambda: eqspec.verify(*PAIR, ["a", "b"], [1, 1], Top1()), "'a' is not an exact number"),
-        (lambda: eqspec.verify(*PAIR, [None, 1], [1, 1], Top1()), "lower"),
+        (lambda: eqspec.verify(*PAIR, [None, 1], [1, 1], Top1()), "lower"),  # type: ignore[arg-type]
         (lambda: eqspec.verify(*PAIR, [0, 0], [1, 1], "top1"), "'top1' is no property"),  # type: ignore[arg-type]
         (lambda: eqspec.verify(*PAIR, [0, 0], [1, 1], Confidence(1)), "delta = 1 is no confidence"),
         (lambda: eqspec.verify(*PAIR, [0, 0], [1, 1], Margin(-1)), "use Top1"),

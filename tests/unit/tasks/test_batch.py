@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import threading
 
 import numpy as np
@@ -89,7 +90,7 @@ def test_several_at_once_stop_together(monkeypatch: pytest.MonkeyPatch) -> None:
     from eqspec.tasks import batch as module
 
     waits = iter(range(1000))
-    true_wait = module.wait
+    true_wait = concurrent.futures.wait
 
     def interrupted_wait(*arguments: object, **named: object) -> object:
         if next(waits) == 2:

@@ -20,7 +20,7 @@ from eqspec.tasks.result import Reason, Result, Verdict, Witness
 SCHEMA = json.loads((files("eqspec.tasks") / "schema" / "result.schema.json").read_text())
 CHECK = Draft202012Validator(SCHEMA)
 
-names = st.text(st.characters(codec="ascii", categories=("Ll",)), min_size=1, max_size=5)
+names = st.text("abcdefgh", min_size=1, max_size=5)
 anything = st.floats(allow_nan=True, allow_infinity=True)
 counts = st.integers(0, 10**9)
 

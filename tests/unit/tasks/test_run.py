@@ -83,8 +83,7 @@ def test_a_guard_that_nothing_meets_is_vacuous() -> None:
 
 def test_the_smallest_score_decides_where_the_space_says_so() -> None:
     """x0 < x1 < x2: raising x1 above x2 changes the largest only, raising x0 just above x1 the smallest only."""
-    box = [-1, 0, "0.2"], ["-0.9", "0.1", "0.3"]
-    low, high = ([Fraction(x) for x in side] for side in box)
+    low, high = ([Fraction(x) for x in side.split()] for side in ("-1 0 0.2", "-0.9 0.1 0.3"))
     lowest = space(3, 3, decide="min")
     top, bottom = network((np.eye(3), [0.0, 0.5, 0.0])), network((np.eye(3), [1.05, 0.0, 0.0]))
     assert run(task(identity(3), top, Top1(), low, high)).verdict is Verdict.DIFFERENT
