@@ -82,6 +82,23 @@ impl Exact {
         }
     }
 
+    /// The smallest binary64 number that is not below this one.
+    pub fn upward(&self) -> f64 {
+        let spare = self.digits.bits().saturating_sub(53);
+        let leading: f64 = (&self.digits >> spare).to_string().parse().expect("an integer");
+        let power = self.exponent + i64::try_from(spare).expect("not that long");
+        let step = 2f64.powi(i32::try_from(power.clamp(-2000, 2000) / 2).expect("clamped"));
+        let rest = 2f64.powi(i32::try_from(power.clamp(-2000, 2000) - power.clamp(-2000, 2000) / 2).expect("clamped"));
+        let mut near = (leading * step * rest).clamp(f64::MIN, f64::MAX);
+        while *self > near {
+            near = near.next_up();
+        }
+        while near.next_down().is_finite() && *self <= near.next_down() {
+            near = near.next_down();
+        }
+        near
+    }
+
     /// The digits over a common exponent.
     fn aligned(&self, exponent: i64) -> BigInt {
         &self.digits << (self.exponent - exponent)
@@ -236,5 +253,11 @@ fn exact_numbers_are_exact() {
     assert_eq!(exact(-2.5).relu(), 0.0);
     assert_eq!(exact(-2.5).abs(), 2.5);
     assert!(exact(1e308) < f64::INFINITY && exact(1.0).partial_cmp(&f64::NAN).is_none());
+    for (v, up) in [(0.3, 0.3), (-0.1, -0.1), (0.0, 0.0), (5e-324, 5e-324), (1e308, 1e308)] {
+        assert_eq!(exact(v).upward(), up);
+        assert_eq!((&exact(v) + &power_of_two(-2000)).upward(), up.next_up());
+        assert_eq!((&exact(v) - &power_of_two(-2000)).upward(), up);
+    }
+    assert_eq!(third.upward(), 1.0 / 3.0_f64.next_down());
     assert_eq!(format!("{:?} {:?}", exact(0.375), exact(-5e-324)), "3.75e-1 -1*2^-1074");
 }

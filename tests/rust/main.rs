@@ -6,7 +6,9 @@
 #![allow(clippy::needless_range_loop, clippy::too_many_lines, clippy::doc_markdown)]
 
 mod bounds;
+mod certified;
 mod containment;
+mod duals;
 mod exact;
 mod published;
 mod random;

@@ -28,6 +28,7 @@ pub fn for_all<S: Strategy>(number: u32, strategy: S, check: impl Fn(S::Value) -
         },
         failure_persistence: None,
         max_shrink_iters: 4000,
+        max_global_rejects: u32::MAX,
         ..default
     };
     TestRunner::new(config)
