@@ -1,0 +1,66 @@
+"""What a claim says about one input, in rational arithmetic, straight from the definitions.
+
+Shapes: x (I,), outputs (O,). f is the reference, g the candidate; with `lowest_wins` decisions are made on -f and -g.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+from oracle.pieces import Layers
+
+Point = Sequence[Fraction]
+
+
+def outputs(layers: Layers, point: Point) -> list[Fraction]:
+    """One affine map and one maximum after the other."""
+    values = list(point)
+    for number, (weight, bias) in enumerate(layers):
+        rows = zip(weight.tolist(), bias.tolist(), strict=True)
+        values = [sum((Fraction(w) * v for w, v in zip(row, values, strict=True)), Fraction(b)) for row, b in rows]
+        if number < len(layers) - 1:
+            values = [max(v, Fraction(0)) for v in values]
+    return values
+
+
+def breaks(claim: Property, f: Sequence[Fraction], g: Sequence[Fraction], *, lowest_wins: bool = False) -> bool:
+    """Whether the outputs break the claim."""
+    match claim:
+        case Epsilon(eps, norm, chosen):
+            gaps = [abs(g[o] - f[o]) for o in (range(len(f)) if chosen is None else chosen)]
+            match norm:
+                case "linf":
+                    return max(gaps) > Fraction(eps)
+                case "l1":
+                    return sum(gaps) > Fraction(eps)
+                case "l2":
+                    return sum(gap * gap for gap in gaps) > Fraction(eps) ** 2
+        case Linear(a, b, bound, strict):
+            value = sum(Fraction(c) * y for c, y in zip((*a, *b), (*g, *f), strict=True))
+            return value >= Fraction(bound) if strict else value > Fraction(bound)
+        case Top1() | Margin() | Confidence():
+            if lowest_wins:
+                f, g = [-y for y in f], [-y for y in g]
+            classes = [k for k, y in enumerate(f) if y == max(f)]
+            return any(g[k] < max(g) and _guarded(claim, f, k) for k in classes)
+
+
+def _guarded(claim: Top1 | Margin | Confidence, f: Sequence[Fraction], k: int) -> bool:
+    match claim:
+        case Top1():
+            return True
+        case Margin(margin):
+            return all(f[k] - y >= Fraction(margin) for index, y in enumerate(f) if index != k)
+        case Confidence(delta):
+            return confidence_exceeds(f, k, Fraction(delta))
+
+
+def confidence_exceeds(f: Sequence[Fraction], k: int, delta: Fraction) -> bool:
+    """softmax_k(f) >= delta, in 60 digits."""
+    with localcontext() as context:
+        context.prec = 60
+        powers = [(Decimal((y - f[k]).numerator) / (y - f[k]).denominator).exp() for y in f]
+        return Fraction(1 / sum(powers)) >= delta
