@@ -14,6 +14,7 @@ from eqspec import __version__
 from eqspec.cli.arguments import parser
 from eqspec.cli.check import run_check
 from eqspec.cli.exit import ExitCode
+from eqspec.cli.tools import TOOLS
 from eqspec.errors import EqspecError
 
 __all__ = ["ExitCode", "main"]
@@ -24,10 +25,10 @@ _WIDTH_OF_FILES = 120
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `eqspec` with arguments (by default those of the process); its exit code, see `ExitCode`."""
-    arguments = parser(__version__).parse_args(argv)
+    arguments = parser(__version__, TOOLS).parse_args(argv)
     out, err = _console(stderr=False), _console(stderr=True)
     try:
-        return int(run_check(arguments, out, err))
+        return int(getattr(arguments, "run", run_check)(arguments, out, err))
     except EqspecError as problem:
         err.print(Text.assemble(("error", "bold red"), f": {problem}"), soft_wrap=True)
         return int(ExitCode.BAD_INPUT)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Protocol
 
 _DESCRIPTION = "Proves that two neural networks behave equivalently on a region of inputs, or shows an input where not."
 _CODES = """\
@@ -18,8 +20,14 @@ If several apply, the first of 130, 2, 4, 1, 3, 0 counts.
 """
 
 
-def parser(version: str) -> argparse.ArgumentParser:
-    """The parser of `eqspec`."""
+class Command(Protocol):
+    """A command with its own module: `add` puts it into the parser, with its function as `run`."""
+
+    def add(self, commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: ...  # noqa: D102
+
+
+def parser(version: str, tools: Iterable[Command] = ()) -> argparse.ArgumentParser:
+    """The parser of `eqspec`: `check`, and other commands."""
     main = argparse.ArgumentParser("eqspec", description=_DESCRIPTION, allow_abbrev=False)
     main.add_argument("--version", action="version", version=f"eqspec {version}")
     commands = main.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -35,6 +43,8 @@ def parser(version: str) -> argparse.ArgumentParser:
     _selection(check.add_argument_group("what to run"))
     _effort(check.add_argument_group("how to run"))
     _output(check.add_argument_group("what to show"))
+    for tool in tools:
+        tool.add(commands)
     return main
 
 

@@ -21,6 +21,12 @@ class Node:
 
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
+    def __str__(self) -> str:
+        """The node as `eqspec fmt` writes it."""
+        from eqspec.spec.printer import text  # the printer is made of nodes; only a node that is shown needs it
+
+        return text(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Name(Node):

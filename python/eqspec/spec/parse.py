@@ -7,7 +7,6 @@ was read before the error is kept, so every piece of text is read once.
 from __future__ import annotations
 
 import gc
-from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +19,7 @@ from lark.exceptions import UnexpectedInput
 from eqspec.span import Source, Span
 from eqspec.spec import ast
 from eqspec.spec.build import Builder, check_depth
+from eqspec.spec.documentation import doc_above, doc_text
 from eqspec.spec.findings import MOST, Findings, error
 from eqspec.spec.grammar import parser
 from eqspec.spec.syntax_error import Stop, declaration_at_or_after, explain, finished
@@ -50,7 +50,7 @@ def read(source: Source, findings: Findings) -> ast.File:
             with findings.collecting():
                 check_depth(tree, source, offset)
                 declaration: ast.Declaration = Builder(source, offset).build(tree)
-                doc = _doc_above(declaration.span.start, source, comments, starts)
+                doc = doc_text(doc_above(declaration.span.start, source, comments, starts))
                 declarations.append(declaration if doc is None else replace(declaration, doc=doc))
     whole = Span(source, 0, len(source.text))
     return ast.File(version, tuple(declarations), tuple(comments), span=whole)
@@ -142,17 +142,3 @@ def _comments(source: Source) -> list[ast.Comment]:
 def _without_comments(text: str) -> str:
     """The text with comments blanked out; places stay."""
     return _COMMENT.sub(lambda m: " " * len(m[0]) if m[0].startswith("#") else m[0], text)
-
-
-def _doc_above(start: int, source: Source, comments: list[ast.Comment], starts: list[int]) -> str | None:
-    """The text of the ## lines directly above a place."""
-    line, _ = source.line_column(start)
-    lines: list[str] = []
-    i = bisect_left(starts, start) - 1
-    while i >= 0 and comments[i].doc and source.line_column(starts[i])[0] == line - 1:
-        column = source.line_column(starts[i])[1]
-        if source.line(line - 1)[: column - 1].strip():
-            break
-        lines.append(comments[i].text.removeprefix("##").strip())
-        line, i = line - 1, i - 1
-    return "\n".join(reversed(lines)) or None

@@ -1,0 +1,26 @@
+"""The words of the language, by what they are for: the one table that highlighting is generated from.
+
+A test holds it against the grammar. Words with a closed vocabulary (norms, verdicts, units) stand in `vocabulary` and
+`numbers`; they are ordinary names to the grammar.
+"""
+
+from __future__ import annotations
+
+from eqspec.spec.grammar import DECLARATIONS
+
+HEADER = ("eqspec",)
+"""What a file starts with, before its version."""
+CLAUSES = (
+    "features", "shape", "normalise", "domain", "outputs", "decide", "prove", "on", "for", "find", "expect", "tags",
+)  # fmt: skip
+"""What starts a clause in a block, apart from `budget`, which is also a declaration."""
+TERMS = ("box", "ball", "where", "rows", "mean", "point")
+"""What regions are made of."""
+CONNECTIVES = (
+    "in", "from", "columns", "takes", "gives", "as", "and", "all", "within", "sigma", "of", "around", "stays", "keeps",
+    "top1", "satisfies", "comparing", "when", "to", "if",
+)  # fmt: skip
+"""What stands inside of a sentence."""
+
+KEYWORDS = frozenset((*HEADER, *DECLARATIONS, *CLAUSES, *TERMS, *CONNECTIVES))
+FUNCTIONS = ("linspace", "logspace")
