@@ -17,7 +17,7 @@ from typing import Any
 from eqspec.errors import InputError
 from eqspec.lp import HighsSolver
 from eqspec.networks import Network
-from eqspec.tasks import core
+from eqspec.tasks import core, document
 from eqspec.tasks.lowering import Pairs, lower_constraints, lower_property
 from eqspec.tasks.monitor import Monitor, Progress
 from eqspec.tasks.property import validate
@@ -37,18 +37,24 @@ def cores() -> int:
 
 @dataclass(frozen=True)
 class Options:
-    """How to run. What is not None replaces the budget of every task: `timeout` in seconds, `threads` for each task."""
+    """How to run. What is not None replaces the budget of every task: `timeout` in seconds, `threads` for each task.
+
+    `boxes` stops each task after so many boxes; None for no limit.
+    """
 
     timeout: float | None = None
     threads: int | None = None
     domain: Domain = "shared"
     lp: bool = True
+    boxes: int | None = None
 
     def __post_init__(self) -> None:
         if self.timeout is not None and not self.timeout >= 0:
             raise InputError(f"timeout = {self.timeout} is no time; give seconds, 0 or more")
         if self.threads is not None and not 1 <= self.threads <= 1024:
             raise InputError(f"threads = {self.threads}; give a number from 1 to 1024, or none for one per core")
+        if self.boxes is not None and self.boxes < 1:
+            raise InputError(f"boxes = {self.boxes}; give a limit of 1 or more, or none")
         if self.domain not in ("shared", "paper", "naive"):
             raise InputError(f"unknown domain {self.domain!r}; one of shared, paper, naive")
 
@@ -65,6 +71,8 @@ class Options:
             chosen["threads"] = threads
         if budget.memory is not None:
             chosen["memory"] = budget.memory
+        if self.boxes is not None:
+            chosen["boxes"] = self.boxes
         return core.Settings(**chosen)
 
     def record(self, task: Task) -> dict[str, Any]:
@@ -76,6 +84,7 @@ class Options:
             "timeout": timeout,
             "threads": self.threads or task.budget.threads,
             "memory": task.budget.memory,
+            "boxes": self.boxes,
         }
 
 
@@ -165,7 +174,9 @@ def _result(task: Task, options: Options, solution: core.Solution, replay: Repla
 
 
 def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **found: Any) -> Result:
-    """A result: what is known of the task beforehand, and what was found."""
+    """A result: what is known of the task beforehand, and what was found; with a witness, the task to replay it on."""
+    if found.get("witness") is not None:
+        found.setdefault("task", document.to_json(task))
     return Result(
         id=task.id,
         check=task.check,

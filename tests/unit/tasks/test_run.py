@@ -135,6 +135,7 @@ def test_budgets_come_from_the_task_unless_replaced() -> None:
     "make",
     [
         lambda: Options(timeout=-1),
+        lambda: Options(boxes=0),
         lambda: Options(timeout=float("nan")),
         lambda: Options(threads=0),
         lambda: Options(domain="exact"),  # type: ignore[arg-type]
