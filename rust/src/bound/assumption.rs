@@ -6,6 +6,7 @@
 
 use crate::domain::{Combination, Form};
 use crate::property::{Guard, Obligation, Property, Violation};
+use std::ops::Range;
 
 /// A violated obligation in coefficients over O outputs.
 #[derive(Debug, Clone)]
@@ -14,8 +15,8 @@ pub struct Assumption {
     pub guard: Vec<f64>,
     /// Constants of the guard rows (R).
     pub constants: Vec<f64>,
-    /// Whether the guard is an exact confidence, so that the entropy term counts.
-    pub entropy: bool,
+    /// The guard rows that stand for an exact confidence, for which the entropy term counts; empty if there are none.
+    pub entropy: Range<usize>,
     /// Coefficients of f1 in the violation (O).
     pub first: Vec<f64>,
     /// Of f2.
@@ -43,7 +44,7 @@ impl Assumption {
         Some(Self {
             guard: rows.iter().flat_map(|r| dense(r, Form::First)).collect(),
             constants: rows.iter().map(|r| r.constant).collect(),
-            entropy: guard.is_some_and(|g| g.log_confidence.is_some()),
+            entropy: guard.and_then(|g| g.confidence.as_ref()).map_or(0..0, |c| c.rows.clone()),
             first: dense(&writings[0], Form::First),
             second: dense(&writings[0], Form::Second),
             difference: dense(&writings[0], Form::Difference),
@@ -80,19 +81,22 @@ impl Assumption {
         let value = |l: usize| row(l).iter().zip(first).map(|(g, z)| g * z).sum::<f64>() + self.constants[l];
         let values: Vec<f64> = (0..self.rows()).map(value).collect();
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        if !self.entropy {
+        // z_k - LSE(z_l) - t is the soft minimum of the exact rows.
+        let exact = &values[self.entropy.clone()];
+        let top = exact.iter().copied().fold(f64::INFINITY, f64::min);
+        let total: f64 = exact.iter().map(|v| (top - v).exp()).sum();
+        let soft = top - total.ln();
+        if exact.is_empty() || least < soft {
             if let Some(l) = values.iter().position(|&v| v == least) {
                 slope.copy_from_slice(row(l));
             }
             return least;
         }
-        // z_k - LSE(z_l) - t is the soft minimum of the rows.
-        let total: f64 = values.iter().map(|v| (least - v).exp()).sum();
-        for (l, v) in values.iter().enumerate() {
-            let weight = (least - v).exp() / total;
+        for (l, v) in self.entropy.clone().zip(exact) {
+            let weight = (top - v).exp() / total;
             slope.iter_mut().zip(row(l)).for_each(|(s, g)| *s += weight * g);
         }
-        least - total.ln()
+        soft
     }
 
     /// Whether a lower bound of minus the violation contradicts it.

@@ -360,7 +360,8 @@ impl<'a> Backward<'a> {
                 constant -= lam * assumption.constants[l];
                 mass += (lam * assumption.constants[l]).abs();
             }
-            if assumption.entropy {
+            if !assumption.entropy.is_empty() {
+                let lam = &lam[assumption.entropy.clone()];
                 let total: f64 = lam.iter().sum();
                 for &lam in lam.iter().filter(|&&lam| lam > 0.0 && total > 0.0) {
                     let (value, error) = ln(lam / total);
@@ -531,10 +532,10 @@ impl<'a> Backward<'a> {
         self.gradient.clear();
         for f in 0..count {
             let lam = &parameters.guard.value[f * rows..(f + 1) * rows];
-            let total: f64 = lam.iter().sum();
+            let total: f64 = lam[assumption.entropy.clone()].iter().sum();
             for l in 0..rows {
                 let guard = dot(&assumption.guard[l * outputs..(l + 1) * outputs], &out.first[at(f)]) + assumption.constants[l];
-                let entropy = if assumption.entropy { -((lam[l] + 1e-30) / (total + 1e-30)).ln() } else { 0.0 };
+                let entropy = if assumption.entropy.contains(&l) { -((lam[l] + 1e-30) / (total + 1e-30)).ln() } else { 0.0 };
                 self.gradient.push(entropy - guard);
             }
         }

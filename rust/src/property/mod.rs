@@ -20,8 +20,26 @@ pub struct Guard {
     pub class: usize,
     /// Each must be >= 0; together they contain every point where the guard truly holds.
     pub rows: Vec<Combination>,
-    /// ln(delta), if f1 must in truth give the class a softmax of at least delta.
-    pub log_confidence: Option<f64>,
+    /// If f1 must in truth give the class a softmax of at least delta.
+    pub confidence: Option<Confidence>,
+}
+
+/// An exact confidence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Confidence {
+    /// ln(delta), to the nearest.
+    pub log_delta: f64,
+    /// The guard rows z_k - z_l - t, one per l != k with the same t = ln(delta / (1 - delta)): together they stand for z_k - LSE(z_l) >= t.
+    pub rows: std::ops::Range<usize>,
+}
+
+/// How sure a candidate must be before it is replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Certainty {
+    /// Violating beyond the error of its evaluation.
+    Beyond,
+    /// Violating within that error.
+    Possible,
 }
 
 /// How an obligation can fail.
@@ -95,14 +113,16 @@ impl Violation {
 }
 
 impl Guard {
-    /// Whether concrete outputs of f1 surely satisfy the guard, the true softmax included.
+    /// Whether concrete outputs of f1 satisfy the guard, the true softmax included.
     #[must_use]
-    pub fn met(&self, outputs: &Evaluation) -> bool {
+    pub fn met(&self, outputs: &Evaluation, certainty: Certainty) -> bool {
+        let room = |e: f64| if certainty == Certainty::Beyond { e } else { -e };
         let linear = self.rows.iter().all(|row| {
             let (v, e) = value(row, outputs);
-            v >= e
+            v >= room(e)
         });
-        linear && self.log_confidence.is_none_or(|least| log_softmax(&outputs.first, self.class) >= least)
+        // Softmax in plain binary64 is good to a few units in the last place; the replay decides.
+        linear && self.confidence.as_ref().is_none_or(|c| log_softmax(&outputs.first, self.class) >= c.log_delta + room(1e-12))
     }
 }
 
@@ -132,21 +152,22 @@ fn value(combination: &Combination, outputs: &Evaluation) -> (f64, f64) {
 }
 
 impl Property {
-    /// Looks for an obligation among `open` that these outputs violate; `certain` demands it beyond the outputs' error bounds.
+    /// Whether these outputs violate an obligation among `open`.
     #[must_use]
-    pub fn violated(&self, open: &Open, outputs: &Evaluation) -> bool {
+    pub fn violated(&self, open: &Open, outputs: &Evaluation, certainty: Certainty) -> bool {
         open.iter().any(|o| {
             let obligation = &self.obligations[o];
             let (v, e) = obligation.violation.at(outputs);
             let strict = matches!(obligation.violation, Violation::Linear { strict: true, .. });
-            (v > e || (strict && v >= e)) && obligation.guard.is_none_or(|g| self.guards[g].met(outputs))
+            let room = if certainty == Certainty::Beyond { e } else { -e };
+            (v > room || (strict && v >= room)) && obligation.guard.is_none_or(|g| self.guards[g].met(outputs, certainty))
         })
     }
 
     /// Whether some guard holds at these outputs; true for a property without guards.
     #[must_use]
     pub fn guard_met(&self, outputs: &Evaluation) -> bool {
-        self.guards.is_empty() || self.guards.iter().any(|g| g.met(outputs))
+        self.guards.is_empty() || self.guards.iter().any(|g| g.met(outputs, Certainty::Beyond))
     }
 
     /// The claim that no guard is ever met: obligations that fail everywhere, so that only an impossible guard proves them.

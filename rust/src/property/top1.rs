@@ -2,21 +2,27 @@
 //!
 //! Violated at x iff for some classes k != j: f1_k - f1_l >= t for all l != k, and f2_j > f2_k. t = 0 is plain Top-1, t = ln(delta / (1 - delta)) the
 //! polytope that contains every input of confidence delta: softmax_k >= delta means z_k - LSE(z_l, l != k) >= t, and LSE is at least each z_l.
+//! k is a maximum of f1 whatever t is, so a negative t counts as 0 there; the rows with t itself are then kept beside, for the exact confidence.
 
-use super::{Guard, Obligation, Property, Violation};
+use super::{Confidence, Guard, Obligation, Property, Violation};
 use crate::domain::{Combination, Form};
 
 /// `margin` is t, rounded down; `delta` the confidence demanded of a counterexample, if any.
 #[must_use]
 pub fn property(classes: usize, margin: f64, delta: Option<f64>) -> Property {
     let guards = (0..classes)
-        .map(|k| Guard {
-            class: k,
-            rows: (0..classes)
-                .filter(|&l| l != k)
-                .map(|l| Combination { terms: vec![(Form::First, k, 1.0), (Form::First, l, -1.0)], constant: -margin })
-                .collect(),
-            log_confidence: delta.map(f64::ln),
+        .map(|k| {
+            let lead = |least: f64| {
+                let terms = move |l| vec![(Form::First, k, 1.0), (Form::First, l, -1.0)];
+                (0..classes).filter(move |&l| l != k).map(move |l| Combination { terms: terms(l), constant: -least })
+            };
+            let mut rows: Vec<_> = lead(margin.max(0.0)).collect();
+            let mut exact = 0..rows.len();
+            if delta.is_some() && margin < 0.0 {
+                rows.extend(lead(margin));
+                exact = exact.end..rows.len();
+            }
+            Guard { class: k, rows, confidence: delta.map(|d| Confidence { log_delta: d.ln(), rows: exact }) }
         })
         .collect();
     let obligations = (0..classes)

@@ -212,6 +212,7 @@ impl Solution {
                 search::Reason::Boxes => "boxes",
                 search::Reason::Interrupted => "interrupted",
                 search::Reason::Incomplete => "incomplete",
+                search::Reason::FloatOnly => "float_only",
                 search::Reason::Spurious => "spurious",
             }),
             _ => None,

@@ -9,6 +9,7 @@ use super::worker::Context;
 use super::{Node, Request};
 use crate::bound::Assumption;
 use crate::network::gradient::Differentiator;
+use crate::property::Certainty;
 use std::sync::mpsc;
 
 /// How hard to try.
@@ -66,7 +67,7 @@ impl Attack {
                 }
                 if self.climb(context, node, &goal, zeal.steps) {
                     let point = std::mem::take(&mut self.point);
-                    let found = candidates.attempt(context, &node.open, |i| point[i], requests, tally);
+                    let found = candidates.attempt(context, &node.open, |i| point[i], Certainty::Beyond, requests, tally);
                     self.point = point;
                     if found {
                         return true;

@@ -12,10 +12,10 @@ use crate::domain::influence::Influence;
 use crate::bound::{Assumption, Contraction, Contractor, Effort, Fate};
 use crate::domain::output::Row;
 use crate::domain::reach::{Failure, Layer};
-use crate::domain::{Knowledge, Output, Reach};
+use crate::domain::{Domain, Knowledge, Output, Reach};
 use crate::lp::certified::{self, Scratch};
 use crate::lp::{Answer, LinearProgram, Multipliers, RegionRow, program};
-use crate::property::{Open, Violation};
+use crate::property::{Certainty, Open, Violation};
 use std::sync::{Arc, mpsc};
 
 /// Up to so many free inputs, halving them beats contracting bounds: on ACAS Xu (5 inputs) a contraction saved a dozen boxes and cost hundreds, on jets (16)
@@ -117,7 +117,7 @@ impl<'a> Attempt<'a> {
         // The centre first: it is free, and it tells whether guards are ever met.
         let (lower, upper) = (&node.lower, &node.upper);
         let middle = |i: usize| lower[i] + 0.5 * (upper[i] - lower[i]);
-        if self.candidates.attempt(&self.context, &node.open, middle, self.requests, &mut self.tally) {
+        if self.candidates.attempt(&self.context, &node.open, middle, Certainty::Beyond, self.requests, &mut self.tally) {
             return Outcome::Closed;
         }
         for (g, guard) in property.guards.iter().enumerate() {
@@ -133,6 +133,7 @@ impl<'a> Attempt<'a> {
             }
         }
         let mut worst = (f64::NEG_INFINITY, 0);
+        let mut within_rounding = true;
         for o in node.open.clone().iter() {
             let violation = &property.obligations[o].violation;
             let bound = violation.upper(&output, &mut self.row);
@@ -141,12 +142,14 @@ impl<'a> Attempt<'a> {
                 node.open.close(o);
                 continue;
             }
+            // Splitting shrinks neither rounding nor what is decided only by it.
+            within_rounding &= matches!(violation, Violation::Linear { .. }) && bound <= 4.0 * self.row.err;
             if bound > worst.0 || bound.is_nan() {
                 worst = (if bound.is_nan() { f64::INFINITY } else { bound }, o);
             }
             if first {
                 let corner = corner_of(&self.row, violation, &node);
-                if corner.is_some_and(|x| self.candidates.attempt(&self.context, &node.open, x, self.requests, &mut self.tally)) {
+                if corner.is_some_and(|x| self.candidates.attempt(&self.context, &node.open, x, Certainty::Beyond, self.requests, &mut self.tally)) {
                     return Outcome::Closed;
                 }
             }
@@ -155,7 +158,26 @@ impl<'a> Attempt<'a> {
             return self.proved(&node, opened);
         }
         node.bound = worst.0;
-        let zeal = if first { Some(Zeal { starts: 8, steps: 40 }) } else { node.focus.is_some().then_some(Zeal { starts: 1, steps: 20 }) };
+        if within_rounding {
+            let violation = &property.obligations[worst.1].violation;
+            violation.upper(&output, &mut self.row);
+            let (row, lower, upper) = (&self.row, &node.lower, &node.upper);
+            let Self { context, candidates, requests, tally, .. } = self;
+            let mut possible = |x: &dyn Fn(usize) -> f64| candidates.attempt(context, &node.open, x, Certainty::Possible, requests, tally);
+            let corner = |i: usize| if row.generators[i] >= 0.0 { upper[i] } else { lower[i] };
+            if possible(&middle) || possible(&corner) {
+                return Outcome::Closed;
+            }
+            shared.prove(node.depth, opened - node.open.len());
+            self.tally.limited += 1;
+            return Outcome::Split(node, None);
+        }
+        let zeal = match (settings.domain == Domain::Shared, first) {
+            (true, true) => Some(Zeal { starts: 8, steps: 40 }),
+            (true, false) => node.focus.is_some().then_some(Zeal { starts: 1, steps: 20 }),
+            // The published algorithm, to compare with.
+            (false, _) => None,
+        };
         if let Some(zeal) = zeal {
             let Self { context, candidates, requests, tally, attack, .. } = self;
             if attack.run(context, &node, zeal, candidates, requests, tally) {
@@ -167,7 +189,7 @@ impl<'a> Attempt<'a> {
             let output = Output::new(&self.reach.layers()[pair.depth() - 1], pair.inputs(), settings.domain);
             violation.upper(&output, &mut self.row);
             let corner = corner_of(&self.row, violation, &node);
-            if corner.is_some_and(|x| self.candidates.attempt(&self.context, &node.open, x, self.requests, &mut self.tally)) {
+            if corner.is_some_and(|x| self.candidates.attempt(&self.context, &node.open, x, Certainty::Beyond, self.requests, &mut self.tally)) {
                 return Outcome::Closed;
             }
         }
@@ -179,7 +201,7 @@ impl<'a> Attempt<'a> {
             }
         }
         shared.prove(node.depth, opened - node.open.len());
-        let contract = settings.contract && self.worth_contracting(&node);
+        let contract = self.worth_contracting(&node);
         if contract && node.focus.is_some() {
             return self.contract(node);
         }
@@ -202,7 +224,8 @@ impl<'a> Attempt<'a> {
     /// Halving inputs is right for few of them and hopeless for many; what decides is how many boxes a contraction (a thousand times as dear) would save.
     fn worth_contracting(&self, node: &Node) -> bool {
         let linear = |o: usize| matches!(self.context.property.obligations[o].violation, Violation::Linear { .. });
-        self.context.pair.inputs() > FEW_INPUTS && node.open.iter().all(linear)
+        let Context { settings, pair, .. } = self.context;
+        settings.contract && settings.domain == Domain::Shared && pair.inputs() > FEW_INPUTS && node.open.iter().all(linear)
     }
 
     /// Contracts the bounds under each open violation in turn. What is not contradicted goes on alone, with its own bounds.
@@ -240,7 +263,7 @@ impl<'a> Attempt<'a> {
                 Fate::Open(left) => {
                     let Contraction { knowledge, bound, corner, .. } = *left;
                     let at = |i: usize| corner.get(i).map_or(node.lower[i], |x| x.clamp(node.lower[i], node.upper[i]));
-                    if self.candidates.attempt(&self.context, &node.open, at, self.requests, &mut self.tally) {
+                    if self.candidates.attempt(&self.context, &node.open, at, Certainty::Beyond, self.requests, &mut self.tally) {
                         return Outcome::Closed;
                     }
                     // The score belongs to the last propagation, which was the contraction's own.
@@ -361,7 +384,7 @@ impl<'a> Attempt<'a> {
                 let columns = output.generators();
                 if let Some(point) = answer.points.get(n * columns..(n + 1) * columns).filter(|p| p.iter().all(|v| v.is_finite())) {
                     let at = |i: usize| (centre[i] + radius[i] * point[i]).clamp(node.lower[i], node.upper[i]);
-                    if self.candidates.attempt(&self.context, &node.open, at, self.requests, &mut self.tally) {
+                    if self.candidates.attempt(&self.context, &node.open, at, Certainty::Beyond, self.requests, &mut self.tally) {
                         return Outcome::Closed;
                     }
                 }
@@ -377,7 +400,7 @@ impl<'a> Attempt<'a> {
         if !kept.is_empty() {
             node.inherited = Some(kept.into());
         }
-        if settings.contract && self.worth_contracting(&node) { self.contract(node) } else { Outcome::Split(node, halving) }
+        if self.worth_contracting(&node) { self.contract(node) } else { Outcome::Split(node, halving) }
     }
 }
 

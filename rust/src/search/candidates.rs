@@ -5,7 +5,7 @@
 use super::worker::Context;
 use super::{Request, shared::Tally};
 use crate::network::eval::{Evaluation, Evaluator};
-use crate::property::Open;
+use crate::property::{Certainty, Open};
 use std::sync::mpsc;
 
 /// After so many refusals by the exact replay a worker stops asking: it is then stuck on a boundary that binary64 cannot resolve.
@@ -26,6 +26,7 @@ impl Candidates {
         context: &Context<'_>,
         open: &Open,
         coordinate: impl Fn(usize) -> f64,
+        certainty: Certainty,
         requests: &mpsc::Sender<Request>,
         tally: &mut Tally,
     ) -> bool {
@@ -35,11 +36,13 @@ impl Candidates {
         if context.property.guard_met(&self.evaluation) {
             context.shared.saw_guard();
         }
-        if !context.property.violated(open, &self.evaluation) || tally.refused >= PATIENCE {
+        // Without error bounds the outputs count as exact; where an error may decide, they are taken with theirs at once.
+        let promising = certainty == Certainty::Possible || context.property.violated(open, &self.evaluation, Certainty::Beyond);
+        if !promising || tally.refused >= PATIENCE {
             return false;
         }
         self.evaluator.at_with_error(context.pair, &self.point, &mut self.evaluation);
-        if !context.property.violated(open, &self.evaluation) {
+        if !context.property.violated(open, &self.evaluation, certainty) {
             return false;
         }
         let mut whole = context.whole.lower.clone();

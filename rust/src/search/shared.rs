@@ -20,6 +20,8 @@ pub struct Tally {
     pub lps: u64,
     /// Boxes that cannot be split and are undecided.
     pub stuck: u64,
+    /// Of these, boxes whose bounds are within rounding of the limit.
+    pub limited: u64,
     /// Candidates that failed only the exact replay.
     pub refused: u64,
     /// By stage.
@@ -84,7 +86,7 @@ impl Shared {
             Reason::Timeout => 1,
             Reason::Boxes => 2,
             Reason::Interrupted => 3,
-            Reason::Incomplete | Reason::Spurious => 4,
+            Reason::Incomplete | Reason::Spurious | Reason::FloatOnly => 4,
         };
         let _ = self.reason.compare_exchange(0, code, Ordering::SeqCst, Ordering::SeqCst);
         self.stopped.store(true, Ordering::SeqCst);
@@ -193,6 +195,7 @@ impl Shared {
         total.splits += tally.splits;
         total.lps += tally.lps;
         total.stuck += tally.stuck;
+        total.limited += tally.limited;
         total.refused += tally.refused;
         let (t, s) = (&mut total.stages, tally.stages);
         t.outside += s.outside;
@@ -241,7 +244,11 @@ impl Shared {
         let progress = self.progress(obligations);
         let tally = *lock(&self.tally);
         let witness = lock(&self.witness).take();
-        let undecided = if tally.refused > 0 { Reason::Spurious } else { Reason::Incomplete };
+        let undecided = match (tally.refused > 0, tally.limited > 0) {
+            (_, true) => Reason::FloatOnly,
+            (true, _) => Reason::Spurious,
+            _ => Reason::Incomplete,
+        };
         let verdict = if witness.is_some() {
             Verdict::Different
         } else if trivial || (progress.open_boxes == 0 && tally.stuck == 0) {
