@@ -62,7 +62,7 @@ def _selection(group: argparse._ArgumentGroup) -> None:
         "--param",
         action="append",
         default=[],
-        type=_parameter,
+        type=parameter,
         metavar="NAME=VALUE",
         help="give a 'param' a value",
     )
@@ -98,7 +98,8 @@ def _output(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--debug", action="store_true", help="show where eqspec failed, if it does")
 
 
-def _parameter(text: str) -> tuple[str, str]:
+def parameter(text: str) -> tuple[str, str]:
+    """NAME=VALUE as a pair."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")

@@ -24,7 +24,7 @@ def save_witnesses(results: Iterable[Result], folder: Path) -> list[Path]:
         if witness is None:
             continue
         path = _free(folder, re.sub(r"[^\w.,=+-]+", "_", result.id).strip("_") or "task", written)
-        document = {"id": result.id, "claim": result.claim, "witness": witness.to_json()}
+        document = {"id": result.id, "claim": result.claim, "witness": witness.to_json(), "task": result.task}
         path.write_text(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n", encoding="utf-8")
         np.save(path.with_suffix(".npy"), _array(witness))
         written.append(path)

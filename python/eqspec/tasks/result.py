@@ -116,6 +116,9 @@ class Result:
 
     For a search, `find` has its answer: the verdict is equivalent if some value was proved and different if even the
     easiest one is refuted; the counts are those of all the tasks it took.
+
+    With a witness comes `task`, the task it belongs to in the form of `eqspec.tasks.document`, so that it can be
+    replayed from the result alone; for a search, the task at the refuted value.
     """
 
     id: str
@@ -142,6 +145,7 @@ class Result:
     networks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     engine_version: str = ""
     source: str | None = None
+    task: Mapping[str, Any] | None = None
 
     @property
     def as_expected(self) -> bool | None:
@@ -189,6 +193,7 @@ class Result:
             "networks": {role: dict(network) for role, network in self.networks.items()},
             "engine_version": self.engine_version,
             "source": self.source,
+            "task": self.task,
         }
 
     @classmethod
@@ -219,6 +224,7 @@ class Result:
             networks=data["networks"],
             engine_version=data["engine_version"],
             source=data["source"],
+            task=data.get("task"),
         )
 
 

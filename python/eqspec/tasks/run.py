@@ -175,8 +175,6 @@ def _result(task: Task, options: Options, solution: core.Solution, replay: Repla
 
 def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **found: Any) -> Result:
     """A result: what is known of the task beforehand, and what was found; with a witness, the task to replay it on."""
-    if found.get("witness") is not None:
-        found.setdefault("task", document.to_json(task))
     return Result(
         id=task.id,
         check=task.check,
@@ -193,6 +191,7 @@ def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **f
         },
         engine_version=__version__,
         source=str(task.source) if task.source else None,
+        task=document.to_json(task) if found.get("witness") is not None else None,
         **found,
     )
 

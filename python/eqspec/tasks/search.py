@@ -19,6 +19,7 @@ from time import perf_counter
 from typing import Protocol
 
 from eqspec.span import Span
+from eqspec.tasks import document
 from eqspec.tasks.bracket import Bracket, Direction, Gap, Probe
 from eqspec.tasks.monitor import Monitor
 from eqspec.tasks.result import Reason, Result, Verdict, Witness
@@ -244,6 +245,7 @@ class _Hunt:
             parameters=dict(search.parameters),
             tags=search.tags,
             source=place,
+            task=None if self._refuted is None else document.to_json(search.task_at(self._refuted)),
         )
 
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from rich.console import Console
 
+from eqspec.cli.arguments import parameter
 from eqspec.errors import Diagnostic, SpecError
 from eqspec.report import diagnostics
 from eqspec.spec.files import read_spec
@@ -29,6 +30,19 @@ def command(commands: Commands, name: str, summary: str, description: str | None
     )
     made.add_argument("--debug", action="store_true", help="show where eqspec failed, if it does")
     return made
+
+
+def add_params(parser: argparse.ArgumentParser) -> None:
+    """The option that gives a `param` of a spec a value."""
+    parser.add_argument(
+        "-p",
+        "--param",
+        action="append",
+        default=[],
+        type=parameter,
+        metavar="NAME=VALUE",
+        help="give a 'param' a value",
+    )
 
 
 def read_text(file: str) -> tuple[str, str]:

@@ -1,0 +1,65 @@
+"""`eqspec compile`: the tasks of specs as JSON, for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from eqspec import __version__
+from eqspec import compile as compiler
+from eqspec.cli.exit import ExitCode
+from eqspec.cli.tools.common import Commands, add_params, command, show, show_warnings
+from eqspec.compile import Find
+from eqspec.errors import InputError, SpecError
+from eqspec.tasks import document
+from eqspec.tasks.task import Task
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    made = command(
+        commands,
+        "compile",
+        "write the tasks of spec files as JSON",
+        "Write the tasks of spec files as JSON: exact regions in network units, exact claims, networks by hash.\n"
+        "'eqspec schema task' prints its schema.",
+    )
+    made.add_argument("files", nargs="+", metavar="FILE", help="spec files (*.eqspec)")
+    made.add_argument("-o", "--output", type=Path, metavar="FILE", help="write there instead of the standard output")
+    add_params(made)
+    made.epilog = "exit codes: 0 written; 2 a spec cannot be used, and nothing is written"
+    made.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
+    """Run the command."""
+    tasks: list[Task] = []
+    searches: list[Find] = []
+    broken = False
+    for file in arguments.files:
+        try:
+            compiled = compiler.load(file, dict(arguments.param), given=arguments.files)
+        except SpecError as problem:
+            show(problem, err)
+            broken = True
+            continue
+        show_warnings(compiled.diagnostics, err)
+        tasks += compiled.tasks
+        searches += compiled.finds
+    if broken:
+        return ExitCode.BAD_INPUT
+    whole = document.file_of(tasks, searches, __version__)
+    text = json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    if arguments.output is None:
+        out.file.write(text)
+        return ExitCode.AS_EXPECTED
+    try:
+        arguments.output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {arguments.output}: {error.strerror}") from None
+    err.print(Text(f"wrote {arguments.output}: {len(tasks)} tasks, {len(searches)} searches"), soft_wrap=True)
+    return ExitCode.AS_EXPECTED

@@ -1,0 +1,57 @@
+"""`eqspec lint`: everything that can be found in specs without proving anything."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from rich.console import Console
+from rich.text import Text
+
+from eqspec import compile as compiler
+from eqspec.cli.exit import ExitCode
+from eqspec.cli.tools.common import Commands, add_params, command, show, show_warnings
+from eqspec.errors import Diagnostic, SpecError
+from eqspec.report import diagnostics
+from eqspec.report.numbers import plural
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    lint = command(
+        commands,
+        "lint",
+        "find what is wrong with spec files, their networks and their data, without proving anything",
+    )
+    lint.add_argument("files", nargs="+", metavar="FILE", help="spec files (*.eqspec)")
+    add_params(lint)
+    lint.add_argument(
+        "--format", choices=("human", "json"), default="human", help="text, or a JSON list of findings (eqspec schema)"
+    )
+    lint.epilog = "exit codes: 0 nothing is wrong (there may be warnings); 2 something is"
+    lint.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
+    """Run the command."""
+    code = ExitCode.AS_EXPECTED
+    found: list[Diagnostic] = []
+    for file in arguments.files:
+        try:
+            compiled = compiler.load(file, dict(arguments.param), given=arguments.files)
+        except SpecError as problem:
+            code = ExitCode.BAD_INPUT
+            found += problem.diagnostics
+            if arguments.format == "human":
+                show(problem, err)
+            continue
+        found += compiled.diagnostics
+        if arguments.format == "human":
+            show_warnings(compiled.diagnostics, err)
+            parts = [plural(len(compiled.tasks), "task")]
+            if compiled.finds:
+                parts.append(f"{len(compiled.finds)} search{'' if len(compiled.finds) == 1 else 'es'}")
+            out.print(Text(f"{file}: {', '.join(parts)}"), soft_wrap=True)
+    if arguments.format == "json":
+        out.file.write(json.dumps([diagnostics.to_json(d) for d in found], indent=2, ensure_ascii=False) + "\n")
+    return code

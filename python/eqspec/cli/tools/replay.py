@@ -1,0 +1,79 @@
+"""`eqspec replay`: are the inputs in a results file really where claims break?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from eqspec.cli.exit import ExitCode
+from eqspec.cli.tools.common import Commands, command
+from eqspec.errors import InputError
+from eqspec.report.numbers import plural
+from eqspec.tasks.recheck import Replayed, replay_all
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    replay = command(
+        commands,
+        "replay",
+        "evaluate every witness of a results file again, exactly and in onnxruntime",
+        "Evaluate every witness of a results file again: exactly, on the network files as they are now, and in\n"
+        "onnxruntime. Networks are found by the paths in the file, or by the same paths beside it.",
+    )
+    replay.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="from 'eqspec check --format json -o' or --save-witness"
+    )
+    replay.epilog = (
+        "exit codes: 0 every witness breaks its claim; 1 one does not; 2 a file cannot be used, or a network changed"
+    )
+    replay.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:  # noqa: ARG001
+    """Run the command."""
+    replayed: list[Replayed] = []
+    for file in arguments.files:
+        for one in replay_all(_content(file), file.parent):
+            _show(one, out)
+            replayed.append(one)
+    wrong = sum(one.witness is None for one in replayed)
+    if not replayed:
+        out.print("no witnesses: nothing was found different", soft_wrap=True)
+    else:
+        good = len(replayed) - wrong
+        out.print(Text(f"{plural(good, 'input')} confirmed, {wrong} not"), soft_wrap=True)
+    return ExitCode.NOT_AS_EXPECTED if wrong else ExitCode.AS_EXPECTED
+
+
+def _content(file: Path) -> object:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from None
+    except ValueError as error:
+        raise InputError(f"cannot read {file}: it is not JSON ({error})") from None
+
+
+def _show(one: Replayed, out: Console) -> None:
+    if one.witness is None:
+        verdict = Text.assemble(("not confirmed", "bold red"), f": {one.reason}")
+    else:
+        verdict = Text.assemble(("confirmed", "bold green"), f": {one.witness.statement}")
+    out.print(Text.assemble((one.id, "bold"), "  ", verdict), soft_wrap=True)
+    if one.witness is None:
+        return
+    match one.witness.onnxruntime_confirms:
+        case True:
+            note = Text("  onnxruntime agrees on the original files")
+        case False:
+            note = Text("  onnxruntime does not: in the files' own precision the claim holds here", "yellow")
+        case _:
+            note = Text(f"  onnxruntime was not asked: {one.witness.onnxruntime_reason}", "yellow")
+    if one.witness.onnxruntime_confirms is not one.recorded.onnxruntime_confirms:
+        note.append(" (this is not what the file says)", "yellow")
+    out.print(note, soft_wrap=True)

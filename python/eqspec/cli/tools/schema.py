@@ -1,0 +1,33 @@
+"""`eqspec schema`: the JSON Schemas (2020-12) of everything eqspec writes for other programs."""
+
+from __future__ import annotations
+
+import argparse
+from importlib.resources import files
+
+from rich.console import Console
+
+from eqspec.cli.exit import ExitCode
+from eqspec.cli.tools.common import Commands, command
+
+SCHEMAS = ("task", "result", "diagnostic")
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    schema = command(commands, "schema", "print the JSON schema of tasks, results or findings")
+    schema.add_argument(
+        "kind", choices=SCHEMAS, help="task: eqspec compile; result: eqspec check; diagnostic: eqspec lint"
+    )
+    schema.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:  # noqa: ARG001
+    """Run the command."""
+    out.file.write(text(arguments.kind))
+    return ExitCode.AS_EXPECTED
+
+
+def text(kind: str) -> str:
+    """The schema as it ships."""
+    return files("eqspec.tasks").joinpath("schema", f"{kind}.schema.json").read_text(encoding="utf-8")
