@@ -1,0 +1,170 @@
+"""Runs whole families of published queries and sets the outcome beside the published one.
+
+    PYTHONPATH=tests python -m acceptance.families acas-0.05 lhc --threads 2 --timeout 120 --log outcome.jsonl
+
+Not a test: it takes minutes to hours and reports times. Every finished task is a line of the log at once, and a run
+with the same log and settings goes on where the last one stopped. Exit code 1 if a verdict contradicts a published one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from acceptance import published
+from acceptance.published import Query
+from eqspec.tasks.run import Options, Runner
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+
+
+@dataclass(frozen=True)
+class Family:
+    """Queries that are reported together. `seconds` is the published total; None if there is none for these queries."""
+
+    name: str
+    queries: Callable[[], list[Query]]
+    seconds: float | None
+
+
+def _acas(eps: str) -> Callable[[], list[Query]]:
+    return lambda: [query for query in published.acas(SHARED) if f"eps={eps}]" in query.name]
+
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family("acas-0.05", _acas("0.05"), 227.0),
+        Family("acas-0.5", _acas("0.5"), 1457.0),
+        Family("lhc", lambda: published.lhc(SHARED), 614.0),
+        Family("mnist-eps", lambda: published.mnist(SHARED, "close", rows=10), None),
+        Family("mnist-top1", lambda: published.mnist(SHARED, "same", rows=10), None),
+    )
+}
+
+
+def contradicts(verdict: str, known: str) -> bool:
+    """Whether both are verdicts and they differ."""
+    return {verdict, known} == {"equivalent", "different"}
+
+
+def run(family: Family, options: Options, done: dict[str, dict[str, Any]], log: TextIO | None) -> list[dict[str, Any]]:
+    """The outcome of every query of a family, those already `done` taken over."""
+    runner = Runner(options)
+    queries = family.queries()
+    outcomes = []
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TextColumn("{task.fields[at]}"), console=Console(stderr=True)) as display:
+        line = display.add_task(family.name, total=len(queries), at="")
+        for query in queries:
+            display.update(line, at=query.name)
+            outcome = done.get(query.name)
+            if outcome is None:
+                result = runner.run(query.task)
+                if result.reason == "interrupted":
+                    raise KeyboardInterrupt
+                outcome = {
+                    "family": family.name,
+                    "name": query.name,
+                    "verdict": result.verdict.value,
+                    "reason": result.reason.value if result.reason else None,
+                    "seconds": result.seconds,
+                    "boxes": result.boxes,
+                    "lps": result.lps,
+                    "certified_fraction": result.certified_fraction,
+                    "published": query.published.verdict if query.published else None,
+                    "settings": settings_of(options),
+                }
+                if log:
+                    log.write(json.dumps(outcome) + "\n")
+                    log.flush()
+            outcomes.append(outcome)
+            if outcome["published"] and contradicts(outcome["verdict"], outcome["published"]):
+                display.console.print(f"[bold red]{query.name}: {outcome['verdict']}, published {outcome['published']}")
+            display.advance(line)
+    return outcomes
+
+
+def settings_of(options: Options) -> dict[str, Any]:
+    """What outcomes must agree in to be reported together."""
+    return {"timeout": options.timeout, "threads": options.threads, "domain": options.domain, "lp": options.lp}
+
+
+def read_log(path: Path, options: Options) -> dict[str, dict[str, dict[str, Any]]]:
+    """Outcomes of an earlier run by family and name; a last line that was cut off is left out."""
+    done: dict[str, dict[str, dict[str, Any]]] = {}
+    for line in path.read_text().splitlines() if path.exists() else []:
+        try:
+            outcome = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        if outcome["settings"] == settings_of(options):
+            done.setdefault(outcome["family"], {})[outcome["name"]] = outcome
+    return done
+
+
+def report(outcomes: dict[str, list[dict[str, Any]]]) -> tuple[Table, int]:
+    """A row per family, and the number of contradictions."""
+    table = Table(
+        "family", "decided", "equivalent", "different", "unknown", "against published", "seconds", "published", "boxes"
+    )
+    total = 0
+    for name, found in outcomes.items():
+        verdicts = [outcome["verdict"] for outcome in found]
+        wrong = sum(contradicts(o["verdict"], o["published"]) for o in found if o["published"])
+        total += wrong
+        theirs = FAMILIES[name].seconds
+        seconds = sum(outcome["seconds"] for outcome in found)
+        table.add_row(
+            name,
+            f"{len(found) - verdicts.count('unknown')}/{len(found)}",
+            *(str(verdicts.count(v)) for v in ("equivalent", "different", "unknown")),
+            str(wrong) if any(o["published"] for o in found) else "-",
+            f"{seconds:.1f}",
+            f"{theirs:.0f}" if theirs else "-",
+            str(sum(outcome["boxes"] for outcome in found)),
+        )
+    return table, total
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="acceptance.families", description=__doc__.split("\n")[0])
+    parser.add_argument("families", nargs="+", choices=list(FAMILIES))
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--timeout", type=float, default=120.0, help="seconds for each task")
+    parser.add_argument("--domain", choices=["shared", "paper", "naive"], default="shared")
+    parser.add_argument("--no-lp", action="store_true")
+    parser.add_argument("--log", type=Path, help="JSON lines; an existing log is continued")
+    given = parser.parse_args(arguments)
+    options = Options(timeout=given.timeout, threads=given.threads, domain=given.domain, lp=not given.no_lp)
+    done = read_log(given.log, options) if given.log else {}
+    outcomes: dict[str, list[dict[str, Any]]] = {}
+    log = given.log.open("a") if given.log else None
+    try:
+        for name in dict.fromkeys(given.families):
+            outcomes[name] = run(FAMILIES[name], options, done.get(name, {}), log)
+    except KeyboardInterrupt:
+        print(
+            "interrupted; " + ("the log keeps what is done" if log else "without --log nothing is kept"),
+            file=sys.stderr,
+        )
+    finally:
+        if log:
+            log.close()
+    table, contradictions = report(outcomes)
+    Console().print(table)
+    return 1 if contradictions else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
