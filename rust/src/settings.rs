@@ -41,10 +41,18 @@ impl Settings {
     /// Refuses values that make no sense.
     pub fn validate(&self) -> Result<(), Error> {
         if self.timeout.is_nan() || self.timeout < 0.0 {
-            return Err(Error::Value { name: "timeout", value: self.timeout.to_string(), accepted: "seconds, at least 0" });
+            return Err(Error::Value {
+                name: "timeout",
+                value: self.timeout.to_string(),
+                accepted: "seconds, at least 0",
+            });
         }
         if self.threads > 1024 {
-            return Err(Error::Value { name: "threads", value: self.threads.to_string(), accepted: "0 to 1024" });
+            return Err(Error::Value {
+                name: "threads",
+                value: self.threads.to_string(),
+                accepted: "0 to 1024",
+            });
         }
         Ok(())
     }
@@ -57,7 +65,11 @@ impl Domain {
             "paper" => Ok(Self::Paper),
             "naive" => Ok(Self::Naive),
             "shared" => Ok(Self::Shared),
-            _ => Err(Error::Value { name: "domain", value: word.to_owned(), accepted: "shared, paper or naive" }),
+            _ => Err(Error::Value {
+                name: "domain",
+                value: word.to_owned(),
+                accepted: "shared, paper or naive",
+            }),
         }
     }
 }

@@ -33,10 +33,16 @@ impl Assumption {
     /// The negation of an obligation; `None` where it is not linear.
     #[must_use]
     pub fn new(property: &Property, obligation: &Obligation, outputs: usize) -> Option<Self> {
-        let Violation::Linear { writings, strict } = &obligation.violation else { return None };
+        let Violation::Linear { writings, strict } = &obligation.violation else {
+            return None;
+        };
         let dense = |combination: &Combination, form: Form| {
             let mut v = vec![0.0; outputs];
-            combination.terms.iter().filter(|t| t.0 == form).for_each(|&(_, o, c)| v[o] += c);
+            combination
+                .terms
+                .iter()
+                .filter(|t| t.0 == form)
+                .for_each(|&(_, o, c)| v[o] += c);
             v
         };
         let guard = obligation.guard.map(|g| &property.guards[g]);
@@ -44,7 +50,9 @@ impl Assumption {
         Some(Self {
             guard: rows.iter().flat_map(|r| dense(r, Form::First)).collect(),
             constants: rows.iter().map(|r| r.constant).collect(),
-            entropy: guard.and_then(|g| g.confidence.as_ref()).map_or(0..0, |c| c.rows.clone()),
+            entropy: guard
+                .and_then(|g| g.confidence.as_ref())
+                .map_or(0..0, |c| c.rows.clone()),
             first: dense(&writings[0], Form::First),
             second: dense(&writings[0], Form::Second),
             difference: dense(&writings[0], Form::Difference),
@@ -68,7 +76,9 @@ impl Assumption {
     /// The violation at concrete outputs.
     #[must_use]
     pub fn violation_at(&self, first: &[f64], second: &[f64]) -> f64 {
-        let terms = (0..first.len()).map(|o| self.first[o] * first[o] + self.second[o] * second[o] + self.difference[o] * (first[o] - second[o]));
+        let terms = (0..first.len()).map(|o| {
+            self.first[o] * first[o] + self.second[o] * second[o] + self.difference[o] * (first[o] - second[o])
+        });
         terms.sum::<f64>() + self.constant
     }
 

@@ -10,9 +10,9 @@
 use super::assumption::Assumption;
 use super::backward::{Backward, Functional};
 use super::parameters::Parameters;
-use crate::domain::knowledge::{Contradiction, Knowledge};
-use crate::domain::reach::Failure;
 use crate::domain::Reach;
+use crate::domain::knowledge::{Contradiction, Knowledge, Side};
+use crate::domain::reach::Failure;
 use crate::network::Pair;
 
 /// How much to spend.
@@ -32,7 +32,13 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { rounds: 8, steps: 60, rate: 0.02, inputs: 64, gain: 0.9 }
+        Self {
+            rounds: 8,
+            steps: 60,
+            rate: 0.02,
+            inputs: 64,
+            gain: 0.9,
+        }
     }
 }
 
@@ -65,6 +71,14 @@ pub struct Neuron {
     pub cost: f64,
 }
 
+impl Neuron {
+    /// The assumption that the neuron's value is >= 0, or <= 0.
+    #[must_use]
+    pub fn side(self, positive: bool) -> Side {
+        Side { second: self.second, layer: self.layer, index: self.index, positive }
+    }
+}
+
 /// The outcome for one obligation.
 #[derive(Debug, Clone)]
 pub enum Fate {
@@ -85,18 +99,29 @@ impl<'a> Contractor<'a> {
     /// For a pair.
     #[must_use]
     pub fn new(pair: &'a Pair) -> Self {
-        Self { pair, backward: Backward::new(pair), best: Vec::new() }
+        Self {
+            pair,
+            backward: Backward::new(pair),
+            best: Vec::new(),
+        }
     }
 
     /// Contracts `knowledge` under `assumption` until contradiction or until the effort is spent; `stop` may end it early.
-    pub fn contract(&mut self, mut knowledge: Knowledge, assumption: &Assumption, effort: Effort, reach: &mut Reach, stop: impl Fn() -> bool) -> Fate {
+    pub fn contract(
+        &mut self,
+        mut knowledge: Knowledge,
+        assumption: &Assumption,
+        effort: Effort,
+        reach: &mut Reach,
+        stop: impl Fn() -> bool,
+    ) -> Fate {
         let mut parameters: Option<(Vec<Functional>, Parameters)> = None;
         let mut bound = f64::INFINITY;
         let (mut neuron, mut corner) = (None, Vec::new());
         for _ in 0..effort.rounds {
-            let functionals = self.functionals(&knowledge, effort);
+            let functionals = Self::functionals(&knowledge, effort);
             self.backward.take_up(&knowledge);
-            let mut current = self.warm(parameters.take(), &functionals, assumption);
+            let mut current = self.warm(parameters.take(), &functionals, assumption, knowledge.sides.len());
             self.best.clear();
             self.best.resize(functionals.len(), f64::NEG_INFINITY);
             for step in 1..=effort.steps {
@@ -112,7 +137,8 @@ impl<'a> Contractor<'a> {
                 } else {
                     self.backward.prepare(&functionals, assumption, &current);
                 }
-                self.backward.ascend(&functionals, assumption, &mut current, effort.rate, step);
+                self.backward
+                    .ascend(&functionals, assumption, &mut current, effort.rate, step);
             }
             neuron = self.backward.costliest(&knowledge);
             corner = self.backward.corner();
@@ -137,11 +163,16 @@ impl<'a> Contractor<'a> {
                 break;
             }
         }
-        Fate::Open(Box::new(Contraction { knowledge, bound, neuron, corner }))
+        Fate::Open(Box::new(Contraction {
+            knowledge,
+            bound,
+            neuron,
+            corner,
+        }))
     }
 
     /// The target first, then both bounds of everything that is not settled.
-    fn functionals(&self, knowledge: &Knowledge, effort: Effort) -> Vec<Functional> {
+    fn functionals(knowledge: &Knowledge, effort: Effort) -> Vec<Functional> {
         let mut list = vec![Functional::Target];
         let hidden = knowledge.layers.len() - 1;
         for (layer, known) in knowledge.layers[..hidden].iter().enumerate() {
@@ -151,13 +182,25 @@ impl<'a> Contractor<'a> {
                 let y = unstable(known.y.lower[neuron], known.y.upper[neuron]);
                 for negative in [false, true] {
                     if x {
-                        list.push(Functional::First { layer, neuron, negative });
+                        list.push(Functional::First {
+                            layer,
+                            neuron,
+                            negative,
+                        });
                     }
                     if y {
-                        list.push(Functional::Second { layer, neuron, negative });
+                        list.push(Functional::Second {
+                            layer,
+                            neuron,
+                            negative,
+                        });
                     }
                     if x && y {
-                        list.push(Functional::Difference { layer, neuron, negative });
+                        list.push(Functional::Difference {
+                            layer,
+                            neuron,
+                            negative,
+                        });
                     }
                 }
             }
@@ -174,11 +217,20 @@ impl<'a> Contractor<'a> {
     }
 
     /// Multipliers for these functionals: the previous round's where it had them, fresh ones otherwise.
-    fn warm(&self, previous: Option<(Vec<Functional>, Parameters)>, functionals: &[Functional], assumption: &Assumption) -> Parameters {
+    fn warm(
+        &self,
+        previous: Option<(Vec<Functional>, Parameters)>,
+        functionals: &[Functional],
+        assumption: &Assumption,
+        sides: usize,
+    ) -> Parameters {
         if let Some((old, mut parameters)) = previous {
-            let keep: Vec<usize> = functionals.iter().filter_map(|f| old.iter().position(|o| o == f)).collect();
+            let keep: Vec<usize> = functionals
+                .iter()
+                .filter_map(|f| old.iter().position(|o| o == f))
+                .collect();
             if keep.len() == functionals.len() {
-                parameters.select(&keep, assumption.rows(), assumption.outputs());
+                parameters.select(&keep, assumption.rows(), assumption.outputs(), sides);
                 return parameters;
             }
         }
@@ -192,16 +244,30 @@ impl<'a> Contractor<'a> {
         for (functional, &v) in functionals.iter().zip(&self.best) {
             let (lower, upper, negative) = match *functional {
                 Functional::Target => continue,
-                Functional::Input { input, negative } => (&mut knowledge.lower[input], &mut knowledge.upper[input], negative),
-                Functional::First { layer, neuron, negative } => {
+                Functional::Input { input, negative } => {
+                    (&mut knowledge.lower[input], &mut knowledge.upper[input], negative)
+                }
+                Functional::First {
+                    layer,
+                    neuron,
+                    negative,
+                } => {
                     let b = &mut knowledge.layers[layer].x;
                     (&mut b.lower[neuron], &mut b.upper[neuron], negative)
                 }
-                Functional::Second { layer, neuron, negative } => {
+                Functional::Second {
+                    layer,
+                    neuron,
+                    negative,
+                } => {
                     let b = &mut knowledge.layers[layer].y;
                     (&mut b.lower[neuron], &mut b.upper[neuron], negative)
                 }
-                Functional::Difference { layer, neuron, negative } => {
+                Functional::Difference {
+                    layer,
+                    neuron,
+                    negative,
+                } => {
                     let b = &mut knowledge.layers[layer].d;
                     (&mut b.lower[neuron], &mut b.upper[neuron], negative)
                 }

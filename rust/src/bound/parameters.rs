@@ -19,7 +19,11 @@ const SQUARE: f64 = 0.999;
 
 impl Tuned {
     fn filled(n: usize, value: f64) -> Self {
-        Self { value: vec![value; n], mean: vec![0.0; n], square: vec![0.0; n] }
+        Self {
+            value: vec![value; n],
+            mean: vec![0.0; n],
+            square: vec![0.0; n],
+        }
     }
 
     /// One step uphill along `gradient`, then back into [low, high]. `step` counts from 1.
@@ -36,8 +40,15 @@ impl Tuned {
     }
 
     fn select(&mut self, keep: &[usize], width: usize) {
-        let picked = keep.iter().flat_map(|&f| self.value[f * width..(f + 1) * width].iter().copied()).collect::<Vec<_>>();
-        *self = Self { mean: vec![0.0; picked.len()], square: vec![0.0; picked.len()], value: picked };
+        let picked = keep
+            .iter()
+            .flat_map(|&f| self.value[f * width..(f + 1) * width].iter().copied())
+            .collect::<Vec<_>>();
+        *self = Self {
+            mean: vec![0.0; picked.len()],
+            square: vec![0.0; picked.len()],
+            value: picked,
+        };
     }
 }
 
@@ -65,6 +76,8 @@ pub struct Parameters {
     pub output: Tuned,
     /// Per hidden layer.
     pub layers: Vec<LayerParameters>,
+    /// beta >= 0 per assumed sign of a neuron.
+    pub sides: Tuned,
     widths: Vec<usize>,
 }
 
@@ -76,6 +89,8 @@ pub struct Sizes<'a> {
     pub outputs: usize,
     /// m per hidden layer.
     pub hidden: &'a [usize],
+    /// Assumed signs of neurons.
+    pub sides: usize,
 }
 
 impl Parameters {
@@ -92,16 +107,18 @@ impl Parameters {
             guard: Tuned::filled(sizes.rows * count, 0.05),
             violation: Tuned::filled(count, violation),
             output: Tuned::filled(sizes.outputs * count, 0.0),
+            sides: Tuned::filled(sizes.sides * count, 0.0),
             layers: sizes.hidden.iter().map(layer).collect(),
             widths: sizes.hidden.to_vec(),
         }
     }
 
     /// Keeps the listed functionals, in this order, and forgets the moments.
-    pub fn select(&mut self, keep: &[usize], rows: usize, outputs: usize) {
+    pub fn select(&mut self, keep: &[usize], rows: usize, outputs: usize, sides: usize) {
         self.guard.select(keep, rows);
         self.violation.select(keep, 1);
         self.output.select(keep, outputs);
+        self.sides.select(keep, sides);
         for (layer, &m) in self.layers.iter_mut().zip(&self.widths) {
             layer.link.select(keep, m);
             layer.first.select(keep, m);

@@ -31,7 +31,11 @@ impl Columns {
     #[must_use]
     #[inline(always)]
     pub fn trimmed(&self) -> Self {
-        Self { rows: self.rows, columns: self.columns, data: self.all().to_vec() }
+        Self {
+            rows: self.rows,
+            columns: self.columns,
+            data: self.all().to_vec(),
+        }
     }
 
     /// Number of rows.

@@ -16,6 +16,19 @@ pub struct Known {
     pub d: Bounds,
 }
 
+/// The sign of a hidden neuron's value before ReLU, as assumed by a split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Side {
+    /// Whether of f2.
+    pub second: bool,
+    /// Hidden layer.
+    pub layer: usize,
+    /// Which neuron.
+    pub index: usize,
+    /// Whether the value is >= 0, else <= 0.
+    pub positive: bool,
+}
+
 /// Bounds of the inputs and of every layer; the last layer are the outputs.
 #[derive(Debug, Clone, Default)]
 pub struct Knowledge {
@@ -25,6 +38,8 @@ pub struct Knowledge {
     pub upper: Vec<f64>,
     /// Per layer, outputs last.
     pub layers: Vec<Known>,
+    /// Signs assumed by splits; the bounds respect them.
+    pub sides: Vec<Side>,
 }
 
 /// The assumption behind some knowledge is contradictory.
@@ -48,8 +63,29 @@ impl Knowledge {
     /// From a propagation on lower <= x <= upper.
     #[must_use]
     pub fn of(layers: &[Layer], lower: &[f64], upper: &[f64]) -> Self {
-        let known = |l: &Layer| Known { x: l.x.clone(), y: l.y.clone(), d: l.d.clone() };
-        Self { lower: lower.to_vec(), upper: upper.to_vec(), layers: layers.iter().map(known).collect() }
+        let known = |l: &Layer| Known {
+            x: l.x.clone(),
+            y: l.y.clone(),
+            d: l.d.clone(),
+        };
+        Self {
+            lower: lower.to_vec(),
+            upper: upper.to_vec(),
+            layers: layers.iter().map(known).collect(),
+            sides: Vec::new(),
+        }
+    }
+
+    /// Adds the sign of a neuron to what is assumed.
+    pub fn assume(&mut self, side: Side) {
+        let known = &mut self.layers[side.layer];
+        let bounds = if side.second { &mut known.y } else { &mut known.x };
+        if side.positive {
+            bounds.lower[side.index] = bounds.lower[side.index].max(0.0);
+        } else {
+            bounds.upper[side.index] = bounds.upper[side.index].min(0.0);
+        }
+        self.sides.push(side);
     }
 
     /// Takes over what a propagation found; both must rest on the same assumptions.
@@ -73,7 +109,13 @@ impl Knowledge {
     #[must_use]
     pub fn unstable(&self) -> usize {
         let hidden = &self.layers[..self.layers.len().saturating_sub(1)];
-        let count = |b: &Bounds| b.lower.iter().zip(&b.upper).filter(|&(l, u)| *l < 0.0 && *u > 0.0).count();
+        let count = |b: &Bounds| {
+            b.lower
+                .iter()
+                .zip(&b.upper)
+                .filter(|&(l, u)| *l < 0.0 && *u > 0.0)
+                .count()
+        };
         hidden.iter().map(|k| count(&k.x) + count(&k.y)).sum()
     }
 }

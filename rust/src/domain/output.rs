@@ -98,7 +98,10 @@ impl<'a> Output<'a> {
     #[must_use]
     pub fn generators(&self) -> usize {
         let l = self.layer;
-        self.inputs + (l.z1.len() - 1 - self.inputs) + (l.z2.len() - 1 - self.inputs) + l.source.iter().filter(|&&s| s == OWN).count()
+        self.inputs
+            + (l.z1.len() - 1 - self.inputs)
+            + (l.z2.len() - 1 - self.inputs)
+            + l.source.iter().filter(|&&s| s == OWN).count()
     }
 
     /// Writes a functional as a row; `row` is reused.
@@ -117,7 +120,11 @@ impl<'a> Output<'a> {
             let (e, rest) = row.generators.split_at_mut(n);
             let (a1, rest) = rest.split_at_mut(p1);
             let (a2, own) = rest.split_at_mut(p2);
-            let add = |out: &mut [f64], m: &Columns, from: usize| out.iter_mut().enumerate().for_each(|(j, v)| *v += c * m.column(from + j)[o]);
+            let add = |out: &mut [f64], m: &Columns, from: usize| {
+                out.iter_mut()
+                    .enumerate()
+                    .for_each(|(j, v)| *v += c * m.column(from + j)[o])
+            };
             let (centre, of) = match form {
                 Form::First => {
                     add(e, &l.z1, 1);
@@ -164,6 +171,9 @@ impl<'a> Output<'a> {
     #[must_use]
     pub fn largest_difference(&self, outputs: impl IntoIterator<Item = usize>) -> f64 {
         let d = &self.layer.d;
-        outputs.into_iter().map(|o| (-d.lower[o]).max(d.upper[o])).fold(0.0, f64::max)
+        outputs
+            .into_iter()
+            .map(|o| (-d.lower[o]).max(d.upper[o]))
+            .fold(0.0, f64::max)
     }
 }

@@ -104,7 +104,10 @@ pub fn bound(
             }
         }
     }
-    let all = forms.iter().zip(&scratch.coefficients).flat_map(|(&form, column)| column.iter().enumerate().map(move |(o, &(c, _))| (form, o, c)));
+    let all = forms
+        .iter()
+        .zip(&scratch.coefficients)
+        .flat_map(|(&form, column)| column.iter().enumerate().map(move |(o, &(c, _))| (form, o, c)));
     output.row(all, constant, &mut scratch.row);
     for (r, &mu) in region.iter().zip(&multipliers.region) {
         if mu > 0.0 {
@@ -117,6 +120,9 @@ pub fn bound(
             }
         }
     }
-    scratch.row.err = inflate(scratch.row.err + err, 64 + 8 * scratch.row.generators.len() * (1 + region.len()));
+    scratch.row.err = inflate(
+        scratch.row.err + err,
+        64 + 8 * scratch.row.generators.len() * (1 + region.len()),
+    );
     scratch.row.upper()
 }

@@ -46,7 +46,15 @@ impl Affine {
         finite("weight", weight.iter())?;
         finite("bias", bias.iter())?;
         let not_negative = |what: &'static str, ok: bool| {
-            if ok { Ok(()) } else { Err(Error::Value { name: what, value: "negative".into(), accepted: "an error bound is at least 0" }) }
+            if ok {
+                Ok(())
+            } else {
+                Err(Error::Value {
+                    name: what,
+                    value: "negative".into(),
+                    accepted: "an error bound is at least 0",
+                })
+            }
         };
         if let Some(error) = &weight_error {
             same_size("weight_error", error.len(), weight.len())?;
@@ -84,7 +92,11 @@ impl Affine {
     #[must_use]
     pub fn specialise(&self, free: &[usize], values: &[f64]) -> Self {
         let m = self.rows;
-        let pick = |matrix: &[f64]| free.iter().flat_map(|&j| matrix[j * m..(j + 1) * m].iter().copied()).collect::<Vec<_>>();
+        let pick = |matrix: &[f64]| {
+            free.iter()
+                .flat_map(|&j| matrix[j * m..(j + 1) * m].iter().copied())
+                .collect::<Vec<_>>()
+        };
         let mut is_free = vec![false; self.columns];
         for &j in free {
             is_free[j] = true;
@@ -122,5 +134,7 @@ impl Affine {
 /// Which of m rows of a column-major matrix, and of its error, are zero throughout.
 fn zero_rows(m: usize, weight: &[f64], error: Option<&[f64]>) -> Vec<bool> {
     let zero = |matrix: &[f64], i: usize| matrix.iter().skip(i).step_by(m.max(1)).all(|&w| w == 0.0);
-    (0..m).map(|i| zero(weight, i) && error.is_none_or(|e| zero(e, i))).collect()
+    (0..m)
+        .map(|i| zero(weight, i) && error.is_none_or(|e| zero(e, i)))
+        .collect()
 }

@@ -31,7 +31,9 @@ impl Pair {
     /// Pairs two aligned networks; depth and widths must agree.
     pub fn new(first: Vec<Affine>, second: Vec<Affine>) -> Result<Self, Error> {
         same_size("candidate (number of layers)", second.len(), first.len())?;
-        let Some(input) = first.first() else { return Err(Error::EmptyNetwork) };
+        let Some(input) = first.first() else {
+            return Err(Error::EmptyNetwork);
+        };
         if input.columns == 0 || first.iter().any(|a| a.rows == 0) {
             return Err(Error::EmptyNetwork);
         }
@@ -61,7 +63,11 @@ impl Pair {
                 }
             })
             .collect();
-        Self { first, second, difference }
+        Self {
+            first,
+            second,
+            difference,
+        }
     }
 
     /// I.

@@ -29,7 +29,11 @@ pub fn product(destination: &mut [f64], left: &[f64], right: &[f64], (m, k, n): 
     }
     matmul(
         MatMut::from_column_major_slice_mut(&mut destination[..m * n], m, n),
-        if into == Into::Replace { Accum::Replace } else { Accum::Add },
+        if into == Into::Replace {
+            Accum::Replace
+        } else {
+            Accum::Add
+        },
         MatRef::from_column_major_slice(&left[..m * k], m, k),
         MatRef::from_column_major_slice(&right[..k * n], k, n),
         1.0,
@@ -39,13 +43,23 @@ pub fn product(destination: &mut [f64], left: &[f64], right: &[f64], (m, k, n): 
 
 /// destination (n, f) = or += left^T (n, m) * right (m, f), where `left` is stored column-major as (m, n).
 #[inline(always)]
-pub fn transposed_product(destination: &mut [f64], left: &[f64], right: &[f64], (m, n, f): (usize, usize, usize), into: Into) {
+pub fn transposed_product(
+    destination: &mut [f64],
+    left: &[f64],
+    right: &[f64],
+    (m, n, f): (usize, usize, usize),
+    into: Into,
+) {
     if n == 0 || f == 0 {
         return;
     }
     matmul(
         MatMut::from_column_major_slice_mut(&mut destination[..n * f], n, f),
-        if into == Into::Replace { Accum::Replace } else { Accum::Add },
+        if into == Into::Replace {
+            Accum::Replace
+        } else {
+            Accum::Add
+        },
         MatRef::from_column_major_slice(&left[..m * n], m, n).transpose(),
         MatRef::from_column_major_slice(&right[..m * f], m, f),
         1.0,

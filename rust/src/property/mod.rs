@@ -88,7 +88,10 @@ impl Violation {
     /// An upper bound of the violation over the box; not a number never proves anything.
     pub fn upper(&self, output: &Output<'_>, row: &mut Row) -> f64 {
         match self {
-            Self::Linear { writings, .. } => writings.iter().map(|w| output.upper(w, row)).fold(f64::INFINITY, |best, v| if v < best { v } else { best }),
+            Self::Linear { writings, .. } => writings
+                .iter()
+                .map(|w| output.upper(w, row))
+                .fold(f64::INFINITY, |best, v| if v < best { v } else { best }),
             Self::Distance { norm, outputs, eps } => epsilon::distance_upper(*norm, outputs, *eps, output),
         }
     }
@@ -107,7 +110,11 @@ impl Violation {
     pub fn at(&self, outputs: &Evaluation) -> (f64, f64) {
         match self {
             Self::Linear { writings, .. } => value(&writings[0], outputs),
-            Self::Distance { norm, outputs: indices, eps } => epsilon::distance_at(*norm, indices, *eps, outputs),
+            Self::Distance {
+                norm,
+                outputs: indices,
+                eps,
+            } => epsilon::distance_at(*norm, indices, *eps, outputs),
         }
     }
 }
@@ -122,7 +129,11 @@ impl Guard {
             v >= room(e)
         });
         // Softmax in plain binary64 is good to a few units in the last place; the replay decides.
-        linear && self.confidence.as_ref().is_none_or(|c| log_softmax(&outputs.first, self.class) >= c.log_delta + room(1e-12))
+        linear
+            && self
+                .confidence
+                .as_ref()
+                .is_none_or(|c| log_softmax(&outputs.first, self.class) >= c.log_delta + room(1e-12))
     }
 }
 
@@ -160,7 +171,8 @@ impl Property {
             let (v, e) = obligation.violation.at(outputs);
             let strict = matches!(obligation.violation, Violation::Linear { strict: true, .. });
             let room = if certainty == Certainty::Beyond { e } else { -e };
-            (v > room || (strict && v >= room)) && obligation.guard.is_none_or(|g| self.guards[g].met(outputs, certainty))
+            (v > room || (strict && v >= room))
+                && obligation.guard.is_none_or(|g| self.guards[g].met(outputs, certainty))
         })
     }
 
@@ -173,10 +185,21 @@ impl Property {
     /// The claim that no guard is ever met: obligations that fail everywhere, so that only an impossible guard proves them.
     #[must_use]
     pub fn vacuity(&self) -> Self {
-        let always = Violation::Linear { writings: vec![Combination { terms: Vec::new(), constant: 1.0 }], strict: false };
+        let always = Violation::Linear {
+            writings: vec![Combination {
+                terms: Vec::new(),
+                constant: 1.0,
+            }],
+            strict: false,
+        };
         Self {
             guards: self.guards.clone(),
-            obligations: (0..self.guards.len()).map(|g| Obligation { guard: Some(g), violation: always.clone() }).collect(),
+            obligations: (0..self.guards.len())
+                .map(|g| Obligation {
+                    guard: Some(g),
+                    violation: always.clone(),
+                })
+                .collect(),
             reported: self.reported.clone(),
         }
     }

@@ -10,7 +10,9 @@ impl Open {
     /// The first n obligations.
     #[must_use]
     pub fn all(n: usize) -> Self {
-        let mut open = Self { words: vec![0; n.div_ceil(64)].into_boxed_slice() };
+        let mut open = Self {
+            words: vec![0; n.div_ceil(64)].into_boxed_slice(),
+        };
         for i in 0..n {
             open.words[i / 64] |= 1 << (i % 64);
         }
@@ -20,7 +22,9 @@ impl Open {
     /// Obligation i alone, of n.
     #[must_use]
     pub fn only(i: usize, n: usize) -> Self {
-        let mut open = Self { words: vec![0; n.div_ceil(64)].into_boxed_slice() };
+        let mut open = Self {
+            words: vec![0; n.div_ceil(64)].into_boxed_slice(),
+        };
         open.words[i / 64] |= 1 << (i % 64);
         open
     }
@@ -50,6 +54,9 @@ impl Open {
 
     /// The open ones in order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().enumerate().flat_map(|(k, &word)| (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| 64 * k + b))
+        self.words
+            .iter()
+            .enumerate()
+            .flat_map(|(k, &word)| (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| 64 * k + b))
     }
 }

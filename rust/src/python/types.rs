@@ -22,7 +22,12 @@ pub fn input_error(error: &Error) -> PyErr {
     })
 }
 
-type PyLayer<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>, Option<PyReadonlyArray2<'py, f64>>, Option<PyReadonlyArray1<'py, f64>>);
+type PyLayer<'py> = (
+    PyReadonlyArray2<'py, f64>,
+    PyReadonlyArray1<'py, f64>,
+    Option<PyReadonlyArray2<'py, f64>>,
+    Option<PyReadonlyArray1<'py, f64>>,
+);
 
 /// Two networks with the same depth and widths.
 #[pyclass(frozen, module = "eqspec._core")]
@@ -35,7 +40,12 @@ impl Pair {
         let layers = |list: Vec<PyLayer<'_>>| {
             list.iter()
                 .map(|(w, b, we, be)| {
-                    Affine::new(w.as_array(), b.as_array(), we.as_ref().map(PyReadonlyArray2::as_array), be.as_ref().map(PyReadonlyArray1::as_array))
+                    Affine::new(
+                        w.as_array(),
+                        b.as_array(),
+                        we.as_ref().map(PyReadonlyArray2::as_array),
+                        be.as_ref().map(PyReadonlyArray1::as_array),
+                    )
                 })
                 .collect::<Result<Vec<_>, Error>>()
         };
@@ -72,7 +82,13 @@ impl Property {
             "linf" => Norm::Max,
             "l1" => Norm::Sum,
             "l2" => Norm::Euclid,
-            _ => return Err(input_error(&Error::Value { name: "norm", value: norm.to_owned(), accepted: "linf, l1 or l2" })),
+            _ => {
+                return Err(input_error(&Error::Value {
+                    name: "norm",
+                    value: norm.to_owned(),
+                    accepted: "linf, l1 or l2",
+                }));
+            }
         };
         not_nan("eps", eps)?;
         Ok(Self(Claim::Epsilon(eps, norm, outputs)))
@@ -94,7 +110,12 @@ impl Property {
 
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value)] // PyO3 hands arrays over by value
-    fn linear(candidate: PyReadonlyArray1<'_, f64>, reference: PyReadonlyArray1<'_, f64>, bound: f64, strict: bool) -> PyResult<Self> {
+    fn linear(
+        candidate: PyReadonlyArray1<'_, f64>,
+        reference: PyReadonlyArray1<'_, f64>,
+        bound: f64,
+        strict: bool,
+    ) -> PyResult<Self> {
         not_nan("bound", bound)?;
         let (candidate, reference) = (candidate.as_array().to_vec(), reference.as_array().to_vec());
         if candidate.iter().chain(&reference).any(|v| !v.is_finite()) {
@@ -113,7 +134,11 @@ impl Property {
                 chosen.sort_unstable();
                 chosen.dedup();
                 if let Some(o) = chosen.iter().find(|&&o| o >= outputs) {
-                    return Err(Error::Value { name: "outputs", value: o.to_string(), accepted: "indices of outputs, from 0" });
+                    return Err(Error::Value {
+                        name: "outputs",
+                        value: o.to_string(),
+                        accepted: "indices of outputs, from 0",
+                    });
                 }
                 Ok(claims::epsilon::property(*eps, *norm, &chosen, domain))
             }
@@ -128,7 +153,11 @@ impl Property {
 }
 
 fn not_nan(name: &'static str, value: f64) -> PyResult<()> {
-    if value.is_nan() { Err(input_error(&Error::NotFinite(name.to_owned()))) } else { Ok(()) }
+    if value.is_nan() {
+        Err(input_error(&Error::NotFinite(name.to_owned())))
+    } else {
+        Ok(())
+    }
 }
 
 /// How to search.
@@ -139,8 +168,24 @@ pub struct Settings(pub settings::Settings);
 impl Settings {
     #[new]
     #[pyo3(signature = (*, domain = "shared", threads = 0, timeout = f64::INFINITY, memory = 2 << 30, boxes = 0, lp = true, contract = true))]
-    fn new(domain: &str, threads: usize, timeout: f64, memory: usize, boxes: u64, lp: bool, contract: bool) -> PyResult<Self> {
-        let settings = Domain::from_word(domain).map(|domain| settings::Settings { domain, threads, timeout, memory, boxes, lp, contract });
+    fn new(
+        domain: &str,
+        threads: usize,
+        timeout: f64,
+        memory: usize,
+        boxes: u64,
+        lp: bool,
+        contract: bool,
+    ) -> PyResult<Self> {
+        let settings = Domain::from_word(domain).map(|domain| settings::Settings {
+            domain,
+            threads,
+            timeout,
+            memory,
+            boxes,
+            lp,
+            contract,
+        });
         let settings = settings.and_then(|s| s.validate().map(|()| s));
         settings.map(Self).map_err(|e| input_error(&e))
     }
@@ -163,12 +208,21 @@ impl LinearProgram {
     /// Copies a program into arrays.
     pub fn new(py: Python<'_>, lp: &lp::LinearProgram) -> PyResult<Self> {
         let rows = lp.lower.len();
-        let objectives = if lp.columns == 0 { 0 } else { lp.objectives.len() / lp.columns };
+        let objectives = if lp.columns == 0 {
+            0
+        } else {
+            lp.objectives.len() / lp.columns
+        };
         Ok(Self {
             matrix: lp.matrix.clone().into_pyarray(py).reshape([rows, lp.columns])?.unbind(),
             lower: lp.lower.clone().into_pyarray(py).unbind(),
             upper: lp.upper.clone().into_pyarray(py).unbind(),
-            objectives: lp.objectives.clone().into_pyarray(py).reshape([objectives, lp.columns])?.unbind(),
+            objectives: lp
+                .objectives
+                .clone()
+                .into_pyarray(py)
+                .reshape([objectives, lp.columns])?
+                .unbind(),
         })
     }
 }
@@ -185,7 +239,13 @@ pub struct Progress {
 
 impl From<&search::Progress> for Progress {
     fn from(p: &search::Progress) -> Self {
-        Self { certified: p.certified, boxes: p.boxes, open_boxes: p.open_boxes, depth: p.depth, seconds: p.seconds }
+        Self {
+            certified: p.certified,
+            boxes: p.boxes,
+            open_boxes: p.open_boxes,
+            depth: p.depth,
+            seconds: p.seconds,
+        }
     }
 }
 

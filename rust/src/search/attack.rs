@@ -55,7 +55,13 @@ impl Attack {
         tally: &mut Tally,
     ) -> bool {
         for o in node.open.iter() {
-            let Some(goal) = Assumption::new(context.property, &context.property.obligations[o], context.pair.outputs()) else { continue };
+            let Some(goal) = Assumption::new(
+                context.property,
+                &context.property.obligations[o],
+                context.pair.outputs(),
+            ) else {
+                continue;
+            };
             for start in 0..zeal.starts {
                 if context.shared.stopping() {
                     return false;
@@ -63,11 +69,16 @@ impl Attack {
                 let mut random = (o as u64) << 32 | start;
                 self.point.clear();
                 for (&l, &u) in node.lower.iter().zip(&node.upper) {
-                    self.point.push(if start == 0 { l + 0.5 * (u - l) } else { l + uniform(&mut random) * (u - l) });
+                    self.point.push(if start == 0 {
+                        l + 0.5 * (u - l)
+                    } else {
+                        l + uniform(&mut random) * (u - l)
+                    });
                 }
                 if self.climb(context, node, &goal, zeal.steps) {
                     let point = std::mem::take(&mut self.point);
-                    let found = candidates.attempt(context, &node.open, |i| point[i], Certainty::Beyond, requests, tally);
+                    let found =
+                        candidates.attempt(context, &node.open, |i| point[i], Certainty::Beyond, requests, tally);
                     self.point = point;
                     if found {
                         return true;
@@ -92,10 +103,18 @@ impl Attack {
             let second: Vec<f64> = goal.second.iter().zip(&goal.difference).map(|(b, d)| b - d).collect();
             let first: Vec<f64> = goal.first.iter().zip(&goal.difference).map(|(a, d)| a + d).collect();
             self.differentiator.gradient(pair, &first, &second, &mut self.violation);
-            let scale = |g: &[f64]| 1.0 / g.iter().zip(node.lower.iter().zip(&node.upper)).map(|(g, (l, u))| (g * (u - l)).abs()).sum::<f64>().max(1e-300);
+            let scale = |g: &[f64]| {
+                1.0 / g
+                    .iter()
+                    .zip(node.lower.iter().zip(&node.upper))
+                    .map(|(g, (l, u))| (g * (u - l)).abs())
+                    .sum::<f64>()
+                    .max(1e-300)
+            };
             let mut weights = (scale(&self.violation), 0.0);
             if slack < 0.0 {
-                self.differentiator.gradient(pair, &self.slope, &self.zeros, &mut self.guard);
+                self.differentiator
+                    .gradient(pair, &self.slope, &self.zeros, &mut self.guard);
                 // Where the violation is met already, only the guard is climbed.
                 weights = (if violation > 0.0 { 0.0 } else { weights.0 }, scale(&self.guard));
             } else {
@@ -107,7 +126,15 @@ impl Attack {
                 let g = weights.0 * self.violation[i] + weights.1 * self.guard[i];
                 let (l, u) = (node.lower[i], node.upper[i]);
                 let width = rate * (u - l);
-                *x = (*x + if g > 0.0 { width } else if g < 0.0 { -width } else { 0.0 }).clamp(l, u);
+                *x = (*x
+                    + if g > 0.0 {
+                        width
+                    } else if g < 0.0 {
+                        -width
+                    } else {
+                        0.0
+                    })
+                .clamp(l, u);
             }
             context.region.approach(&mut self.point);
             for (x, (l, u)) in self.point.iter_mut().zip(node.lower.iter().zip(&node.upper)) {

@@ -8,8 +8,8 @@ use super::node::Inherited;
 use super::shared::Tally;
 use super::worker::Context;
 use super::{Node, Request, split};
-use crate::domain::influence::Influence;
 use crate::bound::{Assumption, Contraction, Contractor, Effort, Fate};
+use crate::domain::influence::Influence;
 use crate::domain::output::Row;
 use crate::domain::reach::{Failure, Layer};
 use crate::domain::{Domain, Knowledge, Output, Reach};
@@ -88,7 +88,14 @@ impl<'a> Attempt<'a> {
 
     /// Bounds a box.
     pub fn examine(&mut self, mut node: Node) -> Outcome {
-        let Context { pair, region, property, settings, shared, .. } = self.context;
+        let Context {
+            pair,
+            region,
+            property,
+            settings,
+            shared,
+            ..
+        } = self.context;
         let first = shared.count_box();
         if !region.contract(&mut node.lower, &mut node.upper) {
             self.tally.stages.outside += 1;
@@ -96,7 +103,10 @@ impl<'a> Attempt<'a> {
         }
         let reached = match &node.focus {
             Some(known) => self.reach.propagate_within(pair, known),
-            None => self.reach.propagate(pair, &node.lower, &node.upper).ok_or(Failure::Overflow),
+            None => self
+                .reach
+                .propagate(pair, &node.lower, &node.upper)
+                .ok_or(Failure::Overflow),
         };
         let output = match reached {
             Ok(output) => output,
@@ -117,7 +127,14 @@ impl<'a> Attempt<'a> {
         // The centre first: it is free, and it tells whether guards are ever met.
         let (lower, upper) = (&node.lower, &node.upper);
         let middle = |i: usize| lower[i] + 0.5 * (upper[i] - lower[i]);
-        if self.candidates.attempt(&self.context, &node.open, middle, Certainty::Beyond, self.requests, &mut self.tally) {
+        if self.candidates.attempt(
+            &self.context,
+            &node.open,
+            middle,
+            Certainty::Beyond,
+            self.requests,
+            &mut self.tally,
+        ) {
             return Outcome::Closed;
         }
         for (g, guard) in property.guards.iter().enumerate() {
@@ -149,7 +166,16 @@ impl<'a> Attempt<'a> {
             }
             if first {
                 let corner = corner_of(&self.row, violation, &node);
-                if corner.is_some_and(|x| self.candidates.attempt(&self.context, &node.open, x, Certainty::Beyond, self.requests, &mut self.tally)) {
+                if corner.is_some_and(|x| {
+                    self.candidates.attempt(
+                        &self.context,
+                        &node.open,
+                        x,
+                        Certainty::Beyond,
+                        self.requests,
+                        &mut self.tally,
+                    )
+                }) {
                     return Outcome::Closed;
                 }
             }
@@ -162,8 +188,16 @@ impl<'a> Attempt<'a> {
             let violation = &property.obligations[worst.1].violation;
             violation.upper(&output, &mut self.row);
             let (row, lower, upper) = (&self.row, &node.lower, &node.upper);
-            let Self { context, candidates, requests, tally, .. } = self;
-            let mut possible = |x: &dyn Fn(usize) -> f64| candidates.attempt(context, &node.open, x, Certainty::Possible, requests, tally);
+            let Self {
+                context,
+                candidates,
+                requests,
+                tally,
+                ..
+            } = self;
+            let mut possible = |x: &dyn Fn(usize) -> f64| {
+                candidates.attempt(context, &node.open, x, Certainty::Possible, requests, tally)
+            };
             let corner = |i: usize| if row.generators[i] >= 0.0 { upper[i] } else { lower[i] };
             if possible(&middle) || possible(&corner) {
                 return Outcome::Closed;
@@ -179,7 +213,14 @@ impl<'a> Attempt<'a> {
             (false, _) => None,
         };
         if let Some(zeal) = zeal {
-            let Self { context, candidates, requests, tally, attack, .. } = self;
+            let Self {
+                context,
+                candidates,
+                requests,
+                tally,
+                attack,
+                ..
+            } = self;
             if attack.run(context, &node, zeal, candidates, requests, tally) {
                 return Outcome::Closed;
             }
@@ -189,7 +230,16 @@ impl<'a> Attempt<'a> {
             let output = Output::new(&self.reach.layers()[pair.depth() - 1], pair.inputs(), settings.domain);
             violation.upper(&output, &mut self.row);
             let corner = corner_of(&self.row, violation, &node);
-            if corner.is_some_and(|x| self.candidates.attempt(&self.context, &node.open, x, Certainty::Beyond, self.requests, &mut self.tally)) {
+            if corner.is_some_and(|x| {
+                self.candidates.attempt(
+                    &self.context,
+                    &node.open,
+                    x,
+                    Certainty::Beyond,
+                    self.requests,
+                    &mut self.tally,
+                )
+            }) {
                 return Outcome::Closed;
             }
         }
@@ -205,11 +255,19 @@ impl<'a> Attempt<'a> {
         if contract && node.focus.is_some() {
             return self.contract(node);
         }
-        let halving = split::choose(self.influence.score(self.reach.layers(), pair.inputs()), &node.lower, &node.upper);
+        let halving = split::choose(
+            self.influence.score(self.reach.layers(), pair.inputs()),
+            &node.lower,
+            &node.upper,
+        );
         if settings.lp && (!property.guards.is_empty() || !rows.is_empty()) {
             return Outcome::Ask(Box::new(self.ask(node, rows, halving)));
         }
-        if contract { self.contract(node) } else { Outcome::Split(node, halving) }
+        if contract {
+            self.contract(node)
+        } else {
+            Outcome::Split(node, halving)
+        }
     }
 
     /// A node is done: so many obligations were open on it when it was taken up.
@@ -225,12 +283,17 @@ impl<'a> Attempt<'a> {
     fn worth_contracting(&self, node: &Node) -> bool {
         let linear = |o: usize| matches!(self.context.property.obligations[o].violation, Violation::Linear { .. });
         let Context { settings, pair, .. } = self.context;
-        settings.contract && settings.domain == Domain::Shared && pair.inputs() > FEW_INPUTS && node.open.iter().all(linear)
+        settings.contract
+            && settings.domain == Domain::Shared
+            && pair.inputs() > FEW_INPUTS
+            && node.open.iter().all(linear)
     }
 
     /// Contracts the bounds under each open violation in turn. What is not contradicted goes on alone, with its own bounds.
     fn contract(&mut self, mut node: Node) -> Outcome {
-        let Context { pair, property, shared, .. } = self.context;
+        let Context {
+            pair, property, shared, ..
+        } = self.context;
         let opened = node.open.len();
         let start = match &node.focus {
             Some(known) => {
@@ -251,19 +314,41 @@ impl<'a> Attempt<'a> {
         };
         let mut children = Vec::new();
         for o in node.open.clone().iter() {
-            let Some(assumption) = Assumption::new(property, &property.obligations[o], pair.outputs()) else { continue };
+            let Some(assumption) = Assumption::new(property, &property.obligations[o], pair.outputs()) else {
+                continue;
+            };
             if shared.stopping() {
                 return Outcome::Closed;
             }
-            match self.contractor.contract(start.clone(), &assumption, Effort::default(), &mut self.reach, || shared.stopping()) {
+            match self
+                .contractor
+                .contract(start.clone(), &assumption, Effort::default(), &mut self.reach, || {
+                    shared.stopping()
+                }) {
                 Fate::Proved => {
                     self.tally.stages.contraction += 1;
                     node.open.close(o);
                 }
                 Fate::Open(left) => {
-                    let Contraction { knowledge, bound, corner, .. } = *left;
-                    let at = |i: usize| corner.get(i).map_or(node.lower[i], |x| x.clamp(node.lower[i], node.upper[i]));
-                    if self.candidates.attempt(&self.context, &node.open, at, Certainty::Beyond, self.requests, &mut self.tally) {
+                    let Contraction {
+                        knowledge,
+                        bound,
+                        corner,
+                        ..
+                    } = *left;
+                    let at = |i: usize| {
+                        corner
+                            .get(i)
+                            .map_or(node.lower[i], |x| x.clamp(node.lower[i], node.upper[i]))
+                    };
+                    if self.candidates.attempt(
+                        &self.context,
+                        &node.open,
+                        at,
+                        Certainty::Beyond,
+                        self.requests,
+                        &mut self.tally,
+                    ) {
                         return Outcome::Closed;
                     }
                     // The score belongs to the last propagation, which was the contraction's own.
@@ -298,13 +383,21 @@ impl<'a> Attempt<'a> {
 
     /// The parent's multipliers on this box: one row per obligation.
     fn inherit(&mut self, node: &mut Node, inherited: &Inherited, rows: &[RegionRow]) {
-        let Context { pair, property, settings, .. } = self.context;
+        let Context {
+            pair,
+            property,
+            settings,
+            ..
+        } = self.context;
         let output = Output::new(&self.reach.layers()[pair.depth() - 1], pair.inputs(), settings.domain);
         let mut worst = f64::NEG_INFINITY;
         for o in node.open.clone().iter() {
-            let bound = inherited.iter().find(|(i, _)| *i == o).map_or(f64::INFINITY, |(_, multipliers)| {
-                bound_of(&output, &self.context, o, rows, multipliers, &mut self.scratch)
-            });
+            let bound = inherited
+                .iter()
+                .find(|(i, _)| *i == o)
+                .map_or(f64::INFINITY, |(_, multipliers)| {
+                    bound_of(&output, &self.context, o, rows, multipliers, &mut self.scratch)
+                });
             if property.obligations[o].violation.excluded_by(bound) {
                 self.tally.stages.inherited += 1;
                 node.open.close(o);
@@ -319,10 +412,19 @@ impl<'a> Attempt<'a> {
 
     /// Programs for everything that is open, one per guard.
     fn ask(&mut self, node: Node, region: Vec<RegionRow>, halving: Option<(usize, f64)>) -> Asked {
-        let Context { pair, property, settings, .. } = self.context;
+        let Context {
+            pair,
+            property,
+            settings,
+            ..
+        } = self.context;
         let output = Output::new(&self.reach.layers()[pair.depth() - 1], pair.inputs(), settings.domain);
         let mut groups: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
-        for o in node.open.iter().filter(|&o| matches!(property.obligations[o].violation, Violation::Linear { .. })) {
+        for o in node
+            .open
+            .iter()
+            .filter(|&o| matches!(property.obligations[o].violation, Violation::Linear { .. }))
+        {
             let guard = property.obligations[o].guard;
             match groups.iter_mut().find(|(g, _)| *g == guard) {
                 Some((_, members)) => members.push(o),
@@ -333,7 +435,13 @@ impl<'a> Attempt<'a> {
             .iter()
             .map(|(guard, members)| {
                 let violations = members.iter().map(|&o| &property.obligations[o].violation);
-                program(&output, guard.map(|g| &property.guards[g]), &region, violations, &mut self.row)
+                program(
+                    &output,
+                    guard.map(|g| &property.guards[g]),
+                    &region,
+                    violations,
+                    &mut self.row,
+                )
             })
             .collect();
         self.tally.lps += groups.iter().map(|(_, members)| members.len() as u64).sum::<u64>();
@@ -351,8 +459,23 @@ impl<'a> Attempt<'a> {
 
     /// Uses the answers to a box's programs: multipliers to prove, points to refute.
     pub fn conclude(&mut self, asked: Asked, answers: &[Answer]) -> Outcome {
-        let Context { pair, property, settings, shared, .. } = self.context;
-        let Asked { mut node, layer, centre, radius, region, groups, halving, .. } = asked;
+        let Context {
+            pair,
+            property,
+            settings,
+            shared,
+            ..
+        } = self.context;
+        let Asked {
+            mut node,
+            layer,
+            centre,
+            radius,
+            region,
+            groups,
+            halving,
+            ..
+        } = asked;
         let output = Output::new(&layer, pair.inputs(), settings.domain);
         let opened = node.open.len();
         let mut kept: Vec<(usize, Multipliers)> = Vec::new();
@@ -361,7 +484,12 @@ impl<'a> Attempt<'a> {
             let guard = guard.map(|g| &property.guards[g]);
             let guard_rows = guard.map_or(0, |g| g.rows.len());
             let rows = guard_rows + output.outputs() + region.len();
-            if let Some(ray) = answer.ray.as_ref().filter(|r| r.len() == rows).and_then(|r| Multipliers::from_duals(r, guard_rows, output.outputs())) {
+            if let Some(ray) = answer
+                .ray
+                .as_ref()
+                .filter(|r| r.len() == rows)
+                .and_then(|r| Multipliers::from_duals(r, guard_rows, output.outputs()))
+            {
                 let nothing = crate::domain::Combination::default();
                 if certified::bound(&output, &nothing, guard, &region, &ray, &mut self.scratch) < 0.0 {
                     self.tally.stages.program += members.len() as u64;
@@ -371,7 +499,8 @@ impl<'a> Attempt<'a> {
             }
             for (n, &o) in members.iter().enumerate() {
                 let duals = answer.duals.get(n * rows..(n + 1) * rows);
-                if let Some(multipliers) = duals.and_then(|y| Multipliers::from_duals(y, guard_rows, output.outputs())) {
+                if let Some(multipliers) = duals.and_then(|y| Multipliers::from_duals(y, guard_rows, output.outputs()))
+                {
                     let bound = bound_of(&output, &self.context, o, &region, &multipliers, &mut self.scratch);
                     if property.obligations[o].violation.excluded_by(bound) {
                         self.tally.stages.program += 1;
@@ -382,9 +511,20 @@ impl<'a> Attempt<'a> {
                     kept.push((o, multipliers));
                 }
                 let columns = output.generators();
-                if let Some(point) = answer.points.get(n * columns..(n + 1) * columns).filter(|p| p.iter().all(|v| v.is_finite())) {
+                if let Some(point) = answer
+                    .points
+                    .get(n * columns..(n + 1) * columns)
+                    .filter(|p| p.iter().all(|v| v.is_finite()))
+                {
                     let at = |i: usize| (centre[i] + radius[i] * point[i]).clamp(node.lower[i], node.upper[i]);
-                    if self.candidates.attempt(&self.context, &node.open, at, Certainty::Beyond, self.requests, &mut self.tally) {
+                    if self.candidates.attempt(
+                        &self.context,
+                        &node.open,
+                        at,
+                        Certainty::Beyond,
+                        self.requests,
+                        &mut self.tally,
+                    ) {
                         return Outcome::Closed;
                     }
                 }
@@ -400,20 +540,39 @@ impl<'a> Attempt<'a> {
         if !kept.is_empty() {
             node.inherited = Some(kept.into());
         }
-        if self.worth_contracting(&node) { self.contract(node) } else { Outcome::Split(node, halving) }
+        if self.worth_contracting(&node) {
+            self.contract(node)
+        } else {
+            Outcome::Split(node, halving)
+        }
     }
 }
 
 /// The corner of a box at which the row of a violation just bounded is largest; none for violations that are no functionals.
 fn corner_of<'b>(row: &'b Row, violation: &Violation, node: &'b Node) -> Option<impl Fn(usize) -> f64 + use<'b>> {
     let linear = matches!(violation, Violation::Linear { .. });
-    linear.then_some(move |i: usize| if row.generators[i] >= 0.0 { node.upper[i] } else { node.lower[i] })
+    linear.then_some(move |i: usize| {
+        if row.generators[i] >= 0.0 {
+            node.upper[i]
+        } else {
+            node.lower[i]
+        }
+    })
 }
 
 /// The certified bound of obligation `o` by these multipliers; infinite for violations that are no functionals.
-fn bound_of(output: &Output<'_>, context: &Context<'_>, o: usize, rows: &[RegionRow], multipliers: &Multipliers, scratch: &mut Scratch) -> f64 {
+fn bound_of(
+    output: &Output<'_>,
+    context: &Context<'_>,
+    o: usize,
+    rows: &[RegionRow],
+    multipliers: &Multipliers,
+    scratch: &mut Scratch,
+) -> f64 {
     let obligation = &context.property.obligations[o];
-    let Violation::Linear { writings, .. } = &obligation.violation else { return f64::INFINITY };
+    let Violation::Linear { writings, .. } = &obligation.violation else {
+        return f64::INFINITY;
+    };
     let guard = obligation.guard.map(|g| &context.property.guards[g]);
     certified::bound(output, &writings[0], guard, rows, multipliers, scratch)
 }

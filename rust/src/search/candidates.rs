@@ -37,11 +37,13 @@ impl Candidates {
             context.shared.saw_guard();
         }
         // Without error bounds the outputs count as exact; where an error may decide, they are taken with theirs at once.
-        let promising = certainty == Certainty::Possible || context.property.violated(open, &self.evaluation, Certainty::Beyond);
+        let promising =
+            certainty == Certainty::Possible || context.property.violated(open, &self.evaluation, Certainty::Beyond);
         if !promising || tally.refused >= PATIENCE {
             return false;
         }
-        self.evaluator.at_with_error(context.pair, &self.point, &mut self.evaluation);
+        self.evaluator
+            .at_with_error(context.pair, &self.point, &mut self.evaluation);
         if !context.property.violated(open, &self.evaluation, certainty) {
             return false;
         }

@@ -136,7 +136,13 @@ enum Request {
 const TICK: Duration = Duration::from_millis(100);
 
 /// Decides `property` of `pair` on `region`.
-pub fn solve(pair: &Pair, region: &Region, property: &Property, settings: &Settings, host: &mut dyn Host) -> Result<Solution, Error> {
+pub fn solve(
+    pair: &Pair,
+    region: &Region,
+    property: &Property,
+    settings: &Settings,
+    host: &mut dyn Host,
+) -> Result<Solution, Error> {
     settings.validate()?;
     same_size("lower", region.lower.len(), pair.inputs())?;
     finite("lower", &region.lower)?;
@@ -146,28 +152,58 @@ pub fn solve(pair: &Pair, region: &Region, property: &Property, settings: &Setti
     if solution.verdict == Verdict::Equivalent && solution.vacuous && !property.guards.is_empty() {
         // No sampled input met a guard: is there any at all? Worth a little time, never more than is left.
         let rest = (settings.timeout - start.elapsed().as_secs_f64()).min(10.0).max(0.0);
-        let question = Settings { timeout: rest, ..settings.clone() };
+        let question = Settings {
+            timeout: rest,
+            ..settings.clone()
+        };
         let mut host = Believing(host);
-        solution.vacuous = run(pair, region, &property.vacuity(), &question, &mut host, Instant::now())?.verdict == Verdict::Equivalent;
+        solution.vacuous = run(pair, region, &property.vacuity(), &question, &mut host, Instant::now())?.verdict
+            == Verdict::Equivalent;
         solution.seconds = start.elapsed().as_secs_f64();
     }
     Ok(solution)
 }
 
 /// One search. `vacuous` on return only says that no input that meets a guard was seen.
-fn run(pair: &Pair, region: &Region, property: &Property, settings: &Settings, host: &mut dyn Host, start: Instant) -> Result<Solution, Error> {
+fn run(
+    pair: &Pair,
+    region: &Region,
+    property: &Property,
+    settings: &Settings,
+    host: &mut dyn Host,
+    start: Instant,
+) -> Result<Solution, Error> {
     let free = region.free();
     let reduced = pair.specialise(&free, &region.lower);
     let region_free = region.restrict(&free);
-    let threads = if settings.threads == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { settings.threads };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Threads(e.to_string()))?;
-    let root = Node::root(region_free.lower.clone(), region_free.upper.clone(), Open::all(property.obligations.len()));
+    let threads = if settings.threads == 0 {
+        std::thread::available_parallelism().map_or(1, usize::from)
+    } else {
+        settings.threads
+    };
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|e| Error::Threads(e.to_string()))?;
+    let root = Node::root(
+        region_free.lower.clone(),
+        region_free.upper.clone(),
+        Open::all(property.obligations.len()),
+    );
     let shared = Shared::new(settings, start, root);
     let (requests, inbox) = mpsc::channel();
     pool.in_place_scope(|scope| {
         for _ in 0..threads {
             let requests = requests.clone();
-            let context = worker::Context { pair: &reduced, whole: region, free: &free, region: &region_free, property, settings, shared: &shared };
+            let context = worker::Context {
+                pair: &reduced,
+                whole: region,
+                free: &free,
+                region: &region_free,
+                property,
+                settings,
+                shared: &shared,
+            };
             scope.spawn(move |_| worker::run(context, &requests));
         }
         drop(requests);

@@ -34,16 +34,30 @@ impl Node {
     /// The whole box.
     #[must_use]
     pub fn root(lower: Vec<f64>, upper: Vec<f64>, open: Open) -> Self {
-        Self { lower: lower.into(), upper: upper.into(), depth: 0, bound: f64::INFINITY, number: 0, open, inherited: None, focus: None }
+        Self {
+            lower: lower.into(),
+            upper: upper.into(),
+            depth: 0,
+            bound: f64::INFINITY,
+            number: 0,
+            open,
+            inherited: None,
+            focus: None,
+        }
     }
 
     /// Bytes this node holds, for the memory budget; shared multipliers are counted by half.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let multipliers = self.inherited.as_ref().map_or(0, |list| {
-            list.iter().map(|(_, m)| 8 * (m.guard.len() + m.link.len() + m.region.len()) + 96).sum::<usize>() / 2
+            list.iter()
+                .map(|(_, m)| 8 * (m.guard.len() + m.link.len() + m.region.len()) + 96)
+                .sum::<usize>()
+                / 2
         });
-        let focus = self.focus.as_ref().map_or(0, |k| 48 * k.layers.iter().map(|l| l.x.lower.len()).sum::<usize>() + 16 * k.lower.len());
+        let focus = self.focus.as_ref().map_or(0, |k| {
+            48 * k.layers.iter().map(|l| l.x.lower.len()).sum::<usize>() + 16 * k.lower.len()
+        });
         std::mem::size_of::<Self>() + 16 * self.lower.len() + 16 + multipliers + focus
     }
 }
@@ -51,7 +65,9 @@ impl Node {
 /// Best first: the largest bound is the likeliest place of a counterexample; among equals the older box.
 impl Ord for Node {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.bound.total_cmp(&other.bound).then_with(|| other.number.cmp(&self.number))
+        self.bound
+            .total_cmp(&other.bound)
+            .then_with(|| other.number.cmp(&self.number))
     }
 }
 

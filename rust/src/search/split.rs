@@ -14,7 +14,12 @@ pub fn choose(score: &[f64], lower: &[f64], upper: &[f64]) -> Option<(usize, f64
     let width = |i: usize| upper[i] - lower[i];
     let candidates = (0..lower.len()).filter_map(|i| middle(lower[i], upper[i]).map(|m| (i, m)));
     candidates.max_by(|&(i, _), &(j, _)| {
-        let (a, b) = (score.get(i).copied().unwrap_or(0.0), score.get(j).copied().unwrap_or(0.0));
-        a.total_cmp(&b).then_with(|| width(i).total_cmp(&width(j))).then_with(|| j.cmp(&i))
+        let (a, b) = (
+            score.get(i).copied().unwrap_or(0.0),
+            score.get(j).copied().unwrap_or(0.0),
+        );
+        a.total_cmp(&b)
+            .then_with(|| width(i).total_cmp(&width(j)))
+            .then_with(|| j.cmp(&i))
     })
 }

@@ -151,7 +151,9 @@ impl Worker<'_> {
 
     /// Waits for the programs that are under way and uses the answers.
     fn land(&mut self) {
-        let Some((boxes, answers)) = self.flying.take() else { return };
+        let Some((boxes, answers)) = self.flying.take() else {
+            return;
+        };
         // No answer at all only means that nothing is learned from it.
         let answers = answers.recv().unwrap_or_default();
         let mut rest = answers.as_slice();
