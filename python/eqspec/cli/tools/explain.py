@@ -1,0 +1,146 @@
+"""`eqspec explain`: a finding code at length, or what the checks of a spec claim and what they do not."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from re import fullmatch
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from eqspec import compile as compiler
+from eqspec.cli.exit import ExitCode
+from eqspec.cli.tools.common import Commands, add_params, command, show, show_warnings
+from eqspec.errors import InputError, SpecError
+from eqspec.report.numbers import plural
+from eqspec.report.statement import NOT_PROMISED, statement
+from eqspec.spec import ast
+from eqspec.spec.codes import CODES
+from eqspec.spec.explanations import Explanation, explanation
+from eqspec.spec.numbers import shown
+from eqspec.spec.suggest import did_you_mean
+from eqspec.tasks.task import Task
+
+_MOST_TASKS = 20
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    explain = command(
+        commands,
+        "explain",
+        "say what a check claims, or what a finding such as E133 means",
+        "Say what the checks of a spec claim: in words, as a formula with names and numbers, and what a proof does\n"
+        "not promise. Or say at length what a finding means, with a wrong and a right example.",
+    )
+    explain.add_argument("subject", metavar="FILE[:CHECK] | CODE", help="a spec, one of its checks, or a code")
+    add_params(explain)
+    explain.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
+    """Run the command."""
+    subject: str = arguments.subject
+    if fullmatch(r"[EWew]\d+", subject) and not Path(subject).exists():
+        found = explanation(subject.upper())
+        if found is None:
+            hint = did_you_mean(subject.upper(), CODES) or f"codes: {', '.join(CODES)}"
+            raise InputError(f"there is no code {subject.upper()}; {hint}")
+        _show_code(found, out)
+        return ExitCode.AS_EXPECTED
+    file, check = _split(subject)
+    try:
+        compiled = compiler.load(file, dict(arguments.param), only=None if check is None else [check])
+    except SpecError as problem:
+        show(problem, err)
+        return ExitCode.BAD_INPUT
+    show_warnings(compiled.diagnostics, err)
+    _show_spec(compiled, out)
+    return ExitCode.AS_EXPECTED
+
+
+def _split(subject: str) -> tuple[str, str | None]:
+    """A file, and the check behind its last colon."""
+    file, colon, check = subject.rpartition(":")
+    return (subject, None) if not colon or Path(subject).exists() else (file, check)
+
+
+def _show_code(found: Explanation, out: Console) -> None:
+    out.print(Text.assemble((f"{found.code}", "bold"), f": {found.title}"))
+    out.print()
+    out.print(Text(found.text))
+    for heading, example in (("wrong", found.wrong), ("right", found.right)):
+        out.print()
+        out.print(Text(heading, "bold red" if heading == "wrong" else "bold green"))
+        out.print(_indented(example))
+    if found.around:
+        out.print()
+        out.print(Text("where these stand above", "bold"))
+        out.print(_indented(found.around.strip()))
+    if found.param:
+        out.print()
+        out.print(Text(f"run with -p {found.param}"))
+
+
+def _show_spec(compiled: compiler.Compiled, out: Console) -> None:
+    groups: dict[str, list[Task]] = {}
+    searches = {find.check: find for find in compiled.finds}
+    for task in compiled.tasks:
+        groups.setdefault(task.check, []).append(task)
+    for find in compiled.finds:
+        groups.setdefault(find.check, []).append(find.task_at(find.easy))
+    declared = {b.name: b.declaration for b in compiled.program.root.own("check")}
+    for number, (name, tasks) in enumerate(groups.items()):
+        if number:
+            out.print()
+        declaration = declared[name]
+        _show_check(name, declaration if isinstance(declaration, ast.Check) else None, tasks, out)
+        if name in searches:
+            find = searches[name]
+            sought = f"searched: the {find.direction} {find.variable} from {shown(find.low)} to {shown(find.high)}"
+            out.print(Text(f"{sought} for which this holds", "bold"))
+            width = "" if find.width is None else f", until they are at most {shown(find.width)} apart"
+            answer = f"the answer is a bracket: the best value proved, and the nearest one refuted by an input{width}"
+            out.print(_indented(f"{answer}; what lies between is not known"))
+    if groups:
+        out.print()
+        out.print(Text("not promised", "bold"))
+        for line in NOT_PROMISED:
+            out.print(_indented(f"- {line}"))
+
+
+def _show_check(name: str, declaration: ast.Check | None, tasks: Sequence[Task], out: Console) -> None:
+    first = tasks[0]
+    found = statement(first)
+    out.print(Text.assemble(("check ", ""), (name, "bold"), f"  ({first.source})" if first.source else ""))
+    if declaration is not None and declaration.doc:
+        for line in declaration.doc.split("\n"):
+            out.print(Text(f"## {line}", "italic"))
+    out.print(Text(found.claim))
+    if first.parameters:
+        at = ", ".join(f"{n} = {shown(v)}" for n, v in first.parameters.items())
+        out.print(Text(f"shown for {at}"))
+    out.print()
+    for heading, lines in (
+        ("in words", (found.words,)),
+        ("formula", (found.formula, *found.symbols)),
+        ("X, in raw units", found.region),
+        ("notes", found.notes),
+    ):
+        if lines:
+            out.print(Text(heading, "bold"))
+            for line in lines:
+                out.print(_indented(line))
+    out.print(Text(plural(len(tasks), "task"), "bold"))
+    for task in tasks[:_MOST_TASKS]:
+        expected = f"  expect {task.expected}" if task.expected else ""
+        out.print(_indented(f"{task.id}{expected}"))
+    if len(tasks) > _MOST_TASKS:
+        out.print(Text(f"  ... and {len(tasks) - _MOST_TASKS} more"))
+
+
+def _indented(line: str) -> Padding:
+    return Padding(Text(line), (0, 0, 0, 2), expand=False)

@@ -1,0 +1,195 @@
+"""What a task claims, in words and as a formula with its names and numbers, and what a proof of it does not promise.
+
+f is the reference, g the candidate, x a raw input, X the region; `f̂` and `ĝ` are the scores the networks give at x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1, exact
+from eqspec.tasks.replay import raw_point
+from eqspec.tasks.rounding import log_odds_below
+from eqspec.tasks.task import Task
+from eqspec.tasks.words import approximately, claim_in_words, number_in_words
+
+NOT_PROMISED = (
+    "anything about inputs outside of X",
+    "what a runtime's float32 arithmetic rounds: both networks are read as functions of real numbers, their stored "
+    "weights taken exactly",
+    "anything under another normalisation than the one given here",
+    "that either network is right: the claim compares them",
+)
+_MOST = 24
+_SHORT_HASH = 12
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One task, explained. Lines are plain text; `region` has one per feature and per constraint."""
+
+    claim: str
+    words: str
+    formula: str
+    symbols: tuple[str, ...]
+    region: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def statement(task: Task) -> Statement:
+    """The statement of a task."""
+    return Statement(
+        claim=claim_in_words(task),
+        words=_words(task),
+        formula=_formula(task),
+        symbols=_symbols(task),
+        region=_region(task),
+        notes=_notes(task),
+    )
+
+
+def _words(task: Task) -> str:
+    f, g = task.reference_name, task.candidate_name
+    best = "smallest" if task.space.decide == "min" else "largest"
+    top = f"every class whose score is the {best} of {f} also has the {best} score of {g}"
+    match task.property:
+        case Epsilon(eps, norm, outputs):
+            which = "the outputs" if outputs is None else _listed([task.space.outputs[i] for i in outputs])
+            measure = {
+                "linf": "differ by at most {} each",
+                "l1": "differ by at most {} in the sum of absolute differences",
+                "l2": "have a Euclidean distance of at most {}",
+            }[norm]
+            return f"At every input of the region, {which} of {g} and {f} {measure.format(number_in_words(eps))}."
+        case Top1():
+            return f"At every input of the region, {top}."
+        case Margin(margin):
+            lead = f"leads every other by at least {number_in_words(margin)}"
+            return f"At every input of the region where the best class of {f} {lead}, {top}."
+        case Confidence(delta):
+            sure = f"{f} gives some class a softmax of at least {number_in_words(delta)}"
+            return f"At every input of the region where {sure}, {top}."
+        case Linear():
+            return f"At every input of the region, {claim_in_words(task).partition(' satisfies ')[2]}."
+
+
+def _formula(task: Task) -> str:
+    kept = "(∀j: f̂ₖ(x) ≥ f̂ⱼ(x))"
+    keeps = "(∀j: ĝₖ(x) ≥ ĝⱼ(x))"
+    match task.property:
+        case Epsilon(eps, norm, outputs):
+            part = "" if outputs is None else "|S"
+            index = {"linf": "∞", "l1": "1", "l2": "2"}[norm]
+            return f"∀x ∈ X:  ‖ĝ(x) − f̂(x)‖{part}_{index} ≤ {number_in_words(eps)}"
+        case Top1():
+            return f"∀x ∈ X ∀k:  {kept} ⇒ {keeps}"
+        case Margin(margin):
+            guard = f"(∀j ≠ k: f̂ₖ(x) − f̂ⱼ(x) ≥ {number_in_words(margin)})"
+            return f"∀x ∈ X ∀k:  {guard} ⇒ {keeps}"
+        case Confidence(delta):
+            guard = f"softmaxₖ(f̂(x)) ≥ {number_in_words(delta)}"
+            return f"∀x ∈ X ∀k:  {kept} ∧ {guard} ⇒ {keeps}"
+        case Linear():
+            inequality = claim_in_words(task).partition(" satisfies ")[2].replace("<=", "≤")
+            return f"∀x ∈ X:  {inequality}"
+
+
+def _symbols(task: Task) -> tuple[str, ...]:
+    lines = []
+    for letter, name, network, raw in (
+        ("f", task.reference_name, task.reference, task.reference_takes_raw),
+        ("g", task.candidate_name, task.candidate, task.candidate_takes_raw),
+    ):
+        taken = "x" if raw else "N(x)"
+        sign = "−" if task.space.decide == "min" else ""
+        source = f"{network.source}, sha256 {network.sha256[:_SHORT_HASH]}…"
+        lines.append(f"{letter}̂(x) = {sign}{letter}({taken}), {letter} = {name} ({source})")
+    plain = all(s == 1 for s in task.space.scale) and not any(task.space.centre)
+    lines.append("N(x) = x" if plain else "N(x) = (x − mean) / std, feature by feature")
+    match task.property:
+        case Epsilon(_, _, outputs) if outputs is not None:
+            lines.append(f"S = {{{', '.join(task.space.outputs[i] for i in outputs)}}}")
+        case Top1() | Margin() | Confidence():
+            lines.append(f"j, k over the classes {_listed(task.space.outputs)}")
+        case _:
+            pass
+    return tuple(lines)
+
+
+def _region(task: Task) -> tuple[str, ...]:
+    """X in raw units: bounds feature by feature, then the constraints."""
+    low, high = raw_point(task, task.lower_exact), raw_point(task, task.upper_exact)
+    names = list(zip(task.space.features, task.space.units, strict=True))
+    width = max(len(name) for name, _ in names)
+    lines = []
+    for (name, unit), a, b in list(zip(names, low, high, strict=True))[:_MOST]:
+        bound = f"= {_number(a)}" if a == b else f"∈ [{_number(a)}, {_number(b)}]"
+        lines.append(f"{name.ljust(width)} {bound}{f' {unit}' if unit else ''}")
+    if len(names) > _MOST:
+        lines.append(f"... and {len(names) - _MOST} more")
+    lines += [_constraint(task, c.coefficients, c.bound) for c in task.constraints]
+    return tuple(lines)
+
+
+def _constraint(task: Task, coefficients: Sequence[Fraction], bound: Fraction) -> str:
+    """A constraint on x as one on raw inputs: a x = (a / std) (raw - mean)."""
+    raw = [a / s for a, s in zip(coefficients, task.space.scale, strict=True)]
+    right = bound + sum((a * c for a, c in zip(raw, task.space.centre, strict=True)), Fraction(0))
+    text = ""
+    for a, name in zip(raw, task.space.features, strict=True):
+        if a:
+            sign = ("-" if a < 0 else "") if not text else (" - " if a < 0 else " + ")
+            text += f"{sign}{'' if abs(a) == 1 else f'{_number(abs(a))} * '}{name}"
+    return f"{text} ≤ {_number(right)}"
+
+
+def _notes(task: Task) -> tuple[str, ...]:
+    f, g = task.reference_name, task.candidate_name
+    notes = []
+    match task.property:
+        case Epsilon():
+            notes.append("the bound itself is allowed; a counterexample exceeds it")
+            notes.append(f"{f} and {g} may be exchanged")
+        case Linear(strict=strict):
+            notes.append("the bound itself is " + ("not allowed" if strict else "allowed; a counterexample exceeds it"))
+        case Top1() | Margin() | Confidence():
+            notes.append(f"a tie in {g} alone is allowed; a tie in {f} that {g} breaks is a violation")
+            notes.append(f"{f} and {g} may not be exchanged, and this is not 'the same argmax': see the tie")
+    if isinstance(task.property, Confidence):
+        notes += _confidence_notes(task, exact(task.property.delta))
+    for name, network in ((f, task.reference), (g, task.candidate)):
+        notes += [f"{name}: {note}" for note in network.notes]
+    if task.lower_exact != tuple(map(Fraction, task.lower.tolist())) or task.upper_exact != tuple(
+        map(Fraction, task.upper.tolist())
+    ):
+        notes.append("proofs cover X rounded outward to floats; a counterexample lies in X itself")
+    return tuple(notes)
+
+
+def _confidence_notes(task: Task, delta: Fraction) -> list[str]:
+    classes = task.reference.output_size
+    lead = f"{log_odds_below(delta):.6g}"
+    notes = [
+        f"confidence is that of {task.reference_name}; softmax is exp(f̂ₖ) / Σⱼ exp(f̂ⱼ), evaluated exactly at a witness"
+    ]
+    if classes == 2:
+        notes.append(f"for 2 classes the guard is exactly a lead of ln(δ/(1−δ)) = {lead}")
+    else:
+        least = delta / (delta * (2 - classes) + classes - 1)
+        notes.append(
+            f"every input the guard admits has f̂ₖ − f̂ⱼ ≥ ln(δ/(1−δ)) = {lead} for all j ≠ k; where a proof uses only "
+            f"that, it covers confidences down to {approximately(least):.4g}, which is more than was asked"
+        )
+    return notes
+
+
+def _number(number: Fraction) -> str:
+    short = number_in_words(number)
+    return short if len(short) <= 12 else f"{approximately(number):.9g}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f", ... ({len(names)} in all)" if len(names) > _MOST else ""
+    return ", ".join(names[:_MOST]) + more

@@ -1,0 +1,79 @@
+"""Every code is explained, its wrong example really gives it, and its right one gives nothing."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eqspec.compile import loads
+from eqspec.errors import Diagnostic, NetworkError, SpecError
+from eqspec.networks.network import AffineLayer, Network
+from eqspec.spec.codes import CODES
+from eqspec.spec.explanations import explanation
+from eqspec.spec.formatting import formatted
+
+
+def read(path: Path) -> Network:
+    """Three inputs and three outputs, unless the name says something else."""
+    if path.name == "sigmoid.onnx":
+        raise NetworkError(str(path), "operator is not supported", node="act", operator="Sigmoid")
+    if path.name == "broken.onnx":
+        raise NetworkError(str(path), "not an ONNX model")
+    outputs = 2 if path.name == "three_two.onnx" else 3
+    stripped = "softmax" if path.name == "softmax.onnx" else None
+    layer = AffineLayer(np.ones((outputs, 3)), np.zeros(outputs))
+    return Network((layer,), str(path), path.stem, stripped=stripped)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("examples")
+    for name in ("full", "pruned", "folded", "three_two", "softmax", "sigmoid", "broken"):
+        (folder / f"{name}.onnx").write_text("")
+    (folder / "common.eqspec").write_text("eqspec 1\n")
+    (folder / "checked.eqspec").write_text("eqspec 1\ncheck inner { }\n")
+    (folder / "binary.eqspec").write_bytes(b"eqspec 1 \xff\xfe")
+    (folder / "rows.csv").write_text("label,mass,width,tilt\n0,80,0,0\n1,81,0,0\n0,82,n/a,0\n")
+    (folder / "bare.csv").write_text("1,2\n3,4\n")
+    (folder / "scaler.json").write_text('{"mean_": [0], "scale_": [1]}')
+    (folder / "variance.json").write_text('{"mean_": [0], "var_": [1]}')
+    (folder / "scaler.pkl").write_bytes(b"")
+    return folder
+
+
+def found_in(text: str, folder: Path, param: str | None) -> list[Diagnostic]:
+    params = dict([param.split("=")]) if param else {}
+    try:
+        return list(loads(text, params, directory=folder, read=read).diagnostics)
+    except SpecError as problem:
+        return list(problem.diagnostics)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_examples_are_as_they_say(code: str, folder: Path) -> None:
+    found = explanation(code)
+    assert found is not None
+    assert len(found.text) > 60
+    wrong = found_in(found.file(found.wrong), folder, found.param)
+    assert code in {d.code for d in wrong}
+    right = found_in(found.file(found.right), folder, found.param)
+    assert [(d.code, d.message) for d in right if d.severity == "error" or d.code == code] == []
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_right_examples_have_the_style(code: str) -> None:
+    found = explanation(code)
+    assert found is not None
+    text = found.right if found.whole else f"eqspec 1\n{found.right}"
+    assert formatted(text) == text + "\n"
+
+
+def test_no_other_code_is_explained() -> None:
+    text = files("eqspec.spec").joinpath("explanations.toml").read_text(encoding="utf-8")
+    assert set(tomllib.loads(text)) == {*CODES, "around"}
+    assert explanation("E999") is None
+    assert explanation("around") is None
