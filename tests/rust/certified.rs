@@ -108,7 +108,7 @@ impl Question {
             guard: Guard {
                 class: 0,
                 rows: draw.guard.iter().map(guard_row).collect(),
-                log_confidence: None,
+                confidence: None,
             },
             region: draw.region.iter().map(region_row).collect(),
             multipliers: Multipliers::default(),
