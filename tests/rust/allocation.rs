@@ -108,20 +108,11 @@ fn functionals_certified_bounds_and_evaluations_allocate_nothing_after_the_first
     let mut reach = Reach::new(Domain::Shared, pair.depth());
     let output = reach.propagate(&pair, &[-0.1; 16], &[0.1; 16]).unwrap();
     let property = top1::property(5, 0.5, None);
-    let Violation::Linear { writings, .. } = &property.obligations[3].violation else {
-        unreachable!()
-    };
+    let Violation::Linear { writings, .. } = &property.obligations[3].violation else { unreachable!() };
     let guard = property.obligations[3].guard.map(|g| &property.guards[g]);
-    let region = [RegionRow {
-        generators: vec![1.0; 16],
-        slack: 3.0,
-    }];
+    let region = [RegionRow { generators: vec![1.0; 16], slack: 3.0 }];
     let open = Open::all(property.obligations.len());
-    let multipliers = Multipliers {
-        guard: vec![0.5; 4],
-        link: vec![0.25; 5],
-        region: vec![0.125],
-    };
+    let multipliers = Multipliers { guard: vec![0.5; 4], link: vec![0.25; 5], region: vec![0.125] };
     let (mut row, mut scratch) = (Row::default(), Scratch::default());
     let (mut evaluator, mut evaluation) = (Evaluator::default(), Evaluation::default());
     let mut pass = || {

@@ -25,16 +25,7 @@ pub fn value(combination: &Combination, x: &[Exact], y: &[Exact]) -> Exact {
 
 /// Functionals with repeated outputs, cancelling and huge coefficients; outputs are taken modulo their number.
 fn combinations() -> impl Strategy<Value = Combination> {
-    let coefficient = || {
-        prop_oneof![
-            Just(1.0),
-            Just(-1.0),
-            -3.0f64..3.0,
-            -1e9f64..1e9,
-            Just(1e-300),
-            Just(0.0)
-        ]
-    };
+    let coefficient = || prop_oneof![Just(1.0), Just(-1.0), -3.0f64..3.0, -1e9f64..1e9, Just(1e-300), Just(0.0)];
     let form = prop_oneof![Just(Form::First), Just(Form::Second), Just(Form::Difference)];
     (vec((form, 0usize..100, coefficient()), 0..7), coefficient())
         .prop_map(|(terms, constant)| Combination { terms, constant })
@@ -82,11 +73,7 @@ fn violation_within(violation: &Violation, upper: f64, x: &[Exact], y: &[Exact])
 /// All kinds of claims for so many outputs.
 fn properties(outputs: usize, domain: Domain, numbers: &[f64]) -> Vec<Property> {
     let all: Vec<usize> = (0..outputs).collect();
-    let coefficients = |from: usize| {
-        (0..outputs)
-            .map(|o| numbers[(from + o) % numbers.len()])
-            .collect::<Vec<_>>()
-    };
+    let coefficients = |from: usize| (0..outputs).map(|o| numbers[(from + o) % numbers.len()]).collect::<Vec<_>>();
     let eps = numbers[0].abs();
     vec![
         epsilon::property(eps, Norm::Max, &all, domain),
@@ -111,10 +98,7 @@ fn check_functionals(case: &Case, domain: Domain, functionals: &[Combination]) -
                 let (truth, form) = (value(&functional, &trace.x, &trace.y), trace.values.row(&row));
                 let allowed = &exact(err) + &(&(&truth.abs() + &form.abs()) * &power_of_two(-200));
                 let off = (&truth - &form).abs();
-                prop_assert!(
-                    off <= allowed,
-                    "{functional:?} is {truth:?}, its row {form:?}, err {err:e}"
-                );
+                prop_assert!(off <= allowed, "{functional:?} is {truth:?}, its row {form:?}, err {err:e}");
                 let inside = truth <= upper && truth >= lower;
                 prop_assert!(inside, "{functional:?} is {truth:?}, bounds {lower:e}, {upper:e}");
             }
@@ -126,11 +110,9 @@ fn check_functionals(case: &Case, domain: Domain, functionals: &[Combination]) -
 #[test]
 fn a_functional_lies_on_its_row_and_within_its_bounds() {
     let pairs = cases(1..=3, 1..=4, 1..=4, any_scale(), 2);
-    for_all(
-        1500,
-        (pairs, domains(), vec(combinations(), 4)),
-        |(case, domain, functionals)| check_functionals(&case, domain, &functionals),
-    );
+    for_all(1500, (pairs, domains(), vec(combinations(), 4)), |(case, domain, functionals)| {
+        check_functionals(&case, domain, &functionals)
+    });
 }
 
 fn check_violations(case: &Case, domain: Domain, numbers: &[f64]) -> Result<(), TestCaseError> {
@@ -157,9 +139,7 @@ fn check_violations(case: &Case, domain: Domain, numbers: &[f64]) -> Result<(), 
 fn a_violation_is_never_above_its_bound() {
     let pairs = cases(1..=3, 1..=3, 1..=8, any_scale(), 3);
     let numbers = vec(prop_oneof![Just(0.0), -2.0f64..2.0, Just(1e-9), Just(1e6)], 9);
-    for_all(1500, (pairs, domains(), numbers), |(case, domain, numbers)| {
-        check_violations(&case, domain, &numbers)
-    });
+    for_all(1500, (pairs, domains(), numbers), |(case, domain, numbers)| check_violations(&case, domain, &numbers));
 }
 
 fn check_largest_difference(case: &Case, domain: Domain) -> Result<(), TestCaseError> {
@@ -182,9 +162,7 @@ fn check_largest_difference(case: &Case, domain: Domain) -> Result<(), TestCaseE
 #[test]
 fn the_reported_difference_is_the_largest_bound() {
     let pairs = cases(1..=3, 1..=3, 1..=4, any_scale(), 2);
-    for_all(1500, (pairs, domains()), |(case, domain)| {
-        check_largest_difference(&case, domain)
-    });
+    for_all(1500, (pairs, domains()), |(case, domain)| check_largest_difference(&case, domain));
 }
 
 /// Pairs whose weights are exactly those stored.
@@ -204,11 +182,7 @@ fn rounding_costs_next_to_nothing() {
                 let of = |mass: &Mass, form: &Columns| mass.magnitude[o] + form.column(0)[o].abs();
                 let size = of(&layer.mass1, &layer.z1) + of(&layer.mass2, &layer.z2);
                 for mass in [&layer.mass1, &layer.mass2, &layer.massd] {
-                    prop_assert!(
-                        mass.err[o] <= 1e-9 * (1.0 + size),
-                        "err {:e} beside {size:e}",
-                        mass.err[o]
-                    );
+                    prop_assert!(mass.err[o] <= 1e-9 * (1.0 + size), "err {:e} beside {size:e}", mass.err[o]);
                 }
             }
             Ok(())
@@ -255,9 +229,7 @@ fn check_evaluation(case: &Case) -> Result<(), TestCaseError> {
 
 #[test]
 fn evaluation_errors_cover_the_rounding() {
-    for_all(3000, cases(1..=4, 1..=5, 1..=4, any_scale(), 2), |case| {
-        check_evaluation(&case)
-    });
+    for_all(3000, cases(1..=4, 1..=5, 1..=4, any_scale(), 2), |case| check_evaluation(&case));
 }
 
 /// Bounds around x, y and x - y of some neurons, each wider by its own margins.
@@ -277,10 +249,7 @@ fn check_exchange(neurons: &[(f64, f64, Vec<f64>)]) -> Result<(), TestCaseError>
         let vd = &vx - &vy;
         for (value, bounds, old) in [(&vx, &x, &before[0]), (&vy, &y, &before[1]), (&vd, &d, &before[2])] {
             let (lower, upper) = (bounds.lower[i], bounds.upper[i]);
-            prop_assert!(
-                *value >= lower && *value <= upper,
-                "{value:?} is outside [{lower:e}, {upper:e}]"
-            );
+            prop_assert!(*value >= lower && *value <= upper, "{value:?} is outside [{lower:e}, {upper:e}]");
             prop_assert!(lower >= old.lower[i] && upper <= old.upper[i]);
         }
     }
@@ -296,33 +265,21 @@ fn exchanged_bounds_still_hold() {
 
 #[test]
 fn exchange_uses_all_three_identities() {
-    let bounds = |lower: f64, upper: f64| Bounds {
-        lower: vec![lower],
-        upper: vec![upper],
-    };
+    let bounds = |lower: f64, upper: f64| Bounds { lower: vec![lower], upper: vec![upper] };
     let near =
         |b: &Bounds, lower: f64, upper: f64| (b.lower[0] - lower).abs() < 1e-12 && (b.upper[0] - upper).abs() < 1e-12;
     // x = y + d.
     let (mut x, mut y, mut d) = (bounds(-9.0, 9.0), bounds(1.0, 2.0), bounds(-0.5, 0.25));
     exchange(&mut x, &mut y, &mut d);
-    assert!(
-        near(&x, 0.5, 2.25) && near(&y, 1.0, 2.0) && near(&d, -0.5, 0.25),
-        "{x:?} {y:?} {d:?}"
-    );
+    assert!(near(&x, 0.5, 2.25) && near(&y, 1.0, 2.0) && near(&d, -0.5, 0.25), "{x:?} {y:?} {d:?}");
     // y = x - d.
     let (mut x, mut y, mut d) = (bounds(1.0, 2.0), bounds(-9.0, 9.0), bounds(-0.5, 0.25));
     exchange(&mut x, &mut y, &mut d);
-    assert!(
-        near(&x, 1.0, 2.0) && near(&y, 0.75, 2.5) && near(&d, -0.5, 0.25),
-        "{x:?} {y:?} {d:?}"
-    );
+    assert!(near(&x, 1.0, 2.0) && near(&y, 0.75, 2.5) && near(&d, -0.5, 0.25), "{x:?} {y:?} {d:?}");
     // d = x - y.
     let (mut x, mut y, mut d) = (bounds(1.0, 2.0), bounds(-1.0, 0.5), bounds(-9.0, 9.0));
     exchange(&mut x, &mut y, &mut d);
-    assert!(
-        near(&x, 1.0, 2.0) && near(&y, -1.0, 0.5) && near(&d, 0.5, 3.0),
-        "{x:?} {y:?} {d:?}"
-    );
+    assert!(near(&x, 1.0, 2.0) && near(&y, -1.0, 0.5) && near(&d, 0.5, 3.0), "{x:?} {y:?} {d:?}");
     // Contradicting bounds, as rounding may produce, are left alone rather than turned round.
     let (mut x, mut y, mut d) = (bounds(0.0, 1.0), bounds(5.0, 6.0), bounds(0.0, 1.0));
     exchange(&mut x, &mut y, &mut d);

@@ -39,13 +39,7 @@ fn draws(multiplier: impl Strategy<Value = f64>) -> impl Strategy<Value = Draw> 
     let guard = vec(vec((0usize..12, coefficient()), 0..4), 0..4);
     let region = vec(vec(coefficient(), 4), 0..3);
     (objective, guard, region, vec(multiplier, 12), any::<bool>()).prop_map(
-        |(objective, guard, region, multipliers, cancel)| Draw {
-            objective,
-            guard,
-            region,
-            multipliers,
-            cancel,
-        },
+        |(objective, guard, region, multipliers, cancel)| Draw { objective, guard, region, multipliers, cancel },
     )
 }
 
@@ -61,10 +55,7 @@ impl Question {
     /// The first violation of a Top-1 claim under its guard, without multipliers.
     pub fn top1(classes: usize, margin: f64) -> Self {
         let property = top1::property(classes, margin, None);
-        let Obligation {
-            guard: Some(g),
-            violation: Violation::Linear { writings, .. },
-        } = &property.obligations[0]
+        let Obligation { guard: Some(g), violation: Violation::Linear { writings, .. } } = &property.obligations[0]
         else {
             panic!("obligations of Top-1 claims are functionals with guards")
         };
@@ -80,11 +71,7 @@ impl Question {
     fn new(draw: &Draw, anchor: &Trace) -> Self {
         let outputs = anchor.x.len();
         let forms = [Form::First, Form::Second, Form::Difference];
-        let objective = draw
-            .objective
-            .iter()
-            .map(|&(f, o, c)| (forms[f], o % outputs, c))
-            .collect();
+        let objective = draw.objective.iter().map(|&(f, o, c)| (forms[f], o % outputs, c)).collect();
         let guard_row = |terms: &Vec<(usize, f64)>| {
             let terms = terms.iter().map(|&(o, c)| (Form::First, o % outputs, c)).collect();
             let mut row = Combination { terms, constant: 0.0 };
@@ -93,23 +80,12 @@ impl Question {
         };
         let region_row = |coefficients: &Vec<f64>| {
             let generators: Vec<f64> = coefficients.iter().copied().take(anchor.values.e.len()).collect();
-            let slack = dot(
-                &generators.iter().map(|&g| exact(g)).collect::<Vec<_>>(),
-                &anchor.values.e,
-            )
-            .upward();
+            let slack = dot(&generators.iter().map(|&g| exact(g)).collect::<Vec<_>>(), &anchor.values.e).upward();
             RegionRow { generators, slack }
         };
         let mut question = Self {
-            objective: Combination {
-                terms: objective,
-                constant: draw.objective.first().map_or(0.0, |t| t.2),
-            },
-            guard: Guard {
-                class: 0,
-                rows: draw.guard.iter().map(guard_row).collect(),
-                confidence: None,
-            },
+            objective: Combination { terms: objective, constant: draw.objective.first().map_or(0.0, |t| t.2) },
+            guard: Guard { class: 0, rows: draw.guard.iter().map(guard_row).collect(), confidence: None },
             region: draw.region.iter().map(region_row).collect(),
             multipliers: Multipliers::default(),
         };
@@ -119,11 +95,7 @@ impl Question {
         if draw.cancel {
             for (o, nu) in nu.iter_mut().enumerate() {
                 let share = |(row, lam): (&Combination, &f64)| {
-                    row.terms
-                        .iter()
-                        .filter(|t| t.1 == o && *lam > 0.0)
-                        .map(|t| -lam * t.2)
-                        .sum::<f64>()
+                    row.terms.iter().filter(|t| t.1 == o && *lam > 0.0).map(|t| -lam * t.2).sum::<f64>()
                 };
                 *nu = question.guard.rows.iter().zip(&lam).map(share).sum();
             }
@@ -134,24 +106,13 @@ impl Question {
             }
         }
         let region = draw.multipliers[9..9 + constraints].to_vec();
-        question.multipliers = Multipliers {
-            guard: lam,
-            link: nu,
-            region,
-        };
+        question.multipliers = Multipliers { guard: lam, link: nu, region };
         question
     }
 
     pub fn bound(&self, output: &Output<'_>) -> f64 {
         let mut scratch = Scratch::default();
-        bound(
-            output,
-            &self.objective,
-            Some(&self.guard),
-            &self.region,
-            &self.multipliers,
-            &mut scratch,
-        )
+        bound(output, &self.objective, Some(&self.guard), &self.region, &self.multipliers, &mut scratch)
     }
 
     /// Whether guard and region hold at a point.
@@ -173,15 +134,7 @@ fn check_soundness(case: &Case, domain: Domain, draws: &[Draw]) -> Result<(), Te
             let upper = question.bound(output);
             for trace in traces.iter().filter(|t| !upper.is_nan() && question.concerns(t)) {
                 let violation = value(&question.objective, &trace.x, &trace.y);
-                let (
-                    Question {
-                        objective,
-                        guard,
-                        region,
-                        multipliers,
-                    },
-                    e,
-                ) = (&question, &trace.values.e);
+                let (Question { objective, guard, region, multipliers }, e) = (&question, &trace.values.e);
                 prop_assert!(
                     violation <= upper,
                     "{violation:?} is above {upper:e}: {objective:?}, {guard:?}, {region:?}, {multipliers:?}, e = {e:?}"
@@ -195,11 +148,9 @@ fn check_soundness(case: &Case, domain: Domain, draws: &[Draw]) -> Result<(), Te
 #[test]
 fn any_multipliers_give_a_bound() {
     let pairs = cases(1..=3, 1..=4, 1..=4, any_scale(), 3);
-    for_all(
-        3000,
-        (pairs, domains(), vec(draws(multiplier()), 4)),
-        |(case, domain, draws)| check_soundness(&case, domain, &draws),
-    );
+    for_all(3000, (pairs, domains(), vec(draws(multiplier()), 4)), |(case, domain, draws)| {
+        check_soundness(&case, domain, &draws)
+    });
 }
 
 /// Pairs of constant outputs without any error: what remains is the arithmetic of the bound itself.
@@ -217,9 +168,7 @@ fn constants() -> impl Strategy<Value = Case> {
 #[test]
 fn the_bound_pays_for_its_own_rounding() {
     let questions = (constants(), domains(), vec(draws(multiplier()), 8));
-    for_all(6000, questions, |(case, domain, draws)| {
-        check_soundness(&case, domain, &draws)
-    });
+    for_all(6000, questions, |(case, domain, draws)| check_soundness(&case, domain, &draws));
 }
 
 #[test]
@@ -227,26 +176,18 @@ fn the_bound_pays_for_its_own_rounding() {
 fn multipliers_that_underflow_give_a_bound() {
     let tiny = prop_oneof![Just(0.0), Just(1e-320), Just(-1e-320), Just(5e-324), Just(1e-310)];
     let questions = (constants(), domains(), vec(draws(tiny), 8));
-    for_all(3000, questions, |(case, domain, draws)| {
-        check_soundness(&case, domain, &draws)
-    });
+    for_all(3000, questions, |(case, domain, draws)| check_soundness(&case, domain, &draws));
 }
 
 /// At the corner where the functional is largest nothing but rounding separates it from its bound.
 #[test]
 fn the_bound_pays_for_the_rounding_of_constraints() {
     let pairs = cases(1..=1, 1..=2, 1..=2, Just(Scale::Quarters), 1);
-    for_all(
-        6000,
-        (pairs, domains(), vec(draws(multiplier()), 8)),
-        |(mut case, domain, draws)| {
-            case.layers.iter_mut().flatten().for_each(|w| w.uncertain = None);
-            case.points[0]
-                .iter_mut()
-                .for_each(|e| *e = if *e > 0.0 { 1.0 } else { -1.0 });
-            check_soundness(&case, domain, &draws)
-        },
-    );
+    for_all(6000, (pairs, domains(), vec(draws(multiplier()), 8)), |(mut case, domain, draws)| {
+        case.layers.iter_mut().flatten().for_each(|w| w.uncertain = None);
+        case.points[0].iter_mut().for_each(|e| *e = if *e > 0.0 { 1.0 } else { -1.0 });
+        check_soundness(&case, domain, &draws)
+    });
 }
 
 #[test]
@@ -258,21 +199,10 @@ fn multipliers_that_are_no_numbers_prove_nothing() {
             let outputs = output.outputs();
             let mut question = Question::top1(outputs, 0.0);
             let (guard, link) = (broken[..outputs - 1].to_vec(), broken[4..4 + outputs].to_vec());
-            question.multipliers = Multipliers {
-                guard,
-                link,
-                region: Vec::new(),
-            };
+            question.multipliers = Multipliers { guard, link, region: Vec::new() };
             let upper = question.bound(output);
-            let violation = Violation::Linear {
-                writings: vec![question.objective.clone()],
-                strict: false,
-            };
-            prop_assert!(
-                !violation.excluded_by(upper),
-                "{:?} give {upper:e}",
-                question.multipliers
-            );
+            let violation = Violation::Linear { writings: vec![question.objective.clone()], strict: false };
+            prop_assert!(!violation.excluded_by(upper), "{:?} give {upper:e}", question.multipliers);
             prop_assert!(Multipliers::from_duals(&broken, outputs - 1, outputs).is_none());
             Ok(())
         })

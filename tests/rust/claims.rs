@@ -13,23 +13,10 @@ use proptest::prelude::*;
 /// margin or confidence.
 #[derive(Debug, Clone)]
 pub enum Claim {
-    Epsilon {
-        eps: f64,
-        norm: Norm,
-        outputs: Vec<usize>,
-    },
-    Top1 {
-        margin: f64,
-    },
-    Confidence {
-        delta: f64,
-    },
-    Linear {
-        candidate: Vec<f64>,
-        reference: Vec<f64>,
-        bound: f64,
-        strict: bool,
-    },
+    Epsilon { eps: f64, norm: Norm, outputs: Vec<usize> },
+    Top1 { margin: f64 },
+    Confidence { delta: f64 },
+    Linear { candidate: Vec<f64>, reference: Vec<f64>, bound: f64, strict: bool },
 }
 
 impl Claim {
@@ -39,12 +26,9 @@ impl Claim {
             Self::Top1 { margin } => top1::property(classes, *margin, None),
             // The threshold of the polytope, rounded down for sure.
             Self::Confidence { delta } => top1::property(classes, (delta / (1.0 - delta)).ln() - 1e-12, Some(*delta)),
-            Self::Linear {
-                candidate,
-                reference,
-                bound,
-                strict,
-            } => linear::property(candidate, reference, *bound, *strict),
+            Self::Linear { candidate, reference, bound, strict } => {
+                linear::property(candidate, reference, *bound, *strict)
+            }
         }
     }
 
@@ -52,21 +36,11 @@ impl Claim {
     pub fn violated(&self, x: &[Exact], y: &[Exact]) -> bool {
         let difference = |o: usize| (&x[o] - &y[o]).abs();
         match self {
-            Self::Epsilon {
-                eps,
-                norm: Norm::Max,
-                outputs,
-            } => outputs.iter().any(|&o| difference(o) > *eps),
-            Self::Epsilon {
-                eps,
-                norm: Norm::Sum,
-                outputs,
-            } => outputs.iter().map(|&o| difference(o)).sum::<Exact>() > *eps,
-            Self::Epsilon {
-                eps,
-                norm: Norm::Euclid,
-                outputs,
-            } => {
+            Self::Epsilon { eps, norm: Norm::Max, outputs } => outputs.iter().any(|&o| difference(o) > *eps),
+            Self::Epsilon { eps, norm: Norm::Sum, outputs } => {
+                outputs.iter().map(|&o| difference(o)).sum::<Exact>() > *eps
+            }
+            Self::Epsilon { eps, norm: Norm::Euclid, outputs } => {
                 let square: Exact = outputs.iter().map(|&o| &difference(o) * &difference(o)).sum();
                 square > &exact(*eps) * &exact(*eps)
             }
@@ -80,12 +54,7 @@ impl Claim {
                     |k: usize| lead(&z, k) >= (delta / (1.0 - delta)).ln() + 1e-9 && x.iter().all(|v| *v <= x[k]);
                 (0..x.len()).any(|k| sure(k) && y.iter().any(|v| *v > y[k]))
             }
-            Self::Linear {
-                candidate,
-                reference,
-                bound,
-                strict,
-            } => {
+            Self::Linear { candidate, reference, bound, strict } => {
                 let of = |weights: &[f64], values: &[Exact]| -> Exact {
                     weights.iter().zip(values).map(|(&w, v)| v * w).sum()
                 };
@@ -114,12 +83,7 @@ pub fn claims(outputs: usize) -> impl Strategy<Value = Claim> {
         prop_oneof![Just(0.0), -0.2f64..1.0].prop_map(|margin| Claim::Top1 { margin }),
         prop_oneof![Just(0.5), 0.2f64..0.9].prop_map(|delta| Claim::Confidence { delta }),
         (weights(), weights(), -1.0f64..3.0, any::<bool>()).prop_map(|(candidate, reference, bound, strict)| {
-            Claim::Linear {
-                candidate,
-                reference,
-                bound,
-                strict,
-            }
+            Claim::Linear { candidate, reference, bound, strict }
         }),
     ]
 }
@@ -147,14 +111,7 @@ pub struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     pub fn new(case: &Case, region: &'a Region, claim: &'a Claim, solver: Solver) -> Self {
-        Self {
-            truths: case.truths(),
-            region,
-            claim,
-            solver,
-            programs: 0,
-            confirmed: 0,
-        }
+        Self { truths: case.truths(), region, claim, solver, programs: 0, confirmed: 0 }
     }
 
     /// Whether an input lies in the region and violates the claim.
@@ -175,9 +132,7 @@ pub fn inside(region: &Region, input: &[f64]) -> bool {
 
 /// Any number: good ones, wild ones, none.
 fn wild(state: &mut u64) -> f64 {
-    *state = state
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1_442_695_040_888_963_407);
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     let unit = f64::from(u32::try_from(*state >> 40).unwrap()) / f64::from(1u32 << 23) - 1.0;
     match *state >> 33 & 63 {
         0 => f64::NAN,
@@ -201,17 +156,10 @@ impl Host for Replay<'_> {
                 let n = if wild(state) > 0.9 { n / 2 } else { n };
                 // Most answers are finite, or they would all be thrown away for the same reason.
                 let finite = wild(state) > -0.8;
-                (0..n)
-                    .map(|_| wild(state))
-                    .map(|v| if finite && !v.is_finite() { 1.0 } else { v })
-                    .collect::<Vec<_>>()
+                (0..n).map(|_| wild(state)).map(|v| if finite && !v.is_finite() { 1.0 } else { v }).collect::<Vec<_>>()
             };
             let ray = numbers(rows);
-            Answer {
-                duals: numbers(rows * objectives),
-                points: numbers(lp.columns * objectives),
-                ray: Some(ray),
-            }
+            Answer { duals: numbers(rows * objectives), points: numbers(lp.columns * objectives), ray: Some(ray) }
         };
         let mut answers: Vec<Answer> = programs.iter().map(answer).collect();
         if wild(state) > 0.95 {

@@ -25,11 +25,8 @@ struct Seen {
 
 /// How many bounds of a layer the other two quantities have narrowed.
 fn narrowed(layer: &Layer) -> usize {
-    let forms = [
-        (&layer.z1, &layer.mass1, &layer.x),
-        (&layer.z2, &layer.mass2, &layer.y),
-        (&layer.dp, &layer.massd, &layer.d),
-    ];
+    let forms =
+        [(&layer.z1, &layer.mass1, &layer.x), (&layer.z2, &layer.mass2, &layer.y), (&layer.dp, &layer.massd, &layer.d)];
     let by = |(form, mass, bounds): &(&Columns, &Mass, &Bounds)| {
         let own = |i: usize| mass.magnitude[i] + mass.err[i];
         (0..form.rows())
@@ -74,14 +71,8 @@ fn run(domain: Domain, scale: impl Strategy<Value = Scale> + Clone + 'static) ->
 
 fn contains(domain: Domain) {
     let seen = run(domain, any_scale());
-    assert!(
-        seen.phases.0.iter().flatten().all(|&n| n >= 20),
-        "some pair of phases hardly occurred: {seen:?}"
-    );
-    assert!(
-        domain != Domain::Shared || seen.narrowed >= 100,
-        "bounds were hardly ever exchanged: {seen:?}"
-    );
+    assert!(seen.phases.0.iter().flatten().all(|&n| n >= 20), "some pair of phases hardly occurred: {seen:?}");
+    assert!(domain != Domain::Shared || seen.narrowed >= 100, "bounds were hardly ever exchanged: {seen:?}");
     assert_eq!(seen.overflows, 0);
 }
 

@@ -23,25 +23,13 @@ fn certain(outputs: std::ops::RangeInclusive<usize>, samples: usize) -> impl Str
 #[test]
 fn duals_that_are_too_few_are_no_multipliers() {
     assert_eq!(Multipliers::from_duals(&[0.0; 6], 3, 4), None);
-    let expected = Multipliers {
-        guard: vec![2.0, 0.0],
-        link: vec![3.0],
-        region: vec![0.0, 5.0],
-    };
-    assert_eq!(
-        Multipliers::from_duals(&[-2.0, 1.0, -3.0, -4.0, 5.0], 2, 1),
-        Some(expected)
-    );
+    let expected = Multipliers { guard: vec![2.0, 0.0], link: vec![3.0], region: vec![0.0, 5.0] };
+    assert_eq!(Multipliers::from_duals(&[-2.0, 1.0, -3.0, -4.0, 5.0], 2, 1), Some(expected));
 }
 
 /// ||c - M^T y||_1 + sum max(y lower, y upper), as a program's dual is defined.
 fn dual_value(lp: &LinearProgram, y: &[f64]) -> f64 {
-    let column = |j: usize| {
-        y.iter()
-            .enumerate()
-            .map(|(r, v)| v * lp.matrix[r * lp.columns + j])
-            .sum::<f64>()
-    };
+    let column = |j: usize| y.iter().enumerate().map(|(r, v)| v * lp.matrix[r * lp.columns + j]).sum::<f64>();
     let rest: f64 = (0..lp.columns).map(|j| (lp.objectives[j] - column(j)).abs()).sum();
     let side = |(v, (l, u)): (&f64, (&f64, &f64))| match *v {
         0.0 => 0.0,
@@ -58,23 +46,11 @@ fn check_duals(case: &Case, domain: Domain, y: &[f64], margin: f64) -> Result<()
         let mut question = Question::top1(outputs, margin);
         let (generators, slack) = (y[..output.inputs()].to_vec(), y[11]);
         question.region = vec![RegionRow { generators, slack }];
-        let violation = Violation::Linear {
-            writings: vec![question.objective.clone()],
-            strict: false,
-        };
+        let violation = Violation::Linear { writings: vec![question.objective.clone()], strict: false };
         let mut row = Row::default();
-        let lp = program(
-            output,
-            Some(&question.guard),
-            &question.region,
-            [&violation].into_iter(),
-            &mut row,
-        );
+        let lp = program(output, Some(&question.guard), &question.region, [&violation].into_iter(), &mut row);
         let rows = 2 * outputs;
-        prop_assert_eq!(
-            (lp.lower.len(), lp.upper.len(), lp.matrix.len()),
-            (rows, rows, rows * lp.columns)
-        );
+        prop_assert_eq!((lp.lower.len(), lp.upper.len(), lp.matrix.len()), (rows, rows, rows * lp.columns));
         let signed = |(r, v): (usize, &f64)| match r {
             r if r < outputs - 1 => -v.abs(),
             r if r < rows - 1 => *v,
@@ -98,11 +74,9 @@ fn check_duals(case: &Case, domain: Domain, y: &[f64], margin: f64) -> Result<()
 #[test]
 fn a_programs_duals_are_the_multipliers_of_the_bound() {
     let numbers = (vec(-2.0f64..2.0, 12), -1.0f64..1.0);
-    for_all(
-        1500,
-        (certain(2..=4, 3), domains(), numbers),
-        |(case, domain, (y, margin))| check_duals(&case, domain, &y, margin),
-    );
+    for_all(1500, (certain(2..=4, 3), domains(), numbers), |(case, domain, (y, margin))| {
+        check_duals(&case, domain, &y, margin)
+    });
 }
 
 /// max c . e subject to r . e <= s, |e| <= 1, by filling up in order of price; `None` if there is no such e.
@@ -145,18 +119,8 @@ fn check_perfect(case: &Case, domain: Domain, margin: f64, constraint: Option<&(
         let (c, centre) = (row.generators.clone(), row.centre);
         let (r, s): (Vec<f64>, f64) = if let Some((coefficients, bound)) = constraint {
             let generators = coefficients[..output.inputs()].to_vec();
-            question.region = vec![RegionRow {
-                generators: generators.clone(),
-                slack: *bound,
-            }];
-            (
-                generators
-                    .into_iter()
-                    .chain(std::iter::repeat(0.0))
-                    .take(c.len())
-                    .collect(),
-                *bound,
-            )
+            question.region = vec![RegionRow { generators: generators.clone(), slack: *bound }];
+            (generators.into_iter().chain(std::iter::repeat(0.0)).take(c.len()).collect(), *bound)
         } else {
             let guard = &question.guard.rows[0];
             output.row(guard.terms.iter().copied(), guard.constant, &mut row);
@@ -166,45 +130,24 @@ fn check_perfect(case: &Case, domain: Domain, margin: f64, constraint: Option<&(
             return Err(TestCaseError::reject("nothing satisfies the constraint"));
         };
         let found = least(|multiplier| {
-            let (guard, region) = if constraint.is_some() {
-                (0.0, vec![multiplier])
-            } else {
-                (multiplier, vec![])
-            };
-            question.multipliers = Multipliers {
-                guard: vec![guard],
-                link: vec![0.0; 2],
-                region,
-            };
+            let (guard, region) = if constraint.is_some() { (0.0, vec![multiplier]) } else { (multiplier, vec![]) };
+            question.multipliers = Multipliers { guard: vec![guard], link: vec![0.0; 2], region };
             question.bound(output)
         });
-        let (expected, size) = (
-            centre + optimum,
-            1.0 + c.iter().map(|v| v.abs()).sum::<f64>() + centre.abs(),
-        );
-        prop_assert!(
-            found >= expected - 1e-9 * size,
-            "{found} is below the program's optimum {expected}"
-        );
-        prop_assert!(
-            found <= expected + 1e-5 * size,
-            "{found}, the program's optimum is {expected}"
-        );
+        let (expected, size) = (centre + optimum, 1.0 + c.iter().map(|v| v.abs()).sum::<f64>() + centre.abs());
+        prop_assert!(found >= expected - 1e-9 * size, "{found} is below the program's optimum {expected}");
+        prop_assert!(found <= expected + 1e-5 * size, "{found}, the program's optimum is {expected}");
         Ok(())
     })
 }
 
 #[test]
 fn perfect_multipliers_reach_the_optimum() {
-    for_all(
-        300,
-        (certain(2..=2, 0), domains(), -1.0f64..0.5),
-        |(case, domain, margin)| check_perfect(&case, domain, margin, None),
-    );
+    for_all(300, (certain(2..=2, 0), domains(), -1.0f64..0.5), |(case, domain, margin)| {
+        check_perfect(&case, domain, margin, None)
+    });
     let constraint = (vec(-2.0f64..2.0, 4), -1.0f64..2.0);
-    for_all(
-        300,
-        (certain(2..=2, 0), domains(), constraint),
-        |(case, domain, constraint)| check_perfect(&case, domain, 0.0, Some(&constraint)),
-    );
+    for_all(300, (certain(2..=2, 0), domains(), constraint), |(case, domain, constraint)| {
+        check_perfect(&case, domain, 0.0, Some(&constraint))
+    });
 }

@@ -22,32 +22,19 @@ pub struct Exact {
 pub fn exact(value: f64) -> Exact {
     assert!(value.is_finite(), "{value} is not a number to compute with");
     let bits = value.to_bits();
-    let (fraction, scale) = (
-        bits & ((1 << 52) - 1),
-        i64::try_from(bits >> 52 & 0x7ff).expect("eleven bits"),
-    );
-    let (digits, exponent) = if scale == 0 {
-        (fraction, -1074)
-    } else {
-        (fraction | 1 << 52, scale - 1075)
-    };
+    let (fraction, scale) = (bits & ((1 << 52) - 1), i64::try_from(bits >> 52 & 0x7ff).expect("eleven bits"));
+    let (digits, exponent) = if scale == 0 { (fraction, -1074) } else { (fraction | 1 << 52, scale - 1075) };
     if digits == 0 {
         return Exact::default();
     }
     let spare = digits.trailing_zeros();
     let digits = BigInt::from(digits >> spare);
-    Exact {
-        digits: if value < 0.0 { -digits } else { digits },
-        exponent: exponent + i64::from(spare),
-    }
+    Exact { digits: if value < 0.0 { -digits } else { digits }, exponent: exponent + i64::from(spare) }
 }
 
 /// 2^power.
 pub fn power_of_two(power: i64) -> Exact {
-    Exact {
-        digits: BigInt::from(1),
-        exponent: power,
-    }
+    Exact { digits: BigInt::from(1), exponent: power }
 }
 
 impl Exact {
@@ -56,19 +43,12 @@ impl Exact {
     }
 
     pub fn abs(&self) -> Self {
-        Self {
-            digits: BigInt::from(self.digits.magnitude().clone()),
-            exponent: self.exponent,
-        }
+        Self { digits: BigInt::from(self.digits.magnitude().clone()), exponent: self.exponent }
     }
 
     /// max(0, self).
     pub fn relu(&self) -> Self {
-        if self.digits.sign() == Sign::Minus {
-            Self::default()
-        } else {
-            self.clone()
-        }
+        if self.digits.sign() == Sign::Minus { Self::default() } else { self.clone() }
     }
 
     /// self / divisor to 256 digits, rounded towards zero: never larger in size than the true quotient.
@@ -76,10 +56,7 @@ impl Exact {
         assert!(!divisor.is_zero());
         let bits = |x: &Self| i64::try_from(x.digits.bits()).expect("not that long");
         let shift = (256 + bits(divisor) - bits(self)).max(0);
-        Self {
-            digits: (&self.digits << shift) / &divisor.digits,
-            exponent: self.exponent - divisor.exponent - shift,
-        }
+        Self { digits: (&self.digits << shift) / &divisor.digits, exponent: self.exponent - divisor.exponent - shift }
     }
 
     /// The smallest binary64 number that is not below this one.
@@ -123,20 +100,14 @@ impl Add for &Exact {
             return self.clone();
         }
         let exponent = self.common(other);
-        Exact {
-            digits: self.aligned(exponent) + other.aligned(exponent),
-            exponent,
-        }
+        Exact { digits: self.aligned(exponent) + other.aligned(exponent), exponent }
     }
 }
 
 impl Neg for &Exact {
     type Output = Exact;
     fn neg(self) -> Exact {
-        Exact {
-            digits: -&self.digits,
-            exponent: self.exponent,
-        }
+        Exact { digits: -&self.digits, exponent: self.exponent }
     }
 }
 
@@ -150,10 +121,7 @@ impl Sub for &Exact {
 impl Mul for &Exact {
     type Output = Exact;
     fn mul(self, other: &Exact) -> Exact {
-        Exact {
-            digits: &self.digits * &other.digits,
-            exponent: self.exponent + other.exponent,
-        }
+        Exact { digits: &self.digits * &other.digits, exponent: self.exponent + other.exponent }
     }
 }
 
@@ -228,11 +196,7 @@ impl fmt::Debug for Exact {
 
 /// sum of a_i * b_i.
 pub fn dot<'a>(a: impl IntoIterator<Item = &'a Exact>, b: impl IntoIterator<Item = &'a Exact>) -> Exact {
-    a.into_iter()
-        .zip(b)
-        .filter(|(x, y)| !x.is_zero() && !y.is_zero())
-        .map(|(x, y)| x * y)
-        .sum()
+    a.into_iter().zip(b).filter(|(x, y)| !x.is_zero() && !y.is_zero()).map(|(x, y)| x * y).sum()
 }
 
 /// All of them.

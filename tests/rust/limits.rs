@@ -38,27 +38,16 @@ fn search(settings: Settings) -> Solution {
 
 #[test]
 fn without_time_nothing_is_claimed() {
-    let solution = search(Settings {
-        timeout: 0.0,
-        ..Settings::default()
-    });
+    let solution = search(Settings { timeout: 0.0, ..Settings::default() });
     assert_eq!(solution.verdict, Verdict::Unknown(Reason::Timeout));
-    assert!(
-        solution.open_boxes >= 1 && solution.certified_fraction == 0.0 && solution.boxes == 0,
-        "{solution:?}"
-    );
+    assert!(solution.open_boxes >= 1 && solution.certified_fraction == 0.0 && solution.boxes == 0, "{solution:?}");
 }
 
 #[test]
 fn the_limit_on_boxes_is_kept() {
     for threads in [1, 2, 4] {
         for memory in [0, 1000, 1 << 30] {
-            let solution = search(Settings {
-                boxes: 100,
-                threads,
-                memory,
-                ..Settings::default()
-            });
+            let solution = search(Settings { boxes: 100, threads, memory, ..Settings::default() });
             assert_eq!(solution.verdict, Verdict::Unknown(Reason::Boxes));
             // Every worker may be at work on one more.
             assert!((100..100 + threads as u64).contains(&solution.boxes), "{solution:?}");
@@ -71,21 +60,12 @@ fn the_limit_on_boxes_is_kept() {
 fn a_small_allowance_is_proved_with_any_memory() {
     let property = epsilon::property(1e-3, Norm::Max, &[0], Domain::Shared);
     for memory in [0, 1000, 1 << 30] {
-        let settings = Settings {
-            memory,
-            ..Settings::default()
-        };
+        let settings = Settings { memory, ..Settings::default() };
         // Halving never hits 0, where the first network bends.
         let region = Region::new(vec![-1.0], vec![0.9], Vec::new()).unwrap();
         let solution = solve(&same_function(), &region, &property, &settings, &mut NoHost).unwrap();
-        assert_eq!(
-            (solution.verdict, solution.certified_fraction, solution.open_boxes),
-            (Verdict::Equivalent, 1.0, 0)
-        );
-        assert!(
-            solution.splits > 5 && solution.boxes == 2 * solution.splits + 1,
-            "{solution:?}"
-        );
+        assert_eq!((solution.verdict, solution.certified_fraction, solution.open_boxes), (Verdict::Equivalent, 1.0, 0));
+        assert!(solution.splits > 5 && solution.boxes == 2 * solution.splits + 1, "{solution:?}");
     }
 }
 
@@ -108,14 +88,7 @@ impl Host for Impatient {
 
 #[test]
 fn the_host_can_stop_a_search() {
-    let solution = solve(
-        &same_function(),
-        &line(),
-        &never_decided(),
-        &Settings::default(),
-        &mut Impatient(2),
-    )
-    .unwrap();
+    let solution = solve(&same_function(), &line(), &never_decided(), &Settings::default(), &mut Impatient(2)).unwrap();
     assert_eq!(solution.verdict, Verdict::Unknown(Reason::Interrupted));
 }
 
@@ -148,22 +121,12 @@ fn a_host_that_panics_ends_the_search() {
         let pair = Pair::new(first.clone(), second.clone()).unwrap();
         std::thread::spawn(move || {
             let search = || {
-                solve(
-                    &pair,
-                    &line(),
-                    &top1::property(2, 0.0, None),
-                    &Settings::default(),
-                    &mut Panics { answering },
-                )
+                solve(&pair, &line(), &top1::property(2, 0.0, None), &Settings::default(), &mut Panics { answering })
             };
             let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(search));
             send.send(ended.is_err()).unwrap();
         });
-        assert_eq!(
-            receive.recv_timeout(Duration::from_secs(20)),
-            Ok(true),
-            "answering: {answering}"
-        );
+        assert_eq!(receive.recv_timeout(Duration::from_secs(20)), Ok(true), "answering: {answering}");
     }
 }
 
@@ -171,16 +134,10 @@ fn a_host_that_panics_ends_the_search() {
 fn nothing_to_prove_is_proved() {
     let pair = same_function();
     // One class cannot change, and no output cannot differ.
-    for property in [
-        top1::property(1, 0.0, None),
-        epsilon::property(0.0, Norm::Max, &[], Domain::Shared),
-    ] {
+    for property in [top1::property(1, 0.0, None), epsilon::property(0.0, Norm::Max, &[], Domain::Shared)] {
         assert!(property.obligations.is_empty());
         let solution = solve(&pair, &line(), &property, &Settings::default(), &mut NoHost).unwrap();
-        assert_eq!(
-            (solution.verdict, solution.certified_fraction),
-            (Verdict::Equivalent, 1.0)
-        );
+        assert_eq!((solution.verdict, solution.certified_fraction), (Verdict::Equivalent, 1.0));
         assert!(!solution.vacuous && solution.boxes <= 1, "{solution:?}");
     }
 }
@@ -190,15 +147,9 @@ fn nothing_to_prove_is_proved() {
 fn nothing_to_prove_takes_no_boxes() {
     let layers = || vec![affine(&[&[1e300]], &[0.0]), affine(&[&[1e300]], &[0.0])];
     let pair = Pair::new(layers(), layers()).unwrap();
-    let settings = Settings {
-        boxes: 50,
-        ..Settings::default()
-    };
+    let settings = Settings { boxes: 50, ..Settings::default() };
     let solution = solve(&pair, &line(), &top1::property(1, 0.0, None), &settings, &mut NoHost).unwrap();
-    assert!(
-        solution.verdict == Verdict::Equivalent && solution.boxes <= 1 && solution.open_boxes == 0,
-        "{solution:?}"
-    );
+    assert!(solution.verdict == Verdict::Equivalent && solution.boxes <= 1 && solution.open_boxes == 0, "{solution:?}");
 }
 
 /// f1 = (x, 0), f2 = (x / 2, shift).
@@ -214,25 +165,13 @@ fn a_claim_about_nothing_says_so() {
         solve(&halved(-0.1), region, &property, &Settings::default(), &mut NoHost).unwrap()
     };
     let solution = solve(2.0, &line());
-    assert!(
-        solution.verdict == Verdict::Equivalent && solution.vacuous,
-        "no lead of 2 on [-1, 1]: {solution:?}"
-    );
+    assert!(solution.verdict == Verdict::Equivalent && solution.vacuous, "no lead of 2 on [-1, 1]: {solution:?}");
     let solution = solve(0.5, &line());
-    assert!(
-        solution.verdict == Verdict::Equivalent && !solution.vacuous,
-        "a lead of 1/2 at 1: {solution:?}"
-    );
+    assert!(solution.verdict == Verdict::Equivalent && !solution.vacuous, "a lead of 1/2 at 1: {solution:?}");
     // x <= -2 holds nowhere in the box.
-    let empty = vec![Constraint {
-        coefficients: vec![1.0],
-        bound: -2.0,
-    }];
+    let empty = vec![Constraint { coefficients: vec![1.0], bound: -2.0 }];
     let solution = solve(0.5, &Region::new(vec![-1.0], vec![1.0], empty).unwrap());
-    assert!(
-        solution.verdict == Verdict::Equivalent && solution.vacuous,
-        "an empty region: {solution:?}"
-    );
+    assert!(solution.verdict == Verdict::Equivalent && solution.vacuous, "an empty region: {solution:?}");
 }
 
 #[test]
@@ -249,73 +188,28 @@ fn a_guard_met_outside_the_region_is_not_met() {
     // The diagonal of the square: x1 = x2, so f1 = (x1 - x2, 0) leads by nothing, but at a corner of the box by 2.
     let layer = || vec![affine(&[&[1.0, -1.0], &[0.0, 0.0]], &[0.0, 0.0])];
     let pair = Pair::new(layer(), layer()).unwrap();
-    let near = |sign: f64| Constraint {
-        coefficients: vec![sign, -sign],
-        bound: 0.25,
-    };
+    let near = |sign: f64| Constraint { coefficients: vec![sign, -sign], bound: 0.25 };
     // The centre of the box, (0.5, -0.5), leads by 1.
     let region = Region::new(vec![-1.0, -2.0], vec![2.0, 1.0], vec![near(1.0), near(-1.0)]).unwrap();
     let property = top1::property(2, 0.5, None);
     let solution = solve(&pair, &region, &property, &Settings::default(), &mut NoHost).unwrap();
-    assert!(
-        solution.verdict == Verdict::Equivalent && solution.vacuous,
-        "{solution:?}"
-    );
+    assert!(solution.verdict == Verdict::Equivalent && solution.vacuous, "{solution:?}");
 }
 
 #[test]
 fn misuse_is_refused() {
     let refused = |region: &Region, settings: Settings| {
-        solve(&same_function(), region, &never_decided(), &settings, &mut NoHost)
-            .unwrap_err()
-            .to_string()
+        solve(&same_function(), region, &never_decided(), &settings, &mut NoHost).unwrap_err().to_string()
     };
     let wide = Region::new(vec![0.0; 2], vec![1.0; 2], Vec::new()).unwrap();
     assert!(refused(&wide, Settings::default()).contains("lower has size 2, expected 1"));
-    assert!(
-        refused(
-            &line(),
-            Settings {
-                timeout: f64::NAN,
-                ..Settings::default()
-            }
-        )
-        .contains("timeout")
-    );
-    assert!(
-        refused(
-            &line(),
-            Settings {
-                timeout: -1.0,
-                ..Settings::default()
-            }
-        )
-        .contains("timeout")
-    );
-    assert!(
-        refused(
-            &line(),
-            Settings {
-                threads: 5000,
-                ..Settings::default()
-            }
-        )
-        .contains("threads")
-    );
-    let nan = Affine::new(
-        Array2::from_elem((1, 1), f64::NAN).view(),
-        Array1::zeros(1).view(),
-        None,
-        None,
-    );
+    assert!(refused(&line(), Settings { timeout: f64::NAN, ..Settings::default() }).contains("timeout"));
+    assert!(refused(&line(), Settings { timeout: -1.0, ..Settings::default() }).contains("timeout"));
+    assert!(refused(&line(), Settings { threads: 5000, ..Settings::default() }).contains("threads"));
+    let nan = Affine::new(Array2::from_elem((1, 1), f64::NAN).view(), Array1::zeros(1).view(), None, None);
     assert!(nan.unwrap_err().to_string().contains("weight must be finite"));
     let one = || vec![affine(&[&[1.0]], &[0.0])];
-    assert!(
-        Pair::new(one(), [one(), one()].concat())
-            .unwrap_err()
-            .to_string()
-            .contains("number of layers")
-    );
+    assert!(Pair::new(one(), [one(), one()].concat()).unwrap_err().to_string().contains("number of layers"));
     assert!(Pair::new(one(), vec![affine(&[&[1.0, 1.0]], &[0.0])]).is_err());
     assert!(Pair::new(Vec::new(), Vec::new()).is_err());
 }

@@ -23,9 +23,7 @@ fn layers(case: &Case, network: usize, t: f64) -> Vec<Vec<f64>> {
     let mut values: Vec<Vec<f64>> = Vec::new();
     for layer in &case.layers {
         let w = &layer[network];
-        let from: Vec<f64> = values
-            .last()
-            .map_or(vec![t], |v| v.iter().map(|x| x.max(0.0)).collect());
+        let from: Vec<f64> = values.last().map_or(vec![t], |v| v.iter().map(|x| x.max(0.0)).collect());
         let row = |i: usize| w.weight[i].iter().zip(&from).map(|(a, b)| a * b).sum::<f64>() + w.bias[i];
         values.push((0..w.bias.len()).map(row).collect());
     }
@@ -40,10 +38,7 @@ fn breakpoints(case: &Case) -> Vec<f64> {
         let mut found = Vec::new();
         for ends in points.windows(2) {
             for network in 0..2 {
-                let (a, b) = (
-                    &layers(case, network, ends[0])[layer],
-                    &layers(case, network, ends[1])[layer],
-                );
+                let (a, b) = (&layers(case, network, ends[0])[layer], &layers(case, network, ends[1])[layer]);
                 for (a, b) in a.iter().zip(b).filter(|(a, b)| (**a < 0.0) != (**b < 0.0)) {
                     found.push((ends[0] + (ends[1] - ends[0]) * a / (a - b)).clamp(ends[0], ends[1]));
                 }
@@ -62,18 +57,12 @@ fn at_least(level: f64, f: impl Fn(f64) -> f64) -> Option<(f64, f64)> {
         let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
         if f(a) > f(b) { high = b } else { low = a }
     }
-    let top = [0.0, 0.5 * (low + high), 1.0]
-        .into_iter()
-        .max_by(|&a, &b| f(a).total_cmp(&f(b)))?;
+    let top = [0.0, 0.5 * (low + high), 1.0].into_iter().max_by(|&a, &b| f(a).total_cmp(&f(b)))?;
     let edge = |mut outside: f64| {
         let mut inside = top;
         for _ in 0..60 {
             let middle = 0.5 * (inside + outside);
-            if f(middle) >= level {
-                inside = middle
-            } else {
-                outside = middle
-            }
+            if f(middle) >= level { inside = middle } else { outside = middle }
         }
         inside
     };
@@ -86,11 +75,7 @@ fn worst(claim: &Claim, case: &Case, ease: f64) -> f64 {
     let outputs = |t: f64| [0, 1].map(|network| layers(case, network, t).pop().unwrap());
     let points = breakpoints(case);
     let at_points = |violation: &dyn Fn(&[f64], &[f64]) -> f64| {
-        points
-            .iter()
-            .map(|&t| outputs(t))
-            .map(|[x, y]| violation(&x, &y))
-            .fold(f64::NEG_INFINITY, f64::max)
+        points.iter().map(|&t| outputs(t)).map(|[x, y]| violation(&x, &y)).fold(f64::NEG_INFINITY, f64::max)
     };
     match claim {
         Claim::Epsilon { eps, norm, outputs } => at_points(&|x, y| {
@@ -102,12 +87,7 @@ fn worst(claim: &Claim, case: &Case, ease: f64) -> f64 {
             };
             length - eps
         }),
-        Claim::Linear {
-            candidate,
-            reference,
-            bound,
-            ..
-        } => at_points(&|x, y| {
+        Claim::Linear { candidate, reference, bound, .. } => at_points(&|x, y| {
             let of = |weights: &[f64], values: &[f64]| weights.iter().zip(values).map(|(w, v)| w * v).sum::<f64>();
             of(candidate, y) + of(reference, x) - bound
         }),
@@ -130,10 +110,7 @@ fn worst(claim: &Claim, case: &Case, ease: f64) -> f64 {
                     let part = at_least(-ease, |s| slack(&outputs(place(s))[0], k));
                     for s in part.into_iter().flat_map(|(a, b)| [a, b]) {
                         let y = &outputs(place(s))[1];
-                        largest = (0..classes)
-                            .filter(|&j| j != k)
-                            .map(|j| y[j] - y[k])
-                            .fold(largest, f64::max);
+                        largest = (0..classes).filter(|&j| j != k).map(|j| y[j] - y[k]).fold(largest, f64::max);
                     }
                 }
             }

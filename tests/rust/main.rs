@@ -3,12 +3,7 @@
 //!
 //! Every random test runs the same cases each time; PROPTEST_RNG_SEED=7 PROPTEST_CASES=20000 tries others.
 #![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp, clippy::many_single_char_names)]
-#![allow(
-    clippy::needless_range_loop,
-    clippy::too_many_lines,
-    clippy::doc_markdown,
-    clippy::type_complexity
-)]
+#![allow(clippy::needless_range_loop, clippy::too_many_lines, clippy::doc_markdown, clippy::type_complexity)]
 #![allow(clippy::semicolon_if_nothing_returned, clippy::needless_pass_by_value)]
 
 mod bounds;

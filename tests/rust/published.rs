@@ -38,19 +38,14 @@ impl Form {
         self.centre[i] = parts.iter().map(|(c, f)| c * f.centre[i]).sum();
         for (b, block) in self.blocks.iter_mut().enumerate() {
             for (j, column) in block.iter_mut().enumerate() {
-                column[i] = parts
-                    .iter()
-                    .map(|(c, f)| f.blocks[b].get(j).map_or(0.0, |g| c * g[i]))
-                    .sum();
+                column[i] = parts.iter().map(|(c, f)| f.blocks[b].get(j).map_or(0.0, |g| c * g[i])).sum();
             }
         }
     }
 }
 
 fn times(w: &[Vec<f64>], v: &[f64]) -> Vec<f64> {
-    w.iter()
-        .map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum())
-        .collect()
+    w.iter().map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum()).collect()
 }
 
 fn affine(w: &[Vec<f64>], b: &[f64], form: &Form) -> Form {
@@ -96,10 +91,7 @@ fn relu(form: &Form, block: usize, bounds: &[(f64, f64)]) -> (Form, Vec<(f64, f6
 /// Output bounds of f1, f2 and the difference; none if a phase hangs on the last digits of a bound.
 fn published(case: &Case, domain: Domain) -> Option<[Vec<(f64, f64)>; 3]> {
     let middle = |(l, u): (&f64, &f64)| 0.5 * (l + u);
-    let mut x = Form {
-        centre: case.lower.iter().zip(&case.upper).map(middle).collect(),
-        ..Form::default()
-    };
+    let mut x = Form { centre: case.lower.iter().zip(&case.upper).map(middle).collect(), ..Form::default() };
     for i in 0..case.inputs() {
         x.fresh(0)[i] = 0.5 * (case.upper[i] - case.lower[i]);
     }
@@ -113,11 +105,7 @@ fn published(case: &Case, domain: Domain) -> Option<[Vec<(f64, f64)>; 3]> {
         let rows = 0..first.bias.len();
         let difference: Vec<Vec<f64>> = rows
             .clone()
-            .map(|i| {
-                (0..first.weight[i].len())
-                    .map(|j| first.weight[i][j] - second.weight[i][j])
-                    .collect()
-            })
+            .map(|i| (0..first.weight[i].len()).map(|j| first.weight[i][j] - second.weight[i][j]).collect())
             .collect();
         let of_y = affine(&difference, &vec![0.0; first.bias.len()], &y);
         let of_d = affine(&first.weight, &first.bias, &d);
@@ -127,10 +115,7 @@ fn published(case: &Case, domain: Domain) -> Option<[Vec<(f64, f64)>; 3]> {
             d.set_row(i, &[(1.0, &of_d), (1.0, &of_y)]);
             d.centre[i] -= second.bias[i];
         }
-        (x, y) = (
-            affine(&first.weight, &first.bias, &x),
-            affine(&second.weight, &second.bias, &y),
-        );
+        (x, y) = (affine(&first.weight, &first.bias, &x), affine(&second.weight, &second.bias, &y));
         let all = |f: &Form| rows.clone().map(|i| f.bounds(i)).collect::<Vec<_>>();
         let mut bounds = [all(&x), all(&y), all(&d)];
         if l == last {
@@ -149,10 +134,7 @@ fn published(case: &Case, domain: Domain) -> Option<[Vec<(f64, f64)>; 3]> {
         let hangs = |w: &Weights, bounds: &[(f64, f64)], i: usize| {
             !gone(w, i) && bounds[i].0.abs().min(bounds[i].1.abs()) < 1e-7
         };
-        if rows
-            .clone()
-            .any(|i| hangs(first, &bounds[0], i) || hangs(second, &bounds[1], i))
-        {
+        if rows.clone().any(|i| hangs(first, &bounds[0], i) || hangs(second, &bounds[1], i)) {
             return None;
         }
         let ((hat_x, recipe1), (hat_y, recipe2)) = (relu(&x, 1, &bounds[0]), relu(&y, 2, &bounds[1]));
@@ -181,11 +163,7 @@ fn published(case: &Case, domain: Domain) -> Option<[Vec<(f64, f64)>; 3]> {
                     hat_d.fresh(3)[i] = l2 * u / 2.0;
                 }
                 _ => {
-                    let slope = if up == lo {
-                        f64::from(up > 0.0)
-                    } else {
-                        (up / (up - lo)).clamp(0.0, 1.0)
-                    };
+                    let slope = if up == lo { f64::from(up > 0.0) } else { (up / (up - lo)).clamp(0.0, 1.0) };
                     let (nu, mu) = (slope * (-lo).max(0.0), (-lo).max(up) / 2.0);
                     // Over one sign of d the lens between min(0, d) and max(0, d) is a triangle; [VD]'s mu, made for
                     // both signs, fits there too.

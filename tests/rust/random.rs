@@ -16,24 +16,14 @@ pub fn for_all<S: Strategy>(number: u32, strategy: S, check: impl Fn(S::Value) -
     let default = ProptestConfig::default();
     let chosen = |variable: &str| std::env::var_os(variable).is_some();
     let config = ProptestConfig {
-        cases: if chosen("PROPTEST_CASES") {
-            default.cases
-        } else {
-            number
-        },
-        rng_seed: if chosen("PROPTEST_RNG_SEED") {
-            default.rng_seed
-        } else {
-            RngSeed::Fixed(2025)
-        },
+        cases: if chosen("PROPTEST_CASES") { default.cases } else { number },
+        rng_seed: if chosen("PROPTEST_RNG_SEED") { default.rng_seed } else { RngSeed::Fixed(2025) },
         failure_persistence: None,
         max_shrink_iters: 4000,
         max_global_rejects: u32::MAX,
         ..default
     };
-    TestRunner::new(config)
-        .run(&strategy, check)
-        .unwrap_or_else(|failure| panic!("{failure}"));
+    TestRunner::new(config).run(&strategy, check).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// One affine layer of one network: what is stored, and where within the errors the true numbers lie.
@@ -51,9 +41,7 @@ pub struct Weights {
 impl fmt::Debug for Weights {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "W = {:?}, b = {:?}", self.weight, self.bias)?;
-        self.uncertain
-            .as_ref()
-            .map_or(Ok(()), |u| write!(out, ", (error, share) = {u:?}"))
+        self.uncertain.as_ref().map_or(Ok(()), |u| write!(out, ", (error, share) = {u:?}"))
     }
 }
 
@@ -61,35 +49,21 @@ impl Weights {
     pub fn affine(&self) -> Affine {
         let (m, n) = (self.weight.len(), self.weight[0].len());
         let weight = Array2::from_shape_fn((m, n), |(i, j)| self.weight[i][j]);
-        let errors = self.uncertain.as_ref().map(|u| {
-            (
-                Array2::from_shape_fn((m, n), |(i, j)| u[i][j].0),
-                Array1::from_shape_fn(m, |i| u[i][n].0),
-            )
-        });
+        let errors = self
+            .uncertain
+            .as_ref()
+            .map(|u| (Array2::from_shape_fn((m, n), |(i, j)| u[i][j].0), Array1::from_shape_fn(m, |i| u[i][n].0)));
         let (weight_error, bias_error) = (errors.as_ref().map(|e| e.0.view()), errors.as_ref().map(|e| e.1.view()));
-        Affine::new(
-            weight.view(),
-            Array1::from(self.bias.clone()).view(),
-            weight_error,
-            bias_error,
-        )
-        .expect("finite numbers of fitting sizes")
+        Affine::new(weight.view(), Array1::from(self.bias.clone()).view(), weight_error, bias_error)
+            .expect("finite numbers of fitting sizes")
     }
 
     /// The true numbers, row by row, the bias last.
     fn truth(&self) -> Vec<Vec<Exact>> {
-        let off = |i: usize, j: usize| {
-            self.uncertain
-                .as_ref()
-                .map_or_else(Exact::default, |u| &exact(u[i][j].0) * u[i][j].1)
-        };
+        let off =
+            |i: usize, j: usize| self.uncertain.as_ref().map_or_else(Exact::default, |u| &exact(u[i][j].0) * u[i][j].1);
         let row = |(i, (row, bias)): (usize, (&Vec<f64>, &f64))| {
-            row.iter()
-                .chain([bias])
-                .enumerate()
-                .map(|(j, &w)| &exact(w) + &off(i, j))
-                .collect()
+            row.iter().chain([bias]).enumerate().map(|(j, &w)| &exact(w) + &off(i, j)).collect()
         };
         self.weight.iter().zip(&self.bias).enumerate().map(row).collect()
     }
@@ -103,9 +77,8 @@ impl Truth {
     pub fn layers(&self, input: &[Exact]) -> Vec<Vec<Exact>> {
         let mut values: Vec<Vec<Exact>> = Vec::new();
         for layer in &self.0 {
-            let from: Vec<Exact> = values
-                .last()
-                .map_or_else(|| input.to_vec(), |before| before.iter().map(Exact::relu).collect());
+            let from: Vec<Exact> =
+                values.last().map_or_else(|| input.to_vec(), |before| before.iter().map(Exact::relu).collect());
             values.push(layer.iter().map(|row| &dot(row, &from) + &row[from.len()]).collect());
         }
         values
@@ -131,11 +104,7 @@ impl fmt::Debug for Case {
         for [first, second] in &self.layers {
             write!(out, "\n  f1: {first:?}\n  f2: {second:?}")?;
         }
-        write!(
-            out,
-            "\n  lower {:?}\n  upper {:?}\n  points {:?}\n",
-            self.lower, self.upper, self.points
-        )
+        write!(out, "\n  lower {:?}\n  upper {:?}\n  points {:?}\n", self.lower, self.upper, self.points)
     }
 }
 
@@ -158,12 +127,7 @@ impl Case {
         let inside = |e: f64, l: f64, u: f64| (l + (u - l) * (0.5 + 0.5 * e)).clamp(l, u);
         self.points
             .iter()
-            .map(|p| {
-                p.iter()
-                    .zip(self.lower.iter().zip(&self.upper))
-                    .map(|(&e, (&l, &u))| inside(e, l, u))
-                    .collect()
-            })
+            .map(|p| p.iter().zip(self.lower.iter().zip(&self.upper)).map(|(&e, (&l, &u))| inside(e, l, u)).collect())
             .collect()
     }
 }
@@ -240,9 +204,7 @@ fn related(relation: Relation, a: &[Vec<f64>], b: &[Vec<f64>], gone: &[Vec<bool>
         Relation::Retrained => a[i][j] + b[i][j] / 64.0,
         Relation::Independent => b[i][j],
     };
-    (0..a.len())
-        .map(|i| (0..a[i].len()).map(|j| number(i, j)).collect())
-        .collect()
+    (0..a.len()).map(|i| (0..a[i].len()).map(|j| number(i, j)).collect()).collect()
 }
 
 /// A layer of both networks with m rows and n columns.
@@ -252,18 +214,11 @@ fn layer(
     scale: impl Strategy<Value = Scale>,
     relation: BoxedStrategy<Relation>,
 ) -> impl Strategy<Value = [Weights; 2]> {
-    let parts = (
-        numbers(m, n + 1),
-        numbers(m, n + 1),
-        vec(vec(any::<bool>(), n + 1), m),
-        uncertain(m, n),
-        uncertain(m, n),
-    );
+    let parts =
+        (numbers(m, n + 1), numbers(m, n + 1), vec(vec(any::<bool>(), n + 1), m), uncertain(m, n), uncertain(m, n));
     (scale, relation, parts).prop_map(move |(scale, relation, (a, b, gone, error1, error2))| {
         let scaled = |rows: Vec<Vec<(f64, i32)>>| {
-            rows.into_iter()
-                .map(|r| r.into_iter().map(|v| scale.number(v)).collect())
-                .collect::<Vec<Vec<f64>>>()
+            rows.into_iter().map(|r| r.into_iter().map(|v| scale.number(v)).collect()).collect::<Vec<Vec<f64>>>()
         };
         let (a, b) = (scaled(a), scaled(b));
         let candidate = related(relation, &a, &b, &gone);
@@ -321,24 +276,13 @@ pub fn cases(
     // about the networks.
     let alike = prop_oneof![Just(relation().boxed()), relation().prop_map(|r| Just(r).boxed())];
     (sizes, alike).prop_flat_map(move |(sizes, relation)| {
-        let layers: Vec<_> = sizes
-            .windows(2)
-            .map(|w| layer(w[1], w[0], scale.clone(), relation.clone()))
-            .collect();
-        (
-            layers,
-            vec(interval(), sizes[0]),
-            vec(vec(coordinate(), sizes[0]), samples),
-        )
-            .prop_map(|(layers, box_, points)| {
+        let layers: Vec<_> = sizes.windows(2).map(|w| layer(w[1], w[0], scale.clone(), relation.clone())).collect();
+        (layers, vec(interval(), sizes[0]), vec(vec(coordinate(), sizes[0]), samples)).prop_map(
+            |(layers, box_, points)| {
                 let (lower, upper) = box_.into_iter().unzip();
-                Case {
-                    layers,
-                    lower,
-                    upper,
-                    points,
-                }
-            })
+                Case { layers, lower, upper, points }
+            },
+        )
     })
 }
 

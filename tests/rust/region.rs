@@ -23,18 +23,10 @@ struct Around {
 }
 
 fn regions() -> impl Strategy<Value = Around> {
-    let interval = (
-        number(),
-        prop_oneof![Just(0.0), 0.0f64..1.0, Just(1e-300)],
-        prop_oneof![Just(0.0), 0.0f64..2.0],
-    );
+    let interval = (number(), prop_oneof![Just(0.0), 0.0f64..1.0, Just(1e-300)], prop_oneof![Just(0.0), 0.0f64..2.0]);
     let room = prop_oneof![2 => Just(0.0), 1 => 0.0f64..1.0];
     (1usize..=4).prop_flat_map(move |inputs| {
-        (
-            vec(interval.clone(), inputs),
-            vec((vec(number(), inputs), room.clone()), 0..4),
-        )
-            .prop_map(around)
+        (vec(interval.clone(), inputs), vec((vec(number(), inputs), room.clone()), 0..4)).prop_map(around)
     })
 }
 
@@ -42,22 +34,12 @@ fn around((intervals, constraints): (Vec<(f64, f64, f64)>, Vec<(Vec<f64>, f64)>)
     let point: Vec<f64> = intervals.iter().map(|i| i.0).collect();
     let constraint = |(coefficients, room): (Vec<f64>, f64)| {
         let left: Exact = coefficients.iter().zip(&point).map(|(&a, &x)| &exact(a) * x).sum();
-        Constraint {
-            bound: (&left + &exact(room)).upward(),
-            coefficients,
-        }
+        Constraint { bound: (&left + &exact(room)).upward(), coefficients }
     };
-    let constraints = constraints
-        .into_iter()
-        .map(constraint)
-        .filter(|c| c.bound.is_finite())
-        .collect();
+    let constraints = constraints.into_iter().map(constraint).filter(|c| c.bound.is_finite()).collect();
     let lower = intervals.iter().map(|(x, below, _)| x - below).collect();
     let upper = intervals.iter().map(|(x, _, above)| x + above).collect();
-    Around {
-        region: Region::new(lower, upper, constraints).unwrap(),
-        point,
-    }
+    Around { region: Region::new(lower, upper, constraints).unwrap(), point }
 }
 
 #[test]
@@ -67,10 +49,7 @@ fn cutting_a_box_keeps_every_point_of_the_region() {
         let (mut lower, mut upper) = (region.lower.clone(), region.upper.clone());
         // Twice, because search cuts boxes that were cut before.
         for _ in 0..2 {
-            prop_assert!(
-                region.contract(&mut lower, &mut upper),
-                "a box with a point was called empty"
-            );
+            prop_assert!(region.contract(&mut lower, &mut upper), "a box with a point was called empty");
             for (i, x) in point.iter().enumerate() {
                 prop_assert!(
                     lower[i] <= *x && *x <= upper[i],
@@ -87,10 +66,7 @@ fn cutting_a_box_keeps_every_point_of_the_region() {
 
 #[test]
 fn a_box_is_cut_where_a_constraint_says() {
-    let constraint = |coefficients: &[f64], bound: f64| Constraint {
-        coefficients: coefficients.to_vec(),
-        bound,
-    };
+    let constraint = |coefficients: &[f64], bound: f64| Constraint { coefficients: coefficients.to_vec(), bound };
     // x + 2y <= 2 and x - y >= 1 on the unit square, y >= 1/4.
     let constraints = vec![constraint(&[1.0, 2.0], 2.0), constraint(&[-1.0, 1.0], -1.0)];
     let region = Region::new(vec![-3.0, 0.25], vec![3.0, 1.0], constraints).unwrap();
@@ -134,17 +110,11 @@ fn rows_over_generators_hold_wherever_the_constraints_do() {
     for_all(10_000, regions(), |Around { region, point }| {
         let ends = || region.lower.iter().zip(&region.upper);
         let centre: Vec<f64> = ends().map(|(l, u)| l + 0.5 * (u - l)).collect();
-        let radius: Vec<f64> = ends()
-            .zip(&centre)
-            .map(|((&l, &u), &c)| sub_up(u, c).max(sub_up(c, l)).max(0.0))
-            .collect();
+        let radius: Vec<f64> =
+            ends().zip(&centre).map(|((&l, &u), &c)| sub_up(u, c).max(sub_up(c, l)).max(0.0)).collect();
         let value = |i: usize| {
             let off = &exact(point[i]) - &exact(centre[i]);
-            if radius[i] == 0.0 {
-                Exact::default()
-            } else {
-                off.over(&exact(radius[i]))
-            }
+            if radius[i] == 0.0 { Exact::default() } else { off.over(&exact(radius[i])) }
         };
         let e: Vec<Exact> = (0..point.len()).map(value).collect();
         prop_assert!(e.iter().all(|v| v.abs() <= 1.0));
@@ -163,16 +133,9 @@ fn rows_over_generators_hold_wherever_the_constraints_do() {
 #[test]
 fn malformed_regions_are_refused_with_the_place() {
     let refused = |lower: &[f64], upper: &[f64], constraints: Vec<Constraint>| {
-        Region::new(lower.to_vec(), upper.to_vec(), constraints)
-            .unwrap_err()
-            .to_string()
+        Region::new(lower.to_vec(), upper.to_vec(), constraints).unwrap_err().to_string()
     };
-    let constraint = |coefficients: &[f64], bound: f64| {
-        vec![Constraint {
-            coefficients: coefficients.to_vec(),
-            bound,
-        }]
-    };
+    let constraint = |coefficients: &[f64], bound: f64| vec![Constraint { coefficients: coefficients.to_vec(), bound }];
     assert!(refused(&[0.0, 2.0], &[1.0, 1.0], vec![]).contains("lower[1] = 2 > upper[1] = 1"));
     assert!(refused(&[0.0], &[1.0, 1.0], vec![]).contains("upper has size 2"));
     assert!(refused(&[f64::NAN], &[1.0], vec![]).contains("lower"));

@@ -28,12 +28,7 @@ impl Question {
 
     /// The same question with contraction, which many inputs and the default domain are for.
     fn contracting(mut self, boxes: u64) -> Self {
-        self.settings = Settings {
-            domain: Domain::Shared,
-            contract: true,
-            boxes,
-            ..self.settings
-        };
+        self.settings = Settings { domain: Domain::Shared, contract: true, boxes, ..self.settings };
         self
     }
 
@@ -51,10 +46,7 @@ impl Question {
         );
         prop_assert!((0.0..=1.0).contains(&solution.certified_fraction));
         if solution.verdict == Verdict::Equivalent && !property.obligations.is_empty() {
-            prop_assert!(
-                solution.certified_fraction == 1.0 && solution.open_boxes == 0,
-                "{solution:?}"
-            );
+            prop_assert!(solution.certified_fraction == 1.0 && solution.open_boxes == 0, "{solution:?}");
         }
         Ok(solution)
     }
@@ -64,15 +56,7 @@ fn settings() -> impl Strategy<Value = Settings> {
     let domain = prop_oneof![3 => Just(Domain::Shared), 1 => Just(Domain::Paper), 1 => Just(Domain::Naive)];
     let memory = prop_oneof![Just(2usize << 30), Just(0), Just(1000)];
     (domain, memory, 1usize..=4, any::<bool>(), any::<bool>()).prop_map(|(domain, memory, threads, lp, contract)| {
-        Settings {
-            domain,
-            memory,
-            threads,
-            lp,
-            contract,
-            boxes: 300,
-            ..Settings::default()
-        }
+        Settings { domain, memory, threads, lp, contract, boxes: 300, ..Settings::default() }
     })
 }
 
@@ -87,10 +71,7 @@ fn constrained(case: &Case, constraints: Vec<(Vec<f64>, f64)>) -> Region {
         let ends = coefficients.iter().zip(case.lower.iter().zip(&case.upper));
         let least: f64 = ends.clone().map(|(a, (l, u))| (a * l).min(a * u)).sum();
         let most: f64 = ends.map(|(a, (l, u))| (a * l).max(a * u)).sum();
-        Constraint {
-            coefficients,
-            bound: least + share * (most - least),
-        }
+        Constraint { coefficients, bound: least + share * (most - least) }
     };
     let constraints = constraints.into_iter().map(constraint).collect();
     Region::new(case.lower.clone(), case.upper.clone(), constraints).unwrap()
@@ -104,13 +85,7 @@ fn questions(pairs: impl Strategy<Value = Case>, boxes: u64) -> impl Strategy<Va
     });
     (with_claim, constraints, settings(), solvers()).prop_map(move |((case, claim), constraints, settings, solver)| {
         let region = constrained(&case, constraints);
-        Question {
-            case,
-            claim,
-            region,
-            settings: Settings { boxes, ..settings },
-            solver,
-        }
+        Question { case, claim, region, settings: Settings { boxes, ..settings }, solver }
     })
 }
 
@@ -155,43 +130,26 @@ fn what_is_proved_holds_at_samples() {
     let pairs = cases(1..=3, 1..=3, 1..=4, any_scale(), 40);
     for_all(1500, questions(pairs, 60), |question| check_samples(&question, &count));
     let count = count.into_inner();
-    assert!(
-        count.equivalent > 100 && count.different > 100 && count.unknown > 20 && count.programs > 20,
-        "{count:?}"
-    );
+    assert!(count.equivalent > 100 && count.different > 100 && count.unknown > 20 && count.programs > 20, "{count:?}");
 }
 
 #[test]
 fn what_is_proved_by_contraction_holds_at_samples() {
     let count = RefCell::new(Count::default());
     let pairs = cases(2..=3, 9..=10, 2..=3, Just(Scale::Plain), 40);
-    for_all(300, questions(pairs, 30), |question| {
-        check_samples(&question.contracting(30), &count)
-    });
+    for_all(300, questions(pairs, 30), |question| check_samples(&question.contracting(30), &count));
     let count = count.into_inner();
-    assert!(
-        count.equivalent > 50 && count.different > 50 && count.contractions >= 10,
-        "{count:?}"
-    );
+    assert!(count.equivalent > 50 && count.different > 50 && count.contractions >= 10, "{count:?}");
 }
 
 /// A pair with one input, of certain weights, and a claim whose truth is known.
 fn lines() -> impl Strategy<Value = Question> {
-    let pairs = cases(
-        1..=3,
-        1..=1,
-        1..=3,
-        prop_oneof![3 => Just(Scale::Plain), 1 => Just(Scale::Quarters)],
-        0,
-    );
+    let pairs = cases(1..=3, 1..=1, 1..=3, prop_oneof![3 => Just(Scale::Plain), 1 => Just(Scale::Quarters)], 0);
     let certain = pairs.prop_map(|mut case| {
         case.layers.iter_mut().flatten().for_each(|w| w.uncertain = None);
         case
     });
-    let room = prop_oneof![
-        Just(None),
-        prop_oneof![Just(0.01), Just(-0.01), -0.1f64..0.1].prop_map(Some)
-    ];
+    let room = prop_oneof![Just(None), prop_oneof![Just(0.01), Just(-0.01), -0.1f64..0.1].prop_map(Some)];
     (questions(certain, 5000), room).prop_map(|(mut question, room)| {
         question.region.constraints.clear();
         if let Some(room) = room {
@@ -213,11 +171,7 @@ fn spread(question: &Question, shares: &[f64]) -> Question {
     // Powers of two, so that the sum over the box is the line, up to one rounding of its ends.
     let total: f64 = shares.iter().map(|s| s.abs()).sum();
     let ends = |s: &f64| {
-        if *s > 0.0 {
-            (l / total, u / total)
-        } else {
-            (-u / total, -l / total)
-        }
+        if *s > 0.0 { (l / total, u / total) } else { (-u / total, -l / total) }
     };
     (wide.case.lower, wide.case.upper) = shares.iter().map(ends).unzip();
     wide.region = Region::new(wide.case.lower.clone(), wide.case.upper.clone(), Vec::new()).unwrap();
@@ -247,14 +201,9 @@ fn check_truth(question: &Question, truth: Truth, count: &RefCell<Count>) -> Res
 #[test]
 fn verdicts_on_a_line_are_true_and_nearly_always_reached() {
     let count = RefCell::new(Count::default());
-    for_all(1500, lines(), |question| {
-        check_truth(&question, line::decide(&question.claim, &question.case), &count)
-    });
+    for_all(1500, lines(), |question| check_truth(&question, line::decide(&question.claim, &question.case), &count));
     let count = count.into_inner();
-    assert!(
-        count.equivalent > 200 && count.different > 200 && count.unknown <= 5,
-        "{count:?}"
-    );
+    assert!(count.equivalent > 200 && count.different > 200 && count.unknown <= 5, "{count:?}");
 }
 
 #[test]
@@ -266,10 +215,7 @@ fn verdicts_in_many_dimensions_are_those_on_the_line() {
         check_truth(&spread(&question, &shares).contracting(50), truth, &count)
     });
     let count = count.into_inner();
-    assert!(
-        count.equivalent > 100 && count.different > 100 && count.contractions >= 10,
-        "{count:?}"
-    );
+    assert!(count.equivalent > 100 && count.different > 100 && count.contractions >= 10, "{count:?}");
 }
 
 #[test]
@@ -280,18 +226,8 @@ fn every_way_of_running_gives_the_same_verdict() {
         }
         let mut verdicts = Vec::new();
         for (threads, memory, lp) in [(1, 2 << 30, true), (1, 0, true), (2, 2 << 30, false), (4, 1000, true)] {
-            let settings = Settings {
-                threads,
-                memory,
-                lp,
-                boxes: 5000,
-                ..question.settings.clone()
-            };
-            let solution = Question {
-                settings,
-                ..question.clone()
-            }
-            .ask()?;
+            let settings = Settings { threads, memory, lp, boxes: 5000, ..question.settings.clone() };
+            let solution = Question { settings, ..question.clone() }.ask()?;
             verdicts.push(solution.verdict);
         }
         prop_assert!(verdicts.iter().all(|v| *v == verdicts[0]), "{verdicts:?}");
@@ -340,15 +276,8 @@ fn a_shift_of_the_outputs_is_measured_in_every_norm() {
                 Norm::Sum => sizes().sum(),
                 Norm::Euclid => sizes().map(|s| s * s).sum::<f64>().sqrt(),
             };
-            for (eps, expected) in [
-                (length + 1e-9, Verdict::Equivalent),
-                (length - 1e-9, Verdict::Different),
-            ] {
-                question.claim = Claim::Epsilon {
-                    eps,
-                    norm,
-                    outputs: outputs.clone(),
-                };
+            for (eps, expected) in [(length + 1e-9, Verdict::Equivalent), (length - 1e-9, Verdict::Different)] {
+                question.claim = Claim::Epsilon { eps, norm, outputs: outputs.clone() };
                 if eps >= 0.0 {
                     let solution = question.ask()?;
                     prop_assert_eq!(solution.verdict, expected, "{:?} {:?}", norm, solution);
@@ -364,18 +293,9 @@ fn strict_and_weak_inequalities_differ_exactly_at_the_bound() {
     for_all(300, (shifted(), 0usize..3), |((mut question, shift), o)| {
         let outputs = question.case.layers.last().unwrap()[0].bias.len();
         let o = o % outputs;
-        let unit = |sign: f64| {
-            (0..outputs)
-                .map(|i| if i == o { sign } else { 0.0 })
-                .collect::<Vec<_>>()
-        };
+        let unit = |sign: f64| (0..outputs).map(|i| if i == o { sign } else { 0.0 }).collect::<Vec<_>>();
         let mut verdict = |bound: f64, strict: bool| {
-            question.claim = Claim::Linear {
-                candidate: unit(1.0),
-                reference: unit(-1.0),
-                bound,
-                strict,
-            };
+            question.claim = Claim::Linear { candidate: unit(1.0), reference: unit(-1.0), bound, strict };
             question.ask().map(|s| s.verdict)
         };
         // At the bound itself one of the two is violated everywhere and the other nowhere; outward rounding may leave
@@ -403,17 +323,11 @@ fn a_point_is_decided_by_evaluating_it() {
         let violated = question.host().refutes(x);
         prop_assert!(!violated || solution.verdict != Verdict::Equivalent);
         prop_assert!(violated || solution.verdict != Verdict::Different);
-        prop_assert!(
-            solution.boxes <= 1 && (inside(&question.region, x) || !violated),
-            "{solution:?}"
-        );
+        prop_assert!(solution.boxes <= 1 && (inside(&question.region, x) || !violated), "{solution:?}");
         Ok(())
     });
     let count = count.into_inner();
-    assert!(
-        count.equivalent > 100 && count.different > 50 && count.unknown < 100,
-        "{count:?}"
-    );
+    assert!(count.equivalent > 100 && count.different > 50 && count.unknown < 100, "{count:?}");
 }
 
 #[test]
@@ -432,14 +346,8 @@ fn equal_networks_are_equivalent_to_the_smallest_allowance() {
         let [first, second] = &mut question.case.layers[last];
         second.clone_from(first);
         let outputs: Vec<usize> = (0..first.bias.len()).collect();
-        let claims = [
-            Claim::Epsilon {
-                eps: 1e-12,
-                norm: Norm::Max,
-                outputs: outputs.clone(),
-            },
-            Claim::Top1 { margin: 1e-9 },
-        ];
+        let claims =
+            [Claim::Epsilon { eps: 1e-12, norm: Norm::Max, outputs: outputs.clone() }, Claim::Top1 { margin: 1e-9 }];
         for claim in claims {
             question.claim = claim;
             let solution = question.ask()?;

@@ -63,11 +63,7 @@ impl Assignment {
     fn difference(&self, layer: &Layer, i: usize) -> Exact {
         let mut own = self.own.iter();
         let value = |&source: &u32| {
-            if source == OWN {
-                own.next().expect("a value for every generator")
-            } else {
-                &self.a1[source as usize]
-            }
+            if source == OWN { own.next().expect("a value for every generator") } else { &self.a1[source as usize] }
         };
         // After ReLU more sources may be listed, for columns that enter with the next layer only.
         let rest: Exact = layer
@@ -84,10 +80,7 @@ impl Assignment {
     /// A functional's row at these values.
     pub fn row(&self, row: &Row) -> Exact {
         let values = self.e.iter().chain(&self.a1).chain(&self.a2).chain(&self.own);
-        assert_eq!(
-            row.generators.len(),
-            self.e.len() + self.a1.len() + self.a2.len() + self.own.len()
-        );
+        assert_eq!(row.generators.len(), self.e.len() + self.a1.len() + self.a2.len() + self.own.len());
         &exact(row.centre) + &row.generators.iter().zip(values).map(|(&g, v)| v * g).sum()
     }
 }
@@ -131,10 +124,7 @@ fn fresh(what: &str, recipe: &Recipe, values: &[Exact]) -> Result<Vec<Exact>, Te
         }
         // lam = 0 and lam = 1 are exact, so outside of unstable neurons this also says X = lam x.
         let rest = &(&x.relu() - &(x * slope)) - &exact(mu);
-        prop_assert!(
-            rest.abs() <= mu,
-            "{what}[{i}] = {x:?}: relu(x) - {slope:e} x - {mu:e} = {rest:?}"
-        );
+        prop_assert!(rest.abs() <= mu, "{what}[{i}] = {x:?}: relu(x) - {slope:e} x - {mu:e} = {rest:?}");
         if phase == Phase::Unstable {
             generators.push(rest.over(&exact(mu)));
         }
@@ -151,14 +141,7 @@ fn own(layer: &Layer, x: &[Exact], y: &[Exact], (a1, a2): (&[Exact], &[Exact])) 
         recipe
             .phase
             .iter()
-            .map(|&p| {
-                if p == Phase::Unstable {
-                    values.next().cloned()
-                } else {
-                    None
-                }
-                .unwrap_or_default()
-            })
+            .map(|&p| if p == Phase::Unstable { values.next().cloned() } else { None }.unwrap_or_default())
             .collect::<Vec<_>>()
     };
     let (a1, a2) = (spread(&layer.recipe1, a1), spread(&layer.recipe2, a2));
@@ -205,33 +188,19 @@ pub fn follow(
     let input = |i: usize| &exact(reach.centre()[i]) + &(&exact(e[i]) * reach.radius()[i]);
     let input: Vec<Exact> = (0..e.len()).map(input).collect();
     let (xs, ys) = (truths[0].layers(&input), truths[1].layers(&input));
-    let mut values = Assignment {
-        e: e.iter().copied().map(exact).collect(),
-        ..Assignment::default()
-    };
+    let mut values = Assignment { e: e.iter().copied().map(exact).collect(), ..Assignment::default() };
     let last = reach.layers().len() - 1;
     for (l, layer) in reach.layers().iter().enumerate() {
         let (x, y) = (&xs[l], &ys[l]);
         prop_assert_eq!(
             (layer.z1.len(), layer.z2.len()),
-            (
-                1 + values.e.len() + values.a1.len(),
-                1 + values.e.len() + values.a2.len()
-            )
+            (1 + values.e.len() + values.a1.len(), 1 + values.e.len() + values.a2.len())
         );
         for i in 0..x.len() {
             check("x", l, i, &x[i], &values.first(layer, i), layer.mass1.err[i], &layer.x)?;
             check("y", l, i, &y[i], &values.second(layer, i), layer.mass2.err[i], &layer.y)?;
             if domain != Domain::Naive || l == last {
-                check(
-                    "d",
-                    l,
-                    i,
-                    &(&x[i] - &y[i]),
-                    &values.difference(layer, i),
-                    layer.massd.err[i],
-                    &layer.d,
-                )?;
+                check("d", l, i, &(&x[i] - &y[i]), &values.difference(layer, i), layer.massd.err[i], &layer.d)?;
             }
         }
         if l == last {
@@ -248,9 +217,5 @@ pub fn follow(
         }
     }
     let (mut xs, mut ys) = (xs, ys);
-    Ok(Trace {
-        values,
-        x: xs.pop().unwrap_or_default(),
-        y: ys.pop().unwrap_or_default(),
-    })
+    Ok(Trace { values, x: xs.pop().unwrap_or_default(), y: ys.pop().unwrap_or_default() })
 }
