@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import onnxruntime
 import pytest
+
+import eqspec
 
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "specs/README.md", "tests/README.md")
 
@@ -35,6 +41,22 @@ def test_the_spec_shown_is_the_spec_that_runs(root: Path) -> None:
         assert block in text
 
 
+def test_the_sentences_shown_are_sentences(root: Path) -> None:
+    """Each row of the table, and each ending it mentions, compiles to a claim of its own."""
+    text = (root / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(g .*?)` \|(.*)\|$", text, flags=re.MULTILINE)
+    assert len(rows) >= 5
+    claims = [row for row, _ in rows] + [f"{rows[0][0]} {ending}" for ending in re.findall(r"`(.*?)`", rows[0][1])]
+    (search,) = re.findall(r"`(find .*?)`", text)
+    space = "space s { features x, y normalise none outputs a, b }\nregion all in s = box { x: 0 .. 1 y: 0 .. 1 }"
+    files = 'network f = "base.onnx" in s\nnetwork g = "raised.onnx" in s'
+    checks = [f"check c{i} {{ prove {claim} on all }}" for i, claim in enumerate(claims)]
+    checks.append(f"check best {{ prove g stays within eps of f on all {search} }}")
+    spec = eqspec.loads("\n".join(["eqspec 1", space, files, *checks]), directory=root / "specs" / "tiny")
+    assert len({task.property for task in spec.tasks}) == len(claims)
+    assert len(spec.searches) == 1
+
+
 def test_the_python_shown_prints_what_it_says(root: Path) -> None:
     shown = blocks(root / "README.md", "python")
     assert shown
@@ -51,6 +73,56 @@ def test_the_python_shown_prints_what_it_says(root: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout.splitlines() == promised
+
+
+def test_the_transcript_is_what_the_command_prints(root: Path) -> None:
+    """Word for word but for the figures: those of the witness are checked below, and times differ."""
+    (shown,) = blocks(root / "README.md", "text")
+    command, _, printed = shown.partition("\n")
+    assert command == "$ eqspec check specs/lhc.eqspec"
+    done = subprocess.run(
+        [sys.executable, "-m", "eqspec", *command.split()[2:]],
+        cwd=root,
+        env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert masked(done.stdout) == masked(printed)
+
+
+def masked(text: str) -> list[str]:
+    """The words of a report: lines may break elsewhere, any class may be the one that is lost, figures may differ."""
+    text = re.sub(r"(decides|has) [gqwzt]\b", r"\1 CLASS", text)
+    text = re.sub(r"(?<![\w.])-?\d[\d.]*(e[+-]?\d+)?", "N", text)
+    return text.split()
+
+
+def test_the_witness_shown_breaks_the_claim(root: Path) -> None:
+    """The input of the transcript, evaluated by onnxruntime on the original files."""
+    (shown,) = blocks(root / "README.md", "text")
+    words = " ".join(shown.split())
+    found = re.search(
+        r"decides (\w) with confidence ([\d.]+), but pruned has (\w) higher by ([\d.]+) at (.*) output ref", words
+    )
+    assert found
+    kept, confidence, preferred, lead, listed = found.groups()
+    values = [float(part.split("=")[1].split()[0]) for part in listed.split(", ")]
+    scaler = json.loads((root / "specs" / "lhc" / "scaler.json").read_text(encoding="utf-8"))
+    normalised = (np.array(values) - scaler["mean"]) / np.array(scaler["std"])
+    assert np.abs(normalised).max() <= 0.25 + 1e-4  # the features are shown to six digits
+
+    outputs = {}
+    for name in ("reference", "pruned"):
+        session = onnxruntime.InferenceSession(root / "specs" / "lhc" / f"{name}.onnx")
+        (rows,) = session.run(None, {"features": normalised.astype(np.float32)[None]})
+        outputs[name] = dict(zip("gqwzt", rows[0].tolist(), strict=True))
+    assert outputs["reference"][kept] == pytest.approx(float(confidence), abs=1e-4)
+    assert outputs["reference"][kept] == pytest.approx(max(outputs["reference"].values()), abs=1e-4)
+    gap = np.log(outputs["pruned"][preferred] / outputs["pruned"][kept])
+    assert gap == pytest.approx(float(lead), abs=1e-4)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
