@@ -113,27 +113,30 @@ def read_log(path: Path, options: Options) -> dict[str, dict[str, dict[str, Any]
 
 
 def report(outcomes: dict[str, list[dict[str, Any]]]) -> tuple[Table, int]:
-    """A row per family, and the number of contradictions."""
-    table = Table(
-        "family", "decided", "equivalent", "different", "unknown", "against published", "seconds", "published", "boxes"
-    )
-    total = 0
-    for name, found in outcomes.items():
-        verdicts = [outcome["verdict"] for outcome in found]
-        wrong = sum(contradicts(o["verdict"], o["published"]) for o in found if o["published"])
-        total += wrong
-        theirs = FAMILIES[name].seconds
-        seconds = sum(outcome["seconds"] for outcome in found)
-        table.add_row(
-            name,
-            f"{len(found) - verdicts.count('unknown')}/{len(found)}",
-            *(str(verdicts.count(v)) for v in ("equivalent", "different", "unknown")),
-            str(wrong) if any(o["published"] for o in found) else "-",
-            f"{seconds:.1f}",
-            f"{theirs:.0f}" if theirs else "-",
-            str(sum(outcome["boxes"] for outcome in found)),
-        )
-    return table, total
+    """A column per family, and the number of contradictions."""
+    table = Table("", *outcomes)
+    columns = [_figures(FAMILIES[name], found) for name, found in outcomes.items()]
+    for row in zip(*(column.items() for column in columns), strict=True):
+        table.add_row(row[0][0], *(figure for _, figure in row))
+    return table, sum(_contradictions(found) for found in outcomes.values())
+
+
+def _contradictions(found: list[dict[str, Any]]) -> int:
+    return sum(contradicts(o["verdict"], o["published"]) for o in found if o["published"])
+
+
+def _figures(family: Family, found: list[dict[str, Any]]) -> dict[str, str]:
+    verdicts = [outcome["verdict"] for outcome in found]
+    return {
+        "decided": f"{len(found) - verdicts.count('unknown')} of {len(found)}",
+        "equivalent": str(verdicts.count("equivalent")),
+        "different": str(verdicts.count("different")),
+        "unknown": str(verdicts.count("unknown")),
+        "against a published verdict": str(_contradictions(found)) if any(o["published"] for o in found) else "-",
+        "seconds": f"{sum(outcome['seconds'] for outcome in found):.1f}",
+        "seconds published": f"{family.seconds:.0f}" if family.seconds else "-",
+        "boxes": str(sum(outcome["boxes"] for outcome in found)),
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
