@@ -46,22 +46,10 @@ pub enum Error {
 
 /// Refuses `found != expected`.
 pub(crate) fn same_size(what: impl Into<String>, found: usize, expected: usize) -> Result<(), Error> {
-    if found == expected {
-        Ok(())
-    } else {
-        Err(Error::Size {
-            what: what.into(),
-            found,
-            expected,
-        })
-    }
+    if found == expected { Ok(()) } else { Err(Error::Size { what: what.into(), found, expected }) }
 }
 
 /// Refuses NaN and infinity.
 pub(crate) fn finite<'a>(what: &str, values: impl IntoIterator<Item = &'a f64>) -> Result<(), Error> {
-    if values.into_iter().all(|v| v.is_finite()) {
-        Ok(())
-    } else {
-        Err(Error::NotFinite(what.to_owned()))
-    }
+    if values.into_iter().all(|v| v.is_finite()) { Ok(()) } else { Err(Error::NotFinite(what.to_owned())) }
 }

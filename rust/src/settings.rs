@@ -48,11 +48,7 @@ impl Settings {
             });
         }
         if self.threads > 1024 {
-            return Err(Error::Value {
-                name: "threads",
-                value: self.threads.to_string(),
-                accepted: "0 to 1024",
-            });
+            return Err(Error::Value { name: "threads", value: self.threads.to_string(), accepted: "0 to 1024" });
         }
         Ok(())
     }
@@ -65,11 +61,7 @@ impl Domain {
             "paper" => Ok(Self::Paper),
             "naive" => Ok(Self::Naive),
             "shared" => Ok(Self::Shared),
-            _ => Err(Error::Value {
-                name: "domain",
-                value: word.to_owned(),
-                accepted: "shared, paper or naive",
-            }),
+            _ => Err(Error::Value { name: "domain", value: word.to_owned(), accepted: "shared, paper or naive" }),
         }
     }
 }

@@ -38,11 +38,7 @@ impl Assumption {
         };
         let dense = |combination: &Combination, form: Form| {
             let mut v = vec![0.0; outputs];
-            combination
-                .terms
-                .iter()
-                .filter(|t| t.0 == form)
-                .for_each(|&(_, o, c)| v[o] += c);
+            combination.terms.iter().filter(|t| t.0 == form).for_each(|&(_, o, c)| v[o] += c);
             v
         };
         let guard = obligation.guard.map(|g| &property.guards[g]);
@@ -50,9 +46,7 @@ impl Assumption {
         Some(Self {
             guard: rows.iter().flat_map(|r| dense(r, Form::First)).collect(),
             constants: rows.iter().map(|r| r.constant).collect(),
-            entropy: guard
-                .and_then(|g| g.confidence.as_ref())
-                .map_or(0..0, |c| c.rows.clone()),
+            entropy: guard.and_then(|g| g.confidence.as_ref()).map_or(0..0, |c| c.rows.clone()),
             first: dense(&writings[0], Form::First),
             second: dense(&writings[0], Form::Second),
             difference: dense(&writings[0], Form::Difference),

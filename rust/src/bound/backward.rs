@@ -86,10 +86,7 @@ struct ColumnMaxima {
 }
 
 fn column_maxima(matrix: &[f64], m: usize) -> Vec<f64> {
-    matrix
-        .chunks_exact(m.max(1))
-        .map(|c| c.iter().fold(0.0, |a: f64, w| a.max(w.abs())))
-        .collect()
+    matrix.chunks_exact(m.max(1)).map(|c| c.iter().fold(0.0, |a: f64, w| a.max(w.abs()))).collect()
 }
 
 /// What rounding in one affine layer can cost per unit of |p|_1, |q|_1, |s|_1.
@@ -188,10 +185,7 @@ impl<'a> Backward<'a> {
     /// Widths of the hidden layers.
     #[must_use]
     pub fn hidden(&self) -> Vec<usize> {
-        self.pair.first[..self.pair.depth() - 1]
-            .iter()
-            .map(|l| l.rows)
-            .collect()
+        self.pair.first[..self.pair.depth() - 1].iter().map(|l| l.rows).collect()
     }
 
     /// Starting multipliers for these functionals.
@@ -201,12 +195,7 @@ impl<'a> Backward<'a> {
         let violation = if rows == 0 { 0.2 } else { 0.05 };
         let mut parameters = Parameters::new(
             functionals.len(),
-            &Sizes {
-                rows,
-                outputs,
-                hidden: &self.hidden(),
-                sides: self.signs.len(),
-            },
+            &Sizes { rows, outputs, hidden: &self.hidden(), sides: self.signs.len() },
             violation,
         );
         for (f, functional) in functionals.iter().enumerate() {
@@ -232,10 +221,7 @@ impl<'a> Backward<'a> {
             let fill = |values: &mut [f64], side: &OneSided| {
                 let m = side.slope.len();
                 for column in values.chunks_exact_mut(m) {
-                    column
-                        .iter_mut()
-                        .zip(&side.slope)
-                        .for_each(|(a, s)| *a = f64::from(u8::from(*s > 0.5)));
+                    column.iter_mut().zip(&side.slope).for_each(|(a, s)| *a = f64::from(u8::from(*s > 0.5)));
                 }
             };
             fill(&mut layer.first.value, &relaxation.first);
@@ -252,17 +238,13 @@ impl<'a> Backward<'a> {
             let c = l + 0.5 * (u - l);
             self.centre.push(c);
             // Rounded up, so that the box is covered.
-            self.radius
-                .push(((u - c).max(c - l) * (1.0 + 4.0 * U) + f64::MIN_POSITIVE).max(0.0));
+            self.radius.push(((u - c).max(c - l) * (1.0 + 4.0 * U) + f64::MIN_POSITIVE).max(0.0));
         }
         for (relaxation, known) in self.relaxations.iter_mut().zip(&knowledge.layers) {
             relaxation.set(known);
         }
         let largest = |b: &Bounds| b.lower.iter().chain(&b.upper).fold(0.0, |a: f64, v| a.max(v.abs()));
-        self.output_size = knowledge
-            .layers
-            .last()
-            .map_or(0.0, |k| largest(&k.x).max(largest(&k.y)).max(largest(&k.d)));
+        self.output_size = knowledge.layers.last().map_or(0.0, |k| largest(&k.x).max(largest(&k.y)).max(largest(&k.d)));
         for l in 0..self.pair.depth() {
             let maxima = &self.maxima[l];
             let magnitude = |i: usize, which: usize| {
@@ -277,11 +259,7 @@ impl<'a> Backward<'a> {
                 }
             };
             let sum = |column: &[f64], which: usize| {
-                column
-                    .iter()
-                    .enumerate()
-                    .map(|(i, w)| w * magnitude(i, which))
-                    .sum::<f64>()
+                column.iter().enumerate().map(|(i, w)| w * magnitude(i, which)).sum::<f64>()
             };
             let rounding = gamma(2 * self.pair.first[l].rows + 6);
             let uncertain = |e: usize| maxima.errors[e].as_ref().map_or(0.0, |v| sum(v, e));
@@ -302,23 +280,13 @@ impl<'a> Backward<'a> {
 
     /// Lower bounds of all functionals for the current multipliers, rounding included.
     pub fn evaluate(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &Parameters) -> &[f64] {
-        vectorised::run(Evaluate::<true> {
-            backward: self,
-            functionals,
-            assumption,
-            parameters,
-        });
+        vectorised::run(Evaluate::<true> { backward: self, functionals, assumption, parameters });
         &self.bounds
     }
 
     /// The coefficients that [`Self::ascend`] needs, without the bounds: sums in order cannot run in vector registers and cost more than all the rest.
     pub fn prepare(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &Parameters) {
-        vectorised::run(Evaluate::<false> {
-            backward: self,
-            functionals,
-            assumption,
-            parameters,
-        });
+        vectorised::run(Evaluate::<false> { backward: self, functionals, assumption, parameters });
     }
 
     /// One step uphill, at the multipliers last evaluated.
@@ -330,25 +298,14 @@ impl<'a> Backward<'a> {
         rate: f64,
         step: i32,
     ) {
-        vectorised::run(Ascend {
-            backward: self,
-            functionals,
-            assumption,
-            parameters,
-            rate,
-            step,
-        });
+        vectorised::run(Ascend { backward: self, functionals, assumption, parameters, rate, step });
     }
 
     /// The corner of the box that minimises the first functional, as last evaluated: where its bound points to.
     #[must_use]
     pub fn corner(&self) -> Vec<f64> {
         let side = |i: usize| {
-            if self.inputs[i] >= 0.0 {
-                -self.radius[i]
-            } else {
-                self.radius[i]
-            }
+            if self.inputs[i] >= 0.0 { -self.radius[i] } else { self.radius[i] }
         };
         (0..self.centre.len()).map(|i| self.centre[i] + side(i)).collect()
     }
@@ -361,10 +318,9 @@ impl<'a> Backward<'a> {
             let known = &knowledge.layers[layer];
             for index in 0..r.keep.len() {
                 let own = side.difference[index].abs() * r.keep[index];
-                for (second, coefficient, one, bounds) in [
-                    (false, side.first[index], &r.first, &known.x),
-                    (true, side.second[index], &r.second, &known.y),
-                ] {
+                for (second, coefficient, one, bounds) in
+                    [(false, side.first[index], &r.first, &known.x), (true, side.second[index], &r.second, &known.y)]
+                {
                     if one.unstable[index] == 0.0 {
                         continue;
                     }
@@ -374,12 +330,7 @@ impl<'a> Backward<'a> {
                     let cost =
                         coefficient.abs() * if coefficient < 0.0 { one.height[index] } else { below } + own * gap;
                     if worst.is_none_or(|w| cost > w.cost) {
-                        worst = Some(Neuron {
-                            second,
-                            layer,
-                            index,
-                            cost,
-                        });
+                        worst = Some(Neuron { second, layer, index, cost });
                     }
                 }
             }
@@ -409,15 +360,11 @@ impl<'a> Backward<'a> {
         let inputs = self.pair.inputs();
         self.inputs.resize(inputs * count, 0.0);
         let rounding = gamma(2 * inputs + 2 * self.pair.first.iter().map(|l| l.rows).sum::<usize>() + 64);
-        for f in 0..count {
+        for (f, functional) in functionals.iter().enumerate() {
             let range = f * inputs..(f + 1) * inputs;
-            let (a, p, q) = (
-                &mut self.inputs[range.clone()],
-                &self.now.first[range.clone()],
-                &self.now.second[range],
-            );
+            let (a, p, q) = (&mut self.inputs[range.clone()], &self.now.first[range.clone()], &self.now.second[range]);
             a.iter_mut().zip(p.iter().zip(q)).for_each(|(a, (p, q))| *a = p + q);
-            if let Functional::Input { input, negative } = functionals[f] {
+            if let Functional::Input { input, negative } = *functional {
                 a[input] += if negative { -1.0 } else { 1.0 };
             }
             if !BOUND {
@@ -440,11 +387,7 @@ impl<'a> Backward<'a> {
         self.now.resize(outputs * count);
         for (f, functional) in functionals.iter().enumerate() {
             let lam = &parameters.guard.value[f * rows..(f + 1) * rows];
-            let nu = if *functional == Functional::Target {
-                1.0
-            } else {
-                parameters.violation.value[f]
-            };
+            let nu = if *functional == Functional::Target { 1.0 } else { parameters.violation.value[f] };
             let go = &parameters.output.value[f * outputs..(f + 1) * outputs];
             let (mut constant, mut mass, mut norm) = (-nu * assumption.constant, (nu * assumption.constant).abs(), 0.0);
             for (l, &lam) in lam.iter().enumerate() {
@@ -464,23 +407,16 @@ impl<'a> Backward<'a> {
                     self.err[f] += lam * (error + argument);
                 }
             }
-            for o in 0..outputs {
-                let guarded: f64 = lam
-                    .iter()
-                    .enumerate()
-                    .map(|(l, lam)| lam * assumption.guard[l * outputs + o])
-                    .sum();
-                let p = -guarded - nu * assumption.first[o] + go[o];
-                let q = -nu * assumption.second[o] - go[o];
-                let s = -nu * assumption.difference[o] - go[o];
-                let sum: f64 = lam
-                    .iter()
-                    .enumerate()
-                    .map(|(l, lam)| lam * assumption.guard[l * outputs + o].abs())
-                    .sum();
+            for (o, &link) in go.iter().enumerate() {
+                let guarded: f64 = lam.iter().enumerate().map(|(l, lam)| lam * assumption.guard[l * outputs + o]).sum();
+                let p = -guarded - nu * assumption.first[o] + link;
+                let q = -nu * assumption.second[o] - link;
+                let s = -nu * assumption.difference[o] - link;
+                let sum: f64 =
+                    lam.iter().enumerate().map(|(l, lam)| lam * assumption.guard[l * outputs + o].abs()).sum();
                 norm += sum
                     + nu * (assumption.first[o].abs() + assumption.second[o].abs() + assumption.difference[o].abs())
-                    + 3.0 * go[o].abs();
+                    + 3.0 * link.abs();
                 let at = f * outputs + o;
                 (self.now.first[at], self.now.second[at], self.now.difference[at]) = (p, q, s);
             }
@@ -498,11 +434,8 @@ impl<'a> Backward<'a> {
         let price = self.prices[l];
         for f in 0..if BOUND { count } else { 0 } {
             let range = f * m..(f + 1) * m;
-            let (p, q, s) = (
-                &self.now.first[range.clone()],
-                &self.now.second[range.clone()],
-                &self.now.difference[range],
-            );
+            let (p, q, s) =
+                (&self.now.first[range.clone()], &self.now.second[range.clone()], &self.now.difference[range]);
             let mut sums = [0.0f64; 5];
             for i in 0..m {
                 let (x, y, z) = (p[i] * a.bias[i], q[i] * b.bias[i], s[i] * d.bias[i]);
@@ -525,13 +458,7 @@ impl<'a> Backward<'a> {
         }
         if l > 0 {
             // At the inputs D = 0.
-            transposed_product(
-                &mut self.next.difference,
-                &a.weight,
-                &self.now.difference,
-                shape,
-                Into::Replace,
-            );
+            transposed_product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Into::Replace);
         }
         std::mem::swap(&mut self.now, &mut self.next);
     }
@@ -550,22 +477,12 @@ impl<'a> Backward<'a> {
                 &mut self.now.second[range.clone()],
                 &mut self.now.difference[range.clone()],
             );
-            let (sp, sq, ss) = (
-                &mut side.first[range.clone()],
-                &mut side.second[range.clone()],
-                &mut side.difference[range.clone()],
-            );
-            let (link, alpha, beta) = (
-                &layer.link.value[range.clone()],
-                &layer.first.value[range.clone()],
-                &layer.second.value[range],
-            );
+            let (sp, sq, ss) =
+                (&mut side.first[range.clone()], &mut side.second[range.clone()], &mut side.difference[range.clone()]);
+            let (link, alpha, beta) =
+                (&layer.link.value[range.clone()], &layer.first.value[range.clone()], &layer.second.value[range]);
             let v = r.view(m);
-            let (constant, mass, norm) = if BOUND {
-                relu_sums((p, q, s), link, v)
-            } else {
-                (0.0, 0.0, 0.0)
-            };
+            let (constant, mass, norm) = if BOUND { relu_sums((p, q, s), link, v) } else { (0.0, 0.0, 0.0) };
             relu_column((p, q, s), (sp, sq, ss), (link, alpha, beta), v);
             self.constant[f] += constant;
             self.mass[f] += mass;
@@ -582,21 +499,9 @@ impl<'a> Backward<'a> {
             }
             let unit = |negative: bool| if negative { -1.0 } else { 1.0 };
             match *functional {
-                Functional::First {
-                    layer,
-                    neuron,
-                    negative,
-                } if layer == h => p[neuron] += unit(negative),
-                Functional::Second {
-                    layer,
-                    neuron,
-                    negative,
-                } if layer == h => q[neuron] += unit(negative),
-                Functional::Difference {
-                    layer,
-                    neuron,
-                    negative,
-                } if layer == h => s[neuron] += unit(negative),
+                Functional::First { layer, neuron, negative } if layer == h => p[neuron] += unit(negative),
+                Functional::Second { layer, neuron, negative } if layer == h => q[neuron] += unit(negative),
+                Functional::Difference { layer, neuron, negative } if layer == h => s[neuron] += unit(negative),
                 _ => {}
             }
         }
@@ -621,12 +526,7 @@ impl<'a> Backward<'a> {
         for f in 0..count {
             for i in 0..inputs {
                 let at = f * inputs + i;
-                let x = self.centre[i]
-                    - if self.inputs[at] >= 0.0 {
-                        self.radius[i]
-                    } else {
-                        -self.radius[i]
-                    };
+                let x = self.centre[i] - if self.inputs[at] >= 0.0 { self.radius[i] } else { -self.radius[i] };
                 (self.now.first[at], self.now.second[at]) = (x, x);
             }
         }
@@ -647,13 +547,7 @@ impl<'a> Backward<'a> {
                 product(&mut self.next.difference, &d.weight, &self.now.second, shape, Into::Add);
             }
             if l > 0 {
-                product(
-                    &mut self.next.difference,
-                    &a.weight,
-                    &self.now.difference,
-                    shape,
-                    Into::Add,
-                );
+                product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Into::Add);
             }
             std::mem::swap(&mut self.now, &mut self.next);
             if l + 1 < self.pair.depth() {
@@ -690,11 +584,8 @@ impl<'a> Backward<'a> {
                 &mut self.now.second[range.clone()],
                 &mut self.now.difference[range.clone()],
             );
-            let (sp, sq, ss) = (
-                &side.first[range.clone()],
-                &side.second[range.clone()],
-                &side.difference[range.clone()],
-            );
+            let (sp, sq, ss) =
+                (&side.first[range.clone()], &side.second[range.clone()], &side.difference[range.clone()]);
             let (alpha, beta) = (&old_first.value[range.clone()], &old_second.value[range.clone()]);
             let (g1, g2) = (&mut self.gradient[range.clone()], &mut self.next.first[range]);
             surrogate_column((x, y, d), (sp, sq, ss), (alpha, beta), (g1, g2), v);
@@ -704,13 +595,8 @@ impl<'a> Backward<'a> {
         (layer.first, layer.second) = (old_first, old_second);
         self.gradient.resize(total, 0.0);
         let values = self.now.first.iter().zip(&self.now.second).zip(&self.now.difference);
-        self.gradient
-            .iter_mut()
-            .zip(values)
-            .for_each(|(g, ((x, y), d))| *g = x - y - d);
-        layer
-            .link
-            .ascend(&self.gradient[..total], rate, step, (f64::NEG_INFINITY, f64::INFINITY));
+        self.gradient.iter_mut().zip(values).for_each(|(g, ((x, y), d))| *g = x - y - d);
+        layer.link.ascend(&self.gradient[..total], rate, step, (f64::NEG_INFINITY, f64::INFINITY));
     }
 
     /// Gradients of the multipliers at the outputs.
@@ -731,20 +617,15 @@ impl<'a> Backward<'a> {
         for f in 0..count {
             let lam = &parameters.guard.value[f * rows..(f + 1) * rows];
             let total: f64 = lam[assumption.entropy.clone()].iter().sum();
-            for l in 0..rows {
+            for (l, &multiplier) in lam.iter().enumerate() {
                 let guard =
                     dot(&assumption.guard[l * outputs..(l + 1) * outputs], &out.first[at(f)]) + assumption.constants[l];
-                let entropy = if assumption.entropy.contains(&l) {
-                    -((lam[l] + 1e-30) / (total + 1e-30)).ln()
-                } else {
-                    0.0
-                };
+                let entropy =
+                    if assumption.entropy.contains(&l) { -((multiplier + 1e-30) / (total + 1e-30)).ln() } else { 0.0 };
                 self.gradient.push(entropy - guard);
             }
         }
-        parameters
-            .guard
-            .ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
+        parameters.guard.ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
         self.gradient.clear();
         for f in 0..count {
             let (x, y, d) = (&out.first[at(f)], &out.second[at(f)], &out.difference[at(f)]);
@@ -754,16 +635,11 @@ impl<'a> Backward<'a> {
                 + assumption.constant;
             self.gradient.push(-violation);
         }
-        parameters
-            .violation
-            .ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
+        parameters.violation.ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
         self.gradient.clear();
         let values = out.first.iter().zip(&out.second).zip(&out.difference);
-        self.gradient
-            .extend(values.map(|((x, y), d)| x - y - d).take(outputs * count));
-        parameters
-            .output
-            .ascend(&self.gradient, rate, step, (f64::NEG_INFINITY, f64::INFINITY));
+        self.gradient.extend(values.map(|((x, y), d)| x - y - d).take(outputs * count));
+        parameters.output.ascend(&self.gradient, rate, step, (f64::NEG_INFINITY, f64::INFINITY));
     }
 }
 
@@ -774,12 +650,7 @@ type Sides<'a> = (&'a [f64], &'a [f64], &'a [f64]);
 #[inline(always)]
 fn linked((p, q, s): (f64, f64, f64), g: f64, v: View<'_>, i: usize) -> (f64, f64, f64, f64) {
     let d = s - g;
-    (
-        p + g + d * v.fold_first[i],
-        q - g - d * v.fold_second[i],
-        d * v.keep[i],
-        d,
-    )
+    (p + g + d * v.fold_first[i], q - g - d * v.fold_second[i], d * v.keep[i], d)
 }
 
 /// What the relaxations add to a functional's constant, the absolute size of that, and the absolute sum of all coefficients for the rounding bound.
@@ -832,16 +703,8 @@ fn relu_column_of(
     for i in 0..m {
         let (x, y, z, _) = linked((p[i], q[i], s[i]), link[i], v, i);
         (sp[i], sq[i], ss[i]) = (x, y, z);
-        p[i] = x * if x < 0.0 {
-            v.slope1[i]
-        } else {
-            v.active1[i] + v.unstable1[i] * alpha[i]
-        };
-        q[i] = y * if y < 0.0 {
-            v.slope2[i]
-        } else {
-            v.active2[i] + v.unstable2[i] * beta[i]
-        };
+        p[i] = x * if x < 0.0 { v.slope1[i] } else { v.active1[i] + v.unstable1[i] * alpha[i] };
+        q[i] = y * if y < 0.0 { v.slope2[i] } else { v.active2[i] + v.unstable2[i] * beta[i] };
         s[i] = z * if z < 0.0 { v.high_slope[i] } else { v.low_slope[i] };
     }
 }
@@ -877,35 +740,12 @@ fn surrogate_column_of(
     let (x, y, d, g1, g2) = (&mut x[..m], &mut y[..m], &mut d[..m], &mut g1[..m], &mut g2[..m]);
     let (sp, sq, ss, alpha, beta) = (&sp[..m], &sq[..m], &ss[..m], &alpha[..m], &beta[..m]);
     for i in 0..m {
-        let (lower1, lower2) = (
-            v.active1[i] + v.unstable1[i] * alpha[i],
-            v.active2[i] + v.unstable2[i] * beta[i],
-        );
-        g1[i] = if sp[i] >= 0.0 {
-            sp[i] * x[i] * v.unstable1[i]
-        } else {
-            0.0
-        };
-        g2[i] = if sq[i] >= 0.0 {
-            sq[i] * y[i] * v.unstable2[i]
-        } else {
-            0.0
-        };
-        let after_x = if sp[i] < 0.0 {
-            v.slope1[i] * x[i] + v.height1[i]
-        } else {
-            lower1 * x[i]
-        };
-        let after_y = if sq[i] < 0.0 {
-            v.slope2[i] * y[i] + v.height2[i]
-        } else {
-            lower2 * y[i]
-        };
-        let own = if ss[i] < 0.0 {
-            v.high_slope[i] * d[i] + v.high[i]
-        } else {
-            v.low_slope[i] * d[i] + v.low[i]
-        };
+        let (lower1, lower2) = (v.active1[i] + v.unstable1[i] * alpha[i], v.active2[i] + v.unstable2[i] * beta[i]);
+        g1[i] = if sp[i] >= 0.0 { sp[i] * x[i] * v.unstable1[i] } else { 0.0 };
+        g2[i] = if sq[i] >= 0.0 { sq[i] * y[i] * v.unstable2[i] } else { 0.0 };
+        let after_x = if sp[i] < 0.0 { v.slope1[i] * x[i] + v.height1[i] } else { lower1 * x[i] };
+        let after_y = if sq[i] < 0.0 { v.slope2[i] * y[i] + v.height2[i] } else { lower2 * y[i] };
+        let own = if ss[i] < 0.0 { v.high_slope[i] * d[i] + v.high[i] } else { v.low_slope[i] * d[i] + v.low[i] };
         x[i] = after_x;
         y[i] = after_y;
         d[i] = v.keep[i] * own + v.fold_first[i] * after_x - v.fold_second[i] * after_y;
@@ -924,8 +764,7 @@ impl<const BOUND: bool> vectorised::Task for Evaluate<'_, '_, BOUND> {
 
     #[inline(always)]
     fn run(self) {
-        self.backward
-            .evaluate_all::<BOUND>(self.functionals, self.assumption, self.parameters);
+        self.backward.evaluate_all::<BOUND>(self.functionals, self.assumption, self.parameters);
     }
 }
 
@@ -943,7 +782,6 @@ impl vectorised::Task for Ascend<'_, '_> {
 
     #[inline(always)]
     fn run(self) {
-        self.backward
-            .ascend_all(self.functionals, self.assumption, self.parameters, self.rate, self.step);
+        self.backward.ascend_all(self.functionals, self.assumption, self.parameters, self.rate, self.step);
     }
 }

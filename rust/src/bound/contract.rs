@@ -32,13 +32,7 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Self {
-            rounds: 8,
-            steps: 60,
-            rate: 0.02,
-            inputs: 64,
-            gain: 0.9,
-        }
+        Self { rounds: 8, steps: 60, rate: 0.02, inputs: 64, gain: 0.9 }
     }
 }
 
@@ -99,11 +93,7 @@ impl<'a> Contractor<'a> {
     /// For a pair.
     #[must_use]
     pub fn new(pair: &'a Pair) -> Self {
-        Self {
-            pair,
-            backward: Backward::new(pair),
-            best: Vec::new(),
-        }
+        Self { pair, backward: Backward::new(pair), best: Vec::new() }
     }
 
     /// Contracts `knowledge` under `assumption` until contradiction or until the effort is spent; `stop` may end it early.
@@ -137,8 +127,7 @@ impl<'a> Contractor<'a> {
                 } else {
                     self.backward.prepare(&functionals, assumption, &current);
                 }
-                self.backward
-                    .ascend(&functionals, assumption, &mut current, effort.rate, step);
+                self.backward.ascend(&functionals, assumption, &mut current, effort.rate, step);
             }
             neuron = self.backward.costliest(&knowledge);
             corner = self.backward.corner();
@@ -163,12 +152,7 @@ impl<'a> Contractor<'a> {
                 break;
             }
         }
-        Fate::Open(Box::new(Contraction {
-            knowledge,
-            bound,
-            neuron,
-            corner,
-        }))
+        Fate::Open(Box::new(Contraction { knowledge, bound, neuron, corner }))
     }
 
     /// The target first, then both bounds of everything that is not settled.
@@ -182,25 +166,13 @@ impl<'a> Contractor<'a> {
                 let y = unstable(known.y.lower[neuron], known.y.upper[neuron]);
                 for negative in [false, true] {
                     if x {
-                        list.push(Functional::First {
-                            layer,
-                            neuron,
-                            negative,
-                        });
+                        list.push(Functional::First { layer, neuron, negative });
                     }
                     if y {
-                        list.push(Functional::Second {
-                            layer,
-                            neuron,
-                            negative,
-                        });
+                        list.push(Functional::Second { layer, neuron, negative });
                     }
                     if x && y {
-                        list.push(Functional::Difference {
-                            layer,
-                            neuron,
-                            negative,
-                        });
+                        list.push(Functional::Difference { layer, neuron, negative });
                     }
                 }
             }
@@ -225,10 +197,7 @@ impl<'a> Contractor<'a> {
         sides: usize,
     ) -> Parameters {
         if let Some((old, mut parameters)) = previous {
-            let keep: Vec<usize> = functionals
-                .iter()
-                .filter_map(|f| old.iter().position(|o| o == f))
-                .collect();
+            let keep: Vec<usize> = functionals.iter().filter_map(|f| old.iter().position(|o| o == f)).collect();
             if keep.len() == functionals.len() {
                 parameters.select(&keep, assumption.rows(), assumption.outputs(), sides);
                 return parameters;
@@ -247,27 +216,15 @@ impl<'a> Contractor<'a> {
                 Functional::Input { input, negative } => {
                     (&mut knowledge.lower[input], &mut knowledge.upper[input], negative)
                 }
-                Functional::First {
-                    layer,
-                    neuron,
-                    negative,
-                } => {
+                Functional::First { layer, neuron, negative } => {
                     let b = &mut knowledge.layers[layer].x;
                     (&mut b.lower[neuron], &mut b.upper[neuron], negative)
                 }
-                Functional::Second {
-                    layer,
-                    neuron,
-                    negative,
-                } => {
+                Functional::Second { layer, neuron, negative } => {
                     let b = &mut knowledge.layers[layer].y;
                     (&mut b.lower[neuron], &mut b.upper[neuron], negative)
                 }
-                Functional::Difference {
-                    layer,
-                    neuron,
-                    negative,
-                } => {
+                Functional::Difference { layer, neuron, negative } => {
                     let b = &mut knowledge.layers[layer].d;
                     (&mut b.lower[neuron], &mut b.upper[neuron], negative)
                 }

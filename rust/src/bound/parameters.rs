@@ -19,11 +19,7 @@ const SQUARE: f64 = 0.999;
 
 impl Tuned {
     fn filled(n: usize, value: f64) -> Self {
-        Self {
-            value: vec![value; n],
-            mean: vec![0.0; n],
-            square: vec![0.0; n],
-        }
+        Self { value: vec![value; n], mean: vec![0.0; n], square: vec![0.0; n] }
     }
 
     /// One step uphill along `gradient`, then back into [low, high]. `step` counts from 1.
@@ -40,15 +36,9 @@ impl Tuned {
     }
 
     fn select(&mut self, keep: &[usize], width: usize) {
-        let picked = keep
-            .iter()
-            .flat_map(|&f| self.value[f * width..(f + 1) * width].iter().copied())
-            .collect::<Vec<_>>();
-        *self = Self {
-            mean: vec![0.0; picked.len()],
-            square: vec![0.0; picked.len()],
-            value: picked,
-        };
+        let picked =
+            keep.iter().flat_map(|&f| self.value[f * width..(f + 1) * width].iter().copied()).collect::<Vec<_>>();
+        *self = Self { mean: vec![0.0; picked.len()], square: vec![0.0; picked.len()], value: picked };
     }
 }
 

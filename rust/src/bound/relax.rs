@@ -133,10 +133,7 @@ impl Relaxation {
         }
         self.size = 0.0;
         for i in 0..known.x.lower.len() {
-            let (x, y) = (
-                Phase::of(known.x.lower[i], known.x.upper[i]),
-                Phase::of(known.y.lower[i], known.y.upper[i]),
-            );
+            let (x, y) = (Phase::of(known.x.lower[i], known.x.upper[i]), Phase::of(known.y.lower[i], known.y.upper[i]));
             let (l, u) = (known.d.lower[i], known.d.upper[i]);
             let off = Phase::Inactive;
             let both_active = x == Phase::Active && y == Phase::Active;
@@ -152,11 +149,7 @@ impl Relaxation {
             } else {
                 // Both active, or a difference known exactly, on which any slope serves; elsewhere unused.
                 let slope = f64::from(u8::from(both_active));
-                if both_unstable {
-                    (0.0, l.min(0.0), 0.0, u.max(0.0))
-                } else {
-                    (slope, 0.0, slope, 0.0)
-                }
+                if both_unstable { (0.0, l.min(0.0), 0.0, u.max(0.0)) } else { (slope, 0.0, slope, 0.0) }
             };
             self.low_slope.push(low_slope);
             self.low.push(low);

@@ -88,21 +88,11 @@ pub fn error(out: &mut Vec<f64>, layer: &Affine, rows: &[usize], mass: &Mass, co
     let rounding = gamma(rows.len() + 2);
     out.clear();
     out.resize(layer.rows, 0.0);
-    add_columns(
-        out,
-        &layer.absolute,
-        rows.iter().map(|&i| (i, mass.err[i] + rounding * mass.magnitude[i])),
-    );
+    add_columns(out, &layer.absolute, rows.iter().map(|&i| (i, mass.err[i] + rounding * mass.magnitude[i])));
     if let Some(w) = &layer.weight_error {
         add_columns(out, w, rows.iter().map(|&i| (i, mass.magnitude[i] + mass.err[i])));
     }
-    finish(
-        out,
-        rows.len(),
-        columns,
-        &layer.bias,
-        [layer.bias_error.as_deref(), None],
-    );
+    finish(out, rows.len(), columns, &layer.bias, [layer.bias_error.as_deref(), None]);
     for i in (0..out.len()).filter(|&i| layer.zero_rows[i]) {
         out[i] = layer.bias_error.as_ref().map_or(0.0, |e| e[i]);
     }
@@ -123,20 +113,14 @@ pub fn difference_error(
     let rounding = gamma(terms);
     out.clear();
     out.resize(layer1.rows, 0.0);
-    add_columns(
-        out,
-        &layer1.absolute,
-        rowsd.iter().map(|&i| (i, mass.err[i] + rounding * mass.magnitude[i])),
-    );
+    add_columns(out, &layer1.absolute, rowsd.iter().map(|&i| (i, mass.err[i] + rounding * mass.magnitude[i])));
     if !difference.zero {
         // One more unit: the difference of the weights is rounded.
         let rounding = gamma(terms + 2);
         add_columns(
             out,
             &difference.absolute,
-            rows2
-                .iter()
-                .map(|&i| (i, second.err[i] * (1.0 + 2.0 * U) + rounding * second.magnitude[i])),
+            rows2.iter().map(|&i| (i, second.err[i] * (1.0 + 2.0 * U) + rounding * second.magnitude[i])),
         );
     }
     if let Some(w) = &layer1.weight_error {
@@ -148,16 +132,9 @@ pub fn difference_error(
     let errors = [layer1.bias_error.as_deref(), layer2.bias_error.as_deref()];
     finish(out, terms, columns, &difference.bias, errors);
     for i in (0..out.len()).filter(|&i| layer1.zero_rows[i] && layer2.zero_rows[i]) {
-        let biases = errors
-            .iter()
-            .flatten()
-            .fold(0.0, |sum, e| if e[i] == 0.0 { sum } else { add_up(sum, e[i]) });
+        let biases = errors.iter().flatten().fold(0.0, |sum, e| if e[i] == 0.0 { sum } else { add_up(sum, e[i]) });
         let rounding = U * difference.bias[i].abs();
-        out[i] = if rounding == 0.0 {
-            biases
-        } else {
-            add_up(biases, rounding)
-        };
+        out[i] = if rounding == 0.0 { biases } else { add_up(biases, rounding) };
     }
 }
 

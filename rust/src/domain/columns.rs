@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Default)]
 pub struct Columns {
     rows: usize,
-    columns: usize,
+    count: usize,
     data: Vec<f64>,
 }
 
@@ -13,7 +13,7 @@ impl Columns {
     #[inline(always)]
     pub fn reshape(&mut self, rows: usize, columns: usize) {
         self.rows = rows;
-        self.columns = columns;
+        self.count = columns;
         if self.data.len() < rows * columns {
             self.data.resize(rows * columns, 0.0);
         }
@@ -22,8 +22,8 @@ impl Columns {
     /// Appends a column and returns it; its entries must be overwritten.
     #[inline(always)]
     pub fn push(&mut self) -> &mut [f64] {
-        self.reshape(self.rows, self.columns + 1);
-        let j = self.columns - 1;
+        self.reshape(self.rows, self.count + 1);
+        let j = self.count - 1;
         self.column_mut(j)
     }
 
@@ -31,11 +31,7 @@ impl Columns {
     #[must_use]
     #[inline(always)]
     pub fn trimmed(&self) -> Self {
-        Self {
-            rows: self.rows,
-            columns: self.columns,
-            data: self.all().to_vec(),
-        }
+        Self { rows: self.rows, count: self.count, data: self.all().to_vec() }
     }
 
     /// Number of rows.
@@ -49,14 +45,14 @@ impl Columns {
     #[must_use]
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.columns
+        self.count
     }
 
     /// Whether there is no column at all.
     #[must_use]
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.columns == 0
+        self.count == 0
     }
 
     /// Column j.
@@ -76,7 +72,7 @@ impl Columns {
     #[must_use]
     #[inline(always)]
     pub fn from(&self, j: usize) -> &[f64] {
-        &self.data[(j * self.rows).min(self.rows * self.columns)..self.rows * self.columns]
+        &self.data[(j * self.rows).min(self.rows * self.count)..self.rows * self.count]
     }
 
     /// All entries.
@@ -89,6 +85,6 @@ impl Columns {
     /// All entries, to write.
     #[inline(always)]
     pub fn all_mut(&mut self) -> &mut [f64] {
-        &mut self.data[..self.rows * self.columns]
+        &mut self.data[..self.rows * self.count]
     }
 }

@@ -31,8 +31,7 @@ impl Influence {
         };
         let form = of(last).0;
         self.weights.clear();
-        self.weights
-            .extend((1..form.len()).map(|j| form.column(j).iter().map(|g| g.abs()).sum::<f64>()));
+        self.weights.extend((1..form.len()).map(|j| form.column(j).iter().map(|g| g.abs()).sum::<f64>()));
         for layer in hidden.iter().rev() {
             let (form, recipe) = of(layer);
             // The generators that this layer made are the last ones still waiting.
@@ -41,17 +40,10 @@ impl Influence {
             debug_assert_eq!(newest.len(), made);
             for (j, w) in older.iter_mut().enumerate() {
                 let column = form.column(1 + j);
-                *w += recipe
-                    .fresh_generators()
-                    .zip(newest.iter())
-                    .map(|((i, _), n)| column[i].abs() * n)
-                    .sum::<f64>();
+                *w += recipe.fresh_generators().zip(newest.iter()).map(|((i, _), n)| column[i].abs() * n).sum::<f64>();
             }
             self.weights.truncate(form.len() - 1);
         }
-        self.score
-            .iter_mut()
-            .zip(&self.weights[..inputs])
-            .for_each(|(s, w)| *s += w);
+        self.score.iter_mut().zip(&self.weights[..inputs]).for_each(|(s, w)| *s += w);
     }
 }

@@ -63,11 +63,7 @@ impl Knowledge {
     /// From a propagation on lower <= x <= upper.
     #[must_use]
     pub fn of(layers: &[Layer], lower: &[f64], upper: &[f64]) -> Self {
-        let known = |l: &Layer| Known {
-            x: l.x.clone(),
-            y: l.y.clone(),
-            d: l.d.clone(),
-        };
+        let known = |l: &Layer| Known { x: l.x.clone(), y: l.y.clone(), d: l.d.clone() };
         Self {
             lower: lower.to_vec(),
             upper: upper.to_vec(),
@@ -109,13 +105,7 @@ impl Knowledge {
     #[must_use]
     pub fn unstable(&self) -> usize {
         let hidden = &self.layers[..self.layers.len().saturating_sub(1)];
-        let count = |b: &Bounds| {
-            b.lower
-                .iter()
-                .zip(&b.upper)
-                .filter(|&(l, u)| *l < 0.0 && *u > 0.0)
-                .count()
-        };
+        let count = |b: &Bounds| b.lower.iter().zip(&b.upper).filter(|&(l, u)| *l < 0.0 && *u > 0.0).count();
         hidden.iter().map(|k| count(&k.x) + count(&k.y)).sum()
     }
 }

@@ -121,9 +121,9 @@ impl<'a> Output<'a> {
             let (a1, rest) = rest.split_at_mut(p1);
             let (a2, own) = rest.split_at_mut(p2);
             let add = |out: &mut [f64], m: &Columns, from: usize| {
-                out.iter_mut()
-                    .enumerate()
-                    .for_each(|(j, v)| *v += c * m.column(from + j)[o])
+                for (j, v) in out.iter_mut().enumerate() {
+                    *v += c * m.column(from + j)[o];
+                }
             };
             let (centre, of) = match form {
                 Form::First => {
@@ -171,9 +171,6 @@ impl<'a> Output<'a> {
     #[must_use]
     pub fn largest_difference(&self, outputs: impl IntoIterator<Item = usize>) -> f64 {
         let d = &self.layer.d;
-        outputs
-            .into_iter()
-            .map(|o| (-d.lower[o]).max(d.upper[o]))
-            .fold(0.0, f64::max)
+        outputs.into_iter().map(|o| (-d.lower[o]).max(d.upper[o])).fold(0.0, f64::max)
     }
 }

@@ -130,14 +130,7 @@ impl Reach {
 
     /// Propagates lower <= x <= upper. `None` if numbers overflowed, so that nothing is known.
     pub fn propagate(&mut self, pair: &Pair, lower: &[f64], upper: &[f64]) -> Option<Output<'_>> {
-        vectorised::run(Propagation {
-            reach: self,
-            pair,
-            lower,
-            upper,
-            known: None,
-        })
-        .ok()?;
+        vectorised::run(Propagation { reach: self, pair, lower, upper, known: None }).ok()?;
         Some(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
     }
 
@@ -302,12 +295,7 @@ impl Reach {
             for column in layer.dq.all().chunks_exact(m) {
                 mass.magnitude.iter_mut().zip(column).for_each(|(s, g)| *s += g.abs());
             }
-            layer.d.set(
-                layer.dp.column(0),
-                &mut mass.magnitude,
-                &mass.err,
-                layer.dp.len() + layer.dq.len(),
-            );
+            layer.d.set(layer.dp.column(0), &mut mass.magnitude, &mass.err, layer.dp.len() + layer.dq.len());
         }
     }
 }
@@ -382,8 +370,7 @@ impl Layer {
         apply(&mut self.after1, &mut self.out1, &self.z1, &self.recipe1, &self.mass1);
         apply(&mut self.after2, &mut self.out2, &self.z2, &self.recipe2, &self.mass2);
         if domain != Domain::Naive {
-            self.reciped
-                .set(&self.recipe1, &self.recipe2, &self.d, domain == Domain::Shared);
+            self.reciped.set(&self.recipe1, &self.recipe2, &self.d, domain == Domain::Shared);
             self.apply_difference(inputs);
         }
     }
@@ -405,9 +392,7 @@ impl Layer {
             let out = self.afterd.form.column_mut(j);
             let d = self.dp.column(j);
             if !uses_first && !uses_second {
-                out.iter_mut()
-                    .zip(rows.iter())
-                    .for_each(|(o, &i)| *o = r.keep[i] * d[i]);
+                out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.keep[i] * d[i]);
                 continue;
             }
             let y = self.z2.column(j);
@@ -417,9 +402,7 @@ impl Layer {
                     .zip(rows.iter())
                     .for_each(|(o, &i)| *o = r.keep[i] * d[i] + r.second[i] * y[i] + r.first[i] * x[i]);
             } else {
-                out.iter_mut()
-                    .zip(rows.iter())
-                    .for_each(|(o, &i)| *o = r.keep[i] * d[i] + r.second[i] * y[i]);
+                out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.keep[i] * d[i] + r.second[i] * y[i]);
             }
         }
         if let Some(c) = (!self.afterd.form.is_empty()).then(|| self.afterd.form.column_mut(0)) {
@@ -431,13 +414,9 @@ impl Layer {
             let d = self.dq.column(j);
             if uses_first && self.source[j] != OWN {
                 let x = self.z1.column(1 + inputs + self.source[j] as usize);
-                out.iter_mut()
-                    .zip(rows.iter())
-                    .for_each(|(o, &i)| *o = r.keep[i] * d[i] + r.first[i] * x[i]);
+                out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.keep[i] * d[i] + r.first[i] * x[i]);
             } else {
-                out.iter_mut()
-                    .zip(rows.iter())
-                    .for_each(|(o, &i)| *o = r.keep[i] * d[i]);
+                out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.keep[i] * d[i]);
             }
         }
         if uses_first {
@@ -448,9 +427,7 @@ impl Layer {
                     self.source.push(u32::try_from(a).unwrap_or(OWN - 1));
                     let x = self.z1.column(1 + inputs + a);
                     let out = self.afterq.push();
-                    out.iter_mut()
-                        .zip(rows.iter())
-                        .for_each(|(o, &i)| *o = r.first[i] * x[i]);
+                    out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.first[i] * x[i]);
                 }
             }
         }
@@ -463,11 +440,7 @@ impl Layer {
             let (m1, e1) = form(&self.mass1, &self.z1, i);
             let (m2, e2) = form(&self.mass2, &self.z2, i);
             let (md, ed) = form(&self.massd, &self.dp, i);
-            let terms = [
-                (r.keep[i], up(md), ed),
-                (r.first[i], up(m1), e1),
-                (r.second[i], up(m2), e2),
-            ];
+            let terms = [(r.keep[i], up(md), ed), (r.first[i], up(m1), e1), (r.second[i], up(m2), e2)];
             let fresh = r.k1[i].abs() + r.k2[i].abs() + r.kd[i];
             (self.outd.err[i], self.outd.magnitude[i]) = carry(terms, r.shift[i], fresh, underflow);
         }
@@ -482,11 +455,7 @@ impl Layer {
             let y = self.z2.column(j);
             if j <= inputs {
                 let x = self.z1.column(j);
-                self.dp
-                    .column_mut(j)
-                    .iter_mut()
-                    .zip(x.iter().zip(y))
-                    .for_each(|(o, (a, b))| *o = a - b);
+                self.dp.column_mut(j).iter_mut().zip(x.iter().zip(y)).for_each(|(o, (a, b))| *o = a - b);
             } else {
                 self.dp.column_mut(j).iter_mut().zip(y).for_each(|(o, b)| *o = -b);
             }
@@ -509,18 +478,9 @@ impl Layer {
         }
         absolute_row_sums(&mut self.massd.magnitude, self.dp.from(1));
         for column in self.dq.all().chunks_exact(m) {
-            self.massd
-                .magnitude
-                .iter_mut()
-                .zip(column)
-                .for_each(|(s, g)| *s += g.abs());
+            self.massd.magnitude.iter_mut().zip(column).for_each(|(s, g)| *s += g.abs());
         }
-        self.d.set(
-            self.dp.column(0),
-            &mut self.massd.magnitude,
-            &self.massd.err,
-            self.dp.len() + self.dq.len(),
-        );
+        self.d.set(self.dp.column(0), &mut self.massd.magnitude, &self.massd.err, self.dp.len() + self.dq.len());
     }
 }
 
@@ -528,24 +488,14 @@ impl Layer {
 #[inline(always)]
 fn apply(after: &mut Compact, out: &mut Mass, form: &Columns, recipe: &Recipe, mass: &Mass) {
     after.rows.clear();
-    after
-        .rows
-        .extend((0..form.rows()).filter(|&i| recipe.phase[i] != Phase::Inactive));
+    after.rows.extend((0..form.rows()).filter(|&i| recipe.phase[i] != Phase::Inactive));
     after.form.reshape(after.rows.len(), form.len());
     for j in 0..form.len() {
         let z = form.column(j);
-        after
-            .form
-            .column_mut(j)
-            .iter_mut()
-            .zip(&after.rows)
-            .for_each(|(o, &i)| *o = recipe.slope[i] * z[i]);
+        after.form.column_mut(j).iter_mut().zip(&after.rows).for_each(|(o, &i)| *o = recipe.slope[i] * z[i]);
     }
     let centre = after.form.column_mut(0);
-    centre
-        .iter_mut()
-        .zip(&after.rows)
-        .for_each(|(o, &i)| *o += recipe.fresh[i]);
+    centre.iter_mut().zip(&after.rows).for_each(|(o, &i)| *o += recipe.fresh[i]);
     let m = form.rows();
     let underflow = relu::underflow(form.len());
     out.clear(m);
@@ -553,11 +503,7 @@ fn apply(after: &mut Compact, out: &mut Mass, form: &Columns, recipe: &Recipe, m
     let (magnitude, err) = (&mass.magnitude[..m], &mass.err[..m]);
     let (new_magnitude, new_err) = (&mut out.magnitude[..m], &mut out.err[..m]);
     for i in 0..m {
-        let terms = [
-            (slope[i], up(magnitude[i] + centre[i].abs()), err[i]),
-            (0.0, 0.0, 0.0),
-            (0.0, 0.0, 0.0),
-        ];
+        let terms = [(slope[i], up(magnitude[i] + centre[i].abs()), err[i]), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)];
         (new_err[i], new_magnitude[i]) = carry(terms, fresh[i], fresh[i], underflow);
     }
 }

@@ -78,22 +78,14 @@ pub fn height(slope: f64, l: f64, u: f64) -> f64 {
 #[inline(always)]
 #[must_use]
 pub fn above(lam: f64, v: f64) -> f64 {
-    if v > 0.0 {
-        mul_up(sub_up(1.0, lam), v)
-    } else {
-        mul_up(lam, -v)
-    }
+    if v > 0.0 { mul_up(sub_up(1.0, lam), v) } else { mul_up(lam, -v) }
 }
 
 /// min(0, v) - lam v, rounded down.
 #[inline(always)]
 #[must_use]
 pub fn below(lam: f64, v: f64) -> f64 {
-    if v < 0.0 {
-        -mul_up(sub_up(1.0, lam), -v)
-    } else {
-        -mul_up(lam, v)
-    }
+    if v < 0.0 { -mul_up(sub_up(1.0, lam), -v) } else { -mul_up(lam, v) }
 }
 
 /// How the difference passes a layer: D = keep d + first x + second y + shift + k1 a1 + k2 a2 + kd ad, per neuron.
@@ -150,46 +142,12 @@ pub fn difference_row(
         (Inactive, Active) => Row { second: -1.0, ..zero },
         (Active, Inactive) => Row { first: 1.0, ..zero },
         (Active, Active) => Row { keep: 1.0, ..zero },
-        (Inactive, Unstable) => Row {
-            second: -lam2,
-            shift: -mu2,
-            k2: -mu2,
-            ..zero
-        },
-        (Unstable, Inactive) => Row {
-            first: lam1,
-            shift: mu1,
-            k1: mu1,
-            ..zero
-        },
-        (Unstable, Active) if share_fresh => Row {
-            keep: 1.0,
-            first: lam1 - 1.0,
-            shift: mu1,
-            k1: mu1,
-            ..zero
-        },
-        (Unstable, Active) => Row {
-            keep: 1.0,
-            first: lam1 - 1.0,
-            shift: mu1,
-            kd: mu1,
-            ..zero
-        },
-        (Active, Unstable) if share_fresh => Row {
-            keep: 1.0,
-            second: 1.0 - lam2,
-            shift: -mu2,
-            k2: -mu2,
-            ..zero
-        },
-        (Active, Unstable) => Row {
-            keep: 1.0,
-            second: 1.0 - lam2,
-            shift: -mu2,
-            kd: mu2,
-            ..zero
-        },
+        (Inactive, Unstable) => Row { second: -lam2, shift: -mu2, k2: -mu2, ..zero },
+        (Unstable, Inactive) => Row { first: lam1, shift: mu1, k1: mu1, ..zero },
+        (Unstable, Active) if share_fresh => Row { keep: 1.0, first: lam1 - 1.0, shift: mu1, k1: mu1, ..zero },
+        (Unstable, Active) => Row { keep: 1.0, first: lam1 - 1.0, shift: mu1, kd: mu1, ..zero },
+        (Active, Unstable) if share_fresh => Row { keep: 1.0, second: 1.0 - lam2, shift: -mu2, k2: -mu2, ..zero },
+        (Active, Unstable) => Row { keep: 1.0, second: 1.0 - lam2, shift: -mu2, kd: mu2, ..zero },
         (Unstable, Unstable) => both_unstable(l, u),
     }
 }
@@ -207,12 +165,7 @@ fn both_unstable(l: f64, u: f64) -> Row {
     let shift = 0.5 * (high + low);
     // The interval [low, high] around the rounded middle.
     let kd = sub_up(high, shift).max(sub_up(shift, low));
-    Row {
-        keep: lam,
-        shift,
-        kd,
-        ..Row::default()
-    }
+    Row { keep: lam, shift, kd, ..Row::default() }
 }
 
 impl DifferenceRecipe {
@@ -266,10 +219,7 @@ pub fn carry(terms: [(f64, f64, f64); 3], shift: f64, fresh: f64, underflow: f64
     let copied = shift == 0.0 && a + b + c == a.max(b).max(c) && (a == 1.0 || b == 1.0 || c == 1.0);
     let nothing = shift == 0.0 && a + b + c == 0.0;
     let exact = if copied { ea * a + eb * b + ec * c } else { err };
-    (
-        if nothing { 0.0 } else { exact },
-        inflate(size + shift.abs() + fresh, 16),
-    )
+    (if nothing { 0.0 } else { exact }, inflate(size + shift.abs() + fresh, 16))
 }
 
 /// Room for products that underflow in each of `columns` entries.

@@ -8,7 +8,7 @@
 use super::RegionRow;
 use crate::domain::{Combination, Form, Output, output::Row};
 use crate::numeric::round::{gamma, inflate, mul_up};
-use crate::property::Guard;
+use crate::property::{Guard, Obligation, Property, Violation};
 
 /// Multipliers of one obligation; they fit every box.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -44,6 +44,23 @@ pub struct Scratch {
     row: Row,
     /// Per form (f1, f2, D) and output: coefficient, and the sum of absolute terms that made it.
     coefficients: [Vec<(f64, f64)>; 3],
+}
+
+impl Property {
+    /// The certified bound of obligation `o` by these multipliers; infinite for violations that are no functionals.
+    pub fn certified(
+        &self,
+        o: usize,
+        output: &Output<'_>,
+        region: &[RegionRow],
+        multipliers: &Multipliers,
+        scratch: &mut Scratch,
+    ) -> f64 {
+        let Obligation { violation: Violation::Linear { writings, .. }, guard } = &self.obligations[o] else {
+            return f64::INFINITY;
+        };
+        bound(output, &writings[0], guard.map(|g| &self.guards[g]), region, multipliers, scratch)
+    }
 }
 
 /// An upper bound of the violation `objective` on the box, under guard and region, by these multipliers. NaN if anything overflowed.
@@ -120,9 +137,6 @@ pub fn bound(
             }
         }
     }
-    scratch.row.err = inflate(
-        scratch.row.err + err,
-        64 + 8 * scratch.row.generators.len() * (1 + region.len()),
-    );
+    scratch.row.err = inflate(scratch.row.err + err, 64 + 8 * scratch.row.generators.len() * (1 + region.len()));
     scratch.row.upper()
 }

@@ -52,10 +52,7 @@ pub fn program<'a>(
     row: &mut Row,
 ) -> LinearProgram {
     let columns = output.generators();
-    let mut lp = LinearProgram {
-        columns,
-        ..LinearProgram::default()
-    };
+    let mut lp = LinearProgram { columns, ..LinearProgram::default() };
     for combination in guard.iter().flat_map(|g| &g.rows) {
         output.row(combination.terms.iter().copied(), combination.constant, row);
         lp.matrix.extend_from_slice(&row.generators);
@@ -88,9 +85,5 @@ pub fn program<'a>(
 
 /// f1_o - f2_o - D_o, which is 0 at every input.
 fn link(o: usize) -> [(Form, usize, f64); 3] {
-    [
-        (Form::First, o, 1.0),
-        (Form::Second, o, -1.0),
-        (Form::Difference, o, -1.0),
-    ]
+    [(Form::First, o, 1.0), (Form::Second, o, -1.0), (Form::Difference, o, -1.0)]
 }

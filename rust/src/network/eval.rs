@@ -80,8 +80,7 @@ impl Evaluator {
             let rounding = gamma(layer.columns + 1);
             // |W| (error + gamma |x|) + gamma |b| + the layer's own errors.
             self.magnitude.clear();
-            self.magnitude
-                .extend(layer.bias.iter().map(|b| rounding * b.abs() + f64::MIN_POSITIVE));
+            self.magnitude.extend(layer.bias.iter().map(|b| rounding * b.abs() + f64::MIN_POSITIVE));
             let columns = self.input.iter().zip(&self.error).map(|(v, e)| e + rounding * v.abs());
             add_columns(&mut self.magnitude, &layer.absolute, columns.enumerate());
             if let Some(error) = &layer.weight_error {
@@ -92,8 +91,7 @@ impl Evaluator {
                 self.magnitude.iter_mut().zip(error).for_each(|(m, e)| *m += e);
             }
             self.error.clear();
-            self.error
-                .extend(self.magnitude.iter().map(|&m| inflate(m, 2 * layer.columns + 6)));
+            self.error.extend(self.magnitude.iter().map(|&m| inflate(m, 2 * layer.columns + 6)));
         }
     }
 }

@@ -38,10 +38,7 @@ impl Tape {
             let dot = |column: &[f64]| column.iter().zip(&self.cotangent).map(|(w, v)| w * v).sum::<f64>();
             self.next.extend(layer.weight.chunks_exact(layer.rows).map(dot));
             if l > 0 {
-                self.next
-                    .iter_mut()
-                    .zip(&self.values[l - 1])
-                    .for_each(|(g, v)| *g = if *v > 0.0 { *g } else { 0.0 });
+                self.next.iter_mut().zip(&self.values[l - 1]).for_each(|(g, v)| *g = if *v > 0.0 { *g } else { 0.0 });
             }
             std::mem::swap(&mut self.cotangent, &mut self.next);
         }

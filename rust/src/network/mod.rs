@@ -35,6 +35,7 @@ pub struct Affine {
 
 impl Affine {
     /// A layer from its arrays. Errors name the array; NaN, infinities and negative errors are refused.
+    #[allow(clippy::needless_pass_by_value)] // views are handed over as such
     pub fn new(
         weight: ArrayView2<'_, f64>,
         bias: ArrayView1<'_, f64>,
@@ -49,11 +50,7 @@ impl Affine {
             if ok {
                 Ok(())
             } else {
-                Err(Error::Value {
-                    name: what,
-                    value: "negative".into(),
-                    accepted: "an error bound is at least 0",
-                })
+                Err(Error::Value { name: what, value: "negative".into(), accepted: "an error bound is at least 0" })
             }
         };
         if let Some(error) = &weight_error {
@@ -92,11 +89,8 @@ impl Affine {
     #[must_use]
     pub fn specialise(&self, free: &[usize], values: &[f64]) -> Self {
         let m = self.rows;
-        let pick = |matrix: &[f64]| {
-            free.iter()
-                .flat_map(|&j| matrix[j * m..(j + 1) * m].iter().copied())
-                .collect::<Vec<_>>()
-        };
+        let pick =
+            |matrix: &[f64]| free.iter().flat_map(|&j| matrix[j * m..(j + 1) * m].iter().copied()).collect::<Vec<_>>();
         let mut is_free = vec![false; self.columns];
         for &j in free {
             is_free[j] = true;
@@ -134,7 +128,5 @@ impl Affine {
 /// Which of m rows of a column-major matrix, and of its error, are zero throughout.
 fn zero_rows(m: usize, weight: &[f64], error: Option<&[f64]>) -> Vec<bool> {
     let zero = |matrix: &[f64], i: usize| matrix.iter().skip(i).step_by(m.max(1)).all(|&w| w == 0.0);
-    (0..m)
-        .map(|i| zero(weight, i) && error.is_none_or(|e| zero(e, i)))
-        .collect()
+    (0..m).map(|i| zero(weight, i) && error.is_none_or(|e| zero(e, i))).collect()
 }

@@ -63,11 +63,7 @@ impl Pair {
                 }
             })
             .collect();
-        Self {
-            first,
-            second,
-            difference,
-        }
+        Self { first, second, difference }
     }
 
     /// I.

@@ -29,11 +29,7 @@ pub fn product(destination: &mut [f64], left: &[f64], right: &[f64], (m, k, n): 
     }
     matmul(
         MatMut::from_column_major_slice_mut(&mut destination[..m * n], m, n),
-        if into == Into::Replace {
-            Accum::Replace
-        } else {
-            Accum::Add
-        },
+        if into == Into::Replace { Accum::Replace } else { Accum::Add },
         MatRef::from_column_major_slice(&left[..m * k], m, k),
         MatRef::from_column_major_slice(&right[..k * n], k, n),
         1.0,
@@ -55,11 +51,7 @@ pub fn transposed_product(
     }
     matmul(
         MatMut::from_column_major_slice_mut(&mut destination[..n * f], n, f),
-        if into == Into::Replace {
-            Accum::Replace
-        } else {
-            Accum::Add
-        },
+        if into == Into::Replace { Accum::Replace } else { Accum::Add },
         MatRef::from_column_major_slice(&left[..m * n], m, n).transpose(),
         MatRef::from_column_major_slice(&right[..m * f], m, f),
         1.0,

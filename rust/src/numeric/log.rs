@@ -13,11 +13,7 @@ pub fn ln(x: f64) -> (f64, f64) {
         return (f64::NAN, f64::NAN);
     }
     // Subnormal numbers are scaled up first, which is exact.
-    let (scaled, shift) = if x < f64::MIN_POSITIVE {
-        (x * 4_503_599_627_370_496.0, -52.0)
-    } else {
-        (x, 0.0)
-    };
+    let (scaled, shift) = if x < f64::MIN_POSITIVE { (x * 4_503_599_627_370_496.0, -52.0) } else { (x, 0.0) };
     let bits = scaled.to_bits();
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)]
     let mut e = ((bits >> 52) as i64 - 1023) as f64 + shift;

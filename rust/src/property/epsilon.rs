@@ -28,52 +28,26 @@ const PATTERNS: usize = 6;
 pub fn property(eps: f64, norm: Norm, outputs: &[usize], domain: Domain) -> Property {
     let linear = |signs: &[(usize, f64)]| {
         let write = |forms: &[(Form, f64)]| Combination {
-            terms: signs
-                .iter()
-                .flat_map(|&(o, s)| forms.iter().map(move |&(form, c)| (form, o, s * c)))
-                .collect(),
+            terms: signs.iter().flat_map(|&(o, s)| forms.iter().map(move |&(form, c)| (form, o, s * c))).collect(),
             constant: -eps,
         };
         let mut writings = vec![write(&[(Form::Difference, 1.0)])];
         if domain == Domain::Shared {
             writings.push(write(&[(Form::First, 1.0), (Form::Second, -1.0)]));
         }
-        Obligation {
-            guard: None,
-            violation: Violation::Linear {
-                writings,
-                strict: false,
-            },
-        }
+        Obligation { guard: None, violation: Violation::Linear { writings, strict: false } }
     };
     let obligations = match norm {
-        Norm::Max => outputs
-            .iter()
-            .flat_map(|&o| [linear(&[(o, 1.0)]), linear(&[(o, -1.0)])])
-            .collect(),
+        Norm::Max => outputs.iter().flat_map(|&o| [linear(&[(o, 1.0)]), linear(&[(o, -1.0)])]).collect(),
         Norm::Sum if outputs.len() <= PATTERNS => (0..1usize << outputs.len())
             .map(|bits| {
-                let signs = outputs
-                    .iter()
-                    .enumerate()
-                    .map(|(i, &o)| (o, if bits >> i & 1 == 1 { 1.0 } else { -1.0 }));
+                let signs = outputs.iter().enumerate().map(|(i, &o)| (o, if bits >> i & 1 == 1 { 1.0 } else { -1.0 }));
                 linear(&signs.collect::<Vec<_>>())
             })
             .collect(),
-        _ => vec![Obligation {
-            guard: None,
-            violation: Violation::Distance {
-                norm,
-                outputs: outputs.to_vec(),
-                eps,
-            },
-        }],
+        _ => vec![Obligation { guard: None, violation: Violation::Distance { norm, outputs: outputs.to_vec(), eps } }],
     };
-    Property {
-        guards: Vec::new(),
-        obligations,
-        reported: outputs.to_vec(),
-    }
+    Property { guards: Vec::new(), obligations, reported: outputs.to_vec() }
 }
 
 /// An upper bound of norm(f1 - f2) - eps from the bounds of the single differences.
@@ -101,13 +75,7 @@ pub fn distance_at(norm: Norm, indices: &[usize], eps: f64, outputs: &Evaluation
         Norm::Euclid => sizes.map(|v| v * v).sum::<f64>().sqrt(),
     };
     // Every norm here changes by at most the sum of the changes of its arguments.
-    let err: f64 = indices
-        .iter()
-        .map(|&o| error(&outputs.first_error, o) + error(&outputs.second_error, o))
-        .sum();
+    let err: f64 = indices.iter().map(|&o| error(&outputs.first_error, o) + error(&outputs.second_error, o)).sum();
     #[allow(clippy::cast_precision_loss)]
-    (
-        length - eps,
-        err + 4.0 * f64::EPSILON * (indices.len() as f64 + 2.0) * (length + eps.abs()),
-    )
+    (length - eps, err + 4.0 * f64::EPSILON * (indices.len() as f64 + 2.0) * (length + eps.abs()))
 }

@@ -12,30 +12,20 @@ pub fn property(candidate: &[f64], reference: &[f64], bound: f64, strict: bool) 
         terms: terms.into_iter().filter(|t| t.2 != 0.0).collect(),
         constant: -bound,
     };
-    let mut writings = vec![write(
-        outputs()
-            .flat_map(|(o, (&a, &b))| [(Form::First, o, a), (Form::Second, o, b)])
-            .collect(),
-    )];
+    let mut writings =
+        vec![write(outputs().flat_map(|(o, (&a, &b))| [(Form::First, o, a), (Form::Second, o, b)]).collect())];
     // Only where a + b is exact: otherwise the other writings would be another functional.
     if outputs().all(|(_, (&a, &b))| sum_is_exact(a, b)) {
         writings.push(write(
-            outputs()
-                .flat_map(|(o, (&a, &b))| [(Form::First, o, a + b), (Form::Difference, o, -b)])
-                .collect(),
+            outputs().flat_map(|(o, (&a, &b))| [(Form::First, o, a + b), (Form::Difference, o, -b)]).collect(),
         ));
         writings.push(write(
-            outputs()
-                .flat_map(|(o, (&a, &b))| [(Form::Second, o, a + b), (Form::Difference, o, a)])
-                .collect(),
+            outputs().flat_map(|(o, (&a, &b))| [(Form::Second, o, a + b), (Form::Difference, o, a)]).collect(),
         ));
     }
     Property {
         guards: Vec::new(),
-        obligations: vec![Obligation {
-            guard: None,
-            violation: Violation::Linear { writings, strict },
-        }],
+        obligations: vec![Obligation { guard: None, violation: Violation::Linear { writings, strict } }],
         reported: (0..reference.len()).collect(),
     }
 }

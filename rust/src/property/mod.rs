@@ -110,11 +110,7 @@ impl Violation {
     pub fn at(&self, outputs: &Evaluation) -> (f64, f64) {
         match self {
             Self::Linear { writings, .. } => value(&writings[0], outputs),
-            Self::Distance {
-                norm,
-                outputs: indices,
-                eps,
-            } => epsilon::distance_at(*norm, indices, *eps, outputs),
+            Self::Distance { norm, outputs: indices, eps } => epsilon::distance_at(*norm, indices, *eps, outputs),
         }
     }
 }
@@ -185,20 +181,12 @@ impl Property {
     /// The claim that no guard is ever met: obligations that fail everywhere, so that only an impossible guard proves them.
     #[must_use]
     pub fn vacuity(&self) -> Self {
-        let always = Violation::Linear {
-            writings: vec![Combination {
-                terms: Vec::new(),
-                constant: 1.0,
-            }],
-            strict: false,
-        };
+        let always =
+            Violation::Linear { writings: vec![Combination { terms: Vec::new(), constant: 1.0 }], strict: false };
         Self {
             guards: self.guards.clone(),
             obligations: (0..self.guards.len())
-                .map(|g| Obligation {
-                    guard: Some(g),
-                    violation: always.clone(),
-                })
+                .map(|g| Obligation { guard: Some(g), violation: always.clone() })
                 .collect(),
             reported: self.reported.clone(),
         }

@@ -10,9 +10,7 @@ impl Open {
     /// The first n obligations.
     #[must_use]
     pub fn all(n: usize) -> Self {
-        let mut open = Self {
-            words: vec![0; n.div_ceil(64)].into_boxed_slice(),
-        };
+        let mut open = Self { words: vec![0; n.div_ceil(64)].into_boxed_slice() };
         for i in 0..n {
             open.words[i / 64] |= 1 << (i % 64);
         }
@@ -22,9 +20,7 @@ impl Open {
     /// Obligation i alone, of n.
     #[must_use]
     pub fn only(i: usize, n: usize) -> Self {
-        let mut open = Self {
-            words: vec![0; n.div_ceil(64)].into_boxed_slice(),
-        };
+        let mut open = Self { words: vec![0; n.div_ceil(64)].into_boxed_slice() };
         open.words[i / 64] |= 1 << (i % 64);
         open
     }

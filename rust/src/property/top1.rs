@@ -14,10 +14,7 @@ pub fn property(classes: usize, margin: f64, delta: Option<f64>) -> Property {
         .map(|k| {
             let lead = |least: f64| {
                 let terms = move |l| vec![(Form::First, k, 1.0), (Form::First, l, -1.0)];
-                (0..classes).filter(move |&l| l != k).map(move |l| Combination {
-                    terms: terms(l),
-                    constant: -least,
-                })
+                (0..classes).filter(move |&l| l != k).map(move |l| Combination { terms: terms(l), constant: -least })
             };
             let mut rows: Vec<_> = lead(margin.max(0.0)).collect();
             let mut exact = 0..rows.len();
@@ -25,40 +22,23 @@ pub fn property(classes: usize, margin: f64, delta: Option<f64>) -> Property {
                 rows.extend(lead(margin));
                 exact = exact.end..rows.len();
             }
-            Guard {
-                class: k,
-                rows,
-                confidence: delta.map(|d| Confidence {
-                    log_delta: d.ln(),
-                    rows: exact,
-                }),
-            }
+            Guard { class: k, rows, confidence: delta.map(|d| Confidence { log_delta: d.ln(), rows: exact }) }
         })
         .collect();
     let obligations = (0..classes)
         .flat_map(|k| (0..classes).filter(move |&j| j != k).map(move |j| (k, j)))
         .map(|(k, j)| Obligation {
             guard: Some(k),
-            violation: Violation::Linear {
-                writings: lead(j, k),
-                strict: false,
-            },
+            violation: Violation::Linear { writings: lead(j, k), strict: false },
         })
         .collect();
-    Property {
-        guards,
-        obligations,
-        reported: (0..classes).collect(),
-    }
+    Property { guards, obligations, reported: (0..classes).collect() }
 }
 
 /// f2_j - f2_k: from f2 alone, and as f1 - D.
 fn lead(j: usize, k: usize) -> Vec<Combination> {
     vec![
-        Combination {
-            terms: vec![(Form::Second, j, 1.0), (Form::Second, k, -1.0)],
-            constant: 0.0,
-        },
+        Combination { terms: vec![(Form::Second, j, 1.0), (Form::Second, k, -1.0)], constant: 0.0 },
         Combination {
             terms: vec![
                 (Form::First, j, 1.0),

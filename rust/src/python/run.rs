@@ -36,15 +36,9 @@ impl Host for Caller {
             return nothing();
         };
         let result = Python::attach(|py| {
-            let list = programs
-                .iter()
-                .map(|p| LinearProgram::new(py, p))
-                .collect::<PyResult<Vec<_>>>()?;
+            let list = programs.iter().map(|p| LinearProgram::new(py, p)).collect::<PyResult<Vec<_>>>()?;
             let answers = solver.bind(py).call1((list,))?;
-            answers
-                .try_iter()?
-                .map(|a| extract_answer(&a?))
-                .collect::<PyResult<Vec<_>>>()
+            answers.try_iter()?.map(|a| extract_answer(&a?)).collect::<PyResult<Vec<_>>>()
         });
         self.keep(result).unwrap_or_else(nothing)
     }
@@ -54,12 +48,7 @@ impl Host for Caller {
             return false;
         }
         let Some(confirm) = &self.confirm else { return false };
-        let result = Python::attach(|py| {
-            confirm
-                .bind(py)
-                .call1((PyArray1::from_slice(py, input),))?
-                .extract::<bool>()
-        });
+        let result = Python::attach(|py| confirm.bind(py).call1((PyArray1::from_slice(py, input),))?.extract::<bool>());
         self.keep(result).unwrap_or(false)
     }
 
@@ -70,10 +59,7 @@ impl Host for Caller {
         let result = Python::attach(|py| {
             py.check_signals()?;
             match &self.progress {
-                Some(callback) => callback
-                    .bind(py)
-                    .call1((Py::new(py, Progress::from(progress))?,))
-                    .map(drop),
+                Some(callback) => callback.bind(py).call1((Py::new(py, Progress::from(progress))?,)).map(drop),
                 None => Ok(()),
             }
         });
@@ -117,22 +103,18 @@ pub fn solve<'py>(
         |(a, b)| {
             let (a, b) = (a.as_array(), b.as_array());
             crate::error::same_size("bounds of constraints", b.len(), a.nrows())?;
-            let rows = a.rows().into_iter().zip(b).map(|(row, &bound)| search::Constraint {
-                coefficients: row.to_vec(),
-                bound,
-            });
+            let rows = a
+                .rows()
+                .into_iter()
+                .zip(b)
+                .map(|(row, &bound)| search::Constraint { coefficients: row.to_vec(), bound });
             Ok::<_, Error>(rows.collect())
         },
     );
     let region = constraints.and_then(|c| Region::new(lower.as_array().to_vec(), upper.as_array().to_vec(), c));
     let prepared = region.and_then(|r| Ok((r, property.unfold(pair.0.outputs(), settings.0.domain)?)));
     let (region, claim) = prepared.map_err(|e| input_error(&e))?;
-    let mut caller = Caller {
-        answer_lps,
-        confirm,
-        progress,
-        raised: None,
-    };
+    let mut caller = Caller { answer_lps, confirm, progress, raised: None };
     let (pair, settings) = (pair.0.clone(), settings.0.clone());
     let (solution, raised) = py.detach(|| {
         let solution = search::solve(&pair, &region, &claim, &settings, &mut caller);
@@ -144,14 +126,12 @@ pub fn solve<'py>(
     }
 }
 
+type Outputs<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+
 /// Both networks at inputs (N, I) in binary64.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // PyO3's calling convention
-pub fn evaluate<'py>(
-    py: Python<'py>,
-    pair: &Pair,
-    inputs: PyReadonlyArray2<'py, f64>,
-) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+pub fn evaluate<'py>(py: Python<'py>, pair: &Pair, inputs: PyReadonlyArray2<'py, f64>) -> PyResult<Outputs<'py>> {
     let inputs = inputs.as_array();
     crate::error::same_size("columns of inputs", inputs.ncols(), pair.0.inputs()).map_err(|e| input_error(&e))?;
     let (mut evaluator, mut result) = (Evaluator::default(), Evaluation::default());
@@ -162,8 +142,5 @@ pub fn evaluate<'py>(
         first.extend_from_slice(&result.first);
         second.extend_from_slice(&result.second);
     }
-    Ok((
-        PyArray1::from_vec(py, first).reshape(shape)?,
-        PyArray1::from_vec(py, second).reshape(shape)?,
-    ))
+    Ok((PyArray1::from_vec(py, first).reshape(shape)?, PyArray1::from_vec(py, second).reshape(shape)?))
 }

@@ -153,11 +153,7 @@ impl Property {
 }
 
 fn not_nan(name: &'static str, value: f64) -> PyResult<()> {
-    if value.is_nan() {
-        Err(input_error(&Error::NotFinite(name.to_owned())))
-    } else {
-        Ok(())
-    }
+    if value.is_nan() { Err(input_error(&Error::NotFinite(name.to_owned()))) } else { Ok(()) }
 }
 
 /// How to search.
@@ -208,21 +204,12 @@ impl LinearProgram {
     /// Copies a program into arrays.
     pub fn new(py: Python<'_>, lp: &lp::LinearProgram) -> PyResult<Self> {
         let rows = lp.lower.len();
-        let objectives = if lp.columns == 0 {
-            0
-        } else {
-            lp.objectives.len() / lp.columns
-        };
+        let objectives = lp.objectives.len().checked_div(lp.columns).unwrap_or(0);
         Ok(Self {
             matrix: lp.matrix.clone().into_pyarray(py).reshape([rows, lp.columns])?.unbind(),
             lower: lp.lower.clone().into_pyarray(py).unbind(),
             upper: lp.upper.clone().into_pyarray(py).unbind(),
-            objectives: lp
-                .objectives
-                .clone()
-                .into_pyarray(py)
-                .reshape([objectives, lp.columns])?
-                .unbind(),
+            objectives: lp.objectives.clone().into_pyarray(py).reshape([objectives, lp.columns])?.unbind(),
         })
     }
 }
@@ -239,13 +226,7 @@ pub struct Progress {
 
 impl From<&search::Progress> for Progress {
     fn from(p: &search::Progress) -> Self {
-        Self {
-            certified: p.certified,
-            boxes: p.boxes,
-            open_boxes: p.open_boxes,
-            depth: p.depth,
-            seconds: p.seconds,
-        }
+        Self { certified: p.certified, boxes: p.boxes, open_boxes: p.open_boxes, depth: p.depth, seconds: p.seconds }
     }
 }
 

@@ -3,14 +3,10 @@
 //! Steps follow the signs of the gradient, shrinking from a quarter of the box's width; where the guard is not met its slack is climbed as well. Starts are the
 //! centre and random points of a fixed sequence, so that runs repeat. What is found is only a candidate.
 
-use super::candidates::Candidates;
-use super::shared::Tally;
+use super::Node;
 use super::worker::Context;
-use super::{Node, Request};
 use crate::bound::Assumption;
 use crate::network::gradient::Differentiator;
-use crate::property::Certainty;
-use std::sync::mpsc;
 
 /// How hard to try.
 #[derive(Debug, Clone, Copy)]
@@ -45,21 +41,19 @@ fn uniform(state: &mut u64) -> f64 {
 
 impl Attack {
     /// Attacks every open linear obligation on a node's box; true if a witness was found.
+    ///
+    /// `attempt` tries a point for good.
     pub fn run(
         &mut self,
         context: &Context<'_>,
         node: &Node,
         zeal: Zeal,
-        candidates: &mut Candidates,
-        requests: &mpsc::Sender<Request>,
-        tally: &mut Tally,
+        mut attempt: impl FnMut(&[f64]) -> bool,
     ) -> bool {
         for o in node.open.iter() {
-            let Some(goal) = Assumption::new(
-                context.property,
-                &context.property.obligations[o],
-                context.pair.outputs(),
-            ) else {
+            let Some(goal) =
+                Assumption::new(context.property, &context.property.obligations[o], context.pair.outputs())
+            else {
                 continue;
             };
             for start in 0..zeal.starts {
@@ -69,20 +63,10 @@ impl Attack {
                 let mut random = (o as u64) << 32 | start;
                 self.point.clear();
                 for (&l, &u) in node.lower.iter().zip(&node.upper) {
-                    self.point.push(if start == 0 {
-                        l + 0.5 * (u - l)
-                    } else {
-                        l + uniform(&mut random) * (u - l)
-                    });
+                    self.point.push(if start == 0 { l + 0.5 * (u - l) } else { l + uniform(&mut random) * (u - l) });
                 }
-                if self.climb(context, node, &goal, zeal.steps) {
-                    let point = std::mem::take(&mut self.point);
-                    let found =
-                        candidates.attempt(context, &node.open, |i| point[i], Certainty::Beyond, requests, tally);
-                    self.point = point;
-                    if found {
-                        return true;
-                    }
+                if self.climb(context, node, &goal, zeal.steps) && attempt(&self.point) {
+                    return true;
                 }
             }
         }
@@ -113,8 +97,7 @@ impl Attack {
             };
             let mut weights = (scale(&self.violation), 0.0);
             if slack < 0.0 {
-                self.differentiator
-                    .gradient(pair, &self.slope, &self.zeros, &mut self.guard);
+                self.differentiator.gradient(pair, &self.slope, &self.zeros, &mut self.guard);
                 // Where the violation is met already, only the guard is climbed.
                 weights = (if violation > 0.0 { 0.0 } else { weights.0 }, scale(&self.guard));
             } else {

@@ -6,9 +6,11 @@
 //! Workers run in a pool of their own that lives as long as the call. They never call out: linear programs and candidate counterexamples travel to the
 //! calling thread, where a [`Host`] answers.
 
+mod asking;
 mod attack;
 mod attempt;
 mod candidates;
+mod focusing;
 mod node;
 mod region;
 mod shared;
@@ -151,11 +153,8 @@ pub fn solve(
     let mut solution = run(pair, region, property, settings, host, start)?;
     if solution.verdict == Verdict::Equivalent && solution.vacuous && !property.guards.is_empty() {
         // No sampled input met a guard: is there any at all? Worth a little time, never more than is left.
-        let rest = (settings.timeout - start.elapsed().as_secs_f64()).min(10.0).max(0.0);
-        let question = Settings {
-            timeout: rest,
-            ..settings.clone()
-        };
+        let rest = (settings.timeout - start.elapsed().as_secs_f64()).clamp(0.0, 10.0);
+        let question = Settings { timeout: rest, ..settings.clone() };
         let mut host = Believing(host);
         solution.vacuous = run(pair, region, &property.vacuity(), &question, &mut host, Instant::now())?.verdict
             == Verdict::Equivalent;
@@ -181,15 +180,9 @@ fn run(
     } else {
         settings.threads
     };
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|e| Error::Threads(e.to_string()))?;
-    let root = Node::root(
-        region_free.lower.clone(),
-        region_free.upper.clone(),
-        Open::all(property.obligations.len()),
-    );
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Threads(e.to_string()))?;
+    let root = Node::root(region_free.lower.clone(), region_free.upper.clone(), Open::all(property.obligations.len()));
     let shared = Shared::new(settings, start, root);
     let (requests, inbox) = mpsc::channel();
     pool.in_place_scope(|scope| {

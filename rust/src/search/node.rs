@@ -50,14 +50,12 @@ impl Node {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let multipliers = self.inherited.as_ref().map_or(0, |list| {
-            list.iter()
-                .map(|(_, m)| 8 * (m.guard.len() + m.link.len() + m.region.len()) + 96)
-                .sum::<usize>()
-                / 2
+            list.iter().map(|(_, m)| 8 * (m.guard.len() + m.link.len() + m.region.len()) + 96).sum::<usize>() / 2
         });
-        let focus = self.focus.as_ref().map_or(0, |k| {
-            48 * k.layers.iter().map(|l| l.x.lower.len()).sum::<usize>() + 16 * k.lower.len()
-        });
+        let focus = self
+            .focus
+            .as_ref()
+            .map_or(0, |k| 48 * k.layers.iter().map(|l| l.x.lower.len()).sum::<usize>() + 16 * k.lower.len());
         std::mem::size_of::<Self>() + 16 * self.lower.len() + 16 + multipliers + focus
     }
 }
@@ -65,9 +63,7 @@ impl Node {
 /// Best first: the largest bound is the likeliest place of a counterexample; among equals the older box.
 impl Ord for Node {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.bound
-            .total_cmp(&other.bound)
-            .then_with(|| other.number.cmp(&self.number))
+        self.bound.total_cmp(&other.bound).then_with(|| other.number.cmp(&self.number))
     }
 }
 

@@ -33,30 +33,20 @@ impl Region {
         finite("lower", &lower)?;
         finite("upper", &upper)?;
         if let Some(index) = (0..lower.len()).find(|&i| lower[i] > upper[i]) {
-            return Err(Error::EmptyBox {
-                index,
-                lower: lower[index].to_string(),
-                upper: upper[index].to_string(),
-            });
+            return Err(Error::EmptyBox { index, lower: lower[index].to_string(), upper: upper[index].to_string() });
         }
         for c in &constraints {
             same_size("coefficients of a constraint", c.coefficients.len(), lower.len())?;
             finite("coefficients of a constraint", &c.coefficients)?;
             finite("bound of a constraint", [&c.bound])?;
         }
-        Ok(Self {
-            lower,
-            upper,
-            constraints,
-        })
+        Ok(Self { lower, upper, constraints })
     }
 
     /// The inputs that are not fixed.
     #[must_use]
     pub fn free(&self) -> Vec<usize> {
-        (0..self.lower.len())
-            .filter(|&i| self.lower[i] < self.upper[i])
-            .collect()
+        (0..self.lower.len()).filter(|&i| self.lower[i] < self.upper[i]).collect()
     }
 
     /// The same region over the free inputs; fixed ones move to the right sides, rounded up.
@@ -66,27 +56,16 @@ impl Region {
         let constraints = self.constraints.iter().map(|c| {
             let fixed = (0..self.lower.len()).filter(|&i| self.lower[i] == self.upper[i]);
             let bound = fixed.fold(c.bound, |b, i| sub_up(b, mul_down(c.coefficients[i], self.lower[i])));
-            Constraint {
-                coefficients: pick(&c.coefficients),
-                bound,
-            }
+            Constraint { coefficients: pick(&c.coefficients), bound }
         });
-        Self {
-            lower: pick(&self.lower),
-            upper: pick(&self.upper),
-            constraints: constraints.collect(),
-        }
+        Self { lower: pick(&self.lower), upper: pick(&self.upper), constraints: constraints.collect() }
     }
 
     /// Cuts off a box what the constraints exclude; false if nothing is left.
     pub fn contract(&self, lower: &mut [f64], upper: &mut [f64]) -> bool {
         for c in &self.constraints {
             let least = |a: f64, l: f64, u: f64| {
-                if a >= 0.0 {
-                    (mul_down(a, l), mul_up(a, l))
-                } else {
-                    (mul_down(a, u), mul_up(a, u))
-                }
+                if a >= 0.0 { (mul_down(a, l), mul_up(a, l)) } else { (mul_down(a, u), mul_up(a, u)) }
             };
             let mut total = 0.0;
             for ((&a, &l), &u) in c.coefficients.iter().zip(lower.iter()).zip(upper.iter()) {
@@ -105,19 +84,11 @@ impl Region {
                 let others = sub_down(total, least(a, lower[i], upper[i]).1);
                 let room = sub_up(c.bound, others);
                 if a > 0.0 {
-                    let most = if room >= 0.0 {
-                        div_up(room, a)
-                    } else {
-                        -div_down(-room, a)
-                    };
+                    let most = if room >= 0.0 { div_up(room, a) } else { -div_down(-room, a) };
                     upper[i] = upper[i].min(most);
                 } else {
                     // x_i >= room / a = -room / |a|.
-                    let at_least = if room >= 0.0 {
-                        -div_up(room, -a)
-                    } else {
-                        div_down(-room, -a)
-                    };
+                    let at_least = if room >= 0.0 { -div_up(room, -a) } else { div_down(-room, -a) };
                     lower[i] = lower[i].max(at_least);
                 }
                 if lower[i] > upper[i] {
@@ -134,10 +105,7 @@ impl Region {
             let excess = c.coefficients.iter().zip(point.iter()).map(|(a, x)| a * x).sum::<f64>() - c.bound;
             let square = c.coefficients.iter().map(|a| a * a).sum::<f64>();
             if excess > 0.0 && square > 0.0 {
-                point
-                    .iter_mut()
-                    .zip(&c.coefficients)
-                    .for_each(|(x, a)| *x -= 1.000_001 * excess / square * a);
+                point.iter_mut().zip(&c.coefficients).for_each(|(x, a)| *x -= 1.000_001 * excess / square * a);
             }
         }
     }

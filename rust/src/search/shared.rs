@@ -88,9 +88,7 @@ impl Shared {
             Reason::Interrupted => 3,
             Reason::Incomplete | Reason::Spurious | Reason::FloatOnly => 4,
         };
-        let _ = self
-            .reason
-            .compare_exchange(0, code, Ordering::SeqCst, Ordering::SeqCst);
+        let _ = self.reason.compare_exchange(0, code, Ordering::SeqCst, Ordering::SeqCst);
         self.stopped.store(true, Ordering::SeqCst);
         self.wake.notify_all();
     }
@@ -181,11 +179,8 @@ impl Shared {
             }
             self.waiting.fetch_add(1, Ordering::SeqCst);
             // The timeout only guards against a wake-up that fell between the check and the wait.
-            offered = self
-                .wake
-                .wait_timeout(offered, Duration::from_millis(5))
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            offered =
+                self.wake.wait_timeout(offered, Duration::from_millis(5)).unwrap_or_else(PoisonError::into_inner).0;
             self.waiting.fetch_sub(1, Ordering::SeqCst);
             let _ = self.stopping();
         }
@@ -234,11 +229,7 @@ impl Shared {
     pub fn progress(&self, obligations: usize) -> Progress {
         let (proved, depth) = self.certified();
         #[allow(clippy::cast_precision_loss)]
-        let certified = if obligations == 0 {
-            1.0
-        } else {
-            proved / obligations as f64
-        };
+        let certified = if obligations == 0 { 1.0 } else { proved / obligations as f64 };
         Progress {
             certified,
             boxes: self.boxes.load(Ordering::Relaxed),

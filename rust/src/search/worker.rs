@@ -3,8 +3,10 @@
 //! With one thread the order of everything is fixed: answers are awaited at fixed points (when the next batch is full or nothing else is left), so runs
 //! that are not cut off by the clock repeat exactly.
 
-use super::attempt::{Asked, Attempt, Outcome, halves};
+use super::asking::Asked;
+use super::attempt::{Attempt, Outcome};
 use super::shared::Shared;
+use super::split::halves;
 use super::{Node, Reason, Region, Request};
 use crate::lp::Answer;
 use crate::network::Pair;
@@ -70,7 +72,7 @@ pub fn run(context: Context<'_>, requests: &mpsc::Sender<Request>) {
         number: 1,
     };
     worker.work();
-    context.shared.hand_in(&worker.attempt.tally);
+    context.shared.hand_in(&worker.attempt.candidates.tally);
 }
 
 impl Worker<'_> {
@@ -105,7 +107,7 @@ impl Worker<'_> {
             Outcome::Closed => {}
             Outcome::Ask(asked) => self.waiting.push(*asked),
             Outcome::Branch(children) => {
-                self.attempt.tally.splits += 1;
+                self.attempt.candidates.tally.splits += 1;
                 shared.leave(1, children.len() as u64);
                 for mut child in children {
                     child.number = self.number;
@@ -114,11 +116,11 @@ impl Worker<'_> {
                 }
             }
             Outcome::Split(_, None) => {
-                self.attempt.tally.stuck += 1;
+                self.attempt.candidates.tally.stuck += 1;
                 shared.leave(1, 0);
             }
             Outcome::Split(node, Some((input, middle))) => {
-                self.attempt.tally.splits += 1;
+                self.attempt.candidates.tally.splits += 1;
                 shared.leave(1, 2);
                 for child in halves(node, input, middle, &mut self.number) {
                     self.keep(child);
