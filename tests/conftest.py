@@ -1,4 +1,4 @@
-"""What all Python tests share: hypothesis profiles, and the folder of real networks that may stand beside the repository."""
+"""What all Python tests share: hypothesis profiles, and the real networks that may stand beside the repository."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The Rust core: differential zonotopes, branch and bound, certified linear programming bounds.
 
-Shapes: I inputs, O outputs, n generators. All arrays are C-contiguous float64. Nothing here rounds in the caller's favour: every number that
-is handed in as a bound must already be rounded to the safe side, as the docstrings say.
+Shapes: I inputs, O outputs, n generators. All arrays are C-contiguous float64. Nothing here rounds in the caller's
+favour: every number that is handed in as a bound must already be rounded to the safe side, as the docstrings say.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,17 +10,29 @@ from typing import Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "LinearProgram",
+    "Pair",
+    "Progress",
+    "Property",
+    "Settings",
+    "Solution",
+    "__version__",
+    "evaluate",
+    "solve",
+]
+
 __version__: Final[str]
 
-Array: TypeAlias = NDArray[np.float64]
-Layer: TypeAlias = tuple[Array, Array, Array | None, Array | None]
-"""weight (m, n), bias (m,), and how far the exact weight and bias may lie from them, elementwise, or None where they are exact."""
+_Array: TypeAlias = NDArray[np.float64]
+_Layer: TypeAlias = tuple[_Array, _Array, _Array | None, _Array | None]
+"""weight (m, n), bias (m,), and how far the exact ones may lie from them, elementwise, or None where they are exact."""
 
 @final
 class Pair:
-    """Two networks with the same depth and the same width in every layer; ReLU between the layers, none after the last."""
+    """Two networks of the same depth and width in every layer; ReLU between the layers, none after the last."""
 
-    def __new__(cls, reference: Sequence[Layer], candidate: Sequence[Layer]) -> Pair: ...
+    def __new__(cls, reference: Sequence[_Layer], candidate: Sequence[_Layer]) -> Pair: ...
     @property
     def input_size(self) -> int: ...
     @property
@@ -40,7 +52,7 @@ class Property:
     def confidence(threshold: float, delta: float) -> Property:
         """Top-1 where softmax_k(f) >= delta; threshold is ln(delta / (1 - delta)) rounded down."""
     @staticmethod
-    def linear(candidate: Array, reference: Array, bound: float, strict: bool) -> Property:
+    def linear(candidate: _Array, reference: _Array, bound: float, strict: bool) -> Property:
         """candidate . g + reference . f <= bound (or < bound if strict); bound rounded down."""
 
 @final
@@ -64,19 +76,20 @@ class LinearProgram:
     """maximise objective . e  subject to  lower <= matrix e <= upper  and  -1 <= e <= 1, for each objective in turn."""
 
     @property
-    def matrix(self) -> Array: ...  # (rows, n)
+    def matrix(self) -> _Array: ...  # (rows, n)
     @property
-    def lower(self) -> Array: ...  # (rows,), may be -inf
+    def lower(self) -> _Array: ...  # (rows,), may be -inf
     @property
-    def upper(self) -> Array: ...  # (rows,), may be +inf
+    def upper(self) -> _Array: ...  # (rows,), may be +inf
     @property
-    def objectives(self) -> Array: ...  # (J, n)
+    def objectives(self) -> _Array: ...  # (J, n)
 
-LpAnswer: TypeAlias = tuple[Array, Array, Array | None]
+_LpAnswer: TypeAlias = tuple[_Array, _Array, _Array | None]
 """duals (J, rows), points (J, n), ray (rows,) or None.
 
-Nothing here is believed: duals y only serve to compute the bound ||c - M^T y||_1 + sum max(y_i lower_i, y_i upper_i), points only suggest inputs.
-A ray says that the constraints alone are contradictory: ||M^T y||_1 + sum max(y_i lower_i, y_i upper_i) < 0. NaN rows mean "no answer"."""
+Nothing here is believed: duals y only serve to compute the bound ||c - M^T y||_1 + sum max(y_i lower_i, y_i upper_i),
+points only suggest inputs. A ray says that the constraints alone are contradictory: ||M^T y||_1 + sum max(y_i lower_i,
+y_i upper_i) < 0. NaN rows mean "no answer"."""
 
 @final
 class Progress:
@@ -104,7 +117,7 @@ class Solution:
     @property
     def vacuous(self) -> bool: ...
     @property
-    def witness(self) -> Array | None: ...  # (I,)
+    def witness(self) -> _Array | None: ...  # (I,)
     @property
     def boxes(self) -> int: ...
     @property
@@ -126,22 +139,22 @@ class Solution:
 
 def solve(
     pair: Pair,
-    lower: Array,
-    upper: Array,
-    property: Property,
+    lower: _Array,
+    upper: _Array,
+    property: Property,  # noqa: A002 - the word of the field
     settings: Settings,
     *,
-    constraints: tuple[Array, Array]
+    constraints: tuple[_Array, _Array]
     | None = None,  # A (q, I), b (q,): only inputs with A x <= b count; must contain the exact region
-    answer_lps: Callable[[list[LinearProgram]], list[LpAnswer]] | None = None,
-    confirm: Callable[[Array], bool] | None = None,  # replays a candidate (I,) exactly; True makes it the witness
+    answer_lps: Callable[[list[LinearProgram]], list[_LpAnswer]] | None = None,
+    confirm: Callable[[_Array], bool] | None = None,  # replays a candidate (I,) exactly; True makes it the witness
     progress: Callable[[Progress], None] | None = None,  # about ten times a second, on the calling thread
 ) -> Solution:
     """Decide a property of a pair on the box lower <= x <= upper (rounded outward).
 
-    All callbacks run on the calling thread, never on a worker. An exception in one, KeyboardInterrupt included, stops the search and
-    propagates, except that KeyboardInterrupt yields a Solution with reason "interrupted".
+    All callbacks run on the calling thread, never on a worker. An exception in one stops the search and propagates,
+    except that KeyboardInterrupt yields a Solution with reason "interrupted".
     """
 
-def evaluate(pair: Pair, inputs: Array) -> tuple[Array, Array]:
+def evaluate(pair: Pair, inputs: _Array) -> tuple[_Array, _Array]:
     """Both networks in float64 at inputs (N, I): two arrays (N, O)."""

@@ -1,10 +1,14 @@
 """The one door to the compiled core; see `_core.pyi` for what is behind it."""
 
-from typing import TYPE_CHECKING
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from eqspec._core import Pair, Property, Settings, Solution, __version__, evaluate, solve
 
-if TYPE_CHECKING:
-    from eqspec._core import Layer as Layer
+__all__ = ["Layer", "Pair", "Property", "Settings", "Solution", "__version__", "evaluate", "solve"]
 
-__all__ = ["Pair", "Property", "Settings", "Solution", "__version__", "evaluate", "solve"]
+_Array: TypeAlias = NDArray[np.float64]
+Layer: TypeAlias = tuple[_Array, _Array, _Array | None, _Array | None]
+"""Weight (m, n), bias (m,), and how far the exact ones may lie from them, elementwise, or None where they are exact."""
