@@ -27,6 +27,7 @@ from small_tasks import network, task
 
 Array = NDArray[np.float64]
 Weights = list[tuple[Array, Array]]
+LpAnswer = tuple[Array, Array, Array | None]
 
 DOMAINS: tuple[Domain, ...] = ("shared", "paper", "naive")
 SMALLEST = 5e-324
@@ -63,7 +64,7 @@ def verdicts(
     networks: _core.Pair,
     box: tuple[Array, Array],
     claim: _core.Property,
-    answer: Callable[..., list[_core.LpAnswer]] | None = None,
+    answer: Callable[..., list[LpAnswer]] | None = None,
     **given: object,
 ) -> set[str]:
     """What the core says in every mode when no counterexample is believed."""
@@ -309,13 +310,13 @@ def test_an_exception_in_a_callback_is_raised() -> None:
         )
 
 
-def mangled(kind: str) -> Callable[[list[_core.LinearProgram]], list[_core.LpAnswer]]:
+def mangled(kind: str) -> Callable[[list[_core.LinearProgram]], list[LpAnswer]]:
     """A solver whose answers are spoilt."""
     solver, rng = HighsSolver(), np.random.default_rng(0)
     if kind == "stale answers":
-        kept: list[_core.LpAnswer] = []
+        kept: list[LpAnswer] = []
 
-        def stale(programs: list[_core.LinearProgram]) -> list[_core.LpAnswer]:
+        def stale(programs: list[_core.LinearProgram]) -> list[LpAnswer]:
             kept.extend(solver.answer(programs))
             return kept[: len(programs)]
 
@@ -336,8 +337,8 @@ def mangled(kind: str) -> Callable[[list[_core.LinearProgram]], list[_core.LpAns
             case _:
                 return rng.normal(size=values.shape) * 10.0 ** rng.integers(-3, 4)
 
-    def answer(programs: list[_core.LinearProgram]) -> list[_core.LpAnswer]:
-        answers: list[_core.LpAnswer] = []
+    def answer(programs: list[_core.LinearProgram]) -> list[LpAnswer]:
+        answers: list[LpAnswer] = []
         for duals, points, _ in solver.answer(programs):
             rows = np.abs(rng.normal(size=duals.shape[1]))
             answers.append((spoil(duals), spoil(points), spoil(rows)))  # and a ray that says: contradictory
