@@ -47,9 +47,8 @@ def enclosures(draw: st.DrawFn, shape: tuple[int, ...]) -> en.Enclosure:
 
 def inside(draw: st.DataObject, a: en.Enclosure) -> NDArray[Any]:
     """Rationals within an enclosure, one for each entry."""
-    shares = draw.draw(
-        st.lists(st.sampled_from([-1, 0, 1, Fraction(1, 3)]), min_size=a.value.size, max_size=a.value.size)
-    )
+    parts = [Fraction(-1), Fraction(0), Fraction(1), Fraction(1, 3)]
+    shares = draw.draw(st.lists(st.sampled_from(parts), min_size=a.value.size, max_size=a.value.size))
     pairs = zip(a.value.ravel(), a.radius.ravel(), shares, strict=True)
     exact = [Fraction(float(v)) + Fraction(float(e)) * s for v, e, s in pairs]
     return np.array([*exact, None], dtype=object)[:-1].reshape(a.shape)

@@ -66,7 +66,8 @@ def run_other(proto: onnx.ModelProto, inputs: NDArray[Any]) -> NDArray[Any]:
     """onnxruntime where it knows the opset, else onnx's reference evaluator."""
     if 7 <= proto.opset_import[0].version <= 21:
         return run_onnxruntime(proto, inputs)
-    result: NDArray[Any] = ReferenceEvaluator(proto).run(None, {"x": inputs})[0]
+    outputs: Any = ReferenceEvaluator(proto).run(None, {"x": inputs})
+    result: NDArray[Any] = outputs[0]
     return result
 
 
@@ -107,7 +108,7 @@ def _apply(kind: str, given: list[Any], attributes: dict[str, Any]) -> Any:
         case "Add" | "Sub" | "Mul" | "Div":
             return {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.true_divide}[kind](*given)
         case "Relu":
-            return np.maximum(given[0], Fraction(0))
+            return np.maximum(given[0], np.array(Fraction(0), object))
         case "BatchNormalization":
             x, scale, bias, mean, variance = given
             epsilon = Fraction(float(np.float32(attributes.get("epsilon", 1e-5))))

@@ -161,8 +161,7 @@ def test_external_data(tmp_path: Path) -> None:
 
 
 def test_external_data_as_onnx_saves_it(tmp_path: Path) -> None:
-    options = {"save_as_external_data": True, "size_threshold": 0}
-    onnx.save(linear(), str(tmp_path / "m.onnx"), **options)
+    onnx.save(linear(), str(tmp_path / "m.onnx"), save_as_external_data=True, size_threshold=0)
     assert np.array_equal(read_network(tmp_path / "m.onnx").layers[0].weight, WEIGHT.T)
 
 

@@ -27,7 +27,7 @@ Case = tuple[list[NodeProto], dict[str, NDArray[Any]], tuple[int, ...]]
 def grid(*shape: int, seed: int = 0, kind: Any = np.float32) -> NDArray[Any]:
     """Random multiples of 1/8, none of them zero."""
     random = np.random.default_rng(seed + sum(shape))
-    return (random.integers(1, 17, shape) * random.choice([-1, 1], shape) / 8).astype(kind)
+    return np.asarray(random.integers(1, 17, shape) * random.choice([-1, 1], shape) / 8, kind)
 
 
 def with_axes(kind: str, opset: int, axes: list[int]) -> tuple[list[NodeProto], dict[str, NDArray[Any]]]:
@@ -120,13 +120,13 @@ def slice_(opset: int) -> Case:
 
 def split(opset: int) -> Case:
     constants = {"n": np.array([1, 2], np.int64)} if opset >= 13 else {}
-    attributes = {} if opset >= 13 else {"split": [1, 2]}
+    attributes: dict[str, Any] = {} if opset >= 13 else {"split": [1, 2]}
     parts = helper.make_node("Split", ["x", *constants], ["p", "q"], axis=1, **attributes)
     return [parts, node("Concat", ["q", "p"], "y", axis=1)], constants, (1, 3)
 
 
 def split_evenly(opset: int) -> Case:
-    attributes = {"num_outputs": 2} if opset >= 18 else {}
+    attributes: dict[str, Any] = {"num_outputs": 2} if opset >= 18 else {}
     parts = helper.make_node("Split", ["x"], ["p", "q"], axis=1, **attributes)
     return [parts, node("Sub", ["q", "p"], "y")], {}, (1, 4)
 
