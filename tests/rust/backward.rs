@@ -1,0 +1,340 @@
+//! Backward bounds under an assumed violation: true for any multipliers, at every input that satisfies the assumption;
+//! and contraction never loses such an input.
+
+use crate::exact::{Exact, exact};
+use crate::random::{Case, Scale, any_scale, cases, for_all, point};
+use eqspec::bound::backward::{Backward, Functional};
+use eqspec::bound::parameters::{Parameters, Sizes};
+use eqspec::bound::{Assumption, Contraction, Contractor, Effort, Fate};
+use eqspec::domain::knowledge::{Knowledge, Side};
+use eqspec::domain::phase::Bounds;
+use eqspec::domain::{Domain, Reach};
+use eqspec::network::Pair;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::cell::RefCell;
+
+/// Raw material of an assumption and of multipliers.
+#[derive(Debug, Clone)]
+struct Draw {
+    /// Coefficients of guard rows; of the violation over f1, f2 and f1 - f2.
+    guard: Vec<Vec<f64>>,
+    violation: [Vec<f64>; 3],
+    /// Whether the guard is an exact confidence for class 0 instead.
+    confident: bool,
+    /// Whether the signs of some neurons are assumed.
+    split: bool,
+    multipliers: Vec<f64>,
+    steps: i32,
+}
+
+fn draws() -> impl Strategy<Value = Draw> {
+    let coefficients = || vec(prop_oneof![Just(0.0), Just(1.0), Just(-1.0), -2.0f64..2.0], 4);
+    let multiplier = prop_oneof![
+        2 => Just(0.0),
+        8 => -1.0f64..1.0,
+        1 => Just(1e9),
+        1 => Just(-1e9),
+        1 => Just(1.0),
+    ];
+    let violation = (coefficients(), coefficients(), coefficients());
+    let choices = (any::<bool>(), any::<bool>(), 0i32..4);
+    (vec(coefficients(), 0..3), violation, choices, vec(multiplier, 97)).prop_map(
+        |(guard, (a, b, d), (confident, split, steps), multipliers)| Draw {
+            guard,
+            violation: [a, b, d],
+            confident,
+            split,
+            multipliers,
+            steps,
+        },
+    )
+}
+
+/// Exact values of all layers at one input.
+struct Values {
+    input: Vec<Exact>,
+    x: Vec<Vec<Exact>>,
+    y: Vec<Vec<Exact>>,
+}
+
+impl Values {
+    fn of(case: &Case, input: &[f64]) -> Self {
+        let ([first, second], input) = (case.truths(), point(input));
+        Self { x: first.layers(&input), y: second.layers(&input), input }
+    }
+
+    fn last(&self) -> (&[Exact], &[Exact]) {
+        (&self.x[self.x.len() - 1], &self.y[self.y.len() - 1])
+    }
+
+    fn functional(&self, functional: Functional, assumption: &Assumption) -> Exact {
+        let signed = |value: Exact, negative: bool| if negative { -&value } else { value };
+        match functional {
+            Functional::Target => -&violation(assumption, self),
+            Functional::Input { input, negative } => signed(self.input[input].clone(), negative),
+            Functional::First { layer, neuron, negative } => signed(self.x[layer][neuron].clone(), negative),
+            Functional::Second { layer, neuron, negative } => signed(self.y[layer][neuron].clone(), negative),
+            Functional::Difference { layer, neuron, negative } => {
+                signed(&self.x[layer][neuron] - &self.y[layer][neuron], negative)
+            }
+        }
+    }
+
+    /// Whether a point satisfies what is assumed, the exact confidence with room for its evaluation.
+    fn satisfies(&self, assumption: &Assumption, sides: &[Side]) -> bool {
+        let (x, outputs) = (self.last().0, assumption.outputs());
+        let row = |l: usize| row_value(&assumption.guard[l * outputs..(l + 1) * outputs], x, assumption.constants[l]);
+        let entropy = assumption.entropy.clone();
+        let soft = entropy.is_empty() || {
+            let values: Vec<f64> = entropy.map(|l| row(l).upward()).collect();
+            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+            least - values.iter().map(|v| (least - v).exp()).sum::<f64>().ln() >= 1e-9
+        };
+        let sided = |s: &Side| {
+            let value = if s.second { &self.y[s.layer][s.index] } else { &self.x[s.layer][s.index] };
+            if s.positive { *value >= 0.0 } else { *value <= 0.0 }
+        };
+        soft && (0..assumption.rows()).all(|l| row(l) >= 0.0)
+            && violation(assumption, self) >= 0.0
+            && sides.iter().all(sided)
+    }
+}
+
+fn row_value(coefficients: &[f64], values: &[Exact], constant: f64) -> Exact {
+    &coefficients.iter().zip(values).map(|(&c, v)| v * c).sum::<Exact>() + &exact(constant)
+}
+
+fn violation(assumption: &Assumption, values: &Values) -> Exact {
+    let (x, y) = values.last();
+    let d: Vec<Exact> = x.iter().zip(y).map(|(a, b)| a - b).collect();
+    let parts = [(&assumption.first, x), (&assumption.second, y), (&assumption.difference, &d)];
+    let sum: Exact = parts.iter().map(|(c, v)| row_value(c, v, 0.0)).sum();
+    &sum + &exact(assumption.constant)
+}
+
+/// An assumption that holds at an anchor, as tightly as binary64 allows.
+fn assumed(draw: &Draw, anchor: &Values) -> Assumption {
+    let outputs = anchor.last().0.len();
+    let cut = |c: &Vec<f64>| c[..outputs].to_vec();
+    let mut rows: Vec<Vec<f64>> = draw.guard.iter().map(cut).collect();
+    let confident = draw.confident && outputs > 1;
+    if confident {
+        rows = (1..outputs).map(|l| (0..outputs).map(|o| f64::from(o == 0) - f64::from(o == l)).collect()).collect();
+    }
+    let x = anchor.last().0;
+    let mut constants: Vec<f64> = rows.iter().map(|r| (-&row_value(r, x, 0.0)).upward()).collect();
+    if confident {
+        // z_0 - LSE(z_l) is the soft minimum of the rows; the same constant in all of them.
+        let leads: Vec<f64> = rows.iter().map(|r| row_value(r, x, 0.0).upward()).collect();
+        let least = leads.iter().copied().fold(f64::INFINITY, f64::min);
+        let soft = least - leads.iter().map(|v| (least - v).exp()).sum::<f64>().ln();
+        constants = vec![2e-9 - soft + 1e-12 * soft.abs(); rows.len()];
+    }
+    let [first, second, difference] = [0, 1, 2].map(|k| cut(&draw.violation[k]));
+    let mut assumption = Assumption {
+        entropy: 0..if confident { rows.len() } else { 0 },
+        guard: rows.concat(),
+        constants,
+        first,
+        second,
+        difference,
+        constant: 0.0,
+        strict: false,
+    };
+    assumption.constant = (-&violation(&assumption, anchor)).upward();
+    assumption
+}
+
+/// Everything that can be bounded.
+fn functionals(pair: &Pair) -> Vec<Functional> {
+    let mut list = vec![Functional::Target];
+    for negative in [false, true] {
+        list.extend((0..pair.inputs()).map(|input| Functional::Input { input, negative }));
+        for layer in 0..pair.depth() - 1 {
+            for neuron in 0..pair.first[layer].rows {
+                list.push(Functional::First { layer, neuron, negative });
+                list.push(Functional::Second { layer, neuron, negative });
+                list.push(Functional::Difference { layer, neuron, negative });
+            }
+        }
+    }
+    list
+}
+
+/// The signs that some neurons have at the anchor.
+fn sides(anchor: &Values) -> Vec<Side> {
+    let hidden = anchor.x.len() - 1;
+    let all = (0..hidden).flat_map(|layer| (0..anchor.x[layer].len()).map(move |index| (layer, index)));
+    all.flat_map(|(layer, index)| {
+        let side = |second: bool, value: &Exact| Side { second, layer, index, positive: *value >= 0.0 };
+        [side(false, &anchor.x[layer][index]), side(true, &anchor.y[layer][index])]
+    })
+    .step_by(3)
+    .collect()
+}
+
+/// Fills multipliers with the draw's numbers, each in its range.
+fn fill(parameters: &mut Parameters, numbers: &[f64]) {
+    let mut numbers = numbers.iter().copied().cycle();
+    let mut all = |values: &mut Vec<f64>, range: &dyn Fn(f64) -> f64| {
+        values.iter_mut().for_each(|v| *v = range(numbers.next().unwrap()));
+    };
+    let (any, not_negative, unit) = (|v: f64| v, |v: f64| v.max(0.0), |v: f64| v.abs().min(1.0));
+    all(&mut parameters.guard.value, &not_negative);
+    all(&mut parameters.violation.value, &not_negative);
+    all(&mut parameters.sides.value, &not_negative);
+    all(&mut parameters.output.value, &any);
+    for layer in &mut parameters.layers {
+        all(&mut layer.link.value, &any);
+        all(&mut layer.first.value, &unit);
+        all(&mut layer.second.value, &unit);
+    }
+}
+
+/// What a run met.
+#[derive(Debug, Default)]
+struct Seen {
+    satisfying: usize,
+    useful: usize,
+    proved: usize,
+    shrunk: usize,
+    entropy: usize,
+}
+
+/// The anchor, every point, the knowledge of a propagation, and the assumption; `None` if numbers overflow.
+fn prepare(case: &Case, draw: &Draw) -> Option<(Pair, Vec<Values>, Knowledge, Assumption)> {
+    let pair = case.pair();
+    let mut reach = Reach::new(Domain::Shared, pair.depth());
+    reach.propagate(&pair, &case.lower, &case.upper)?;
+    let mut knowledge = Knowledge::of(reach.layers(), &case.lower, &case.upper);
+    let values: Vec<Values> = case.samples().iter().map(|x| Values::of(case, x)).collect();
+    if draw.split {
+        sides(&values[0]).into_iter().for_each(|side| knowledge.assume(side));
+    }
+    let assumption = assumed(draw, &values[0]);
+    Some((pair, values, knowledge, assumption))
+}
+
+fn check_bounds(case: &Case, draw: &Draw, seen: &RefCell<Seen>) -> Result<(), TestCaseError> {
+    let Some((pair, values, knowledge, assumption)) = prepare(case, draw) else { return Ok(()) };
+    let mut backward = Backward::new(&pair);
+    backward.take_up(&knowledge);
+    let functionals = functionals(&pair);
+    let sizes = (assumption.rows(), assumption.outputs(), backward.hidden(), knowledge.sides.len());
+    let sizes = Sizes { rows: sizes.0, outputs: sizes.1, hidden: &sizes.2.clone(), sides: sizes.3 };
+    let mut parameters = Parameters::new(functionals.len(), &sizes, 0.0);
+    fill(&mut parameters, &draw.multipliers);
+    for step in 0..=draw.steps {
+        let bounds = backward.evaluate(&functionals, &assumption, &parameters).to_vec();
+        for value in values.iter().filter(|v| v.satisfies(&assumption, &knowledge.sides)) {
+            seen.borrow_mut().satisfying += 1;
+            for (&functional, &bound) in functionals.iter().zip(&bounds).filter(|(_, b)| !b.is_nan()) {
+                let truth = value.functional(functional, &assumption);
+                prop_assert!(truth >= bound, "{functional:?} is {truth:?}, below {bound:e} of {assumption:?}");
+            }
+        }
+        backward.ascend(&functionals, &assumption, &mut parameters, 0.1, step + 1);
+    }
+    seen.borrow_mut().entropy += usize::from(!assumption.entropy.is_empty());
+    Ok(())
+}
+
+#[test]
+fn any_multipliers_give_true_bounds_where_the_assumption_holds() {
+    let seen = RefCell::new(Seen::default());
+    let pairs = cases(1..=3, 1..=4, 1..=4, any_scale(), 3);
+    for_all(1500, (pairs, draws()), |(case, draw)| check_bounds(&case, &draw, &seen));
+    let seen = seen.into_inner();
+    assert!(seen.satisfying > 1000 && seen.entropy > 100, "{seen:?}");
+}
+
+fn within(bounds: &Bounds, values: &[Exact]) -> bool {
+    let ends = bounds.lower.iter().zip(&bounds.upper);
+    values.iter().zip(ends).all(|(v, (&l, &u))| *v >= l && *v <= u)
+}
+
+fn contains(knowledge: &Knowledge, values: &Values) -> bool {
+    let input = Bounds { lower: knowledge.lower.clone(), upper: knowledge.upper.clone() };
+    let layer = |l: usize| {
+        let (x, y) = (&values.x[l], &values.y[l]);
+        let d: Vec<Exact> = x.iter().zip(y).map(|(a, b)| a - b).collect();
+        let known = &knowledge.layers[l];
+        within(&known.x, x) && within(&known.y, y) && within(&known.d, &d)
+    };
+    within(&input, &values.input) && (0..values.x.len()).all(layer)
+}
+
+fn check_contraction(case: &Case, draw: &Draw, seen: &RefCell<Seen>) -> Result<(), TestCaseError> {
+    let Some((pair, values, knowledge, assumption)) = prepare(case, draw) else { return Ok(()) };
+    let mut reach = Reach::new(Domain::Shared, pair.depth());
+    let effort = Effort { rounds: 2 + draw.steps.unsigned_abs() as usize, steps: 12, ..Effort::default() };
+    let before = knowledge.clone();
+    let mut contractor = Contractor::new(&pair);
+    let fate = contractor.contract(knowledge, &assumption, effort, &mut reach, || false);
+    let alive: Vec<&Values> = values.iter().filter(|v| v.satisfies(&assumption, &before.sides)).collect();
+    let mut seen = seen.borrow_mut();
+    seen.satisfying += alive.len();
+    let Fate::Open(left) = fate else {
+        seen.proved += 1;
+        prop_assert!(alive.is_empty(), "a violation that happens was called impossible: {assumption:?}");
+        return Ok(());
+    };
+    let Contraction { knowledge, bound, .. } = *left;
+    seen.shrunk += usize::from(knowledge.lower != before.lower || knowledge.upper != before.upper);
+    seen.useful += usize::from(knowledge.unstable() < before.unstable());
+    for value in alive {
+        prop_assert!(contains(&knowledge, value), "an input that satisfies the assumption was lost: {assumption:?}");
+        prop_assert!(violation(&assumption, value) <= bound);
+        prop_assert!(reach.propagate_within(&pair, &knowledge).is_ok());
+    }
+    Ok(())
+}
+
+#[test]
+fn contraction_keeps_every_input_that_violates() {
+    let seen = RefCell::new(Seen::default());
+    let pairs = cases(1..=3, 1..=4, 1..=4, prop_oneof![3 => Just(Scale::Plain), 1 => Just(Scale::Quarters)], 3);
+    for_all(400, (pairs, draws()), |(case, draw)| check_contraction(&case, &draw, &seen));
+    let seen = seen.into_inner();
+    assert!(seen.satisfying > 400 && seen.shrunk > 40 && seen.useful > 40, "{seen:?}");
+}
+
+/// Raising the bar above what is possible must be noticed at least sometimes, or contraction proves nothing.
+#[test]
+fn contraction_proves_what_is_far_from_violated() {
+    let seen = RefCell::new(Seen::default());
+    let pairs = cases(1..=3, 1..=4, 1..=4, Just(Scale::Plain), 3);
+    for_all(200, (pairs, draws()), |(case, mut draw)| {
+        draw.split = false;
+        let Some((pair, _, knowledge, mut assumption)) = prepare(&case, &draw) else { return Ok(()) };
+        assumption.constant -= 1e6;
+        let mut reach = Reach::new(Domain::Shared, pair.depth());
+        let fate = Contractor::new(&pair).contract(knowledge, &assumption, Effort::default(), &mut reach, || false);
+        prop_assert!(matches!(fate, Fate::Proved));
+        seen.borrow_mut().proved += 1;
+        Ok(())
+    });
+    assert!(seen.into_inner().proved >= 200);
+}
+
+/// Without hidden layers the bound of a target without guards is the minimum over the box.
+#[test]
+fn a_linear_target_is_bounded_exactly() {
+    let pairs = cases(1..=1, 1..=4, 1..=4, Just(Scale::Plain), 1).prop_map(|mut case| {
+        case.layers.iter_mut().flatten().for_each(|w| w.uncertain = None);
+        case
+    });
+    for_all(500, (pairs, draws()), |(case, mut draw)| {
+        (draw.guard, draw.confident, draw.split) = (Vec::new(), false, false);
+        let Some((pair, _, knowledge, assumption)) = prepare(&case, &draw) else { return Ok(()) };
+        let mut backward = Backward::new(&pair);
+        backward.take_up(&knowledge);
+        let parameters = backward.start(&[Functional::Target], &assumption);
+        let bound = backward.evaluate(&[Functional::Target], &assumption, &parameters)[0];
+        // The corner that minimises, evaluated exactly.
+        let truth = Values::of(&case, &backward.corner()).functional(Functional::Target, &assumption).upward();
+        prop_assert!(bound <= truth && truth - bound <= 1e-9 * (1.0 + truth.abs() + 1e3), "{bound} for {truth}");
+        Ok(())
+    });
+}
