@@ -12,6 +12,7 @@ from typing import TypeAlias
 from eqspec import compile as compiler
 from eqspec.api.report import Report, hint
 from eqspec.errors import Diagnostic, InputError
+from eqspec.spec import ast
 from eqspec.tasks.batch import run_all
 from eqspec.tasks.monitor import Monitor
 from eqspec.tasks.run import Options, Runner, cores
@@ -23,11 +24,18 @@ StrPath: TypeAlias = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Spec:
-    """A compiled spec: its tasks in order, its searches, and what was noticed on the way."""
+    """A compiled spec: its tasks in order, its searches, what was noticed on the way, and the syntax tree of its file.
+
+    `str` of it is the file as `eqspec fmt` writes it.
+    """
 
     tasks: tuple[Task, ...]
     searches: tuple[Search, ...]
     warnings: tuple[Diagnostic, ...]
+    file: ast.File | None = None
+
+    def __str__(self) -> str:
+        return repr(self) if self.file is None else str(self.file)
 
     def select(
         self,
@@ -93,9 +101,14 @@ def load(
     return _spec(compiler.load(os.fspath(path), params, only=_several(checks)))
 
 
-def loads(text: str, params: Mapping[str, compiler.Override] | None = None, *, directory: StrPath = ".") -> Spec:
-    """Compile the text of a spec; paths in it are relative to `directory`. SpecError with everything that is wrong."""
-    return _spec(compiler.loads(text, params, directory=os.fspath(directory)))
+def loads(
+    text: str | ast.File, params: Mapping[str, compiler.Override] | None = None, *, directory: StrPath = "."
+) -> Spec:
+    """Compile the text of a spec, or one built in memory from `eqspec.spec.ast`.
+
+    Paths in it are relative to `directory`. SpecError with everything that is wrong.
+    """
+    return _spec(compiler.loads(str(text), params, directory=os.fspath(directory)))
 
 
 def check(
@@ -129,7 +142,7 @@ def check(
 
 
 def _spec(compiled: compiler.Compiled) -> Spec:
-    return Spec(compiled.tasks, compiled.finds, compiled.diagnostics)
+    return Spec(compiled.tasks, compiled.finds, compiled.diagnostics, compiled.program.root.file)
 
 
 def _several(given: Iterable[str] | str | None) -> list[str] | None:

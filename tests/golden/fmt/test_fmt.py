@@ -17,3 +17,11 @@ def test_a_messy_file_gets_the_style() -> None:
 def test_the_examples_of_the_language_have_the_style() -> None:
     text = (HERE / "style.eqspec").read_text(encoding="utf-8")
     assert formatted(text) == text
+
+
+def test_the_example_specs_have_the_style(root: Path) -> None:
+    found = sorted((root / "specs").rglob("*.eqspec"))
+    assert found
+    for path in found:
+        text = path.read_text(encoding="utf-8")
+        assert formatted(text) == text, f"run eqspec fmt {path.relative_to(root)}"

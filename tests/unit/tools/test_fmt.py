@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import eqspec
 from eqspec.cli import main
 from eqspec.spec import ast, parse_text
 
@@ -105,3 +106,14 @@ def test_a_file_built_in_memory_has_blank_lines_between_its_parts() -> None:
         'network f      = "f.onnx" in s',
         'network longer = "g.onnx" in s',
     ]
+
+
+def test_a_spec_shows_itself_and_one_built_in_memory_is_compiled(root: Path) -> None:
+    folder = root / "specs" / "tiny"
+    spec = eqspec.load(folder / "tiny.eqspec")
+    assert str(spec) == (folder / "tiny.eqspec").read_text(encoding="utf-8")
+    assert spec.file is not None
+    some = ast.File(ast.Number("1"), tuple(d for d in spec.file.declarations if not isinstance(d, ast.Check))[:-1])
+    assert eqspec.loads(some, directory=folder).tasks == ()
+    again = eqspec.loads(spec.file, directory=folder)
+    assert [task.id for task in again.tasks] == [task.id for task in spec.tasks]
