@@ -1,6 +1,21 @@
-//! The natural logarithm with a proven error, from the four operations alone.
+//! The natural logarithm with a proven error, and a lower bound of the exponential, from the four operations alone.
 
-use super::round::U;
+use super::round::{U, add_down, div_down, mul_down};
+
+/// At most e^x, to about five parts in a million for moderate x: (1 + x / n)^n <= e^x for every x >= -n, here n = 2^20, rounded down at every step.
+#[must_use]
+pub fn exp_below(x: f64) -> f64 {
+    let n = f64::from(1u32 << 20);
+    // 1 + x / n must not be negative, and e^x is next to nothing long before.
+    if x.is_nan() || x <= -1000.0 {
+        return 0.0;
+    }
+    let mut power = add_down(1.0, div_down(x.min(700.0), n));
+    for _ in 0..20 {
+        power = mul_down(power, power);
+    }
+    power.max(0.0)
+}
 
 /// ln x and a bound on its error, for finite x > 0; (NaN, NaN) otherwise.
 ///
@@ -34,6 +49,16 @@ pub fn ln(x: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_exponential_is_bounded_closely_from_below() {
+        for x in [-900.0, -30.0, -3.0, -1e-9, 0.0, 1e-9, 0.5, 3.0, 30.0, 699.0, 1e300] {
+            let (below, true_value) = (exp_below(x), x.exp());
+            assert!(below <= true_value * (1.0 + 4.0 * U), "{x}");
+            assert!(x.abs() > 3.0 || below >= true_value * (1.0 - 1e-5), "{x}");
+        }
+        assert!(exp_below(f64::NAN) == 0.0 && exp_below(f64::NEG_INFINITY) == 0.0);
+    }
 
     #[test]
     fn agrees_with_the_library_within_its_error() {

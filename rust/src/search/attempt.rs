@@ -16,6 +16,8 @@ use crate::domain::reach::Failure;
 use crate::domain::{Domain, Output, Reach};
 use crate::lp::RegionRow;
 use crate::lp::certified::Scratch;
+use crate::numeric::log::exp_below;
+use crate::numeric::round::add_down;
 use crate::property::{Certainty, Violation};
 use std::sync::mpsc;
 
@@ -136,7 +138,20 @@ impl<'a> Attempt<'a> {
         for (g, guard) in property.guards.iter().enumerate() {
             let concerned: Vec<usize> =
                 node.open.iter().filter(|&o| property.obligations[o].guard == Some(g)).collect();
-            if !concerned.is_empty() && guard.rows.iter().any(|r| output.upper(r, &mut self.row) < 0.0) {
+            if concerned.is_empty() {
+                continue;
+            }
+            let mut below = 0.0;
+            let mut excluded = false;
+            for (l, row) in guard.rows.iter().enumerate() {
+                let upper = output.upper(row, &mut self.row);
+                excluded |= upper < 0.0;
+                if guard.confidence.as_ref().is_some_and(|c| c.rows.contains(&l)) {
+                    below = add_down(below, exp_below(-upper));
+                }
+            }
+            // z_k - LSE(z_l) >= t means that the sum of exp(-(z_k - z_l - t)) is at most 1.
+            if excluded || below > 1.0 {
                 self.candidates.tally.stages.guard += 1;
                 for o in concerned {
                     node.open.close(o);
