@@ -21,6 +21,7 @@ LAYERS = (
     {"settings"},
     {"property"},
     {"lp"},
+    {"bound"},
     {"search"},
     {"python"},
 )
@@ -54,12 +55,24 @@ def _climbs(parts: tuple[str, ...], code: str) -> Iterator[str]:
     """The crate's modules that a file reaches by `super::super::name`; `parts` is its path below src without the
     suffix.
 
-    A test module at the end of a file is left out: there `super` is the file itself.
+    In a module inside the file, `super` begins one step further in. A test module at the end of a file is left out.
     """
     nesting = len([part for part in parts if part != "mod"])
-    for found in re.finditer(r"\b((?:super::)+)\s*(\w+)", code.partition("#[cfg(test)]")[0]):
-        if found[1].count("super::") >= nesting:
+    code = code.partition("#[cfg(test)]")[0]
+    for found in re.finditer(r"\b((?:super::)+)\s*(\w+)", code):
+        if found[1].count("super::") >= nesting + _modules_around(code[: found.start()]):
             yield found[2]
+
+
+def _modules_around(code: str) -> int:
+    """How many inline modules are open at the end of a piece of code."""
+    opened: list[bool] = []
+    for brace in re.finditer(r"(\bmod\s+\w+\s*)?\{|\}", code):
+        if brace[0] == "}":
+            del opened[-1:]
+        else:
+            opened.append(brace[1] is not None)
+    return sum(opened)
 
 
 def breaches(sources: Mapping[str, str]) -> list[str]:
@@ -88,6 +101,15 @@ def test_the_core_keeps_to_its_layers(root: Path) -> None:
     assert breaches(sources) == []
 
 
+def test_the_layers_are_those_of_the_document(root: Path) -> None:
+    text = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.partition("## Rust")[2].partition("##")[0]
+    rows = [re.findall(r"`(\w+)`", row) for row in re.findall(r"^\| (`[^|]*) \|", table, flags=re.MULTILINE)]
+    modules = [module for row in rows for module in row]
+    assert set(modules) == set(RANK)
+    assert [RANK[module] for module in modules] == sorted(RANK[module] for module in modules)
+
+
 def test_the_core_names_no_python_outside_its_boundary(root: Path) -> None:
     folder = root / "rust" / "src"
     inside = [path for path in folder.rglob("*.rs") if path.relative_to(folder).parts[0] not in ("python", "lib.rs")]
@@ -104,6 +126,7 @@ def test_the_core_names_no_python_outside_its_boundary(root: Path) -> None:
         ("error.rs", "use crate::numeric::round::U;"),
         ("domain/affine.rs", "use super::super::search::Queue;"),
         ("network/mod.rs", "use super::domain::Zonotope;"),
+        ("python/mod.rs", "mod inner {\n    use super::super::python::x;\n    fn f() {}\n}\nuse super::misc::g;"),
         ("misc.rs", ""),
         ("domain/relu.rs", "use crate::Verdict;"),
     ],
@@ -119,6 +142,7 @@ def test_a_breach_is_seen(name: str, code: str) -> None:
         ("domain/relu.rs", "//! Decided later, see [`crate::search`].\nuse super::columns::Columns;"),
         ("error.rs", "#[cfg(test)]\nmod tests {\n    use super::Error;\n}"),
         ("python/mod.rs", "use crate::search::solve;"),
+        ("python/mod.rs", "mod run;\nmod inner {\n    fn f() {}\n    use super::run::solve;\n}"),
         ("lib.rs", "pub mod python;"),
     ],
 )
