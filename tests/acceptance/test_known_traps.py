@@ -132,6 +132,23 @@ def test_a_planted_violation_is_never_proved_away(seed: int, inputs: int) -> Non
         assert verdicts(networks, box, claim) == {"unknown"}
 
 
+def test_many_inputs_are_split_by_phase_and_nothing_false_is_proved() -> None:
+    """Beyond 64 inputs the signs of neurons are assumed, one by one, instead of halving the box."""
+    inputs, taken_apart = 70, 0
+    for seed in range(4):
+        rng = np.random.default_rng([seed, inputs])
+        reference, candidate = random_pair(rng, inputs)
+        points = np.sign(rng.normal(size=(2000, inputs)))
+        difference = outputs(reference, points) - outputs(candidate, points)
+        output = int(np.abs(difference).max(0).argmax())
+        claim = _core.Property.epsilon(float(np.abs(difference[:, output]).max()) - 1e-7, "linf", [output])
+        ends = (-np.ones(inputs), np.ones(inputs))
+        solution = _core.solve(pair(reference, candidate), *ends, claim, settings(boxes=15), confirm=refuse)
+        assert solution.verdict == "unknown"
+        taken_apart += solution.splits
+    assert taken_apart > 0
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_a_bound_one_float_below_the_truth_is_never_proved(seed: int) -> None:
     """All neurons active: the largest difference is known exactly, and only honest rounding keeps bounds above it."""
