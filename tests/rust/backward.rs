@@ -178,7 +178,9 @@ fn sides(anchor: &Values) -> Vec<Side> {
 fn fill(parameters: &mut Parameters, numbers: &[f64]) {
     let mut numbers = numbers.iter().copied().cycle();
     let mut all = |values: &mut Vec<f64>, range: &dyn Fn(f64) -> f64| {
-        values.iter_mut().for_each(|v| *v = range(numbers.next().unwrap()));
+        for v in values.iter_mut() {
+            *v = range(numbers.next().unwrap());
+        }
     };
     let (any, not_negative, unit) = (|v: f64| v, |v: f64| v.max(0.0), |v: f64| v.abs().min(1.0));
     all(&mut parameters.guard.value, &not_negative);
@@ -210,7 +212,9 @@ fn prepare(case: &Case, draw: &Draw) -> Option<(Pair, Vec<Values>, Knowledge, As
     let mut knowledge = Knowledge::of(reach.layers(), &case.lower, &case.upper);
     let values: Vec<Values> = case.samples().iter().map(|x| Values::of(case, x)).collect();
     if draw.split {
-        sides(&values[0]).into_iter().for_each(|side| knowledge.assume(side));
+        for side in sides(&values[0]) {
+            knowledge.assume(side);
+        }
     }
     let assumption = assumed(draw, &values[0]);
     Some((pair, values, knowledge, assumption))

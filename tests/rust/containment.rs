@@ -3,7 +3,7 @@
 //! so the radius really has to cover the arithmetic.
 
 use crate::exact::exact;
-use crate::random::{Case, Scale, any_scale, cases, extreme_scale, for_all};
+use crate::random::{Case, Scale, Weights, any_scale, cases, extreme_scale, for_all};
 use crate::trace::{Phases, follow};
 use eqspec::domain::affine::Mass;
 use eqspec::domain::columns::Columns;
@@ -91,8 +91,17 @@ fn the_naive_domain_contains_what_happens() {
     contains(Domain::Naive);
 }
 
+/// Rounding a weight of 1e160 is worth 1e143, and times the smallest number still more than the smallest number.
 #[test]
 #[ignore = "an error below the smallest subnormal is lost before a huge weight multiplies it"]
+fn an_error_that_underflows_alone_is_paid_for() {
+    let layer = |w: f64| Weights { weight: vec![vec![w]], bias: vec![0.0], uncertain: None };
+    let layers = vec![[layer(1.048_774_288_346_474_1e159), layer(-8.271_185_581_626_208e159)]];
+    let case = Case { layers, lower: vec![0.0], upper: vec![0.0], points: vec![vec![-1.0]] };
+    contained(&case, Domain::Paper, &mut Seen::default()).unwrap();
+}
+
+#[test]
 fn numbers_that_overflow_and_underflow_are_contained_or_given_up() {
     for domain in [Domain::Shared, Domain::Paper, Domain::Naive] {
         let seen = run(domain, extreme_scale());
