@@ -8,7 +8,7 @@ use super::worker::Context;
 use crate::domain::reach::Layer;
 use crate::domain::{Combination, Output};
 use crate::lp::{Answer, LinearProgram, Multipliers, RegionRow, certified, program};
-use crate::property::{Certainty, Violation};
+use crate::property::Violation;
 
 /// A box that waits for linear programs.
 pub struct Asked {
@@ -103,7 +103,7 @@ impl Attempt<'_> {
                 let point = answer.points.get(n * columns..(n + 1) * columns);
                 if let Some(e) = point.filter(|p| p.iter().all(|v| v.is_finite())) {
                     let at = |i: usize| (centre[i] + radius[i] * e[i]).clamp(node.lower[i], node.upper[i]);
-                    if self.candidates.attempt(&node, Certainty::Beyond, at) {
+                    if self.candidates.attempt(&node, at) {
                         return Outcome::Closed;
                     }
                 }

@@ -18,7 +18,7 @@ use crate::lp::RegionRow;
 use crate::lp::certified::Scratch;
 use crate::numeric::log::exp_below;
 use crate::numeric::round::add_down;
-use crate::property::{Certainty, Violation};
+use crate::property::Violation;
 use std::sync::mpsc;
 
 /// What became of a box.
@@ -88,7 +88,7 @@ impl<'a> Attempt<'a> {
             shared.set_initial_bound(output.largest_difference(property.reported.iter().copied()));
         }
         // The centre first: it is cheap, and it tells whether guards are ever met.
-        if self.candidates.attempt(&node, Certainty::Beyond, |i| centre(&node, i)) {
+        if self.candidates.attempt(&node, |i| centre(&node, i)) {
             return Outcome::Closed;
         }
         self.exclude_guards(&mut node);
@@ -100,7 +100,7 @@ impl<'a> Attempt<'a> {
         if self.refute(&node, &worst, first) {
             return Outcome::Closed;
         }
-        if worst.within_rounding {
+        if worst.within_rounding && self.touches(&node, &worst) {
             shared.prove(node.depth, opened - node.open.len());
             self.candidates.tally.limited += 1;
             return Outcome::Split(node, None);
@@ -173,7 +173,6 @@ impl<'a> Attempt<'a> {
                 node.open.close(o);
                 continue;
             }
-            // Halving shrinks neither rounding nor what is decided only by it.
             worst.within_rounding &= matches!(violation, Violation::Linear { .. }) && bound <= 4.0 * self.row.err;
             let bound = if bound.is_nan() { f64::INFINITY } else { bound };
             if bound > worst.bound {
@@ -186,10 +185,6 @@ impl<'a> Attempt<'a> {
     /// Looks for a counterexample: the corner that the worst row points to (on the first box, of every open row), gradients.
     fn refute(&mut self, node: &Node, worst: &Worst, first: bool) -> bool {
         let Context { property, settings, .. } = self.context;
-        let certainty = if worst.within_rounding { Certainty::Possible } else { Certainty::Beyond };
-        if worst.within_rounding && self.candidates.attempt(node, certainty, |i| centre(node, i)) {
-            return true;
-        }
         for o in node.open.iter().filter(|&o| first || o == worst.obligation) {
             let violation = &property.obligations[o].violation;
             if !matches!(violation, Violation::Linear { .. }) {
@@ -198,7 +193,7 @@ impl<'a> Attempt<'a> {
             violation.upper(&output_of(&self.reach, &self.context), &mut self.row);
             let side = &self.row.generators;
             let corner = |i: usize| if side[i] >= 0.0 { node.upper[i] } else { node.lower[i] };
-            if self.candidates.attempt(node, certainty, corner) {
+            if self.candidates.attempt(node, corner) {
                 return true;
             }
         }
@@ -209,6 +204,17 @@ impl<'a> Attempt<'a> {
             (false, _) => None,
         };
         zeal.is_some_and(|zeal| self.candidates.attack(node, zeal))
+    }
+
+    /// Whether the limit is met, up to rounding, inside the box: where the worst row points to, or at the centre.
+    fn touches(&mut self, node: &Node, worst: &Worst) -> bool {
+        self.context.property.obligations[worst.obligation]
+            .violation
+            .upper(&output_of(&self.reach, &self.context), &mut self.row);
+        let side = &self.row.generators;
+        let corner = |i: usize| if side[i] >= 0.0 { node.upper[i] } else { node.lower[i] };
+        self.candidates.touches(worst.obligation, corner)
+            || self.candidates.touches(worst.obligation, |i| centre(node, i))
     }
 
     /// The parent's multipliers on this box: one row per obligation.
@@ -237,7 +243,7 @@ impl<'a> Attempt<'a> {
 struct Worst {
     bound: f64,
     obligation: usize,
-    /// Whether all open bounds miss their limit by no more than rounding.
+    /// Whether all open bounds miss their limit by no more than rounding, which halving does not shrink.
     within_rounding: bool,
 }
 

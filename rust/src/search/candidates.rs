@@ -7,11 +7,14 @@ use super::shared::Tally;
 use super::worker::Context;
 use super::{Node, Request};
 use crate::network::eval::{Evaluation, Evaluator};
-use crate::property::Certainty;
+use crate::property::{Certainty, Open};
 use std::sync::mpsc;
 
 /// After so many refusals by the exact replay a worker stops asking: it is then stuck on a boundary that binary64 cannot resolve.
 const PATIENCE: u64 = 1000;
+
+/// So many points that may violate the claim only within the error of their evaluation are replayed.
+const DOUBTFUL: u64 = 64;
 
 /// A worker's tools for trying points.
 pub struct Candidates<'a> {
@@ -39,7 +42,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// Tries the point that `coordinate` gives per free input; true if it became the witness.
-    pub fn attempt(&mut self, node: &Node, certainty: Certainty, coordinate: impl Fn(usize) -> f64) -> bool {
+    pub fn attempt(&mut self, node: &Node, coordinate: impl Fn(usize) -> f64) -> bool {
         let Context { pair, property, shared, whole, free, .. } = self.context;
         self.point.clear();
         self.point.extend((0..free.len()).map(coordinate));
@@ -47,15 +50,24 @@ impl<'a> Candidates<'a> {
         if property.guard_met(&self.evaluation) {
             shared.saw_guard();
         }
-        // Without error bounds the outputs count as exact; where an error may decide, they are taken with theirs at once.
-        let promising =
-            certainty == Certainty::Possible || property.violated(&node.open, &self.evaluation, Certainty::Beyond);
-        if !promising || self.tally.refused >= PATIENCE {
+        // Without error bounds the outputs count as exact, so this passes over what only an error could make violating...
+        let certainly = property.violated(&node.open, &self.evaluation, Certainty::Beyond);
+        // ...which ties and limits met exactly need; but the replay is dear, so a worker asks for such points only so often.
+        let near = !certainly && property.violated(&node.open, &self.evaluation, Certainty::Possible);
+        let possibly = near && self.tally.doubtful < DOUBTFUL && {
+            self.evaluator.at_with_error(pair, &self.point, &mut self.evaluation);
+            property.violated(&node.open, &self.evaluation, Certainty::Possible)
+        };
+        if !(certainly || possibly) || self.tally.refused >= PATIENCE {
             return false;
         }
-        self.evaluator.at_with_error(pair, &self.point, &mut self.evaluation);
-        if !property.violated(&node.open, &self.evaluation, certainty) {
-            return false;
+        if possibly {
+            self.tally.doubtful += 1;
+        } else {
+            self.evaluator.at_with_error(pair, &self.point, &mut self.evaluation);
+            if !property.violated(&node.open, &self.evaluation, Certainty::Beyond) {
+                return false;
+            }
         }
         let mut input = whole.lower.clone();
         for (&i, &x) in free.iter().zip(&self.point) {
@@ -70,11 +82,21 @@ impl<'a> Candidates<'a> {
         false
     }
 
+    /// Whether an obligation is, at a point, within rounding of being violated: then no bound can exclude it there, however small the box.
+    pub fn touches(&mut self, obligation: usize, coordinate: impl Fn(usize) -> f64) -> bool {
+        let Context { pair, property, free, .. } = self.context;
+        self.point.clear();
+        self.point.extend((0..free.len()).map(coordinate));
+        self.evaluator.at_with_error(pair, &self.point, &mut self.evaluation);
+        let only = Open::only(obligation, property.obligations.len());
+        property.violated(&only, &self.evaluation, Certainty::Possible)
+    }
+
     /// Attacks a node by gradients; true if a witness was found.
     pub fn attack(&mut self, node: &Node, zeal: Zeal) -> bool {
         let mut attack = std::mem::take(&mut self.attack);
         let context = self.context;
-        let found = attack.run(&context, node, zeal, |point| self.attempt(node, Certainty::Beyond, |i| point[i]));
+        let found = attack.run(&context, node, zeal, |point| self.attempt(node, |i| point[i]));
         self.attack = attack;
         found
     }

@@ -8,7 +8,7 @@ use super::worker::Context;
 use super::{Node, split};
 use crate::bound::{Assumption, Contraction, Effort, Fate};
 use crate::domain::{Domain, Knowledge};
-use crate::property::{Certainty, Open, Violation};
+use crate::property::{Open, Violation};
 use std::sync::Arc;
 
 /// Up to so many free inputs, halving them beats contracting bounds: on ACAS Xu (5 inputs) a contraction saved a dozen boxes and cost hundreds, on jets (16)
@@ -63,7 +63,7 @@ impl Attempt<'_> {
                 Fate::Open(left) => {
                     let within = |i: usize, x: f64| x.clamp(node.lower[i], node.upper[i]);
                     let corner = |i: usize| left.corner.get(i).map_or(node.lower[i], |&x| within(i, x));
-                    if self.candidates.attempt(&node, Certainty::Beyond, corner) {
+                    if self.candidates.attempt(&node, corner) {
                         return Outcome::Closed;
                     }
                     match self.take_apart(&node, o, *left) {

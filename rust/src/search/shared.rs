@@ -24,6 +24,8 @@ pub struct Tally {
     pub limited: u64,
     /// Candidates that failed only the exact replay.
     pub refused: u64,
+    /// Candidates replayed though only the error of their evaluation made them violating.
+    pub doubtful: u64,
     /// By stage.
     pub stages: Stages,
 }
