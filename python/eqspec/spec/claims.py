@@ -19,9 +19,6 @@ from eqspec.spec.spaces import SpaceFacts, require_unit
 from eqspec.spec.suggest import did_you_mean, enumerate_names
 from eqspec.spec.values import UNKNOWN, Form, Value
 
-CONFIDENCE_BELOW_HALF = False
-"""Whether the engine decides confidences below 1/2 for more than two classes."""
-
 
 @dataclass(frozen=True)
 class EpsilonClaim:
@@ -190,12 +187,6 @@ def _confidence(delta: Fraction, guard: ast.Guard, n: int, findings: Findings, s
             message = f"confidence >= {text} holds for every input of a {n}-class net: this is plain top1"
             findings.add(warning("W301", message, span, help="leave the guard out"))
         return Top1Claim()
-    if delta < Fraction(1, 2) and not CONFIDENCE_BELOW_HALF:
-        hint = "use 'margin >= t', or a confidence of at least 0.5"
-        raise Fault(error("E303", "confidence below 1/2 is not supported yet", span, help=hint))
-    if delta == Fraction(1, 2) and n > 2 and not searching:
-        message = f"for {n} classes confidence >= 0.5 is proved as full top1"
-        findings.add(warning("W302", message, span, help="see 'eqspec explain W302'"))
     return ConfidenceClaim(delta)
 
 
