@@ -20,7 +20,7 @@ from eqspec.lp import HighsSolver
 from eqspec.networks.network import Network
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Top1
 from eqspec.tasks.result import Verdict
-from eqspec.tasks.rounding import float_below
+from eqspec.tasks.rounding import float_above, float_below
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Domain
 from small_tasks import network, task
@@ -130,6 +130,34 @@ def test_a_planted_violation_is_never_proved_away(seed: int, inputs: int) -> Non
         claims.append(_core.Property.confidence(math.log(delta / (1 - delta)) - 1e-9, delta))
     for claim in claims:
         assert verdicts(networks, box, claim) == {"unknown"}
+
+
+@pytest.mark.parametrize("inputs", [2, 10])
+@pytest.mark.parametrize("seed", range(3))
+def test_constraints_through_the_violating_point_prove_nothing(seed: int, inputs: int) -> None:
+    """The only violating point lies on the edge of every constraint, and of nothing else that may be cut off."""
+    rng = np.random.default_rng([seed, inputs, 1])
+    reference, candidate = random_pair(rng, inputs)
+    ends = (-np.ones(inputs), np.ones(inputs))
+    points = np.sign(rng.normal(size=(2000, inputs)))
+    difference = np.abs(outputs(reference, points) - outputs(candidate, points)).max(1)
+    worst = points[difference.argmax()]
+    rows = rng.normal(size=(2, inputs))
+    corner = [Fraction(x) for x in worst.tolist()]
+    sides = [sum((Fraction(a) * x for a, x in zip(row, corner, strict=True)), Fraction(0)) for row in rows.tolist()]
+    constraints = (rows, np.array([float_above(side) for side in sides]))
+    claim = _core.Property.epsilon(float(difference.max()) - 1e-7, "linf", [0, 1, 2])
+    for mode in modes():
+        solution = _core.solve(
+            pair(reference, candidate),
+            *ends,
+            claim,
+            settings(**mode),
+            constraints=constraints,
+            answer_lps=HighsSolver().answer,
+            confirm=refuse,
+        )
+        assert solution.verdict == "unknown"
 
 
 def test_many_inputs_are_split_by_phase_and_nothing_false_is_proved() -> None:
