@@ -39,6 +39,11 @@ pub enum Error {
     /// There is nothing to verify.
     #[error("a network needs at least one layer, one input and one output")]
     EmptyNetwork,
+    /// The processor is not in the mode that the bounds suppose.
+    #[error(
+        "this process has changed the processor's floating-point mode (rounding, or flushing of subnormal numbers); no proof would hold. Look for a library built with -ffast-math"
+    )]
+    Arithmetic,
     /// The worker threads could not be started.
     #[error("cannot start worker threads: {0}")]
     Threads(String),

@@ -248,7 +248,6 @@ def test_denormal_weights_count() -> None:
     assert Runner(Options(threads=1)).run(task(network(*reference), network(*candidate), claim)).verdict == "equivalent"
 
 
-@pytest.mark.xfail(reason="backward bounds do not pay for coefficients that underflow")
 def test_coefficients_that_underflow_on_the_way_back_are_paid_for() -> None:
     """0.7 * 1.5e-323 rounds to 1e-323, 5 % too small, and weighs 1e300 x."""
     first = np.zeros((1, 9))

@@ -30,7 +30,7 @@ use crate::domain::phase::Bounds;
 use crate::network::{Affine, Pair};
 use crate::numeric::kernels::{Into, product, transposed_product};
 use crate::numeric::log::ln;
-use crate::numeric::round::{U, down, gamma};
+use crate::numeric::round::{TINY, U, down, gamma};
 use crate::numeric::vectorised;
 
 /// A quantity whose lower bound is sought.
@@ -95,6 +95,8 @@ struct Price {
     first: f64,
     second: f64,
     difference: f64,
+    /// Per functional: coefficients that underflow, times what they multiply.
+    underflow: f64,
 }
 
 /// Coefficients of all functionals at one layer, each m x F.
@@ -264,16 +266,22 @@ impl<'a> Backward<'a> {
             let rounding = gamma(2 * self.pair.first[l].rows + 6);
             let uncertain = |e: usize| maxima.errors[e].as_ref().map_or(0.0, |v| sum(v, e));
             let (e1, e2) = (uncertain(0), uncertain(1));
+            #[allow(clippy::cast_precision_loss)]
+            let tiny = TINY * (8 * (self.pair.first[l].rows + self.pair.first[l].columns + 4)) as f64;
+            let ones = vec![1.0; self.pair.first[l].columns];
+            let sizes = sum(&ones, 0) + sum(&ones, 1) + sum(&ones, 2) + ones.iter().sum::<f64>();
             // The bias products are priced with the constants' mass; here only what is known of the biases themselves.
             self.prices[l] = Price {
-                first: 1.01 * (rounding * sum(&maxima.first, 0) + e1 + maxima.bias_error),
-                second: 1.01 * (rounding * sum(&maxima.second, 1) + e2 + maxima.bias_error),
+                first: 1.01 * (rounding * sum(&maxima.first, 0) + e1 + maxima.bias_error) + tiny,
+                second: 1.01 * (rounding * sum(&maxima.second, 1) + e2 + maxima.bias_error) + tiny,
                 difference: 1.01
                     * (rounding * (sum(&maxima.first, 2) + sum(&maxima.difference, 1))
                         + e1
                         + e2
                         + 2.0 * maxima.bias_error)
-                    + 2.0 * U * maxima.bias,
+                    + 2.0 * U * maxima.bias
+                    + tiny,
+                underflow: tiny * sizes,
             };
         }
     }
@@ -422,7 +430,7 @@ impl<'a> Backward<'a> {
             }
             self.constant[f] = constant;
             self.mass[f] = mass;
-            self.err[f] += gamma(rows + 6) * norm * self.output_size;
+            self.err[f] += (gamma(rows + 6) * norm + TINY * 1e6) * (self.output_size + 1.0);
         }
     }
 
@@ -447,7 +455,8 @@ impl<'a> Backward<'a> {
             }
             self.constant[f] += sums[0];
             self.mass[f] += sums[1];
-            self.err[f] += sums[2] * price.first + sums[3] * price.second + sums[4] * price.difference;
+            self.err[f] +=
+                sums[2] * price.first + sums[3] * price.second + sums[4] * price.difference + price.underflow;
         }
         self.next.resize(n * count);
         let shape = (m, n, count);
@@ -470,6 +479,8 @@ impl<'a> Backward<'a> {
         let m = r.keep.len();
         let side = &mut self.sides[h];
         side.resize(m * functionals.len());
+        #[allow(clippy::cast_precision_loss)]
+        let relu_underflow = TINY * (24 * m) as f64 * (r.size + 1.0);
         for (f, functional) in functionals.iter().enumerate() {
             let range = f * m..(f + 1) * m;
             let (p, q, s) = (
@@ -486,7 +497,8 @@ impl<'a> Backward<'a> {
             relu_column((p, q, s), (sp, sq, ss), (link, alpha, beta), v);
             self.constant[f] += constant;
             self.mass[f] += mass;
-            self.err[f] += 8.0 * U * norm * r.size;
+            // One more unit for the functional that may join here; underflow in each of the 3 m coefficients.
+            self.err[f] += 8.0 * U * (norm + 1.0) * r.size + relu_underflow;
             let sides = self.signs.len();
             for (k, side) in self.signs.iter().enumerate().filter(|(_, side)| side.layer == h) {
                 // Minus beta times what is known to be >= 0.

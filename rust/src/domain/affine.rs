@@ -82,13 +82,21 @@ impl Mass {
     }
 }
 
+/// What |W| multiplies: the error radius, and the rounding of products with the form. `TINY` stands for what underflows here, where a large weight would
+/// otherwise multiply nothing; a form that is exactly zero costs nothing.
+#[inline(always)]
+fn weighed(mass: &Mass, i: usize, rounding: f64) -> f64 {
+    let exact = mass.err[i] == 0.0 && mass.magnitude[i] == 0.0;
+    if exact { 0.0 } else { mass.err[i] + rounding * mass.magnitude[i] + TINY }
+}
+
 /// The error of W z + b, for `columns` generators, into `out` (m).
 #[inline(always)]
 pub fn error(out: &mut Vec<f64>, layer: &Affine, rows: &[usize], mass: &Mass, columns: usize) {
     let rounding = gamma(rows.len() + 2);
     out.clear();
     out.resize(layer.rows, 0.0);
-    add_columns(out, &layer.absolute, rows.iter().map(|&i| (i, mass.err[i] + rounding * mass.magnitude[i])));
+    add_columns(out, &layer.absolute, rows.iter().map(|&i| (i, weighed(mass, i, rounding))));
     if let Some(w) = &layer.weight_error {
         add_columns(out, w, rows.iter().map(|&i| (i, mass.magnitude[i] + mass.err[i])));
     }
@@ -113,14 +121,20 @@ pub fn difference_error(
     let rounding = gamma(terms);
     out.clear();
     out.resize(layer1.rows, 0.0);
-    add_columns(out, &layer1.absolute, rowsd.iter().map(|&i| (i, mass.err[i] + rounding * mass.magnitude[i])));
+    let certain = |layer: &Affine| layer.weight_error.is_none() && layer.bias_error.is_none();
+    let settled = rowsd.iter().all(|&i| mass.err[i] == 0.0 && mass.magnitude[i] == 0.0);
+    if settled && difference.zero && difference.bias.iter().all(|&b| b == 0.0) && certain(layer1) && certain(layer2) {
+        // Equal so far and equal here: d' = 0 exactly.
+        return;
+    }
+    add_columns(out, &layer1.absolute, rowsd.iter().map(|&i| (i, weighed(mass, i, rounding))));
     if !difference.zero {
         // One more unit: the difference of the weights is rounded.
         let rounding = gamma(terms + 2);
         add_columns(
             out,
             &difference.absolute,
-            rows2.iter().map(|&i| (i, second.err[i] * (1.0 + 2.0 * U) + rounding * second.magnitude[i])),
+            rows2.iter().map(|&i| (i, weighed(second, i, rounding) + 2.0 * U * second.err[i])),
         );
     }
     if let Some(w) = &layer1.weight_error {

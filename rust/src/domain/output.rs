@@ -5,6 +5,7 @@
 //! box to box.
 
 use super::columns::Columns;
+use super::phase::larger;
 use super::reach::{Domain, Layer, OWN};
 use crate::numeric::round::{TINY, add_up, gamma, inflate};
 
@@ -44,6 +45,9 @@ impl Row {
     #[must_use]
     pub fn upper(&self) -> f64 {
         let sum: f64 = self.generators.iter().map(|g| g.abs()).sum();
+        if sum == 0.0 && self.err == 0.0 {
+            return self.centre;
+        }
         add_up(add_up(self.centre, inflate(sum, self.generators.len())), self.err)
     }
 
@@ -112,6 +116,7 @@ impl<'a> Output<'a> {
         row.generators.resize(self.generators(), 0.0);
         row.centre = constant;
         let (mut count, mut mass, mut err) = (0, constant.abs(), 0.0);
+        let mut exact = constant == 0.0;
         for (form, o, c) in terms {
             if c == 0.0 {
                 continue;
@@ -152,13 +157,20 @@ impl<'a> Output<'a> {
                     (&l.dp, &l.massd)
                 }
             };
+            // Products may underflow, so what is zero is asked of the forms themselves.
+            exact &= centre.column(0)[o] == 0.0 && of.magnitude[o] == 0.0 && of.err[o] == 0.0;
             row.centre += c * centre.column(0)[o];
             mass += c.abs() * (of.magnitude[o] + centre.column(0)[o].abs());
             err += c.abs() * of.err[o];
         }
         #[allow(clippy::cast_precision_loss)]
         let underflow = TINY * (count * (row.generators.len() + 1)) as f64;
-        row.err = inflate(err + gamma(count + 1) * mass + underflow, 3 * count + 8);
+        row.err = if exact {
+            // Nothing but zeros was added up.
+            0.0
+        } else {
+            inflate(err + gamma(count + 1) * mass + underflow, 3 * count + 8)
+        };
     }
 
     /// An upper bound of a functional over the whole box.
@@ -171,6 +183,6 @@ impl<'a> Output<'a> {
     #[must_use]
     pub fn largest_difference(&self, outputs: impl IntoIterator<Item = usize>) -> f64 {
         let d = &self.layer.d;
-        outputs.into_iter().map(|o| (-d.lower[o]).max(d.upper[o])).fold(0.0, f64::max)
+        outputs.into_iter().map(|o| d.size(o)).fold(0.0, larger)
     }
 }

@@ -49,11 +49,17 @@ impl Bounds {
         for i in 0..m {
             // A known value, such as that of a neuron pruned away, stays exact: outward rounding would make it unstable at 0.
             let known = sums[i] == 0.0 && err[i] == 0.0;
-            sums[i] = inflate(sums[i], columns);
+            sums[i] = if sums[i] == 0.0 { 0.0 } else { inflate(sums[i], columns) };
             let radius = add_up(sums[i], err[i]);
             lower[i] = if known { centre[i] } else { sub_down(centre[i], radius) };
             upper[i] = if known { centre[i] } else { add_up(centre[i], radius) };
         }
+    }
+
+    /// The largest absolute value that quantity i can take; not a number if a bound is not.
+    #[must_use]
+    pub fn size(&self, i: usize) -> f64 {
+        larger(-self.lower[i], self.upper[i])
     }
 
     /// Whether every bound is a finite number.
@@ -62,6 +68,13 @@ impl Bounds {
     pub fn finite(&self) -> bool {
         self.lower.iter().chain(&self.upper).all(|v| v.is_finite())
     }
+}
+
+/// The larger of two numbers; not a number if one of them is not, unlike `f64::max`, which would pass over it.
+#[inline(always)]
+#[must_use]
+pub fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
 }
 
 /// The bounds of x, y and d = x - y tell about each other: x = y + d, y = x - d, d = x - y. Every true triple satisfies all of them, so intersecting

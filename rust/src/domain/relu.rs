@@ -219,7 +219,8 @@ pub fn carry(terms: [(f64, f64, f64); 3], shift: f64, fresh: f64, underflow: f64
     let copied = shift == 0.0 && a + b + c == a.max(b).max(c) && (a == 1.0 || b == 1.0 || c == 1.0);
     let nothing = shift == 0.0 && a + b + c == 0.0;
     let exact = if copied { ea * a + eb * b + ec * c } else { err };
-    (if nothing { 0.0 } else { exact }, inflate(size + shift.abs() + fresh, 16))
+    let magnitude = size + shift.abs() + fresh;
+    (if nothing { 0.0 } else { exact }, if magnitude == 0.0 { 0.0 } else { inflate(magnitude, 16) })
 }
 
 /// Room for products that underflow in each of `columns` entries.

@@ -7,7 +7,7 @@
 
 use super::RegionRow;
 use crate::domain::{Combination, Form, Output, output::Row};
-use crate::numeric::round::{gamma, inflate, mul_up};
+use crate::numeric::round::{TINY, gamma, inflate, mul_up};
 use crate::property::{Guard, Obligation, Property, Violation};
 
 /// Multipliers of one obligation; they fit every box.
@@ -107,7 +107,7 @@ pub fn bound(
     let layer = output.layer();
     let forms = [Form::First, Form::Second, Form::Difference];
     let rounding = gamma(terms + 2);
-    let mut err = rounding * constant_mass;
+    let mut err = rounding * constant_mass + f64::MIN_POSITIVE;
     for (form, column) in forms.iter().zip(&scratch.coefficients) {
         let (mass, centre) = match form {
             Form::First => (&layer.mass1, layer.z1.column(0)),
@@ -117,7 +117,9 @@ pub fn bound(
         for (o, &(_, total)) in column.iter().enumerate() {
             if total != 0.0 {
                 // The rounded coefficient differs from the exact combination of multipliers by at most this, times the size of the output.
-                err += rounding * total * (mass.magnitude[o] + centre[o].abs() + mass.err[o]);
+                #[allow(clippy::cast_precision_loss)]
+                let underflow = TINY * (terms + 2) as f64;
+                err += (rounding * total + underflow) * (mass.magnitude[o] + centre[o].abs() + mass.err[o] + 1.0);
             }
         }
     }

@@ -18,6 +18,20 @@ pub fn gamma(n: usize) -> f64 {
     (n + 2) as f64 * U
 }
 
+/// Whether this thread rounds to nearest and keeps subnormal numbers, as every bound here supposes. Code in the same process can change both (a library built
+/// with `-ffast-math` does when it is loaded), and threads inherit it.
+#[must_use]
+pub fn arithmetic_is_ieee() -> bool {
+    use std::hint::black_box;
+    let (one, half_unit, smallest) = (black_box(1.0), black_box(U), black_box(f64::MIN_POSITIVE));
+    let nearest = one + half_unit == 1.0
+        && -one - half_unit == -1.0
+        && one + 1.5 * half_unit > 1.0
+        && -one - 1.5 * half_unit < -1.0;
+    let gradual = smallest * black_box(0.5) > 0.0 && black_box(TINY) + black_box(TINY) > 0.0 && black_box(TINY) != 0.0;
+    nearest && gradual
+}
+
 /// At least the next representable number: at least the exact result of an operation that was rounded to `x`.
 ///
 /// |x| * 2^-52 is at least one unit in the last place of x, also where that product is subnormal (rounding is monotone and the unit representable), and
@@ -111,6 +125,11 @@ mod tests {
             let (n, d) = (n as u128, 1u128 << 53);
             assert!(n * d <= (n + 2) * (d - n));
         }
+    }
+
+    #[test]
+    fn the_arithmetic_of_tests_is_ieee() {
+        assert!(arithmetic_is_ieee());
     }
 
     #[test]

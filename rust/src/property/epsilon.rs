@@ -5,6 +5,7 @@
 //! cancellation between outputs.
 
 use super::{Obligation, Property, Violation};
+use crate::domain::phase::larger;
 use crate::domain::{Combination, Domain, Form, Output};
 use crate::network::eval::Evaluation;
 use crate::numeric::round::{add_up, mul_up};
@@ -54,9 +55,9 @@ pub fn property(eps: f64, norm: Norm, outputs: &[usize], domain: Domain) -> Prop
 #[must_use]
 pub fn distance_upper(norm: Norm, outputs: &[usize], eps: f64, output: &Output<'_>) -> f64 {
     let d = &output.layer().d;
-    let sizes = outputs.iter().map(|&o| (-d.lower[o]).max(d.upper[o]));
+    let sizes = outputs.iter().map(|&o| d.size(o));
     let length = match norm {
-        Norm::Max => sizes.fold(0.0, f64::max),
+        Norm::Max => sizes.fold(0.0, larger),
         Norm::Sum => sizes.fold(0.0, add_up),
         // The square root is correctly rounded, so the next number up is safe.
         Norm::Euclid => sizes.fold(0.0, |s, v| add_up(s, mul_up(v, v))).sqrt().next_up(),

@@ -172,6 +172,47 @@ impl Property {
         })
     }
 
+    /// The obligations that are open before anything is bounded: all, unless the networks are one function, for which a violation may contradict itself or
+    /// its guard. With f2 = f1 and D = 0 it reads v.f1 + v0; excluded if v = 0 and v0 <= 0, or if a guard row g.f1 + c >= 0 has g = -v and c + v0 <= 0.
+    #[must_use]
+    pub fn open(&self, identical: bool) -> Open {
+        let mut open = Open::all(self.obligations.len());
+        for (o, obligation) in self.obligations.iter().enumerate() {
+            if identical && self.excluded_for_one_function(obligation) {
+                open.close(o);
+            }
+        }
+        open
+    }
+
+    fn excluded_for_one_function(&self, obligation: &Obligation) -> bool {
+        let excludes = |bound: f64| obligation.violation.excluded_by(bound);
+        match &obligation.violation {
+            Violation::Distance { eps, .. } => excludes(-eps),
+            Violation::Linear { writings, .. } => {
+                let on_f1 = |c: &Combination| {
+                    let mut v: Vec<(usize, f64)> = Vec::new();
+                    for &(_, o, k) in c.terms.iter().filter(|t| t.0 != Form::Difference) {
+                        match v.iter_mut().find(|(i, _)| *i == o) {
+                            Some((_, total)) => *total += k,
+                            None => v.push((o, k)),
+                        }
+                    }
+                    v.retain(|&(_, k)| k != 0.0);
+                    v.sort_by_key(|&(o, _)| o);
+                    v
+                };
+                let writing = &writings[0];
+                let violation = on_f1(writing);
+                let opposite: Vec<_> = violation.iter().map(|&(o, k)| (o, -k)).collect();
+                let rows = obligation.guard.iter().flat_map(|&g| &self.guards[g].rows);
+                // At most two terms share an output, and a rounded sum of two numbers is zero only if the exact one is.
+                (violation.is_empty() && excludes(writing.constant))
+                    || rows.into_iter().any(|r| writing.constant == 0.0 && on_f1(r) == opposite && excludes(r.constant))
+            }
+        }
+    }
+
     /// Whether some guard holds at these outputs; true for a property without guards.
     #[must_use]
     pub fn guard_met(&self, outputs: &Evaluation) -> bool {

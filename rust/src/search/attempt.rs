@@ -73,6 +73,7 @@ impl<'a> Attempt<'a> {
         };
         match reached {
             Ok(()) => {}
+            Err(Failure::Overflow) if opened == 0 => return self.proved(&node, 0),
             Err(Failure::Overflow) => {
                 self.candidates.tally.stages.overflow += 1;
                 let halving = split::choose(&[], &node.lower, &node.upper);

@@ -43,10 +43,13 @@ impl<'a> Candidates<'a> {
 
     /// Tries the point that `coordinate` gives per free input; true if it became the witness.
     pub fn attempt(&mut self, node: &Node, coordinate: impl Fn(usize) -> f64) -> bool {
-        let Context { pair, property, shared, whole, free, .. } = self.context;
+        let Context { pair, property, shared, whole, free, region, .. } = self.context;
         self.point.clear();
         self.point.extend((0..free.len()).map(coordinate));
         self.evaluator.at(pair, &self.point, &mut self.evaluation);
+        if !region.holds(&self.point) {
+            return false;
+        }
         if property.guard_met(&self.evaluation) {
             shared.saw_guard();
         }

@@ -7,6 +7,7 @@ use super::attempt::{Attempt, Outcome};
 use super::worker::Context;
 use super::{Node, split};
 use crate::bound::{Assumption, Contraction, Effort, Fate};
+use crate::domain::reach::Failure;
 use crate::domain::{Domain, Knowledge};
 use crate::property::{Open, Violation};
 use std::sync::Arc;
@@ -31,19 +32,23 @@ impl Attempt<'_> {
     pub(super) fn contract(&mut self, mut node: Node) -> Outcome {
         let Context { pair, property, shared, .. } = self.context;
         let opened = node.open.len();
-        let start = if let Some(known) = &node.focus {
-            let mut known = Knowledge::clone(known);
-            if known.intersect(self.reach.layers()).is_err() {
-                self.candidates.tally.stages.contraction += opened as u64;
-                return self.proved(&node, opened);
+        // The workspace may have gone on to other boxes since.
+        let reached = match &node.focus {
+            Some(known) => self.reach.propagate_within(pair, known).map(drop),
+            None => self.reach.propagate(pair, &node.lower, &node.upper).map(drop).ok_or(Failure::Overflow),
+        };
+        let start = match (reached, &node.focus) {
+            (Err(Failure::Overflow), _) => return Outcome::Split(node, None),
+            (Ok(()), None) => Some(Knowledge::of(self.reach.layers(), &node.lower, &node.upper)),
+            (Ok(()), Some(known)) => {
+                let mut known = Knowledge::clone(known);
+                known.intersect(self.reach.layers()).is_ok().then_some(known)
             }
-            known
-        } else {
-            // The workspace may have gone on to other boxes since.
-            if self.reach.propagate(pair, &node.lower, &node.upper).is_none() {
-                return Outcome::Split(node, None);
-            }
-            Knowledge::of(self.reach.layers(), &node.lower, &node.upper)
+            (Err(Failure::Contradiction), _) => None,
+        };
+        let Some(start) = start else {
+            self.candidates.tally.stages.contraction += opened as u64;
+            return self.proved(&node, opened);
         };
         let mut children = Vec::new();
         for o in node.open.clone().iter() {

@@ -23,7 +23,8 @@ pub use region::{Constraint, Region};
 use crate::error::{Error, finite, same_size};
 use crate::lp::{Answer, LinearProgram};
 use crate::network::Pair;
-use crate::property::{Open, Property};
+use crate::numeric::round::arithmetic_is_ieee;
+use crate::property::Property;
 use crate::settings::Settings;
 use shared::Shared;
 use std::sync::mpsc;
@@ -146,6 +147,9 @@ pub fn solve(
     host: &mut dyn Host,
 ) -> Result<Solution, Error> {
     settings.validate()?;
+    if !arithmetic_is_ieee() {
+        return Err(Error::Arithmetic);
+    }
     same_size("lower", region.lower.len(), pair.inputs())?;
     finite("lower", &region.lower)?;
     finite("upper", &region.upper)?;
@@ -182,8 +186,10 @@ fn run(
     };
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Threads(e.to_string()))?;
-    let root = Node::root(region_free.lower.clone(), region_free.upper.clone(), Open::all(property.obligations.len()));
+    let root = Node::root(region_free.lower.clone(), region_free.upper.clone(), property.open(pair.identical()));
+    let settled = property.obligations.len() - root.open.len();
     let shared = Shared::new(settings, start, root);
+    shared.prove(0, settled);
     let (requests, inbox) = mpsc::channel();
     pool.in_place_scope(|scope| {
         for _ in 0..threads {
@@ -200,13 +206,19 @@ fn run(
             scope.spawn(move |_| worker::run(context, &requests));
         }
         drop(requests);
-        serve(&inbox, threads, &shared, property.obligations.len(), host);
+        serve(inbox, threads, &shared, property.obligations.len(), host);
     });
+    // Threads inherit the mode, but a library may be loaded while they run.
+    if shared.arithmetic_failed() || !arithmetic_is_ieee() {
+        return Err(Error::Arithmetic);
+    }
     Ok(shared.into_solution(property.obligations.len()))
 }
 
 /// The calling thread's part: answer, confirm, report, until every worker is done.
-fn serve(inbox: &mpsc::Receiver<Request>, workers: usize, shared: &Shared, obligations: usize, host: &mut dyn Host) {
+#[allow(clippy::needless_pass_by_value)] // owned, so that it is dropped if the host panics
+fn serve(inbox: mpsc::Receiver<Request>, workers: usize, shared: &Shared, obligations: usize, host: &mut dyn Host) {
+    let _release = Release(shared);
     let mut running = workers;
     let mut last = Instant::now();
     while running > 0 {
@@ -223,6 +235,17 @@ fn serve(inbox: &mpsc::Receiver<Request>, workers: usize, shared: &Shared, oblig
             if !host.progress(&shared.progress(obligations)) {
                 shared.stop(Reason::Interrupted);
             }
+        }
+    }
+}
+
+/// Ends the search if the host panics: the inbox is dropped on the way, so that no worker waits for an answer.
+struct Release<'s>(&'s Shared);
+
+impl Drop for Release<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop(Reason::Interrupted);
         }
     }
 }

@@ -99,6 +99,16 @@ impl Region {
         true
     }
 
+    /// Whether a point satisfies the constraints, up to rounding.
+    #[must_use]
+    pub fn holds(&self, point: &[f64]) -> bool {
+        self.constraints.iter().all(|c| {
+            let terms = || c.coefficients.iter().zip(point).map(|(a, x)| a * x);
+            let size = terms().map(f64::abs).sum::<f64>() + c.bound.abs();
+            terms().sum::<f64>() <= c.bound + 1e-12 * size
+        })
+    }
+
     /// Moves a point towards the region, one constraint after the other; only for finding candidates.
     pub fn approach(&self, point: &mut [f64]) {
         for c in &self.constraints {

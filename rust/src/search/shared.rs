@@ -44,6 +44,7 @@ pub struct Shared {
     bytes: AtomicUsize,
     waiting: AtomicUsize,
     guard_met: AtomicBool,
+    arithmetic_failed: AtomicBool,
     closed: Vec<AtomicU64>,
     offered: Mutex<Vec<Node>>,
     offers: AtomicUsize,
@@ -72,6 +73,7 @@ impl Shared {
             bytes: AtomicUsize::new(root.bytes()),
             waiting: AtomicUsize::new(0),
             guard_met: AtomicBool::new(false),
+            arithmetic_failed: AtomicBool::new(false),
             closed: (0..DEPTHS).map(|_| AtomicU64::new(0)).collect(),
             offered: Mutex::new(vec![root]),
             offers: AtomicUsize::new(1),
@@ -124,6 +126,16 @@ impl Shared {
 
     pub fn set_initial_bound(&self, bound: f64) {
         *lock(&self.initial_bound) = bound;
+    }
+
+    /// A worker found its processor in a mode in which no bound holds.
+    pub fn fail_arithmetic(&self) {
+        self.arithmetic_failed.store(true, Ordering::SeqCst);
+        self.stop(Reason::Interrupted);
+    }
+
+    pub fn arithmetic_failed(&self) -> bool {
+        self.arithmetic_failed.load(Ordering::SeqCst)
     }
 
     pub fn saw_guard(&self) {

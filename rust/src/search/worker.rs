@@ -10,6 +10,7 @@ use super::split::halves;
 use super::{Node, Reason, Region, Request};
 use crate::lp::Answer;
 use crate::network::Pair;
+use crate::numeric::round::arithmetic_is_ieee;
 use crate::property::Property;
 use crate::settings::Settings;
 use std::collections::BinaryHeap;
@@ -71,7 +72,12 @@ pub fn run(context: Context<'_>, requests: &mpsc::Sender<Request>) {
         flying: None,
         number: 1,
     };
-    worker.work();
+    if arithmetic_is_ieee() {
+        worker.work();
+    }
+    if !arithmetic_is_ieee() {
+        context.shared.fail_arithmetic();
+    }
     context.shared.hand_in(&worker.attempt.candidates.tally);
 }
 
