@@ -291,3 +291,66 @@ impl Shared {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::property::Open;
+    use num_bigint::BigUint;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    /// The depths of a binary tree's leaves, as a search leaves them: each number splits a leaf.
+    fn leaves(splits: &[usize]) -> Vec<usize> {
+        let mut leaves = vec![0usize];
+        for &split in splits {
+            // Mostly the newest leaf, so that trees get deep.
+            let at = if split % 3 == 0 { split % leaves.len() } else { leaves.len() - 1 };
+            let depth = leaves.swap_remove(at) + 1;
+            leaves.extend([depth, depth]);
+        }
+        leaves
+    }
+
+    fn shared() -> Shared {
+        Shared::new(&Settings::default(), Instant::now(), Node::root(vec![0.0], vec![1.0], Open::all(1)))
+    }
+
+    proptest! {
+        #[test]
+        fn a_whole_tree_is_certified_to_the_last_digit(splits in vec(0usize..1000, 0..1500), obligations in 1usize..40) {
+            let shared = shared();
+            let leaves = leaves(&splits);
+            leaves.iter().for_each(|&depth| shared.prove(depth, obligations));
+            let progress = shared.progress(obligations);
+            prop_assert_eq!((progress.certified, progress.depth), (1.0, leaves.iter().copied().max().unwrap()));
+        }
+
+        #[test]
+        fn a_part_of_a_tree_is_certified_by_its_exact_share(splits in vec(0usize..1000, 1..1500), proved in vec(0usize..4, 1501)) {
+            let shared = shared();
+            let mut exact = BigUint::default();
+            for (&depth, &obligations) in leaves(&splits).iter().zip(&proved) {
+                shared.prove(depth, obligations);
+                exact += BigUint::from(obligations) << (DEPTHS - depth);
+            }
+            let (certified, _) = shared.certified();
+            // Both to 80 binary digits after the point.
+            let digits = |x: f64| BigUint::from((x * 2f64.powi(60)).round() as u128) << 20;
+            let (a, b) = (digits(certified), exact >> (DEPTHS - 80));
+            let off = if a > b { a - &b } else { &b - a };
+            // One rounding to 53 digits of numbers below 2^13.
+            prop_assert!(off <= (b >> 52) + (BigUint::from(1u32) << 21));
+        }
+    }
+
+    #[test]
+    fn nothing_proved_is_no_share() {
+        assert_eq!(shared().certified(), (0.0, 0));
+        assert_eq!(shared().progress(3).certified, 0.0);
+        // Deeper than is counted: less than can be shown.
+        let shared = shared();
+        shared.prove(DEPTHS + 5, 1);
+        assert_eq!(shared.certified().0, 0.0);
+    }
+}

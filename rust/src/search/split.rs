@@ -42,3 +42,52 @@ pub fn halves(node: Node, input: usize, middle: f64, number: &mut u64) -> [Node;
     }
     [low, high]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::property::Open;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn end() -> impl Strategy<Value = f64> {
+        prop_oneof![Just(0.0), -2.0f64..2.0, -1e300f64..1e300, Just(5e-324), Just(1.0), Just(1.0f64.next_up())]
+    }
+
+    fn boxes() -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {
+        vec((end(), end()), 1..5).prop_map(|ends| ends.into_iter().map(|(a, b)| (a.min(b), a.max(b))).unzip())
+    }
+
+    proptest! {
+        #[test]
+        fn halves_cover_the_box_and_share_only_a_plane((lower, upper) in boxes(), score in vec(0.0f64..1.0, 5), shares in vec(0.0f64..=1.0, 5)) {
+            let node = Node::root(lower.clone(), upper.clone(), Open::all(3));
+            let Some((input, middle)) = choose(&score, &lower, &upper) else {
+                // Only boxes without any number strictly inside cannot be halved.
+                prop_assert!(lower.iter().zip(&upper).all(|(l, u)| l.next_up() >= *u || !(u - l).is_finite()));
+                return Ok(());
+            };
+            prop_assert!(lower[input] < middle && middle < upper[input]);
+            let mut number = 7;
+            let [low, high] = halves(node, input, middle, &mut number);
+            prop_assert_eq!((low.depth, high.depth, low.number, high.number, number), (1, 1, 7, 8, 9));
+            prop_assert!(low.open.len() == 3 && high.open.len() == 3);
+            prop_assert_eq!((low.upper[input], high.lower[input]), (middle, middle));
+            let inside = |n: &Node, x: &[f64]| (0..x.len()).all(|i| n.lower[i] <= x[i] && x[i] <= n.upper[i]);
+            let point: Vec<f64> = (0..lower.len()).map(|i| (lower[i] + shares[i] * (upper[i] - lower[i])).clamp(lower[i], upper[i])).collect();
+            prop_assert_eq!(inside(&low, &point), point[input] <= middle);
+            prop_assert_eq!(inside(&high, &point), point[input] >= middle);
+            prop_assert!(low.lower.iter().zip(&lower).all(|(a, b)| a == b) && high.upper.iter().zip(&upper).all(|(a, b)| a == b));
+        }
+    }
+
+    #[test]
+    fn the_highest_score_is_halved_if_it_can_be() {
+        let (lower, upper) = ([0.0, 0.0, 1.0], [1.0, 4.0, 1.0f64.next_up()]);
+        assert_eq!(choose(&[2.0, 1.0, 9.0], &lower, &upper), Some((0, 0.5)));
+        assert_eq!(choose(&[0.0, 0.0, 9.0], &lower, &upper), Some((1, 2.0)));
+        assert_eq!(choose(&[], &lower, &upper), Some((1, 2.0)));
+        assert_eq!(choose(&[1.0], &[1.0], &[1.0]), None);
+        assert_eq!(choose(&[], &[], &[]), None);
+    }
+}
