@@ -113,7 +113,7 @@ class Solution:
     @property
     def verdict(self) -> str: ...
     @property
-    def reason(self) -> str | None: ...  # timeout | memory | spurious | incomplete | float_only | interrupted
+    def reason(self) -> str | None: ...  # timeout | boxes | spurious | incomplete | float_only | interrupted
     @property
     def vacuous(self) -> bool: ...
     @property

@@ -155,6 +155,9 @@ def _result(task: Task, options: Options, solution: core.Solution, replay: Repla
     reason = Reason(solution.reason) if verdict is Verdict.UNKNOWN and solution.reason else None
     if verdict is Verdict.DIFFERENT and replay.witness is None:
         raise RuntimeError("the core reports a difference that no replay confirmed")
+    if verdict is Verdict.EQUIVALENT and replay.witness is not None:
+        # A net under everything else: an input that exactly violates the claim refutes any proof of it.
+        raise RuntimeError("the core reports a proof, and a replayed input contradicts it; please report this")
     return describe(
         task,
         options,
