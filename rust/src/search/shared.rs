@@ -293,6 +293,7 @@ impl Shared {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::float_cmp, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 mod tests {
     use super::*;
     use crate::property::Open;
@@ -321,13 +322,17 @@ mod tests {
         fn a_whole_tree_is_certified_to_the_last_digit(splits in vec(0usize..1000, 0..1500), obligations in 1usize..40) {
             let shared = shared();
             let leaves = leaves(&splits);
-            leaves.iter().for_each(|&depth| shared.prove(depth, obligations));
+            for &depth in &leaves {
+                shared.prove(depth, obligations);
+            }
             let progress = shared.progress(obligations);
             prop_assert_eq!((progress.certified, progress.depth), (1.0, leaves.iter().copied().max().unwrap()));
         }
 
         #[test]
-        fn a_part_of_a_tree_is_certified_by_its_exact_share(splits in vec(0usize..1000, 1..1500), proved in vec(0usize..4, 1501)) {
+        fn a_part_of_a_tree_is_certified_by_its_exact_share(
+            splits in vec(0usize..1000, 1..1500), proved in vec(0usize..4, 1501),
+        ) {
             let shared = shared();
             let mut exact = BigUint::default();
             for (&depth, &obligations) in leaves(&splits).iter().zip(&proved) {

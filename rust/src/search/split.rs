@@ -44,6 +44,7 @@ pub fn halves(node: Node, input: usize, middle: f64, number: &mut u64) -> [Node;
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp)]
 mod tests {
     use super::*;
     use crate::property::Open;
@@ -60,7 +61,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn halves_cover_the_box_and_share_only_a_plane((lower, upper) in boxes(), score in vec(0.0f64..1.0, 5), shares in vec(0.0f64..=1.0, 5)) {
+        fn halves_cover_the_box_and_share_only_a_plane(
+            (lower, upper) in boxes(), score in vec(0.0f64..1.0, 5), shares in vec(0.0f64..=1.0, 5),
+        ) {
             let node = Node::root(lower.clone(), upper.clone(), Open::all(3));
             let Some((input, middle)) = choose(&score, &lower, &upper) else {
                 // Only boxes without any number strictly inside cannot be halved.
@@ -74,10 +77,11 @@ mod tests {
             prop_assert!(low.open.len() == 3 && high.open.len() == 3);
             prop_assert_eq!((low.upper[input], high.lower[input]), (middle, middle));
             let inside = |n: &Node, x: &[f64]| (0..x.len()).all(|i| n.lower[i] <= x[i] && x[i] <= n.upper[i]);
-            let point: Vec<f64> = (0..lower.len()).map(|i| (lower[i] + shares[i] * (upper[i] - lower[i])).clamp(lower[i], upper[i])).collect();
+            let coordinate = |i: usize| (lower[i] + shares[i] * (upper[i] - lower[i])).clamp(lower[i], upper[i]);
+            let point: Vec<f64> = (0..lower.len()).map(coordinate).collect();
             prop_assert_eq!(inside(&low, &point), point[input] <= middle);
             prop_assert_eq!(inside(&high, &point), point[input] >= middle);
-            prop_assert!(low.lower.iter().zip(&lower).all(|(a, b)| a == b) && high.upper.iter().zip(&upper).all(|(a, b)| a == b));
+            prop_assert_eq!((&*low.lower, &*high.upper), (&*lower, &*upper));
         }
     }
 
