@@ -19,7 +19,7 @@ pub fn for_all<S: Strategy>(number: u32, strategy: S, check: impl Fn(S::Value) -
         cases: if chosen("PROPTEST_CASES") { default.cases } else { number },
         rng_seed: if chosen("PROPTEST_RNG_SEED") { default.rng_seed } else { RngSeed::Fixed(2025) },
         failure_persistence: None,
-        max_shrink_iters: 4000,
+        max_shrink_iters: if chosen("PROPTEST_MAX_SHRINK_ITERS") { default.max_shrink_iters } else { 4000 },
         max_global_rejects: u32::MAX,
         ..default
     };
