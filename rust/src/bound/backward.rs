@@ -11,10 +11,6 @@
 //!
 //! Where the sign of a neuron is assumed, beta x >= 0 (or <= 0) is subtracted (added) below its ReLU with a multiplier beta >= 0.
 //!
-//! # Gradients
-//! With the sides of all relaxations fixed the bound is linear in each multiplier, and its derivative is the value of what the multiplier weighs in the
-//! *surrogate*: the relaxed networks at the minimising corner, run forwards. d/dg = X - Y - D, d/dalpha = p x where p >= 0, d/dlam = -guard, and so on.
-//!
 //! # Rounding
 //! Each computed coefficient vector is taken as the functional from there on; what it misses of the exact one is at most gamma sum |W||p| per entry, and costs
 //! that times the size of the variable. By Hoelder the total is gamma |p|_1 times a number per layer, so every iterate is rigorous for one scalar more.
@@ -22,13 +18,14 @@
 //! Arrays are functional-major: column f, of m entries, belongs to functional f.
 
 use super::assumption::Assumption;
+use super::columns::{relu_column, relu_sums};
 use super::contract::Neuron;
 use super::parameters::{Parameters, Sizes};
-use super::relax::{OneSided, Relaxation, View};
+use super::relax::{OneSided, Relaxation};
 use crate::domain::knowledge::{Knowledge, Side};
 use crate::domain::phase::Bounds;
 use crate::network::{Affine, Pair};
-use crate::numeric::kernels::{Into, product, transposed_product};
+use crate::numeric::kernels::{Into, transposed_product};
 use crate::numeric::log::ln;
 use crate::numeric::round::{TINY, U, down, gamma};
 use crate::numeric::vectorised;
@@ -76,7 +73,7 @@ pub enum Functional {
 
 /// Per affine layer: the largest |W| in each column, for the rounding bound.
 #[derive(Debug, Clone)]
-struct ColumnMaxima {
+pub(super) struct ColumnMaxima {
     first: Vec<f64>,
     second: Vec<f64>,
     difference: Vec<f64>,
@@ -91,7 +88,7 @@ fn column_maxima(matrix: &[f64], m: usize) -> Vec<f64> {
 
 /// What rounding in one affine layer can cost per unit of |p|_1, |q|_1, |s|_1.
 #[derive(Debug, Clone, Copy, Default)]
-struct Price {
+pub(super) struct Price {
     first: f64,
     second: f64,
     difference: f64,
@@ -101,14 +98,14 @@ struct Price {
 
 /// Coefficients of all functionals at one layer, each m x F.
 #[derive(Debug, Clone, Default)]
-struct Coefficients {
-    first: Vec<f64>,
-    second: Vec<f64>,
-    difference: Vec<f64>,
+pub(super) struct Coefficients {
+    pub(super) first: Vec<f64>,
+    pub(super) second: Vec<f64>,
+    pub(super) difference: Vec<f64>,
 }
 
 impl Coefficients {
-    fn resize(&mut self, n: usize) {
+    pub(super) fn resize(&mut self, n: usize) {
         for v in [&mut self.first, &mut self.second, &mut self.difference] {
             v.resize(n, 0.0);
         }
@@ -117,30 +114,30 @@ impl Coefficients {
 
 /// A workspace for batches on one pair.
 pub struct Backward<'a> {
-    pair: &'a Pair,
-    maxima: Vec<ColumnMaxima>,
-    relaxations: Vec<Relaxation>,
-    prices: Vec<Price>,
-    centre: Vec<f64>,
-    radius: Vec<f64>,
+    pub(super) pair: &'a Pair,
+    pub(super) maxima: Vec<ColumnMaxima>,
+    pub(super) relaxations: Vec<Relaxation>,
+    pub(super) prices: Vec<Price>,
+    pub(super) centre: Vec<f64>,
+    pub(super) radius: Vec<f64>,
     /// Largest absolute output or difference of outputs.
-    output_size: f64,
+    pub(super) output_size: f64,
     /// Assumed signs of neurons.
-    signs: Vec<Side>,
+    pub(super) signs: Vec<Side>,
     /// Gradient of their multipliers, S x F.
-    sign_gradient: Vec<f64>,
+    pub(super) sign_gradient: Vec<f64>,
     /// After the link and the folds, before the relaxation, per hidden layer: the sides taken.
-    sides: Vec<Coefficients>,
+    pub(super) sides: Vec<Coefficients>,
     /// Travelling coefficients, and the next ones.
-    now: Coefficients,
-    next: Coefficients,
+    pub(super) now: Coefficients,
+    pub(super) next: Coefficients,
     /// Coefficients of the inputs, I x F.
-    inputs: Vec<f64>,
-    constant: Vec<f64>,
-    mass: Vec<f64>,
-    err: Vec<f64>,
-    bounds: Vec<f64>,
-    gradient: Vec<f64>,
+    pub(super) inputs: Vec<f64>,
+    pub(super) constant: Vec<f64>,
+    pub(super) mass: Vec<f64>,
+    pub(super) err: Vec<f64>,
+    pub(super) bounds: Vec<f64>,
+    pub(super) gradient: Vec<f64>,
 }
 
 impl<'a> Backward<'a> {
@@ -295,18 +292,6 @@ impl<'a> Backward<'a> {
     /// The coefficients that [`Self::ascend`] needs, without the bounds: sums in order cannot run in vector registers and cost more than all the rest.
     pub fn prepare(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &Parameters) {
         vectorised::run(Evaluate::<false> { backward: self, functionals, assumption, parameters });
-    }
-
-    /// One step uphill, at the multipliers last evaluated.
-    pub fn ascend(
-        &mut self,
-        functionals: &[Functional],
-        assumption: &Assumption,
-        parameters: &mut Parameters,
-        rate: f64,
-        step: i32,
-    ) {
-        vectorised::run(Ascend { backward: self, functionals, assumption, parameters, rate, step });
     }
 
     /// The corner of the box that minimises the first functional, as last evaluated: where its bound points to.
@@ -518,250 +503,6 @@ impl<'a> Backward<'a> {
             }
         }
     }
-
-    /// Runs the surrogate forwards and steps along the gradients.
-    #[inline(always)]
-    fn ascend_all(
-        &mut self,
-        functionals: &[Functional],
-        assumption: &Assumption,
-        parameters: &mut Parameters,
-        rate: f64,
-        step: i32,
-    ) {
-        let count = functionals.len();
-        let inputs = self.pair.inputs();
-        self.sign_gradient.clear();
-        self.sign_gradient.resize(self.signs.len() * count, 0.0);
-        // The minimising corner of each functional; X = Y there.
-        self.now.resize(inputs * count);
-        for f in 0..count {
-            for i in 0..inputs {
-                let at = f * inputs + i;
-                let x = self.centre[i] - if self.inputs[at] >= 0.0 { self.radius[i] } else { -self.radius[i] };
-                (self.now.first[at], self.now.second[at]) = (x, x);
-            }
-        }
-        for l in 0..self.pair.depth() {
-            let (a, b, d) = (&self.pair.first[l], &self.pair.second[l], &self.pair.difference[l]);
-            let (m, n) = (a.rows, a.columns);
-            self.next.resize(m * count);
-            for f in 0..count {
-                let range = f * m..(f + 1) * m;
-                self.next.first[range.clone()].copy_from_slice(&a.bias);
-                self.next.second[range.clone()].copy_from_slice(&b.bias);
-                self.next.difference[range].copy_from_slice(&d.bias);
-            }
-            let shape = (m, n, count);
-            product(&mut self.next.first, &a.weight, &self.now.first, shape, Into::Add);
-            product(&mut self.next.second, &b.weight, &self.now.second, shape, Into::Add);
-            if !d.zero {
-                product(&mut self.next.difference, &d.weight, &self.now.second, shape, Into::Add);
-            }
-            if l > 0 {
-                product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Into::Add);
-            }
-            std::mem::swap(&mut self.now, &mut self.next);
-            if l + 1 < self.pair.depth() {
-                self.ascend_layer(l, count, parameters, rate, step);
-            }
-        }
-        parameters.sides.ascend(&self.sign_gradient, rate, step, (0.0, f64::INFINITY));
-        self.ascend_outputs(functionals, assumption, parameters, rate, step);
-    }
-
-    /// Gradients of the multipliers of hidden layer h, then the surrogate's values after its ReLUs.
-    #[inline(always)]
-    fn ascend_layer(&mut self, h: usize, count: usize, parameters: &mut Parameters, rate: f64, step: i32) {
-        let (r, side, layer) = (&self.relaxations[h], &self.sides[h], &mut parameters.layers[h]);
-        let m = r.keep.len();
-        let total = m * count;
-        let sides = self.signs.len();
-        for (k, side) in self.signs.iter().enumerate().filter(|(_, side)| side.layer == h) {
-            let values = if side.second { &self.now.second } else { &self.now.first };
-            for f in 0..count {
-                let value = values[f * m + side.index];
-                self.sign_gradient[f * sides + k] = if side.positive { -value } else { value };
-            }
-        }
-        let v = r.view(m);
-        let (mut old_first, mut old_second) = (std::mem::take(&mut layer.first), std::mem::take(&mut layer.second));
-        self.gradient.resize(total, 0.0);
-        self.next.first.resize(total, 0.0);
-        // The surrogate uses the slopes the bound was computed with, so values come before the step.
-        for f in 0..count {
-            let range = f * m..(f + 1) * m;
-            let (x, y, d) = (
-                &mut self.now.first[range.clone()],
-                &mut self.now.second[range.clone()],
-                &mut self.now.difference[range.clone()],
-            );
-            let (sp, sq, ss) =
-                (&side.first[range.clone()], &side.second[range.clone()], &side.difference[range.clone()]);
-            let (alpha, beta) = (&old_first.value[range.clone()], &old_second.value[range.clone()]);
-            let (g1, g2) = (&mut self.gradient[range.clone()], &mut self.next.first[range]);
-            surrogate_column((x, y, d), (sp, sq, ss), (alpha, beta), (g1, g2), v);
-        }
-        old_first.ascend(&self.gradient[..total], 2.0 * rate, step, (0.0, 1.0));
-        old_second.ascend(&self.next.first[..total], 2.0 * rate, step, (0.0, 1.0));
-        (layer.first, layer.second) = (old_first, old_second);
-        self.gradient.resize(total, 0.0);
-        let values = self.now.first.iter().zip(&self.now.second).zip(&self.now.difference);
-        self.gradient.iter_mut().zip(values).for_each(|(g, ((x, y), d))| *g = x - y - d);
-        layer.link.ascend(&self.gradient[..total], rate, step, (f64::NEG_INFINITY, f64::INFINITY));
-    }
-
-    /// Gradients of the multipliers at the outputs.
-    #[inline(always)]
-    fn ascend_outputs(
-        &mut self,
-        functionals: &[Functional],
-        assumption: &Assumption,
-        parameters: &mut Parameters,
-        rate: f64,
-        step: i32,
-    ) {
-        let (outputs, rows, count) = (assumption.outputs(), assumption.rows(), functionals.len());
-        let out = &self.now;
-        let at = |f: usize| f * outputs..(f + 1) * outputs;
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-        self.gradient.clear();
-        for f in 0..count {
-            let lam = &parameters.guard.value[f * rows..(f + 1) * rows];
-            let total: f64 = lam[assumption.entropy.clone()].iter().sum();
-            for (l, &multiplier) in lam.iter().enumerate() {
-                let guard =
-                    dot(&assumption.guard[l * outputs..(l + 1) * outputs], &out.first[at(f)]) + assumption.constants[l];
-                let entropy =
-                    if assumption.entropy.contains(&l) { -((multiplier + 1e-30) / (total + 1e-30)).ln() } else { 0.0 };
-                self.gradient.push(entropy - guard);
-            }
-        }
-        parameters.guard.ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
-        self.gradient.clear();
-        for f in 0..count {
-            let (x, y, d) = (&out.first[at(f)], &out.second[at(f)], &out.difference[at(f)]);
-            let violation = dot(&assumption.first, x)
-                + dot(&assumption.second, y)
-                + dot(&assumption.difference, d)
-                + assumption.constant;
-            self.gradient.push(-violation);
-        }
-        parameters.violation.ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
-        self.gradient.clear();
-        let values = out.first.iter().zip(&out.second).zip(&out.difference);
-        self.gradient.extend(values.map(|((x, y), d)| x - y - d).take(outputs * count));
-        parameters.output.ascend(&self.gradient, rate, step, (f64::NEG_INFINITY, f64::INFINITY));
-    }
-}
-
-type Three<'a> = (&'a mut [f64], &'a mut [f64], &'a mut [f64]);
-type Sides<'a> = (&'a [f64], &'a [f64], &'a [f64]);
-
-/// Coefficients after link and folds at one neuron: of X, of Y, of D, and of D before it was folded.
-#[inline(always)]
-fn linked((p, q, s): (f64, f64, f64), g: f64, v: View<'_>, i: usize) -> (f64, f64, f64, f64) {
-    let d = s - g;
-    (p + g + d * v.fold_first[i], q - g - d * v.fold_second[i], d * v.keep[i], d)
-}
-
-/// What the relaxations add to a functional's constant, the absolute size of that, and the absolute sum of all coefficients for the rounding bound.
-#[inline(always)]
-fn relu_sums((p, q, s): Three<'_>, link: &[f64], v: View<'_>) -> (f64, f64, f64) {
-    let (mut constant, mut mass, mut norm) = ([0.0f64; LANES], [0.0f64; LANES], [0.0f64; LANES]);
-    let m = v.keep.len();
-    let (p, q, s, link) = (&p[..m], &q[..m], &s[..m], &link[..m]);
-    for i in 0..m {
-        let (x, y, z, d) = linked((p[i], q[i], s[i]), link[i], v, i);
-        let cx = if x < 0.0 { x * v.height1[i] } else { 0.0 };
-        let cy = if y < 0.0 { y * v.height2[i] } else { 0.0 };
-        let cz = z * if z < 0.0 { v.high[i] } else { v.low[i] };
-        let lane = i % LANES;
-        constant[lane] += cx + cy + cz;
-        mass[lane] += cx.abs() + cy.abs() + cz.abs();
-        norm[lane] += x.abs() + y.abs() + 2.0 * d.abs() + 3.0 * link[i].abs() + p[i].abs() + q[i].abs();
-    }
-    (constant.iter().sum(), mass.iter().sum(), norm.iter().sum())
-}
-
-/// Sums run in so many independent parts.
-const LANES: usize = 8;
-
-/// One functional through a layer of ReLUs, backwards; `sides` keeps what decided the relaxation's sides.
-#[inline(always)]
-fn relu_column((p, q, s): Three<'_>, (sp, sq, ss): Three<'_>, (link, alpha, beta): Sides<'_>, v: View<'_>) {
-    relu_column_of(p, q, s, sp, sq, ss, link, alpha, beta, v);
-}
-
-/// Slices as plain arguments: the compiler then knows that they do not overlap.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn relu_column_of(
-    p: &mut [f64],
-    q: &mut [f64],
-    s: &mut [f64],
-    sp: &mut [f64],
-    sq: &mut [f64],
-    ss: &mut [f64],
-    link: &[f64],
-    alpha: &[f64],
-    beta: &[f64],
-    v: View<'_>,
-) {
-    let m = v.keep.len();
-    let (p, q, s) = (&mut p[..m], &mut q[..m], &mut s[..m]);
-    let (sp, sq, ss) = (&mut sp[..m], &mut sq[..m], &mut ss[..m]);
-    let (link, alpha, beta) = (&link[..m], &alpha[..m], &beta[..m]);
-    for i in 0..m {
-        let (x, y, z, _) = linked((p[i], q[i], s[i]), link[i], v, i);
-        (sp[i], sq[i], ss[i]) = (x, y, z);
-        p[i] = x * if x < 0.0 { v.slope1[i] } else { v.active1[i] + v.unstable1[i] * alpha[i] };
-        q[i] = y * if y < 0.0 { v.slope2[i] } else { v.active2[i] + v.unstable2[i] * beta[i] };
-        s[i] = z * if z < 0.0 { v.high_slope[i] } else { v.low_slope[i] };
-    }
-}
-
-/// The surrogate of one functional through a layer of ReLUs, forwards, and the gradients of its slopes.
-#[inline(always)]
-fn surrogate_column(
-    (x, y, d): Three<'_>,
-    (sp, sq, ss): Sides<'_>,
-    (alpha, beta): (&[f64], &[f64]),
-    (g1, g2): (&mut [f64], &mut [f64]),
-    v: View<'_>,
-) {
-    surrogate_column_of(x, y, d, g1, g2, sp, sq, ss, alpha, beta, v);
-}
-
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn surrogate_column_of(
-    x: &mut [f64],
-    y: &mut [f64],
-    d: &mut [f64],
-    g1: &mut [f64],
-    g2: &mut [f64],
-    sp: &[f64],
-    sq: &[f64],
-    ss: &[f64],
-    alpha: &[f64],
-    beta: &[f64],
-    v: View<'_>,
-) {
-    let m = v.keep.len();
-    let (x, y, d, g1, g2) = (&mut x[..m], &mut y[..m], &mut d[..m], &mut g1[..m], &mut g2[..m]);
-    let (sp, sq, ss, alpha, beta) = (&sp[..m], &sq[..m], &ss[..m], &alpha[..m], &beta[..m]);
-    for i in 0..m {
-        let (lower1, lower2) = (v.active1[i] + v.unstable1[i] * alpha[i], v.active2[i] + v.unstable2[i] * beta[i]);
-        g1[i] = if sp[i] >= 0.0 { sp[i] * x[i] * v.unstable1[i] } else { 0.0 };
-        g2[i] = if sq[i] >= 0.0 { sq[i] * y[i] * v.unstable2[i] } else { 0.0 };
-        let after_x = if sp[i] < 0.0 { v.slope1[i] * x[i] + v.height1[i] } else { lower1 * x[i] };
-        let after_y = if sq[i] < 0.0 { v.slope2[i] * y[i] + v.height2[i] } else { lower2 * y[i] };
-        let own = if ss[i] < 0.0 { v.high_slope[i] * d[i] + v.high[i] } else { v.low_slope[i] * d[i] + v.low[i] };
-        x[i] = after_x;
-        y[i] = after_y;
-        d[i] = v.keep[i] * own + v.fold_first[i] * after_x - v.fold_second[i] * after_y;
-    }
 }
 
 struct Evaluate<'b, 'a, const BOUND: bool> {
@@ -777,23 +518,5 @@ impl<const BOUND: bool> vectorised::Task for Evaluate<'_, '_, BOUND> {
     #[inline(always)]
     fn run(self) {
         self.backward.evaluate_all::<BOUND>(self.functionals, self.assumption, self.parameters);
-    }
-}
-
-struct Ascend<'b, 'a> {
-    backward: &'b mut Backward<'a>,
-    functionals: &'b [Functional],
-    assumption: &'b Assumption,
-    parameters: &'b mut Parameters,
-    rate: f64,
-    step: i32,
-}
-
-impl vectorised::Task for Ascend<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.backward.ascend_all(self.functionals, self.assumption, self.parameters, self.rate, self.step);
     }
 }

@@ -3,10 +3,12 @@
 //! Stronger than what the output zonotopes alone can tell, because the relaxations of all layers work for the functional at hand.
 //!
 //! [`assumption`]: what is assumed to be violated. [`relax`]: the linear relaxations that follow from bounds of every neuron.
-//! [`backward`]: a batch of functionals, their bounds and gradients. [`contract`]: bounds tightened under an assumed violation until they contradict.
+//! [`backward`]: a batch of functionals and their bounds; `ascent`: steps that improve them. [`contract`]: bounds tightened under an assumed violation until they contradict.
 
+mod ascent;
 pub mod assumption;
 pub mod backward;
+mod columns;
 pub mod contract;
 pub mod parameters;
 pub mod relax;

@@ -1,0 +1,179 @@
+//! Better multipliers: the gradients of a batch of backward bounds, and a step along them.
+//!
+//! With the sides of all relaxations fixed the bound is linear in each multiplier, and its derivative is the value of what the multiplier weighs in the
+//! *surrogate*: the relaxed networks at the minimising corner, run forwards. d/dg = X - Y - D, d/dalpha = p x where p >= 0, d/dlam = -guard, and so on.
+//!
+
+use super::assumption::Assumption;
+use super::backward::{Backward, Functional};
+use super::columns::surrogate_column;
+use super::parameters::Parameters;
+use crate::numeric::kernels::{Into, product};
+use crate::numeric::vectorised;
+
+impl Backward<'_> {
+    /// One step uphill, at the multipliers last evaluated.
+    pub fn ascend(
+        &mut self,
+        functionals: &[Functional],
+        assumption: &Assumption,
+        parameters: &mut Parameters,
+        rate: f64,
+        step: i32,
+    ) {
+        vectorised::run(Ascend { backward: self, functionals, assumption, parameters, rate, step });
+    }
+
+    /// Runs the surrogate forwards and steps along the gradients.
+    #[inline(always)]
+    fn ascend_all(
+        &mut self,
+        functionals: &[Functional],
+        assumption: &Assumption,
+        parameters: &mut Parameters,
+        rate: f64,
+        step: i32,
+    ) {
+        let count = functionals.len();
+        let inputs = self.pair.inputs();
+        self.sign_gradient.clear();
+        self.sign_gradient.resize(self.signs.len() * count, 0.0);
+        // The minimising corner of each functional; X = Y there.
+        self.now.resize(inputs * count);
+        for f in 0..count {
+            for i in 0..inputs {
+                let at = f * inputs + i;
+                let x = self.centre[i] - if self.inputs[at] >= 0.0 { self.radius[i] } else { -self.radius[i] };
+                (self.now.first[at], self.now.second[at]) = (x, x);
+            }
+        }
+        for l in 0..self.pair.depth() {
+            let (a, b, d) = (&self.pair.first[l], &self.pair.second[l], &self.pair.difference[l]);
+            let (m, n) = (a.rows, a.columns);
+            self.next.resize(m * count);
+            for f in 0..count {
+                let range = f * m..(f + 1) * m;
+                self.next.first[range.clone()].copy_from_slice(&a.bias);
+                self.next.second[range.clone()].copy_from_slice(&b.bias);
+                self.next.difference[range].copy_from_slice(&d.bias);
+            }
+            let shape = (m, n, count);
+            product(&mut self.next.first, &a.weight, &self.now.first, shape, Into::Add);
+            product(&mut self.next.second, &b.weight, &self.now.second, shape, Into::Add);
+            if !d.zero {
+                product(&mut self.next.difference, &d.weight, &self.now.second, shape, Into::Add);
+            }
+            if l > 0 {
+                product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Into::Add);
+            }
+            std::mem::swap(&mut self.now, &mut self.next);
+            if l + 1 < self.pair.depth() {
+                self.ascend_layer(l, count, parameters, rate, step);
+            }
+        }
+        parameters.sides.ascend(&self.sign_gradient, rate, step, (0.0, f64::INFINITY));
+        self.ascend_outputs(functionals, assumption, parameters, rate, step);
+    }
+
+    /// Gradients of the multipliers of hidden layer h, then the surrogate's values after its ReLUs.
+    #[inline(always)]
+    fn ascend_layer(&mut self, h: usize, count: usize, parameters: &mut Parameters, rate: f64, step: i32) {
+        let (r, side, layer) = (&self.relaxations[h], &self.sides[h], &mut parameters.layers[h]);
+        let m = r.keep.len();
+        let total = m * count;
+        let sides = self.signs.len();
+        for (k, side) in self.signs.iter().enumerate().filter(|(_, side)| side.layer == h) {
+            let values = if side.second { &self.now.second } else { &self.now.first };
+            for f in 0..count {
+                let value = values[f * m + side.index];
+                self.sign_gradient[f * sides + k] = if side.positive { -value } else { value };
+            }
+        }
+        let v = r.view(m);
+        let (mut old_first, mut old_second) = (std::mem::take(&mut layer.first), std::mem::take(&mut layer.second));
+        self.gradient.resize(total, 0.0);
+        self.next.first.resize(total, 0.0);
+        // The surrogate uses the slopes the bound was computed with, so values come before the step.
+        for f in 0..count {
+            let range = f * m..(f + 1) * m;
+            let (x, y, d) = (
+                &mut self.now.first[range.clone()],
+                &mut self.now.second[range.clone()],
+                &mut self.now.difference[range.clone()],
+            );
+            let (sp, sq, ss) =
+                (&side.first[range.clone()], &side.second[range.clone()], &side.difference[range.clone()]);
+            let (alpha, beta) = (&old_first.value[range.clone()], &old_second.value[range.clone()]);
+            let (g1, g2) = (&mut self.gradient[range.clone()], &mut self.next.first[range]);
+            surrogate_column((x, y, d), (sp, sq, ss), (alpha, beta), (g1, g2), v);
+        }
+        old_first.ascend(&self.gradient[..total], 2.0 * rate, step, (0.0, 1.0));
+        old_second.ascend(&self.next.first[..total], 2.0 * rate, step, (0.0, 1.0));
+        (layer.first, layer.second) = (old_first, old_second);
+        self.gradient.resize(total, 0.0);
+        let values = self.now.first.iter().zip(&self.now.second).zip(&self.now.difference);
+        self.gradient.iter_mut().zip(values).for_each(|(g, ((x, y), d))| *g = x - y - d);
+        layer.link.ascend(&self.gradient[..total], rate, step, (f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    /// Gradients of the multipliers at the outputs.
+    #[inline(always)]
+    fn ascend_outputs(
+        &mut self,
+        functionals: &[Functional],
+        assumption: &Assumption,
+        parameters: &mut Parameters,
+        rate: f64,
+        step: i32,
+    ) {
+        let (outputs, rows, count) = (assumption.outputs(), assumption.rows(), functionals.len());
+        let out = &self.now;
+        let at = |f: usize| f * outputs..(f + 1) * outputs;
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+        self.gradient.clear();
+        for f in 0..count {
+            let lam = &parameters.guard.value[f * rows..(f + 1) * rows];
+            let total: f64 = lam[assumption.entropy.clone()].iter().sum();
+            for (l, &multiplier) in lam.iter().enumerate() {
+                let guard =
+                    dot(&assumption.guard[l * outputs..(l + 1) * outputs], &out.first[at(f)]) + assumption.constants[l];
+                let entropy =
+                    if assumption.entropy.contains(&l) { -((multiplier + 1e-30) / (total + 1e-30)).ln() } else { 0.0 };
+                self.gradient.push(entropy - guard);
+            }
+        }
+        parameters.guard.ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
+        self.gradient.clear();
+        for f in 0..count {
+            let (x, y, d) = (&out.first[at(f)], &out.second[at(f)], &out.difference[at(f)]);
+            let violation = dot(&assumption.first, x)
+                + dot(&assumption.second, y)
+                + dot(&assumption.difference, d)
+                + assumption.constant;
+            self.gradient.push(-violation);
+        }
+        parameters.violation.ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
+        self.gradient.clear();
+        let values = out.first.iter().zip(&out.second).zip(&out.difference);
+        self.gradient.extend(values.map(|((x, y), d)| x - y - d).take(outputs * count));
+        parameters.output.ascend(&self.gradient, rate, step, (f64::NEG_INFINITY, f64::INFINITY));
+    }
+}
+
+struct Ascend<'b, 'a> {
+    backward: &'b mut Backward<'a>,
+    functionals: &'b [Functional],
+    assumption: &'b Assumption,
+    parameters: &'b mut Parameters,
+    rate: f64,
+    step: i32,
+}
+
+impl vectorised::Task for Ascend<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.backward.ascend_all(self.functionals, self.assumption, self.parameters, self.rate, self.step);
+    }
+}
