@@ -219,16 +219,17 @@ impl Property {
         self.guards.is_empty() || self.guards.iter().any(|g| g.met(outputs, Certainty::Beyond))
     }
 
-    /// The claim that no guard is ever met: obligations that fail everywhere, so that only an impossible guard proves them.
+    /// The claim that no guard is ever met, or for a property without guards that the region is empty: obligations that fail everywhere, so that only an
+    /// impossible guard or region proves them.
     #[must_use]
     pub fn vacuity(&self) -> Self {
-        let always =
-            Violation::Linear { writings: vec![Combination { terms: Vec::new(), constant: 1.0 }], strict: false };
+        let writings = vec![Combination { terms: Vec::new(), constant: 1.0 }];
+        let always = Violation::Linear { writings, strict: false };
+        let anywhere = self.guards.is_empty().then_some(None);
+        let guards = anywhere.into_iter().chain((0..self.guards.len()).map(Some));
         Self {
             guards: self.guards.clone(),
-            obligations: (0..self.guards.len())
-                .map(|g| Obligation { guard: Some(g), violation: always.clone() })
-                .collect(),
+            obligations: guards.map(|guard| Obligation { guard, violation: always.clone() }).collect(),
             reported: self.reported.clone(),
         }
     }

@@ -155,7 +155,7 @@ pub fn solve(
     finite("upper", &region.upper)?;
     let start = Instant::now();
     let mut solution = run(pair, region, property, settings, host, start)?;
-    if solution.verdict == Verdict::Equivalent && solution.vacuous && !property.guards.is_empty() {
+    if solution.verdict == Verdict::Equivalent && solution.vacuous {
         // No sampled input met a guard: is there any at all? Worth a little time, never more than is left.
         let rest = (settings.timeout - start.elapsed().as_secs_f64()).clamp(0.0, 10.0);
         let question = Settings { timeout: rest, ..settings.clone() };
