@@ -44,6 +44,12 @@ pub enum Error {
         "this process has changed the processor's floating-point mode (rounding, or flushing of subnormal numbers); no proof would hold. Look for a library built with -ffast-math"
     )]
     Arithmetic,
+    /// The record of a proof cannot be written.
+    #[error("cannot write the record of the proof to {0}: {1}")]
+    Record(String, String),
+    /// A saved search does not fit.
+    #[error("the saved search cannot go on: {0}")]
+    Saved(String),
     /// The worker threads could not be started.
     #[error("cannot start worker threads: {0}")]
     Threads(String),

@@ -4,11 +4,12 @@
 use crate::exact::{Exact, exact};
 use crate::random::{Case, Scale, any_scale, cases, for_all, point};
 use eqspec::bound::backward::{Backward, Functional};
+use eqspec::bound::branching::{Glimpse, Split};
 use eqspec::bound::parameters::{Parameters, Sizes};
 use eqspec::bound::{Assumption, Contraction, Contractor, Effort, Fate};
 use eqspec::domain::knowledge::{Knowledge, Side};
 use eqspec::domain::phase::Bounds;
-use eqspec::domain::{Domain, Reach};
+use eqspec::domain::{Domain, Form, Reach};
 use eqspec::network::Pair;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -92,8 +93,13 @@ impl Values {
             least - values.iter().map(|v| (least - v).exp()).sum::<f64>().ln() >= 1e-9
         };
         let sided = |s: &Side| {
-            let value = if s.second { &self.y[s.layer][s.index] } else { &self.x[s.layer][s.index] };
-            if s.positive { *value >= 0.0 } else { *value <= 0.0 }
+            let (x, y) = (&self.x[s.layer][s.index], &self.y[s.layer][s.index]);
+            let value = match s.form {
+                Form::First => x.clone(),
+                Form::Second => y.clone(),
+                Form::Difference => x - y,
+            };
+            if s.positive { value >= 0.0 } else { value <= 0.0 }
         };
         soft && (0..assumption.rows()).all(|l| row(l) >= 0.0)
             && violation(assumption, self) >= 0.0
@@ -167,10 +173,11 @@ fn sides(anchor: &Values) -> Vec<Side> {
     let hidden = anchor.x.len() - 1;
     let all = (0..hidden).flat_map(|layer| (0..anchor.x[layer].len()).map(move |index| (layer, index)));
     all.flat_map(|(layer, index)| {
-        let side = |second: bool, value: &Exact| Side { second, layer, index, positive: *value >= 0.0 };
-        [side(false, &anchor.x[layer][index]), side(true, &anchor.y[layer][index])]
+        let side = |form: Form, value: &Exact| Side { form, layer, index, positive: *value >= 0.0 };
+        let (x, y) = (&anchor.x[layer][index], &anchor.y[layer][index]);
+        [side(Form::First, x), side(Form::Second, y), side(Form::Difference, &(x - y))]
     })
-    .step_by(3)
+    .step_by(4)
     .collect()
 }
 
@@ -202,6 +209,8 @@ struct Seen {
     proved: usize,
     shrunk: usize,
     entropy: usize,
+    settled: usize,
+    split: usize,
 }
 
 /// The anchor, every point, the knowledge of a propagation, and the assumption; `None` if numbers overflow.
@@ -275,7 +284,7 @@ fn check_contraction(case: &Case, draw: &Draw, seen: &RefCell<Seen>) -> Result<(
     let effort = Effort { rounds: 2 + draw.steps.unsigned_abs() as usize, steps: 12, ..Effort::default() };
     let before = knowledge.clone();
     let mut contractor = Contractor::new(&pair);
-    let fate = contractor.contract(knowledge, &assumption, effort, &mut reach, || false);
+    let fate = contractor.contract(knowledge, None, &assumption, effort, &mut reach, || false);
     let alive: Vec<&Values> = values.iter().filter(|v| v.satisfies(&assumption, &before.sides)).collect();
     let mut seen = seen.borrow_mut();
     seen.satisfying += alive.len();
@@ -284,13 +293,48 @@ fn check_contraction(case: &Case, draw: &Draw, seen: &RefCell<Seen>) -> Result<(
         prop_assert!(alive.is_empty(), "a violation that happens was called impossible: {assumption:?}");
         return Ok(());
     };
-    let Contraction { knowledge, bound, .. } = *left;
+    let mut left = *left;
+    let Contraction { knowledge, bound, .. } = left.clone();
     seen.shrunk += usize::from(knowledge.lower != before.lower || knowledge.upper != before.upper);
     seen.useful += usize::from(knowledge.unstable() < before.unstable());
     for value in alive {
         prop_assert!(contains(&knowledge, value), "an input that satisfies the assumption was lost: {assumption:?}");
         prop_assert!(violation(&assumption, value) <= bound);
         prop_assert!(reach.propagate_within(&pair, &knowledge).is_ok());
+    }
+    let cut = |knowledge: &Knowledge, i: usize| {
+        let (lower, upper) = (knowledge.lower[i], knowledge.upper[i]);
+        let middle = lower + 0.5 * (upper - lower);
+        (lower < middle && middle < upper).then_some((i, middle))
+    };
+    let halving = cut(&left.knowledge, 0);
+    let alive: Vec<&Values> = values.iter().filter(|v| v.satisfies(&assumption, &before.sides)).collect();
+    match contractor.look_ahead(&mut left, &assumption, halving, &mut reach, || false) {
+        Glimpse::Proved => prop_assert!(alive.is_empty(), "both signs were called impossible: {assumption:?}"),
+        Glimpse::Settled(signs) => {
+            seen.settled += signs;
+            prop_assert_eq!(left.knowledge.sides.len(), before.sides.len() + signs);
+            for value in &alive {
+                prop_assert!(contains(&left.knowledge, value), "a sign that happens was called impossible");
+                prop_assert!(value.satisfies(&assumption, &left.knowledge.sides));
+            }
+            // Warm multipliers know nothing of the new signs, and are as good as any.
+            let again =
+                contractor.contract(left.knowledge, left.warm.as_deref(), &assumption, effort, &mut reach, || false);
+            let kept = |value: &&Values| matches!(&again, Fate::Open(left) if contains(&left.knowledge, value));
+            prop_assert!(alive.iter().all(kept), "an input was lost from a warm start");
+        }
+        Glimpse::Ranked(mut splits) => {
+            let inputs = (0..pair.inputs()).filter_map(|i| cut(&left.knowledge, i));
+            splits.extend(inputs.map(|(input, place)| Split::Input(input, place)));
+            seen.split += splits.len();
+            for value in &alive {
+                for split in &splits {
+                    let halves = split.halves(&left.knowledge);
+                    prop_assert!(halves.iter().any(|half| contains(half, value)), "{split:?} loses an input");
+                }
+            }
+        }
     }
     Ok(())
 }
@@ -302,6 +346,7 @@ fn contraction_keeps_every_input_that_violates() {
     for_all(400, (pairs, draws()), |(case, draw)| check_contraction(&case, &draw, &seen));
     let seen = seen.into_inner();
     assert!(seen.satisfying > 400 && seen.shrunk > 40 && seen.useful > 40, "{seen:?}");
+    assert!(seen.settled > 20 && seen.split > 100, "{seen:?}");
 }
 
 /// Raising the bar above what is possible must be noticed at least sometimes, or contraction proves nothing.
@@ -314,7 +359,8 @@ fn contraction_proves_what_is_far_from_violated() {
         let Some((pair, _, knowledge, mut assumption)) = prepare(&case, &draw) else { return Ok(()) };
         assumption.constant -= 1e6;
         let mut reach = Reach::new(Domain::Shared, pair.depth());
-        let fate = Contractor::new(&pair).contract(knowledge, &assumption, Effort::default(), &mut reach, || false);
+        let fate =
+            Contractor::new(&pair).contract(knowledge, None, &assumption, Effort::default(), &mut reach, || false);
         prop_assert!(matches!(fate, Fate::Proved));
         seen.borrow_mut().proved += 1;
         Ok(())

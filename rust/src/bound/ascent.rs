@@ -8,6 +8,7 @@ use super::assumption::Assumption;
 use super::backward::{Backward, Functional};
 use super::columns::surrogate_column;
 use super::parameters::Parameters;
+use crate::domain::Form;
 use crate::numeric::kernels::{Into, product};
 use crate::numeric::vectorised;
 
@@ -44,35 +45,44 @@ impl Backward<'_> {
             for i in 0..inputs {
                 let at = f * inputs + i;
                 let x = self.centre[i] - if self.inputs[at] >= 0.0 { self.radius[i] } else { -self.radius[i] };
-                (self.now.first[at], self.now.second[at]) = (x, x);
+                self.now.first[at] = x;
             }
         }
         for l in 0..self.pair.depth() {
-            let (a, b, d) = (&self.pair.first[l], &self.pair.second[l], &self.pair.difference[l]);
-            let (m, n) = (a.rows, a.columns);
-            self.next.resize(m * count);
-            for f in 0..count {
-                let range = f * m..(f + 1) * m;
-                self.next.first[range.clone()].copy_from_slice(&a.bias);
-                self.next.second[range.clone()].copy_from_slice(&b.bias);
-                self.next.difference[range].copy_from_slice(&d.bias);
+            if l == 0 {
+                self.first_forwards(count);
+            } else {
+                self.layer_forwards(l, count);
             }
-            let shape = (m, n, count);
-            product(&mut self.next.first, &a.weight, &self.now.first, shape, Into::Add);
-            product(&mut self.next.second, &b.weight, &self.now.second, shape, Into::Add);
-            if !d.zero {
-                product(&mut self.next.difference, &d.weight, &self.now.second, shape, Into::Add);
-            }
-            if l > 0 {
-                product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Into::Add);
-            }
-            std::mem::swap(&mut self.now, &mut self.next);
             if l + 1 < self.pair.depth() {
                 self.ascend_layer(l, count, parameters, rate, step);
             }
         }
         parameters.sides.ascend(&self.sign_gradient, rate, step, (0.0, f64::INFINITY));
         self.ascend_outputs(functionals, assumption, parameters, rate, step);
+    }
+
+    /// Values of x, y and d of a layer behind the first, from those after the ReLUs before it.
+    #[inline(always)]
+    fn layer_forwards(&mut self, l: usize, count: usize) {
+        let (a, b, d) = (&self.pair.first[l], &self.pair.second[l], &self.pair.difference[l]);
+        let (m, n) = (a.rows, a.columns);
+        self.next.resize(m * count);
+        for f in 0..count {
+            let range = f * m..(f + 1) * m;
+            self.next.first[range.clone()].copy_from_slice(&a.bias);
+            self.next.second[range.clone()].copy_from_slice(&b.bias);
+            self.next.difference[range].copy_from_slice(&d.bias);
+        }
+        let shape = (m, n, count);
+        self.flops += super::backward::flops(shape, !d.zero);
+        product(&mut self.next.first, &a.weight, &self.now.first, shape, Into::Add);
+        product(&mut self.next.second, &b.weight, &self.now.second, shape, Into::Add);
+        if !d.zero {
+            product(&mut self.next.difference, &d.weight, &self.now.second, shape, Into::Add);
+        }
+        product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Into::Add);
+        std::mem::swap(&mut self.now, &mut self.next);
     }
 
     /// Gradients of the multipliers of hidden layer h, then the surrogate's values after its ReLUs.
@@ -83,7 +93,11 @@ impl Backward<'_> {
         let total = m * count;
         let sides = self.signs.len();
         for (k, side) in self.signs.iter().enumerate().filter(|(_, side)| side.layer == h) {
-            let values = if side.second { &self.now.second } else { &self.now.first };
+            let values = match side.form {
+                Form::First => &self.now.first,
+                Form::Second => &self.now.second,
+                Form::Difference => &self.now.difference,
+            };
             for f in 0..count {
                 let value = values[f * m + side.index];
                 self.sign_gradient[f * sides + k] = if side.positive { -value } else { value };
@@ -110,6 +124,10 @@ impl Backward<'_> {
         old_first.ascend(&self.gradient[..total], 2.0 * rate, step, (0.0, 1.0));
         old_second.ascend(&self.next.first[..total], 2.0 * rate, step, (0.0, 1.0));
         (layer.first, layer.second) = (old_first, old_second);
+        if !parameters.linked {
+            return;
+        }
+        let layer = &mut parameters.layers[h];
         self.gradient.resize(total, 0.0);
         let values = self.now.first.iter().zip(&self.now.second).zip(&self.now.difference);
         self.gradient.iter_mut().zip(values).for_each(|(g, ((x, y), d))| *g = x - y - d);
@@ -153,6 +171,9 @@ impl Backward<'_> {
             self.gradient.push(-violation);
         }
         parameters.violation.ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
+        if !parameters.linked {
+            return;
+        }
         self.gradient.clear();
         let values = out.first.iter().zip(&out.second).zip(&out.difference);
         self.gradient.extend(values.map(|((x, y), d)| x - y - d).take(outputs * count));

@@ -19,9 +19,10 @@
 
 use super::assumption::Assumption;
 use super::columns::{relu_column, relu_sums};
-use super::contract::Neuron;
+use super::first::Differing;
 use super::parameters::{Parameters, Sizes};
 use super::relax::{OneSided, Relaxation};
+use crate::domain::Form;
 use crate::domain::knowledge::{Knowledge, Side};
 use crate::domain::phase::Bounds;
 use crate::network::{Affine, Pair};
@@ -118,6 +119,7 @@ pub struct Backward<'a> {
     pub(super) maxima: Vec<ColumnMaxima>,
     pub(super) relaxations: Vec<Relaxation>,
     pub(super) prices: Vec<Price>,
+    pub(super) differing: Differing,
     pub(super) centre: Vec<f64>,
     pub(super) radius: Vec<f64>,
     /// Largest absolute output or difference of outputs.
@@ -138,6 +140,8 @@ pub struct Backward<'a> {
     pub(super) err: Vec<f64>,
     pub(super) bounds: Vec<f64>,
     pub(super) gradient: Vec<f64>,
+    /// Additions and multiplications in matrix products so far.
+    pub(super) flops: u64,
 }
 
 impl<'a> Backward<'a> {
@@ -164,6 +168,7 @@ impl<'a> Backward<'a> {
             maxima: maxima.collect(),
             relaxations: vec![Relaxation::default(); hidden],
             prices: vec![Price::default(); pair.depth()],
+            differing: Differing::of(pair),
             centre: Vec::new(),
             radius: Vec::new(),
             output_size: 0.0,
@@ -178,6 +183,7 @@ impl<'a> Backward<'a> {
             err: Vec::new(),
             bounds: Vec::new(),
             gradient: Vec::new(),
+            flops: 0,
         }
     }
 
@@ -303,34 +309,6 @@ impl<'a> Backward<'a> {
         (0..self.centre.len()).map(|i| self.centre[i] + side(i)).collect()
     }
 
-    /// The unstable neuron whose relaxation costs the first functional most, as last evaluated: what its chord lies above the ReLU, times its coefficient.
-    #[must_use]
-    pub fn costliest(&self, knowledge: &Knowledge) -> Option<Neuron> {
-        let mut worst: Option<Neuron> = None;
-        for (layer, (side, r)) in self.sides.iter().zip(&self.relaxations).enumerate() {
-            let known = &knowledge.layers[layer];
-            for index in 0..r.keep.len() {
-                let own = side.difference[index].abs() * r.keep[index];
-                for (second, coefficient, one, bounds) in
-                    [(false, side.first[index], &r.first, &known.x), (true, side.second[index], &r.second, &known.y)]
-                {
-                    if one.unstable[index] == 0.0 {
-                        continue;
-                    }
-                    // Above: the chord's height. Below: at most the smaller side of the triangle. The difference's chord weighs in for both networks.
-                    let below = bounds.upper[index].min(-bounds.lower[index]);
-                    let gap = known.d.upper[index].min(-known.d.lower[index]).max(0.0);
-                    let cost =
-                        coefficient.abs() * if coefficient < 0.0 { one.height[index] } else { below } + own * gap;
-                    if worst.is_none_or(|w| cost > w.cost) {
-                        worst = Some(Neuron { second, layer, index, cost });
-                    }
-                }
-            }
-        }
-        worst
-    }
-
     #[inline(always)]
     fn evaluate_all<const BOUND: bool>(
         &mut self,
@@ -355,8 +333,8 @@ impl<'a> Backward<'a> {
         let rounding = gamma(2 * inputs + 2 * self.pair.first.iter().map(|l| l.rows).sum::<usize>() + 64);
         for (f, functional) in functionals.iter().enumerate() {
             let range = f * inputs..(f + 1) * inputs;
-            let (a, p, q) = (&mut self.inputs[range.clone()], &self.now.first[range.clone()], &self.now.second[range]);
-            a.iter_mut().zip(p.iter().zip(q)).for_each(|(a, (p, q))| *a = p + q);
+            let a = &mut self.inputs[range.clone()];
+            a.copy_from_slice(&self.now.first[range]);
             if let Functional::Input { input, negative } = *functional {
                 a[input] += if negative { -1.0 } else { 1.0 };
             }
@@ -440,20 +418,25 @@ impl<'a> Backward<'a> {
             }
             self.constant[f] += sums[0];
             self.mass[f] += sums[1];
+            if l == 0 {
+                // p + q travels with W1, s - q with W1 - W2.
+                (sums[2], sums[4]) = (sums[2] + sums[3], sums[4] + sums[3]);
+            }
             self.err[f] +=
                 sums[2] * price.first + sums[3] * price.second + sums[4] * price.difference + price.underflow;
         }
+        if l == 0 {
+            return self.first_backwards(count);
+        }
         self.next.resize(n * count);
         let shape = (m, n, count);
+        self.flops += flops(shape, !d.zero);
         transposed_product(&mut self.next.first, &a.weight, &self.now.first, shape, Into::Replace);
         transposed_product(&mut self.next.second, &b.weight, &self.now.second, shape, Into::Replace);
         if !d.zero {
             transposed_product(&mut self.next.second, &d.weight, &self.now.difference, shape, Into::Add);
         }
-        if l > 0 {
-            // At the inputs D = 0.
-            transposed_product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Into::Replace);
-        }
+        transposed_product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Into::Replace);
         std::mem::swap(&mut self.now, &mut self.next);
     }
 
@@ -488,7 +471,11 @@ impl<'a> Backward<'a> {
             for (k, side) in self.signs.iter().enumerate().filter(|(_, side)| side.layer == h) {
                 // Minus beta times what is known to be >= 0.
                 let beta = parameters.sides.value[f * sides + k];
-                let coefficient = if side.second { &mut q[side.index] } else { &mut p[side.index] };
+                let coefficient = match side.form {
+                    Form::First => &mut p[side.index],
+                    Form::Second => &mut q[side.index],
+                    Form::Difference => &mut s[side.index],
+                };
                 *coefficient -= if side.positive { beta } else { -beta };
                 if BOUND {
                     self.err[f] += 4.0 * U * (coefficient.abs() + beta) * r.size;
@@ -503,6 +490,12 @@ impl<'a> Backward<'a> {
             }
         }
     }
+}
+
+/// Additions and multiplications of the products of a layer behind the first: three, and one for the difference of the weights where there is one.
+#[inline(always)]
+pub(super) fn flops((m, n, count): (usize, usize, usize), weights_differ: bool) -> u64 {
+    (2 * m * n * count * (3 + usize::from(weights_differ))) as u64
 }
 
 struct Evaluate<'b, 'a, const BOUND: bool> {

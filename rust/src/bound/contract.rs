@@ -9,11 +9,15 @@
 
 use super::assumption::Assumption;
 use super::backward::{Backward, Functional};
+use super::branching::Candidates;
+use super::chain::{Chain, shorten};
 use super::parameters::Parameters;
 use crate::domain::Reach;
-use crate::domain::knowledge::{Contradiction, Knowledge, Side};
+use crate::domain::knowledge::{Contradiction, Knowledge};
+use crate::domain::phase::Bounds;
 use crate::domain::reach::Failure;
 use crate::network::Pair;
+use std::sync::Arc;
 
 /// How much to spend.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,20 +28,25 @@ pub struct Effort {
     pub steps: i32,
     /// Step size of the multipliers; large steps hardly move a batch.
     pub rate: f64,
-    /// Inputs are contracted too if there are at most so many.
+    /// Inputs are contracted too if there are at most so many, and so are both networks' neurons rather than one's and the differences.
     pub inputs: usize,
     /// Rounds go on while the violation's bound falls at least by this factor.
     pub gain: f64,
+    /// Whether links may move.
+    pub link: bool,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { rounds: 8, steps: 60, rate: 0.02, inputs: 64, gain: 0.9 }
+        Self { rounds: 8, steps: 60, rate: 0.02, inputs: 64, gain: 0.9, link: true }
     }
 }
 
 /// Bounds are taken at every so many steps; between them only the gradient is.
 const BOUND_EVERY: i32 = 3;
+
+/// A bound is worth keeping in a recorded proof if it cuts off this share of what was possible.
+const TEACHES: f64 = 0.005;
 
 /// What is left of a violation.
 #[derive(Debug, Clone)]
@@ -46,30 +55,26 @@ pub struct Contraction {
     pub knowledge: Knowledge,
     /// An upper bound of the violation.
     pub bound: f64,
-    /// The unstable neuron whose relaxation costs the target most.
-    pub neuron: Option<Neuron>,
+    /// Ways to split what is left, the most promising first.
+    pub candidates: Candidates,
     /// The input at which the last bound of the violation is attained by the relaxation.
     pub corner: Vec<f64>,
+    /// The multipliers of the last round: a good start on any part of what is left.
+    pub warm: Option<Arc<Warm>>,
 }
 
-/// A neuron of one of the networks.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Neuron {
-    /// Whether of f2.
-    pub second: bool,
-    /// Hidden layer.
-    pub layer: usize,
-    /// Which.
-    pub index: usize,
-    /// What its relaxation costs the bound, at most.
-    pub cost: f64,
+/// Multipliers of earlier functionals. Any values are valid anywhere; near the place they were tuned for they are good.
+#[derive(Debug, Clone, Default)]
+pub struct Warm {
+    functionals: Vec<Functional>,
+    parameters: Parameters,
 }
 
-impl Neuron {
-    /// The assumption that the neuron's value is >= 0, or <= 0.
+impl Warm {
+    /// Bytes held.
     #[must_use]
-    pub fn side(self, positive: bool) -> Side {
-        Side { second: self.second, layer: self.layer, index: self.index, positive }
+    pub fn bytes(&self) -> usize {
+        std::mem::size_of_val(self.functionals.as_slice()) + self.parameters.bytes()
     }
 }
 
@@ -84,34 +89,52 @@ pub enum Fate {
 
 /// Contracts bounds for one pair; reusable.
 pub struct Contractor<'a> {
-    pair: &'a Pair,
-    backward: Backward<'a>,
+    pub(super) pair: &'a Pair,
+    pub(super) backward: Backward<'a>,
     best: Vec<f64>,
+    /// What was bounded since it was last emptied, if that is to be kept.
+    pub chain: Option<Chain>,
 }
 
 impl<'a> Contractor<'a> {
     /// For a pair.
     #[must_use]
     pub fn new(pair: &'a Pair) -> Self {
-        Self { pair, backward: Backward::new(pair), best: Vec::new() }
+        Self { pair, backward: Backward::new(pair), best: Vec::new(), chain: None }
+    }
+
+    /// Additions and multiplications in matrix products so far.
+    #[must_use]
+    pub fn flops(&self) -> u64 {
+        self.backward.flops
+    }
+
+    /// The same, keeping what is bounded or not.
+    #[must_use]
+    pub fn keeping(mut self, kept: bool) -> Self {
+        self.chain = kept.then(Chain::default);
+        self
     }
 
     /// Contracts `knowledge` under `assumption` until contradiction or until the effort is spent; `stop` may end it early.
     pub fn contract(
         &mut self,
         mut knowledge: Knowledge,
+        warm: Option<&Warm>,
         assumption: &Assumption,
         effort: Effort,
         reach: &mut Reach,
         stop: impl Fn() -> bool,
     ) -> Fate {
-        let mut parameters: Option<(Vec<Functional>, Parameters)> = None;
+        let mut latest: Option<Warm> = None;
+        let mut taken = 0;
         let mut bound = f64::INFINITY;
-        let (mut neuron, mut corner) = (None, Vec::new());
+        let (mut candidates, mut corner) = (Candidates::default(), Vec::new());
         for _ in 0..effort.rounds {
             let functionals = Self::functionals(&knowledge, effort);
             self.backward.take_up(&knowledge);
-            let mut current = self.warm(parameters.take(), &functionals, assumption, knowledge.sides.len());
+            let mut current = self.start(latest.as_ref().or(warm), &functionals, assumption);
+            current.linked = effort.link;
             self.best.clear();
             self.best.resize(functionals.len(), f64::NEG_INFINITY);
             for step in 1..=effort.steps {
@@ -119,7 +142,12 @@ impl<'a> Contractor<'a> {
                     let bounds = self.backward.evaluate(&functionals, assumption, &current);
                     self.best.iter_mut().zip(bounds).for_each(|(b, v)| *b = b.max(*v));
                     if assumption.contradicted_by(self.best[0]) {
-                        return Fate::Proved;
+                        if self.keep_target(assumption, &current) {
+                            return Fate::Proved;
+                        }
+                        // The workspace goes on from the whole batch.
+                        self.best[0] = f64::NEG_INFINITY;
+                        self.backward.evaluate(&functionals, assumption, &current);
                     }
                     if step == effort.steps || stop() {
                         break;
@@ -127,9 +155,11 @@ impl<'a> Contractor<'a> {
                 } else {
                     self.backward.prepare(&functionals, assumption, &current);
                 }
-                self.backward.ascend(&functionals, assumption, &mut current, effort.rate, step);
+                taken += 1;
+                self.backward.ascend(&functionals, assumption, &mut current, effort.rate, taken);
             }
-            neuron = self.backward.costliest(&knowledge);
+            self.keep_round(&knowledge, &functionals, assumption, &mut current);
+            candidates = self.backward.candidates(&knowledge);
             corner = self.backward.corner();
             let before = bound;
             bound = bound.min(-self.best[0]);
@@ -147,18 +177,24 @@ impl<'a> Contractor<'a> {
                     knowledge.exchange();
                 }
             }
-            parameters = Some((functionals, current));
+            latest = Some(Warm { functionals, parameters: current });
             if stop() || bound > effort.gain * before {
                 break;
             }
         }
-        Fate::Open(Box::new(Contraction { knowledge, bound, neuron, corner }))
+        let warm = latest.map(|mut warm| {
+            warm.parameters.settle();
+            Arc::new(warm)
+        });
+        Fate::Open(Box::new(Contraction { knowledge, bound, candidates, corner, warm }))
     }
 
     /// The target first, then both bounds of everything that is not settled.
     fn functionals(knowledge: &Knowledge, effort: Effort) -> Vec<Functional> {
         let mut list = vec![Functional::Target];
         let hidden = knowledge.layers.len() - 1;
+        // On wide networks y is left to x and d, of which it is the difference: a third less to do, which buys more than y's own bounds.
+        let wide = knowledge.lower.len() > effort.inputs;
         for (layer, known) in knowledge.layers[..hidden].iter().enumerate() {
             for neuron in 0..known.x.lower.len() {
                 let unstable = |lower: f64, upper: f64| lower < 0.0 && upper > 0.0;
@@ -168,7 +204,7 @@ impl<'a> Contractor<'a> {
                     if x {
                         list.push(Functional::First { layer, neuron, negative });
                     }
-                    if y {
+                    if y && !(x && wide) {
                         list.push(Functional::Second { layer, neuron, negative });
                     }
                     if x && y {
@@ -188,24 +224,66 @@ impl<'a> Contractor<'a> {
         list
     }
 
-    /// Multipliers for these functionals: the previous round's where it had them, fresh ones otherwise.
-    fn warm(
+    /// Multipliers for these functionals: earlier ones where there are any, fresh ones otherwise.
+    pub(super) fn start(
         &self,
-        previous: Option<(Vec<Functional>, Parameters)>,
+        earlier: Option<&Warm>,
         functionals: &[Functional],
         assumption: &Assumption,
-        sides: usize,
     ) -> Parameters {
-        if let Some((old, mut parameters)) = previous {
-            let keep: Vec<usize> = functionals.iter().filter_map(|f| old.iter().position(|o| o == f)).collect();
-            if keep.len() == functionals.len() {
-                parameters.select(&keep, assumption.rows(), assumption.outputs(), sides);
-                return parameters;
-            }
-        }
         let mut parameters = self.backward.start(functionals, assumption);
         self.backward.start_slopes(&mut parameters);
+        if let Some(earlier) = earlier {
+            // Both lists are in the same order, so the next one is mostly the next one.
+            let mut next = 0;
+            for (f, functional) in functionals.iter().enumerate() {
+                let (before, after) = earlier.functionals.split_at(next);
+                let ahead = after.iter().position(|e| e == functional).map(|i| next + i);
+                if let Some(from) = ahead.or_else(|| before.iter().position(|e| e == functional)) {
+                    parameters.copy(f, &earlier.parameters, from);
+                    next = from + 1;
+                }
+            }
+        }
         parameters
+    }
+
+    /// Keeps the target's multipliers, the first of a batch, shortened, if a proof is recorded; false if they then prove nothing any more.
+    pub(super) fn keep_target(&mut self, assumption: &Assumption, current: &Parameters) -> bool {
+        let Some(chain) = &mut self.chain else { return true };
+        let target = [Functional::Target];
+        let mut short = self.backward.start(&target, assumption);
+        short.copy(0, current, 0);
+        shorten(&mut short);
+        let proved = assumption.contradicted_by(self.backward.evaluate(&target, assumption, &short)[0]);
+        if proved {
+            chain.round(&target, &[0], &short, &self.backward.relaxations);
+        }
+        proved
+    }
+
+    /// Keeps the bounds that teach something, with their multipliers shortened, if a proof is recorded; only these are learned then.
+    fn keep_round(
+        &mut self,
+        knowledge: &Knowledge,
+        functionals: &[Functional],
+        assumption: &Assumption,
+        current: &mut Parameters,
+    ) {
+        let Some(chain) = &mut self.chain else { return };
+        shorten(current);
+        self.best.copy_from_slice(self.backward.evaluate(functionals, assumption, current));
+        for (functional, v) in functionals.iter().zip(&mut self.best) {
+            if *functional != Functional::Target && !teaches(knowledge, *functional, *v) {
+                *v = f64::NEG_INFINITY;
+            }
+        }
+        let mut chosen: Vec<usize> = (1..functionals.len()).filter(|&f| self.best[f] > f64::NEG_INFINITY).collect();
+        if chosen.is_empty() {
+            // Bounds are propagated once more all the same.
+            chosen.push(0);
+        }
+        chain.round(functionals, &chosen, current, &self.backward.relaxations);
     }
 
     /// Enters the bounds found.
@@ -241,4 +319,20 @@ impl<'a> Contractor<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether a lower bound of a functional says noticeably more than what is known: part of the width, or a sign.
+fn teaches(knowledge: &Knowledge, functional: Functional, bound: f64) -> bool {
+    let ends = |b: &Bounds, i: usize, negative: bool| {
+        if negative { (-b.upper[i], -b.lower[i]) } else { (b.lower[i], b.upper[i]) }
+    };
+    let (lower, upper) = match functional {
+        Functional::Target => return true,
+        Functional::First { layer, neuron, negative } => ends(&knowledge.layers[layer].x, neuron, negative),
+        Functional::Second { layer, neuron, negative } => ends(&knowledge.layers[layer].y, neuron, negative),
+        Functional::Difference { layer, neuron, negative } => ends(&knowledge.layers[layer].d, neuron, negative),
+        Functional::Input { input, negative: false } => (knowledge.lower[input], knowledge.upper[input]),
+        Functional::Input { input, negative: true } => (-knowledge.upper[input], -knowledge.lower[input]),
+    };
+    bound > lower + TEACHES * (upper - lower) || (lower < 0.0 && bound >= 0.0)
 }

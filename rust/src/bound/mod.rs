@@ -4,14 +4,18 @@
 //!
 //! [`assumption`]: what is assumed to be violated. [`relax`]: the linear relaxations that follow from bounds of every neuron.
 //! [`backward`]: a batch of functionals and their bounds; `ascent`: steps that improve them. [`contract`]: bounds tightened under an assumed violation until they contradict.
+//! [`branching`]: where to split what that leaves.
 
 mod ascent;
 pub mod assumption;
 pub mod backward;
+pub mod branching;
+pub mod chain;
 mod columns;
 pub mod contract;
+mod first;
 pub mod parameters;
 pub mod relax;
 
 pub use assumption::Assumption;
-pub use contract::{Contraction, Contractor, Effort, Fate, Neuron};
+pub use contract::{Contraction, Contractor, Effort, Fate, Warm};

@@ -35,10 +35,24 @@ impl Tuned {
         }
     }
 
-    fn select(&mut self, keep: &[usize], width: usize) {
-        let picked =
-            keep.iter().flat_map(|&f| self.value[f * width..(f + 1) * width].iter().copied()).collect::<Vec<_>>();
-        *self = Self { mean: vec![0.0; picked.len()], square: vec![0.0; picked.len()], value: picked };
+    /// Functional `to` of this array takes over functional `from` of another, whose width may be smaller: what is new stays as it is.
+    fn copy(&mut self, to: usize, other: &Self, from: usize, width: usize, other_width: usize) {
+        let shared = width.min(other_width);
+        let (to, from) = (to * width..to * width + shared, from * other_width..from * other_width + shared);
+        self.value[to.clone()].copy_from_slice(&other.value[from.clone()]);
+        if !other.mean.is_empty() {
+            self.mean[to.clone()].copy_from_slice(&other.mean[from.clone()]);
+            self.square[to].copy_from_slice(&other.square[from]);
+        }
+    }
+
+    /// Forgets the moments.
+    fn settle(&mut self) {
+        (self.mean, self.square) = (Vec::new(), Vec::new());
+    }
+
+    fn bytes(&self) -> usize {
+        8 * (self.value.len() + self.mean.len() + self.square.len())
     }
 }
 
@@ -68,7 +82,8 @@ pub struct Parameters {
     pub layers: Vec<LayerParameters>,
     /// beta >= 0 per assumed sign of a neuron.
     pub sides: Tuned,
-    widths: Vec<usize>,
+    /// Whether steps may move the links.
+    pub linked: bool,
 }
 
 /// Sizes: guard rows, outputs, hidden widths.
@@ -98,22 +113,46 @@ impl Parameters {
             violation: Tuned::filled(count, violation),
             output: Tuned::filled(sizes.outputs * count, 0.0),
             sides: Tuned::filled(sizes.sides * count, 0.0),
+            linked: true,
             layers: sizes.hidden.iter().map(layer).collect(),
-            widths: sizes.hidden.to_vec(),
         }
     }
 
-    /// Keeps the listed functionals, in this order, and forgets the moments.
-    pub fn select(&mut self, keep: &[usize], rows: usize, outputs: usize, sides: usize) {
-        self.guard.select(keep, rows);
-        self.violation.select(keep, 1);
-        self.output.select(keep, outputs);
-        self.sides.select(keep, sides);
-        for (layer, &m) in self.layers.iter_mut().zip(&self.widths) {
-            layer.link.select(keep, m);
-            layer.first.select(keep, m);
-            layer.second.select(keep, m);
+    /// Functional `to` takes over the multipliers of functional `from` of another batch on the same pair, whose assumed signs are the first of this one's.
+    pub fn copy(&mut self, to: usize, other: &Self, from: usize) {
+        let width = |t: &Tuned, count: usize| t.value.len() / count.max(1);
+        let (mine, theirs) = (self.count, other.count);
+        let pairs = [
+            (&mut self.guard, &other.guard),
+            (&mut self.violation, &other.violation),
+            (&mut self.output, &other.output),
+            (&mut self.sides, &other.sides),
+        ];
+        let layers = self
+            .layers
+            .iter_mut()
+            .zip(&other.layers)
+            .flat_map(|(a, b)| [(&mut a.link, &b.link), (&mut a.first, &b.first), (&mut a.second, &b.second)]);
+        for (a, b) in pairs.into_iter().chain(layers) {
+            let (wide, other_wide) = (width(a, mine), width(b, theirs));
+            a.copy(to, b, from, wide, other_wide);
         }
-        self.count = keep.len();
+    }
+
+    /// Forgets the moments of the gradients, to be kept for long.
+    pub fn settle(&mut self) {
+        for t in [&mut self.guard, &mut self.violation, &mut self.output, &mut self.sides] {
+            t.settle();
+        }
+        for layer in &mut self.layers {
+            [&mut layer.link, &mut layer.first, &mut layer.second].into_iter().for_each(Tuned::settle);
+        }
+    }
+
+    /// Bytes held.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let layers = self.layers.iter().flat_map(|l| [&l.link, &l.first, &l.second]);
+        [&self.guard, &self.violation, &self.output, &self.sides].into_iter().chain(layers).map(Tuned::bytes).sum()
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! Knowledge may rest on an assumption (a violation, a phase); then it must never leave the proof that made the assumption.
 
+use super::output::Form;
 use super::phase::{Bounds, exchange};
 use super::reach::Layer;
+use serde::{Deserialize, Serialize};
 
 /// Bounds of one layer.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Known {
     /// Of x.
     pub x: Bounds,
@@ -16,11 +18,11 @@ pub struct Known {
     pub d: Bounds,
 }
 
-/// The sign of a hidden neuron's value before ReLU, as assumed by a split.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The sign of x, y or d of a hidden neuron before ReLU, as assumed by a split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Side {
-    /// Whether of f2.
-    pub second: bool,
+    /// Whose: x, y or d.
+    pub form: Form,
     /// Hidden layer.
     pub layer: usize,
     /// Which neuron.
@@ -30,7 +32,7 @@ pub struct Side {
 }
 
 /// Bounds of the inputs and of every layer; the last layer are the outputs.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Knowledge {
     /// Lower corner of the inputs.
     pub lower: Vec<f64>,
@@ -75,7 +77,11 @@ impl Knowledge {
     /// Adds the sign of a neuron to what is assumed.
     pub fn assume(&mut self, side: Side) {
         let known = &mut self.layers[side.layer];
-        let bounds = if side.second { &mut known.y } else { &mut known.x };
+        let bounds = match side.form {
+            Form::First => &mut known.x,
+            Form::Second => &mut known.y,
+            Form::Difference => &mut known.d,
+        };
         if side.positive {
             bounds.lower[side.index] = bounds.lower[side.index].max(0.0);
         } else {

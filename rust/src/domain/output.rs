@@ -8,9 +8,10 @@ use super::columns::Columns;
 use super::phase::larger;
 use super::reach::{Domain, Layer, OWN};
 use crate::numeric::round::{TINY, add_up, gamma, inflate};
+use serde::{Deserialize, Serialize};
 
 /// What a coefficient multiplies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Form {
     /// An output of f1.
     First,

@@ -1,6 +1,7 @@
 //! Bounds of a layer's neurons, and the phases that follow from them.
 
 use crate::numeric::round::{add_down, add_up, inflate, sub_down, sub_up};
+use serde::{Deserialize, Serialize};
 
 /// What is known about a ReLU before it: `-`, `+` or `~` in [VD].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +30,7 @@ impl Phase {
 }
 
 /// Lower and upper bounds of one quantity over the neurons of a layer.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Bounds {
     /// At most the true value.
     pub lower: Vec<f64>,

@@ -94,6 +94,7 @@ pub struct Reach {
     radius: Vec<f64>,
     packed: Vec<f64>,
     packed_rows: Vec<f64>,
+    flops: u64,
 }
 
 impl Reach {
@@ -107,6 +108,7 @@ impl Reach {
             radius: Vec::new(),
             packed: Vec::new(),
             packed_rows: Vec::new(),
+            flops: 0,
         }
     }
 
@@ -114,6 +116,13 @@ impl Reach {
     #[must_use]
     pub fn layers(&self) -> &[Layer] {
         &self.layers
+    }
+
+    /// Additions and multiplications of all propagations so far that the layers themselves need: products over active rows, and scaled columns; not the
+    /// bounds of rounding.
+    #[must_use]
+    pub fn flops(&self) -> u64 {
+        self.flops
     }
 
     /// Centre of the last box.
@@ -212,6 +221,9 @@ impl Reach {
             affine::difference_error(err, layers, (rows, &mass), (rows, &mass), (rows, zero), inputs);
         }
         state.out1 = mass;
+        // The centre's product, and one scaling per generator.
+        let forms = if self.domain == Domain::Naive { 2 } else { 3 };
+        self.flops += (forms * 3 * m * inputs) as u64;
     }
 
     #[inline(always)]
@@ -266,6 +278,18 @@ impl Reach {
                 columns,
             );
         }
+        let product = |form: &Compact, columns: usize| 2 * form.rows.len() * columns;
+        let mut flops = product(&from.after1, from.after1.form.len()) + product(&from.after2, from.after2.form.len());
+        if self.domain != Domain::Naive {
+            flops += product(&from.afterd, from.afterd.form.len() + from.afterq.len());
+            flops += if difference.zero { 0 } else { product(&from.after2, from.after2.form.len()) };
+        }
+        let scaled = (to.z1.len() - from.after1.form.len()) + (to.z2.len() - from.after2.form.len());
+        flops += scaled;
+        if self.domain != Domain::Naive {
+            flops += 3 * (to.dp.len() - from.afterd.form.len()) + (to.dq.len() - from.afterq.len());
+        }
+        self.flops += (m * flops) as u64;
         // Centres get their bias last.
         let shift = |out: &mut Columns, bias: &[f64]| out.column_mut(0).iter_mut().zip(bias).for_each(|(c, b)| *c += b);
         shift(&mut to.z1, &layer1.bias);

@@ -9,9 +9,10 @@ use super::RegionRow;
 use crate::domain::{Combination, Form, Output, output::Row};
 use crate::numeric::round::{TINY, gamma, inflate, mul_up};
 use crate::property::{Guard, Obligation, Property, Violation};
+use serde::{Deserialize, Serialize};
 
 /// Multipliers of one obligation; they fit every box.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Multipliers {
     /// lam, per row of the guard.
     pub guard: Vec<f64>,
@@ -22,6 +23,14 @@ pub struct Multipliers {
 }
 
 impl Multipliers {
+    /// Whether they are numbers of the right signs for so many rows of each kind; what is not may prove nothing.
+    #[must_use]
+    pub fn fit(&self, guard: usize, link: usize, region: usize) -> bool {
+        let positive = |v: &[f64], size: usize| v.len() == size && v.iter().all(|x| x.is_finite() && *x >= 0.0);
+        let any = self.link.len() == link && self.link.iter().all(|x| x.is_finite());
+        positive(&self.guard, guard) && positive(&self.region, region) && any
+    }
+
     /// From duals y of [`super::program`]'s rows, signs enforced. `None` if a number is missing.
     #[must_use]
     pub fn from_duals(y: &[f64], guard_rows: usize, outputs: usize) -> Option<Self> {

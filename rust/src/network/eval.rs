@@ -72,8 +72,13 @@ impl Evaluator {
         for (l, layer) in layers.iter().enumerate() {
             std::mem::swap(&mut self.input, &mut self.output);
             if l > 0 {
-                // ReLU does not stretch an error.
-                self.input.iter_mut().for_each(|v| *v = v.max(0.0));
+                // ReLU does not stretch an error, and leaves none where the exact value is certainly not positive.
+                for (v, e) in self.input.iter_mut().zip(&mut self.error) {
+                    if *v <= -*e {
+                        *e = 0.0;
+                    }
+                    *v = v.max(0.0);
+                }
             }
             self.output.clone_from(&layer.bias);
             add_columns(&mut self.output, &layer.weight, self.input.iter().copied().enumerate());

@@ -85,6 +85,12 @@ pub struct Property {
 }
 
 impl Violation {
+    /// Whether it is one linear inequality, as programs, backward bounds and attacks need it.
+    #[must_use]
+    pub fn is_linear(&self) -> bool {
+        matches!(self, Self::Linear { .. })
+    }
+
     /// An upper bound of the violation over the box; not a number never proves anything.
     pub fn upper(&self, output: &Output<'_>, row: &mut Row) -> f64 {
         match self {

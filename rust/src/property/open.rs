@@ -1,7 +1,9 @@
 //! The obligations still open on a box, a small bit set. What is proved on a box stays proved on its sub-boxes.
 
+use serde::{Deserialize, Serialize};
+
 /// Indices of open obligations.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Open {
     words: Box<[u64]>,
 }
@@ -34,6 +36,12 @@ impl Open {
     #[must_use]
     pub fn contains(&self, i: usize) -> bool {
         self.words[i / 64] >> (i % 64) & 1 == 1
+    }
+
+    /// Whether these are obligations of n.
+    #[must_use]
+    pub fn fit(&self, n: usize) -> bool {
+        self.words.len() == n.div_ceil(64) && self.iter().all(|i| i < n)
     }
 
     /// Whether everything is proved.

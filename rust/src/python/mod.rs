@@ -10,7 +10,7 @@ mod _core {
     use super::{Bound, PyModule, PyModuleMethods, PyResult};
 
     #[pymodule_export]
-    use super::run::{evaluate, solve};
+    use super::run::{evaluate, fingerprint, solve};
     #[pymodule_export]
     use super::types::{LinearProgram, Pair, Progress, Property, Settings, Solution};
 

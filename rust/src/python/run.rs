@@ -9,19 +9,23 @@ use crate::lp;
 use crate::network::eval::{Evaluation, Evaluator};
 use crate::search::{self, Host, Region};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::time::Duration;
 
 /// Callbacks as a [`Host`]; remembers the first exception.
 struct Caller {
     answer_lps: Option<Py<PyAny>>,
     confirm: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
+    keep: Option<Py<PyAny>>,
+    interval: Duration,
     raised: Option<PyErr>,
 }
 
 impl Caller {
-    fn keep<T>(&mut self, result: PyResult<T>) -> Option<T> {
+    fn catch<T>(&mut self, result: PyResult<T>) -> Option<T> {
         result.map_err(|error| self.raised.get_or_insert(error)).ok()
     }
 }
@@ -40,7 +44,7 @@ impl Host for Caller {
             let answers = solver.bind(py).call1((list,))?;
             answers.try_iter()?.map(|a| extract_answer(&a?)).collect::<PyResult<Vec<_>>>()
         });
-        self.keep(result).unwrap_or_else(nothing)
+        self.catch(result).unwrap_or_else(nothing)
     }
 
     fn confirm(&mut self, input: &[f64]) -> bool {
@@ -49,7 +53,7 @@ impl Host for Caller {
         }
         let Some(confirm) = &self.confirm else { return false };
         let result = Python::attach(|py| confirm.bind(py).call1((PyArray1::from_slice(py, input),))?.extract::<bool>());
-        self.keep(result).unwrap_or(false)
+        self.catch(result).unwrap_or(false)
     }
 
     fn progress(&mut self, progress: &search::Progress) -> bool {
@@ -63,7 +67,19 @@ impl Host for Caller {
                 None => Ok(()),
             }
         });
-        self.keep(result).is_some()
+        self.catch(result).is_some()
+    }
+
+    fn keeping(&self) -> Option<Duration> {
+        self.keep.as_ref().map(|_| self.interval)
+    }
+
+    fn keep(&mut self, state: Vec<u8>) {
+        let interrupted = |e: &PyErr| Python::attach(|py| e.is_instance_of::<PyKeyboardInterrupt>(py));
+        if let Some(keep) = self.keep.as_ref().filter(|_| self.raised.as_ref().is_none_or(interrupted)) {
+            let result = Python::attach(|py| keep.bind(py).call1((PyBytes::new(py, &state),)).map(drop));
+            self.catch(result);
+        }
     }
 }
 
@@ -84,7 +100,7 @@ type Constraints<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)
 
 /// Decides a property of a pair on a box.
 #[pyfunction]
-#[pyo3(signature = (pair, lower, upper, property, settings, *, constraints = None, answer_lps = None, confirm = None, progress = None))]
+#[pyo3(signature = (pair, lower, upper, property, settings, *, constraints = None, answer_lps = None, confirm = None, progress = None, state = None, keep = None, keep_every = 15.0))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // PyO3's calling convention
 pub fn solve<'py>(
     py: Python<'py>,
@@ -97,7 +113,53 @@ pub fn solve<'py>(
     answer_lps: Option<Py<PyAny>>,
     confirm: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
+    state: Option<&[u8]>,
+    keep: Option<Py<PyAny>>,
+    keep_every: f64,
 ) -> PyResult<Solution> {
+    let (region, claim) = question(pair, &lower, &upper, property, settings, constraints)?;
+    let interval = Duration::try_from_secs_f64(keep_every).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let mut caller = Caller { answer_lps, confirm, progress, keep, interval, raised: None };
+    let (pair, settings) = (pair.0.clone(), settings.0.clone());
+    let (solution, raised) = py.detach(|| {
+        let solution = match state {
+            None => search::solve(&pair, &region, &claim, &settings, &mut caller),
+            Some(state) => search::resume(&pair, &region, &claim, &settings, state, &mut caller),
+        };
+        (solution, caller.raised.take())
+    });
+    match raised {
+        Some(error) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
+        _ => solution.map(Solution).map_err(|e| input_error(&e)),
+    }
+}
+
+/// SHA-256 of what [`solve`] would decide, and of the settings that its way depends on.
+#[pyfunction]
+#[pyo3(signature = (pair, lower, upper, property, settings, *, constraints = None))]
+#[allow(clippy::needless_pass_by_value)] // PyO3's calling convention
+pub fn fingerprint<'py>(
+    py: Python<'py>,
+    pair: &Pair,
+    lower: PyReadonlyArray1<'py, f64>,
+    upper: PyReadonlyArray1<'py, f64>,
+    property: &Property,
+    settings: &Settings,
+    constraints: Option<Constraints<'py>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let (region, claim) = question(pair, &lower, &upper, property, settings, constraints)?;
+    Ok(PyBytes::new(py, &search::fingerprint(&pair.0, &region, &claim, &settings.0)))
+}
+
+/// Region and claim from what Python hands in.
+fn question(
+    pair: &Pair,
+    lower: &PyReadonlyArray1<'_, f64>,
+    upper: &PyReadonlyArray1<'_, f64>,
+    property: &Property,
+    settings: &Settings,
+    constraints: Option<Constraints<'_>>,
+) -> PyResult<(Region, crate::property::Property)> {
     let constraints = constraints.map_or_else(
         || Ok(Vec::new()),
         |(a, b)| {
@@ -113,17 +175,7 @@ pub fn solve<'py>(
     );
     let region = constraints.and_then(|c| Region::new(lower.as_array().to_vec(), upper.as_array().to_vec(), c));
     let prepared = region.and_then(|r| Ok((r, property.unfold(pair.0.outputs(), settings.0.domain)?)));
-    let (region, claim) = prepared.map_err(|e| input_error(&e))?;
-    let mut caller = Caller { answer_lps, confirm, progress, raised: None };
-    let (pair, settings) = (pair.0.clone(), settings.0.clone());
-    let (solution, raised) = py.detach(|| {
-        let solution = search::solve(&pair, &region, &claim, &settings, &mut caller);
-        (solution, caller.raised.take())
-    });
-    match raised {
-        Some(error) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
-        _ => solution.map(Solution).map_err(|e| input_error(&e)),
-    }
+    prepared.map_err(|e| input_error(&e))
 }
 
 type Outputs<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);

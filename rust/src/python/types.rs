@@ -163,7 +163,8 @@ pub struct Settings(pub settings::Settings);
 #[pymethods]
 impl Settings {
     #[new]
-    #[pyo3(signature = (*, domain = "shared", threads = 0, timeout = f64::INFINITY, memory = 2 << 30, boxes = 0, lp = true, contract = true))]
+    #[pyo3(signature = (*, domain = "shared", threads = 0, timeout = f64::INFINITY, memory = 2 << 30, boxes = 0, lp = true, contract = true, contract_above = 8, attack = true, link = true, entropy = true, phases = true, record = None))]
+    #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // keywords in Python
     fn new(
         domain: &str,
         threads: usize,
@@ -172,6 +173,12 @@ impl Settings {
         boxes: u64,
         lp: bool,
         contract: bool,
+        contract_above: usize,
+        attack: bool,
+        link: bool,
+        entropy: bool,
+        phases: bool,
+        record: Option<std::path::PathBuf>,
     ) -> PyResult<Self> {
         let settings = Domain::from_word(domain).map(|domain| settings::Settings {
             domain,
@@ -181,6 +188,12 @@ impl Settings {
             boxes,
             lp,
             contract,
+            contract_above,
+            attack,
+            link,
+            entropy,
+            phases,
+            record,
         });
         let settings = settings.and_then(|s| s.validate().map(|()| s));
         settings.map(Self).map_err(|e| input_error(&e))
@@ -229,6 +242,9 @@ impl From<&search::Progress> for Progress {
         Self { certified: p.certified, boxes: p.boxes, open_boxes: p.open_boxes, depth: p.depth, seconds: p.seconds }
     }
 }
+
+/// Corners and shares of boxes.
+type Boxes<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// What the search found.
 #[pyclass(frozen, module = "eqspec._core")]
@@ -300,6 +316,19 @@ impl Solution {
         self.0.open_boxes
     }
 
+    /// Lower corners (n, I), upper corners (n, I), shares (n,).
+    #[getter]
+    fn open_sample<'py>(&self, py: Python<'py>) -> PyResult<Boxes<'py>> {
+        let sample = &self.0.open_sample;
+        let inputs = sample.first().map_or(0, |b| b.lower.len());
+        let corners = |pick: fn(&search::OpenBox) -> &[f64]| {
+            let all = sample.iter().flat_map(pick).copied().collect::<Vec<_>>();
+            PyArray1::from_vec(py, all).reshape([sample.len(), inputs])
+        };
+        let shares = sample.iter().map(|b| b.share).collect();
+        Ok((corners(|b| &b.lower)?, corners(|b| &b.upper)?, PyArray1::from_vec(py, shares)))
+    }
+
     #[getter]
     fn seconds(&self) -> f64 {
         self.0.seconds
@@ -320,5 +349,32 @@ impl Solution {
             dict.set_item(name, count)?;
         }
         Ok(dict)
+    }
+
+    #[getter]
+    fn effort<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (dict, seconds, e) = (PyDict::new(py), PyDict::new(py), &self.0.effort);
+        for (part, time) in e.seconds() {
+            seconds.set_item(part, time)?;
+        }
+        dict.set_item("seconds", seconds)?;
+        dict.set_item("flops", e.flops)?;
+        dict.set_item("obligations", e.obligations)?;
+        dict.set_item("asked", e.asked)?;
+        dict.set_item("contracted", e.contracted)?;
+        dict.set_item("depth", e.depth)?;
+        Ok(dict)
+    }
+
+    #[getter]
+    fn worst_open<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(r) = &self.0.effort.worst else { return Ok(None) };
+        let dict = PyDict::new(py);
+        dict.set_item("bound", r.bound)?;
+        dict.set_item("depth", r.depth)?;
+        dict.set_item("lower", PyArray1::from_slice(py, &r.lower))?;
+        dict.set_item("upper", PyArray1::from_slice(py, &r.upper))?;
+        dict.set_item("obligations", &r.obligations)?;
+        Ok(Some(dict))
     }
 }

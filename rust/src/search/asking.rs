@@ -4,11 +4,11 @@
 
 use super::Node;
 use super::attempt::{Attempt, Outcome, output_of};
+use super::effort::Part;
 use super::worker::Context;
 use crate::domain::reach::Layer;
 use crate::domain::{Combination, Output};
 use crate::lp::{Answer, LinearProgram, Multipliers, RegionRow, certified, program};
-use crate::property::Violation;
 
 /// A box that waits for linear programs.
 pub struct Asked {
@@ -29,14 +29,20 @@ impl Asked {
     pub fn programs_sent(&self) -> usize {
         self.groups.len()
     }
+
+    /// The box itself, if nobody answers any more.
+    pub fn into_node(self) -> Node {
+        self.node
+    }
 }
 
 impl Attempt<'_> {
     /// Programs for everything that is open, one per guard.
     pub(super) fn ask(&mut self, node: Node, region: Vec<RegionRow>, halving: Option<(usize, f64)>) -> Asked {
+        self.enter(Part::Programs);
         let property = self.context.property;
         let mut groups: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
-        let linear = |o: &usize| matches!(property.obligations[*o].violation, Violation::Linear { .. });
+        let linear = |o: &usize| property.obligations[*o].violation.is_linear();
         for o in node.open.iter().filter(linear) {
             let guard = property.obligations[o].guard;
             match groups.iter_mut().find(|(g, _)| *g == guard) {
@@ -44,6 +50,7 @@ impl Attempt<'_> {
                 None => groups.push((guard, vec![o])),
             }
         }
+        self.candidates.tally.effort.asked += u64::from(!groups.is_empty());
         let output = output_of(&self.reach, &self.context);
         let mut programs = Vec::with_capacity(groups.len());
         for (guard, members) in &groups {
@@ -82,6 +89,7 @@ impl Attempt<'_> {
                 // Nothing is asked of the outputs: a negative bound of zero means that guard and region exclude each other.
                 let nothing = Combination::default();
                 if certified::bound(&output, &nothing, guard, &region, &ray, &mut self.scratch) < 0.0 {
+                    self.context.record.ray(&node, property.obligations[members[0]].guard, &ray);
                     self.candidates.tally.stages.program += members.len() as u64;
                     for &o in members {
                         node.open.close(o);
@@ -91,6 +99,7 @@ impl Attempt<'_> {
             }
             for (n, &o) in members.iter().enumerate() {
                 if let Some(multipliers) = answer.duals.get(n * rows..(n + 1) * rows).and_then(read) {
+                    self.context.record.multipliers(&node, o, &multipliers);
                     let bound = property.certified(o, &output, &region, &multipliers, &mut self.scratch);
                     if property.obligations[o].violation.excluded_by(bound) {
                         self.candidates.tally.stages.program += 1;
@@ -113,12 +122,13 @@ impl Attempt<'_> {
             return self.proved(&node, opened);
         }
         shared.prove(node.depth, opened - node.open.len());
-        if worst.is_finite() {
+        // Only if nothing is open without a bound of its own.
+        if worst.is_finite() && kept.len() == node.open.len() {
             node.bound = node.bound.min(worst);
         }
         if !kept.is_empty() {
             node.inherited = Some(kept.into());
         }
-        if self.worth_contracting(&node) { self.contract(node) } else { Outcome::Split(node, halving) }
+        if self.worth_contracting(&node) { self.contract(node, false) } else { Outcome::Split(node, halving) }
     }
 }

@@ -6,6 +6,7 @@
 use super::asking::Asked;
 use super::attack::Zeal;
 use super::candidates::Candidates;
+use super::effort::Part;
 use super::node::Inherited;
 use super::worker::Context;
 use super::{Node, Request, split};
@@ -18,8 +19,13 @@ use crate::lp::RegionRow;
 use crate::lp::certified::Scratch;
 use crate::numeric::log::exp_below;
 use crate::numeric::round::add_down;
-use crate::property::Violation;
 use std::sync::mpsc;
+
+/// One in so many operations goes into the search for counterexamples, counted rather than timed so that runs repeat.
+const ATTACK: u64 = 32;
+
+/// Attacks in a row, at most.
+const ATTACKS: usize = 64;
 
 /// What became of a box.
 pub enum Outcome {
@@ -41,6 +47,9 @@ pub struct Attempt<'a> {
     pub(super) row: Row,
     pub(super) scratch: Scratch,
     pub(super) contractor: Contractor<'a>,
+    /// The whole region, to be attacked in turn with the nodes.
+    whole: Node,
+    turn: usize,
     /// Tries points, and counts.
     pub candidates: Candidates<'a>,
 }
@@ -53,7 +62,13 @@ impl<'a> Attempt<'a> {
             influence: Influence::default(),
             row: Row::default(),
             scratch: Scratch::default(),
-            contractor: Contractor::new(context.pair),
+            contractor: Contractor::new(context.pair).keeping(context.record.on()),
+            whole: Node::root(
+                context.region.lower.clone(),
+                context.region.upper.clone(),
+                context.property.open(context.pair.identical()),
+            ),
+            turn: 0,
             candidates: Candidates::new(context, requests),
         }
     }
@@ -63,6 +78,7 @@ impl<'a> Attempt<'a> {
         let Context { pair, region, property, settings, shared, .. } = self.context;
         let first = shared.count_box();
         let opened = node.open.len();
+        self.candidates.tally.effort.take_up(&node);
         if !region.contract(&mut node.lower, &mut node.upper) {
             self.candidates.tally.stages.outside += 1;
             return self.proved(&node, opened);
@@ -88,16 +104,19 @@ impl<'a> Attempt<'a> {
             let output = output_of(&self.reach, &self.context);
             shared.set_initial_bound(output.largest_difference(property.reported.iter().copied()));
         }
+        self.enter(Part::Candidates);
         // The centre first: it is cheap, and it tells whether guards are ever met.
         if self.candidates.attempt(&node, |i| centre(&node, i)) {
             return Outcome::Closed;
         }
+        self.enter(Part::Rows);
         self.exclude_guards(&mut node);
         let worst = self.exclude_violations(&mut node);
         if node.open.is_empty() {
             return self.proved(&node, opened);
         }
         node.bound = worst.bound;
+        self.enter(Part::Candidates);
         if self.refute(&node, &worst, first) {
             return Outcome::Closed;
         }
@@ -108,6 +127,7 @@ impl<'a> Attempt<'a> {
         }
         let rows = region.rows(self.reach.centre(), self.reach.radius());
         if let Some(inherited) = node.inherited.clone() {
+            self.enter(Part::Inherited);
             self.inherit(&mut node, &inherited, &rows);
             if node.open.is_empty() {
                 return self.proved(&node, opened);
@@ -115,18 +135,26 @@ impl<'a> Attempt<'a> {
         }
         shared.prove(node.depth, opened - node.open.len());
         let contract = self.worth_contracting(&node);
-        if contract && node.focus.is_some() {
-            return self.contract(node);
+        if contract && (node.focus.is_some() || rows.is_empty()) {
+            // Stronger than programs over the outputs alone, and needs no solver; but only these know the region's constraints.
+            return self.contract(node, true);
         }
+        self.enter(Part::Splitting);
         let halving = split::choose(self.influence.score(self.reach.layers(), pair.inputs()), &node.lower, &node.upper);
         if settings.lp && (!property.guards.is_empty() || !rows.is_empty()) {
             return Outcome::Ask(Box::new(self.ask(node, rows, halving)));
         }
-        if contract { self.contract(node) } else { Outcome::Split(node, halving) }
+        if contract { self.contract(node, true) } else { Outcome::Split(node, halving) }
+    }
+
+    /// From now on time belongs to `part`.
+    pub(super) fn enter(&mut self, part: Part) {
+        self.candidates.tally.effort.enter(part);
     }
 
     /// A node is done: so many obligations were open on it when it was taken up.
     pub(super) fn proved(&self, node: &Node, opened: usize) -> Outcome {
+        self.context.record.leaf(node);
         self.context.shared.prove(node.depth, opened);
         self.context.shared.leave(1, 0);
         Outcome::Closed
@@ -134,7 +162,8 @@ impl<'a> Attempt<'a> {
 
     /// Closes the obligations whose guard f1 cannot meet on this box.
     fn exclude_guards(&mut self, node: &mut Node) {
-        let property = self.context.property;
+        let Context { property, settings, .. } = self.context;
+        let exact = settings.entropy;
         let output = output_of(&self.reach, &self.context);
         for (g, guard) in property.guards.iter().enumerate() {
             let concerned: Vec<usize> =
@@ -147,7 +176,7 @@ impl<'a> Attempt<'a> {
             for (l, row) in guard.rows.iter().enumerate() {
                 let upper = output.upper(row, &mut self.row);
                 excluded |= upper < 0.0;
-                if guard.confidence.as_ref().is_some_and(|c| c.rows.contains(&l)) {
+                if exact && guard.confidence.as_ref().is_some_and(|c| c.rows.contains(&l)) {
                     below = add_down(below, exp_below(-upper));
                 }
             }
@@ -174,7 +203,7 @@ impl<'a> Attempt<'a> {
                 node.open.close(o);
                 continue;
             }
-            worst.within_rounding &= matches!(violation, Violation::Linear { .. }) && bound <= 4.0 * self.row.err;
+            worst.within_rounding &= violation.is_linear() && bound <= 4.0 * self.row.err;
             let bound = if bound.is_nan() { f64::INFINITY } else { bound };
             if bound > worst.bound {
                 (worst.bound, worst.obligation) = (bound, o);
@@ -183,12 +212,13 @@ impl<'a> Attempt<'a> {
         worst
     }
 
-    /// Looks for a counterexample: the corner that the worst row points to (on the first box, of every open row), gradients.
+    /// Looks for a counterexample: the corner that the worst row points to (on the first box, of every open row), then attacks: on the first box on everything,
+    /// later on what is worst, for a small share of the work.
     fn refute(&mut self, node: &Node, worst: &Worst, first: bool) -> bool {
         let Context { property, settings, .. } = self.context;
         for o in node.open.iter().filter(|&o| first || o == worst.obligation) {
             let violation = &property.obligations[o].violation;
-            if !matches!(violation, Violation::Linear { .. }) {
+            if !violation.is_linear() {
                 continue;
             }
             violation.upper(&output_of(&self.reach, &self.context), &mut self.row);
@@ -198,13 +228,32 @@ impl<'a> Attempt<'a> {
                 return true;
             }
         }
-        let zeal = match (settings.domain == Domain::Shared, first) {
-            (true, true) => Some(Zeal { starts: 8, steps: 40 }),
-            (true, false) => node.focus.is_some().then_some(Zeal { starts: 1, steps: 20 }),
+        if !settings.attack || settings.domain != Domain::Shared {
             // The published algorithm, to compare with.
-            (false, _) => None,
-        };
-        zeal.is_some_and(|zeal| self.candidates.attack(node, zeal))
+            return false;
+        }
+        if first {
+            let zeal = Zeal { starts: 8, centre: true, steps: 40 };
+            return self.candidates.attack(node, node.open.iter(), zeal);
+        }
+        let share = (self.reach.flops() + self.contractor.flops()) / ATTACK;
+        let zeal = Zeal { starts: 1, centre: false, steps: 40 };
+        for _ in 0..ATTACKS {
+            if self.candidates.attack_flops() > share {
+                break;
+            }
+            // In turn where the bounds are worst, and anywhere in the region on one claim after the other.
+            self.turn += 1;
+            let anywhere = self.whole.open.iter().nth(self.turn / 2 % self.whole.open.len().max(1));
+            let found = match anywhere.filter(|_| self.turn % 2 == 1) {
+                Some(o) => self.candidates.attack(&self.whole, std::iter::once(o), zeal),
+                None => self.candidates.attack(node, std::iter::once(worst.obligation), zeal),
+            };
+            if found {
+                return true;
+            }
+        }
+        false
     }
 
     /// Whether the limit is met, up to rounding, inside the box: where the worst row points to, or at the centre.

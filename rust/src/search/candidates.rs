@@ -69,13 +69,14 @@ impl<'a> Candidates<'a> {
         } else {
             self.evaluator.at_with_error(pair, &self.point, &mut self.evaluation);
             if !property.violated(&node.open, &self.evaluation, Certainty::Beyond) {
-                return false;
+                // Violated by less than the error of the evaluation: doubtful as well.
+                if self.tally.doubtful >= DOUBTFUL {
+                    return false;
+                }
+                self.tally.doubtful += 1;
             }
         }
-        let mut input = whole.lower.clone();
-        for (&i, &x) in free.iter().zip(&self.point) {
-            input[i] = x;
-        }
+        let input = whole.complete(free, &self.point);
         let (reply, answer) = mpsc::sync_channel(1);
         if self.requests.send(Request::Confirm(input.clone(), reply)).is_ok() && answer.recv() == Ok(true) {
             shared.found(input);
@@ -95,11 +96,16 @@ impl<'a> Candidates<'a> {
         property.violated(&only, &self.evaluation, Certainty::Possible)
     }
 
-    /// Attacks a node by gradients; true if a witness was found.
-    pub fn attack(&mut self, node: &Node, zeal: Zeal) -> bool {
+    /// Additions and multiplications that attacks took so far.
+    pub fn attack_flops(&self) -> u64 {
+        self.attack.flops()
+    }
+
+    /// Attacks obligations on a node; true if a witness was found.
+    pub fn attack(&mut self, node: &Node, obligations: impl Iterator<Item = usize>, zeal: Zeal) -> bool {
         let mut attack = std::mem::take(&mut self.attack);
         let context = self.context;
-        let found = attack.run(&context, node, zeal, |point| self.attempt(node, |i| point[i]));
+        let found = attack.run(&context, node, obligations, zeal, |point| self.attempt(node, |i| point[i]));
         self.attack = attack;
         found
     }

@@ -1,39 +1,41 @@
 //! Contraction in the search: each open obligation of a node is assumed violated, and what is not contradicted goes on alone.
 //!
-//! From here on a node belongs to one obligation, and carries the bounds that hold under its violation. Such a node is split along an input, or at the phase
-//! of a neuron, whose sign then joins the assumption.
+//! From here on a node belongs to one obligation, and carries the bounds that hold under its violation and multipliers to start from. Looking ahead settles
+//! signs of neurons, or tells where to split: along an input, or at the sign of a neuron or of a difference, which then joins the assumption.
 
 use super::attempt::{Attempt, Outcome};
+use super::effort::Part;
 use super::worker::Context;
 use super::{Node, split};
+use crate::bound::branching::{Candidates, Glimpse, Split};
 use crate::bound::{Assumption, Contraction, Effort, Fate};
+use crate::domain::Knowledge;
 use crate::domain::reach::Failure;
-use crate::domain::{Domain, Knowledge};
-use crate::property::{Open, Violation};
+use crate::property::Open;
 use std::sync::Arc;
 
-/// Up to so many free inputs, halving them beats contracting bounds: on ACAS Xu (5 inputs) a contraction saved a dozen boxes and cost hundreds, on jets (16)
-/// it replaced a hundred thousand boxes by thirty.
-const FEW_INPUTS: usize = 8;
+/// How often a node is looked at again because looking ahead settled signs of neurons; then it waits for its turn like any other.
+const LOOKS: usize = 4;
 
-/// Beyond so many free inputs halving one of them changes next to nothing, and neurons are split instead.
-const MANY_INPUTS: usize = 64;
+/// Rounds of contraction after signs were settled.
+const AGAIN: usize = 2;
 
 impl Attempt<'_> {
     /// Whether contraction is expected to pay on this node.
     pub(super) fn worth_contracting(&self, node: &Node) -> bool {
         let Context { settings, pair, property, .. } = self.context;
-        let linear = |o: usize| matches!(property.obligations[o].violation, Violation::Linear { .. });
-        let strong = settings.contract && settings.domain == Domain::Shared;
-        strong && pair.inputs() > FEW_INPUTS && node.open.iter().all(linear)
+        settings.contracts(pair.inputs()) && node.open.iter().all(|o| property.obligations[o].violation.is_linear())
     }
 
-    /// Contracts the bounds under each open violation in turn.
-    pub(super) fn contract(&mut self, mut node: Node) -> Outcome {
-        let Context { pair, property, shared, .. } = self.context;
+    /// Contracts bounds under the one open violation of a node; a node with several is first taken apart into one for each.
+    ///
+    /// `current` says that the workspace still holds the propagation of this node.
+    pub(super) fn contract(&mut self, mut node: Node, current: bool) -> Outcome {
+        let Context { pair, property, settings, shared, .. } = self.context;
         let opened = node.open.len();
-        // The workspace may have gone on to other boxes since.
+        self.enter(Part::Contraction);
         let reached = match &node.focus {
+            _ if current => Ok(()),
             Some(known) => self.reach.propagate_within(pair, known).map(drop),
             None => self.reach.propagate(pair, &node.lower, &node.upper).map(drop).ok_or(Failure::Overflow),
         };
@@ -46,68 +48,108 @@ impl Attempt<'_> {
             }
             (Err(Failure::Contradiction), _) => None,
         };
+        let record = self.context.record;
         let Some(start) = start else {
             self.candidates.tally.stages.contraction += opened as u64;
             return self.proved(&node, opened);
         };
-        let mut children = Vec::new();
-        for o in node.open.clone().iter() {
-            let Some(assumption) = Assumption::new(property, &property.obligations[o], pair.outputs()) else {
-                // Not linear: it cannot be contracted, and must not be lost.
-                return Outcome::Split(node, None);
+        let (Some(o), true) = (node.open.iter().next(), node.focus.is_some()) else {
+            let focus = Arc::new(start);
+            let own = |o: usize| Node {
+                open: Open::only(o, property.obligations.len()),
+                focus: Some(Arc::clone(&focus)),
+                ..node.clone()
             };
-            if shared.stopping() {
-                return Outcome::Closed;
+            let mut owned: Vec<Node> = node.open.iter().map(own).collect();
+            for (o, child) in node.open.iter().zip(&mut owned) {
+                record.contracted(node.label, o, &[], Some(child));
             }
+            return Outcome::Branch(owned);
+        };
+        let Some(mut assumption) = Assumption::new(property, &property.obligations[o], pair.outputs()) else {
+            // Not linear: it cannot be contracted, and must not be lost.
+            return Outcome::Split(node, None);
+        };
+        if !settings.entropy {
+            assumption.entropy = 0..0;
+        }
+        self.candidates.tally.effort.contracted += 1;
+        if let Some(chain) = &mut self.contractor.chain {
+            chain.bytes.clear();
+        }
+        let (mut start, mut warm) = (start, node.warm.take());
+        let mut effort = Effort { link: settings.link, ..Effort::default() };
+        for _ in 0..LOOKS {
             let Self { contractor, reach, .. } = self;
-            match contractor.contract(start.clone(), &assumption, Effort::default(), reach, || shared.stopping()) {
+            let stop = || shared.stopping();
+            let mut left = match contractor.contract(start, warm.as_deref(), &assumption, effort, reach, stop) {
                 Fate::Proved => {
                     self.candidates.tally.stages.contraction += 1;
-                    node.open.close(o);
+                    record.contracted(node.label, o, self.rounds(), None);
+                    return self.proved(&node, opened);
                 }
-                Fate::Open(left) => {
-                    let within = |i: usize, x: f64| x.clamp(node.lower[i], node.upper[i]);
-                    let corner = |i: usize| left.corner.get(i).map_or(node.lower[i], |&x| within(i, x));
-                    if self.candidates.attempt(&node, corner) {
-                        return Outcome::Closed;
-                    }
-                    match self.take_apart(&node, o, *left) {
-                        Some(halves) => children.extend(halves),
-                        None => self.candidates.tally.stuck += 1,
-                    }
-                }
+                Fate::Open(left) => left,
+            };
+            let within = |i: usize, x: f64| x.clamp(node.lower[i], node.upper[i]);
+            let corner = |i: usize| left.corner.get(i).map_or(node.lower[i], |&x| within(i, x));
+            self.enter(Part::Candidates);
+            if self.candidates.attempt(&node, corner) {
+                return Outcome::Closed;
             }
+            self.enter(Part::Contraction);
+            if !settings.phases {
+                left.candidates = Candidates::default();
+            }
+            let Self { contractor, reach, influence, .. } = self;
+            let score = influence.score(reach.layers(), pair.inputs());
+            let halving = split::choose(score, &left.knowledge.lower, &left.knowledge.upper);
+            let splits = match contractor.look_ahead(&mut left, &assumption, halving, reach, stop) {
+                Glimpse::Proved => {
+                    self.candidates.tally.stages.contraction += 1;
+                    record.contracted(node.label, o, self.rounds(), None);
+                    return self.proved(&node, opened);
+                }
+                Glimpse::Settled(_) => {
+                    (start, warm) = (left.knowledge, left.warm);
+                    effort.rounds = AGAIN;
+                    continue;
+                }
+                Glimpse::Ranked(splits) => splits,
+            };
+            return match splits.first() {
+                Some(&split) => {
+                    let mut halves = Self::halves(&node, &left, split);
+                    record.taken_apart((node.label, o, self.rounds()), split, &mut halves);
+                    Outcome::Branch(halves.into())
+                }
+                None => Outcome::Split(node, None),
+            };
         }
-        shared.prove(node.depth, opened - node.open.len());
-        Outcome::Branch(children)
+        node.focus = Some(Arc::new(start));
+        node.warm = warm;
+        let label = node.label;
+        record.contracted(label, o, self.rounds(), Some(&mut node));
+        Outcome::Branch(vec![node])
     }
 
-    /// The two halves of what is left of an obligation; `None` if nothing can be split.
-    fn take_apart(&mut self, node: &Node, obligation: usize, left: Contraction) -> Option<[Node; 2]> {
-        let Contraction { knowledge, bound, neuron, .. } = left;
-        let mut halves = [knowledge.clone(), knowledge];
-        let many = self.context.pair.inputs() > MANY_INPUTS;
-        if let Some(neuron) = neuron.filter(|_| many) {
-            for (half, positive) in halves.iter_mut().zip([false, true]) {
-                half.assume(neuron.side(positive));
-            }
-        } else {
-            // The score belongs to the last propagation, which was the contraction's own.
-            let score = self.influence.score(self.reach.layers(), self.context.pair.inputs());
-            let (input, middle) = split::choose(score, &halves[0].lower, &halves[0].upper)?;
-            halves[0].upper[input] = middle;
-            halves[1].lower[input] = middle;
-        }
-        let open = Open::only(obligation, self.context.property.obligations.len());
-        Some(halves.map(|known| Node {
+    /// The rounds of this contraction, if they are kept.
+    fn rounds(&self) -> &[u8] {
+        self.contractor.chain.as_ref().map_or(&[], |c| &c.bytes)
+    }
+
+    /// The halves of what is left of an obligation.
+    fn halves(node: &Node, left: &Contraction, split: Split) -> [Node; 2] {
+        split.halves(&left.knowledge).map(|known| Node {
             lower: known.lower.clone().into(),
             upper: known.upper.clone().into(),
             depth: node.depth + 1,
-            bound,
+            bound: left.bound,
             number: 0,
-            open: open.clone(),
+            label: 0,
+            open: node.open.clone(),
             inherited: node.inherited.clone(),
             focus: Some(Arc::new(known)),
-        }))
+            warm: left.warm.clone(),
+        })
     }
 }

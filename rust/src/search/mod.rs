@@ -10,15 +10,24 @@ mod asking;
 mod attack;
 mod attempt;
 mod candidates;
+pub mod effort;
+mod fingerprint;
 mod focusing;
 mod node;
+mod record;
 mod region;
+mod remainder;
+mod saved;
 mod shared;
 mod split;
+mod trial;
 mod worker;
 
+pub use effort::Effort;
+pub use fingerprint::fingerprint;
 pub use node::Node;
 pub use region::{Constraint, Region};
+pub use remainder::OpenBox;
 
 use crate::error::{Error, finite, same_size};
 use crate::lp::{Answer, LinearProgram};
@@ -26,6 +35,8 @@ use crate::network::Pair;
 use crate::numeric::round::arithmetic_is_ieee;
 use crate::property::Property;
 use crate::settings::Settings;
+use saved::{Question, Saved};
+use serde::{Deserialize, Serialize};
 use shared::Shared;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -74,7 +85,7 @@ pub struct Progress {
 }
 
 /// Counters by what decided.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stages {
     /// Boxes outside the region's constraints.
     pub outside: u64,
@@ -113,10 +124,14 @@ pub struct Solution {
     pub certified_fraction: f64,
     /// Boxes left open.
     pub open_boxes: u64,
+    /// For `Unknown`: a sample of the boxes that are undecided, over all inputs.
+    pub open_sample: Vec<OpenBox>,
     /// Wall time.
     pub seconds: f64,
     /// What decided how much.
     pub stages: Stages,
+    /// What it took.
+    pub effort: Effort,
 }
 
 /// The world outside the workers. All calls come on the thread that called [`solve`].
@@ -127,6 +142,12 @@ pub trait Host {
     fn confirm(&mut self, input: &[f64]) -> bool;
     /// Told about ten times a second; false stops the search.
     fn progress(&mut self, progress: &Progress) -> bool;
+    /// How often [`Host::keep`] should be called on the way; `None`: never, not even at the end.
+    fn keeping(&self) -> Option<Duration> {
+        None
+    }
+    /// What [`resume`] goes on from: every now and then, and when the search ends undecided.
+    fn keep(&mut self, _state: Vec<u8>) {}
 }
 
 /// What a worker asks of the calling thread.
@@ -138,12 +159,38 @@ enum Request {
 
 const TICK: Duration = Duration::from_millis(100);
 
+/// So many times as long as keeping a state took, it is not kept again.
+const RESPITE: u32 = 30;
+
 /// Decides `property` of `pair` on `region`.
 pub fn solve(
     pair: &Pair,
     region: &Region,
     property: &Property,
     settings: &Settings,
+    host: &mut dyn Host,
+) -> Result<Solution, Error> {
+    start(pair, region, property, settings, None, host)
+}
+
+/// Goes on with a search of the same question from a state that it gave to [`Host::keep`]. Time is counted from now, boxes from the beginning.
+pub fn resume(
+    pair: &Pair,
+    region: &Region,
+    property: &Property,
+    settings: &Settings,
+    state: &[u8],
+    host: &mut dyn Host,
+) -> Result<Solution, Error> {
+    start(pair, region, property, settings, Some(state), host)
+}
+
+fn start(
+    pair: &Pair,
+    region: &Region,
+    property: &Property,
+    settings: &Settings,
+    state: Option<&[u8]>,
     host: &mut dyn Host,
 ) -> Result<Solution, Error> {
     settings.validate()?;
@@ -154,25 +201,56 @@ pub fn solve(
     finite("lower", &region.lower)?;
     finite("upper", &region.upper)?;
     let start = Instant::now();
-    let mut solution = run(pair, region, property, settings, host, start)?;
+    let mut solution = decide(pair, region, property, settings, state, host, start)?;
     if solution.verdict == Verdict::Equivalent && solution.vacuous {
         // No sampled input met a guard: is there any at all? Worth a little time, never more than is left.
         let rest = (settings.timeout - start.elapsed().as_secs_f64()).clamp(0.0, 10.0);
-        let question = Settings { timeout: rest, ..settings.clone() };
-        let mut host = Believing(host);
-        solution.vacuous = run(pair, region, &property.vacuity(), &question, &mut host, Instant::now())?.verdict
+        let question = Settings { timeout: rest, record: None, ..settings.clone() };
+        let mut host = Aside { host, believing: true };
+        solution.vacuous = run(pair, region, &property.vacuity(), &question, None, &mut host, Instant::now())?.verdict
             == Verdict::Equivalent;
         solution.seconds = start.elapsed().as_secs_f64();
     }
     Ok(solution)
 }
 
-/// One search. `vacuous` on return only says that no input that meets a guard was seen.
+/// Trials with plain boxes where they might do, then the search with all means.
+fn decide(
+    pair: &Pair,
+    region: &Region,
+    property: &Property,
+    settings: &Settings,
+    state: Option<&[u8]>,
+    host: &mut dyn Host,
+    start: Instant,
+) -> Result<Solution, Error> {
+    let mut tried = 0;
+    // Who goes on with a search has made them.
+    let trials = if state.is_some() { Vec::new() } else { trial::settings(settings, property, region.free().len()) };
+    for trial in trials {
+        let mut solution = run(pair, region, property, &trial, None, &mut Aside { host, believing: false }, start)?;
+        solution.boxes += tried;
+        let (answer, more) = trial::judge(&solution);
+        if answer {
+            return Ok(solution);
+        }
+        tried = solution.boxes;
+        if !more {
+            break;
+        }
+    }
+    let mut solution = run(pair, region, property, settings, state, host, start)?;
+    solution.boxes += tried;
+    Ok(solution)
+}
+
+/// One search, in legs: between two of them its state is kept. `vacuous` on return only says that no input that meets a guard was seen.
 fn run(
     pair: &Pair,
     region: &Region,
     property: &Property,
     settings: &Settings,
+    state: Option<&[u8]>,
     host: &mut dyn Host,
     start: Instant,
 ) -> Result<Solution, Error> {
@@ -186,33 +264,78 @@ fn run(
     };
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Threads(e.to_string()))?;
-    let root = Node::root(region_free.lower.clone(), region_free.upper.clone(), property.open(pair.identical()));
-    let settled = property.obligations.len() - root.open.len();
-    let shared = Shared::new(settings, start, root);
-    shared.prove(0, settled);
-    let (requests, inbox) = mpsc::channel();
-    pool.in_place_scope(|scope| {
-        for _ in 0..threads {
-            let requests = requests.clone();
-            let context = worker::Context {
-                pair: &reduced,
-                whole: region,
-                free: &free,
-                region: &region_free,
-                property,
-                settings,
-                shared: &shared,
-            };
-            scope.spawn(move |_| worker::run(context, &requests));
+    let recorder = match &settings.record {
+        None => None,
+        Some(_) if state.is_some() => return Err(Error::Saved("the record of a proof needs all of it".to_owned())),
+        Some(path) => {
+            Some(record::Recorder::create(path).map_err(|e| Error::Record(path.display().to_string(), e.to_string()))?)
         }
-        drop(requests);
-        serve(inbox, threads, &shared, property.obligations.len(), host);
-    });
-    // Threads inherit the mode, but a library may be loaded while they run.
-    if shared.arithmetic_failed() || !arithmetic_is_ieee() {
-        return Err(Error::Arithmetic);
+    };
+    let mut interval = host.keeping();
+    let fingerprint = if interval.is_some() || state.is_some() {
+        fingerprint(pair, region, property, settings)
+    } else {
+        Default::default()
+    };
+    let question = Question { pair: &reduced, region: &region_free, property, fingerprint };
+    let obligations = property.obligations.len();
+    let mut saved = if let Some(bytes) = state {
+        Saved::read(bytes, &question)?
+    } else {
+        let root = Node::root(region_free.lower.clone(), region_free.upper.clone(), property.open(pair.identical()));
+        Saved::start(root, obligations)
+    };
+    loop {
+        let pause = interval.and_then(|i| start.elapsed().checked_add(i));
+        let shared = Shared::new(settings, start, pause, &mut saved);
+        let shares = saved.deal(threads);
+        let (requests, inbox) = mpsc::channel();
+        pool.in_place_scope(|scope| {
+            for nodes in shares {
+                let requests = requests.clone();
+                let context = worker::Context {
+                    pair: &reduced,
+                    whole: region,
+                    free: &free,
+                    region: &region_free,
+                    property,
+                    settings,
+                    shared: &shared,
+                    record: record::Record(recorder.as_ref()),
+                };
+                scope.spawn(move |_| worker::run(context, &requests, nodes));
+            }
+            drop(requests);
+            serve(inbox, threads, &shared, obligations, host);
+        });
+        // Threads inherit the mode, but a library may be loaded while they run.
+        if shared.arithmetic_failed() || !arithmetic_is_ieee() {
+            return Err(Error::Arithmetic);
+        }
+        saved = shared.as_saved();
+        if shared.only_paused() {
+            if let Some(bytes) = saved.write(&question) {
+                host.keep(bytes);
+            }
+            // Waiting for the slowest worker and writing took from the pause until now.
+            let cost = start.elapsed().saturating_sub(pause.unwrap_or_default());
+            interval = interval.map(|i| i.max(RESPITE * cost));
+            continue;
+        }
+        if let Some(recorder) = &recorder {
+            recorder.finish();
+        }
+        let mut solution = shared.into_solution(obligations, &saved);
+        let undecided = interval.is_some() && matches!(solution.verdict, Verdict::Unknown(_));
+        if let Some(bytes) = undecided.then(|| saved.write(&question)).flatten() {
+            host.keep(bytes);
+        }
+        solution.open_sample.iter_mut().for_each(|open| open.widen(region, &free));
+        if let Some(open) = &mut solution.effort.worst {
+            (open.lower, open.upper) = (region.complete(&free, &open.lower), region.complete(&free, &open.upper));
+        }
+        return Ok(solution);
     }
-    Ok(shared.into_solution(property.obligations.len()))
 }
 
 /// The calling thread's part: answer, confirm, report, until every worker is done.
@@ -250,18 +373,22 @@ impl Drop for Release<'_> {
     }
 }
 
-/// Any input that meets a guard ends the search for whether there is one; nothing else hangs on it.
-struct Believing<'h>(&'h mut dyn Host);
+/// The host of a search beside the real one, of which no state is kept.
+struct Aside<'h> {
+    host: &'h mut dyn Host,
+    /// Whether every candidate is taken: any input that meets a guard answers whether there is one, and nothing else hangs on it.
+    believing: bool,
+}
 
-impl Host for Believing<'_> {
+impl Host for Aside<'_> {
     fn answer(&mut self, programs: &[LinearProgram]) -> Vec<Answer> {
-        self.0.answer(programs)
+        self.host.answer(programs)
     }
-    fn confirm(&mut self, _: &[f64]) -> bool {
-        true
+    fn confirm(&mut self, input: &[f64]) -> bool {
+        self.believing || self.host.confirm(input)
     }
     fn progress(&mut self, progress: &Progress) -> bool {
-        self.0.progress(progress)
+        self.host.progress(progress)
     }
 }
 

@@ -1,8 +1,10 @@
 //! A node of the search tree: a sub-box as two short vectors, and what is known there.
 
+use crate::bound::Warm;
 use crate::domain::Knowledge;
 use crate::lp::Multipliers;
 use crate::property::Open;
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -10,7 +12,7 @@ use std::sync::Arc;
 pub type Inherited = Arc<[(usize, Multipliers)]>;
 
 /// A sub-box lower <= x <= upper of the free inputs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Node {
     /// Lower corner.
     pub lower: Box<[f64]>,
@@ -22,12 +24,18 @@ pub struct Node {
     pub bound: f64,
     /// Order of creation, for ties.
     pub number: u64,
+    /// What a recorded proof calls it.
+    pub label: u64,
     /// What is still to prove.
     pub open: Open,
-    /// Multipliers that served the parent.
+    /// Multipliers that served the parent; [`super::saved`] writes them once for all that share them.
+    #[serde(skip)]
     pub inherited: Option<Inherited>,
     /// Bounds under the assumption that the one open obligation is violated.
     pub focus: Option<Arc<Knowledge>>,
+    /// Multipliers to start from on a node with a focus; a hint, which is not saved.
+    #[serde(skip)]
+    pub warm: Option<Arc<Warm>>,
 }
 
 impl Node {
@@ -40,9 +48,11 @@ impl Node {
             depth: 0,
             bound: f64::INFINITY,
             number: 0,
+            label: 0,
             open,
             inherited: None,
             focus: None,
+            warm: None,
         }
     }
 
@@ -56,7 +66,12 @@ impl Node {
             .focus
             .as_ref()
             .map_or(0, |k| 48 * k.layers.iter().map(|l| l.x.lower.len()).sum::<usize>() + 16 * k.lower.len());
-        std::mem::size_of::<Self>() + 16 * self.lower.len() + 16 + multipliers + focus
+        std::mem::size_of::<Self>()
+            + 16 * self.lower.len()
+            + 16
+            + multipliers
+            + focus
+            + self.warm.as_ref().map_or(0, |w| w.bytes() / 2)
     }
 }
 

@@ -61,6 +61,14 @@ impl Region {
         Self { lower: pick(&self.lower), upper: pick(&self.upper), constraints: constraints.collect() }
     }
 
+    /// A point of the free inputs with the fixed ones.
+    #[must_use]
+    pub fn complete(&self, free: &[usize], point: &[f64]) -> Vec<f64> {
+        let mut whole = self.lower.clone();
+        free.iter().zip(point).for_each(|(&i, &x)| whole[i] = x);
+        whole
+    }
+
     /// Cuts off a box what the constraints exclude; false if nothing is left.
     pub fn contract(&self, lower: &mut [f64], upper: &mut [f64]) -> bool {
         for c in &self.constraints {

@@ -2,17 +2,20 @@
 //!
 //! A worker lives off its own heap and looks here only when that is empty, or when another worker waits. So the lock is not on the hot path.
 
-use super::{Node, Progress, Reason, Solution, Stages, Verdict};
+use super::remainder::Remainder;
+use super::saved::Saved;
+use super::{Effort, Node, Progress, Reason, Solution, Stages, Verdict};
 use crate::settings::Settings;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Nodes deeper than this do not count towards the certified share: less than 2^-DEPTHS of the whole each.
-const DEPTHS: usize = 2048;
+pub const DEPTHS: usize = 2048;
 
 /// Counters a worker keeps for itself and hands in at the end.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Tally {
     /// Boxes halved.
     pub splits: u64,
@@ -28,12 +31,38 @@ pub struct Tally {
     pub doubtful: u64,
     /// By stage.
     pub stages: Stages,
+    /// Time and arithmetic.
+    pub effort: Effort,
+}
+
+/// What has been counted in a search, from its beginning.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Counts {
+    /// Obligations proved on boxes of each depth.
+    pub closed: Vec<u64>,
+    /// Boxes bounded.
+    pub boxes: u64,
+    /// See [`Solution::initial_bound`].
+    pub initial_bound: f64,
+    /// Whether an input was seen that meets a guard.
+    pub guard_met: bool,
+    /// What the workers counted.
+    pub tally: Tally,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self { closed: Vec::new(), boxes: 0, initial_bound: f64::NAN, guard_met: false, tally: Tally::default() }
+    }
 }
 
 /// State common to all workers of one search.
 pub struct Shared {
     start: Instant,
     deadline: Option<Duration>,
+    /// When the workers are to hand in what they have, so that it can be kept.
+    pause: Option<Duration>,
+    paused: AtomicBool,
     box_limit: u64,
     memory: usize,
     stopped: AtomicBool,
@@ -52,6 +81,9 @@ pub struct Shared {
     witness: Mutex<Option<Vec<f64>>>,
     initial_bound: Mutex<f64>,
     tally: Mutex<Tally>,
+    /// Boxes that workers handed in when they ended.
+    open: Mutex<Vec<Node>>,
+    stuck: Mutex<Vec<Node>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -60,27 +92,34 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    pub fn new(settings: &Settings, start: Instant, root: Node) -> Self {
+    /// For a search that goes on from `saved`, whose open boxes the workers are given.
+    pub fn new(settings: &Settings, start: Instant, pause: Option<Duration>, saved: &mut Saved) -> Self {
+        let counts = &saved.counts;
+        let closed = |depth: usize| AtomicU64::new(counts.closed.get(depth).copied().unwrap_or(0));
         Self {
             start,
             deadline: Duration::try_from_secs_f64(settings.timeout).ok(),
+            pause,
+            paused: AtomicBool::new(false),
             box_limit: if settings.boxes == 0 { u64::MAX } else { settings.boxes },
             memory: settings.memory,
             stopped: AtomicBool::new(false),
             reason: AtomicU8::new(0),
-            outstanding: AtomicU64::new(1),
-            boxes: AtomicU64::new(0),
-            bytes: AtomicUsize::new(root.bytes()),
+            outstanding: AtomicU64::new(saved.open.len() as u64),
+            boxes: AtomicU64::new(counts.boxes),
+            bytes: AtomicUsize::new(saved.open.iter().chain(&saved.stuck).map(Node::bytes).sum()),
             waiting: AtomicUsize::new(0),
-            guard_met: AtomicBool::new(false),
+            guard_met: AtomicBool::new(counts.guard_met),
             arithmetic_failed: AtomicBool::new(false),
-            closed: (0..DEPTHS).map(|_| AtomicU64::new(0)).collect(),
-            offered: Mutex::new(vec![root]),
-            offers: AtomicUsize::new(1),
+            closed: (0..DEPTHS).map(closed).collect(),
+            offered: Mutex::new(Vec::new()),
+            offers: AtomicUsize::new(0),
             wake: Condvar::new(),
             witness: Mutex::new(None),
-            initial_bound: Mutex::new(f64::NAN),
-            tally: Mutex::new(Tally::default()),
+            initial_bound: Mutex::new(counts.initial_bound),
+            tally: Mutex::new(counts.tally.clone()),
+            open: Mutex::new(Vec::new()),
+            stuck: Mutex::new(std::mem::take(&mut saved.stuck)),
         }
     }
 
@@ -117,6 +156,15 @@ impl Shared {
             return false;
         }
         true
+    }
+
+    /// Whether workers should hand in what they have, and soon go on.
+    pub fn pausing(&self) -> bool {
+        if !self.paused.load(Ordering::Relaxed) && self.pause.is_some_and(|at| self.start.elapsed() >= at) {
+            self.paused.store(true, Ordering::SeqCst);
+            self.wake.notify_all();
+        }
+        self.paused.load(Ordering::Relaxed)
     }
 
     /// Counts a bounded box; returns whether it is the first.
@@ -188,7 +236,7 @@ impl Shared {
                 self.offers.store(offered.len(), Ordering::Relaxed);
                 return Some(node);
             }
-            if self.outstanding.load(Ordering::SeqCst) == 0 || self.stopped.load(Ordering::SeqCst) {
+            if self.over() || self.stopped.load(Ordering::SeqCst) || self.pausing() {
                 return None;
             }
             self.waiting.fetch_add(1, Ordering::SeqCst);
@@ -220,6 +268,42 @@ impl Shared {
         t.program += s.program;
         t.contraction += s.contraction;
         t.overflow += s.overflow;
+        total.effort.add(&tally.effort);
+    }
+
+    /// A worker ends and leaves these boxes open.
+    pub fn leave_open(&self, nodes: impl Iterator<Item = Node>) {
+        lock(&self.open).extend(nodes);
+    }
+
+    /// A box that is undecided and cannot be split: where it lies is kept as long as there is memory.
+    pub fn strand(&self, node: Node) {
+        let node = Node { inherited: None, focus: None, warm: None, ..node };
+        let bytes = node.bytes();
+        if self.hold(bytes) {
+            self.release(bytes);
+        } else {
+            lock(&self.stuck).push(node);
+        }
+    }
+
+    /// After all workers have ended: the search as it stands.
+    pub fn as_saved(&self) -> Saved {
+        let mut open = std::mem::take(&mut *lock(&self.open));
+        open.append(&mut lock(&self.offered));
+        let counts = Counts {
+            closed: self.closed.iter().map(|count| count.load(Ordering::Relaxed)).collect(),
+            boxes: self.boxes.load(Ordering::Relaxed),
+            initial_bound: *lock(&self.initial_bound),
+            guard_met: self.guard_met.load(Ordering::SeqCst),
+            tally: lock(&self.tally).clone(),
+        };
+        Saved { counts, open, stuck: std::mem::take(&mut lock(&self.stuck)) }
+    }
+
+    /// Whether the workers ended for a pause only: nobody found a witness or hit a limit, and there is something to go on with.
+    pub fn only_paused(&self) -> bool {
+        self.paused.load(Ordering::SeqCst) && !self.stopped.load(Ordering::SeqCst) && !self.over()
     }
 
     /// Sum of 2^-depth over the proved obligations, and the largest depth: two of a depth make one of the depth above, so the binary digits are exact.
@@ -253,12 +337,17 @@ impl Shared {
         }
     }
 
-    /// The result after all workers have ended, for a claim of so many obligations.
-    pub fn into_solution(self, obligations: usize) -> Solution {
+    /// The result after all workers have ended and left `saved`, for a claim of so many obligations.
+    pub fn into_solution(self, obligations: usize, saved: &Saved) -> Solution {
         let trivial = obligations == 0;
         let progress = self.progress(obligations);
-        let tally = *lock(&self.tally);
+        let mut tally = lock(&self.tally).clone();
         let witness = lock(&self.witness).take();
+        let mut remainder = Remainder::default();
+        for node in saved.open.iter().chain(&saved.stuck) {
+            tally.effort.leave_open(node);
+            remainder.push(node);
+        }
         let undecided = match (tally.refused > 0, tally.limited > 0) {
             (_, true) => Reason::FloatOnly,
             (true, _) => Reason::Spurious,
@@ -286,8 +375,13 @@ impl Shared {
             initial_bound: *lock(&self.initial_bound),
             certified_fraction: progress.certified,
             open_boxes: progress.open_boxes,
+            open_sample: match verdict {
+                Verdict::Unknown(_) => remainder.into_sample(1.0 - progress.certified),
+                Verdict::Equivalent | Verdict::Different => Vec::new(),
+            },
             seconds: progress.seconds,
             stages: tally.stages,
+            effort: tally.effort,
         }
     }
 }
@@ -314,7 +408,8 @@ mod tests {
     }
 
     fn shared() -> Shared {
-        Shared::new(&Settings::default(), Instant::now(), Node::root(vec![0.0], vec![1.0], Open::all(1)))
+        let mut root = Saved::start(Node::root(vec![0.0], vec![1.0], Open::all(1)), 1);
+        Shared::new(&Settings::default(), Instant::now(), None, &mut root)
     }
 
     proptest! {

@@ -5,6 +5,8 @@
 
 use super::asking::Asked;
 use super::attempt::{Attempt, Outcome};
+use super::effort::Part;
+use super::record::Record;
 use super::shared::Shared;
 use super::split::halves;
 use super::{Node, Reason, Region, Request};
@@ -33,6 +35,8 @@ pub struct Context<'a> {
     pub property: &'a Property,
     pub settings: &'a Settings,
     pub shared: &'a Shared,
+    /// Where a proof is written down, if it is.
+    pub record: Record<'a>,
 }
 
 /// Tells the calling thread that a worker is gone, however it went; a panic ends the whole search.
@@ -52,25 +56,25 @@ struct Worker<'a> {
     attempt: Attempt<'a>,
     requests: &'a mpsc::Sender<Request>,
     heap: BinaryHeap<Node>,
-    /// Boxes taken depth first once the memory budget is spent.
+    /// Nodes taken depth first.
     stack: Vec<Node>,
     waiting: Vec<Asked>,
     flying: Option<(Vec<Asked>, mpsc::Receiver<Vec<Answer>>)>,
     number: u64,
 }
 
-/// Works until the search is over.
-pub fn run(context: Context<'_>, requests: &mpsc::Sender<Request>) {
+/// Works, first on `nodes`, until the search is over or pauses; what is open then is handed in.
+pub fn run(context: Context<'_>, requests: &mpsc::Sender<Request>, nodes: Vec<Node>) {
     let _farewell = Farewell(context.shared, requests);
     let mut worker = Worker {
         context,
         attempt: Attempt::new(context, requests),
         requests,
-        heap: BinaryHeap::new(),
+        number: 1 + nodes.iter().map(|n| n.number).max().unwrap_or(0),
+        heap: nodes.into(),
         stack: Vec::new(),
         waiting: Vec::new(),
         flying: None,
-        number: 1,
     };
     if arithmetic_is_ieee() {
         worker.work();
@@ -78,16 +82,19 @@ pub fn run(context: Context<'_>, requests: &mpsc::Sender<Request>) {
     if !arithmetic_is_ieee() {
         context.shared.fail_arithmetic();
     }
+    worker.account();
     context.shared.hand_in(&worker.attempt.candidates.tally);
+    context.shared.leave_open(worker.rest());
 }
 
 impl Worker<'_> {
     fn work(&mut self) {
         let shared = self.context.shared;
-        while !shared.stopping() {
+        while !shared.stopping() && !shared.pausing() {
             if let Some(node) = self.stack.pop().or_else(|| self.heap.pop()) {
                 shared.release(node.bytes());
                 let outcome = self.attempt.examine(node);
+                self.enter(Part::Queue);
                 self.follow(outcome);
                 if self.waiting.len() >= BATCH {
                     self.land();
@@ -99,12 +106,35 @@ impl Worker<'_> {
             } else if !self.waiting.is_empty() || self.flying.is_some() {
                 self.land();
                 self.send();
-            } else if let Some(node) = shared.take() {
-                self.heap.push(node);
+            } else if let Some(node) = self.take() {
+                if node.focus.is_some() { self.stack.push(node) } else { self.heap.push(node) }
             } else if shared.over() {
                 break;
             }
         }
+        if !shared.stopping() {
+            // Only a pause: what is under way is not wasted.
+            self.land();
+        }
+    }
+
+    fn enter(&mut self, part: Part) {
+        self.attempt.candidates.tally.effort.enter(part);
+    }
+
+    /// Waits for a box of somebody else.
+    fn take(&mut self) -> Option<Node> {
+        self.enter(Part::Waiting);
+        let node = self.context.shared.take();
+        self.enter(Part::Queue);
+        node
+    }
+
+    /// Closes the books: the time and the arithmetic.
+    fn account(&mut self) {
+        let effort = &mut self.attempt.candidates.tally.effort;
+        effort.end();
+        effort.flops = self.attempt.reach.flops() + self.attempt.contractor.flops();
     }
 
     fn follow(&mut self, outcome: Outcome) {
@@ -113,7 +143,7 @@ impl Worker<'_> {
             Outcome::Closed => {}
             Outcome::Ask(asked) => self.waiting.push(*asked),
             Outcome::Branch(children) => {
-                self.attempt.candidates.tally.splits += 1;
+                self.attempt.candidates.tally.splits += u64::from(children.len() > 1);
                 shared.leave(1, children.len() as u64);
                 for mut child in children {
                     child.number = self.number;
@@ -121,27 +151,42 @@ impl Worker<'_> {
                     self.keep(child);
                 }
             }
-            Outcome::Split(_, None) => {
+            // Who was stopped at it cannot tell that it is stuck.
+            Outcome::Split(node, None) if shared.stopping() => self.heap.push(node),
+            Outcome::Split(node, None) => {
                 self.attempt.candidates.tally.stuck += 1;
+                shared.strand(node);
                 shared.leave(1, 0);
             }
             Outcome::Split(node, Some((input, middle))) => {
                 self.attempt.candidates.tally.splits += 1;
                 shared.leave(1, 2);
-                for child in halves(node, input, middle, &mut self.number) {
+                let parent = node.label;
+                let mut children = halves(node, input, middle, &mut self.number);
+                self.context.record.halved(parent, (input, middle), &mut children);
+                for child in children {
                     self.keep(child);
                 }
             }
         }
     }
 
-    /// Keeps a node for later: in the heap, or on the stack once memory is spent.
+    /// Keeps a node for later: in the heap, or on the stack if it has a focus, since multipliers to start from are large and serve best at once, or if
+    /// memory is spent.
     fn keep(&mut self, node: Node) {
-        if self.context.shared.hold(node.bytes()) {
+        let spent = self.context.shared.hold(node.bytes());
+        if spent || node.focus.is_some() {
             self.stack.push(node);
         } else {
             self.heap.push(node);
         }
+    }
+
+    /// The boxes that are still open here.
+    fn rest(self) -> impl Iterator<Item = Node> {
+        let flying = self.flying.map(|(boxes, _)| boxes).unwrap_or_default();
+        let asked = self.waiting.into_iter().chain(flying).map(Asked::into_node);
+        self.heap.into_iter().chain(self.stack).chain(asked)
     }
 
     /// Sends the waiting programs off.
@@ -162,20 +207,27 @@ impl Worker<'_> {
         let Some((boxes, answers)) = self.flying.take() else {
             return;
         };
+        self.enter(Part::Waiting);
         // No answer at all only means that nothing is learned from it.
         let answers = answers.recv().unwrap_or_default();
         let mut rest = answers.as_slice();
         for asked in boxes {
             let (own, others) = rest.split_at(asked.programs_sent().min(rest.len()));
             rest = others;
+            self.enter(Part::Programs);
             let outcome = self.attempt.conclude(asked, own);
+            self.enter(Part::Queue);
             self.follow(outcome);
         }
     }
 
     /// Gives half of the heap to workers that wait.
     fn share(&mut self) {
-        if self.heap.len() > 1 {
+        if self.stack.len() > 1 {
+            // The oldest are the largest.
+            let half = self.stack.len().div_ceil(2);
+            self.context.shared.offer(self.stack.drain(..half));
+        } else if self.heap.len() > 1 {
             let mut nodes = std::mem::take(&mut self.heap).into_vec();
             let half = nodes.len() / 2;
             self.context.shared.offer(nodes.drain(half..));

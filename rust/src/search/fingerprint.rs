@@ -1,0 +1,64 @@
+//! What a search decides, as a digest: both networks with their errors, the region, the claim, and the settings that its way depends on.
+//!
+//! Two searches with the same fingerprint ask the same question of the same core, so that one may go on where the other stopped.
+
+use super::Region;
+use crate::network::{Affine, Pair};
+use crate::property::Property;
+use crate::settings::Settings;
+use sha2::{Digest, Sha256};
+
+/// SHA-256 of the question. Budgets (time, boxes, memory, threads) are no part of it.
+#[must_use]
+pub fn fingerprint(pair: &Pair, region: &Region, property: &Property, settings: &Settings) -> [u8; 32] {
+    let mut sum = Sum(Sha256::new());
+    sum.text(concat!("eqspec ", env!("CARGO_PKG_VERSION")));
+    sum.size(pair.depth());
+    for layer in pair.first.iter().chain(&pair.second) {
+        sum.layer(layer);
+    }
+    sum.numbers(&region.lower);
+    sum.numbers(&region.upper);
+    sum.size(region.constraints.len());
+    for constraint in &region.constraints {
+        sum.numbers(&constraint.coefficients);
+        sum.numbers(&[constraint.bound]);
+    }
+    // What `Debug` derives names every field, later ones too, and prints floats so that they read back exactly.
+    sum.text(&format!("{property:?}"));
+    let Settings { threads, timeout, memory, boxes, .. } = Settings::default();
+    sum.text(&format!("{:?}", Settings { threads, timeout, memory, boxes, record: None, ..settings.clone() }));
+    sum.0.finalize().into()
+}
+
+/// A digest of parts, each with its size before it, so that no two sequences of parts look the same.
+struct Sum(Sha256);
+
+impl Sum {
+    fn size(&mut self, size: usize) {
+        self.0.update((size as u64).to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.size(text.len());
+        self.0.update(text.as_bytes());
+    }
+
+    fn numbers(&mut self, numbers: &[f64]) {
+        self.size(numbers.len());
+        for number in numbers {
+            self.0.update(number.to_bits().to_le_bytes());
+        }
+    }
+
+    fn layer(&mut self, layer: &Affine) {
+        self.size(layer.rows);
+        self.size(layer.columns);
+        self.numbers(&layer.weight);
+        self.numbers(&layer.bias);
+        for error in [&layer.weight_error, &layer.bias_error] {
+            self.size(usize::from(error.is_some()));
+            self.numbers(error.as_deref().unwrap_or_default());
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What a proof is made of, written to a file as the search goes: for certificates.
+//!
+//! Nothing here is trusted: an auditor derives every bound again. Events come in the order in which workers meet them; nodes are told apart by labels. A file
+//! that lacks the last event is no record of a proof.
+//!
+//! Little endian: `L` label: everything open was proved. `C` label, input, cut, labels of both halves, open obligations. `X` label, obligation, rounds, then
+//! `v`, or `o` label of an own node, or `s` kind, layer, index, place, labels of both halves. `M`, `G` label, obligation or guard, multipliers. `Z`: the end.
+
+use super::Node;
+use crate::bound::branching::Split;
+use crate::bound::chain::Chain;
+use crate::lp::Multipliers;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The file of one search.
+#[derive(Debug)]
+pub struct Recorder {
+    file: Mutex<BufWriter<File>>,
+    labels: AtomicU64,
+    failed: AtomicBool,
+}
+
+impl Recorder {
+    /// A new file.
+    pub fn create(path: &Path) -> std::io::Result<Self> {
+        let file = Mutex::new(BufWriter::with_capacity(1 << 18, File::create(path)?));
+        Ok(Self { file, labels: AtomicU64::new(1), failed: AtomicBool::new(false) })
+    }
+
+    fn write(&self, event: &[u8]) {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.write_all(event).is_err() {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Writes the last event, if nothing was lost.
+    pub fn finish(&self) {
+        if !self.failed.load(Ordering::Relaxed) {
+            self.write(b"Z");
+            let _ = self.file.lock().unwrap_or_else(PoisonError::into_inner).flush();
+        }
+    }
+}
+
+/// A worker's access to the recorder, if there is one.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a>(pub Option<&'a Recorder>);
+
+/// An event under construction.
+struct Event(Vec<u8>);
+
+impl Event {
+    fn new(kind: u8, label: u64) -> Self {
+        let mut event = Self(vec![kind]);
+        event.0.extend_from_slice(&label.to_le_bytes());
+        event
+    }
+    fn whole(&mut self, value: usize) {
+        self.0.extend_from_slice(&u32::try_from(value).unwrap_or(u32::MAX).to_le_bytes());
+    }
+    fn floats<'v>(&mut self, values: impl IntoIterator<Item = &'v f64>) {
+        values.into_iter().for_each(|v| self.0.extend_from_slice(&v.to_le_bytes()));
+    }
+    fn label(&mut self, child: &mut Node, recorder: &Recorder) {
+        child.label = recorder.labels.fetch_add(1, Ordering::Relaxed);
+        self.0.extend_from_slice(&child.label.to_le_bytes());
+    }
+    fn contracted(label: u64, obligation: usize, rounds: &[u8]) -> Self {
+        let mut event = Self::new(b'X', label);
+        event.whole(obligation);
+        event.whole(rounds.len());
+        event.0.extend_from_slice(rounds);
+        event
+    }
+}
+
+impl Record<'_> {
+    /// Whether anybody listens.
+    pub fn on(self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Everything open on a node was proved.
+    pub fn leaf(self, node: &Node) {
+        if let Some(recorder) = self.0 {
+            recorder.write(&Event::new(b'L', node.label).0);
+        }
+    }
+
+    /// A node was halved.
+    pub fn halved(self, parent: u64, (input, cut): (usize, f64), children: &mut [Node; 2]) {
+        let Some(recorder) = self.0 else { return };
+        let mut event = Event::new(b'C', parent);
+        event.whole(input);
+        event.floats(&[cut]);
+        for child in children.iter_mut() {
+            event.label(child, recorder);
+        }
+        event.whole(children[0].open.len());
+        children[0].open.iter().for_each(|o| event.whole(o));
+        recorder.write(&event.0);
+    }
+
+    /// Multipliers that may serve an obligation on a node and below.
+    pub fn multipliers(self, node: &Node, obligation: usize, m: &Multipliers) {
+        self.hint(b'M', node, obligation, m);
+    }
+
+    /// Multipliers that may exclude a guard (none: the region) on a node and below.
+    pub fn ray(self, node: &Node, guard: Option<usize>, m: &Multipliers) {
+        self.hint(b'G', node, guard.unwrap_or(usize::MAX), m);
+    }
+
+    fn hint(self, kind: u8, node: &Node, number: usize, m: &Multipliers) {
+        let Some(recorder) = self.0 else { return };
+        let mut event = Event::new(kind, node.label);
+        event.whole(number);
+        event.whole(m.guard.len() + m.link.len() + m.region.len());
+        event.floats(m.guard.iter().chain(&m.link).chain(&m.region));
+        recorder.write(&event.0);
+    }
+
+    /// The violation of an obligation was bounded on a node by these rounds, which contradict it; or, for an own node of one obligation, it goes on there.
+    pub fn contracted(self, label: u64, obligation: usize, rounds: &[u8], on: Option<&mut Node>) {
+        let Some(recorder) = self.0 else { return };
+        let mut event = Event::contracted(label, obligation, rounds);
+        match on {
+            None => event.0.push(b'v'),
+            Some(child) => {
+                event.0.push(b'o');
+                event.label(child, recorder);
+            }
+        }
+        recorder.write(&event.0);
+    }
+
+    /// The same, and what was left was cut in two.
+    pub fn taken_apart(self, (label, obligation, rounds): (u64, usize, &[u8]), split: Split, halves: &mut [Node; 2]) {
+        let Some(recorder) = self.0 else { return };
+        let mut event = Event::contracted(label, obligation, rounds);
+        event.0.push(b's');
+        Chain::cut(&mut event.0, split);
+        for half in halves.iter_mut() {
+            event.label(half, recorder);
+        }
+        recorder.write(&event.0);
+    }
+}

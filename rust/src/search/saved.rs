@@ -1,0 +1,303 @@
+//! A search that was stopped, as plain data: the boxes that are open, and the count of what is proved.
+//!
+//! Sound because nothing but whole searches is written and read: what is proved and what is open must add up to the claim, to the last binary digit
+//! ([`Saved::balanced`]), or the state is neither written nor read; the bytes carry their own digest and the fingerprint of the question; and a state
+//! without anything open, which would read as a proof, is refused. Boxes, obligations and bounds are checked against the question that goes on.
+
+use super::shared::{Counts, DEPTHS};
+use super::{Node, Region};
+use crate::error::Error;
+use crate::lp::Multipliers;
+use crate::network::Pair;
+use crate::property::Property;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Changes with the layout of what follows it.
+const MAGIC: &[u8] = b"eqspec search 1\n";
+
+const DIGEST: usize = 32;
+
+/// A search between two steps.
+#[derive(Debug)]
+pub struct Saved {
+    /// What has been counted so far.
+    pub counts: Counts,
+    /// Boxes to go on with.
+    pub open: Vec<Node>,
+    /// Boxes that are undecided and cannot be split.
+    pub stuck: Vec<Node>,
+}
+
+/// Nodes with the same multipliers, which are written once.
+#[derive(Serialize, Deserialize)]
+struct Family<M, N> {
+    inherited: Option<M>,
+    nodes: Vec<N>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Document<C, M, N> {
+    counts: C,
+    open: Vec<Family<M, N>>,
+    stuck: Vec<Family<M, N>>,
+}
+
+type Written<'a> = Document<&'a Counts, &'a [(usize, Multipliers)], &'a Node>;
+type Read = Document<Counts, Vec<(usize, Multipliers)>, Node>;
+
+/// What a state must fit.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    /// Over the free inputs.
+    pub pair: &'a Pair,
+    /// Over the free inputs.
+    pub region: &'a Region,
+    /// What is claimed.
+    pub property: &'a Property,
+    /// Of the whole question.
+    pub fingerprint: [u8; DIGEST],
+}
+
+impl Saved {
+    /// Before the first step, for a claim of so many obligations; what is not open on the root is proved.
+    pub fn start(root: Node, obligations: usize) -> Self {
+        let counts = Counts { closed: vec![(obligations - root.open.len()) as u64], ..Counts::default() };
+        Self { counts, open: vec![root], stuck: Vec::new() }
+    }
+
+    /// The open boxes in as many shares, the best boxes spread evenly.
+    pub fn deal(&mut self, shares: usize) -> Vec<Vec<Node>> {
+        let mut nodes = std::mem::take(&mut self.open);
+        nodes.sort_unstable_by(|a, b| b.cmp(a));
+        let mut dealt: Vec<Vec<Node>> = (0..shares).map(|_| Vec::new()).collect();
+        for (i, node) in nodes.into_iter().enumerate() {
+            dealt[i % shares].push(node);
+        }
+        dealt
+    }
+
+    /// Whether what is proved and what is open add up to all obligations on the whole box, exactly: two of a depth make one of the depth above.
+    pub fn balanced(&self, obligations: usize) -> bool {
+        let mut shares = vec![0u64; DEPTHS];
+        shares.iter_mut().zip(&self.counts.closed).for_each(|(share, count)| *share = *count);
+        if self.counts.closed.len() > DEPTHS {
+            return false;
+        }
+        for node in self.open.iter().chain(&self.stuck) {
+            let Some(share) = shares.get_mut(node.depth) else { return false };
+            let Some(sum) = share.checked_add(node.open.len() as u64) else { return false };
+            *share = sum;
+        }
+        for depth in (1..DEPTHS).rev() {
+            let (share, half) = (shares[depth] % 2, shares[depth] / 2);
+            let Some(sum) = shares[depth - 1].checked_add(half) else { return false };
+            if share != 0 {
+                return false;
+            }
+            shares[depth - 1] = sum;
+        }
+        shares[0] == obligations as u64
+    }
+
+    /// As bytes; `None` if it is not the whole search, or nothing is left to do.
+    pub fn write(&self, question: &Question<'_>) -> Option<Vec<u8>> {
+        self.check(question).ok()?;
+        let document = Written { counts: &self.counts, open: families(&self.open), stuck: families(&self.stuck) };
+        let payload = postcard::to_stdvec(&document).ok()?;
+        Some([MAGIC, &question.fingerprint, &Sha256::digest(&payload)[..], &payload].concat())
+    }
+
+    /// From the bytes that [`Saved::write`] made of the same question.
+    pub fn read(bytes: &[u8], question: &Question<'_>) -> Result<Self, Error> {
+        let refuse = |why: &str| Error::Saved(why.to_owned());
+        let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| refuse("it is none, or of another version"))?;
+        let damaged = || refuse("it is damaged");
+        let (fingerprint, rest) = rest.split_at_checked(DIGEST).ok_or_else(damaged)?;
+        let (digest, payload) = rest.split_at_checked(DIGEST).ok_or_else(damaged)?;
+        if Sha256::digest(payload)[..] != *digest {
+            return Err(damaged());
+        }
+        if *fingerprint != question.fingerprint {
+            return Err(refuse("it belongs to another question"));
+        }
+        let (document, rest): (Read, _) = postcard::take_from_bytes(payload).map_err(|_| damaged())?;
+        if !rest.is_empty() {
+            return Err(damaged());
+        }
+        let saved = Self { counts: document.counts, open: members(document.open), stuck: members(document.stuck) };
+        saved.check(question).map_err(refuse)?;
+        Ok(saved)
+    }
+
+    /// Whether the search can go on from here, and misses nothing.
+    fn check(&self, question: &Question<'_>) -> Result<(), &'static str> {
+        if self.open.is_empty() && self.stuck.is_empty() {
+            return Err("nothing is open in it");
+        }
+        if self.stuck.len() as u64 != self.counts.tally.stuck || !self.balanced(question.property.obligations.len()) {
+            return Err("it is not the whole search");
+        }
+        if !self.open.iter().chain(&self.stuck).all(|node| fits(node, question)) {
+            return Err("a box in it does not fit the question");
+        }
+        Ok(())
+    }
+}
+
+fn fits(node: &Node, question: &Question<'_>) -> bool {
+    let Question { pair, region, property, .. } = *question;
+    let n = region.lower.len();
+    let inside = |i: usize| {
+        region.lower[i] <= node.lower[i] && node.lower[i] <= node.upper[i] && node.upper[i] <= region.upper[i]
+    };
+    let numbers = |v: &[f64], size: usize| v.len() == size && !v.iter().any(|x| x.is_nan());
+    let known = node.focus.as_ref().is_none_or(|known| {
+        let sizes = known.layers.iter().zip(&pair.first).all(|(k, layer)| {
+            [&k.x, &k.y, &k.d].iter().all(|b| numbers(&b.lower, layer.rows) && numbers(&b.upper, layer.rows))
+        });
+        let sides = known.sides.iter().all(|s| pair.first.get(s.layer).is_some_and(|l| s.index < l.rows));
+        known.layers.len() == pair.depth() && sizes && sides && numbers(&known.lower, n) && numbers(&known.upper, n)
+    });
+    let multipliers = node.inherited.iter().flat_map(|list| list.iter()).all(|(o, multipliers)| {
+        let guard = property.obligations.get(*o).map(|o| o.guard.map_or(0, |g| property.guards[g].rows.len()));
+        guard.is_some_and(|rows| multipliers.fit(rows, pair.outputs(), region.constraints.len()))
+    });
+    let sizes = node.lower.len() == n && node.upper.len() == n;
+    sizes && (0..n).all(inside) && node.open.fit(property.obligations.len()) && known && multipliers
+}
+
+fn families(nodes: &[Node]) -> Vec<Family<&[(usize, Multipliers)], &Node>> {
+    let mut families: Vec<Family<&[(usize, Multipliers)], &Node>> = Vec::new();
+    let mut known = HashMap::new();
+    for node in nodes {
+        let inherited = node.inherited.as_deref();
+        let at = *known.entry(inherited.map(<[_]>::as_ptr)).or_insert_with(|| {
+            families.push(Family { inherited, nodes: Vec::new() });
+            families.len() - 1
+        });
+        families[at].nodes.push(node);
+    }
+    families
+}
+
+fn members(families: Vec<Family<Vec<(usize, Multipliers)>, Node>>) -> Vec<Node> {
+    let adopt = |family: Family<Vec<(usize, Multipliers)>, Node>| {
+        let inherited: Option<Arc<[_]>> = family.inherited.map(Into::into);
+        family.nodes.into_iter().map(move |node| Node { inherited: inherited.clone(), ..node })
+    };
+    families.into_iter().flat_map(adopt).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::split::halves;
+    use super::*;
+    use crate::domain::{Knowledge, knowledge::Known, phase::Bounds};
+    use crate::network::Affine;
+    use crate::property::{Open, linear};
+    use ndarray::{arr1, arr2};
+
+    /// A state of a small question, after halving the box twice.
+    fn change(change: impl Fn(&mut Saved)) -> Option<Vec<u8>> {
+        let layer = || Affine::new(arr2(&[[1.0]]).view(), arr1(&[0.0]).view(), None, None).unwrap();
+        let pair = Pair::new(vec![layer()], vec![layer()]).unwrap();
+        let region = Region::new(vec![0.0], vec![1.0], Vec::new()).unwrap();
+        let property = linear::property(&[1.0], &[1.0], 0.0, false);
+        let question = Question { pair: &pair, region: &region, property: &property, fingerprint: [7; DIGEST] };
+        let mut number = 1;
+        let [low, high] = halves(Node::root(vec![0.0], vec![1.0], Open::all(1)), 0, 0.5, &mut number);
+        let [mut low, middle] = halves(low, 0, 0.25, &mut number);
+        let multipliers = Multipliers { guard: vec![], link: vec![-1.0], region: vec![] };
+        low.inherited = Some(vec![(0, multipliers)].into());
+        let bounds = || Bounds { lower: vec![-1.0], upper: vec![1.0] };
+        let known = Known { x: bounds(), y: bounds(), d: bounds() };
+        let focus = Knowledge { lower: vec![0.0], upper: vec![0.25], layers: vec![known], sides: vec![] };
+        low.focus = Some(Arc::new(focus));
+        let mut saved = Saved::start(high, 1);
+        saved.counts.closed = vec![0, 0, 1];
+        saved.open.push(low);
+        drop(middle);
+        change(&mut saved);
+        let bytes = saved.write(&question)?;
+        let again = Saved::read(&bytes, &question).unwrap();
+        assert_eq!(format!("{saved:?}"), format!("{again:?}"));
+        Some(bytes)
+    }
+
+    #[test]
+    fn a_whole_search_is_written_and_read_back() {
+        assert!(change(|_| {}).is_some());
+        assert!(
+            change(|s| {
+                s.stuck = s.open.split_off(1);
+                s.counts.tally.stuck = 1;
+            })
+            .is_some()
+        );
+    }
+
+    #[test]
+    fn no_part_of_a_search_can_be_missing_or_twice() {
+        assert!(change(|s| drop(s.open.pop())).is_none());
+        assert!(change(|s| s.open.push(s.open[0].clone())).is_none());
+        assert!(change(|s| s.counts.closed[2] += 1).is_none());
+        assert!(change(|s| s.counts.closed[2] = 0).is_none());
+        assert!(change(|s| s.open[0].depth = 2).is_none());
+        assert!(change(|s| s.open[0].depth = usize::MAX).is_none());
+        assert!(change(|s| s.open[0].open.close(0)).is_none());
+        assert!(change(|s| s.counts.closed = vec![0; DEPTHS + 1]).is_none());
+        assert!(change(|s| s.counts.closed[0] = u64::MAX).is_none());
+        assert!(change(|s| s.counts.tally.stuck = 1).is_none());
+        // Everything proved and nothing open would read as a proof.
+        assert!(
+            change(|s| {
+                s.open.clear();
+                s.counts.closed = vec![1];
+            })
+            .is_none()
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_the_question_is_refused() {
+        assert!(change(|s| s.open[0].upper[0] = 1.5).is_none());
+        assert!(change(|s| s.open[0].lower[0] = f64::NAN).is_none());
+        assert!(change(|s| s.open[0].lower[0] = 2.0).is_none());
+        assert!(change(|s| s.open[0].lower = [0.5, 0.0].into()).is_none());
+        assert!(change(|s| s.open[0].open = Open::all(65)).is_none());
+        assert!(change(|s| s.open[0].open = Open::only(1, 2)).is_none());
+        let inherited = |multipliers: Multipliers, o: usize| {
+            change(|s| s.open[1].inherited = Some(vec![(o, multipliers.clone())].into())).is_none()
+        };
+        let good = Multipliers { guard: vec![], link: vec![1.0], region: vec![] };
+        assert!(!inherited(good.clone(), 0));
+        assert!(inherited(good.clone(), 1));
+        assert!(inherited(Multipliers { link: vec![f64::NAN], ..good.clone() }, 0));
+        assert!(inherited(Multipliers { link: vec![], ..good.clone() }, 0));
+        assert!(inherited(Multipliers { region: vec![-1.0], ..good.clone() }, 0));
+        assert!(inherited(Multipliers { guard: vec![0.0], ..good }, 0));
+        let known = |f: fn(&mut Knowledge)| {
+            change(|s| {
+                let mut known = Knowledge::clone(s.open[1].focus.as_ref().unwrap());
+                f(&mut known);
+                s.open[1].focus = Some(Arc::new(known));
+            })
+            .is_none()
+        };
+        assert!(!known(|k| k.layers[0].x.lower[0] = 0.0));
+        assert!(known(|k| k.layers[0].x.lower[0] = f64::NAN));
+        assert!(known(|k| k.layers[0].d.upper.push(0.0)));
+        assert!(known(|k| drop(k.layers.pop())));
+        assert!(known(|k| k.upper.clear()));
+        assert!(known(|k| k.sides.push(crate::domain::knowledge::Side {
+            form: crate::domain::Form::First,
+            layer: 0,
+            index: 1,
+            positive: true
+        })));
+    }
+}
