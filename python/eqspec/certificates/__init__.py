@@ -1,0 +1,7 @@
+"""Certificates, written: from the record of a search to a file that the auditor accepts."""
+
+from eqspec.certificates.auditor import Answer, Auditor
+from eqspec.certificates.certifier import SUFFIX, Certifier
+from eqspec.certificates.writer import Certificate
+
+__all__ = ["SUFFIX", "Answer", "Auditor", "Certificate", "Certifier"]

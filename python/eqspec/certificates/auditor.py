@@ -1,0 +1,83 @@
+"""The auditor in a process of its own, which imports nothing of eqspec but `eqspec/audit`, and uses one core."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from types import TracebackType
+
+from eqspec import audit
+from eqspec.errors import EqspecError
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the auditor says: `refused` is None where a certificate holds; how many leaves and rounds it checked."""
+
+    refused: str | None
+    verdict: str = ""
+    claim: str = ""
+    leaves: int = 0
+    rounds: int = 0
+    seconds: float = 0.0
+
+
+class Auditor:
+    """A context manager; may be asked from several threads, one after the other."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Auditor:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process is not None:
+            if kind is not None:
+                self._process.kill()
+            self._process.communicate()
+
+    def ask(self, path: Path, folder: Path | None = None) -> Answer:
+        """Audit a certificate; its networks are looked up by their paths, or in `folder` (by default where it lies)."""
+        began = perf_counter()
+        with self._lock:
+            process = self._process = self._process or _start()
+            assert process.stdin is not None
+            assert process.stdout is not None
+            request = {"path": str(path), "folder": str(folder or path.parent)}
+            try:
+                process.stdin.write(json.dumps(request) + "\n")
+                process.stdin.flush()
+                line = process.stdout.readline()
+            except BrokenPipeError:
+                line = ""
+            if not line:
+                self._process = None
+                raise EqspecError(f"the auditor ended with code {process.wait()} while it read {path}")
+        answer = json.loads(line)
+        if "refused" in answer:
+            return Answer(str(answer["refused"]), seconds=perf_counter() - began)
+        return Answer(None, **answer, seconds=perf_counter() - began)
+
+
+def _start() -> subprocess.Popen[str]:
+    """Python with nothing from the environment, running the auditor's folder."""
+    folder = Path(audit.__file__).parent
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return subprocess.Popen(
+        [sys.executable, "-P", str(folder), "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env=os.environ | one,
+    )
