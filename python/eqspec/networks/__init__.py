@@ -1,8 +1,22 @@
 """Networks: read from files, folded into affine and ReLU layers, aligned in pairs, evaluated in float64 and exactly."""
 
 from eqspec.networks.align import align
-from eqspec.networks.network import AffineLayer, Network
+from eqspec.networks.float32 import in_float32, overflow
+from eqspec.networks.memory import Model, as_network
+from eqspec.networks.network import AffineLayer, Arithmetic, Network
 from eqspec.networks.read import read_network
 from eqspec.networks.transform import compose_affine, negate_outputs
 
-__all__ = ["AffineLayer", "Network", "align", "compose_affine", "negate_outputs", "read_network"]
+__all__ = [
+    "AffineLayer",
+    "Arithmetic",
+    "Model",
+    "Network",
+    "align",
+    "as_network",
+    "compose_affine",
+    "in_float32",
+    "negate_outputs",
+    "overflow",
+    "read_network",
+]

@@ -42,16 +42,20 @@ def check_size(*shapes: Sequence[int]) -> None:
 
 @dataclass(eq=False)
 class Level:
-    """A vector of units: `blocks` are the arguments of its ReLUs, in order (none for the inputs)."""
+    """A vector of units: `blocks` are the arguments of its ReLUs, in order (none for the inputs).
+
+    `unit` is how far, relative to its size, what starts a sum over this level may be off (see `roundoff`).
+    """
 
     depth: int
     size: int
     blocks: list[Affine] = field(default_factory=list)
     above: Level | None = None
+    unit: float = 0.0
 
     def rectify(self, value: Affine) -> Affine:
         """relu(value) for a value over this level: new units one level up."""
-        self.above = self.above or Level(self.depth + 1, 0)
+        self.above = self.above or Level(self.depth + 1, 0, unit=self.unit)
         check_size((value.size, self.size), (self.above.size + value.size,))
         units = np.arange(self.above.size, self.above.size + value.size).reshape(value.shape)
         self.above.blocks.append(value)
@@ -97,13 +101,14 @@ Combine: TypeAlias = Callable[[Enclosure, Enclosure], Enclosure]
 
 
 def pick(level: Level, index: Indices) -> Affine:
-    """Some units themselves, exact."""
-    return Affine(level, Pick(index, en.exactly(np.ones(index.shape))), en.exactly(np.zeros(index.shape)))
+    """Some units themselves, exact up to the level's unit."""
+    scale = en.widen(en.exactly(np.ones(index.shape)), level.unit)
+    return Affine(level, Pick(index, scale), en.exactly(np.zeros(index.shape)))
 
 
 def constant(level: Level, value: Enclosure) -> Affine:
     """A value that depends on no unit."""
-    return Affine(level, Dense(en.exactly(np.zeros((*value.shape, 0)))), value)
+    return Affine(level, Dense(en.exactly(np.zeros((*value.shape, 0)))), en.widen(value, level.unit))
 
 
 def dense(value: Affine, width: int | None = None) -> Enclosure:
@@ -163,7 +168,7 @@ def scale(value: Affine, factor: Enclosure, combine: Combine = en.multiply) -> A
 def shift(value: Affine, offset: Enclosure) -> Affine:
     """value + offset elementwise, broadcast."""
     value = broadcast(value, _broadcast_shape(value.shape, offset.shape))
-    return Affine(value.level, value.matrix, en.add(value.bias, offset))
+    return Affine(value.level, value.matrix, en.add(value.bias, en.widen(offset, value.level.unit)))
 
 
 def negate(value: Affine) -> Affine:

@@ -113,6 +113,14 @@ def _quiet() -> np.errstate:
     return np.errstate(all="ignore")
 
 
+def widen(a: Enclosure, factor: float) -> Enclosure:
+    """All the reals within a, and what lies within `factor` times their size of them."""
+    if factor == 0:
+        return a
+    size = add_up(np.abs(a.value), a.radius)
+    return enclose(a.value, add_up(a.radius, multiply_up(size, np.asarray(factor))))
+
+
 def negate(a: Enclosure) -> Enclosure:
     """-a, exact."""
     return Enclosure(-a.value, a.error)

@@ -9,7 +9,7 @@ so that a proof covers the folding too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal
@@ -22,6 +22,7 @@ from eqspec.networks import exact
 
 Array = NDArray[np.float64]
 Stripped = Literal["softmax", "log_softmax"]
+Arithmetic = Literal["real", "float32"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +36,22 @@ class AffineLayer:
 
 
 @dataclass(frozen=True, eq=False)
+class Peak:
+    """How large what a layer computes gets on the way: at most coefficients . |its inputs| + constant, in any order."""
+
+    coefficients: Array
+    constant: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Network:
     """A network that was read from a file (or built in memory) and folded.
 
     Inputs and outputs are the entries of one sample in C order. `input_shape` and `output_shape` are as the file
     declares them, batch included, open sizes by name; `notes` say what a user should know (a Softmax left out, a batch
-    set aside).
+    set aside). `content` is the ONNX model of one that came from memory, whose `source` is no path.
+    With `arithmetic` float32 the errors cover every float32 runtime, and `peaks` say for each layer how large its
+    values may get while they are computed.
 
     Raises NetworkError where the layers do not fit together, are not C-contiguous float64, or hold a number that is not
     finite.
@@ -55,6 +66,14 @@ class Network:
     output_shape: tuple[int | str, ...] = ()
     stripped: Stripped | None = None
     notes: tuple[str, ...] = ()
+    content: bytes | None = field(default=None, repr=False)
+    arithmetic: Arithmetic = "real"
+    peaks: tuple[Peak, ...] = ()
+
+    def __repr__(self) -> str:
+        sizes = [self.input_size, *(len(layer.bias) for layer in self.layers)]
+        shown = sizes if len(sizes) <= 8 else [*sizes[:4], "...", *sizes[-3:]]
+        return f"<Network {self.source}: {' -> '.join(map(str, shown))}, sha256 {self.sha256[:8]}>"
 
     def __post_init__(self) -> None:
         if not self.layers:

@@ -37,6 +37,7 @@ class Graph:
     input_shape: tuple[int | str, ...]
     output_name: str
     output_shape: tuple[int | str, ...]
+    input_type: int = TensorProto.FLOAT
 
 
 def load(path: str, content: bytes) -> Graph:
@@ -64,7 +65,8 @@ def load(path: str, content: bytes) -> Graph:
         _check_definition(path, node, opset)
     external = ExternalData(Path(path).parent)
     shape, outputs = _input_shape(path, given), _shape(output)
-    return Graph(path, opset, nodes, initializers, external, given.name, shape, output.name, outputs)
+    kind = given.type.tensor_type.elem_type
+    return Graph(path, opset, nodes, initializers, external, given.name, shape, output.name, outputs, kind)
 
 
 def _check_texts(path: str, graph: onnx.GraphProto) -> None:

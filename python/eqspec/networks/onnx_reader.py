@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
@@ -22,28 +22,45 @@ from eqspec.networks import arithmetic, normalization, onnx_graph, rearranging
 from eqspec.networks.affine import Affine, Level
 from eqspec.networks.call import Call, Scores, Value
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.network import AffineLayer, Network, Stripped
+from eqspec.networks.network import AffineLayer, Arithmetic, Network, Peak, Stripped
 from eqspec.networks.onnx_graph import Graph, name_of
 from eqspec.networks.onnx_tensor import UnreadableError, decode
+from eqspec.networks.roundoff import SHORT_FIX, SHORT_TYPES, Roundoff
 
 OPERATORS = arithmetic.OPERATORS | normalization.OPERATORS | rearranging.OPERATORS
 MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 """What a node with impossible attributes or shapes may raise inside; it is reported as that node's fault."""
 
 
-def read(path: str, content: bytes) -> Network:
-    """A model's network. Raises NetworkError."""
+def read(path: str, content: bytes, arithmetic: Arithmetic = "real") -> Network:
+    """A model's network, with what float32 runtimes may round if that is the arithmetic. Raises NetworkError."""
     graph = onnx_graph.load(path, content)
     readings = _readings(graph.input_shape)
     try:
-        return _Reading(graph, *readings[0]).network(content)
+        return _read(_Reading(graph, *readings[0]), content, arithmetic)
     except NetworkError:
         for reading in readings[1:]:
             try:
-                return _Reading(graph, *reading).network(content)
+                return _read(_Reading(graph, *reading), content, arithmetic)
             except NetworkError:
                 continue
         raise
+
+
+def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
+    network = reading.network(content)
+    if arithmetic == "real":
+        return network
+    path = reading.graph.path
+    short = [t.name for t in reading.graph.initializers.values() if t.data_type in SHORT_TYPES]
+    if short or reading.graph.input_type in SHORT_TYPES:
+        name = repr(short[0]) if short else f"input {reading.graph.input_name!r}"
+        raise NetworkError(path, f"{name} has 16 bits, which is no float32 arithmetic", fix=SHORT_FIX)
+    try:
+        unit = reading.roundoff.gamma()
+    except UnreadableError as error:
+        raise NetworkError(path, error.message, fix=error.fix) from error
+    return replace(reading, roundoff=Roundoff(unit)).network(content)
 
 
 def _readings(shape: tuple[int | str, ...]) -> list[tuple[tuple[int, ...], int | None]]:
@@ -63,6 +80,7 @@ class _Reading:
     graph: Graph
     shape: tuple[int, ...]
     batch: int | None
+    roundoff: Roundoff = field(default_factory=Roundoff)
 
     def network(self, content: bytes) -> Network:
         graph, notes = self.graph, list[str]()
@@ -70,7 +88,7 @@ class _Reading:
             notes.append(
                 f"the first axis of input {graph.input_name!r} (size {self.batch}) is the batch; one sample is read"
             )
-        inputs = Level(0, prod(self.shape))
+        inputs = Level(0, prod(self.shape), unit=self.roundoff.unit)
         if inputs.size > af.MAX_ENTRIES:
             raise self._error(
                 f"{inputs.size} features are beyond the limit of {af.MAX_ENTRIES}", None, "use a smaller input"
@@ -88,19 +106,33 @@ class _Reading:
             result = af.constant(inputs, result)
         self._check_output(result)
         try:
-            layers = _layers(inputs, result)
+            layers = layers_of(inputs, result)
         except MALFORMED as error:
             raise self._error(f"the layers cannot be formed ({error})", None, "use a smaller network") from error
-        if any(layer.weight_error is not None or layer.bias_error is not None for layer in layers):
+        peaks: tuple[Peak, ...] = ()
+        if self.roundoff.unit:
+            peaks = tuple(self.roundoff.peak(depth, layer.weight.shape[1]) for depth, layer in enumerate(layers))
+            notes.append(f"float32 rounds: each sum and product may be off by {self.roundoff.unit:.2g} of its terms")
+        elif any(layer.weight_error is not None or layer.bias_error is not None for layer in layers):
             notes.append("operators were folded with rounding; the rounding is part of what is proved")
         digest = hashlib.sha256(content)
         graph.external.update(digest)
         names = (graph.input_name, graph.input_shape, graph.output_name, graph.output_shape)
-        return Network(tuple(layers), graph.path, digest.hexdigest(), *names, stripped, tuple(notes))
+        return Network(
+            tuple(layers),
+            graph.path,
+            digest.hexdigest(),
+            *names,
+            stripped,
+            tuple(notes),
+            arithmetic="float32" if self.roundoff.unit else "real",
+            peaks=peaks,
+        )
 
     def _result(self, inputs: Level, notes: list[str]) -> Value:
         graph = self.graph
-        values: dict[str, Value] = {graph.input_name: af.pick(inputs, np.arange(inputs.size).reshape(self.shape))}
+        given = af.pick(inputs, np.arange(inputs.size).reshape(self.shape))
+        values: dict[str, Value] = {graph.input_name: self.roundoff.given(given)}
         for node in graph.nodes:
             call = Call(
                 node,
@@ -122,7 +154,8 @@ class _Reading:
             return None
         if name not in values and name in self.graph.initializers:
             try:
-                values[name] = decode(self.graph.initializers[name], self.graph.external)
+                found = decode(self.graph.initializers[name], self.graph.external)
+                values[name] = self.roundoff.constant(found) if isinstance(found, Enclosure) else found
             except UnreadableError as error:
                 raise self._error(f"initialiser {name!r}: {error.message}", node, error.fix) from error
             except MALFORMED as error:
@@ -142,7 +175,8 @@ class _Reading:
             fix = f"rewrite or remove it; these are read: {', '.join(sorted(OPERATORS))}"
             raise self._error(f"operator {name} is not supported", node, fix)
         try:
-            return operator(call)
+            call = self.roundoff.before(call)
+            return self.roundoff.after(call, operator(call))
         except UnreadableError as error:
             raise self._error(error.message, node, error.fix) from error
         except OverflowError as error:
@@ -167,7 +201,7 @@ class _Reading:
         return NetworkError(self.graph.path, message, fix=fix, **place)
 
 
-def _layers(inputs: Level, result: Affine) -> list[AffineLayer]:
+def layers_of(inputs: Level, result: Affine) -> list[AffineLayer]:
     """Every level's ReLU arguments over the level below, then the result over its own."""
     layers: list[AffineLayer] = []
     level = inputs

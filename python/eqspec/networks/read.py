@@ -19,13 +19,14 @@ def read_network(path: str | os.PathLike[str]) -> Network:
     Raises NetworkError, and nothing else, whatever the file holds; it names file, node, operator, cause and a fix.
     """
     name = os.fspath(path)
-    content = _content(name)
+    stored = content(name)
     read = nnet.read if Path(name).suffix.lower() == ".nnet" else onnx_reader.read
     with np.errstate(all="ignore"):  # whatever is not finite is refused where it arises
-        return read(name, content)
+        return read(name, stored)
 
 
-def _content(name: str) -> bytes:
+def content(name: str) -> bytes:
+    """The bytes of a file. Raises NetworkError."""
     file = Path(name)
     try:
         if not file.exists():

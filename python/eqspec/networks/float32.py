@@ -1,0 +1,88 @@
+"""A network as every float32 runtime computes it: the same graph, its layers with radii for what may be rounded.
+
+ONNX models are read again with `roundoff`. Layers that came from elsewhere (.nnet, arrays) are taken as what they are:
+a matrix product, a bias, a ReLU. `overflow` tells where a box allows numbers that float32 may not hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from eqspec.errors import NetworkError
+from eqspec.networks import affine as af
+from eqspec.networks import onnx_reader
+from eqspec.networks import read as reading
+from eqspec.networks.affine import Level
+from eqspec.networks.enclosure import Array, Enclosure
+from eqspec.networks.network import AffineLayer, Network
+from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.roundoff import LARGEST, Roundoff
+
+
+def in_float32(network: Network) -> Network:
+    """The network, which must be as it was read, with errors that cover every float32 runtime.
+
+    Raises NetworkError where its file is gone or changed, computes in 16 bits, or holds numbers beyond float32.
+    """
+    if network.arithmetic == "float32":
+        return network
+    with np.errstate(all="ignore"):
+        if network.content is not None:
+            return _again(network, network.content)
+        if Path(network.source).suffix.lower() == ".onnx":
+            return _again(network, reading.content(network.source))
+        return _layer_by_layer(network)
+
+
+def _again(network: Network, content: bytes) -> Network:
+    rounded = onnx_reader.read(network.source, content, "float32")
+    if rounded.sha256 != network.sha256:
+        raise NetworkError(network.source, "the file has changed since it was read", fix="read it again")
+    return replace(rounded, content=network.content)
+
+
+def _layer_by_layer(network: Network) -> Network:
+    if any(layer.weight_error is not None or layer.bias_error is not None for layer in network.layers):
+        message = "its layers were folded from operators that are not known, so neither is what float32 rounds"
+        raise NetworkError(network.source, message, fix="give the ONNX file itself")
+    try:
+        unit = _evaluate(network, Roundoff())[1].gamma()
+        layers, roundoff = _evaluate(network, Roundoff(unit))
+    except (OverflowError, UnreadableError) as error:
+        raise NetworkError(network.source, f"{error}", fix="rescale the weights") from error
+    peaks = tuple(roundoff.peak(depth, layer.weight.shape[1]) for depth, layer in enumerate(layers))
+    return replace(network, layers=tuple(layers), arithmetic="float32", peaks=peaks)
+
+
+def _evaluate(network: Network, roundoff: Roundoff) -> tuple[list[AffineLayer], Roundoff]:
+    """Each layer as the product, the sum and the ReLU that it is."""
+    inputs = Level(0, network.input_size, unit=roundoff.unit)
+    value = roundoff.given(af.pick(inputs, np.arange(network.input_size).reshape(1, -1)))
+    for number, layer in enumerate(network.layers):
+        if number:
+            value = value.level.rectify(value)
+        weight = roundoff.constant(Enclosure(np.ascontiguousarray(layer.weight.T)))
+        value = roundoff.computed(af.matmul(value, weight), layer.weight.shape[1] + 2)
+        value = roundoff.computed(af.shift(value, roundoff.constant(Enclosure(layer.bias))), 3)
+    return onnx_reader.layers_of(inputs, value), roundoff
+
+
+def overflow(network: Network, inputs: Array, given: Array) -> str | None:
+    """Where a float32 runtime might leave its range, None if it cannot.
+
+    `inputs` (I,) bounds |x| for the layers as they are, `given` (I,) what the file itself is given: another number
+    where a normalisation was put in front.
+    """
+    for number, (layer, peak) in enumerate(zip(network.layers, network.peaks, strict=True)):
+        with np.errstate(all="ignore"):
+            largest = float(peak.coefficients @ np.maximum(given, 1.0) + peak.constant)
+            if not largest <= LARGEST:
+                return f"layer {number} of {network.source} may compute numbers of about {largest:.1e}"
+            weight, bias = np.abs(layer.weight), np.abs(layer.bias)
+            weight = weight if layer.weight_error is None else weight + layer.weight_error
+            bias = bias if layer.bias_error is None else bias + layer.bias_error
+            inputs = given = (weight @ inputs + bias) * 1.001
+    return None

@@ -1,0 +1,46 @@
+"""An ONNX model written step by step: nodes with constants, from one input to one output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+
+_OPSET, _IR = 13, 8
+INPUT = "input"
+
+
+class Chain:
+    """A graph under way; values are known by name. The input has the shape (batch, *shape) and one float type."""
+
+    def __init__(self, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
+        self._type = helper.np_dtype_to_tensor_dtype(dtype)
+        self._shape = list(shape)
+        self._nodes: list[onnx.NodeProto] = []
+        self._constants: list[onnx.TensorProto] = []
+
+    def constant(self, array: NDArray[Any]) -> str:
+        """A constant, exactly as it is."""
+        name = f"c{len(self._constants)}"
+        self._constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        return name
+
+    def add(self, operator: str, *inputs: str | NDArray[Any], **attributes: Any) -> str:
+        """A node over values by name and constants; the name of its output."""
+        names = [given if isinstance(given, str) else self.constant(given) for given in inputs]
+        output = f"v{len(self._nodes)}"
+        self._nodes.append(helper.make_node(operator, names, [output], **attributes))
+        return output
+
+    def model(self, output: str) -> onnx.ModelProto:
+        """The model whose output is the named value."""
+        given = helper.make_tensor_value_info(INPUT, self._type, ["batch", *self._shape])
+        answer = helper.make_empty_tensor_value_info("output")
+        answer.type.tensor_type.elem_type = self._type
+        nodes = [*self._nodes, helper.make_node("Identity", [output], ["output"])]
+        graph = helper.make_graph(nodes, "model", [given], [answer], self._constants)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR)

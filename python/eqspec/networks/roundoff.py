@@ -1,0 +1,184 @@
+"""What a float32 runtime may round while it evaluates a graph, as error radii on the graph's affine values.
+
+Every value between two ReLUs is a sum of monomials: constants times one unit (an input or a ReLU output), or constants
+alone. Whatever the order of summation, fused or not, with bias or normalisation merged into the weights, a runtime
+computes the same monomials, each times a product of at most K factors (1 + d) or 1 / (1 + d), |d| <= u = 2^-24; that
+product lies within gamma = K u / (1 - K u) of 1 (Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1).
+So a radius of gamma times the sum of the absolute monomials covers every runtime. It arises by itself if what starts a
+monomial (a unit, a constant that is added) gets a radius of gamma times its size, since enclosures multiply and add
+radii by absolute values. K counts the roundings of all operators over one level; over all levels where a value passes
+by a ReLU. A conversion of input and constants to float32 is counted, so that it may happen or not.
+
+Underflow, gradual or flushed to zero, of operands and results: 2^-126 for each operation. Overflow: `peaks` bound the
+absolute monomials that any step sums up, so that a caller with bounds of the inputs can exclude it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import inf, nextafter
+
+import numpy as np
+from onnx import TensorProto
+
+from eqspec.networks import enclosure as en
+from eqspec.networks.affine import Affine, Dense, Pick
+from eqspec.networks.call import Call, Value
+from eqspec.networks.enclosure import Array, Enclosure
+from eqspec.networks.network import Peak
+from eqspec.networks.onnx_tensor import UnreadableError
+
+UNIT = Fraction(1, 2**24)
+TINY = 2.0**-126
+LARGEST = 2.0**125
+"""Less than a third of what float32 holds: the slack covers every rounding on the way."""
+_MOST = 100_000
+SHORT_TYPES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+SHORT_FIX = "convert the model to float32, or leave 'arithmetic float32' out"
+_OPERATIONS = {"Add": 3, "BatchNormalization": 16, "Cast": 2, "Div": 4, "Gemm": 6, "MatMul": 2, "Mul": 3, "Sqrt": 4}
+_OPERATIONS |= {"Sub": 3, "Sum": 2}
+"""Roundings of each operator on any monomial, conversions of its constants included, apart from what it sums up."""
+
+
+class Roundoff:
+    """Follows the evaluation of a graph: with `unit` 0 it counts the roundings, else it adds their radii."""
+
+    def __init__(self, unit: float = 0.0) -> None:
+        self.unit = unit
+        self._counts: Counter[int] = Counter()
+        self._constants = 0
+        self._passes_by = False
+        self._peaks: defaultdict[int, list[tuple[Array, float]]] = defaultdict(list)
+
+    def gamma(self) -> float:
+        """The radius relative to a monomial, rounded up. UnreadableError where sums are too long for float32."""
+        counts = self._counts.values()
+        roundings = (sum(counts) if self._passes_by else max(counts, default=0)) + self._constants + 2
+        if roundings > _MOST:
+            raise UnreadableError(f"{roundings} roundings in a row are too many for float32", "compare it in 'real'")
+        return nextafter(float(roundings * UNIT / (1 - roundings * UNIT)), inf)
+
+    def given(self, value: Affine) -> Affine:
+        """The input of the graph, which may be rounded to float32 or, where it is tiny, to zero."""
+        return self.computed(value, 1)
+
+    def constant(self, value: Enclosure) -> Enclosure:
+        """A stored constant, which float32 must be able to hold; a tiny one may count as zero."""
+        if not self.unit:
+            return value
+        size = np.abs(value.value)
+        if (size > LARGEST).any():
+            raise UnreadableError("a constant is beyond the range of float32", "rescale the weights")
+        return en.enclose(value.value, en.add_up(value.radius, np.where((size > 0) & (size < 2 * TINY), TINY, 0.0)))
+
+    def before(self, call: Call) -> Call:
+        """The call with those constants widened that start a monomial."""
+        kind = call.node.op_type
+        if kind not in _OPERATIONS or not self.unit:
+            return call
+        if kind == "Cast":
+            if call.integer("to", 0) in SHORT_TYPES:
+                raise UnreadableError("a cast to 16 bits is no float32 arithmetic", SHORT_FIX)
+            return call
+        if kind == "BatchNormalization" and (call.number(4).value < 0).any():
+            raise UnreadableError("a variance is negative", "repair the training or the export that made it")
+        if kind == "Div" and isinstance(divisor := call.value(1), Enclosure):
+            size = np.abs(divisor.value)
+            if ((size < 1 / LARGEST) | (size > LARGEST)).any():
+                raise UnreadableError("the reciprocal of a divisor leaves the range of float32", "rescale the weights")
+        if kind != "BatchNormalization" and any(isinstance(v, Affine) for v in call.inputs):
+            return call
+        return replace(call, inputs=[en.widen(v, self.unit) if isinstance(v, Enclosure) else v for v in call.inputs])
+
+    def after(self, call: Call, results: Sequence[Value]) -> list[Value]:
+        """The results with what underflow may add; their roundings are counted."""
+        if len({v.level.depth for v in call.inputs if isinstance(v, Affine)}) > 1:
+            self._passes_by = True
+        kind = call.node.op_type
+        if kind in ("Constant", "ConstantOfShape"):
+            return [self.constant(v) if isinstance(v, Enclosure) else v for v in results]
+        if kind not in _OPERATIONS:
+            return list(results)
+        count, growth = _OPERATIONS[kind] + _summed(call), _growth(call) if self.unit else 1.0
+        return [self._after(value, count, growth) for value in results]
+
+    def _after(self, value: Value, count: int, growth: float) -> Value:
+        if isinstance(value, Affine):
+            return self.computed(value, count, growth)
+        if not isinstance(value, Enclosure):
+            return value
+        self._constants += count
+        if not self.unit:
+            return value
+        if (en.add_up(np.abs(value.value), value.radius / self.unit) * growth > LARGEST).any():
+            raise UnreadableError("a constant is computed beyond the range of float32", "rescale the weights")
+        return _absorb(value, 4 * count * TINY)
+
+    def computed(self, value: Affine, count: int, growth: float = 1.0) -> Affine:
+        """The result of one operation with what underflow may add; its roundings are counted."""
+        self._counts[value.level.depth] += count
+        if not self.unit:
+            return value
+        amount = 4 * count * TINY
+        if isinstance(value.matrix, Pick):
+            scale = _absorb(value.matrix.scale, amount)
+            matrix: Pick | Dense = Pick(value.matrix.index, scale)
+            used = _sizes(scale) > 0
+            coefficients = np.zeros(value.level.size)
+            np.maximum.at(coefficients, value.matrix.index.ravel(), scale.radius.ravel())
+        else:
+            rows = _absorb(value.matrix.rows, amount)
+            matrix = Dense(rows)
+            used = np.max(_sizes(rows), axis=-1, initial=0.0) > 0
+            coefficients = np.max(rows.radius.reshape(value.size, -1), axis=0, initial=0.0)
+        used = np.asarray(used | (_sizes(value.bias) > 0))
+        bias = en.enclose(value.bias.value, en.add_up(value.bias.radius, np.where(used, amount, 0.0)))
+        factor = growth / self.unit
+        self._peaks[value.level.depth].append((coefficients * factor, float(bias.radius.max(initial=0.0)) * factor))
+        return Affine(value.level, matrix, bias)
+
+    def peak(self, depth: int, size: int) -> Peak:
+        """What any value over the level of this depth, with so many units, may grow to while it is computed."""
+        coefficients, constant = np.zeros(size), 0.0
+        for found, alone in self._peaks[depth]:
+            coefficients[: len(found)] = np.maximum(coefficients[: len(found)], found)
+            constant = max(constant, alone)
+        return Peak(coefficients, constant)
+
+
+def _absorb(value: Enclosure, amount: float) -> Enclosure:
+    """An absolute error wherever the number is not exactly zero."""
+    return en.enclose(value.value, en.add_up(value.radius, np.where(_sizes(value) > 0, amount, 0.0)))
+
+
+def _sizes(value: Enclosure) -> Array:
+    return np.asarray(np.abs(value.value) + value.radius)
+
+
+def _summed(call: Call) -> int:
+    """How many terms the operator sums up."""
+    kind = call.node.op_type
+    if kind == "Sum":
+        return len(call.inputs)
+    if kind not in ("Gemm", "MatMul"):
+        return 0
+    shape = call.real_value(0).shape
+    return shape[0] if kind == "Gemm" and call.integer("transA", 0) else shape[-1]
+
+
+def _growth(call: Call) -> float:
+    """By how much a step inside of the operator may exceed its absolute result, besides what its input was."""
+    if call.node.op_type == "Gemm":
+        factors = [abs(call.real(name, 1.0)) for name in ("alpha", "beta")]
+        return max(1.0, *(1 / f for f in factors if f > 0)) * max(1.0, *factors)
+    if call.node.op_type == "BatchNormalization":
+        factor, _, mean, variance = (call.number(i).value for i in range(1, 5))
+        deviation = np.sqrt(variance + call.real("epsilon", 1e-5))
+        slope = np.abs(factor) / deviation
+        largest = max(1.0, float(np.abs(factor).max())) * max(1.0, float((1 / deviation).max()))
+        least = float(np.min(slope, where=slope > 0, initial=1.0))
+        return max(1.0, float(np.abs(mean).max())) * largest / least
+    return 1.0
