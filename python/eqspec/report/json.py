@@ -1,4 +1,7 @@
-"""Results for programs: a list with one object per task, in the form of the schema that `eqspec.tasks` ships."""
+"""Results for programs: a list with one object per task, in the form of the schema that `eqspec.tasks` ships.
+
+Or the same objects one to a line (JSON Lines), which tools can read piece by piece and files can be joined from.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,28 @@ from collections.abc import Iterable
 
 from eqspec.tasks.result import Result
 
+_DENSE = ("history", "undecided", "sampled")
+
 
 def to_text(results: Iterable[Result]) -> str:
     """JSON that every reader understands: no NaN, no infinity."""
-    return json.dumps([result.to_json() for result in results], indent=2, allow_nan=False, ensure_ascii=False)
+    objects = [_spread(result) for result in results]
+    return "[\n" + ",\n".join(objects) + "\n]" if objects else "[]"
+
+
+def to_lines(results: Iterable[Result]) -> str:
+    """One object per line; nothing at all for no results."""
+    return "\n".join(_dumps(result.to_json()) for result in results)
+
+
+def _spread(result: Result) -> str:
+    """Fields on lines of their own, but long lists of numbers that nobody reads on one."""
+    fields = [
+        f'  "{name}": {_dumps(value) if name in _DENSE else _dumps(value, 2)}'
+        for name, value in result.to_json().items()
+    ]
+    return "{\n" + ",\n".join(fields) + "\n}"
+
+
+def _dumps(value: object, indent: int | None = None) -> str:
+    return json.dumps(value, indent=indent, allow_nan=False, ensure_ascii=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -20,10 +21,14 @@ from eqspec.tasks.task import Task
 
 
 class LiveMonitor(Monitor):
-    """Lines on a terminal that are redrawn; without a terminal, one line per task that is done."""
+    """Lines on a terminal that are redrawn; without a terminal, one line per task that is done.
 
-    def __init__(self, console: Console, total: int) -> None:
+    `each` is given every result of the run as soon as it is known.
+    """
+
+    def __init__(self, console: Console, total: int, each: Callable[[Result], None] | None = None) -> None:
         self._console, self._total, self._done = console, total, 0
+        self._each = each
         self._lines: dict[str, TaskID] = {}
         self._lock = threading.Lock()
         self._display = Progress(
@@ -39,6 +44,11 @@ class LiveMonitor(Monitor):
             expand=True,
             disable=not console.is_terminal,
         )
+
+    def decided(self, result: Result) -> None:
+        """Hand it on."""
+        if self._each is not None:
+            self._each(result)
 
     def __enter__(self) -> Self:
         self._display.start()

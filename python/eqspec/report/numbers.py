@@ -34,6 +34,6 @@ def value(number: float) -> str:
     return f"{number:.6g}"
 
 
-def plural(number: int, word: str) -> str:
-    """1 task, 2 tasks."""
-    return f"{count(number)} {word}{'' if number == 1 else 's'}"
+def plural(number: int, word: str, many: str | None = None) -> str:
+    """1 task, 2 tasks; `many` where an s does not do."""
+    return f"{count(number)} {word if number == 1 else many or f'{word}s'}"

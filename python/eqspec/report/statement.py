@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from eqspec.networks import Arithmetic
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1, exact
 from eqspec.tasks.replay import raw_point
 from eqspec.tasks.rounding import log_odds_below
 from eqspec.tasks.task import Task
-from eqspec.tasks.words import approximately, claim_in_words, number_in_words
+from eqspec.tasks.words import approximately, claim_in_words, number_in_words, sentence
 
 NOT_PROMISED = (
     "anything about inputs outside of X",
@@ -22,8 +23,17 @@ NOT_PROMISED = (
     "anything under another normalisation than the one given here",
     "that either network is right: the claim compares them",
 )
+_ROUNDED = (
+    "arithmetic in fewer than 32 bits, such as TF32, or by other formulas than the file's, such as Strassen's: what is "
+    "proved is for float32, in any order of summation, fused or not, at inputs that may be rounded to float32 first"
+)
 _MOST = 24
 _SHORT_HASH = 12
+
+
+def not_promised(arithmetic: Arithmetic) -> tuple[str, ...]:
+    """What a proof says nothing about."""
+    return NOT_PROMISED if arithmetic == "real" else (NOT_PROMISED[0], _ROUNDED, *NOT_PROMISED[2:])
 
 
 @dataclass(frozen=True)
@@ -72,7 +82,7 @@ def _words(task: Task) -> str:
             sure = f"{f} gives some class a softmax of at least {number_in_words(delta)}"
             return f"At every input of the region where {sure}, {top}."
         case Linear():
-            return f"At every input of the region, {claim_in_words(task).partition(' satisfies ')[2]}."
+            return f"At every input of the region, {sentence(task).partition(' satisfies ')[2]}."
 
 
 def _formula(task: Task) -> str:
@@ -92,7 +102,7 @@ def _formula(task: Task) -> str:
             guard = f"softmaxₖ(f̂(x)) ≥ {number_in_words(delta)}"
             return f"∀x ∈ X ∀k:  {kept} ∧ {guard} ⇒ {keeps}"
         case Linear():
-            inequality = claim_in_words(task).partition(" satisfies ")[2].replace("<=", "≤")
+            inequality = sentence(task).partition(" satisfies ")[2].replace("<=", "≤")
             return f"∀x ∈ X:  {inequality}"
 
 

@@ -6,10 +6,12 @@ Everything is a rich renderable, so it fits the terminal and loses its colours w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -23,6 +25,22 @@ _MOST_NUMBERS = 32
 """Of one input or output that are printed; a saved witness has them all."""
 
 
+@dataclass(frozen=True)
+class _Trimmed:
+    """Without the blanks that fill lines up to the width: they wrap in narrower windows and clutter what is copied."""
+
+    shown: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for line in console.render_lines(self.shown, options, pad=False):
+            while line and not line[-1].text.strip():
+                line.pop()
+            if line:
+                yield from line[:-1]
+                yield Segment(line[-1].text.rstrip(), line[-1].style)
+            yield Segment.line()
+
+
 def results_table(results: Sequence[Result]) -> RenderableType:
     """One row per task: verdict, time, boxes, and what there is to say."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
@@ -34,7 +52,7 @@ def results_table(results: Sequence[Result]) -> RenderableType:
     for result in results:
         verdict = Text(result.verdict.value, STYLES[result.verdict])
         table.add_row(Text(result.id), verdict, duration(result.seconds), count(result.boxes), remark(result))
-    return table
+    return _Trimmed(table)
 
 
 def remark(result: Result) -> Text:
@@ -47,6 +65,8 @@ def remark(result: Result) -> Text:
     if result.vacuous:
         empty = "vacuous: nothing in the region meets the condition"
         parts.append(Text(empty, "" if result.expected == "vacuous" else "red"))
+    if result.cached or result.resumed:
+        parts.append(Text("kept from before" if result.cached else "resumed", "dim"))
     if result.as_expected is True and result.expected is not None:
         parts.append(Text("as expected", "green"))
     elif result.expected is not None:
@@ -90,7 +110,7 @@ def witnesses(results: Sequence[Result]) -> RenderableType:
     shown: list[RenderableType] = [_witness(result, witness) for result, witness in broken[:_MOST_WITNESSES]]
     if hidden := len(broken) - len(shown):
         shown.append(Text(f"... and {plural(hidden, 'more input')}; --format json or --save-witness has them all"))
-    return Group(*shown)
+    return _Trimmed(Group(*shown))
 
 
 def _witness(result: Result, witness: Witness) -> RenderableType:
@@ -130,6 +150,8 @@ def summary(results: Sequence[Result], seconds: float, *, interrupted: bool = Fa
     found = Counter(result.verdict for result in results)
     counts = ", ".join(f"{count(found[v])} {v}" for v in Verdict if found[v])
     text = Text(f"{plural(len(results), 'task')} in {duration(seconds)}" + (f": {counts}" if counts else ""))
+    if kept := sum(result.cached for result in results):
+        text.append(f" ({count(kept)} kept from before)")
     wrong = sum(r.as_expected is False for r in results)
     undecided = sum(r.as_expected is None for r in results)
     if interrupted:

@@ -1,0 +1,32 @@
+"""Files with results: whole, or not there. Half a report could be taken for all of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from eqspec.errors import InputError
+from eqspec.memory import replace_file
+
+
+def write_file(path: Path, text: str) -> None:
+    """Put the text at `path`, at once. InputError, with the old content still there, if that is impossible."""
+    # Names of files may hold bytes that are no text; escaped so, they are good JSON too.
+    content = text.encode("utf-8", errors="backslashreplace")
+    try:
+        target = path.resolve()
+        if target.exists() and not target.is_file():  # a pipe or a device takes what comes
+            path.write_bytes(content)
+            return
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_mask()
+        replace_file(target, content)
+        target.chmod(mode)
+    except OSError as error:
+        raise InputError(f"cannot write to {path}: {error.strerror or error}") from None
+
+
+def _mask() -> int:
+    """What the user takes from the permissions of new files; there is no other way to ask."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

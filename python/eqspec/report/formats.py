@@ -1,0 +1,69 @@
+"""The forms in which results can be written, by name and by a file's ending; all from the same result objects."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from eqspec.errors import InputError
+from eqspec.report import github, html, json, junit, sarif, table
+from eqspec.report.files import write_file
+from eqspec.tasks.result import Result
+
+_COLUMNS = 120
+
+
+def _table(results: Sequence[Result]) -> str:
+    page = Console(file=io.StringIO(), width=_COLUMNS, highlight=False, no_color=True)
+    page.print(table.results_table(results))
+    page.print()
+    page.print(table.witnesses(results))
+    page.print(table.summary(results, sum(result.seconds for result in results)), soft_wrap=True)
+    assert isinstance(page.file, io.StringIO)
+    return page.file.getvalue().rstrip("\n")
+
+
+FORMATS: Mapping[str, Callable[[Sequence[Result]], str]] = {
+    "html": html.page,
+    "json": json.to_text,
+    "jsonl": json.to_lines,
+    "junit": junit.to_text,
+    "sarif": sarif.to_text,
+    "github": github.to_text,
+    "table": _table,
+}
+
+_ENDINGS = {
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".xml": "junit",
+    ".sarif": "sarif",
+    ".sarif.json": "sarif",
+    ".txt": "table",
+}
+
+
+def format_of(path: Path) -> str:
+    """The format that a file's name asks for; InputError if none."""
+    for ending in sorted(_ENDINGS, key=len, reverse=True):
+        if path.name.lower().endswith(ending):
+            return _ENDINGS[ending]
+    known = ", ".join(f"{ending} ({name})" for ending, name in _ENDINGS.items())
+    raise InputError(f"{path} does not say in which form results are to be written; end its name in one of {known}")
+
+
+def render(results: Sequence[Result], form: str) -> str:
+    """The results in one of the `FORMATS`, ended by a line break if there is anything."""
+    text = FORMATS[form](results).rstrip("\n")
+    return f"{text}\n" if text else ""
+
+
+def write(results: Sequence[Result], path: Path, form: str | None = None) -> None:
+    """Write them to a file, in the form that its name asks for unless one is given."""
+    write_file(path, render(results, form or format_of(path)))

@@ -1,0 +1,44 @@
+"""Results as annotations of GitHub Actions: workflow commands that mark the line of the spec.
+
+GitHub shows ten errors and ten warnings of a step and drops the rest, so the last one of each counts what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eqspec.report.numbers import plural
+from eqspec.report.outcome import Outcome, account, headline, outcome, place
+from eqspec.tasks.result import Result
+
+_SHOWN = 10
+_LEVELS = {Outcome.FAILED: "error", Outcome.BROKEN: "error", Outcome.UNDECIDED: "warning"}
+
+
+def to_text(results: Sequence[Result]) -> str:
+    """One line for each task that is not as expected or undecided; empty if there is none."""
+    lines: list[str] = []
+    for level in ("error", "warning"):
+        found = [result for result in results if _LEVELS.get(outcome(result)) == level]
+        shown = found if len(found) <= _SHOWN else found[: _SHOWN - 1]
+        lines += [_annotation(level, result) for result in shown]
+        if rest := len(found) - len(shown):
+            what = "not as expected" if level == "error" else "undecided"
+            lines.append(f"::{level} title=eqspec::... and {plural(rest, 'more task')} {what}")
+    return "\n".join(lines)
+
+
+def _annotation(level: str, result: Result) -> str:
+    where = place(result)
+    properties = [f"file={_property(where[0])}", f"line={where[1]}", f"col={where[2]}"] if where else []
+    properties.append(f"title={_property(f'eqspec: {result.id}')}")
+    message = _data(headline(result) + "\n" + account(result))
+    return f"::{level} {','.join(properties)}::{message}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

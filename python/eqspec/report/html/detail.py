@@ -1,0 +1,277 @@
+"""Everything about one task, ready to be shown: numbers as text, pictures as SVG."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from eqspec.report.explain_search import PARTS, STAGES
+from eqspec.report.html import plots, raster
+from eqspec.report.numbers import count, duration, share, value
+from eqspec.report.outcome import Outcome, headline, outcome, place, witness_of
+from eqspec.report.table import remark
+from eqspec.tasks.observed import Undecided
+from eqspec.tasks.result import Result, Witness
+from eqspec.tasks.words import approximately
+
+_MOST_HISTOGRAMS = 12
+_UNEVEN = 0.02
+"""Below this what is seen may be chance: the boxes are a sample."""
+_SMALLEST_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the work: time, share as text and as a number."""
+
+    name: str
+    time: str
+    share: str
+    fraction: float
+
+
+@dataclass(frozen=True)
+class Output:
+    """A line of the table of outputs."""
+
+    name: str
+    reference: str
+    candidate: str
+    difference: str
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A line of the table of inputs; `place` from 0 to 1 within the region, None if that is not known or a point."""
+
+    name: str
+    raw: str
+    unit: str
+    normalised: str
+    place: float | None
+    fixed: bool
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An input that breaks the claim."""
+
+    statement: str
+    at: str
+    confidence: str
+    runtime: str
+    outputs: tuple[Output, ...]
+    features: tuple[Feature, ...]
+    picture: Markup | None
+
+
+@dataclass(frozen=True)
+class Open:
+    """Where the search was still at work."""
+
+    share: str
+    boxes: str
+    histograms: tuple[tuple[str, str, Markup], ...]
+    plane: Markup | None
+    picture: Markup | None
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One task."""
+
+    number: int
+    id: str
+    kind: str
+    outcome: Outcome
+    headline: str
+    remark: str
+    claim: str
+    message: str
+    source: str
+    tags: tuple[str, ...]
+    time: str
+    boxes: str
+    facts: tuple[tuple[str, str], ...]
+    parts: tuple[Part, ...]
+    worst: str
+    witness: Shown | None
+    open: Open | None
+    bracket: Markup | None
+    curve: Markup | None
+    differences: Markup | None
+    setup: int
+    unfolded: bool
+
+
+def detail(number: int, result: Result, setup: int, *, unfolded: bool) -> Detail:
+    """Of the result at a position; `setup` is the position of what it was run with."""
+    seen = witness_of(result)
+    where = place(result)
+    return Detail(
+        number=number,
+        id=result.id,
+        kind="vacuous" if result.vacuous else result.verdict.value,
+        outcome=outcome(result),
+        headline=headline(result),
+        remark=remark(result).plain,
+        claim=result.claim,
+        message=result.message or "",
+        source=f"{where[0]}, line {where[1]}" if where else result.source or "",
+        tags=result.tags,
+        time=duration(result.seconds),
+        boxes=count(result.boxes),
+        facts=_facts(result),
+        parts=_parts(result),
+        worst=_worst(result),
+        witness=_witness(result, seen) if seen is not None else None,
+        open=_open(result.undecided) if result.undecided is not None and result.undecided.sample else None,
+        bracket=plots.bracket(result.find) if result.find is not None else None,
+        curve=plots.curve(result.history) if len(result.history) > 2 else None,
+        differences=_differences(result, seen),
+        setup=setup,
+        unfolded=unfolded,
+    )
+
+
+def _facts(result: Result) -> tuple[tuple[str, str], ...]:
+    """What the search counted."""
+    facts = [
+        ("time", duration(result.seconds)),
+        ("boxes bounded", count(result.boxes)),
+        ("splits", count(result.splits)),
+        ("linear programs", count(result.lps)),
+    ]
+    if result.find is None:
+        facts += [("proved share", share(result.certified_fraction)), ("boxes left open", count(result.open_boxes))]
+        if result.initial_bound is not None and math.isfinite(result.initial_bound):
+            facts.append(("bound on the whole box", value(result.initial_bound)))
+    for name, words in (("depth", "deepest box, in halvings"), ("asked", "boxes that asked the solver")):
+        if result.effort.get(name):
+            facts.append((words, count(result.effort[name])))
+    facts += [
+        (f"decided by {STAGES[stage][0] if stage in STAGES else stage}", count(times))
+        for stage, times in result.stages.items()
+        if times
+    ]
+    return tuple(facts)
+
+
+def _parts(result: Result) -> tuple[Part, ...]:
+    """Where the time went, most first."""
+    seconds: Mapping[str, float] = result.effort.get("seconds", {})
+    total = sum(seconds.values())
+    if total <= 0.0:
+        return ()
+    order = sorted(seconds.items(), key=lambda entry: -entry[1])
+    return tuple(
+        Part(PARTS.get(name, name), duration(spent), share(spent / total), spent / total)
+        for name, spent in order
+        if spent >= _SMALLEST_SHARE * total
+    )
+
+
+def _worst(result: Result) -> str:
+    """How far the claim may still break, as far as that is known."""
+    bound = (result.worst_open or {}).get("bound")
+    if not isinstance(bound, int | float) or not math.isfinite(bound):
+        return ""
+    return f"On the worst of them the claim may break by at most {value(bound)}."
+
+
+def _differences(result: Result, seen: Witness | None) -> Markup | None:
+    if result.sampled is None:
+        return None
+    here = None
+    if seen is not None:
+        here = max(abs(g - f) for f, g in zip(seen.reference, seen.candidate, strict=True))
+    marks = {"bound": result.initial_bound, "limit": _limit(result), "witness": here}
+    shown = {name: at for name, at in marks.items() if at is not None and math.isfinite(at)}
+    return plots.differences(result.sampled, shown)
+
+
+def _limit(result: Result) -> float | None:
+    """The eps of a claim about the largest difference of an output; others are not measured in that way."""
+    claim = (result.task or {}).get("property", {})
+    if claim.get("kind") == "epsilon":
+        return approximately(Fraction(claim["eps"])) if claim["norm"] == "linf" else None
+    words = result.claim.split(" stays within ")
+    if len(words) != 2 or " in linf" not in words[1]:
+        return None
+    try:
+        return approximately(Fraction(words[1].split()[0]))
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _witness(result: Result, seen: Witness) -> Shown:
+    outputs = tuple(
+        Output(name, value(f), value(g), value(g - f))
+        for name, f, g in zip(seen.outputs, seen.reference, seen.candidate, strict=True)
+    )
+    side = raster.side_of_picture(seen.features)
+    raw = [approximately(x) for x in seen.raw]
+    found = result.find
+    match seen.onnxruntime_confirms:
+        case True:
+            runtime = "onnxruntime, run on the original files, agrees."
+        case False:
+            runtime = "onnxruntime does not agree: in the files' own precision the claim holds here."
+        case _:
+            runtime = f"onnxruntime was not asked: {seen.onnxruntime_reason}."
+    return Shown(
+        statement=seen.statement,
+        at=f"{found.variable} = {value(float(found.refuted))}" if found and found.refuted is not None else "",
+        confidence="" if seen.confidence is None else value(seen.confidence),
+        runtime=runtime,
+        outputs=outputs,
+        features=_features(seen, (result.task or {}).get("region")),
+        picture=plots.pixels(raw, side, "The input as a picture", "ink") if side and np.isfinite(raw).all() else None,
+    )
+
+
+def _features(seen: Witness, region: Mapping[str, Any] | None) -> tuple[Feature, ...]:
+    """Those nearest to the border of the region first: they had to move furthest. Fixed ones last."""
+    size = len(seen.features)
+    ends: Sequence[tuple[float | None, float | None]] = [(None, None)] * size
+    if region is not None and len(region["lo"]) == size:
+        ends = list(zip(region["lo"], region["hi"], strict=True))
+    made: list[tuple[float, float, Feature]] = []
+    for name, raw, unit, exact, (low, high) in zip(
+        seen.features, seen.raw, seen.units, seen.normalised, ends, strict=True
+    ):
+        at = approximately(exact)
+        inside = None
+        if low is not None and high is not None and low < high:
+            inside = min(max((at - low) / (high - low), 0.0), 1.0)
+        fixed = low is not None and low == high
+        feature = Feature(name, value(approximately(raw)), unit or "", f"{at:+.4g}", inside, fixed)
+        moved = -1.0 if fixed else abs(2 * inside - 1) if inside is not None else 0.0
+        made.append((round(moved, 6), abs(at), feature))
+    return tuple(feature for _, _, feature in sorted(made, key=lambda entry: entry[:2], reverse=True))
+
+
+def _open(shown: Undecided) -> Open:
+    uneven = raster.concentration(shown, plots.BINS)
+    free = [i for i in range(len(shown.features)) if shown.lower[i] < shown.upper[i]]
+    order = sorted(free, key=lambda i: (-uneven[i], i))
+    telling = [i for i in order if uneven[i] >= _UNEVEN][:_MOST_HISTOGRAMS]
+    side = raster.side_of_picture(shown.features)
+    said = "How unevenly the open share lies over each input; stronger is more"
+    plane = None
+    if len(telling) >= 2:
+        first, second = telling[:2]
+        plane = plots.slice_of_two(shown, first, second)
+    return Open(
+        share=share(shown.share),
+        boxes=count(len(shown.sample)),
+        histograms=tuple((shown.features[i], shown.units[i] or "", plots.histogram(shown, i)) for i in telling),
+        plane=plane,
+        picture=plots.pixels(uneven.tolist(), side, said, "heat") if side and telling else None,
+    )

@@ -1,0 +1,200 @@
+"""The pictures of a report, each from the result's own numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from eqspec.report.html import raster
+from eqspec.report.html.svg import Frame, cells, element, line, number, picture, round_steps, steps, text
+from eqspec.report.numbers import duration, share, value
+from eqspec.tasks.bracket import Bracket
+from eqspec.tasks.observed import Moment, Sampled, Undecided
+from eqspec.tasks.result import Result, Verdict
+
+BINS = 16
+_RASTER = 24
+_LEVELS = 12
+_NOTHING = 1e-280
+_FAR = 20.0
+"""From this ratio of bound to sampled difference on, the axis is logarithmic."""
+
+
+def curve(history: Sequence[Moment]) -> Markup:
+    """The proved share over time."""
+    end = history[-1]
+    frame = Frame(360, 150)
+    x, y = frame.x(0.0, end.seconds), frame.y(0.0, 1.0)
+    points = [(x(m.seconds), y(m.certified)) for m in history]
+    area = f"M{number(points[0][0])} {number(frame.floor)}"
+    area += "".join(f"H{number(a)}V{number(b)}" for a, b in points) + f"V{number(frame.floor)}Z"
+    said = f"Proved share over time: {share(end.certified)} after {duration(end.seconds)}"
+    return picture(
+        frame.width,
+        frame.height,
+        said,
+        frame.vertical(y, (0.0, 0.5, 1.0), lambda t: f"{t:.0%}"),
+        element("path", d=area, class_="area"),
+        steps(points, "curve"),
+        frame.horizontal(x, round_steps(0.0, end.seconds), "seconds"),
+    )
+
+
+def decided_over_time(results: Sequence[Result]) -> Markup:
+    """How many tasks were decided, each in at most so many seconds of its own."""
+    times = sorted(max(r.seconds, 1e-3) for r in results if r.verdict is not Verdict.UNKNOWN)
+    frame = Frame(420, 170)
+    low, high = math.log10(times[0]), math.log10(max(r.seconds for r in results) or 1e-3)
+    x = frame.x(math.floor(low), max(high, math.floor(low) + 1.0))
+    y = frame.y(0.0, float(len(results)))
+    points = [(x(math.log10(t)), y(i + 1.0)) for i, t in enumerate(times)]
+    last = [(frame.width - frame.right, points[-1][1])]
+    ticks = [float(p) for p in range(math.floor(low), math.floor(max(high, math.floor(low) + 1.0)) + 1)]
+    said = f"{len(times)} of {len(results)} tasks decided, the slowest in {duration(times[-1])}"
+    return picture(
+        frame.width,
+        frame.height,
+        said,
+        frame.vertical(y, [t for t in round_steps(0.0, float(len(results))) if t == int(t)]),
+        steps([(points[0][0], frame.floor), *points, *last], "curve"),
+        frame.horizontal(x, ticks, "seconds for one task", lambda t: value(10.0**t)),
+    )
+
+
+def bracket(found: Bracket) -> Markup:
+    """The range that was searched: what is proved, what is refuted, what lies between, and the values tried."""
+    frame = Frame(420, 64, left=12, top=6, bottom=34)
+    low, high = float(found.low), float(found.high)
+    x = frame.x(low, high)
+    easy_is_high = found.direction == "smallest"
+    parts = [element("rect", x=x(low), y=10.0, width=frame.across, height=16.0, class_="between")]
+    for end, class_ in ((found.proved, "proved"), (found.refuted, "refuted")):
+        if end is not None:
+            upwards = easy_is_high == (class_ == "proved")
+            a, b = (x(float(end)), x(high)) if upwards else (x(low), x(float(end)))
+            parts.append(element("rect", x=min(a, b), y=10.0, width=abs(b - a), height=16.0, class_=class_))
+    tried = [(x(float(probe.value)), probe.verdict) for probe in found.probes]
+    parts += [line(at, 6, at, 30, f"probe {verdict}") for at, verdict in tried]
+    axis = frame.horizontal(x, round_steps(low, high, 5), found.variable)
+    return picture(frame.width, frame.height, f"What is known of {found.variable}", *parts, axis)
+
+
+_MARKS = {"bound": "proved on the whole box", "limit": "claimed", "witness": "at the input found"}
+
+
+def differences(seen: Sampled, marks: Mapping[str, float]) -> Markup:
+    """Differences at random inputs, beside the bound proved on the whole region, the limit, and the input found."""
+    top = max(seen.largest.values(), default=0.0)
+    top = top if top > _NOTHING else 0.0
+    frame = Frame(420, 150.0 + 13 * len(marks), left=24, top=10.0 + 13 * len(marks))
+    reach = max([top, *marks.values()]) or 1.0
+    far = top > 0 and reach > _FAR * top
+    start = math.log10(top / len(seen.counts)) - 0.3 if far else 0.0
+    stop = math.log10(reach) + 0.1 if far else reach * 1.04
+    x = frame.x(start, stop)
+
+    def place(at: float) -> float:
+        return x(max(math.log10(at), start) if far and at > 0 else start if far else at)
+
+    y = frame.y(0.0, float(max(seen.counts) or 1))
+    width = top / len(seen.counts) if top > 0 else reach / 100
+    bars = [
+        element(
+            "rect",
+            x=place(i * width),
+            y=y(float(n)),
+            width=max(place((i + 1) * width) - place(i * width) - 0.5, 0.5),
+            height=frame.floor - y(float(n)),
+            class_="bar",
+        )
+        for i, n in enumerate(seen.counts)
+        if n
+    ]
+    lines = []
+    for row, (name, at) in enumerate(marks.items()):
+        here, over = place(at), 13.0 * row
+        side = "end" if here > frame.left + frame.across / 2 else "start"
+        shift = -4 if side == "end" else 4
+        lines.append(line(here, over, here, frame.floor, name))
+        lines.append(text(here + shift, over + 10, f"{_MARKS[name]} {value(at)}", anchor=side, class_="label"))
+    ticks = [float(p) for p in range(math.ceil(start), math.floor(stop) + 1)] if far else round_steps(0.0, stop)
+    axis = frame.horizontal(x, ticks, "largest |difference| of an output", (lambda t: value(10.0**t)) if far else value)
+    said = f"Largest difference at {seen.points} random inputs: at most {value(top)}"
+    return picture(frame.width, frame.height, said, *bars, *lines, axis)
+
+
+def histogram(shown: Undecided, feature: int) -> Markup:
+    """Where along one feature the open share lies; the line is where it would lie evenly."""
+    width, height = 170.0, 74.0
+    part = raster.density(shown, feature, BINS)
+    top = max(float(part.max()), 1.5 / BINS)
+    step, floor = width / BINS, height - 16
+    bars = [
+        element("rect", x=i * step + 0.5, y=floor - size, width=step - 1, height=size, class_="open")
+        for i, size in enumerate((floor * part / top).tolist())
+        if size > 0
+    ]
+    even = floor * (1 - 1 / BINS / top)
+    low, high = shown.lower[feature], shown.upper[feature]
+    ends = [
+        text(0, height - 3, value(low), class_="tick"),
+        text(width, height - 3, value(high), anchor="end", class_="tick"),
+    ]
+    said = f"Open share over {shown.features[feature]}, from {value(low)} to {value(high)}"
+    marks = (line(0, even, width, even, "even"), line(0, floor, width, floor, "axis"))
+    return picture(width, height, said, *bars, *marks, *ends)
+
+
+def slice_of_two(shown: Undecided, first: int, second: int) -> Markup:
+    """The open share over two features, seen through all others; stronger is more."""
+    side, left, bottom = 216.0, 60.0, 32.0
+    part = raster.density_of_two(shown, first, second, _RASTER)
+    raster_cells = _levels(part.T[::-1])
+    x_ends, y_ends = ((shown.lower[i], shown.upper[i]) for i in (first, second))
+    labels = [
+        text(0, side + 14, value(x_ends[0]), class_="tick"),
+        text(side, side + 14, value(x_ends[1]), anchor="end", class_="tick"),
+        text(-4, side, value(y_ends[0]), anchor="end", class_="tick"),
+        text(-4, 10, value(y_ends[1]), anchor="end", class_="tick"),
+        text(side / 2, side + 27, _short(_named(shown, first)), anchor="middle", class_="label"),
+        element(
+            "text",
+            _short(_named(shown, second)),
+            transform=f"translate(-46 {number(side / 2)}) rotate(-90)",
+            text_anchor="middle",
+            class_="label",
+        ),
+    ]
+    frame = element("rect", x=0, y=0, width=side, height=side, class_="frame")
+    inside = element(
+        "g", cells(raster_cells, side / _RASTER, _LEVELS, "heat"), frame, *labels, transform=f"translate({left:g} 4)"
+    )
+    said = f"Open share over {_named(shown, first)} and {_named(shown, second)}"
+    return picture(left + side + 14, side + bottom + 4, said, inside)
+
+
+def pixels(values: Sequence[float], side: int, said: str, class_: str) -> Markup:
+    """Numbers as a square picture in row-major order, from the smallest (nothing) to the largest."""
+    grid = np.asarray(values, np.float64).reshape(side, side)
+    size = max(4.0, 168.0 / side)
+    frame = element("rect", x=0, y=0, width=side * size, height=side * size, class_="frame")
+    return picture(side * size, side * size, said, cells(_levels(grid), size, _LEVELS, class_), frame)
+
+
+def _levels(grid: NDArray[np.float64]) -> list[tuple[int, int, int]]:
+    low, high = min(0.0, float(grid.min())), float(grid.max())
+    scaled = np.ceil((grid - low) / ((high - low) or 1.0) * _LEVELS - 1e-9).astype(int)
+    return [(int(c), int(r), int(level)) for (r, c), level in np.ndenumerate(scaled)]
+
+
+def _named(shown: Undecided, feature: int) -> str:
+    unit = shown.units[feature]
+    return f"{shown.features[feature]} [{unit}]" if unit else shown.features[feature]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 30 else f"{name[:29]}…"

@@ -1,0 +1,69 @@
+"""What a result amounts to for a test runner: passed, failed, undecided or broken, and why in one line."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from eqspec.report.numbers import value
+from eqspec.report.table import remark
+from eqspec.tasks.result import Reason, Result, Verdict, Witness
+
+
+class Outcome(StrEnum):
+    """As a test runner sees a task."""
+
+    PASSED = "passed"
+    """It came to what was expected of it."""
+    FAILED = "failed"
+    """It was decided, and not as expected."""
+    UNDECIDED = "undecided"
+    """Nothing was shown in the time it had."""
+    BROKEN = "broken"
+    """eqspec, or a file it needed, failed."""
+
+
+def outcome(result: Result) -> Outcome:
+    """Of a result."""
+    if result.reason is Reason.ERROR:
+        return Outcome.BROKEN
+    return {True: Outcome.PASSED, False: Outcome.FAILED, None: Outcome.UNDECIDED}[result.as_expected]
+
+
+def witness_of(result: Result) -> Witness | None:
+    """The input that breaks the claim, or that of a search's refuted value."""
+    return result.witness or (result.find.witness if result.find else None)
+
+
+def headline(result: Result) -> str:
+    """One line: verdict, what was expected, how the claim breaks."""
+    verdict = "vacuous" if result.vacuous else result.verdict.value
+    said = remark(result).plain
+    line = f"{verdict}: {said}" if said else verdict
+    if result.as_expected is False and result.expected is None:
+        line += " (the claim is meant to hold)"
+    seen = witness_of(result)
+    return f"{line}; {seen.statement}" if seen is not None and result.as_expected is not True else line
+
+
+def account(result: Result) -> str:
+    """Several lines: what was claimed, and where it breaks."""
+    lines = [f"claim: {result.claim}"]
+    if result.source:
+        lines.append(f"in: {result.source}")
+    seen = witness_of(result)
+    if seen is not None:
+        named = zip(seen.features, seen.raw, seen.units, strict=True)
+        lines.append("at: " + ", ".join(f"{n} = {value(float(x))}{f' {u}' if u else ''}" for n, x, u in named))
+        for name, reference, candidate in zip(seen.outputs, seen.reference, seen.candidate, strict=True):
+            lines.append(f"output {name}: reference {value(reference)}, candidate {value(candidate)}")
+    if result.verdict is Verdict.UNKNOWN and result.initial_bound is not None:
+        lines.append(f"bound on the whole region: {value(result.initial_bound)}")
+    return "\n".join(lines)
+
+
+def place(result: Result) -> tuple[str, int, int] | None:
+    """File, line and column of the check in its spec; None if it came from elsewhere."""
+    parts = (result.source or "").rsplit(":", 2)
+    if len(parts) != 3 or not (parts[0] and parts[1].isdecimal() and parts[2].isdecimal()):
+        return None
+    return parts[0], int(parts[1]), int(parts[2])
