@@ -2,17 +2,39 @@
 
 report = eqspec.check("lhc.eqspec")
 result = eqspec.verify("full.onnx", "pruned.onnx", lower, upper, eqspec.Confidence(0.9), timeout=60)
+
+What is named here is imported when it is first used, so that `import eqspec` costs nothing: pytest imports it in every
+run where its plugin is installed.
 """
 
-from eqspec.api import Report, Spec, check, load, loads, verify
-from eqspec.errors import Diagnostic, EqspecError, InputError, NetworkError, SpecError
-from eqspec.networks import Network, read_network
-from eqspec.tasks.bracket import Bracket
-from eqspec.tasks.monitor import Monitor, Progress
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
-from eqspec.tasks.result import Reason, Result, Verdict, Witness
-from eqspec.tasks.run import __version__
-from eqspec.tasks.task import Task
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eqspec.api import Report, Spec, check, load, loads, verify
+    from eqspec.errors import Diagnostic, EqspecError, InputError, NetworkError, SpecError
+    from eqspec.networks import Network, as_network, read_network
+    from eqspec.tasks.bracket import Bracket
+    from eqspec.tasks.monitor import Monitor, Progress
+    from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+    from eqspec.tasks.result import Reason, Result, Verdict, Witness
+    from eqspec.tasks.run import __version__
+    from eqspec.tasks.task import Task
+
+_HOMES = {
+    "eqspec.api": ("Report", "Spec", "check", "load", "loads", "verify"),
+    "eqspec.errors": ("Diagnostic", "EqspecError", "InputError", "NetworkError", "SpecError"),
+    "eqspec.networks": ("Network", "as_network", "read_network"),
+    "eqspec.tasks.bracket": ("Bracket",),
+    "eqspec.tasks.monitor": ("Monitor", "Progress"),
+    "eqspec.tasks.property": ("Confidence", "Epsilon", "Linear", "Margin", "Property", "Top1"),
+    "eqspec.tasks.result": ("Reason", "Result", "Verdict", "Witness"),
+    "eqspec.tasks.run": ("__version__",),
+    "eqspec.tasks.task": ("Task",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Bracket",
@@ -38,9 +60,22 @@ __all__ = [
     "Verdict",
     "Witness",
     "__version__",
+    "as_network",
     "check",
     "load",
     "loads",
     "read_network",
     "verify",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'eqspec' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -5,7 +5,8 @@ favour: every number that is handed in as a bound must already be rounded to the
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias, final
+from os import PathLike
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ __all__ = [
     "Solution",
     "__version__",
     "evaluate",
+    "fingerprint",
     "solve",
 ]
 
@@ -69,6 +71,12 @@ class Settings:
         boxes: int = 0,  # stop after so many boxes; 0: no limit
         lp: bool = True,  # ask the LP solver
         contract: bool = True,  # contract bounds under an assumed violation where that is expected to pay
+        contract_above: int = 8,  # free inputs up to which boxes are only halved
+        attack: bool = True,  # look for counterexamples by attacks
+        link: bool = True,  # backward bounds may move weight between networks and difference; off only to compare
+        entropy: bool = True,  # a confidence is the exact softmax; off, the published polytope, only to compare
+        phases: bool = True,  # what contraction leaves may be split at the sign of a neuron
+        record: str | PathLike[str] | None = None,  # a new file for what the proof is made of
     ) -> Settings: ...
 
 @final
@@ -133,9 +141,25 @@ class Solution:
     @property
     def open_boxes(self) -> int: ...
     @property
+    def open_sample(self) -> tuple[_Array, _Array, _Array]:
+        """If unknown, at most 512 of the boxes left undecided: lower, upper (n, I), and shares (n,) of the claim."""
+    @property
     def seconds(self) -> float: ...
     @property
     def stages(self) -> dict[str, int]: ...  # boxes (or pairs) decided by each stage
+    @property
+    def effort(self) -> dict[str, Any]:
+        """What it took.
+
+        `seconds` by part of the work, summed over the workers; `flops` of the networks' layers (products over active
+        rows and columns, scaled columns; not the bounds of rounding); `obligations` open, summed over boxes; `asked`
+        and `contracted`: boxes that asked for linear programs, or were contracted; `depth` of the deepest box.
+        """
+    @property
+    def worst_open(self) -> dict[str, Any] | None:
+        """The worst open box at the end: `bound` of the violation (inf: none known), `depth`, `lower` and `upper` (I,),
+        and the numbers of the `obligations` open on it; None if nothing is open.
+        """
 
 def solve(
     pair: Pair,
@@ -149,12 +173,29 @@ def solve(
     answer_lps: Callable[[list[LinearProgram]], list[_LpAnswer]] | None = None,
     confirm: Callable[[_Array], bool] | None = None,  # replays a candidate (I,) exactly; True makes it the witness
     progress: Callable[[Progress], None] | None = None,  # about ten times a second, on the calling thread
+    state: bytes | None = None,  # what `keep` was given by a search with the same fingerprint: go on from there
+    keep: Callable[[bytes], None] | None = None,  # takes the state on the way and when the search ends undecided
+    keep_every: float = 15.0,  # seconds between two states, more if writing them takes long
 ) -> Solution:
     """Decide a property of a pair on the box lower <= x <= upper (rounded outward).
+
+    With `state` the time is counted from now, boxes and everything else from the beginning of the search. InputError if
+    it is damaged or belongs to another question.
 
     All callbacks run on the calling thread, never on a worker. An exception in one stops the search and propagates,
     except that KeyboardInterrupt yields a Solution with reason "interrupted".
     """
+
+def fingerprint(
+    pair: Pair,
+    lower: _Array,
+    upper: _Array,
+    property: Property,  # noqa: A002 - the word of the field
+    settings: Settings,
+    *,
+    constraints: tuple[_Array, _Array] | None = None,
+) -> bytes:
+    """SHA-256 of what `solve` decides, and of all settings but threads, timeout, memory and boxes."""
 
 def evaluate(pair: Pair, inputs: _Array) -> tuple[_Array, _Array]:
     """Both networks in float64 at inputs (N, I): two arrays (N, O)."""

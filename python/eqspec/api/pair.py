@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from fractions import Fraction
+from os import PathLike
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eqspec.api.progress import shown
+from eqspec.api.remembering import recall_from
 from eqspec.errors import InputError
-from eqspec.networks import Network, read_network
+from eqspec.networks import Arithmetic, Model, as_network, in_float32
 from eqspec.tasks.monitor import Monitor, Progress
 from eqspec.tasks.property import Number, Property, exact, validate
 from eqspec.tasks.result import Result
@@ -19,13 +22,12 @@ from eqspec.tasks.rounding import floats_above, floats_below
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Domain, LinearConstraint, Space, Task
 
-StrPath: TypeAlias = str | os.PathLike[str]
 Bounds: TypeAlias = ArrayLike | Sequence[Number]
 
 
 def verify(
-    reference: Network | StrPath,
-    candidate: Network | StrPath,
+    reference: Model,
+    candidate: Model,
     lower: Bounds,
     upper: Bounds,
     property: Property,  # noqa: A002 - the word of the field
@@ -35,14 +37,19 @@ def verify(
     timeout: float | None = None,
     threads: int | None = None,
     domain: Domain = "shared",
+    arithmetic: Arithmetic = "real",
     lp: bool = True,
     on_progress: Callable[[Progress], bool | None] | None = None,
+    progress: bool | None = None,
+    cache: bool | str | PathLike[str] = False,
+    resume: bool = False,
 ) -> Result:
     """Decide whether a property holds at every input of a box.
 
     Args:
-        reference: a file (.onnx, .nnet) or a network that was read, with I inputs and O outputs.
-        candidate: the same for the network that is to behave like it.
+        reference: a network with I inputs and O outputs: a path (.onnx, .nnet), an `onnx.ModelProto`, a torch module, a
+            Keras model, a scikit-learn MLP, or what `read_network` or `as_network` returned.
+        candidate: the same for the network that is to behave like it; it need not be of the same kind.
         lower: lower corner of the box, I numbers in the units the networks take. Floats are taken exactly as they are;
             a sequence may also hold Fractions, or text such as "1/3".
         upper: upper corner.
@@ -52,18 +59,24 @@ def verify(
         timeout: seconds; None for no limit.
         threads: None for one per core.
         domain: "shared", or "paper" and "naive" for comparison with the published method.
+        arithmetic: "real", or "float32" for a claim about every float32 runtime, in any order of summation.
         lp: whether linear programs may be solved.
         on_progress: called about ten times a second; returning True stops, with what is known by then.
+        progress: whether to show what runs. None: in notebooks, unless `on_progress` is told; True: on a terminal, too.
+        cache: True, or a folder, to keep the result, and to take one that is kept.
+        resume: go on where an earlier search stopped that was interrupted or ran out of time.
 
     Returns:
         The result. `equivalent` is a theorem about the real numbers; `different` comes with a `witness` that was
         checked exactly; `unknown` says with `reason` which limit was met.
 
     Raises:
-        InputError: an argument has the wrong shape or an impossible value. NetworkError: a file cannot be read exactly.
-        Running out of a budget never raises.
+        InputError: an argument has the wrong shape or an impossible value, or float32 could overflow.
+        NetworkError: a file cannot be read exactly.
+
+    Running out of a budget never raises.
     """
-    first, second = _network(reference), _network(candidate)
+    first, second = as_network(reference), as_network(candidate)
     for name, one, other in (
         ("inputs", first.input_size, second.input_size),
         ("outputs", first.output_size, second.output_size),
@@ -73,6 +86,10 @@ def verify(
     validate(property, first.output_size)
     if decide not in ("max", "min"):
         raise InputError(f"decide = {decide!r}; one of max, min")
+    if arithmetic not in ("real", "float32"):
+        raise InputError(f"arithmetic = {arithmetic!r}; one of real, float32")
+    if arithmetic == "float32":
+        first, second = in_float32(first), in_float32(second)
     size = first.input_size
     low, high = _bounds("lower", lower, size), _bounds("upper", upper, size)
     for index, (a, b) in enumerate(zip(low, high, strict=True)):
@@ -103,8 +120,15 @@ def verify(
         property=property,
         constraints=_constraints(constraints, size),
     )
-    runner = Runner(Options(timeout=timeout, threads=threads, domain=domain, lp=lp))
-    return runner.run(task, _Listener(on_progress) if on_progress else None)
+    options = Options(timeout=timeout, threads=threads, domain=domain, lp=lp)
+    runner = Runner(options, recall_from(cache, resume=resume))
+    with shown(progress, 1) if on_progress is None else nullcontext(_Listener(on_progress)) as told:
+        if told is None:
+            return runner.run(task)
+        told.started(task)
+        result = runner.run(task, told)
+        told.finished(task, result)
+        return result
 
 
 class _Listener(Monitor):
@@ -116,10 +140,6 @@ class _Listener(Monitor):
     def progress(self, task: Task, progress: Progress) -> None:  # noqa: ARG002
         if self._hear(progress):
             raise KeyboardInterrupt
-
-
-def _network(given: Network | StrPath) -> Network:
-    return given if isinstance(given, Network) else read_network(os.fspath(given))
 
 
 def _bounds(name: str, given: Bounds, size: int) -> tuple[Fraction, ...]:

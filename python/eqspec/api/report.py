@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, overload
 
+from eqspec.api import frame, notebook
 from eqspec.tasks.result import Result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report(Sequence[Result]):
     """Results in the order of the spec, without tasks that never ran. `failures` are the exceptions behind errors."""
 
@@ -43,6 +44,16 @@ class Report(Sequence[Result]):
     def ok(self) -> bool:
         """Whether every task ran and came out as expected."""
         return not (self.interrupted or self.left_out) and all(r.as_expected is True for r in self.results)
+
+    def __repr__(self) -> str:
+        return f"<Report: {notebook.in_words(self)}>"
+
+    def _repr_html_(self) -> str:
+        return notebook.of_report(self)
+
+    def to_frame(self) -> Any:
+        """A pandas frame with a row for each task and a column for each variable; see `eqspec.api.frame`."""
+        return frame.of_results(self.results)
 
     def to_json(self) -> list[dict[str, Any]]:
         """One object per task, in the form of the result schema."""

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from time import perf_counter
 from typing import TypeAlias
 
 from eqspec import compile as compiler
+from eqspec.api import notebook
+from eqspec.api.progress import shown
+from eqspec.api.remembering import recall_from
 from eqspec.api.report import Report, hint
 from eqspec.errors import Diagnostic, InputError
+from eqspec.networks import Model, Network, as_network
 from eqspec.spec import ast
 from eqspec.tasks.batch import run_all
 from eqspec.tasks.monitor import Monitor
+from eqspec.tasks.recall import Recall
 from eqspec.tasks.run import Options, Runner, cores
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import Domain, Task
@@ -22,7 +28,7 @@ from eqspec.tasks.task import Domain, Task
 StrPath: TypeAlias = str | os.PathLike[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Spec:
     """A compiled spec: its tasks in order, its searches, what was noticed on the way, and the syntax tree of its file.
 
@@ -36,6 +42,14 @@ class Spec:
 
     def __str__(self) -> str:
         return repr(self) if self.file is None else str(self.file)
+
+    def __repr__(self) -> str:
+        names = [*(task.id for task in self.tasks), *(search.id for search in self.searches)]
+        more = f", ... {len(names) - 8} more" if len(names) > 8 else ""
+        return f"<Spec: {', '.join(names[:8]) or 'no checks'}{more}>"
+
+    def _repr_html_(self) -> str:
+        return notebook.of_spec(self)
 
     def select(
         self,
@@ -60,15 +74,23 @@ class Spec:
         lp: bool = True,
         jobs: int | None = None,
         monitor: Monitor | None = None,
+        progress: bool | None = None,
+        cache: bool | StrPath = False,
+        resume: bool = False,
     ) -> Report:
         """Run what is selected.
 
         `timeout` (seconds) and `threads` replace what the spec says for each task; `jobs` tasks run at
-        once (None: what the spec says, up to one per core). Running out
-        of a budget never raises: see each result's `reason`.
+        once (None: what the spec says, up to one per core). `progress` shows what runs: None in notebooks, True on a
+        terminal, too; a `monitor` of one's own is told instead. Running out of a budget never raises: see each
+        result's `reason`.
+
+        `cache` True, or a folder, keeps results and takes those that are kept; with `resume` searches that were
+        interrupted or ran out of time go on where they stopped.
         """
         options = Options(timeout=timeout, threads=threads, domain=domain, lp=lp)
-        return self.run(self.select(select, tags), options, jobs, monitor)
+        recall = recall_from(cache, resume=resume)
+        return self.run(self.select(select, tags), options, jobs, monitor, recall, progress=progress)
 
     def run(
         self,
@@ -76,12 +98,18 @@ class Spec:
         options: Options | None = None,
         jobs: int | None = None,
         monitor: Monitor | None = None,
+        recall: Recall | None = None,
+        *,
+        progress: bool | None = None,
     ) -> Report:
         """Run tasks and searches of this spec that were selected before."""
         began = perf_counter()
         if jobs is None:
             jobs = min(max((item.budget.jobs or 1 for item in chosen), default=1), cores())
-        outcome = run_all(Runner(options), chosen, monitor, jobs)
+        with shown(progress, len(chosen)) if monitor is None else nullcontext(monitor) as told:
+            outcome = run_all(Runner(options, recall), chosen, told, jobs)
+        if recall is not None:
+            recall.store.tidy()
         return Report(
             results=tuple(outcome.results),
             seconds=perf_counter() - began,
@@ -92,23 +120,32 @@ class Spec:
 
 
 def load(
-    path: StrPath, params: Mapping[str, compiler.Override] | None = None, *, checks: Iterable[str] | str | None = None
+    path: StrPath,
+    params: Mapping[str, compiler.Override] | None = None,
+    *,
+    checks: Iterable[str] | str | None = None,
+    networks: Mapping[str, Model] | None = None,
 ) -> Spec:
     """Read and compile a spec file, with `params` instead of the values it gives, or only some of its `checks`.
 
-    SpecError with everything that is wrong.
+    `networks` take the place of the files the spec names, as {"pruned": module}: paths, or models in memory as
+    `as_network` takes them. SpecError with everything that is wrong, InputError for a name that is no network.
     """
-    return _spec(compiler.load(os.fspath(path), params, only=_several(checks)))
+    return _spec(compiler.load(os.fspath(path), params, only=_several(checks), networks=_networks(networks)))
 
 
 def loads(
-    text: str | ast.File, params: Mapping[str, compiler.Override] | None = None, *, directory: StrPath = "."
+    text: str | ast.File,
+    params: Mapping[str, compiler.Override] | None = None,
+    *,
+    directory: StrPath = ".",
+    networks: Mapping[str, Model] | None = None,
 ) -> Spec:
     """Compile the text of a spec, or one built in memory from `eqspec.spec.ast`.
 
-    Paths in it are relative to `directory`. SpecError with everything that is wrong.
+    Paths in it are relative to `directory`, `networks` as in `load`. SpecError with everything that is wrong.
     """
-    return _spec(compiler.loads(str(text), params, directory=os.fspath(directory)))
+    return _spec(compiler.loads(str(text), params, directory=os.fspath(directory), networks=_networks(networks)))
 
 
 def check(
@@ -118,18 +155,22 @@ def check(
     checks: Iterable[str] | str | None = None,
     tags: Iterable[str] | str | None = None,
     params: Mapping[str, compiler.Override] | None = None,
+    networks: Mapping[str, Model] | None = None,
     timeout: float | None = None,
     threads: int | None = None,
     domain: Domain = "shared",
     lp: bool = True,
     jobs: int | None = None,
     monitor: Monitor | None = None,
+    progress: bool | None = None,
+    cache: bool | StrPath = False,
+    resume: bool = False,
 ) -> Report:
     """Check a spec file: `load`, then `Spec.check`.
 
     SpecError if the spec cannot be used, InputError if an argument makes no sense.
     """
-    return load(path, params, checks=checks).check(
+    return load(path, params, checks=checks, networks=networks).check(
         select=select,
         tags=tags,
         timeout=timeout,
@@ -138,11 +179,18 @@ def check(
         lp=lp,
         jobs=jobs,
         monitor=monitor,
+        progress=progress,
+        cache=cache,
+        resume=resume,
     )
 
 
 def _spec(compiled: compiler.Compiled) -> Spec:
     return Spec(compiled.tasks, compiled.finds, compiled.diagnostics, compiled.program.root.file)
+
+
+def _networks(given: Mapping[str, Model] | None) -> dict[str, Network]:
+    return {name: as_network(model) for name, model in (given or {}).items()}
 
 
 def _several(given: Iterable[str] | str | None) -> list[str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -19,6 +20,8 @@ from eqspec.errors import EqspecError
 
 __all__ = ["ExitCode", "main"]
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of a disk that takes no more, which is no defect of eqspec."""
 _WIDTH_OF_FILES = 120
 """Columns where the output is no terminal and COLUMNS does not say."""
 
@@ -39,6 +42,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.INTERNAL)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            err.print(Text.assemble(("error", "bold red"), f": cannot write: {error.strerror}"), soft_wrap=True)
+            return int(ExitCode.BAD_INPUT)
         err.print(Text.assemble(("eqspec failed", "bold red"), f": {type(error).__name__}: {error}"), soft_wrap=True)
         if arguments.debug:
             err.print(traceback.format_exc(), highlight=False, markup=False, soft_wrap=True)

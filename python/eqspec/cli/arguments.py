@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
+from eqspec.cli.remembering import add_memory
+
 _DESCRIPTION = "Proves that two neural networks behave equivalently on a region of inputs, or shows an input where not."
 _CODES = """\
 exit codes:
@@ -41,7 +43,11 @@ def parser(version: str, tools: Iterable[Command] = ()) -> argparse.ArgumentPars
     )
     check.add_argument("files", nargs="+", metavar="FILE", help="spec files (*.eqspec)")
     _selection(check.add_argument_group("what to run"))
-    _effort(check.add_argument_group("how to run"))
+    effort = check.add_argument_group("how to run")
+    add_effort(effort)
+    effort.add_argument(
+        "--jobs", type=int, metavar="N", help="tasks at once (default: what the spec says, at most one per core)"
+    )
     _output(check.add_argument_group("what to show"))
     for tool in tools:
         tool.add(commands)
@@ -68,14 +74,12 @@ def _selection(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _effort(group: argparse._ArgumentGroup) -> None:
+def add_effort(group: argparse._ArgumentGroup) -> None:
+    """What a task may cost and how it is decided; `eqspec.tasks.run.Options` is made of it."""
     group.add_argument(
         "--timeout", type=float, metavar="S", help="seconds for each task, instead of what the spec says"
     )
     group.add_argument("--threads", type=int, metavar="N", help="threads for each task (default: one per core)")
-    group.add_argument(
-        "--jobs", type=int, metavar="N", help="tasks at once (default: what the spec says, at most one per core)"
-    )
     group.add_argument(
         "--domain",
         choices=("shared", "paper", "naive"),
@@ -83,17 +87,40 @@ def _effort(group: argparse._ArgumentGroup) -> None:
         help="how outputs are enclosed: shared is the best; paper is as published, naive without differences",
     )
     group.add_argument("--no-lp", action="store_true", help="solve no linear programs")
+    add_memory(group)
 
 
 def _output(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--format", choices=("human", "json"), default="human", help="a table, or a JSON list with an object per task"
+        "--format",
+        choices=("human", "json", "jsonl"),
+        default="human",
+        help="a table, or a JSON object per task: in a list, or one to a line",
     )
     group.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="write it to a file; the terminal still shows the table"
     )
     group.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="also write a report; the ending says which: .html, .json, .jsonl, .xml (JUnit), .sarif, .txt; repeatable",
+    )
+    group.add_argument(
+        "--github",
+        action=argparse.BooleanOptionalAction,
+        help="mark what is not as expected in GitHub Actions (default: where GITHUB_ACTIONS is true)",
+    )
+    group.add_argument(
         "--save-witness", type=Path, metavar="DIR", help="write every input that breaks a claim, as .json and .npy"
+    )
+    group.add_argument(
+        "--explain-search", action="store_true", help="show where each search went and what it left open"
+    )
+    group.add_argument(
+        "--certify", type=Path, metavar="DIR", help="write a certificate of every verdict, which 'eqspec audit' checks"
     )
     group.add_argument("--debug", action="store_true", help="show where eqspec failed, if it does")
 

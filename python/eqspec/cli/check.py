@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import traceback
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from eqspec.api.report import Report
 from eqspec.api.spec import Spec, load, select
+from eqspec.certificates import Certifier
 from eqspec.cli.exit import ExitCode, exit_code
+from eqspec.cli.remembering import advise, recall_of
 from eqspec.errors import EqspecError, InputError, SpecError
-from eqspec.report import diagnostics, json, table
+from eqspec.report import diagnostics, formats, github, table
+from eqspec.report.explain_search import explain_search
+from eqspec.report.files import write_file
+from eqspec.report.lines import Lines
 from eqspec.report.live import LiveMonitor
+from eqspec.report.numbers import plural
 from eqspec.report.saved import save_witnesses
+from eqspec.tasks.recall import Recall
 from eqspec.tasks.run import Options
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import Task
@@ -40,12 +49,23 @@ def run_check(arguments: argparse.Namespace, out: Console, err: Console) -> Exit
 
     InputError if an argument makes no sense; whatever is wrong with a file is printed, and the other files go on.
     """
+    certifier = Certifier(arguments.certify) if arguments.certify is not None else None
+    with certifier or nullcontext():
+        return _check(arguments, certifier, out, err)
+
+
+def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Console, err: Console) -> ExitCode:
     options = Options(
-        timeout=arguments.timeout, threads=arguments.threads, domain=arguments.domain, lp=not arguments.no_lp
+        timeout=arguments.timeout,
+        threads=arguments.threads,
+        domain=arguments.domain,
+        lp=not arguments.no_lp,
+        certifier=certifier,
     )
     if arguments.jobs is not None and arguments.jobs < 1:
         raise InputError(f"jobs = {arguments.jobs}; give 1 or more")
     _prepare(arguments)
+    recall = recall_of(arguments, err)
     began = perf_counter()
     runs = _load(arguments, err)
     bad_input = len(runs) < len(arguments.files)
@@ -55,12 +75,20 @@ def run_check(arguments: argparse.Namespace, out: Console, err: Console) -> Exit
             run.chosen = chosen
         if not any(groups):
             raise InputError(f"nothing to check in {', '.join(run.name for run in runs)}; add a 'check' clause")
+    target = out.file if arguments.output is None else arguments.output
+    lines = Lines(target) if arguments.format == "jsonl" and runs else None
     try:
-        _run(runs, arguments, options, out, err)
+        _run(runs, arguments, options, recall, lines, out, err)
     finally:
         _write(runs, arguments, out, perf_counter() - began)
+        _write_reports(runs, arguments, err)
+        if certifier is not None:
+            _show_certificates(certifier, err)
     for run in runs:
         _show_failures(run, arguments, err)
+    if lines is not None:
+        lines.close()
+    advise(recall, (result for run in runs for result in run.report), err)
     return exit_code((run.report for run in runs), bad_input=bad_input)
 
 
@@ -69,6 +97,9 @@ def _prepare(arguments: argparse.Namespace) -> None:
     try:
         if arguments.output is not None:
             arguments.output.open("a", encoding="utf-8").close()
+        for path in arguments.report:
+            formats.format_of(path)
+            path.open("a", encoding="utf-8").close()
         if arguments.save_witness is not None:
             arguments.save_witness.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -94,23 +125,37 @@ def _load(arguments: argparse.Namespace, err: Console) -> list[_Run]:
     return runs
 
 
-def _run(runs: Sequence[_Run], arguments: argparse.Namespace, options: Options, out: Console, err: Console) -> None:
+def _run(
+    runs: Sequence[_Run],
+    arguments: argparse.Namespace,
+    options: Options,
+    recall: Recall | None,
+    lines: Lines | None,
+    out: Console,
+    err: Console,
+) -> None:
     """Spec after spec, each with its table as soon as it is done."""
     shown = arguments.format == "human" or arguments.output is not None
     several = len(runs) > 1
     for run in runs:
         if several and shown and run.chosen:
             out.print(Text(run.name, "bold underline"), soft_wrap=True)
-        with LiveMonitor(err, len(run.chosen)) as monitor:
-            run.report = run.spec.run(run.chosen, options, arguments.jobs, monitor)
+        with LiveMonitor(err, len(run.chosen), lines.add if lines else None) as monitor:
+            run.report = run.spec.run(run.chosen, options, arguments.jobs, monitor, recall)
         if shown and run.report:
             _show(run.report, out)
+            if arguments.explain_search:
+                out.print(_searches(run))
         if arguments.save_witness is not None:
             folder = arguments.save_witness / Path(run.name).stem if several else arguments.save_witness
             if saved := save_witnesses(run.report, folder):
                 err.print(f"saved {len(saved)} in {folder}", highlight=False, soft_wrap=True)
         if run.report.interrupted:
             break
+
+
+def _searches(run: _Run) -> RenderableType:
+    return explain_search(tuple(run.report), {task.id: task for task in run.chosen if isinstance(task, Task)})
 
 
 def _show(report: Report, out: Console) -> None:
@@ -131,18 +176,41 @@ def _write(runs: Sequence[_Run], arguments: argparse.Namespace, out: Console, se
     if (arguments.format == "human" or arguments.output is not None) and runs:
         out.print(last, soft_wrap=True)
     if arguments.format == "json":
-        text = json.to_text(results)
+        text = formats.render(results, arguments.format)
         if arguments.output is None:
-            out.file.write(text + "\n")
+            out.file.write(text)
         else:
-            arguments.output.write_text(text + "\n", encoding="utf-8")
-    elif arguments.output is not None:
+            write_file(arguments.output, text)
+    elif arguments.format == "human" and arguments.output is not None:
         page = Console(file=io.StringIO(), width=120, highlight=False, record=True)
         for run in runs:
             page.print(Text(run.name))
             _show(run.report, page)
+            if arguments.explain_search:
+                page.print(_searches(run))
         page.print(last, soft_wrap=True)
-        arguments.output.write_text(page.export_text(), encoding="utf-8")
+        write_file(arguments.output, page.export_text())
+
+
+def _write_reports(runs: Sequence[_Run], arguments: argparse.Namespace, err: Console) -> None:
+    """What else was asked for: files, and annotations among the messages, where GitHub finds them too."""
+    results = [result for run in runs for result in run.report]
+    for path in arguments.report:
+        formats.write(results, path)
+    wanted = os.environ.get("GITHUB_ACTIONS") == "true" if arguments.github is None else arguments.github
+    if wanted and (text := github.to_text(results)):
+        err.file.write(f"{text}\n")
+
+
+def _show_certificates(certifier: Certifier, err: Console) -> None:
+    """What can be audited, and what cannot, with the reason."""
+    made = [c for c in certifier.made.values() if c.reason is None]
+    for name, certificate in certifier.made.items():
+        if certificate.reason is not None:
+            err.print(Text.assemble(("no certificate", "yellow"), f" of {name}: {certificate.reason}"), soft_wrap=True)
+    size, seconds = sum(c.size for c in made) / 1000.0, sum(c.seconds for c in made)
+    what = f"{plural(len(made), 'certificate')} in {certifier.folder}, {size:.0f} kB, audited in {seconds:.1f} s"
+    err.print(what, highlight=False, soft_wrap=True)
 
 
 def _show_failures(run: _Run, arguments: argparse.Namespace, err: Console) -> None:

@@ -15,8 +15,8 @@ from eqspec.compile.grid import Grid
 from eqspec.compile.pairs import Networks, Reader
 from eqspec.compile.scalers import Scaler, read_scaler
 from eqspec.compile.tables import header_names, load_table
-from eqspec.errors import Diagnostic
-from eqspec.networks import read_network
+from eqspec.errors import Diagnostic, InputError
+from eqspec.networks import Network, read_network
 from eqspec.span import Source, Span
 from eqspec.spec.check import check
 from eqspec.spec.checks import CheckFacts
@@ -48,11 +48,13 @@ def load(
     only: Collection[str] | None = None,
     given: Collection[str | Path] = (),
     read: Reader = read_network,
+    networks: Mapping[str, Network] | None = None,
 ) -> Compiled:
     """Read and compile a spec file.
 
     `params` overrides its params, `only` names the checks to compile (with * and ?), `given` are other files that are
-    checked in the same run. SpecError with everything that is wrong.
+    checked in the same run, `networks` take the place of the files of networks, by their names in the spec. SpecError
+    with everything that is wrong; InputError for a name in `networks` that stands for none.
     """
     findings = Findings()
     text = ""
@@ -60,7 +62,7 @@ def load(
         text = read_spec(Path(path), str(path))
     findings.raise_errors()
     program = _program(Source(str(path), text), Path(path).parent, findings, Path(path), given)
-    return compile_spec(program, params, only, read=read, findings=findings)
+    return compile_spec(program, params, only, read=read, networks=networks, findings=findings)
 
 
 def loads(
@@ -71,11 +73,12 @@ def loads(
     directory: str | Path = ".",
     only: Collection[str] | None = None,
     read: Reader = read_network,
+    networks: Mapping[str, Network] | None = None,
 ) -> Compiled:
     """Compile the text of a spec; its paths are relative to `directory`. SpecError with everything that is wrong."""
     findings = Findings()
     program = _program(Source(name, text), Path(directory), findings, None, ())
-    return compile_spec(program, params, only, read=read, findings=findings)
+    return compile_spec(program, params, only, read=read, networks=networks, findings=findings)
 
 
 def compile_spec(
@@ -84,6 +87,7 @@ def compile_spec(
     only: Collection[str] | None = None,
     *,
     read: Reader = read_network,
+    networks: Mapping[str, Network] | None = None,
     findings: Findings | None = None,
 ) -> Compiled:
     """Compile a spec that was read: check it, read its networks and data, and list its tasks.
@@ -97,14 +101,14 @@ def compile_spec(
         if space.features is not None:
             with findings.collecting():
                 scalers[binding] = read_scaler(space, checked.scope(binding.module))
-    networks = Networks(checked, findings, read)
+    files = Networks(checked, findings, read, _placed(spec, networks or {}))
     chosen = _chosen(checked.checks, spec, only, findings)
     if only is None:
         for module in spec.modules:
             for binding in module.own("network"):
                 with findings.collecting():
-                    networks.as_given(binding)
-    grid = Grid(checked, networks, scalers, findings)
+                    files.as_given(binding)
+    grid = Grid(checked, files, scalers, findings)
     tasks: list[Task] = []
     finds: list[Find] = []
     for facts in chosen:
@@ -124,6 +128,16 @@ def _program(
     if any(d.code < "E1" for d in findings.errors):
         findings.raise_errors()
     return program
+
+
+def _placed(spec: Program, networks: Mapping[str, Network]) -> dict[Binding, Network]:
+    """Networks by what their names stand for in the root file; InputError if that is nothing."""
+    known = dict(spec.root.visible("network"))
+    for name in networks:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"networks: {enumerate_names(known)}"
+            raise InputError(f"the spec has no network {name!r}; {hint}")
+    return {known[name]: network for name, network in networks.items()}
 
 
 def _header(path: Path, written: str, columns: tuple[int, int] | None, span: Span) -> Names:

@@ -132,8 +132,12 @@ class Grid:
             id=_id(facts.name, parameters),
             check=facts.name,
             parameters=parameters,
-            reference=self.networks.in_network_units(subjects.reference, subjects.space, frame.scaler),
-            candidate=self.networks.in_network_units(subjects.candidate, subjects.space, frame.scaler),
+            reference=self.networks.in_network_units(
+                subjects.reference, subjects.space, frame.scaler, facts.arithmetic
+            ),
+            candidate=self.networks.in_network_units(
+                subjects.candidate, subjects.space, frame.scaler, facts.arithmetic
+            ),
             reference_name=subjects.reference.name,
             candidate_name=subjects.candidate.name,
             reference_takes_raw=takes_raw(subjects.reference),

@@ -9,13 +9,13 @@ probabilities are not supported.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias, cast
 
 from eqspec.compile.scalers import Scaler
 from eqspec.errors import Diagnostic, InputError, Label, NetworkError
-from eqspec.networks import Network, compose_affine, read_network
+from eqspec.networks import Arithmetic, Network, compose_affine, in_float32, read_network
 from eqspec.spec import ast, values
 from eqspec.spec.check import CheckedSpec
 from eqspec.spec.checks import CheckFacts
@@ -30,13 +30,20 @@ Reader: TypeAlias = Callable[[Path], Network]
 
 
 class Networks:
-    """Reads the networks of a checked spec, each file once."""
+    """Reads the networks of a checked spec, each file once; those that are given take the place of their files."""
 
-    def __init__(self, spec: CheckedSpec, findings: Findings, read: Reader = read_network) -> None:
-        self.spec, self.findings, self._read = spec, findings, read
+    def __init__(
+        self,
+        spec: CheckedSpec,
+        findings: Findings,
+        read: Reader = read_network,
+        given: Mapping[Binding, Network] | None = None,
+    ) -> None:
+        self.spec, self.findings, self._read, self._given = spec, findings, read, given or {}
         self._files: dict[Path, Network | NetworkError] = {}
         self._bound: dict[Binding, Network | None] = {}
-        self._composed: dict[tuple[Path, Binding], Network] = {}
+        self._composed: dict[tuple[Path, Binding, Arithmetic], Network] = {}
+        self._rounded: dict[Path, Network] = {}
         self._paths: dict[Binding, Path] = {}
 
     def as_given(self, binding: Binding) -> Network:
@@ -50,12 +57,14 @@ class Networks:
             raise Fault
         return network
 
-    def in_network_units(self, binding: Binding, space: SpaceFacts, scaler: Scaler) -> Network:
-        """The network as a function of normalised inputs."""
-        network = self.as_given(binding)
+    def in_network_units(
+        self, binding: Binding, space: SpaceFacts, scaler: Scaler, arithmetic: Arithmetic = "real"
+    ) -> Network:
+        """The network as a function of normalised inputs, with what float32 rounds if that is the arithmetic."""
+        network = self.as_given(binding) if arithmetic == "real" else self._in_float32(binding)
         if not takes_raw(binding):
             return network
-        key = (self._paths[binding], space.binding)
+        key = (self._paths[binding], space.binding, arithmetic)
         if key not in self._composed:
             try:
                 self._composed[key] = compose_affine(network, scaler.scale, scaler.centre)
@@ -65,12 +74,23 @@ class Networks:
                 raise Fault(error("E210", message, declaration.path.span)) from None
         return self._composed[key]
 
+    def _in_float32(self, binding: Binding) -> Network:
+        network, path = self.as_given(binding), self._paths[binding]
+        if path not in self._rounded:
+            try:
+                self._rounded[path] = in_float32(network)
+            except NetworkError as problem:
+                declaration = cast(ast.Network, binding.declaration)
+                message = f"'{binding.name}' cannot be compared in float32: {problem.message}"
+                raise Fault(error("E210", message, declaration.path.span, help=problem.fix)) from None
+        return self._rounded[path]
+
     def check_distance(self, facts: CheckFacts, claim: ClaimValue) -> None:
         """E301 for a distance of 0 between networks that are not the same file."""
         if not isinstance(claim, EpsilonClaim) or claim.eps or not isinstance(facts.claim, ast.StaysWithin):
             return
         first, second = self.as_given(facts.subjects.candidate), self.as_given(facts.subjects.reference)
-        if first.sha256 != second.sha256:
+        if first.sha256 != second.sha256 or facts.arithmetic == "float32":
             message = "eps = 0 can never be certified by bounds"
             raise Fault(error("E301", message, facts.claim.eps.span, help="give a small distance, such as 1e-6"))
 
@@ -99,9 +119,21 @@ class Networks:
         written = values.text(declaration.path, self.spec.scope(binding.module))
         if written is values.UNKNOWN:
             raise Fault
-        span = declaration.path.span
         module = binding.module
-        path = locate(written, module.directory, module.source.name, span)
+        network = self._given.get(binding)
+        if network is None:
+            path = locate(written, module.directory, module.source.name, declaration.path.span)
+            network = self._file(binding, path, written)
+        else:
+            self._paths[binding] = Path(f"{network.source}:{network.sha256}")
+        space_binding = module.get("space", declaration.space)
+        if space_binding not in self.spec.spaces:
+            raise Fault
+        _check_sizes(network, declaration, self.spec.spaces[space_binding])
+        _check_scores(network, declaration)
+        return network
+
+    def _file(self, binding: Binding, path: Path, written: str) -> Network:
         self._paths[binding] = key = path.resolve()
         if key not in self._files:
             try:
@@ -110,12 +142,7 @@ class Networks:
                 self._files[key] = problem
         network = self._files[key]
         if isinstance(network, NetworkError):
-            raise Fault(_unreadable(network, written, declaration))
-        space_binding = module.get("space", declaration.space)
-        if space_binding not in self.spec.spaces:
-            raise Fault
-        _check_sizes(network, declaration, self.spec.spaces[space_binding])
-        _check_scores(network, declaration)
+            raise Fault(_unreadable(network, written, cast(ast.Network, binding.declaration)))
         return network
 
 

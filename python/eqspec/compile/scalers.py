@@ -104,11 +104,12 @@ def _from_file(
             aliases = ", ".join(_ALIASES[key])
             message = f"key '{key}' not found in '{written}'; keys: {listed}"
             raise Fault(error("E122", message, span, help=f"'{key}' may be called {aliases}"))
-        row = _numbers(content[name], name, written, span)
+        size = getattr(content[name], "size", 0)
+        row = _numbers(content[name], name, written, span) if size <= max(len(features), 1) else ()
         if len(row) == 1 and len(features) > 1:
             row *= len(features)
         if len(row) != len(features):
-            message = f"'{written}' has {len(row)} {key}s for {len(features)} features"
+            message = f"'{written}' has {size or len(row)} {key}s for {len(features)} features"
             raise Fault(error("E120", message, span, help=f"key '{name}' must have one number per feature"))
         found[key] = row
     if "data_min_" in content and "low" in keys:
@@ -180,3 +181,12 @@ def _is_number(content: Any) -> bool:
     if isinstance(content, float):
         return content - content == 0
     return isinstance(content, Fraction | int) and not isinstance(content, bool)
+
+
+def normaliser_of(path: Path) -> str | None:
+    """The normaliser that a file has the numbers of; None if it has neither. Fault where it cannot be read."""
+    content = _content(path, str(path), ast.NOWHERE)
+    for kind, keys in SCALER_KEYS.items():
+        if all(any(alias in content for alias in _ALIASES[key]) for key in keys):
+            return kind
+    return None

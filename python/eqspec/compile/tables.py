@@ -7,7 +7,7 @@ A decimal in a csv file is that rational; a number in an array is the binary fra
 from __future__ import annotations
 
 import csv
-import os
+from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -24,9 +24,9 @@ from eqspec.spec.findings import Fault, error
 from eqspec.spec.numbers import NumberError
 from eqspec.spec.spaces import Names
 
-_DECIMAL = regex(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_UNIT = regex(r"(.*?)\s*\[([^\]]+)\]")
-_MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "inf", "+inf", "-inf", "infinity"})
+_DECIMAL = regex(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+"""No text can be read in two ways, or a long cell would take its length squared."""
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "inf", "+inf", "-inf", "infinity"})
 _PREFERRED = ("x", "data", "features", "inputs", "images", "samples")
 
 
@@ -73,7 +73,7 @@ class CsvTable:
         delimiter = max(",;\t", key=lines[0].count)
         table = cls(lines, delimiter if delimiter in lines[0] else None, None)
         first = table.split(0)
-        if any(cell.casefold() not in _MISSING and not _DECIMAL.fullmatch(cell) for cell in first):
+        if any(cell.casefold() not in MISSING and not _DECIMAL.fullmatch(cell) for cell in first):
             return cls(lines[1:], table.delimiter, tuple(first))
         return table
 
@@ -148,11 +148,12 @@ class ArrayTable:
 def load_arrays(path: Path, written: str, span: Span) -> dict[str, NDArray[Any]]:
     """The arrays of an npy (under the name '') or npz file; Fault E144 if it holds anything else."""
     try:
-        loaded = np.load(os.fspath(path), allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return {"": loaded}
-        with loaded:
-            return {name: loaded[name] for name in loaded.files}
+        with path.open("rb") as file:  # numpy leaves one open that it cannot read
+            loaded = np.load(file, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                return {"": loaded}
+            with loaded:
+                return {name: loaded[name] for name in loaded.files}
     except Exception as problem:  # numpy raises whatever its readers meet in a broken file
         message = f"cannot read '{written}': {' '.join(str(problem).split())[:120]}"
         raise Fault(error("E144", message, span, help="save plain arrays with numpy.save or numpy.savez")) from None
@@ -197,11 +198,19 @@ def header_names(table: Table, written: str, columns: tuple[int, int] | None, sp
     names: list[tuple[str, str | None]] = []
     for column in range(first, last + 1):
         cell = table.header[column]
-        with_unit = _UNIT.fullmatch(cell)
-        name, unit = (with_unit[1], with_unit[2].strip()) if with_unit else (cell, None)
+        name, unit = _name_and_unit(cell)
         name = regex(r"\W+").sub("_", name).strip("_") or f"column_{column}"
         names.append((name if not name[0].isdigit() else f"_{name}", unit))
-    repeated = next((n for i, (n, _) in enumerate(names) if n in {m for m, _ in names[:i]}), None)
-    if repeated is not None:
+    repeated, times = Counter(name for name, _ in names).most_common(1)[0]
+    if times > 1:
         raise Fault(error("E104", f"'{written}' names two columns '{repeated}'", span, help="rename one"))
     return tuple(names)
+
+
+def _name_and_unit(cell: str) -> tuple[str, str | None]:
+    """What stands in brackets at the end is the unit."""
+    inside = cell[:-1]
+    opening = inside.find("[", inside.rfind("]") + 1)
+    if not cell.endswith("]") or opening < 0 or not inside[opening + 1 :]:
+        return cell, None
+    return inside[:opening].rstrip(), inside[opening + 1 :].strip()

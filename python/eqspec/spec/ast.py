@@ -458,6 +458,13 @@ class Expect(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Arithmetic(Node):
+    """arithmetic float32."""
+
+    word: Name
+
+
+@dataclass(frozen=True, slots=True)
 class Tags(Node):
     """tags a, b."""
 
@@ -472,7 +479,7 @@ class Budget(Node):
     doc: str | None = None
 
 
-CheckClause: TypeAlias = Claim | On | For | Find | Expect | Tags | Budget
+CheckClause: TypeAlias = Claim | On | For | Find | Expect | Arithmetic | Tags | Budget
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,6 +151,7 @@ _BUILDERS: dict[str, Callable[[Builder, list[Any], Span], Any]] = {
     "for": lambda b, c, s: ast.For(b.name(c[0]), b.build(c[1]), span=s),
     "find": lambda b, c, s: ast.Find(b.name(c[0]), b.name(c[1]), b.build(c[2]), b.optional(c[3]), span=s),
     "expect": lambda b, c, s: ast.Expect(b.name(c[0]), b.optional(c[1]), span=s),
+    "arithmetic": lambda b, c, s: ast.Arithmetic(b.name(c[0]), span=s),
     "tags": lambda b, c, s: ast.Tags(tuple(b.name(t) for t in c), span=s),
     "budget": lambda b, c, s: ast.Budget(b.every(c), span=s),
     "comparison": lambda b, c, s: ast.Comparison(b.build(c[0]), str(c[1]), b.build(c[2]), span=s),

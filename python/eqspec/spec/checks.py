@@ -69,6 +69,7 @@ class CheckFacts:
     expectations: tuple[ast.Expect, ...]
     tags: tuple[str, ...]
     costs: Costs
+    arithmetic: Literal["real", "float32"] = "real"
 
     @property
     def name(self) -> str:
@@ -111,6 +112,7 @@ class Checks:
         for clause in check.clauses:
             if isinstance(clause, ast.Budget):
                 costs = self.costs(clause, binding.module, costs)
+        arithmetic = self._arithmetic(check)
         subjects = None
         if claim is not None:
             with self.findings.collecting():
@@ -123,7 +125,18 @@ class Checks:
         if claim is None or on is None or subjects is None or sweeps is None or unused:
             raise Fault
         tags = tuple(t.text for c in check.clauses if isinstance(c, ast.Tags) for t in c.tags)
-        return CheckFacts(binding, claim, subjects, on.use, sweeps, search, expectations, tags, costs)
+        return CheckFacts(binding, claim, subjects, on.use, sweeps, search, expectations, tags, costs, arithmetic)
+
+    def _arithmetic(self, check: ast.Check) -> Literal["real", "float32"]:
+        found = [c for c in check.clauses if isinstance(c, ast.Arithmetic)]
+        for extra in found[1:]:
+            label = Label(found[0].span, "first here")
+            message = f"check '{check.name}' has two 'arithmetic' clauses"
+            self.findings.add(error("E204", message, extra.span, label, help="split it into two checks"))
+        word = None
+        with self.findings.collecting():
+            word = vocabulary.look_up("arithmetic", found[0].word) if found else None
+        return "float32" if word == "float32" else "real"
 
     def costs(self, budget: ast.Budget, module: Module, before: Costs) -> Costs:
         """A budget on top of what was said before."""

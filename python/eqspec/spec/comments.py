@@ -152,10 +152,13 @@ class Comments:
         return node.span.source is self._source and node.span is not ast.NOWHERE
 
 
+_CLAUSES = tuple(kind for kind in ast.CheckClause.__args__ if kind is not ast.Budget)
+
+
 def _apart(previous: ast.Node, item: ast.Node) -> bool:
     """Whether a blank line separates two declarations that were not written in one file."""
     declarations = ast.Declaration.__args__
-    if not isinstance(item, declarations):
+    if not isinstance(item, declarations) or isinstance(previous, _CLAUSES):  # a budget is a clause, too
         return False
     short = (ast.Include, ast.Let, ast.Param, ast.Network)
     return type(previous) is not type(item) or not isinstance(item, short)

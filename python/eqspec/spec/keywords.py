@@ -11,7 +11,8 @@ from eqspec.spec.grammar import DECLARATIONS
 HEADER = ("eqspec",)
 """What a file starts with, before its version."""
 CLAUSES = (
-    "features", "shape", "normalise", "domain", "outputs", "decide", "prove", "on", "for", "find", "expect", "tags",
+    "features", "shape", "normalise", "domain", "outputs", "decide", "prove", "on", "for", "find", "expect",
+    "arithmetic", "tags",
 )  # fmt: skip
 """What starts a clause in a block, apart from `budget`, which is also a declaration."""
 TERMS = ("box", "ball", "where", "rows", "mean", "point")

@@ -15,6 +15,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "input kind": ("raw", "normalised"),
     "output kind": ("logits", "probabilities"),
     "decision": ("max", "min"),
+    "arithmetic": ("real", "float32"),
     "direction": ("smallest", "largest"),
     "ball": ("linf",),
 }

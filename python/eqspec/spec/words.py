@@ -23,6 +23,7 @@ _KEYWORDS: dict[type[ast.Node], str] = {
     ast.For: "for",
     ast.Find: "find",
     ast.Expect: "expect",
+    ast.Arithmetic: "arithmetic",
     ast.Tags: "tags",
     ast.Budget: "budget",
 }
@@ -69,6 +70,8 @@ def clause(node: ast.Node) -> str:
             return f"find {direction} {variable}\nin {range_(of)}" + (f"\nto {expression(width)}" if width else "")
         case ast.Expect():
             return f"expect {expect(node)}"
+        case ast.Arithmetic(word):
+            return f"arithmetic {word}"
         case ast.Tags(tags):
             return "tags " + ",\n".join(t.text for t in tags)
         case ast.Within() | ast.Ranged() | ast.Fixed():

@@ -86,7 +86,13 @@ class _Batch:
         return outcome
 
     def _run(self, item: Task | Search, options: Options, stop: Stop | None) -> _Done:
-        """One of them; an exception is never taken for a proof."""
+        """One of them, and whoever listens is told at once."""
+        done = self._decide(item, options, stop)
+        self.monitor.decided(done.result)
+        return done
+
+    def _decide(self, item: Task | Search, options: Options, stop: Stop | None) -> _Done:
+        """An exception is never taken for a proof."""
         began = perf_counter()
         try:
             if not isinstance(item, Task):

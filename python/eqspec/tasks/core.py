@@ -1,13 +1,28 @@
 """The one door to the compiled core; see `_core.pyi` for what is behind it."""
 
+import sys
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec._core import Pair, Property, Settings, Solution, __version__, evaluate, solve
+from eqspec._core import Pair, Property, Settings, Solution, __version__, evaluate, fingerprint, solve
 
-__all__ = ["Layer", "Pair", "Property", "Settings", "Solution", "__version__", "evaluate", "solve"]
+__all__ = [
+    "FILE",
+    "Layer",
+    "Pair",
+    "Property",
+    "Settings",
+    "Solution",
+    "__version__",
+    "evaluate",
+    "fingerprint",
+    "solve",
+]
+
+FILE = str(sys.modules[Pair.__module__].__file__)
+"""What was loaded."""
 
 _Array: TypeAlias = NDArray[np.float64]
 Layer: TypeAlias = tuple[_Array, _Array, _Array | None, _Array | None]

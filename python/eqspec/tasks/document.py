@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eqspec.errors import InputError
-from eqspec.networks import Network, compose_affine, read_network
+from eqspec.networks import Network, compose_affine, in_float32, read_network
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.rounding import floats_above, floats_below
 from eqspec.tasks.task import LinearConstraint, Space, Task
@@ -69,6 +69,7 @@ def to_json(task: Task) -> dict[str, Any]:
             "row": _whole(task.parameters.get("row")),
         },
         "property": decides["property"],
+        "arithmetic": task.arithmetic,
         "budget": {
             "timeout": task.budget.timeout,
             "memory": task.budget.memory,
@@ -99,15 +100,18 @@ def from_json(
             scale=_fractions(data["space"]["std_exact"]),
             decide=data["property"]["decide"],
         )
-        region = data["region"]
+        region, arithmetic = data["region"], data.get("arithmetic", "real")
+        if arithmetic not in ("real", "float32"):
+            raise InputError(f"unknown arithmetic {arithmetic!r}; one of real, float32")
+        read_as = read if arithmetic == "real" else lambda path: in_float32(read(path))
         low, high = _fractions(region["lo_exact"]), _fractions(region["hi_exact"])
         rows = zip(region["A"], region["b"], region["strict"], strict=True)
         return Task(
             id=data["id"],
             check=data["check"],
             parameters={name: Fraction(value) for name, value in data["parameters"].items()},
-            reference=_read(data["reference"], space, folder, read),
-            candidate=_read(data["candidate"], space, folder, read),
+            reference=_read(data["reference"], space, folder, read_as),
+            candidate=_read(data["candidate"], space, folder, read_as),
             reference_name=data["reference"]["name"],
             candidate_name=data["candidate"]["name"],
             reference_takes_raw=data["reference"]["takes"] == "raw",
@@ -130,7 +134,9 @@ def from_json(
 
 def _deciding(task: Task) -> dict[str, Any]:
     """What the verdict depends on, apart from the files' content and how they are read."""
+    rounded = {} if task.arithmetic == "real" else {"arithmetic": task.arithmetic}
     return {
+        **rounded,
         "networks": [
             [task.reference.sha256, task.reference_takes_raw],
             [task.candidate.sha256, task.candidate_takes_raw],
@@ -146,6 +152,11 @@ def _deciding(task: Task) -> dict[str, Any]:
         },
         "property": {**_property(task.property), "decide": task.space.decide},
     }
+
+
+def digest(task: Task) -> str:
+    """The `sha256` of a task: two tasks with the same one ask the same."""
+    return _digest(_deciding(task))
 
 
 def _digest(decides: Mapping[str, Any]) -> str:

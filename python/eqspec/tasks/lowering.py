@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import gcd, lcm
+from math import gcd, isfinite, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +82,7 @@ def _lower_linear(claim: Linear) -> core.Property:
         np.array(floats[:size], np.float64),
         np.array(floats[size:], np.float64),
         below,
-        claim.strict and Fraction(below) == bound,  # v <= below < bound is more than v < bound
+        claim.strict and isfinite(below) and Fraction(below) == bound,  # v <= below < bound is more than v < bound
     )
 
 

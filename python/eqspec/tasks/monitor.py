@@ -43,3 +43,6 @@ class Monitor:
 
     def finished(self, task: Task, result: Result) -> None:
         """It is done, whatever the outcome."""
+
+    def decided(self, result: Result) -> None:
+        """What a run will report of a task, or of a search with all its tasks, is known."""

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from eqspec.tasks.bracket import Bracket
+from eqspec.tasks.observed import Moment, Sampled, Undecided
 
 SCHEMA_VERSION = 1
 
@@ -112,13 +113,20 @@ class Result:
     """What became of one task. `boxes`, `splits` and `lps` count work; `seconds` is wall time with everything included.
 
     `certified_fraction` is the proved share of the region's volume. `initial_bound` is the bound on the first,
-    unsplit box: for a distance the largest |bound| of a difference of outputs. `stages` counts what decided the boxes.
+    unsplit box: for a distance the largest |bound| of a difference of outputs. `stages` counts what decided the boxes;
+    `effort` and `worst_open` say what the search took and what it left, as the schema describes them.
 
     For a search, `find` has its answer: the verdict is equivalent if some value was proved and different if even the
     easiest one is refuted; the counts are those of all the tasks it took.
 
+    `cached` says that the verdict is that of an earlier run of the same question, `resumed` that the search went on
+    where an earlier one stopped; times and counts are then those of the whole search.
+
     With a witness comes `task`, the task it belongs to in the form of `eqspec.tasks.document`, so that it can be
     replayed from the result alone; for a search, the task at the refuted value.
+
+    `history` tells how the proved share grew, `undecided` where the open boxes of an unknown result lie, and `sampled`
+    how far the outputs lie apart at random inputs: for reports, not for the verdict.
     """
 
     id: str
@@ -137,6 +145,8 @@ class Result:
     certified_fraction: float = 0.0
     open_boxes: int = 0
     stages: Mapping[str, int] = field(default_factory=dict)
+    effort: Mapping[str, Any] = field(default_factory=dict)
+    worst_open: Mapping[str, Any] | None = None
     witness: Witness | None = None
     claim: str = ""
     tags: tuple[str, ...] = ()
@@ -146,6 +156,11 @@ class Result:
     engine_version: str = ""
     source: str | None = None
     task: Mapping[str, Any] | None = None
+    history: tuple[Moment, ...] = ()
+    undecided: Undecided | None = None
+    sampled: Sampled | None = None
+    cached: bool = False
+    resumed: bool = False
 
     @property
     def as_expected(self) -> bool | None:
@@ -186,6 +201,8 @@ class Result:
             "certified_fraction": self.certified_fraction,
             "open_boxes": self.open_boxes,
             "stages": dict(self.stages),
+            "effort": dict(self.effort),
+            "worst_open": None if self.worst_open is None else {k: _finite(v) for k, v in self.worst_open.items()},
             "witness": self.witness.to_json() if self.witness else None,
             "find": self.find.to_json() if self.find else None,
             "tags": list(self.tags),
@@ -194,6 +211,11 @@ class Result:
             "engine_version": self.engine_version,
             "source": self.source,
             "task": self.task,
+            "history": [moment.to_json() for moment in self.history],
+            "undecided": self.undecided.to_json() if self.undecided else None,
+            "sampled": self.sampled.to_json() if self.sampled else None,
+            "cached": self.cached,
+            "resumed": self.resumed,
         }
 
     @classmethod
@@ -216,6 +238,8 @@ class Result:
             certified_fraction=data["certified_fraction"],
             open_boxes=data["open_boxes"],
             stages=data["stages"],
+            effort=data.get("effort", {}),
+            worst_open=data.get("worst_open"),
             witness=Witness.from_json(data["witness"]) if data["witness"] else None,
             find=_bracket(data.get("find")),
             claim=data["claim"],
@@ -225,6 +249,11 @@ class Result:
             engine_version=data["engine_version"],
             source=data["source"],
             task=data.get("task"),
+            history=tuple(map(Moment.from_json, data.get("history") or ())),
+            undecided=Undecided.from_json(data["undecided"]) if data.get("undecided") else None,
+            sampled=Sampled.from_json(data["sampled"]) if data.get("sampled") else None,
+            cached=data.get("cached", False),
+            resumed=data.get("resumed", False),
         )
 
 

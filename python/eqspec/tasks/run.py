@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -18,13 +19,20 @@ from eqspec.errors import InputError
 from eqspec.lp import HighsSolver
 from eqspec.networks import Network
 from eqspec.tasks import core, document
+from eqspec.tasks.certifier import Certifier
+from eqspec.tasks.history import Recorder
 from eqspec.tasks.lowering import Pairs, lower_constraints, lower_property
 from eqspec.tasks.monitor import Monitor, Progress
+from eqspec.tasks.observed import Moment
 from eqspec.tasks.property import validate
+from eqspec.tasks.range import refuse_overflow
+from eqspec.tasks.recall import Earlier, Effort, Recall, key_of
 from eqspec.tasks.replay import Replay
 from eqspec.tasks.result import Reason, Result, Verdict
 from eqspec.tasks.runtime import RuntimeReplay
+from eqspec.tasks.sampling import sample
 from eqspec.tasks.task import Domain, Task
+from eqspec.tasks.undecided import undecided
 from eqspec.tasks.words import claim_in_words
 
 __version__ = core.__version__
@@ -39,7 +47,7 @@ def cores() -> int:
 class Options:
     """How to run. What is not None replaces the budget of every task: `timeout` in seconds, `threads` for each task.
 
-    `boxes` stops each task after so many boxes; None for no limit.
+    `boxes` stops each task after so many boxes; None for no limit. `certifier` is given every verdict.
     """
 
     timeout: float | None = None
@@ -47,6 +55,7 @@ class Options:
     domain: Domain = "shared"
     lp: bool = True
     boxes: int | None = None
+    certifier: Certifier | None = None
 
     def __post_init__(self) -> None:
         if self.timeout is not None and not self.timeout >= 0:
@@ -73,7 +82,15 @@ class Options:
             chosen["memory"] = budget.memory
         if self.boxes is not None:
             chosen["boxes"] = self.boxes
+        if self.certifier is not None:
+            chosen["record"] = self.certifier.record(task)
         return core.Settings(**chosen)
+
+    def effort(self, task: Task) -> Effort:
+        """What a task may cost."""
+        timeout = task.budget.timeout if self.timeout is None else self.timeout
+        threads = self.threads or task.budget.threads or cores()
+        return Effort(inf if timeout is None else timeout, threads, inf if self.boxes is None else self.boxes)
 
     def record(self, task: Task) -> dict[str, Any]:
         """The same for the result's `settings`; None stands for no limit, or one per core."""
@@ -91,8 +108,8 @@ class Options:
 class Runner:
     """Runs tasks with the same options, from any number of threads."""
 
-    def __init__(self, options: Options | None = None) -> None:
-        self.options = options or Options()
+    def __init__(self, options: Options | None = None, recall: Recall | None = None) -> None:
+        self.options, self.recall = options or Options(), recall
         self._pairs = Pairs()
         self._runtime = RuntimeReplay()
         self._local = threading.local()
@@ -110,34 +127,90 @@ class Runner:
 
         Running out of time or memory, or Ctrl-C, gives a result with what is known by then; so does `stop`, asked
         about ten times a second, by answering True. `options` replaces the runner's own. Raises InputError if the
-        claim makes no sense for the networks.
+        claim makes no sense for the networks, or if float32 is claimed and could overflow.
         """
-        began = perf_counter()
         options = options or self.options
         validate(task.property, task.reference.output_size)
-        settings = options.settings(task)
+        refuse_overflow(task)
+        if self.recall is None or options.certifier is not None:  # a certificate needs the whole proof, made now
+            return self._search(task, monitor, stop, options, Earlier())
+        key, effort = self.key(task, options), options.effort(task)
+        blank = describe(task, options, Verdict.UNKNOWN, 0.0)
+        if (known := self.recall.result(key, task, blank, effort, self.replay(task))) is not None:
+            return known
+        with self.recall.search(key) as earlier:
+            result = self._search(task, monitor, stop, options, earlier)
+            self.recall.keep(key, result, effort)
+            if result.verdict is not Verdict.UNKNOWN:
+                earlier.forget()
+        return result
+
+    def key(self, task: Task, options: Options | None = None) -> str:
+        """What the result of a task is remembered under."""
+        pair, claim = self._lowered(task)
+        settings, rows = (options or self.options).settings(task), lower_constraints(task)
+        return key_of(task, core.fingerprint(pair, task.lower, task.upper, claim, settings, constraints=rows))
+
+    def _lowered(self, task: Task) -> tuple[core.Pair, core.Property]:
         with self._lock:
             pair = self._pairs.of(task)
+        return pair, lower_property(task.property, task.reference.output_size)
+
+    def _search(
+        self,
+        task: Task,
+        monitor: Monitor | None,
+        stop: Callable[[], bool] | None,
+        options: Options,
+        earlier: Earlier,
+    ) -> Result:
+        began = perf_counter() - earlier.seconds
+        pair, claim = self._lowered(task)
         replay = self.replay(task)
+        recorder = Recorder()
 
         def progress(state: Progress) -> None:
+            recorder.note(state)
             if stop is not None and stop():
                 raise KeyboardInterrupt
             if monitor is not None:
                 monitor.progress(task, state)
 
-        solution = core.solve(
+        solve = partial(
+            core.solve,
             pair,
             task.lower,
             task.upper,
-            lower_property(task.property, task.reference.output_size),
-            settings,
+            claim,
+            options.settings(task),
             constraints=lower_constraints(task),
             answer_lps=self._solver().answer,
             confirm=replay.confirm,
             progress=progress,
         )
-        return _result(task, options, solution, replay, perf_counter() - began)
+        if earlier.kept and self.recall is not None:
+            every = self.recall.keep_every
+            solve = partial(solve, keep=lambda state: earlier.keep(state, perf_counter() - began), keep_every=every)
+        if earlier.state is not None:
+            try:
+                solution = solve(state=earlier.state)
+            except InputError as problem:  # if it is not about the state, it comes again
+                earlier.refuse(str(problem))
+                began, solution = perf_counter(), solve()
+        else:
+            solution = solve()
+        shown = {
+            "resumed": earlier.state is not None,
+            "history": recorder.until(
+                Moment(solution.seconds, solution.certified_fraction, solution.boxes, solution.open_boxes)
+            ),
+            "undecided": undecided(task, solution.open_sample),
+            "sampled": sample(task, pair),
+        }
+        result = _result(task, options, solution, replay, perf_counter() - began, shown)
+        if options.certifier is not None:
+            options.certifier.certify(task, result)
+        return result
 
     def replay(self, task: Task) -> Replay:
         """The replay of a task's candidates, onnxruntime included."""
@@ -150,7 +223,9 @@ class Runner:
         return solver
 
 
-def _result(task: Task, options: Options, solution: core.Solution, replay: Replay, seconds: float) -> Result:
+def _result(
+    task: Task, options: Options, solution: core.Solution, replay: Replay, seconds: float, shown: Mapping[str, Any]
+) -> Result:
     verdict = Verdict(solution.verdict)
     reason = Reason(solution.reason) if verdict is Verdict.UNKNOWN and solution.reason else None
     if verdict is Verdict.DIFFERENT and replay.witness is None:
@@ -172,8 +247,18 @@ def _result(task: Task, options: Options, solution: core.Solution, replay: Repla
         certified_fraction=solution.certified_fraction,
         open_boxes=solution.open_boxes,
         stages=dict(solution.stages),
+        effort=dict(solution.effort),
+        worst_open=_plain(solution.worst_open),
         witness=replay.witness if verdict is Verdict.DIFFERENT else None,
+        **shown,
     )
+
+
+def _plain(found: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The worst open box in plain numbers."""
+    if found is None:
+        return None
+    return {**found, "lower": found["lower"].tolist(), "upper": found["upper"].tolist()}
 
 
 def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **found: Any) -> Result:

@@ -35,7 +35,7 @@ class RuntimeReplay:
     """Runs files in onnxruntime, each loaded once."""
 
     def __init__(self) -> None:
-        self._files: dict[str, _File | CannotRunError] = {}
+        self._files: dict[tuple[str, str], _File | CannotRunError] = {}
 
     def confirms(self, task: Task, point: Sequence[Fraction]) -> tuple[bool | None, str | None]:
         """Whether the claim breaks at the outputs of the original files; None and a reason if they cannot be run."""
@@ -55,12 +55,13 @@ class RuntimeReplay:
         return self._file(network).run(point)
 
     def _file(self, network: Network) -> _File:
-        if network.source not in self._files:
+        key = (network.source, network.sha256)
+        if key not in self._files:
             try:
-                self._files[network.source] = _File(network)
+                self._files[key] = _File(network)
             except CannotRunError as error:
-                self._files[network.source] = error
-        found = self._files[network.source]
+                self._files[key] = error
+        found = self._files[key]
         if isinstance(found, CannotRunError):
             raise found
         return found
@@ -71,20 +72,16 @@ class _File:
 
     def __init__(self, network: Network) -> None:
         self._name, self._size, self._outputs = network.source, network.input_size, network.output_size
-        path = Path(network.source)
-        if path.suffix.lower() != ".onnx":
-            raise CannotRunError(f"{network.source} is not an ONNX file")
-        if not path.is_file():
-            raise CannotRunError(f"there is no file {network.source}")
+        given = _given(network)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4
         self._wanted: list[str] | None
         try:
-            model, self._wanted = _without_softmax(path) if network.stripped else (str(path), None)
+            model, self._wanted = _without_softmax(given) if network.stripped else (given, None)
             self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-            given = {i.name for i in self._session.get_overridable_initializers()}
-            (self._input,) = [i for i in self._session.get_inputs() if i.name not in given]
+            filled = {i.name for i in self._session.get_overridable_initializers()}
+            (self._input,) = [i for i in self._session.get_inputs() if i.name not in filled]
         except Exception as error:
             raise CannotRunError(f"onnxruntime does not load {network.source}: {_first_line(error)}") from error
         if self._input.type not in _TYPES:
@@ -126,9 +123,21 @@ class _File:
         return outputs
 
 
-def _without_softmax(path: Path) -> tuple[bytes, list[str]]:
-    """The file with the input of its last softmax as an output, and the name of that output."""
-    model = onnx.load(path)
+def _given(network: Network) -> str | bytes:
+    """The path of its file, or the model itself if it came from memory."""
+    if network.content is not None:
+        return network.content
+    path = Path(network.source)
+    if path.suffix.lower() != ".onnx":
+        raise CannotRunError(f"{network.source} is not an ONNX file")
+    if not path.is_file():
+        raise CannotRunError(f"there is no file {network.source}")
+    return str(path)
+
+
+def _without_softmax(given: str | bytes) -> tuple[bytes, list[str]]:
+    """The model with the input of its last softmax as an output, and the name of that output."""
+    model = onnx.load_from_string(given) if isinstance(given, bytes) else onnx.load(given)
     softmax = [node for node in model.graph.node if node.op_type in ("Softmax", "LogSoftmax")][-1]
     model.graph.output.append(onnx.ValueInfoProto(name=softmax.input[0]))
     return model.SerializeToString(), [softmax.input[0]]

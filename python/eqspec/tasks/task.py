@@ -7,6 +7,7 @@ outward to float64, which is what gets proved. A witness must lie in the exact r
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -14,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.networks.network import Network
+from eqspec.networks.network import Arithmetic, Network
 from eqspec.span import Span
 from eqspec.tasks.property import Property
 
@@ -81,3 +82,8 @@ class Task:
     expected: Expectation | None = None
     tags: tuple[str, ...] = ()
     source: Span | None = None
+
+    @builtins.property  # `property` is a field here
+    def arithmetic(self) -> Arithmetic:
+        """float32 where the networks carry what float32 runtimes may round; both do, or none."""
+        return self.reference.arithmetic

@@ -28,6 +28,11 @@ def approximately(number: Fraction) -> float:
 
 def claim_in_words(task: Task) -> str:
     """What is to hold everywhere in the region, in the words of a spec."""
+    return sentence(task) + ("" if task.arithmetic == "real" else f", in {task.arithmetic}")
+
+
+def sentence(task: Task) -> str:
+    """The same without the arithmetic."""
     reference, candidate, outputs = task.reference_name, task.candidate_name, task.space.outputs
     match task.property:
         case Epsilon(eps, norm, chosen):

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 import eqspec
@@ -168,3 +169,41 @@ def test_arguments_are_checked(call: Callable[[], object], message: str) -> None
 def test_a_missing_network_is_named(tmp_path: Path) -> None:
     with pytest.raises(eqspec.NetworkError, match=r"gone\.onnx"):
         eqspec.verify(tmp_path / "gone.onnx", identity(1), [0], [1], Top1())
+
+
+def test_models_take_the_place_of_the_files_a_spec_names(tmp_path: Path) -> None:
+    path = write_spec(tmp_path)
+    (tmp_path / "pruned.onnx").unlink()
+    near, far = (network((np.eye(2), [0.0, bias]), source=f"<{bias}>") for bias in (0.1, 0.5))
+    assert eqspec.check(path, select="*0.2]", networks={"pruned": near})[0].verdict is Verdict.EQUIVALENT
+    assert eqspec.check(path, select="*0.3]", networks={"pruned": far})[0].verdict is Verdict.DIFFERENT
+    elsewhere = write_onnx(tmp_path / "elsewhere.onnx", np.eye(2), [0.0, 0.25])
+    assert eqspec.load(path, networks={"pruned": str(elsewhere)}).check().ok
+    assert eqspec.load(path, networks={"pruned": onnx.load(elsewhere)}).check().ok
+    text = path.read_text(encoding="utf-8")
+    assert eqspec.loads(text, directory=tmp_path, networks={"pruned": elsewhere}).check().ok
+
+
+def test_a_model_has_to_fit_its_space_and_its_name_has_to_be_known(tmp_path: Path) -> None:
+    path = write_spec(tmp_path)
+    with pytest.raises(eqspec.SpecError, match="E201: network 'pruned' does not fit: 3 outputs against 2"):
+        eqspec.load(path, networks={"pruned": network((np.ones((3, 2)), np.zeros(3)))})
+    with pytest.raises(InputError, match="the spec has no network 'prunned'; did you mean 'pruned'"):
+        eqspec.load(path, networks={"prunned": identity(2)})
+    with pytest.raises(InputError, match="is no model eqspec knows"):
+        eqspec.load(path, networks={"pruned": 3})
+
+
+def test_a_model_that_takes_raw_inputs_is_normalised_as_a_file_would_be(tmp_path: Path) -> None:
+    """full(x) = ((left - 10) / 2, (right - 20) / 4) in network units; raw is given left and right themselves."""
+    path = write_spec(tmp_path, "\ncheck same { prove raw stays within 0.001 of full  on near(1) }\n")
+    text = path.read_text(encoding="utf-8") + '\nnetwork raw = "raw.onnx" in plane takes raw\n'
+    raw = network((np.diag([0.5, 0.25]), [-5.0, -5.0]))
+    assert eqspec.loads(text, directory=tmp_path, networks={"raw": raw}).check().ok
+
+
+def test_a_model_of_an_included_file_is_named_as_there(tmp_path: Path) -> None:
+    write_spec(tmp_path, "", name="pair.eqspec")
+    text = 'eqspec 1\ninclude "pair.eqspec" as p\ncheck c { prove p.pruned stays within 0.2 of p.full  on p.near(1) }'
+    assert eqspec.loads(text, directory=tmp_path).check()[0].verdict is Verdict.DIFFERENT
+    assert eqspec.loads(text, directory=tmp_path, networks={"p.pruned": identity(2)}).check().ok

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eqspec.compile import Compiled
+from eqspec.compile import Compiled, tables
 from eqspec.compile.tables import ArrayTable, CellError, CsvTable
 from eqspec.errors import SpecError
 
@@ -172,3 +172,25 @@ def test_a_shape_names_its_inputs(compiled: Compile) -> None:
     (task,) = compiled(text).tasks
     assert (task.space.features, task.space.outputs) == (("x0", "x1"), ("0", "1"))
     assert task.constraints[0].coefficients == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("speed [ft/s]", ("speed", "ft/s")),
+        ("speed[ft/s]", ("speed", "ft/s")),
+        ("a[0] [m]", ("a[0]", "m")),
+        ("[m]", ("", "m")),
+        ("a [ m ]", ("a", "m")),
+        ("a []", ("a []", None)),
+        ("a [m", ("a [m", None)),
+        ("a] [m] b", ("a] [m] b", None)),
+        ("a [[m]", ("a", "[m")),
+        ("", ("", None)),
+        ("]", ("]", None)),
+    ],
+)
+def test_what_stands_in_brackets_at_the_end_of_a_header_is_its_unit(
+    cell: str, expected: tuple[str, str | None]
+) -> None:
+    assert tables._name_and_unit(cell) == expected

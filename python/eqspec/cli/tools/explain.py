@@ -16,13 +16,14 @@ from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import Commands, add_params, command, show, show_warnings
 from eqspec.errors import InputError, SpecError
 from eqspec.report.numbers import plural
-from eqspec.report.statement import NOT_PROMISED, statement
+from eqspec.report.statement import not_promised, statement
 from eqspec.spec import ast
 from eqspec.spec.codes import CODES
 from eqspec.spec.explanations import Explanation, explanation
 from eqspec.spec.numbers import shown
 from eqspec.spec.suggest import did_you_mean
 from eqspec.tasks.task import Task
+from eqspec.vnnlib.codes import CODES as VNNLIB_CODES
 
 _MOST_TASKS = 20
 
@@ -46,8 +47,13 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     subject: str = arguments.subject
     if fullmatch(r"[EWew]\d+", subject) and not Path(subject).exists():
         found = explanation(subject.upper())
+        if found is None and subject.upper() in VNNLIB_CODES:
+            out.print(Text.assemble((subject.upper(), "bold"), f": {VNNLIB_CODES[subject.upper()]}"))
+            out.print(Text("A finding about a VNN-LIB file; docs/vnnlib.md says what is read, and as what."))
+            return ExitCode.AS_EXPECTED
         if found is None:
-            hint = did_you_mean(subject.upper(), CODES) or f"codes: {', '.join(CODES)}"
+            known = (*CODES, *VNNLIB_CODES)
+            hint = did_you_mean(subject.upper(), known) or f"codes: {', '.join(known)}"
             raise InputError(f"there is no code {subject.upper()}; {hint}")
         _show_code(found, out)
         return ExitCode.AS_EXPECTED
@@ -108,7 +114,8 @@ def _show_spec(compiled: compiler.Compiled, out: Console) -> None:
     if groups:
         out.print()
         out.print(Text("not promised", "bold"))
-        for line in NOT_PROMISED:
+        kinds = {task.arithmetic for tasks in groups.values() for task in tasks}
+        for line in dict.fromkeys(line for kind in sorted(kinds, reverse=True) for line in not_promised(kind)):
             out.print(_indented(f"- {line}"))
 
 

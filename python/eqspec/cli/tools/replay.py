@@ -14,6 +14,7 @@ from eqspec.cli.tools.common import Commands, command
 from eqspec.errors import InputError
 from eqspec.report.numbers import plural
 from eqspec.tasks.recheck import Replayed, replay_all
+from eqspec.vnnlib.replaying import replay_assignment
 
 
 def add(commands: Commands) -> None:
@@ -28,6 +29,12 @@ def add(commands: Commands) -> None:
     replay.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="from 'eqspec check --format json -o' or --save-witness"
     )
+    replay.add_argument(
+        "--assignment",
+        type=Path,
+        metavar="ANSWER",
+        help="what another verifier answered with sat; FILE is then the .task.json that 'eqspec export' wrote",
+    )
     replay.epilog = (
         "exit codes: 0 every witness breaks its claim; 1 one does not; 2 a file cannot be used, or a network changed"
     )
@@ -36,6 +43,8 @@ def add(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:  # noqa: ARG001
     """Run the command."""
+    if arguments.assignment is not None:
+        return _run_assignment(arguments.files, arguments.assignment, out)
     replayed: list[Replayed] = []
     for file in arguments.files:
         for one in replay_all(_content(file), file.parent):
@@ -48,6 +57,25 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode: 
         good = len(replayed) - wrong
         out.print(Text(f"{plural(good, 'input')} confirmed, {wrong} not"), soft_wrap=True)
     return ExitCode.NOT_AS_EXPECTED if wrong else ExitCode.AS_EXPECTED
+
+
+def _run_assignment(files: list[Path], answer: Path, out: Console) -> ExitCode:
+    """One answer of another verifier to one task."""
+    if len(files) != 1:
+        raise InputError(f"an assignment belongs to one task; {len(files)} files are given")
+    task = _content(files[0])
+    if not isinstance(task, dict) or "schema" not in task:
+        raise InputError(f"{files[0]} is no task; give the .task.json that 'eqspec export' wrote")
+    try:
+        text = answer.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {answer}: {error}") from None
+    found = replay_assignment(task, text, files[0].parent)
+    if isinstance(found, str):
+        out.print(Text.assemble((str(task["id"]), "bold"), "  ", ("not confirmed", "bold red"), f": {found}"))
+        return ExitCode.NOT_AS_EXPECTED
+    _show(found, out)
+    return ExitCode.AS_EXPECTED
 
 
 def _content(file: Path) -> object:

@@ -1,0 +1,18 @@
+"""Who is told while tasks run, where the caller names nobody: the notebook's cell, or the terminal if asked."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+
+from rich.console import Console
+
+from eqspec.api.notebook import NotebookMonitor, in_notebook
+from eqspec.report.live import LiveMonitor
+from eqspec.tasks.monitor import Monitor
+
+
+def shown(progress: bool | None, total: int) -> AbstractContextManager[Monitor | None]:
+    """A monitor for so many tasks. None: in notebooks only; True: on a terminal, too; False: nowhere."""
+    if progress is not False and in_notebook():
+        return NotebookMonitor(total)
+    return LiveMonitor(Console(stderr=True, highlight=False), total) if progress else nullcontext()

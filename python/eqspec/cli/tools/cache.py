@@ -1,0 +1,55 @@
+"""`eqspec cache`: where results are kept, how much that is, and forgetting them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+
+from eqspec.cli.exit import ExitCode
+from eqspec.errors import InputError
+from eqspec.memory import ENVIRONMENT, Store, chosen_folder
+from eqspec.report.numbers import plural
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the command into the parser."""
+    parser = commands.add_parser(
+        "cache",
+        help="where results are kept, and how many; or forget them",
+        description="`eqspec check` keeps what it found, so that the same question is not decided twice. "
+        f"{ENVIRONMENT} names another folder, or is off.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("action", nargs="?", choices=("info", "clear"), default="info", help="clear forgets everything")
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="the folder (default: the one eqspec check takes)")
+    parser.add_argument("--debug", action="store_true", help="show where eqspec failed, if it does")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:  # noqa: ARG001
+    """Say what is kept, or remove it."""
+    folder = chosen_folder(arguments.cache)
+    if folder is None:
+        out.print(f"Nothing is kept: {ENVIRONMENT} is off.", soft_wrap=True)
+        return ExitCode.AS_EXPECTED
+    store = Store(folder)
+    try:
+        usage = store.usage()
+        if arguments.action == "clear":
+            store.clear()
+    except OSError as error:
+        raise InputError(f"cannot {arguments.action} {folder}: {error.strerror or error}") from None
+    done = "Removed" if arguments.action == "clear" else "There are"
+    what = f"{plural(usage.results, 'result')} and {plural(usage.searches, 'stopped search', 'stopped searches')}"
+    out.print(f"{done} {what}, {_size(usage.bytes)}, in {folder}.", highlight=False, soft_wrap=True)
+    return ExitCode.AS_EXPECTED
+
+
+def _size(size: float) -> str:
+    for unit in ("bytes", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}"
+        size /= 1024
+    return f"{size:.1f} GiB"

@@ -1,0 +1,56 @@
+"""`eqspec init`: a first spec for two networks, to be read, corrected and kept beside them."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import nullcontext
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from eqspec.cli.exit import ExitCode
+from eqspec.cli.tools.common import Commands, command
+from eqspec.cli.tools.pairs import add_pair, read, write_new
+from eqspec.draft.first import first_spec
+from eqspec.errors import InputError
+
+_PROBE = 5.0
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    made = command(
+        commands,
+        "init",
+        "write a first spec for two networks",
+        "Write a first spec for two networks, with comments that say what was taken from where: names, normalisation,\n"
+        "a claim that fits what the networks do on the data, and a region on which it could be proved in a short time.",
+    )
+    add_pair(made)
+    made.add_argument("-o", "--output", type=Path, metavar="FILE", help="the new file (default: CANDIDATE.eqspec here)")
+    made.add_argument(
+        "--probe",
+        type=float,
+        default=_PROBE,
+        metavar="S",
+        help=f"seconds to try on which region the claim can be proved; 0 for not at all (default: {_PROBE:g})",
+    )
+    made.epilog = "exit codes: 0 written; 2 something cannot be used, or the file is there already; it is left as it is"
+    made.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
+    """Run the command."""
+    if not arguments.probe >= 0:
+        raise InputError(f"--probe {arguments.probe}; give seconds, 0 or more")
+    pair, inputs = read(arguments)
+    path = arguments.output or Path(f"{pair.candidate_name}.eqspec")
+    if path.exists():
+        raise InputError(f"{path} is there already and is left as it is; give another name with -o")
+    with err.status("trying how far the claim holds ...") if err.is_terminal else nullcontext():
+        text = first_spec(pair, inputs, path, arguments.probe)
+    write_new(path, text)
+    out.print(Text(f"wrote {path}"), soft_wrap=True)
+    err.print(Text(f"next: read it, then run  eqspec check {path}"), soft_wrap=True)
+    return ExitCode.AS_EXPECTED

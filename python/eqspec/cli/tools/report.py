@@ -1,0 +1,70 @@
+"""`eqspec report`: results from files as a page, or in any other form; nothing is run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from eqspec.cli.exit import ExitCode
+from eqspec.cli.tools.common import STDIN, Commands, command
+from eqspec.errors import InputError
+from eqspec.report import formats, html, reading
+from eqspec.report.numbers import plural
+from eqspec.tasks.result import Result
+
+_FORMATS = """\
+forms:
+  html    one page that needs no network, script or installation
+  json    a list with one object per task ('eqspec schema result')
+  jsonl   the same, one object per line
+  junit   XML for CI servers
+  sarif   for code scanning
+  github  annotations of GitHub Actions
+  table   what 'eqspec check' shows on a terminal
+A file's ending says the form: .html, .json, .jsonl, .xml (junit), .sarif, .txt (table).
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    report = command(
+        commands,
+        "report",
+        "show results from files, as a page or in another form",
+        "Show results that 'eqspec check' wrote as JSON or JSON Lines: as a page, or in another form. Several files\n"
+        "are joined in order. Nothing is run, and the networks are not needed.",
+    )
+    report.add_argument("files", nargs="+", metavar="RESULTS", help="results as JSON or JSON Lines; - for the input")
+    report.add_argument("-o", "--output", type=Path, metavar="FILE", help="write to this file")
+    report.add_argument(
+        "--format", choices=tuple(formats.FORMATS), help="the form (default: what the file's ending says, else a table)"
+    )
+    report.add_argument("--title", help="title of the page (default: the names of the specs)")
+    report.epilog = _FORMATS
+    report.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
+    """Run the command. InputError if a file cannot be read or written."""
+    target: Path | None = arguments.output
+    form = arguments.format or ("table" if target is None else formats.format_of(target))
+    if arguments.title is not None and form != "html":
+        raise InputError(f"--title is for the form html, not for {form}")
+    results = [result for file in arguments.files for result in _read(file)]
+    text = html.page(results, arguments.title) if form == "html" else formats.render(results, form)
+    if target is None:
+        out.file.write(text)
+        return ExitCode.AS_EXPECTED
+    try:
+        target.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise InputError(f"cannot write to {target}: {error.strerror}") from None
+    err.print(f"wrote {plural(len(results), 'result')} to {target}", highlight=False, markup=False, soft_wrap=True)
+    return ExitCode.AS_EXPECTED
+
+
+def _read(file: str) -> list[Result]:
+    return reading.parse(sys.stdin.read(), "<stdin>") if file == STDIN else reading.read(Path(file))

@@ -1,0 +1,138 @@
+"""`eqspec verify`: one question about two networks, answered without a spec, and the spec it amounts to.
+
+The options become a spec; that text is compiled and run, so what is printed is what was decided.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from time import perf_counter
+
+from rich.console import Console
+from rich.text import Text
+
+from eqspec.api.report import Report
+from eqspec.api.spec import loads
+from eqspec.cli.arguments import add_effort
+from eqspec.cli.exit import ExitCode, exit_code
+from eqspec.cli.remembering import advise, recall_of
+from eqspec.cli.tools.common import Commands, command, show, show_warnings
+from eqspec.cli.tools.pairs import add_pair, read, write_new
+from eqspec.draft.question import What, Where, draft
+from eqspec.errors import EqspecError, SpecError
+from eqspec.report import json, table
+from eqspec.report.live import LiveMonitor
+from eqspec.report.saved import save_witnesses
+from eqspec.tasks.run import Options
+
+_EXAMPLES = """\
+examples:
+  eqspec verify full.onnx small.onnx --scaler scaler.json --sigma 0.5 --confidence 0.9
+  eqspec verify full.onnx small.onnx --data train.csv --eps 0.05 --norm l2
+  eqspec verify full.onnx small.onnx --lower -1,0 --upper 1,8/3 --top1 --spec small.eqspec
+
+exit codes: 0 it holds; 1 it does not, or for nothing; 2 something cannot be used; 3 undecided"""
+
+_ASSUMED = (
+    "the networks are taken to take the columns as they are; if they were trained on standardised inputs, give "
+    "--scaler FILE or --takes normalised"
+)
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    made = command(
+        commands,
+        "verify",
+        "answer one question about two networks without a spec",
+        "Prove one claim about two networks on one region, or show an input where it does not hold, and print the\n"
+        "spec this amounts to. Everything is in raw units, before normalisation.",
+    )
+    add_pair(made)
+    where = made.add_argument_group("on which inputs (without any of these: on all that --data spans)")
+    where.add_argument("--sigma", metavar="K", help="every input within K standard deviations of its mean")
+    where.add_argument("--lower", metavar="A,...", help="lower bounds: one for each input, or one for all")
+    where.add_argument("--upper", metavar="B,...", help="upper bounds")
+    what = made.add_argument_group("what is claimed")
+    what.add_argument("--top1", action="store_true", help="the candidate decides as the reference")
+    what.add_argument("--confidence", metavar="D", help="it does so wherever the reference is at least so confident")
+    what.add_argument("--margin", metavar="T", help="it does so wherever the reference leads by at least T")
+    what.add_argument("--eps", metavar="E", help="no output differs by more than E")
+    what.add_argument("--norm", choices=("linf", "l1", "l2"), help="with --eps: how differences are summed up")
+    what.add_argument("--comparing", metavar="A,B", help="with --eps: only these outputs")
+    what.add_argument("--float32", action="store_true", help="it holds for what every float32 runtime computes")
+    add_effort(made.add_argument_group("how to run"))
+    shown = made.add_argument_group("what to show")
+    shown.add_argument("--format", choices=("human", "json"), default="human", help="text, or the result as JSON")
+    shown.add_argument("--spec", type=Path, metavar="FILE", help="write the spec to a new file instead of printing it")
+    shown.add_argument("--only-spec", action="store_true", help="print or write the spec and prove nothing")
+    shown.add_argument("--save-witness", type=Path, metavar="DIR", help="write the input that breaks the claim")
+    made.epilog = _EXAMPLES
+    made.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
+    """Run the command."""
+    options = Options(
+        timeout=arguments.timeout, threads=arguments.threads, domain=arguments.domain, lp=not arguments.no_lp
+    )
+    text = _spec(arguments)
+    if arguments.data is not None and arguments.scaler is None and arguments.takes is None:
+        err.print(Text.assemble(("note", "bold"), f": {_ASSUMED}"), soft_wrap=True)
+    if arguments.spec is not None:
+        write_new(arguments.spec, text)
+    if arguments.only_spec:
+        if arguments.spec is None:
+            out.file.write(text)
+        return ExitCode.AS_EXPECTED
+    try:
+        spec = loads(text, directory=_folder(arguments))
+    except SpecError as problem:
+        show(problem, err)
+        return ExitCode.BAD_INPUT
+    show_warnings(spec.warnings, err)
+    recall = recall_of(arguments, err)
+    began = perf_counter()
+    with LiveMonitor(err, 1) as monitor:
+        report = spec.run(spec.tasks, options, 1, monitor, recall)
+    for _, error in report.failures:
+        if not isinstance(error, EqspecError):
+            raise error
+        err.print(Text.assemble(("error", "bold red"), f": {error}"), soft_wrap=True)
+    if arguments.format == "json":
+        out.file.write(json.to_text(report) + "\n")
+    else:
+        _show(report, perf_counter() - began, out)
+        if arguments.spec is None:
+            out.print(Text("As a spec (--spec FILE writes it):\n", "bold"), soft_wrap=True)
+            out.file.write(text)
+        else:
+            err.print(Text(f"wrote {arguments.spec}"), soft_wrap=True)
+    if arguments.save_witness is not None and (saved := save_witnesses(report, arguments.save_witness)):
+        err.print(Text(f"saved {len(saved)} in {arguments.save_witness}"), soft_wrap=True)
+    advise(recall, report, err)
+    return exit_code([report], bad_input=False)
+
+
+def _spec(arguments: argparse.Namespace) -> str:
+    pair, inputs = read(arguments)
+    comparing = tuple(name.strip() for name in arguments.comparing.split(",")) if arguments.comparing else ()
+    where = Where(arguments.sigma, arguments.lower, arguments.upper)
+    claim = (arguments.eps, arguments.norm, comparing, arguments.top1, arguments.confidence, arguments.margin)
+    what = What(*claim, arguments.float32)
+    return str(draft(pair, inputs, where, what, _folder(arguments), arguments.timeout))
+
+
+def _folder(arguments: argparse.Namespace) -> Path:
+    """Where the spec lies, or would lie."""
+    return Path() if arguments.spec is None else Path(arguments.spec).parent
+
+
+def _show(report: Report, seconds: float, out: Console) -> None:
+    out.print(table.results_table(report))
+    out.print()
+    if any(result.witness for result in report):
+        out.print(table.witnesses(report))
+    out.print(table.summary(report, seconds, interrupted=report.interrupted, left_out=report.left_out), soft_wrap=True)
+    out.print()

@@ -1,0 +1,121 @@
+"""`eqspec verify-vnnlib`: answer a VNN-LIB file, on the command line of the competitions or of the standard."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from eqspec.cli.exit import ExitCode
+from eqspec.cli.tools.common import Commands, command, show, show_warnings
+from eqspec.cli.tools.vnnlib_import import add_networks, networks
+from eqspec.errors import EqspecError, InputError, SpecError
+from eqspec.vnnlib.answering import Answer, Answered, answer
+
+_EPILOG = """\
+the standard:     eqspec verify-vnnlib QUERY.vnnlib --network f=a.onnx --network g=b.onnx --timeout 60
+the competition:  eqspec verify-vnnlib [v1 CATEGORY] NETWORK QUERY.vnnlib RESULTS SECONDS
+                  NETWORK is a file, or a pair as in instances.csv: "[('f','a.onnx'),('g','b.onnx')]"
+
+The first line is sat, unsat, unknown, timeout ('timed-out' in the standard's form) or error; with sat, the assignment
+follows. Everything else goes to the standard error.
+
+exit codes: 0 answered, whatever the answer; 2 error: a file or an argument cannot be used; 130 interrupted"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    made = command(
+        commands,
+        "verify-vnnlib",
+        "answer a VNN-LIB file with sat, unsat or unknown",
+        "Answer a VNN-LIB 1.0 or 2.0 file: sat with an assignment, unsat if there provably is none, or unknown.",
+    )
+    made.add_argument("words", nargs="+", metavar="WORD", help="the query alone, or the competition's arguments")
+    add_networks(made)
+    made.add_argument("--timeout", type=float, metavar="S", help="seconds, reading included (default: no limit)")
+    made.add_argument("--threads", type=int, metavar="N", help="threads (default: one per core)")
+    made.add_argument("--as-real", action="store_true", help="read floating-point types as real numbers")
+    made.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the answer there too")
+    made.epilog = _EPILOG
+    made.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
+    """Run the command."""
+    results: Path | None = arguments.output
+    words: list[str] = arguments.words
+    if len(words) in (4, 6):
+        results = Path(words[-2])
+    try:
+        query, files, timeout = _asked(arguments)
+        found = answer(query, files, timeout=timeout, threads=arguments.threads, as_real=arguments.as_real)
+        show_warnings(found.warnings, err)
+    except SpecError as problem:
+        show(problem, err)
+        found = Answered(Answer.ERROR)
+    except EqspecError as problem:
+        err.print(Text.assemble(("error", "bold red"), f": {problem}"), soft_wrap=True)
+        found = Answered(Answer.ERROR)
+    except Exception:
+        _write("error", results, out)
+        raise
+    word: str = found.answer
+    if found.answer is Answer.TIMEOUT and len(words) == 1:
+        word = "timed-out"
+    _write(word if found.assignment is None else f"{word}\n{found.assignment.written()}", results, out)
+    if found.reason is not None:
+        err.print(Text(f"{word}: {found.reason}"), soft_wrap=True)
+    if found.interrupted:
+        return ExitCode.INTERRUPTED
+    return ExitCode.BAD_INPUT if found.answer is Answer.ERROR else ExitCode.AS_EXPECTED
+
+
+def _write(text: str, results: Path | None, out: Console) -> None:
+    out.file.write(text + "\n")
+    out.file.flush()
+    if results is not None:
+        try:
+            results.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot write {results}: {error.strerror}") from None
+
+
+def _asked(arguments: argparse.Namespace) -> tuple[Path, dict[str, Path], float | None]:
+    """The query, its networks and the seconds. InputError where they cannot be told from the arguments."""
+    words: list[str] = arguments.words
+    given = networks(arguments)
+    timeout: float | None = arguments.timeout
+    if len(words) == 1:
+        query = Path(words[0])
+    elif len(words) in (4, 6):
+        if given:
+            raise InputError("the competition's arguments name the network; leave --network out")
+        if len(words) == 6 and words[0] != "v1":
+            raise InputError(f"version {words[0]!r} of the competition's command line is not known; v1 is")
+        network, path, _, seconds = words[-4:]
+        query, given = Path(path), _pair(network)
+        try:
+            timeout = float(seconds)
+        except ValueError:
+            raise InputError(f"{seconds!r} is no number of seconds") from None
+    else:
+        raise InputError(
+            f"{len(words)} arguments: give the query alone, or [v1 CATEGORY] NETWORK QUERY RESULTS SECONDS"
+        )
+    if timeout is not None and not timeout >= 0:
+        raise InputError(f"timeout = {timeout} is no time; give seconds, 0 or more")
+    return query, given, timeout
+
+
+def _pair(word: str) -> dict[str, Path]:
+    """The networks of an instance: a file, or a list of names and files."""
+    if not word.lstrip().startswith("["):
+        return {"f": Path(word)}
+    try:
+        return {str(name): Path(path) for name, path in ast.literal_eval(word)}
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        raise InputError(f"{word!r} is no list of networks; write [('f','a.onnx'),('g','b.onnx')]") from None

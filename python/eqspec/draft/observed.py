@@ -1,0 +1,73 @@
+"""How a pair behaves where somebody looked: the numbers that a first spec starts from. Nothing here proves anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqspec.tasks.task import Task
+
+_THRESHOLDS = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
+_USUAL = 0.9
+_ENOUGH = 0.1
+"""The share of inputs that a guard should admit."""
+MOST_ROWS = 5000
+
+
+@dataclass(frozen=True)
+class Observed:
+    """At N points: the distance of the outputs, the confidence of the reference, and whether both decide the same."""
+
+    distance: NDArray[np.float64]
+    confidence: NDArray[np.float64]
+    agree: NDArray[np.bool_]
+
+    @property
+    def agreement(self) -> float:
+        """The share of points where both decide the same."""
+        return float(self.agree.mean())
+
+    @property
+    def surest_difference(self) -> float:
+        """The highest confidence at which they decide differently; 0 if they never do."""
+        return float(self.confidence[~self.agree].max(initial=0.0))
+
+    def threshold(self) -> float:
+        """A confidence above every difference seen: the usual one, or less where hardly any point is that sure."""
+        free = [t for t in _THRESHOLDS if t > self.surest_difference]
+        wanted = next((t for t in free if t >= _USUAL), _THRESHOLDS[-1])
+        if self.share_above(wanted) >= _ENOUGH:
+            return wanted
+        return next((t for t in reversed(free) if t < wanted and self.share_above(t) >= _ENOUGH), wanted)
+
+    def share_above(self, threshold: float) -> float:
+        """The share of points where the reference is at least so confident."""
+        return float(np.mean(self.confidence >= threshold))
+
+    def tolerance(self) -> float:
+        """Twice the largest distance seen, rounded up to one digit; a millionth if there was none."""
+        largest = 2 * float(self.distance.max())
+        if largest == 0:
+            return 1e-6
+        step = 10.0 ** np.floor(np.log10(largest))
+        return float(f"{np.ceil(largest / step) * step:.0e}")
+
+
+def observe(task: Task, raw: NDArray[np.float64] | None) -> Observed:
+    """Both networks at rows (N, I) in raw units, or, without any, at points drawn from the box of the task."""
+    if raw is None:
+        drawn = np.random.default_rng(0).uniform(size=(1000, len(task.lower)))
+        points = task.lower + drawn * (task.upper - task.lower)
+    else:
+        centre, scale = (np.array([float(x) for x in numbers]) for numbers in (task.space.centre, task.space.scale))
+        points = (raw[np.linspace(0, len(raw) - 1, min(len(raw), MOST_ROWS)).astype(int)] - centre) / scale
+    points = np.ascontiguousarray(points)
+    reference, candidate = task.reference.evaluate(points), task.candidate.evaluate(points)
+    distance = np.abs(candidate - reference).max(axis=1)
+    if task.space.decide == "min":
+        reference, candidate = -reference, -candidate
+    weights = np.exp(reference - reference.max(axis=1, keepdims=True))
+    agree = np.argmax(reference, axis=1) == np.argmax(candidate, axis=1)
+    return Observed(distance, 1 / weights.sum(axis=1), agree)

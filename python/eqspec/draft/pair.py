@@ -1,0 +1,66 @@
+"""The two networks that are to be compared, and what a spec calls them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from re import sub
+
+from eqspec.errors import InputError
+from eqspec.networks import Network, read_network
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two networks with as many inputs and outputs, and their names."""
+
+    reference: Network
+    candidate: Network
+    reference_name: str
+    candidate_name: str
+
+    @property
+    def inputs(self) -> int:
+        """How many numbers both take."""
+        return self.reference.input_size
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers both answer."""
+        return self.reference.output_size
+
+
+def read_pair(reference: str, candidate: str) -> Pair:
+    """Read both files. NetworkError where one cannot be used, InputError where they do not fit together."""
+    first, second = read_network(reference), read_network(candidate)
+    for what, one, other in (
+        ("inputs", first.input_size, second.input_size),
+        ("outputs", first.output_size, second.output_size),
+    ):
+        if one != other:
+            raise InputError(
+                f"{reference} has {one} {what}, but {candidate} has {other}; only networks of the same inputs and "
+                "outputs can be compared"
+            )
+    names = (identifier(Path(reference).stem), identifier(Path(candidate).stem))
+    if names[0] == names[1]:
+        names = ("reference", "candidate")
+    return Pair(first, second, *names)
+
+
+def identifier(text: str) -> str:
+    """The text as a name of the language: letters, digits and _, not starting with a digit."""
+    name = sub(r"\W+", "_", text).strip("_")
+    return name if name and not name[0].isdigit() else f"n{name}"
+
+
+def path_from(folder: Path, file: str) -> str:
+    """A file as a spec in a folder names it. InputError where the language cannot write such a path."""
+    try:
+        written = Path(os.path.relpath(file, folder)).as_posix()
+    except ValueError:  # on another drive
+        written = Path(file).absolute().as_posix()
+    if '"' in written or "\n" in written:
+        raise InputError(f"a spec cannot name the file {file!r}; rename it without quotes and line ends")
+    return written

@@ -1,0 +1,49 @@
+"""Tries on which region a claim can be proved in a short time, from small regions to large ones.
+
+What is found only chooses the numbers of a first spec; the verdicts are those of `eqspec check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.run import Options, Runner
+from eqspec.tasks.task import Task
+
+
+@dataclass(frozen=True)
+class Probed:
+    """The largest size that was proved, with its seconds, and the next one that was not, with the verdict there.
+
+    `empty` says that the condition was met nowhere on the smaller regions.
+    """
+
+    proved: str | None = None
+    seconds: float = 0.0
+    failed: str | None = None
+    verdict: Verdict | None = None
+    empty: bool = False
+
+
+def probe(tasks_at: Callable[[str], Sequence[Task]], sizes: Sequence[str], seconds: float) -> Probed:
+    """Try one size after the other until one is not proved or the time is over."""
+    runner, ends = Runner(), perf_counter() + seconds
+    found = Probed()
+    for size in sizes:
+        began = perf_counter()
+        if began >= ends:
+            break
+        results = [_run(runner, task, ends) for task in tasks_at(size)]
+        undone = next((r for r in results if r.verdict is not Verdict.EQUIVALENT), None)
+        if undone is not None:
+            return Probed(found.proved, found.seconds, size, undone.verdict, found.empty)
+        vacuous = all(result.vacuous for result in results)
+        found = Probed(empty=True) if vacuous else Probed(size, perf_counter() - began)
+    return found
+
+
+def _run(runner: Runner, task: Task, ends: float) -> Result:
+    return runner.run(task, options=Options(timeout=max(0.0, ends - perf_counter())))

@@ -1,0 +1,64 @@
+"""What the command line and the configuration file of pytest say about specs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pytest
+
+from eqspec.errors import InputError
+from eqspec.pytest_plugin import UNKNOWN
+from eqspec.tasks.run import Options
+from eqspec.tasks.task import Budget
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`unknown` is one of fail, xfail, skip; `params` override those of the specs."""
+
+    options: Options
+    unknown: str
+    params: dict[str, str]
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> Settings:
+        """The settings of a run; UsageError if they make no sense, which ends it before anything is tested."""
+        unknown = _given(config, "eqspec_unknown") or "fail"
+        if unknown not in UNKNOWN:
+            raise pytest.UsageError(f"eqspec_unknown = {unknown}; one of {', '.join(UNKNOWN)}")
+        timeout, threads = _number(config, "eqspec_timeout", float), _number(config, "eqspec_threads", int)
+        try:
+            options = Options(timeout=timeout, threads=threads)
+        except InputError as problem:
+            raise pytest.UsageError(f"eqspec: {problem}") from None
+        return cls(options, unknown, dict(map(_param, config.getoption("eqspec_param"))))
+
+    def options_for(self, budget: Budget) -> Options:
+        """The options for a task. Workers of pytest-xdist share the cores, unless somebody says how many threads."""
+        workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+        return self.options if workers == 1 else self.options.share(budget.threads, workers)
+
+
+def _given(config: pytest.Config, name: str) -> str | None:
+    given = config.getoption(name)
+    return str(config.getini(name)) or None if given is None else str(given)
+
+
+def _number(config: pytest.Config, name: str, kind: Callable[[str], T]) -> T | None:
+    text = _given(config, name)
+    try:
+        return None if text is None else kind(text)
+    except ValueError:
+        raise pytest.UsageError(f"--{name.replace('_', '-')}: {text!r} is no number") from None
+
+
+def _param(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise pytest.UsageError(f"--eqspec-param: {text!r} is no NAME=VALUE")
+    return name.strip(), value.strip()

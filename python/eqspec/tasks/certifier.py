@@ -1,0 +1,19 @@
+"""What a runner asks of whoever makes certificates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from eqspec.tasks.result import Result
+from eqspec.tasks.task import Task
+
+
+class Certifier(Protocol):
+    """Names a file for the record of each search, and makes what can be made of it. Called from any thread."""
+
+    def record(self, task: Task) -> Path:
+        """A new file for the search of a task."""
+
+    def certify(self, task: Task, result: Result) -> None:
+        """The search is over."""

@@ -1,0 +1,42 @@
+"""How far the outputs of a pair lie apart at random inputs of a region: what a proved bound can be held against.
+
+Floating point and chance: nothing here proves or refutes anything.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eqspec.tasks import core
+from eqspec.tasks.observed import Sampled
+from eqspec.tasks.task import Task
+from eqspec.tasks.words import approximately
+
+_WORK = 5e6
+"""Multiplications that may be spent: some milliseconds."""
+_FEWEST, _MOST = 16, 1024
+_BINS = 24
+
+
+def sample(task: Task, pair: core.Pair) -> Sampled | None:
+    """Differences at the same inputs every time; None if no input that was drawn lies in the region."""
+    layers = [*task.reference.layers, *task.candidate.layers]
+    size = max(1, sum(layer.weight.size for layer in layers))
+    points = int(np.clip(_WORK / size, _FEWEST, _MOST))
+    inputs = np.random.default_rng(0).uniform(size=(points, len(task.lower)))
+    # In this form nothing overflows, however wide the region.
+    inputs = np.clip(task.lower * (1.0 - inputs) + task.upper * inputs, task.lower, task.upper)
+    with np.errstate(all="ignore"):
+        for constraint in task.constraints:
+            coefficients = np.array([approximately(a) for a in constraint.coefficients])
+            inputs = inputs[inputs @ coefficients <= approximately(constraint.bound)]
+        reference, candidate = core.evaluate(pair, np.ascontiguousarray(inputs))
+        apart = np.abs(candidate - reference)
+    apart = apart[np.isfinite(apart).all(axis=1)]
+    if not len(apart):
+        return None
+    furthest = apart.max(axis=1)
+    shares = furthest / (float(furthest.max()) or 1.0)  # np.histogram fails where the greatest is denormal
+    counts = np.bincount(np.minimum((_BINS * shares).astype(np.intp), _BINS - 1), minlength=_BINS)
+    largest = dict(zip(task.space.outputs, apart.max(axis=0).tolist(), strict=True))
+    return Sampled(len(apart), largest, tuple(counts.tolist()))

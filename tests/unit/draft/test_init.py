@@ -1,0 +1,193 @@
+"""`eqspec init`: the spec it writes reads, checks as it says, and says truly where its parts come from."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import eqspec
+from eqspec.cli import main
+from eqspec.spec.formatting import formatted
+from eqspec.tasks.property import Confidence, Epsilon
+from eqspec.tasks.task import Task
+from small_specs import write_onnx
+from unit.draft.small_pairs import write_pair
+
+
+def init(capsys: pytest.CaptureFixture[str], folder: Path, *options: str, code: int = 0) -> str:
+    """The spec that is written, or what is said instead."""
+    spec = folder / "first.eqspec"
+    pair = [str(folder / "full.onnx"), str(folder / "small.onnx")]
+    found = main(["init", *pair, "-o", str(spec), *options])
+    err = capsys.readouterr().err
+    assert found == code, err
+    return spec.read_text() if code == 0 else " ".join(err.split())
+
+
+def compiled(text: str, folder: Path) -> tuple[Task, ...]:
+    """Its tasks; it has the one style."""
+    assert formatted(text) == text
+    return eqspec.loads(text, directory=folder).tasks
+
+
+def remarks(text: str) -> str:
+    """The comments as one line."""
+    return " ".join(line.removeprefix("#").strip() for line in text.splitlines() if line.startswith("#"))
+
+
+def write_table(folder: Path, rows: np.ndarray, labels: list[str], names: str = "a,b,c,kind") -> str:
+    lines = [",".join([*map(repr, row), label]) for row, label in zip(rows.tolist(), labels, strict=True)]
+    (folder / "table.csv").write_text("\n".join([names, *lines]) + "\n")
+    return str(folder / "table.csv")
+
+
+def test_names_scaler_and_classes_are_taken_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_pair(tmp_path)
+    (tmp_path / "range.json").unlink()
+    text = init(capsys, tmp_path, "--data", str(tmp_path / "train.csv"), "--probe", "0")
+    (task,) = compiled(text, tmp_path)
+    assert task.space.features == ("speed", "load", "all_")
+    assert task.space.outputs == ("left", "right")
+    assert task.space.centre == (2, 10, Fraction(1, 4))
+    assert isinstance(task.property, Confidence)
+    assert "scaler.json was found beside the networks" in remarks(text)
+    assert "1 incomplete rows left out" in remarks(text)
+    assert "Not tried" in remarks(text)
+
+
+def test_the_size_was_proved_and_the_next_was_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """f = x and g = 9/8 x, so at s they differ by s / 8."""
+    write_onnx(tmp_path / "full.onnx", [[1.0]], [0.0], ("batch", 1))
+    write_onnx(tmp_path / "small.onnx", [[1.125]], [0.0], ("batch", 1))
+    (tmp_path / "table.csv").write_text("x\n-1\n1\n")
+    text = init(capsys, tmp_path, "--data", str(tmp_path / "table.csv"), "--takes", "raw")
+    (task,) = compiled(text, tmp_path)
+    assert isinstance(task.property, Epsilon)
+    # Seen: a difference of 1/8 at the rows, so 2/8 rounded up to one digit is claimed; it breaks beyond x = 2.4.
+    assert task.property.eps == Fraction("0.3")
+    assert task.upper_exact == (2,)
+    assert "proved for s = 2 in" in remarks(text)
+    assert "for s = 3 there is an input where it does not hold" in remarks(text)
+    assert "one output, so it is a quantity" in remarks(text)
+    spec = tmp_path / "first.eqspec"
+    assert main(["check", str(spec)]) == 0
+    spec.write_text(spec.read_text().replace("near(2)", "near(3)"))
+    assert main(["check", str(spec)]) == 1
+
+
+@pytest.mark.parametrize("standardised", [True, False])
+def test_labels_tell_what_the_networks_take(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], standardised: bool
+) -> None:
+    """The class is 'high' above a load of 100; a network that compares with 0 takes standardised loads."""
+    rng = np.random.default_rng(7)
+    rows = np.column_stack([rng.uniform(0, 10, 40), rng.uniform(50, 150, 40), rng.uniform(3, 4, 40)])
+    rows[:, 1] += 100 - rows[:, 1].mean()
+    table = write_table(tmp_path, rows, ["high" if load > 100 else "low" for load in rows[:, 1]])
+    bias = [0.0, 0.0] if standardised else [-100.0, 100.0]
+    for name in ("full.onnx", "small.onnx"):
+        write_onnx(tmp_path / name, [[0.0, 1.0, 0.0], [0.0, -1.0, 0.0]], bias, ("batch", 3))
+    text = init(capsys, tmp_path, "--data", table, "--probe", "0")
+    (task,) = compiled(text, tmp_path)
+    assert task.reference_takes_raw is not standardised
+    assert "answers the class in" in remarks(text)
+    assert task.space.outputs == ("high", "low")
+
+
+def test_a_threshold_lies_above_every_difference_seen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """g swaps the classes where f's lead x is below 3: the reference is up to sigmoid(2.9) = 0.948 sure there."""
+    leads = np.linspace(-6, 6, 121)
+    write_onnx(tmp_path / "full.onnx", [[1.0], [0.0]], [0.0, 0.0], ("batch", 1))
+    write_onnx(tmp_path / "small.onnx", [[1.0], [0.0]], [-2.95, 0.0], ("batch", 1))
+    (tmp_path / "table.csv").write_text("lead\n" + "\n".join(f"{lead:.1f}" for lead in leads))
+    text = init(capsys, tmp_path, "--data", str(tmp_path / "table.csv"), "--takes", "raw", "--probe", "0")
+    (task,) = compiled(text, tmp_path)
+    assert isinstance(task.property, Confidence)
+    assert task.property.delta == Fraction("0.95")
+    assert "is at most 94.8 % sure" in remarks(text)
+
+
+def test_columns_that_never_change_stay_fixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_pair(tmp_path)
+    table = write_table(tmp_path, np.array([[1.0, 5.0, 0.0], [2.0, 5.0, 8.0]]), ["l", "r"])
+    for scaler in ([], ["--scaler", str(tmp_path / "range.json")]):
+        text = init(capsys, tmp_path, "--data", table, "--probe", "0", *scaler)
+        (task,) = compiled(text, tmp_path)
+        centre, scale = task.space.centre[1], task.space.scale[1]
+        assert [centre + scale * end for end in (task.lower_exact[1], task.upper_exact[1])] == [5, 5]
+        assert task.lower_exact[0] < task.upper_exact[0]
+        (tmp_path / "first.eqspec").unlink()
+
+
+def test_many_inputs_are_taken_around_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("full.onnx", "small.onnx"):
+        write_onnx(tmp_path / name, np.ones((2, 64)), [0.0, 1.0], ("batch", 64))
+    np.save(tmp_path / "images.npy", np.random.default_rng(1).uniform(0, 255, (5, 8, 8)))
+    text = init(capsys, tmp_path, "--data", str(tmp_path / "images.npy"), "--probe", "0", "--takes", "raw")
+    assert "shape     [64]" in text
+    assert [task.id for task in compiled(text, tmp_path)] == [f"decides[row={row}]" for row in (0, 2, 4)]
+
+
+def test_without_anything_the_user_is_told_what_to_fill_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_pair(tmp_path)
+    for name in ("scaler.json", "range.json"):
+        (tmp_path / name).unlink()
+    text = init(capsys, tmp_path)
+    assert compiled(text, tmp_path)
+    assert "replace it" in remarks(text)
+    assert "--data or --scaler would give names" in remarks(text)
+
+
+def test_a_minmax_scaler_gives_ranges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_pair(tmp_path)
+    text = init(capsys, tmp_path, "--scaler", str(tmp_path / "range.json"), "--probe", "0")
+    (task,) = compiled(text.replace("near(0.1)", "near(1)"), tmp_path)
+    assert [task.lower_exact, task.upper_exact] == [(0, 0, 0), (1, 1, 1)]
+
+
+def test_a_softmax_means_classes(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lhc = root / "specs" / "lhc"
+    spec = tmp_path / "first.eqspec"
+    pair = [str(lhc / "reference.onnx"), str(lhc / "pruned.onnx")]
+    assert main(["init", *pair, "--probe", "0", "-o", str(spec)]) == 0
+    assert "end in Softmax, so the outputs are classes" in remarks(spec.read_text())
+    (task,) = compiled(spec.read_text(), tmp_path)
+    assert list(task.space.centre) == [
+        Fraction(str(number)) for number in json.loads((lhc / "scaler.json").read_text())["mean"]
+    ]
+
+
+def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_pair(tmp_path)
+    (tmp_path / "first.eqspec").write_text("mine")
+    assert "is there already and is left as it is" in init(capsys, tmp_path, code=2)
+    assert (tmp_path / "first.eqspec").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("a,b\n1,2\n", "there are no 3 columns of numbers next to each other"),
+        ("a,b,c,d\n1,2,3,4\n", "there are 2 choices of 3 columns next to each other; say which with --columns"),
+        ("a,b,c\n", "has no rows of numbers"),
+        ("a,b,c\n1,2,\n", "every row of"),
+        ("a,b,c\n" + "1,2,3\n" * 60 + "1,oops,3\n", "row 60, column 'b': 'oops' is no number"),
+        ("a,a,c\n1,2,3\n", "names two columns 'a'"),
+    ],
+)
+def test_tables_that_do_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str], table: str, said: str) -> None:
+    write_pair(tmp_path)
+    (tmp_path / "table.csv").write_text(table)
+    assert said in init(capsys, tmp_path, "--data", str(tmp_path / "table.csv"), code=2)
+
+
+def test_an_index_column_is_not_an_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As pandas writes it: a first column without a name."""
+    write_pair(tmp_path)
+    (tmp_path / "table.csv").write_text(",a,b,c\n0,1,2,3\n1,4,5,7\n")
+    (task,) = compiled(init(capsys, tmp_path, "--data", str(tmp_path / "table.csv"), "--probe", "0"), tmp_path)
+    assert task.space.features == ("a", "b", "c")

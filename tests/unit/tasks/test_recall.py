@@ -1,0 +1,265 @@
+"""Results that are remembered, and searches that go on: for the same question only, and never without a replay."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eqspec.memory import Store
+from eqspec.tasks.monitor import Monitor
+from eqspec.tasks.property import Confidence, Epsilon, Margin, Property
+from eqspec.tasks.recall import Effort, Recall
+from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.run import Options, Runner
+from eqspec.tasks.task import Budget, LinearConstraint, Task
+from small_tasks import hard, identity, network, space, task
+
+SHIFTED = network((np.eye(2), [0.0, 0.25]))
+
+
+def close(eps: str = "0.3", **fields: Any) -> Task:
+    return task(identity(2), SHIFTED, Epsilon(eps), **fields)
+
+
+def slow(boxes: int) -> tuple[Task, Options]:
+    """A pair that needs some hundred boxes, and a limit on them."""
+    rng = np.random.default_rng(4)
+    layers = [(rng.normal(size=(m, n)), rng.normal(size=m)) for m, n in ((8, 3), (8, 8), (2, 8))]
+    other = [(w + 0.05 * rng.normal(size=w.shape), b) for w, b in layers]
+    return task(network(*layers), network(*other), Epsilon("1.1907"), id="slow"), Options(threads=1, boxes=boxes)
+
+
+class Memory:
+    """A store in a folder, asked by runners of their own, as by different processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.told: list[str] = []
+
+    def run(self, what: Task, options: Options | None = None, *, resume: bool = False, **more: Any) -> Result:
+        recall = Recall(Store(self.folder, tell=self.told.append), resume=resume, keep_every=0.05)
+        return Runner(options, recall).run(what, **more)
+
+    def entries(self, suffix: str) -> list[Path]:
+        return list(self.folder.rglob(f"*.{suffix}"))
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return Memory(tmp_path)
+
+
+@pytest.mark.parametrize("eps", ["0.3", "0.2"])
+def test_what_was_decided_is_remembered_whole(memory: Memory, eps: str) -> None:
+    first, second = memory.run(close(eps)), memory.run(close(eps))
+    assert (first.cached, second.cached) == (False, True)
+    assert first.verdict is (Verdict.EQUIVALENT if eps == "0.3" else Verdict.DIFFERENT)
+    assert replace(second, cached=False).to_json() == json.loads(json.dumps(first.to_json()))
+    assert not memory.told
+
+
+def test_names_and_places_are_those_of_today(memory: Memory) -> None:
+    memory.run(close("0.2"))
+    moved = replace(SHIFTED, source="elsewhere.onnx")
+    again = task(
+        identity(2),
+        moved,
+        Epsilon("0.2"),
+        id="other",
+        check="renamed",
+        candidate_name="small",
+        expected="different",
+        tags=("new",),
+        space=space(2, 2, features=("left", "right")),
+    )
+    result = memory.run(again)
+    assert result.cached
+    assert (result.id, result.check, result.expected, result.tags) == ("other", "renamed", "different", ("new",))
+    assert result.networks["candidate"]["path"] == "elsewhere.onnx"
+    assert "small" in result.claim
+    assert result.witness is not None
+    assert result.witness.features == ("left", "right")
+    assert result.as_expected is True
+
+
+CHANGED: list[Task] = [
+    close("0.31"),
+    task(identity(2), SHIFTED, Epsilon("0.3", "l1")),
+    task(identity(2), SHIFTED, Epsilon("0.3", "linf", (0,))),
+    task(identity(2), SHIFTED, Margin("0.3")),
+    task(identity(2), SHIFTED, Confidence("0.9")),
+    close(upper=[1, 2]),
+    close(constraints=(LinearConstraint((1, 1), 1),)),  # type: ignore[arg-type]
+    close(space=space(2, 2, scale=(2, 1))),
+    task(identity(2), network((np.eye(2), [0.0, np.nextafter(0.25, 1)])), Epsilon("0.3")),
+    task(SHIFTED, identity(2), Epsilon("0.3")),
+]
+
+
+@pytest.mark.parametrize("other", CHANGED, ids=lambda t: f"{t.property}")
+def test_another_question_is_another_entry(memory: Memory, other: Task) -> None:
+    memory.run(close())
+    assert not memory.run(other).cached
+
+
+def test_settings_that_the_way_depends_on_are_part_of_the_question(memory: Memory) -> None:
+    memory.run(close())
+    assert not memory.run(close(), Options(domain="paper")).cached
+    assert not memory.run(close(), Options(lp=False)).cached
+    assert memory.run(close(), Options(timeout=1.0, threads=1, boxes=7)).cached
+    assert memory.run(close(budget=Budget(memory=1 << 20))).cached
+
+
+def test_another_build_of_the_core_proves_again(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.run(close())
+    monkeypatch.setattr("eqspec.tasks.recall.build", lambda: "another")
+    assert not memory.run(close()).cached
+
+
+def test_a_witness_is_replayed_and_must_break_the_claim(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    true = memory.run(close("0.2"))
+    (path,) = memory.entries("result")
+    store, key = Store(memory.folder), path.stem
+    content = store.read("result", key)
+    assert content is not None
+    data = json.loads(content)
+    data["result"]["witness"]["normalised_exact"] = ["5", "0"]  # outside
+    store.write("result", key, json.dumps(data).encode())
+    again = memory.run(close("0.2"))
+    assert not again.cached
+    assert again.witness == true.witness
+    assert any("does not break the claim" in message for message in memory.told)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{}", b'{"result": {}, "effort": {}}', b'{"result": {"verdict": "equ']
+)
+def test_an_entry_of_another_shape_is_told_about_and_not_used(memory: Memory, content: bytes) -> None:
+    memory.run(close())
+    (path,) = memory.entries("result")
+    Store(memory.folder).write("result", path.stem, content)
+    assert not memory.run(close()).cached
+    assert len(memory.told) == 1
+    assert memory.run(close()).cached
+
+
+def test_damage_costs_a_run_and_nothing_else(memory: Memory) -> None:
+    memory.run(close())
+    (path,) = memory.entries("result")
+    path.write_bytes(path.read_bytes().replace(b'"equivalent"', b'"different" '))
+    assert not memory.run(close()).cached
+    assert "damaged" in memory.told[0]
+
+
+def test_undecided_counts_for_no_more_effort_than_was_spent(memory: Memory) -> None:
+    what, options = slow(40)
+    first = memory.run(what, options)
+    assert (first.verdict, first.reason) == (Verdict.UNKNOWN, Reason.BOXES)
+    assert memory.run(what, options).cached
+    assert memory.run(what, replace(options, boxes=30)).cached
+    assert not memory.run(what, replace(options, threads=2)).cached
+    more = memory.run(what, replace(options, boxes=60))
+    assert (more.cached, more.resumed, more.boxes) == (False, False, 60)
+    decided = memory.run(what, Options(threads=1))
+    assert decided.verdict is Verdict.EQUIVALENT
+    assert not decided.cached
+    # Decided is decided, whatever may be spent; and a run that gives up does not put it out.
+    assert memory.run(what, replace(options, boxes=1)).verdict is Verdict.EQUIVALENT
+
+
+def test_a_search_goes_on_where_it_stopped(memory: Memory) -> None:
+    what, options = slow(40)
+    straight = Runner(Options(threads=1)).run(what)
+    assert straight.verdict is Verdict.EQUIVALENT
+    assert straight.boxes > 200
+    legs, boxes = 0, 40
+    while True:
+        legs += 1
+        result = memory.run(what, replace(options, boxes=boxes), resume=True)
+        assert result.resumed is (legs > 1)
+        assert not result.cached
+        if result.verdict is not Verdict.UNKNOWN:
+            break
+        assert result.boxes == boxes
+        assert len(memory.entries("search")) == 1
+        boxes += 40
+    assert legs == -(-straight.boxes // 40)
+    same = ("verdict", "boxes", "splits", "certified_fraction", "stages", "vacuous", "initial_bound")
+    assert [getattr(result, name) for name in same] == [getattr(straight, name) for name in same]
+    assert not memory.entries("search")
+    assert not memory.entries("lock")
+    assert memory.run(what, options).cached
+
+
+def test_without_resume_a_search_begins_anew(memory: Memory) -> None:
+    what, options = slow(40)
+    memory.run(what, options)
+    assert memory.run(what, replace(options, boxes=50)).resumed is False
+    assert memory.run(what, replace(options, boxes=60), resume=True).resumed is True
+
+
+@pytest.mark.parametrize("change", ["flip", "cut", "other"])
+def test_a_state_that_cannot_be_used_is_told_about_and_the_search_begins_anew(memory: Memory, change: str) -> None:
+    what, options = slow(40)
+    memory.run(what, options)
+    (path,) = memory.entries("search")
+    whole = path.read_bytes()
+    if change == "flip":
+        path.write_bytes(whole[:-100] + bytes([whole[-100] ^ 1]) + whole[-99:])
+    elif change == "cut":
+        path.write_bytes(whole[: len(whole) // 2])
+    else:  # whole, sealed, and of another question: the core itself refuses it
+        Store(memory.folder).write("search", path.stem, b'{"seconds": 1.0}\n', b"eqspec search 1\n" + bytes(64))
+    result = memory.run(what, Options(threads=1), resume=True)
+    assert result.verdict is Verdict.EQUIVALENT
+    assert not result.resumed
+    assert len(memory.told) == 1
+
+
+def test_ctrl_c_keeps_what_is_left_and_no_result(memory: Memory) -> None:
+    class Impatient(Monitor):
+        def progress(self, task: Task, progress: object) -> None:
+            raise KeyboardInterrupt
+
+    stopped = memory.run(hard(), Options(threads=2, domain="paper"), monitor=Impatient())
+    assert stopped.reason is Reason.INTERRUPTED
+    assert not memory.entries("result")
+    assert len(memory.entries("search")) == 1
+    again = memory.run(hard(), Options(threads=1, domain="paper"), resume=True, monitor=Impatient())
+    assert again.resumed
+    assert again.boxes >= stopped.boxes
+    assert again.seconds > stopped.seconds
+    assert again.certified_fraction >= stopped.certified_fraction
+
+
+def test_a_short_run_does_not_replace_the_state_of_a_long_one(memory: Memory) -> None:
+    what, options = slow(40)
+    memory.run(what, options)
+    (path,) = memory.entries("search")
+    store = Store(memory.folder)
+    with store.search(path.stem) as saved:
+        assert saved is not None
+        loaded = saved.load()
+        assert loaded is not None
+        saved.keep({"seconds": 1e6}, loaded[1])
+    whole = path.read_bytes()
+    memory.run(what, replace(options, boxes=50))
+    assert path.read_bytes() == whole
+    memory.run(what, replace(options, boxes=50), resume=True)
+    assert path.read_bytes() != whole
+
+
+@pytest.mark.parametrize("claim", [Epsilon("0.3"), Margin("0.1")])
+def test_efforts_compare_in_everything(claim: Property) -> None:
+    effort = Effort(10.0, 2, 100)
+    assert effort.within(effort)
+    for name in ("timeout", "threads", "boxes"):
+        more = replace(effort, **{name: float("inf")})
+        assert effort.within(more)
+        assert not more.within(effort)
+        assert Effort.from_json(json.loads(json.dumps(more.to_json()))) == more
