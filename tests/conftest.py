@@ -10,6 +10,9 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# A test must run what it says, and leave nothing behind: results are kept only where a test asks for it.
+os.environ["EQSPEC_CACHE"] = "off"
+
 settings.register_profile("fast", max_examples=60, deadline=None, derandomize=True)
 settings.register_profile("slow", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))

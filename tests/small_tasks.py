@@ -79,3 +79,12 @@ def hard(seed: int = 0) -> Task:
     layers = [(rng.normal(size=s), rng.normal(size=s[0])) for s in sizes]
     other = [(w + 1e-3 * rng.normal(size=w.shape), b) for w, b in layers]
     return task(network(*layers), network(*other), Epsilon("9"), id=f"hard[seed={seed}]", check="hard")
+
+
+def undecided_task() -> Task:
+    """One of few inputs that takes hundreds of boxes, each of them quickly bounded."""
+    rng = np.random.default_rng(5)
+    sizes = [(12, 4), (12, 12), (2, 12)]
+    layers = [(rng.normal(size=s), rng.normal(size=s[0])) for s in sizes]
+    other = [(w + 1e-2 * rng.normal(size=w.shape), b) for w, b in layers]
+    return task(network(*layers), network(*other), Epsilon("0.9"), id="slow", check="slow")

@@ -93,6 +93,7 @@ check_clause = st.one_of(
     st.builds(ast.For, name, expression),
     st.builds(ast.Find, name, name, range_, st.none() | expression),
     st.builds(ast.Expect, name, st.none() | comparison),
+    st.builds(ast.Arithmetic, name),
     st.builds(ast.Tags, st.lists(name, min_size=1, max_size=3).map(tuple)),
     budget,
 )

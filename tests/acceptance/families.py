@@ -80,6 +80,8 @@ def run(family: Family, options: Options, done: dict[str, dict[str, Any]], log: 
                     "seconds": result.seconds,
                     "boxes": result.boxes,
                     "lps": result.lps,
+                    "stages": dict(result.stages),
+                    "effort": dict(result.effort),
                     "certified_fraction": result.certified_fraction,
                     "published": query.published.verdict if query.published else None,
                     "settings": settings_of(options),

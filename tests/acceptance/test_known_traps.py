@@ -8,13 +8,25 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from acceptance.every_mode import (
+    DOMAINS,
+    SMALLEST,
+    Array,
+    LpAnswer,
+    Weights,
+    layer,
+    modes,
+    pair,
+    refuse,
+    settings,
+    verdicts,
+)
 from eqspec import _core
 from eqspec.lp import HighsSolver
 from eqspec.networks.network import Network
@@ -22,57 +34,7 @@ from eqspec.tasks.property import Confidence, Epsilon, Linear, Top1
 from eqspec.tasks.result import Verdict
 from eqspec.tasks.rounding import float_above, float_below
 from eqspec.tasks.run import Options, Runner
-from eqspec.tasks.task import Domain
 from small_tasks import network, task
-
-Array = NDArray[np.float64]
-Weights = list[tuple[Array, Array]]
-LpAnswer = tuple[Array, Array, Array | None]
-
-DOMAINS: tuple[Domain, ...] = ("shared", "paper", "naive")
-SMALLEST = 5e-324
-
-
-def pair(reference: Weights, candidate: Weights) -> _core.Pair:
-    """Exact weights for the core."""
-    return _core.Pair(*([(w, b, None, None) for w, b in layers] for layers in (reference, candidate)))
-
-
-def layer(weight: Sequence[Sequence[float]], bias: Sequence[float] | None = None) -> tuple[Array, Array]:
-    """A layer, without bias unless given."""
-    matrix = np.array(weight, np.float64)
-    return matrix, np.zeros(len(matrix)) if bias is None else np.array(bias, np.float64)
-
-
-def refuse(_: Array) -> bool:
-    """Believes no counterexample."""
-    return False
-
-
-def settings(**given: object) -> _core.Settings:
-    """Few boxes on one thread, unless told otherwise."""
-    return _core.Settings(**({"boxes": 40, "threads": 1} | given))  # type: ignore[arg-type]
-
-
-def modes() -> Iterator[dict[str, object]]:
-    """Every combination of what can be switched."""
-    for domain, lp, contract in itertools.product(DOMAINS, (True, False), (True, False)):
-        yield {"domain": domain, "lp": lp, "contract": contract}
-
-
-def verdicts(
-    networks: _core.Pair,
-    box: tuple[Array, Array],
-    claim: _core.Property,
-    answer: Callable[..., list[LpAnswer]] | None = None,
-    **given: object,
-) -> set[str]:
-    """What the core says in every mode when no counterexample is believed."""
-    answer = answer or HighsSolver().answer
-    return {
-        _core.solve(networks, *box, claim, settings(**mode, **given), answer_lps=answer, confirm=refuse).verdict
-        for mode in modes()
-    }
 
 
 def random_pair(rng: np.random.Generator, inputs: int) -> tuple[Weights, Weights]:

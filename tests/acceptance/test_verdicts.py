@@ -7,6 +7,7 @@ fast one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from acceptance import published
 from acceptance.families import contradicts
 from acceptance.published import Query
+from eqspec.networks import in_float32
 from eqspec.tasks.property import Epsilon, exact
 from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.run import Options, Runner
@@ -109,3 +111,29 @@ def onnx_outputs(path: Path, point: NDArray[np.float64]) -> NDArray[np.float64]:
     shape = [size if isinstance(size, int) and size > 0 else 1 for size in given.shape]
     (outputs,) = session.run(None, {given.name: point.astype(np.float32).reshape(shape)})
     return np.asarray(outputs, np.float64).ravel()
+
+
+def test_lhc_in_float32(shared: Path) -> None:
+    """What every float32 runtime may round changes no verdict of the family's quick queries."""
+    queries = [
+        replace(
+            query,
+            task=replace(
+                query.task, reference=in_float32(query.task.reference), candidate=in_float32(query.task.candidate)
+            ),
+        )
+        for query in published.lhc(shared)
+    ]
+    pairs = results(queries, Options(threads=1, boxes=200))
+    assert all(result.claim.endswith("in float32") for _, result in pairs)
+    assert decided(pairs) == len(queries) == 8
+
+
+def test_acas_in_float32(shared: Path) -> None:
+    """Seven layers stretch the worst case of rounding beyond the limit; where neurons are inactive it ends there."""
+    query = next(q for q in published.acas(shared) if "eps=0.05]" in q.name)
+    rounded = replace(
+        query.task, reference=in_float32(query.task.reference), candidate=in_float32(query.task.candidate)
+    )
+    result = Runner(Options(threads=1, boxes=4000)).run(rounded)
+    assert result.verdict is Verdict.EQUIVALENT

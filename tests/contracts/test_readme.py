@@ -15,7 +15,9 @@ import pytest
 
 import eqspec
 
+ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "specs/README.md", "tests/README.md")
+PAGES = [str(page.relative_to(ROOT)) for page in sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(document: Path, language: str) -> list[str]:
@@ -125,9 +127,15 @@ def test_the_witness_shown_breaks_the_claim(root: Path) -> None:
     assert gap == pytest.approx(float(lead), abs=1e-4)
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", [*DOCUMENTS, *PAGES])
 def test_links_lead_somewhere(root: Path, name: str) -> None:
     document = root / name
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8")):
-        if "://" not in target:
-            assert (document.parent / target).exists(), f"{name} links to {target}"
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", document.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        found = document.parent / target if target else document
+        assert found.exists(), f"{name} links to {target}"
+        if anchor and found.suffix == ".md":
+            headings = re.findall(r"^#+ (.*)$", found.read_text(encoding="utf-8"), flags=re.MULTILINE)
+            anchors = [re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings]
+            assert anchor in anchors, f"{name} links to {target}#{anchor}; there are {anchors}"

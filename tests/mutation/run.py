@@ -193,7 +193,7 @@ def main() -> int:
             crate = Path(folder) / "crate"
             target = (options.target or Path(folder) / "target").resolve()
             crate.mkdir()
-            for name in ("Cargo.toml", "Cargo.lock", "rust", "tests/rust"):
+            for name in ("Cargo.toml", "Cargo.lock", "rust", "tests/rust", "benches/core"):
                 source = ROOT / name
                 (shutil.copytree if source.is_dir() else shutil.copy)(source, crate / name)
             for mutant in [UNCHANGED, *mutants]:

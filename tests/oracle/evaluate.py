@@ -59,8 +59,8 @@ def _guarded(claim: Top1 | Margin | Confidence, f: Sequence[Fraction], k: int) -
 
 
 def confidence_exceeds(f: Sequence[Fraction], k: int, delta: Fraction) -> bool:
-    """softmax_k(f) >= delta, in 60 digits."""
+    """softmax_k(f) >= delta, in 60 digits; by the sum of exponentials, which is exact where all scores are equal."""
     with localcontext() as context:
         context.prec = 60
         powers = [(Decimal((y - f[k]).numerator) / (y - f[k]).denominator).exp() for y in f]
-        return Fraction(1 / sum(powers)) >= delta
+        return Fraction(sum(powers)) * delta <= 1  # exact where all scores are equal

@@ -92,6 +92,16 @@ def query(seed: int, kind: Claim, number: int) -> Query:
     rng = np.random.default_rng([seed, 2 + CLAIMS.index(kind), number])
     pair, oracle = known(seed)
     offset = Fraction(str(rng.choice(_OFFSETS))) if rng.random() < 0.97 else ZERO
+    asked = ask(rng, kind, pair, oracle, offset)
+    domain: Domain = ("shared", "paper", "naive")[int(rng.choice(3, p=[0.5, 0.3, 0.2]))]
+    return replace(asked, domain=domain, threads=int(rng.integers(1, 3)), lp=bool(rng.random() < 0.8))
+
+
+def ask(rng: Random, kind: Claim, pair: Pair, oracle: Oracle, offset: Fraction) -> Query:
+    """A query of a kind, its threshold this far (as a share of it) from where the claim turns.
+
+    Decisions are asked about the pair with other output biases, so that f and g disagree somewhere, or hardly.
+    """
     excuse: Excuse | None = None
     match kind:
         case "epsilon":
@@ -112,8 +122,7 @@ def query(seed: int, kind: Claim, number: int) -> Query:
         excuse = "border"
     elif not oracle.pieces and any(constraint.strict for constraint in pair.constraints):
         excuse = "closure"
-    domain: Domain = ("shared", "paper", "naive")[int(rng.choice(3, p=[0.5, 0.3, 0.2]))]
-    return Query(pair, oracle, claim, breaks, excuse, domain, int(rng.integers(1, 3)), bool(rng.random() < 0.8))
+    return Query(pair, oracle, claim, breaks, excuse, "shared", 1, True)
 
 
 def _epsilon(rng: Random, oracle: Oracle, offset: Fraction) -> tuple[Property, bool]:

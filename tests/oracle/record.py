@@ -18,16 +18,8 @@ from oracle.queries import Query, oracle_of
 
 def write(asked: Query) -> str:
     """The query as JSON. Rationals are text, floats their shortest decimals."""
-    pair = asked.pair
-    written = {
-        "claim": {"kind": type(asked.claim).__name__, **asdict(asked.claim)},
-        "kind": pair.kind,
-        "reference": [[weight.tolist(), bias.tolist()] for weight, bias in pair.reference],
-        "candidate": [[weight.tolist(), bias.tolist()] for weight, bias in pair.candidate],
-        "lower": pair.lower,
-        "upper": pair.upper,
-        "constraints": [asdict(constraint) for constraint in pair.constraints],
-        "decide": pair.decide,
+    written = pair_record(asked.pair) | {
+        "claim": claim_record(asked.claim),
         "settings": {"domain": asked.domain, "threads": asked.threads, "lp": asked.lp},
         "breaks": asked.breaks,
         "excuse": asked.excuse,
@@ -38,7 +30,32 @@ def write(asked: Query) -> str:
 def read(text: str) -> Query:
     """The query that `write` wrote, with its truth found anew."""
     data = json.loads(text)
-    pair = Pair(
+    pair, claim = read_pair(data), read_claim(data["claim"])
+    oracle = oracle_of(pair)
+    return Query(pair, oracle, claim, oracle.breaks(claim), data["excuse"], **data["settings"])
+
+
+def pair_record(pair: Pair) -> dict[str, Any]:
+    """A pair and its region; rationals are left to `str`."""
+    return {
+        "kind": pair.kind,
+        "reference": [[weight.tolist(), bias.tolist()] for weight, bias in pair.reference],
+        "candidate": [[weight.tolist(), bias.tolist()] for weight, bias in pair.candidate],
+        "lower": pair.lower,
+        "upper": pair.upper,
+        "constraints": [asdict(constraint) for constraint in pair.constraints],
+        "decide": pair.decide,
+    }
+
+
+def claim_record(claim: Property) -> dict[str, Any]:
+    """A claim; rationals are left to `str`."""
+    return {"kind": type(claim).__name__, **asdict(claim)}
+
+
+def read_pair(data: dict[str, Any]) -> Pair:
+    """The pair of a record."""
+    return Pair(
         data["kind"],
         _layers(data["reference"]),
         _layers(data["candidate"]),
@@ -50,11 +67,9 @@ def read(text: str) -> Query:
         ),
         data["decide"],
     )
-    claim, oracle = _claim(data["claim"]), oracle_of(pair)
-    return Query(pair, oracle, claim, oracle.breaks(claim), data["excuse"], **data["settings"])
 
 
-def _claim(data: dict[str, Any]) -> Property:
+def read_claim(data: dict[str, Any]) -> Property:
     match data["kind"]:
         case "Epsilon":
             chosen = data["outputs"]

@@ -64,11 +64,13 @@ def decide(tmp_path: Path, f: Affine, g: Affine, check: str, *, space: str = "",
     return run(tmp_path, f, g, check, space=space, networks=networks)[0]
 
 
-def at_the_edge(tmp_path: Path, f: Affine, g: Affine, check: str, space: str = "") -> bool:
-    """Whether the claim holds exactly at the origin; the verdict must not say the opposite."""
+def at_the_edge(tmp_path: Path, f: Affine, g: Affine, check: str, space: str = "", *, found: bool = True) -> bool:
+    """Whether the claim holds exactly at the origin; if not, that must be found, and else at least not be denied."""
     result, task = run(tmp_path, f, g, check, space=space)
     assert task is not None
     breaks = Replay(task).replay((Fraction(0), Fraction(0))) is not None
+    if breaks:
+        assert result.verdict is DIFFERENT
     assert result.verdict is not (EQUIVALENT if breaks else DIFFERENT)
     return not breaks
 
@@ -150,7 +152,8 @@ def test_confidence_of_one_half_includes_the_tie_of_two_classes(tmp_path: Path) 
 
 def test_a_confidence_that_every_input_has_is_top1(tmp_path: Path) -> None:
     f, g = constant(0, 0, 0), constant(0, 0, 1)
-    assert not at_the_edge(tmp_path, f, g, "g keeps top1 of f when confidence >= 1/3 on square")
+    check = "g keeps top1 of f when confidence >= 1/3 on square"
+    assert not at_the_edge(tmp_path, f, g, check)
 
 
 def test_strict_and_closed_inequalities_differ_at_the_bound(tmp_path: Path) -> None:

@@ -1,0 +1,218 @@
+"""Runs a document as a reader would: its blocks from top to bottom, in an empty folder.
+
+What a fenced block is, its first line says:
+
+- ```` ```sh ```` runs as written, and must end with 0, or with what `exit=1` behind it says. Lines with `pip install`,
+  and those that make or enter a virtual environment, are not run but held against what the package offers.
+- ```` ```text ```` that starts with `$ command` is a transcript: the command must print these words. Figures may
+  differ, and `...` stands for anything. Directly behind the block that runs this command it is the same run. Other
+  text is only shown.
+- ```` ```python ```` runs as a program, and its `print(x)  # y` lines must print y.
+- ```` ```eqspec ```` must be readable and in the one style. With `eqspec 1` at its head it is a whole spec, whose
+  checks are compiled where its files are there.
+- With `title="name"` a block of any language is written to that file instead.
+
+`<!-- files: specs/lhc -->` copies examples of the repository into the folder. Anything else is refused, so that nothing
+in a document is left untried.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import eqspec
+from eqspec.spec.formatting import formatted
+
+_BLOCK = re.compile(r"^( *)```(\w*)([^\n]*)\n(.*?)^\1```$|^<!-- files: ([^\n]*) -->$", re.MULTILINE | re.DOTALL)
+_NOT_RUN = re.compile(r"\s*(pip install|python3? -m venv|\. \.venv)\b")
+_FIGURE = re.compile(r"(?<![\w.])[-+]?\d[\d.]*(e[+-]?\d+)?")
+TIMEOUT = 300
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, what stands behind it, and its text."""
+
+    language: str
+    info: str
+    text: str
+
+    @property
+    def title(self) -> str | None:
+        """The file it is written to."""
+        found = re.search(r'title="([^"]+)"', self.info)
+        return found[1] if found else None
+
+    @property
+    def exit_code(self) -> int:
+        """What its last command must end with."""
+        found = re.search(r"exit=(\d+)", self.info)
+        return int(found[1]) if found else 0
+
+
+@dataclass(frozen=True)
+class Files:
+    """Examples of the repository that are copied, by their paths."""
+
+    paths: tuple[str, ...]
+
+
+def parts(document: Path) -> Iterator[Block | Files]:
+    """What is to be done, in order."""
+    for found in _BLOCK.finditer(document.read_text(encoding="utf-8")):
+        if found[5] is not None:
+            yield Files(tuple(found[5].split()))
+        else:
+            yield Block(found[2], found[3], re.sub(rf"^{found[1]}", "", found[4], flags=re.MULTILINE))
+
+
+def steps(document: Path) -> list[Block | Files]:
+    """The same, a command and its transcript being one step."""
+    found: list[Block | Files] = []
+    for part in parts(document):
+        before = found[-1] if found else None
+        if isinstance(part, Block) and isinstance(before, Block) and part.text.startswith(f"$ {before.text}"):
+            found[-1] = Block(part.language, before.info, part.text)
+        else:
+            found.append(part)
+    return found
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The commands `eqspec`, `pytest` and `python` are those of the tests, whether the package is installed or not."""
+    commands = folder / ".commands"
+    commands.mkdir(exist_ok=True)
+    plugin = "" if any(e.name == "eqspec" for e in entry_points(group="pytest11")) else " -p eqspec.pytest_plugin"
+    for name, module in (("eqspec", " -m eqspec"), ("pytest", f" -m pytest{plugin}"), ("python", "")):
+        script = commands / name
+        script.write_text(f'#!/bin/sh\nexec {sys.executable}{module} "$@"\n')
+        script.chmod(0o755)
+    package = str(Path(eqspec.__file__).parents[1])
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+        "PATH": os.pathsep.join([str(commands), os.environ["PATH"]]),
+        "PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")])),
+        "HOME": str(folder / ".home"),
+        "XDG_CACHE_HOME": str(folder / ".home" / ".cache"),
+        "COLUMNS": "120",
+        "NO_COLOR": "1",
+    }
+
+
+class Walk:
+    """A reader who does what a document says, in a folder of their own."""
+
+    def __init__(self, folder: Path, root: Path) -> None:
+        self.folder, self.root, self.ran = folder, root, 0
+        self._environment = environment(folder)
+        (folder / ".home").mkdir(exist_ok=True)
+
+    def do(self, part: Block | Files) -> None:
+        """One step; AssertionError where it is not as the document says."""
+        if isinstance(part, Files):
+            self._copy(part)
+        elif part.title is not None:
+            self._write(part.title, part)
+        elif part.language == "sh":
+            self._shell(part)
+        elif part.language == "python":
+            self._python(part.text)
+        elif part.language == "eqspec":
+            self._spec(part.text)
+        elif part.language == "text":
+            if part.text.startswith("$ "):
+                self._transcript(part)
+        else:
+            raise AssertionError(f"a block of {part.language!r} that nobody tries: {part.text[:60]!r}")
+
+    def _copy(self, files: Files) -> None:
+        for path in files.paths:
+            source = self.root / path
+            target = self.folder / source.name
+            shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+
+    def _write(self, name: str, block: Block) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text)
+        if block.language == "eqspec":
+            assert formatted(block.text) == block.text, f"{name} is not in the style of eqspec fmt"
+        elif block.language == "python":
+            compile(block.text, name, "exec")
+
+    def _shell(self, block: Block) -> None:
+        lines = [line for line in block.text.splitlines() if not _NOT_RUN.match(line)]
+        done = self._run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)])
+        assert done.returncode == block.exit_code, f"{block.text}\n{done.stdout}\n{done.stderr}"
+
+    def _python(self, text: str) -> None:
+        done = self._run([sys.executable, "-W", "error", "-c", text])
+        assert done.returncode == 0, f"{text}\n{done.stderr}"
+        promised = re.findall(r"^\s*print\(.*\)  # (.+)$", text, flags=re.MULTILINE)
+        assert done.stdout.splitlines() == promised, text
+
+    def _spec(self, text: str) -> None:
+        whole = text.startswith("eqspec 1\n")
+        file = text if whole else f"eqspec 1\n{text}"
+        assert formatted(file) == file, f"not in the style of eqspec fmt: {text}"
+        missing = [path for path in re.findall(r'"([^"\n]+\.\w+)"', text) if not (self.folder / path).exists()]
+        if whole and not missing:
+            assert eqspec.loads(file, directory=self.folder).tasks
+
+    def _transcript(self, block: Block) -> None:
+        command, _, shown = block.text.partition("\n")
+        done = self._run(["bash", "-euo", "pipefail", "-c", command.removeprefix("$ ")])
+        outcome = f"{block.text}\n--- printed ---\n{done.stdout}{done.stderr}"
+        assert done.returncode == block.exit_code, outcome
+        assert agree(words(shown), words(done.stdout)), outcome
+
+    def _run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+        self.ran += 1
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, figures replaced: times and witnesses differ from run to run."""
+    return _FIGURE.sub("N", text).split()
+
+
+def agree(shown: list[str], printed: list[str]) -> bool:
+    """Whether these words are printed, where `...` stands for any number of words."""
+    pieces: list[list[str]] = [[]]
+    for word in shown:
+        if word == "...":
+            pieces.append([])
+        else:
+            pieces[-1].append(word)
+    first, *middle = pieces
+    if printed[: len(first)] != first or not middle:
+        return printed == first
+    place, last = len(first), middle.pop()
+    for piece in middle:
+        place = next((i for i in range(place, len(printed)) if printed[i : i + len(piece)] == piece), -len(piece) - 1)
+        place += len(piece)
+        if place < 0:
+            return False
+    return len(printed) - len(last) >= place and (not last or printed[-len(last) :] == last)
+
+
+def not_run(document: Path) -> list[str]:
+    """The lines of shell blocks that are not run."""
+    blocks = (part for part in parts(document) if isinstance(part, Block) and part.language == "sh")
+    return [line.strip() for block in blocks for line in block.text.splitlines() if _NOT_RUN.match(line)]

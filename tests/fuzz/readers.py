@@ -1,0 +1,171 @@
+"""Everything that reads files which came from somewhere: a good file, ways to damage it, and what a reader may answer.
+
+A reader may refuse a file with one of our own errors, which say what is wrong. Anything else is a bug.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+import eqspec
+from eqspec.errors import EqspecError
+from eqspec.networks import read_network
+from eqspec.networks.onnx_reader import OPERATORS
+from eqspec.vnnlib.reading import read_text
+from fuzz.mutating import Random, damaged_bytes, damaged_model, damaged_text, one
+from unit.networks import test_operators
+from unit.networks.models import model, node
+
+REFUSALS = (EqspecError,)
+
+NNET = """// a comment
+2,2,1,3,
+2,3,1,
+0,
+-10.0,-10.0,
+10.0,10.0,
+5.0,0.5,7.5,
+2.0,1e1,373.9,
+0.1,2,
+-1.5,3e-2,
+4,-5,
+0.25,
+-.5,
+1,
+1,2,-3,
+0.125,
+"""
+SPEC = """eqspec 1
+space s {{
+  features  {features}
+  normalise zscore {scaler}
+  outputs   a, b
+}}
+network f = "f.onnx" in s
+network g = "g.onnx" in s
+region near(k) in s = {region}
+check c {{ prove g stays within 1/2 of f in l1  on near(k)  for k in [0.5, 1]  expect equivalent }}
+"""
+INLINE = ("a, b [ft]", "mean [1, 2] std [0.5, 1e-1]", "box { all within k sigma }")
+PLAIN = SPEC.format(features=INLINE[0], scaler=INLINE[1], region=INLINE[2])
+VNNLIB = """; a property
+(declare-const X_0 Real)
+(declare-const X_1 Real)
+(declare-const Y_0 Real)
+(declare-const Y_1 Real)
+(assert (>= X_0 -1.0))
+(assert (<= X_0 1))
+(assert (and (>= X_1 0) (<= X_1 0.5)))
+(assert (or (and (<= Y_0 Y_1) (>= Y_0 3.5)) (and (>= (- Y_1 Y_0) 0.25))))
+"""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """`damage` makes the content of the file `name` from a random generator; `read` reads it in its folder."""
+
+    name: str
+    damage: Callable[[Random], bytes]
+    read: Callable[[Path], object]
+
+
+@cache
+def models() -> list[onnx.ModelProto]:
+    """One for every operator, of old and new opsets."""
+    return [model(*case(opset), opset=opset) for case in test_operators.CASES.values() for opset in (6, 9, 13, 17)]
+
+
+def prepare(folder: Path) -> None:
+    """Two networks that specs in the folder name."""
+    for name in "fg":
+        proto = model([node("MatMul", ["x", "w"], "y")], {"w": np.ones((2, 2), np.float32)}, [1, 2])
+        (folder / f"{name}.onnx").write_bytes(proto.SerializeToString())
+
+
+def _graph(rng: Random) -> bytes:
+    while True:
+        try:
+            content: bytes = damaged_model(rng, one(rng, models()), list(OPERATORS)).SerializeToString()
+        except (ValueError, TypeError):  # protobuf itself does not take it
+            continue
+        return content
+
+
+def _bytes(rng: Random) -> bytes:
+    return damaged_bytes(rng, one(rng, models()).SerializeToString())
+
+
+def _spec_with(part: str, suffix: str, path: Path) -> object:
+    features, scaler, region = INLINE
+    match part:
+        case "scaler":
+            scaler = f'from "{path.name}"'
+        case "rows":
+            region = f'ball linf k around rows 0..1 of "{path.name}"'
+        case _:
+            features = f'from "{path.name}"'
+    assert path.suffix == suffix
+    text = SPEC.format(features=features, scaler=scaler, region=region)
+    return eqspec.loads(text, directory=path.parent)
+
+
+def _json(rng: Random) -> bytes:
+    return damaged_text(rng, json.dumps({"mean_": [1.5, 2], "scale_": [0.25, 1e-3], "n": 3})).encode("utf-8", "replace")
+
+
+def _csv(rng: Random) -> bytes:
+    text = one(rng, ("mean,std\n1.5,0.25\n2,1e-3\n", "a [m],b\n1,2\n3,4\n5,-1e2\n", "1;2\n3;4\n"))
+    return damaged_text(rng, text).encode("utf-8", "surrogatepass" if rng.random() < 0.1 else "replace")
+
+
+def _archive(rng: Random, **arrays: Any) -> bytes:
+    made = io.BytesIO()
+    np.savez(made, **arrays)
+    return damaged_bytes(rng, made.getvalue())
+
+
+def _array(rng: Random) -> bytes:
+    made = io.BytesIO()
+    arrays: list[NDArray[Any]] = [np.ones((3, 2)), np.array([[1, 2], [3, 4]], np.int8), np.array([["1", "2"]] * 2)]
+    np.save(made, one(rng, arrays))
+    return damaged_bytes(rng, made.getvalue())
+
+
+def _text_of(whole: str, rng: Random) -> bytes:
+    if rng.random() < 0.2:
+        return damaged_bytes(rng, whole.encode())
+    return damaged_text(rng, whole).encode("utf-8", "replace")
+
+
+READERS: dict[str, Reader] = {
+    "onnx graphs": Reader("n.onnx", _graph, read_network),
+    "onnx bytes": Reader(
+        "n.onnx", lambda rng: damaged_bytes(rng, one(rng, models()).SerializeToString()), read_network
+    ),
+    "nnet": Reader("n.nnet", partial(_text_of, NNET), read_network),
+    "spec": Reader("s.eqspec", partial(_text_of, PLAIN), eqspec.load),
+    "scaler json": Reader("t.json", _json, partial(_spec_with, "scaler", ".json")),
+    "scaler csv": Reader("t.csv", _csv, partial(_spec_with, "scaler", ".csv")),
+    "scaler npz": Reader(
+        "t.npz",
+        lambda rng: _archive(rng, mean=np.array([1.5, 2]), std=np.array([0.25, 1])),
+        partial(_spec_with, "scaler", ".npz"),
+    ),
+    "rows csv": Reader("t.csv", _csv, partial(_spec_with, "rows", ".csv")),
+    "rows npy": Reader("t.npy", _array, partial(_spec_with, "rows", ".npy")),
+    "rows npz": Reader("t.npz", lambda rng: _archive(rng, x=np.ones((3, 2))), partial(_spec_with, "rows", ".npz")),
+    "header csv": Reader("t.csv", _csv, partial(_spec_with, "header", ".csv")),
+    "vnnlib": Reader(
+        "p.vnnlib", partial(_text_of, VNNLIB), lambda path: read_text(path.read_text("utf-8", "replace"), path.name)
+    ),
+}

@@ -1,0 +1,94 @@
+"""A fixed slice of damaged files for every reader, and files made to do harm: no crash, no hang, no memory blow-up."""
+
+from __future__ import annotations
+
+import multiprocessing
+import queue
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from fuzz.apart import Answers, read
+from fuzz.hostile import HOSTILE
+from fuzz.limits import MOST_BYTES, TooSlowError, in_time, limited
+from fuzz.readers import PLAIN, READERS, prepare
+from fuzz.trying import attempt, outcome
+
+CASES = 60
+MOST_MEGABYTES = 1500
+"""That reading any hostile file may add, far below what they declare."""
+GOOD: dict[str, bytes] = {
+    "spec": PLAIN.encode(),
+    "scaler json": b'{"mean_": [1.5, 2], "scale_": [0.25, 1e-3]}',
+    "scaler csv": b"mean,std\n1.5,0.25\n2,1e-3\n",
+    "rows csv": b"1,2\n3,4\n",
+    "header csv": b"a [m],b\n1,2\n",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("fuzz")
+    prepare(made)
+    return made
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_damaged_files_are_read_or_refused(kind: str, folder: Path) -> None:
+    outcomes: Counter[str] = Counter()
+    with limited(MOST_BYTES):
+        for number in range(CASES):
+            found, path = attempt(kind, 0, number, folder)
+            assert found in ("read", "refused"), (number, path.read_bytes()[:2000])
+            outcomes[found] += 1
+    assert outcomes["refused"] > CASES / 5, outcomes
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_whole_files_are_read(kind: str, folder: Path) -> None:
+    """Otherwise all of the above is refused for some other reason than its damage."""
+    path = folder / READERS[kind].name
+    path.write_bytes(GOOD[kind])
+    assert outcome(kind, path) == "read"
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    """What the readers made of all hostile files, as far as they came."""
+    folder = tmp_path_factory.mktemp("hostile")
+    prepare(folder)
+    context = multiprocessing.get_context("spawn")
+    answers: multiprocessing.Queue[tuple[str, str, str, int]] = context.Queue()
+    process = context.Process(target=read, args=(folder, answers))
+    process.start()
+    found: Answers = {}
+    while len(found) < sum(map(len, HOSTILE.values())) and (process.is_alive() or not answers.empty()):
+        with suppress(queue.Empty):
+            kind, name, word, megabytes = answers.get(timeout=1)
+            found[kind, name] = (word, megabytes)
+    process.kill()
+    process.join()
+    return found
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, files in HOSTILE.items() for name in files])
+def test_files_made_to_do_harm_do_none(kind: str, name: str, answered: Answers) -> None:
+    assert (kind, name) in answered, f"died or hung after {list(answered)[-1:]}"
+    word, megabytes = answered[kind, name]
+    assert word in ("read", "refused")
+    assert megabytes < MOST_MEGABYTES
+
+
+def test_limits_are_limits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forever() -> None:
+        while True:
+            pass
+
+    with pytest.raises(TooSlowError), in_time(1):
+        forever()
+    with limited(MOST_BYTES), pytest.raises(MemoryError):
+        bytearray(MOST_BYTES)
+    monkeypatch.setitem(READERS, "nnet", READERS["nnet"].__class__("n.nnet", lambda _: b"", lambda _: 1 / 0))
+    assert attempt("nnet", 0, 0, folder)[0].startswith("ZeroDivisionError: division by zero in test_fuzz.py")

@@ -1,0 +1,182 @@
+"""A case: a claim about a pair whose truth is known, and one way of all to decide it; as text for `tests/regress/`.
+
+`breaks` is the truth (None where the oracle itself is not sure), found on the pair as it is here. How the engine sees
+the pair is a matter of the mode: over more inputs, with weights known only up to an error, by which channel.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields, replace
+from fractions import Fraction
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from eqspec import _core
+from eqspec.tasks.property import Property
+from eqspec.tasks.task import Domain
+from oracle.decide import Oracle
+from oracle.pairs import Pair
+from oracle.queries import Query, oracle_of
+from oracle.record import claim_record, pair_record, read_claim, read_pair
+
+Channel = Literal["refusing", "confirming", "runner", "spec"]
+CHANNELS: tuple[Channel, ...] = get_args(Channel)
+"""refusing: the core, and no counterexample is believed, so that only a proof can end the search.
+confirming: the core, and candidates are evaluated by the oracle. runner: as users run a task, replay included.
+spec: as a spec with files and another normalisation (or a runner, where the language has no words for it)."""
+
+Solver = Literal["highs", "noise", "none"]
+SOLVERS: tuple[Solver, ...] = get_args(Solver)
+"""Who answers linear programs: noise answers at random, and must not matter to the truth of a verdict."""
+
+
+STAGES_OFF = ("attack", "link", "entropy", "phases")
+"""What can be switched off besides linear programs and contraction."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """How a case is decided; every field is a dimension of the hunt.
+
+    `inputs` is the least number of free inputs over which the engine sees the pair (see `spreading`), `smudge` by
+    which share weights are moved and declared uncertain, `few_bytes` a budget of memory that is spent at once.
+    """
+
+    channel: Channel = "refusing"
+    domain: Domain = "shared"
+    threads: int = 1
+    lp: bool = True
+    contract: bool = True
+    contract_above: int = 8
+    boxes: int = 40
+    attack: bool = True
+    link: bool = True
+    entropy: bool = True
+    phases: bool = True
+    solver: Solver = "highs"
+    inputs: int = 0
+    smudge: float = 0.0
+    few_bytes: bool = False
+    seed: int = 0
+
+    def settings(self) -> _core.Settings:
+        """For the core."""
+        given: dict[str, Any] = {"memory": 1} if self.few_bytes else {}
+        return _core.Settings(
+            domain=self.domain,
+            threads=self.threads,
+            lp=self.lp,
+            contract=self.contract,
+            contract_above=self.contract_above,
+            attack=self.attack,
+            link=self.link,
+            entropy=self.entropy,
+            phases=self.phases,
+            boxes=self.boxes,
+            timeout=30.0,
+            **given,
+        )
+
+    def words(self) -> list[str]:
+        """What this is an example of."""
+        return [
+            self.channel,
+            f"domain {self.domain}",
+            f"{self.threads} threads",
+            "lp" if self.lp else "no lp",
+            "contract" if self.contract else "no contract",
+            f"solver {self.solver}",
+            f"inputs >= {self.inputs}" if self.inputs else "inputs as they are",
+            *(["contract always"] if self.contract and not self.contract_above else []),
+            *(f"no {word}" for word in STAGES_OFF if not getattr(self, word)),
+            *(["smudged"] if self.smudge else []),
+            *(["few bytes"] if self.few_bytes else []),
+        ]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A claim about a pair, its truth, and how to decide it. `relaxed`: it breaks on the polytope around a guard."""
+
+    pair: Pair
+    oracle: Oracle
+    claim: Property
+    breaks: bool | None
+    mode: Mode
+    relaxed: bool = False
+
+    @property
+    def query(self) -> Query:
+        """For the oracle's own checks."""
+        return Query(self.pair, self.oracle, self.claim, self.breaks, None, "shared", 1, True)
+
+    def with_pair(self, pair: Pair) -> Case:
+        """The same claim about another pair, its truth found anew."""
+        oracle = oracle_of(pair)
+        return replace(self, pair=pair, oracle=oracle, breaks=oracle.breaks(self.claim))
+
+    def with_claim(self, claim: Property) -> Case:
+        """Another claim about the same pair, its truth found anew."""
+        return replace(self, claim=claim, breaks=self.oracle.breaks(claim))
+
+
+def write(case: Case, complaint: str) -> str:
+    """The case as JSON, complete and exact, with what was wrong about it."""
+    record = {
+        "complaint": complaint,
+        "claim": claim_record(case.claim),
+        "mode": asdict(case.mode),
+        **pair_record(case.pair),
+    }
+    return json.dumps(record, default=str, indent=1) + "\n"
+
+
+def read(text: str) -> Case:
+    """The case that `write` wrote; modes that came later have their defaults."""
+    data = json.loads(text)
+    known = {field.name for field in fields(Mode)}
+    mode = Mode(**{name: value for name, value in data["mode"].items() if name in known})
+    pair, claim = read_pair(data), read_claim(data["claim"])
+    oracle = oracle_of(pair)
+    return Case(pair, oracle, claim, oracle.breaks(claim), mode)
+
+
+def random_mode(rng: np.random.Generator) -> Mode:
+    """Most cases on one thread with the strongest bounds; everything else often enough."""
+
+    def one(share: float) -> bool:
+        return bool(rng.random() < share)
+
+    inputs = int(rng.choice([0, 9, 66], p=[0.75, 0.22, 0.03]))
+    return Mode(
+        channel=CHANNELS[int(rng.choice(4, p=[0.5, 0.3, 0.16, 0.04]))],
+        domain=("shared", "paper", "naive")[int(rng.choice(3, p=[0.6, 0.2, 0.2]))],
+        threads=2 if one(0.15) else 1,
+        lp=one(0.75),
+        contract=one(0.75),
+        contract_above=0 if one(0.4) else 8,
+        attack=one(0.85),
+        link=one(0.9),
+        entropy=one(0.9),
+        phases=one(0.9),
+        boxes=int(rng.choice([1, 3, 10]) if inputs else rng.choice([1, 3, 10, 40])),
+        solver=SOLVERS[int(rng.choice(3, p=[0.85, 0.1, 0.05]))],
+        inputs=inputs,
+        smudge=float(rng.choice([2.0**-50, 2.0**-20, 2.0**-8])) if one(0.08) else 0.0,
+        few_bytes=one(0.05),
+        seed=int(rng.integers(1 << 30)),
+    )
+
+
+TINY = (Fraction(1, 2**30), Fraction(1, 2**45), Fraction(1, 2**51))
+OFFSETS = tuple(map(Fraction, ("0.001", "0.02", "0.3"))) + TINY
+"""How far from where a claim turns, as shares of the threshold; the tiniest is a float's last digit or two."""
+
+
+def random_offset(rng: np.random.Generator) -> Fraction:
+    """Above or below; now and then nothing at all."""
+    if rng.random() < 0.04:
+        return Fraction(0)
+    return OFFSETS[int(rng.integers(len(OFFSETS)))] * int(rng.choice([-1, 1]))

@@ -1,0 +1,29 @@
+"""A process of a hunt: takes blocks by number, and gives up what hangs."""
+
+from __future__ import annotations
+
+import faulthandler
+from contextlib import suppress
+from multiprocessing.connection import Connection
+
+from hunt.hunting import hunt
+
+SEEDS = 12
+"""A block: about five hundred cases."""
+_HANGS = 600.0
+"""Seconds after which a block is given up, with a traceback."""
+
+
+def first_seed(seed: int, block: int) -> int:
+    """Where a block of a hunt begins; hunts with other seeds never meet."""
+    return seed * 10**9 + block * SEEDS
+
+
+def work(pipe: Connection, seed: int) -> None:
+    """Blocks by number, until nobody asks any more."""
+    with suppress(EOFError, KeyboardInterrupt):
+        while True:
+            block = pipe.recv()
+            faulthandler.dump_traceback_later(_HANGS, exit=True)
+            pipe.send(hunt(first_seed(seed, block), SEEDS))
+            faulthandler.cancel_dump_traceback_later()
