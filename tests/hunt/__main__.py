@@ -2,7 +2,7 @@
 
 Shrunk cases that go wrong are written to `tests/regress/`, where the test suite replays them. With `--state FILE` a
 hunt that is stopped goes on where it was. It ends with what was seen, and with status 1 if anything was wrong, or if
-something that matters was never exercised. A process that dies or hangs is a finding too: its block is named.
+something that matters was hardly exercised. A process that dies or hangs is a finding too: its block is named.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def main() -> int:
     say(state, given.cases)
     lacking = missing(state.catch.seen, state.catch.cases)
     for trait, words in lacking.items():
-        print(f"too rare: {trait}, {words}")
+        print(f"not as it should be: {trait}, {words}")
     return 1 if lacking or state.catch.seen["wrong"] else 0
 
 

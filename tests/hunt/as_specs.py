@@ -11,17 +11,14 @@ from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
-
 import eqspec
 from eqspec.errors import SpecError
+from eqspec.networks.network import Arithmetic
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Result
 from eqspec.tasks.run import Options
 from oracle.pairs import Pair, Random
-from oracle.pieces import Layers
+from unit.certificates.files import write
 
 
 def expressible(pair: Pair, claim: Property) -> bool:
@@ -32,12 +29,14 @@ def expressible(pair: Pair, claim: Property) -> bool:
     return not any(c.strict for c in pair.constraints) and (pair.outputs > 1 or not decision)
 
 
-def run_spec(pair: Pair, claim: Property, options: Options, rng: Random) -> Result | None:
+def run_spec(
+    pair: Pair, claim: Property, options: Options, rng: Random, arithmetic: Arithmetic = "real"
+) -> Result | None:
     """What eqspec says of it as a spec; None if it says that the region is empty (E133)."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            spec = eqspec.loads(write_spec(pair, claim, folder, rng), directory=folder)
+            spec = eqspec.loads(write_spec(pair, claim, folder, rng, arithmetic), directory=folder)
         except SpecError as error:
             if any(finding.code == "E133" for finding in error.diagnostics):
                 return None
@@ -46,10 +45,10 @@ def run_spec(pair: Pair, claim: Property, options: Options, rng: Random) -> Resu
         return result
 
 
-def write_spec(pair: Pair, claim: Property, folder: Path, rng: Random) -> str:
+def write_spec(pair: Pair, claim: Property, folder: Path, rng: Random, arithmetic: Arithmetic = "real") -> str:
     """The text of a spec with one check, and in the folder the networks it names."""
     for name, layers in (("f", pair.reference), ("g", pair.candidate)):
-        (folder / f"{name}.onnx").write_bytes(_model(layers).SerializeToString())
+        write(folder / f"{name}.onnx", layers)
     size = len(pair.lower)
     mean = [Fraction(int(n), int(rng.integers(1, 8))) for n in rng.integers(-20, 21, size)]
     std = [Fraction(int(n), int(rng.integers(1, 8))) for n in rng.integers(1, 21, size)]
@@ -73,7 +72,7 @@ def write_spec(pair: Pair, claim: Property, folder: Path, rng: Random) -> str:
             'network f = "f.onnx" in s',
             'network g = "g.onnx" in s',
             f"region r in s = box {{ {'  '.join(bounds)} }}{joined}",
-            f"check c {{ prove {_sentence(claim)} on r }}",
+            f"check c {{ prove {_sentence(claim)} on r  arithmetic {arithmetic} }}",
             "",
         ]
     )
@@ -110,20 +109,3 @@ def _sum(terms: Sequence[tuple[Fraction, str]]) -> str:
 
 def _listed(numbers: Sequence[Fraction]) -> str:
     return f"[{', '.join(map(_shown, numbers))}]"
-
-
-def _model(layers: Layers) -> onnx.ModelProto:
-    """Gemm and Relu in float64, so that not a digit is lost."""
-    nodes, constants, before = [], [], "x"
-    for n, (weight, bias) in enumerate(layers):
-        after = "y" if n == len(layers) - 1 else f"z{n}"
-        constants.append(numpy_helper.from_array(np.ascontiguousarray(weight.T), f"w{n}"))
-        constants.append(numpy_helper.from_array(bias, f"b{n}"))
-        nodes.append(helper.make_node("Gemm", [before, f"w{n}", f"b{n}"], [after]))
-        if after != "y":
-            nodes.append(helper.make_node("Relu", [after], [f"a{n}"]))
-            before = f"a{n}"
-    inputs = [helper.make_tensor_value_info("x", TensorProto.DOUBLE, [1, layers[0][0].shape[1]])]
-    outputs = [helper.make_tensor_value_info("y", TensorProto.DOUBLE, [1, len(layers[-1][1])])]
-    graph = helper.make_graph(nodes, "g", inputs, outputs, constants)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)

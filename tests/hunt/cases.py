@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from eqspec import _core
+from eqspec.networks.network import Arithmetic
 from eqspec.tasks.property import Property
 from eqspec.tasks.task import Domain
 from oracle.decide import Oracle
@@ -21,11 +23,12 @@ from oracle.pairs import Pair
 from oracle.queries import Query, oracle_of
 from oracle.record import claim_record, pair_record, read_claim, read_pair
 
-Channel = Literal["refusing", "confirming", "runner", "spec"]
+Channel = Literal["refusing", "confirming", "runner", "spec", "certified", "remembered"]
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
 """refusing: the core, and no counterexample is believed, so that only a proof can end the search.
 confirming: the core, and candidates are evaluated by the oracle. runner: as users run a task, replay included.
-spec: as a spec with files and another normalisation (or a runner, where the language has no words for it)."""
+spec: as a spec with files and another normalisation (or a runner, where the language has no words for it).
+certified: as a runner, with a certificate that is audited. remembered: as a runner with a cache, several times."""
 
 Solver = Literal["highs", "noise", "none"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
@@ -59,11 +62,14 @@ class Mode:
     inputs: int = 0
     smudge: float = 0.0
     few_bytes: bool = False
+    arithmetic: Arithmetic = "real"
     seed: int = 0
 
-    def settings(self) -> _core.Settings:
-        """For the core."""
+    def settings(self, record: Path | None = None) -> _core.Settings:
+        """For the core, which records its proof in a file if it is given one."""
         given: dict[str, Any] = {"memory": 1} if self.few_bytes else {}
+        if record is not None:
+            given["record"] = record
         return _core.Settings(
             domain=self.domain,
             threads=self.threads,
@@ -93,6 +99,7 @@ class Mode:
             *(f"no {word}" for word in STAGES_OFF if not getattr(self, word)),
             *(["smudged"] if self.smudge else []),
             *(["few bytes"] if self.few_bytes else []),
+            *([self.arithmetic] if self.arithmetic != "real" else []),
         ]
 
 
@@ -144,14 +151,19 @@ def read(text: str) -> Case:
 
 
 def random_mode(rng: np.random.Generator) -> Mode:
-    """Most cases on one thread with the strongest bounds; everything else often enough."""
+    """Most cases on one thread with the strongest bounds; everything else often enough.
+
+    Certificates are about files and real numbers; what runtimes round is known of weights without other errors.
+    """
 
     def one(share: float) -> bool:
         return bool(rng.random() < share)
 
     inputs = int(rng.choice([0, 9, 66], p=[0.75, 0.22, 0.03]))
+    channel = CHANNELS[int(rng.choice(6, p=[0.5, 0.29, 0.146, 0.04, 0.012, 0.012]))]
+    in_float32, smudged = one(0.04) and channel != "certified", one(0.08) and channel != "certified"
     return Mode(
-        channel=CHANNELS[int(rng.choice(4, p=[0.5, 0.3, 0.16, 0.04]))],
+        channel=channel,
         domain=("shared", "paper", "naive")[int(rng.choice(3, p=[0.6, 0.2, 0.2]))],
         threads=2 if one(0.15) else 1,
         lp=one(0.75),
@@ -164,15 +176,16 @@ def random_mode(rng: np.random.Generator) -> Mode:
         boxes=int(rng.choice([1, 3, 10]) if inputs else rng.choice([1, 3, 10, 40])),
         solver=SOLVERS[int(rng.choice(3, p=[0.85, 0.1, 0.05]))],
         inputs=inputs,
-        smudge=float(rng.choice([2.0**-50, 2.0**-20, 2.0**-8])) if one(0.08) else 0.0,
+        smudge=float(rng.choice([2.0**-50, 2.0**-20, 2.0**-8])) if smudged and not in_float32 else 0.0,
+        arithmetic="float32" if in_float32 else "real",
         few_bytes=one(0.05),
         seed=int(rng.integers(1 << 30)),
     )
 
 
-TINY = (Fraction(1, 2**30), Fraction(1, 2**45), Fraction(1, 2**51))
+TINY = (Fraction(1, 2**18), Fraction(1, 2**30), Fraction(1, 2**45), Fraction(1, 2**51))
 OFFSETS = tuple(map(Fraction, ("0.001", "0.02", "0.3"))) + TINY
-"""How far from where a claim turns, as shares of the threshold; the tiniest is a float's last digit or two."""
+"""How far from where a claim turns, as shares of the threshold; the tiniest are a last digit or two of a float."""
 
 
 def random_offset(rng: np.random.Generator) -> Fraction:

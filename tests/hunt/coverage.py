@@ -12,7 +12,7 @@ from oracle.pairs import KINDS
 
 LEAST: Mapping[str, float] = {
     **{f"no {word}": 0.04 for word in STAGES_OFF},
-    **dict.fromkeys(CHANNELS, 0.02),
+    **dict.fromkeys(CHANNELS, 0.003),
     **{f"domain {word}": 0.1 for word in ("shared", "paper", "naive")},
     **{f"solver {word}": 0.02 for word in SOLVERS},
     **dict.fromkeys(("1 threads", "2 threads", "lp", "no lp", "contract", "no contract", "contract always"), 0.08),
@@ -21,6 +21,12 @@ LEAST: Mapping[str, float] = {
     "inputs >= 66": 0.01,
     "smudged": 0.03,
     "few bytes": 0.02,
+    "float32": 0.01,
+    "float32 refused": 0.0005,
+    **{f"float32 {verdict}": 0.0005 for verdict in ("equivalent", "different", "unknown")},
+    **{f"audited {verdict}": 0.0005 for verdict in ("equivalent", "different")},
+    **dict.fromkeys(("forged", "resumed"), 0.0003),
+    **dict.fromkeys(("from the cache", "asked changed"), 0.003),
     **{
         f"{claim} {verdict}": 0.005
         for claim in ("Epsilon", "Top1", "Margin", "Confidence", "Linear")
@@ -49,11 +55,16 @@ LEAST: Mapping[str, float] = {
 }
 """Shares of all cases; about a third of what a long hunt sees."""
 
+REFUSED_AT_MOST = 0.08
+"""Proofs without a certificate, as a share of those that were to have one."""
+
 
 def missing(seen: Counter[str], cases: int) -> dict[str, str]:
-    """What was seen too rarely: how often, and how often it should have been."""
-    return {
+    """What was seen too rarely, or too often: how often, and how often it should have been."""
+    found = {
         trait: f"{seen[trait]} of at least {share * cases:.0f}"
         for trait, share in LEAST.items()
         if seen[trait] < share * cases
     }
+    refused, most = seen["no certificate"], REFUSED_AT_MOST * (seen["no certificate"] + seen["audited equivalent"])
+    return found | ({"no certificate": f"{refused} of at most {most:.0f}"} if refused > max(most, 3) else {})

@@ -1,56 +1,29 @@
-"""Decides a case with eqspec and says what is wrong about the answer, if anything, and what the case was an example of.
+"""Holds what eqspec answers against the truth, says what is wrong, if anything, and what the case was an example of.
 
-What must never be: a proof of what breaks; a witness that is none; a counterexample to what holds; a guard called
-unmet that is met; a share of the region that is none; an exception. `unknown` is never wrong.
+What must never be: a proof of what breaks, or of what some float32 runtime breaks where that was asked; a witness that
+is none; a counterexample to what holds; a guard called unmet that is met; a share of the region that is none; a
+certificate that the auditor refuses; an answer from the cache to another question; an exception. `unknown` is never
+wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from eqspec import _core
-from eqspec.lp import HighsSolver
-from eqspec.networks.network import AffineLayer, Network
-from eqspec.tasks.lowering import Pairs, lower_constraints, lower_property
 from eqspec.tasks.property import Epsilon
-from eqspec.tasks.result import Result
-from eqspec.tasks.run import Options, Runner
-from eqspec.tasks.task import Task
-from hunt.as_specs import expressible, run_spec
-from hunt.cases import Case, Mode
-from hunt.spreading import spread
-from oracle.pairs import Pair, Random
-from oracle.pieces import Layers
+from hunt.cases import Case
+from hunt.deciding import EMPTY, Answer, decide, seen_by
+from hunt.remembering import Asked, ask_again
+from hunt.rounded import breach
+from oracle.pairs import Pair
 from oracle.queries import Query
 from oracle.search import is_witness
-from small_tasks import space, task
-
-Array = NDArray[np.float64]
-LpAnswer = tuple[Array, Array, Array | None]
 
 STAGES = ("outside", "guard", "zonotope", "inherited", "program", "contraction", "overflow")
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What eqspec says; `witness` as it stands in the task's own inputs."""
-
-    verdict: str
-    reason: str | None
-    vacuous: bool
-    witness: tuple[Fraction, ...] | None
-    initial_bound: float | None
-    certified: float
-    open_boxes: int
-    boxes: int
-    splits: int
-    stages: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -63,151 +36,36 @@ class Judgement:
 
 def judge(case: Case) -> Judgement:
     """Decide a case and hold the answer against the truth."""
-    rng = np.random.default_rng(case.mode.seed)
-    seen = spread(case.pair, case.mode.inputs, rng) if case.mode.inputs else case.pair
     try:
-        answer = _decide(case, seen, rng)
+        asked = list(_ask(case))
     except Exception as error:  # a crash is a finding like any other
+        if case.mode.arithmetic == "float32" and any(words in str(error) for words in _BEYOND_FLOAT32):
+            return Judgement(None, ["float32 refused"])
         return Judgement(f"{type(error).__name__}: {error}", ["raised"])
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # what pyo3 makes of a panic is no Exception
             raise
         return Judgement(f"panic: {error}", ["raised"])
-    return Judgement(_complaint(case, seen, answer), _traits(case, seen, answer))
+    complaints = (_complaint(*one) for one in asked)
+    more = [trait for *_, answer in asked[1:] for trait in answer.also]
+    return Judgement(next(filter(None, complaints), None), [*_traits(*asked[0]), *more])
 
 
-def _decide(case: Case, seen: Pair, rng: Random) -> Answer:
-    mode, made = case.mode, _task(case, seen, rng)
-    if mode.channel == "runner" or (mode.channel == "spec" and not expressible(seen, case.claim)):
-        return _answer_of(Runner(_Fixed(mode=mode)).run(made))
-    if mode.channel == "spec":
-        found = run_spec(seen, case.claim, _Fixed(mode=mode), rng)
-        return _answer_of(found) if found else EMPTY
-    asked = Query(seen, case.oracle, case.claim, case.breaks, None, "shared", 1, True)
-
-    def confirm(point: Array) -> bool:
-        return mode.channel == "confirming" and is_witness(asked, [Fraction(x) for x in point.tolist()])
-
-    solution = _core.solve(
-        Pairs().of(made),
-        made.lower,
-        made.upper,
-        lower_property(case.claim, seen.outputs),
-        mode.settings(),
-        constraints=lower_constraints(made),
-        answer_lps=_Noise(rng).answer
-        if mode.solver == "noise"
-        else _solver().answer
-        if mode.solver == "highs"
-        else None,
-        confirm=confirm,
-    )
-    witness = solution.witness
-    return Answer(
-        solution.verdict,
-        solution.reason,
-        solution.vacuous,
-        None if witness is None else tuple(Fraction(x) for x in witness.tolist()),
-        solution.initial_bound,
-        solution.certified_fraction,
-        solution.open_boxes,
-        solution.boxes,
-        solution.splits,
-        solution.stages,
-    )
+def _ask(case: Case) -> Iterable[Asked]:
+    if case.mode.channel == "remembered":
+        return ask_again(case)
+    seen = seen_by(case)
+    return [(case, seen, _decide(case, seen))]
 
 
-def _answer_of(result: Result) -> Answer:
-    return Answer(
-        result.verdict.value,
-        result.reason.value if result.reason else None,
-        result.vacuous,
-        result.witness.normalised if result.witness else None,
-        result.initial_bound,
-        result.certified_fraction,
-        result.open_boxes,
-        result.boxes,
-        result.splits,
-        result.stages,
-    )
-
-
-EMPTY = Answer("equivalent", None, True, None, None, 1.0, 0, 0, 0, {})
-"""Of a spec that is refused because nothing lies in its region: that is what it must mean."""
-
-
-@dataclass(frozen=True)
-class _Fixed(Options):
-    """Options that are a mode."""
-
-    mode: Mode = field(default_factory=Mode)
-
-    def settings(self, task: Task) -> _core.Settings:
-        return self.mode.settings()
-
-
-def _answers(mode: Mode, rng: Random) -> Callable[[list[_core.LinearProgram]], list[LpAnswer]] | None:
-    if mode.solver == "none":
-        return None
-    return _Noise(rng).answer if mode.solver == "noise" else _solver().answer
-
-
-@cache
-def _solver() -> HighsSolver:
-    return HighsSolver()
-
-
-class _Noise:
-    """Multipliers, points and rays that mean nothing, of every size."""
-
-    def __init__(self, rng: Random) -> None:
-        self._rng = rng
-
-    def answer(self, programs: Sequence[_core.LinearProgram]) -> list[LpAnswer]:
-        return [self._answer(p.matrix.shape[0], p.matrix.shape[1], len(p.objectives)) for p in programs]
-
-    def _answer(self, rows: int, columns: int, objectives: int) -> LpAnswer:
-        rng = self._rng
-        size = 10.0 ** float(rng.choice([-320, -10, -1, 0, 1, 10, 300]))
-        with np.errstate(over="ignore", under="ignore"):
-            duals = rng.normal(size=(objectives, rows)) * size
-            ray = rng.normal(size=rows) * size
-        points = rng.normal(size=(objectives, columns))
-        return duals, points, ray if rng.random() < 0.5 else None
-
-
-def _task(case: Case, seen: Pair, rng: Random) -> Task:
-    smudge = case.mode.smudge
-    return task(
-        _network(seen.reference, smudge, rng),
-        _network(seen.candidate, smudge, rng),
-        case.claim,
-        seen.lower,
-        seen.upper,
-        constraints=seen.constraints,
-        space=space(len(seen.lower), seen.outputs, decide=seen.decide),
-    )
-
-
-def _network(layers: Layers, smudge: float, rng: Random) -> Network:
-    """The network; smudged, it is another one whose declared errors contain these layers."""
-    made = []
-    for weight, bias in layers:
-        if not smudge:
-            made.append(AffineLayer(weight, bias))
-            continue
-        (w, we), (b, be) = (_moved(exact, smudge, rng) for exact in (weight, bias))
-        made.append(AffineLayer(w, b, we, be))
-    return Network(tuple(made), "<hunt>", "")
-
-
-def _moved(exact: Array, share: float, rng: Random) -> tuple[Array, Array]:
-    moved = exact * (1 + share * rng.uniform(-1, 1, exact.shape))
-    gap = np.abs(moved - exact)
-    return moved, np.nextafter(gap, np.inf) * (gap > 0)
+_decide = decide
+_BEYOND_FLOAT32 = ("float32 might overflow", "beyond the range of float32")
+"""How a pair or a region is refused that float32 cannot hold."""
 
 
 def _complaint(case: Case, seen: Pair, answer: Answer) -> str | None:
+    if answer.trouble:
+        return answer.trouble
     if answer.verdict == "equivalent" and case.breaks is True:
         return "proved, but it breaks"
     if answer.verdict == "different":
@@ -230,6 +88,8 @@ def _complaint(case: Case, seen: Pair, answer: Answer) -> str | None:
         return f"proved with {answer.certified} certified and {answer.open_boxes} boxes open"
     if answer.verdict == "unknown" and answer.reason is None:
         return "unknown without a reason"
+    if case.mode.arithmetic == "float32" and answer.verdict == "equivalent" and (found := breach(case, seen)):
+        return found
     if isinstance(case.claim, Epsilon) and answer.initial_bound is not None and case.claim.norm == "linf":
         greatest = case.oracle.greatest_distance("linf", case.claim.outputs)
         bound = answer.initial_bound
@@ -263,6 +123,8 @@ def _traits(case: Case, seen: Pair, answer: Answer) -> list[str]:
         *(f"stage {name}" for name, count in answer.stages.items() if count),
         *(["splits"] if answer.splits else []),
         *(["vacuous"] if answer.vacuous else []),
+        *([f"float32 {answer.verdict}"] if mode.arithmetic == "float32" else []),
+        *answer.also,
         *(["constraints"] if seen.constraints else []),
         *(["lowest wins"] if seen.decide == "min" else []),
         *([f"norm {case.claim.norm}"] if isinstance(case.claim, Epsilon) else []),

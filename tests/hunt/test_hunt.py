@@ -12,14 +12,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eqspec.tasks.property import Epsilon
+from eqspec.certificates import auditor
+from eqspec.tasks import run
+from eqspec.tasks.property import Epsilon, Property
 from hunt import judging
 from hunt.__main__ import State
 from hunt.cases import Case, Mode, random_mode, read, write
 from hunt.coverage import LEAST, missing
+from hunt.deciding import Answer
 from hunt.hunting import Catch, cases, hunt
-from hunt.judging import Answer, judge
+from hunt.judging import judge
 from hunt.pairs import CHANGES, random_pair
+from hunt.rounded import breach
 from hunt.shrinking import shrink
 from hunt.spreading import Spreading, draw, spread
 from oracle.evaluate import outputs
@@ -81,6 +85,7 @@ def test_a_wrong_proof_is_found_and_made_small(monkeypatch: pytest.MonkeyPatch) 
         ({"verdict": "equivalent", "vacuous": True, "certified": 1.0}, "proved, but it breaks"),
         ({"certified": 1.5}, "1.5 of the region is proved"),
         ({"reason": None}, "unknown without a reason"),
+        ({"trouble": "the certificate is gone"}, "the certificate is gone"),
         ({"initial_bound": 0.5, "boxes": 1}, "the first bound is 0.5, but a difference of 1.0 occurs"),
     ],
 )
@@ -106,6 +111,55 @@ def test_every_kind_of_wrong_answer_is_noticed(
     assert judge(case).complaint is None
     monkeypatch.setattr(judging, "_decide", lambda *_: replace(honest, **change))  # type: ignore[arg-type]
     assert judge(case).complaint == complaint
+
+
+def simple(claim: Property, mode: Mode, slopes: Sequence[float] = (0.0, 1.0)) -> Case:
+    """f and g with these slopes on [0, 1]."""
+    reference, candidate = ([(np.array([[slope]]), np.zeros(1))] for slope in slopes)
+    pair = Pair("unrelated", reference, candidate, (Fraction(0),), (Fraction(1),), (), "max")
+    oracle = oracle_of(pair)
+    return Case(pair, oracle, claim, oracle.breaks(claim), mode)
+
+
+def test_a_claim_that_a_runtime_breaks_is_no_theorem_of_float32() -> None:
+    """1e8 x + 3 x - 1e8 x and 3 x: the same over the reals, in float32 by the order of the sum."""
+    cancelling = [(np.array([[1e8], [3.0], [1e8]]), np.zeros(3)), (np.array([[1.0, 1.0, -1.0]]), np.zeros(1))]
+    plain = simple(Epsilon(Fraction(1)), Mode(arithmetic="float32"), slopes=(3.0, 3.0))
+    case = plain.with_pair(replace(plain.pair, reference=cancelling))
+    assert case.breaks is False
+    assert "a runtime breaks it" in (breach(case, case.pair) or "")
+    loose = case.with_claim(Epsilon(Fraction(100)))
+    assert breach(loose, loose.pair) is None
+
+
+def test_an_accepted_forgery_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = simple(Epsilon(Fraction(9, 8)), Mode(channel="certified"))
+    assert case.breaks is False
+    honest = judge(case)
+    assert honest.complaint is None
+    assert {"audited equivalent", "forged"} <= {*honest.traits}
+    monkeypatch.setattr(auditor.Auditor, "ask", lambda *_: auditor.Answer(None, "equivalent"))
+    assert "the auditor accepts" in (judge(case).complaint or "")
+
+
+def test_a_cache_that_confuses_questions_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = simple(Epsilon(Fraction(1)), Mode(channel="remembered"))
+    honest = judge(case)
+    assert honest.complaint is None
+    assert {"from the cache", "asked changed"} <= {*honest.traits}
+    monkeypatch.setattr(run, "key_of", lambda *_: "0" * 64)
+    assert judge(case).complaint == "another question, and the old answer from the cache"
+
+
+def test_a_search_that_was_stopped_goes_on() -> None:
+    seen = Counter(
+        trait
+        for seed in range(4)
+        for case, _ in cases(seed)
+        if case.mode.boxes == 1 and case.mode.channel == "runner"
+        for trait in judge(replace(case, mode=replace(case.mode, channel="remembered"))).traits
+    )
+    assert seen["resumed"] >= 3
 
 
 def test_a_crash_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:

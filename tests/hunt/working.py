@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import faulthandler
+import signal
+import sys
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
@@ -20,7 +22,8 @@ def first_seed(seed: int, block: int) -> int:
 
 
 def work(pipe: Connection, seed: int) -> None:
-    """Blocks by number, until nobody asks any more."""
+    """Blocks by number, until nobody asks any more; ended from outside, it takes its files and its auditor along."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     with suppress(EOFError, KeyboardInterrupt):
         while True:
             block = pipe.recv()

@@ -59,8 +59,12 @@ def _guarded(claim: Top1 | Margin | Confidence, f: Sequence[Fraction], k: int) -
 
 
 def confidence_exceeds(f: Sequence[Fraction], k: int, delta: Fraction) -> bool:
-    """softmax_k(f) >= delta, in 60 digits; by the sum of exponentials, which is exact where all scores are equal."""
+    """softmax_k(f) >= delta, in 60 digits of what the other classes have, which may be next to nothing.
+
+    By the sum of exponentials, which is exact where all scores are equal.
+    """
     with localcontext() as context:
         context.prec = 60
-        powers = [(Decimal((y - f[k]).numerator) / (y - f[k]).denominator).exp() for y in f]
-        return Fraction(sum(powers)) * delta <= 1  # exact where all scores are equal
+        gaps = [y - f[k] for index, y in enumerate(f) if index != k]
+        powers = [(Decimal(gap.numerator) / gap.denominator).exp() for gap in gaps]
+        return Fraction(sum(powers, Decimal(0))) <= (1 - delta) / delta

@@ -10,6 +10,7 @@ import pytest
 from eqspec.tasks.property import Confidence, Top1
 from eqspec.tasks.result import Result, Verdict
 from oracle.cases import CASES, DISTANCE, UNIT, Case
+from oracle.evaluate import confidence_exceeds
 from oracle.queries import Query, known, oracle_of
 from oracle.search import Bounded, contradiction, is_witness, runner
 
@@ -75,3 +76,10 @@ def test_a_confidence_that_every_input_has_is_plain_top1(seed: int) -> None:
         assert oracle.breaks(Confidence(delta)) is asked.breaks
         result = runner(Bounded(threads=1)).run(replace(asked, claim=Confidence(delta)).task())
         assert (result.verdict, result.boxes) == (plain.verdict, plain.boxes)
+
+
+@pytest.mark.parametrize(("lacking", "exceeds"), [("8.7e-223", False), ("8.8e-223", True), ("1e-9", True)])
+def test_a_confidence_of_hundreds_of_nines_is_told_from_a_larger_one(lacking: str, exceeds: bool) -> None:
+    """Scores 0, 512 and 0: all but 2 exp(-512), which is between 8.7 and 8.8e-223."""
+    scores = [Fraction(0), Fraction(512), Fraction(0)]
+    assert confidence_exceeds(scores, 1, 1 - Fraction(lacking)) is exceeds

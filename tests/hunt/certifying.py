@@ -1,0 +1,106 @@
+"""A case with a certificate, which is audited; then the same proof under a claim that breaks, which must be refused.
+
+That a proof finds no certificate is no wrong verdict (the auditor bounds more simply than the search, and says so), but
+it is counted, and a hunt in which it happens often has failed.
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from eqspec.certificates import Auditor, Certifier
+from eqspec.tasks import document
+from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.run import Options, Runner
+from eqspec.tasks.task import Task
+from hunt.cases import Case
+from unit.certificates.files import in_files
+from unit.certificates.proofs import pack, unpack
+
+_UNPROVED = "is not proved on a leaf"
+
+
+@dataclass(frozen=True)
+class Audited:
+    """The result, what is wrong about its certificate, and what it was an example of."""
+
+    result: Result
+    trouble: str | None = None
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Desk:
+    """A folder for files and certificates, one for all cases of a process, and a second auditor."""
+
+    folder: Path
+    certifier: Certifier
+    auditor: Auditor
+
+
+@cache
+def _desk() -> _Desk:
+    folder, auditor = TemporaryDirectory(prefix="hunt-"), Auditor()
+    certifier = Certifier(Path(folder.name))
+    for close in (folder.cleanup, *(lambda of=of: of.__exit__(None, None, None) for of in (certifier, auditor))):
+        atexit.register(close)
+    return _Desk(Path(folder.name), certifier, auditor)
+
+
+def certify(case: Case, task: Task, options: Options) -> Audited:
+    """Decide the task of a case, and have audited what was written about it."""
+    desk = _desk()
+    made = in_files(task, desk.folder)
+    result = Runner(replace(options, certifier=desk.certifier)).run(made)
+    certificate = desk.certifier.made.pop(made.id, None)
+    verdict = result.verdict
+    if verdict is Verdict.UNKNOWN:
+        return Audited(result, None if certificate is None else "a certificate of nothing")
+    if certificate is None:
+        return Audited(result, "no certificate was made")
+    if certificate.reason is not None:
+        excused = verdict is Verdict.EQUIVALENT and _UNPROVED in certificate.reason
+        return Audited(result, None if excused else f"no certificate: {certificate.reason}", ("no certificate",))
+    also = ["audited", f"audited {verdict.value}"]
+    again = desk.auditor.ask(certificate.path)
+    if again.refused is not None or again.verdict != verdict.value:
+        return Audited(result, f"audited again, it is refused: {again.refused}", tuple(also))
+    if verdict is Verdict.EQUIVALENT and (false := next(_false_claims(case), None)) is not None:
+        header, tree = unpack(certificate.path)
+        header["task"] = document.to_json(replace(made, property=false))
+        also.append("forged")
+        if desk.auditor.ask(pack(certificate.path.with_suffix(".forged"), header, tree)).refused is None:
+            return Audited(result, f"the auditor accepts {false} with the proof of {case.claim}", tuple(also))
+    return Audited(result, None, tuple(also))
+
+
+def _false_claims(case: Case) -> Iterator[Property]:
+    """Claims much like that of the case that break, the closest first."""
+    for stronger in _stronger(case.claim):
+        try:
+            if case.oracle.breaks(stronger) is True:
+                yield stronger
+        except ArithmeticError:
+            continue
+
+
+def _stronger(claim: Property) -> Iterator[Property]:
+    for shift in (Fraction(1, 2**20), Fraction(1, 2**9), Fraction(1, 8), Fraction(1, 2), Fraction(7, 8)):
+        match claim:
+            case Epsilon(eps):
+                yield replace(claim, eps=Fraction(eps) * (1 - shift))
+            case Margin(margin):
+                yield replace(claim, margin=Fraction(margin) * (1 - shift))
+            case Confidence(delta):
+                yield replace(claim, delta=Fraction(delta) * (1 - shift))
+            case Linear(_, _, bound, _):
+                yield replace(claim, bound=Fraction(bound) - max(abs(Fraction(bound)), Fraction(1, 8)) * shift)
+    if isinstance(claim, Margin | Confidence):
+        yield Top1()
