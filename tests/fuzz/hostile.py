@@ -67,6 +67,22 @@ def _external(location: str, **entries: str) -> Callable[[Path], bytes]:
     return made
 
 
+def _kept(count: int) -> Callable[[Path], bytes]:
+    """A value of two million numbers in so many copies, all of which are needed at the end."""
+
+    def made(_: Path) -> bytes:
+        nodes, before = [], "x"
+        for n in range(20):
+            nodes.append(node("Concat", [before, before], f"d{n}", axis=1))
+            before = f"d{n}"
+        nodes += [node("Transpose", [before], f"t{n}", perm=[1, 0]) for n in range(count)]
+        nodes.append(node("Sum", [f"t{n}" for n in range(count)], "y"))
+        whole: bytes = model(nodes, {}, [1, 2]).SerializeToString()
+        return whole
+
+    return made
+
+
 def _many(count: int, operator: str) -> Callable[[Path], bytes]:
     """A chain of nodes, each of which uses the one before twice."""
 
@@ -179,6 +195,8 @@ ONNX: Files = {
     "one name twice": _onnx(node("Relu", ["x"], "y"), node("MatMul", ["x", "w"], "y")),
     "a name for everything": _onnx(node("Relu", ["x"], "x"), node("Relu", ["x"], "y")),
     "doubling by concat": _many(20, "Concat"),
+    "doubling by concat beyond memory": _many(26, "Concat"),
+    "many values at once": _kept(400),
     "doubling by addition": _many(3000, "Add"),
     "graphs in graphs": _nested(12),
     "sparse": _sparse,

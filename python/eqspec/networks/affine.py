@@ -28,9 +28,12 @@ Indices = NDArray[np.intp]
 MAX_ENTRIES = 1 << 26
 """Largest array that is formed: half a GiB of float64."""
 
+MAX_VALUE = 1 << 22
+"""Largest value of a graph: it consists of several arrays, and being put elsewhere takes as many again."""
+
 
 class TooLargeError(ValueError):
-    """A matrix would exceed MAX_ENTRIES."""
+    """An array would exceed MAX_ENTRIES, or a value MAX_VALUE."""
 
 
 def check_size(*shapes: Sequence[int]) -> None:
@@ -38,6 +41,12 @@ def check_size(*shapes: Sequence[int]) -> None:
     for shape in shapes:
         if prod(shape) > MAX_ENTRIES:
             raise TooLargeError(f"an array of shape {tuple(shape)} is beyond the limit of {MAX_ENTRIES} numbers")
+
+
+def check_value(shape: Sequence[int]) -> None:
+    """Refuse a value that could never be used, before anything of it is allocated."""
+    if prod(shape) > MAX_VALUE:
+        raise TooLargeError(f"a value of shape {tuple(shape)} is beyond the limit of {MAX_VALUE} numbers")
 
 
 @dataclass(eq=False)
@@ -132,7 +141,7 @@ def rearrange(value: Affine, positions: Callable[[Indices], NDArray[Any]]) -> Af
     """Entries put elsewhere: `positions` maps the array of flat positions as it would map the value itself."""
     before = np.arange(value.size).reshape(value.shape)
     take = np.asarray(positions(before))
-    check_size(take.shape)
+    check_value(take.shape)
     return _take(value, take, same=take.size == before.size and bool((take.ravel() == before.ravel()).all()))
 
 
@@ -151,7 +160,7 @@ def _take(value: Affine, take: Indices, *, same: bool) -> Affine:
 
 def broadcast(value: Affine, shape: tuple[int, ...]) -> Affine:
     """The value in a larger shape, by numpy's rules."""
-    check_size(shape)
+    check_value(shape)
     return value if shape == value.shape else rearrange(value, lambda p: np.broadcast_to(p, shape))
 
 
@@ -228,6 +237,7 @@ def _raise_units(value: Affine) -> Affine:
 
 def stack(values: Sequence[Affine]) -> Affine:
     """The entries of all values in one vector, over one level."""
+    check_value((sum(value.size for value in values),))
     values = [rearrange(value, lambda p: p.reshape(-1)) for value in raise_together(values)]
     bias = _concatenate([value.bias for value in values])
     picks = [value.matrix for value in values if isinstance(value.matrix, Pick)]
@@ -246,6 +256,7 @@ def matmul(value: Affine, weight: Enclosure) -> Affine:
     rows, inner, columns = value.shape[-2], value.shape[-1], weight.shape[-1]
     if inner != weight.shape[-2]:
         raise ValueError(f"shapes {value.shape} and {weight.shape} do not multiply")
+    check_value((*batch, rows, columns))
     check_size((*batch, rows, columns, value.level.size), (*batch, rows, inner, columns))
     bias = en.matmul(value.bias, weight)
     if isinstance(value.matrix, Pick) and (spread := _spread(value.matrix, weight, value.level.size)) is not None:

@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import NodeProto, TensorProto, ValueInfoProto
 
 from eqspec.errors import NetworkError
-from eqspec.networks.affine import MAX_ENTRIES
+from eqspec.networks.affine import MAX_VALUE
 from eqspec.networks.onnx_tensor import FLOATS, ExternalData
 
 OLDEST_OPSET = 6
@@ -193,6 +193,6 @@ def _input_shape(path: str, value: ValueInfoProto) -> tuple[int | str, ...]:
     size = 1
     for d in (d for d in (shape[1:] if len(shape) > 1 else shape) if isinstance(d, int)):
         size *= d
-    if size > MAX_ENTRIES:
-        raise NetworkError(path, f"{shown}: {size} features are beyond the limit of {MAX_ENTRIES}", fix=fix)
+    if size > MAX_VALUE:
+        raise NetworkError(path, f"{shown}: {size} features are beyond the limit of {MAX_VALUE}", fix=fix)
     return shape

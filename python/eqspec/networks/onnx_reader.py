@@ -9,7 +9,8 @@ say by how much (see `enclosure`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -22,6 +23,7 @@ from eqspec.networks import arithmetic, normalization, onnx_graph, rearranging
 from eqspec.networks.affine import Affine, Level
 from eqspec.networks.call import Call, Scores, Value
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.held import Held
 from eqspec.networks.network import AffineLayer, Arithmetic, Network, Peak, Stripped
 from eqspec.networks.onnx_graph import Graph, name_of
 from eqspec.networks.onnx_tensor import UnreadableError, decode
@@ -89,9 +91,9 @@ class _Reading:
                 f"the first axis of input {graph.input_name!r} (size {self.batch}) is the batch; one sample is read"
             )
         inputs = Level(0, prod(self.shape), unit=self.roundoff.unit)
-        if inputs.size > af.MAX_ENTRIES:
+        if inputs.size > af.MAX_VALUE:
             raise self._error(
-                f"{inputs.size} features are beyond the limit of {af.MAX_ENTRIES}", None, "use a smaller input"
+                f"{inputs.size} features are beyond the limit of {af.MAX_VALUE}", None, "use a smaller input"
             )
         result = self._result(inputs, notes)
         stripped: Stripped | None = None
@@ -132,7 +134,8 @@ class _Reading:
     def _result(self, inputs: Level, notes: list[str]) -> Value:
         graph = self.graph
         given = af.pick(inputs, np.arange(inputs.size).reshape(self.shape))
-        values: dict[str, Value] = {graph.input_name: self.roundoff.given(given)}
+        values = Held(graph.nodes, graph.output_name)
+        values.keep(graph.input_name, self.roundoff.given(given))
         for node in graph.nodes:
             call = Call(
                 node,
@@ -144,28 +147,41 @@ class _Reading:
                 notes,
             )
             results = self._evaluate(call)
-            values.update(zip(node.output, results, strict=False))
+            with self._limited(node):
+                for name, value in zip(node.output, results, strict=False):
+                    values.keep(name, value)
+                values.used(node)
         if graph.output_name not in values and graph.output_name not in graph.initializers:
             raise self._error(f"no node computes the output {graph.output_name!r}", None, "export the model again")
         return self._input(graph.output_name, values, None)  # type: ignore[return-value]
 
-    def _input(self, name: str, values: dict[str, Value], node: NodeProto | None) -> Value | None:
+    def _input(self, name: str, values: Held, node: NodeProto | None) -> Value | None:
         if not name:
             return None
         if name not in values and name in self.graph.initializers:
             try:
                 found = decode(self.graph.initializers[name], self.graph.external)
-                values[name] = self.roundoff.constant(found) if isinstance(found, Enclosure) else found
+                found = self.roundoff.constant(found) if isinstance(found, Enclosure) else found
             except UnreadableError as error:
                 raise self._error(f"initialiser {name!r}: {error.message}", node, error.fix) from error
             except MALFORMED as error:
                 raise self._error(f"initialiser {name!r}: {error}", node, "export the model again") from error
+            with self._limited(node):
+                values.keep(name, found)
         if name not in values:
             message = f"no earlier node computes {name!r}"
             raise self._error(
                 message, node, "only a node's offered outputs can be read, and nodes must be in order: export it again"
             )
         return values[name]
+
+    @contextmanager
+    def _limited(self, node: NodeProto | None) -> Iterator[None]:
+        """What is beyond a limit is this node's fault."""
+        try:
+            yield
+        except af.TooLargeError as error:
+            raise self._error(f"{error}", node, "use a smaller network") from error
 
     def _evaluate(self, call: Call) -> Sequence[Value]:
         node = call.node

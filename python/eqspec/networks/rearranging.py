@@ -27,6 +27,12 @@ def _shape(value: Value) -> tuple[int, ...]:
     return value.scores.shape if isinstance(value, Scores) else value.shape
 
 
+def _check(values: Sequence[Value], shape: tuple[int, ...]) -> None:
+    """Refuse a shape that is too large for what is made of these values, before anything is made."""
+    constant = all(isinstance(value, Enclosure | np.ndarray) for value in values)
+    (af.check_size if constant else af.check_value)(shape)
+
+
 def _apply(value: Value, f: Callable[[AnyArray], AnyArray]) -> Value:
     """A rearrangement f of any kind of value."""
     if isinstance(value, np.ndarray):
@@ -164,7 +170,7 @@ def gather(call: Call) -> Sequence[Value]:
     size = shape[axis]
     if places.size and not (-size <= int(places.min()) and int(places.max()) < size):
         raise UnreadableError(f"indices beyond axis {axis} of shape {shape}", "export the model again")
-    af.check_size((*shape[:axis], *places.shape, *shape[axis + 1 :]))
+    _check([x], (*shape[:axis], *places.shape, *shape[axis + 1 :]))
     return [_apply(x, lambda a: np.take(a, places, axis=axis))]
 
 
@@ -221,7 +227,7 @@ def concat(call: Call) -> Sequence[Value]:
     rest = {(*s[:axis], *s[axis + 1 :]) for s in shapes}
     if len(rest) != 1 or len({len(s) for s in shapes}) != 1:
         raise UnreadableError(f"shapes {shapes[:6]} cannot be joined along axis {axis}", "export the model again")
-    af.check_size((*shapes[0][:axis], sum(s[axis] for s in shapes), *shapes[0][axis + 1 :]))
+    _check(values, (*shapes[0][:axis], sum(s[axis] for s in shapes), *shapes[0][axis + 1 :]))
     if len(whole) == len(values):
         return [np.concatenate(whole, axis=axis)]
     reals = [call.real_value(i) for i in range(len(values))]
@@ -241,7 +247,7 @@ def expand(call: Call) -> Sequence[Value]:
         shape = np.broadcast_shapes(_shape(x), tuple(target))
     except ValueError as error:
         raise UnreadableError(f"shape {_shape(x)} does not broadcast to {target}", "export the model again") from error
-    af.check_size(shape)
+    _check([x], shape)
     return [_apply(x, lambda a: np.broadcast_to(a, shape))]
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import tracemalloc
+from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -298,6 +301,35 @@ def test_graphs_that_cannot_be_read(proto: onnx.ModelProto, words: str, operator
     error = refused(save(tmp_path, proto))
     assert words in error.message
     assert error.operator == operator
+
+
+def test_values_that_grow_are_refused_before_memory_is_taken(tmp_path: Path) -> None:
+    """Twenty-six times twice as large; or a few large values of which all are needed at the end."""
+    names = ["x", *(f"d{n}" for n in range(25)), "y"]
+    doubling = [node("Concat", [a, a], b, axis=1) for a, b in pairwise(names)]
+    kept = [node("Transpose", ["d19"], f"t{n}", perm=[1, 0]) for n in range(200)]
+    together = [*doubling[:20], *kept, node("Sum", [f"t{n}" for n in range(200)], "y")]
+    for nodes, operator, most in ((doubling, "Concat", 512), (together, "Transpose", 4096)):
+        path = save(tmp_path, model(nodes, {}, [1, 2]))
+        tracemalloc.start()
+        error = refused(path)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert "limit" in error.message
+        assert error.operator == operator
+        assert peak < most << 20
+
+
+def test_a_value_is_kept_until_its_last_use(tmp_path: Path) -> None:
+    """x is used three times, once twice by one node, and an initialiser twice; t is the argument of two ReLUs."""
+    nodes = [
+        node("Add", ["x", "x"], "a"), node("Add", ["a", "c"], "t"), node("Relu", ["t"], "r"),
+        node("Add", ["r", "x"], "s"), node("Relu", ["t"], "q"), node("Sub", ["s", "q"], "d"),
+        node("Add", ["d", "c"], "y"),
+    ]  # fmt: skip
+    network = read_network(save(tmp_path, model(nodes, {"c": np.array([1, 2], np.float32)}, [1, 2])))
+    point = [Fraction(-5, 2), Fraction(3)]
+    assert [low for low, _ in network.evaluate_exact(point)] == [x + c for x, c in zip(point, (1, 2), strict=True)]
 
 
 def test_the_huge_is_refused_before_it_is_allocated(tmp_path: Path) -> None:

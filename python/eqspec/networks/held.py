@@ -1,0 +1,75 @@
+"""The values of a graph while it is evaluated, by name: let go after the last use, and limited together.
+
+A file of two kilobytes can ask for a thousand values of a million numbers. What a node makes is bounded before it is
+made (see `affine`); this bounds what is kept of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from onnx import NodeProto
+
+from eqspec.networks.affine import Affine, Dense, Pick, TooLargeError
+from eqspec.networks.call import Scores, Value
+from eqspec.networks.enclosure import Enclosure
+
+MAX_HELD = 1 << 28
+"""Numbers in all values that are still needed: two GiB of float64."""
+
+
+class Held:
+    """Values by name. `nodes` are all that will use them, `output` is needed at the end."""
+
+    def __init__(self, nodes: Sequence[NodeProto], output: str) -> None:
+        self._uses = Counter([output, *(name for node in nodes for name in node.input)])
+        self._values: dict[str, Value] = {}
+        self._numbers = 0
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
+    def __getitem__(self, name: str) -> Value:
+        return self._values[name]
+
+    def keep(self, name: str, value: Value) -> None:
+        """Keep a value if anything will use it. TooLargeError if that is too much."""
+        self._forget(name)
+        if self._uses[name] > 0:
+            self._values[name] = value
+            self._add(_numbers(value))
+
+    def used(self, node: NodeProto) -> None:
+        """The node has been evaluated; what no other one needs goes, but a ReLU's argument is part of a layer."""
+        for name in node.input:
+            self._uses[name] -= 1
+            if node.op_type == "Relu" and name in self._values:
+                self._add(_numbers(self._values[name]))
+            if self._uses[name] == 0:
+                self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        if name in self._values:
+            self._numbers -= _numbers(self._values.pop(name))
+
+    def _add(self, numbers: int) -> None:
+        self._numbers += numbers
+        if self._numbers > MAX_HELD:
+            raise TooLargeError(f"the values up to here are {self._numbers} numbers; the limit is {MAX_HELD}")
+
+
+def _numbers(value: Value) -> int:
+    """How many numbers a value consists of."""
+    match value:
+        case Affine(_, Pick(index, scale), bias):
+            return index.size + _numbers(scale) + _numbers(bias)
+        case Affine(_, Dense(rows), bias):
+            return _numbers(rows) + _numbers(bias)
+        case Enclosure(numbers, error):
+            return numbers.size * (1 if error is None else 2)
+        case Scores():
+            return _numbers(value.scores)
+        case _:
+            return int(np.asarray(value).size)
