@@ -3,7 +3,9 @@
     def test_pruning_keeps_sure_decisions():
         assert_equivalent("full.onnx", pruned, region=(lower, upper), confidence=0.9, timeout=60)
 
-The tests of a spec file need none of this: pytest collects `*.eqspec` by itself.
+Results are kept, as those of `eqspec check`: what was decided is not decided again while models, region and claim stay
+the same. `cache=False`, or EQSPEC_CACHE=off, decides anew. The tests of a spec file need none of this: pytest collects
+`*.eqspec` by itself.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 Region: TypeAlias = tuple[Bounds, Bounds] | int | float
+Cache: TypeAlias = bool | str | os.PathLike[str]
 
 
 class ClaimError(AssertionError):
@@ -67,6 +70,7 @@ def assert_equivalent(
     decide: Literal["max", "min"] = "max",
     timeout: float | None = 60.0,
     threads: int | None = None,
+    cache: Cache = True,
 ) -> Result:
     """Fail unless the candidate is proved equivalent to the reference on a region.
 
@@ -83,6 +87,8 @@ def assert_equivalent(
         decide: whether the largest or the smallest score decides.
         timeout: seconds; None for no limit.
         threads: None for one per core.
+        cache: where the result is kept, and taken from if it is known: True for the usual folder (EQSPEC_CACHE, or the
+            system's place for caches), a folder, or False to decide anew and keep nothing.
 
     Returns:
         The result, whose verdict is equivalent.
@@ -106,6 +112,7 @@ def assert_equivalent(
         decide=decide,
         timeout=timeout,
         threads=threads,
+        cache=cache,
     )
     if error := _failed(result):
         raise error
@@ -119,19 +126,21 @@ def assert_spec(
     params: Mapping[str, Number] | None = None,
     timeout: float | None = None,
     threads: int | None = None,
+    cache: Cache = True,
 ) -> Report:
     """Fail unless every task of a spec comes out as it expects; the first that does not is explained.
 
-    `networks` and `params` as in `eqspec.load`; `timeout` (seconds) and `threads` replace what the spec says.
+    `networks` and `params` as in `eqspec.load`; `timeout` (seconds) and `threads` replace what the spec says; `cache`
+    as in `assert_equivalent`.
     """
     __tracebackhide__ = _of_ours
     if isinstance(spec, Spec):
         if networks or params:
             raise InputError("a loaded spec has its networks and params; give the path of the file to replace them")
-        report = spec.check(timeout=timeout, threads=threads)
+        report = spec.check(timeout=timeout, threads=threads, cache=cache)
     else:
         given = None if params is None else dict(params)
-        report = check(spec, networks=networks, params=given, timeout=timeout, threads=threads)
+        report = check(spec, networks=networks, params=given, timeout=timeout, threads=threads, cache=cache)
     for _, problem in report.failures:
         raise problem
     for result in report:

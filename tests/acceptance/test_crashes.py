@@ -25,7 +25,8 @@ from eqspec.tasks.task import Task
 from oracle.queries import CLAIMS, Claim, query
 from oracle.record import write
 from oracle.search import Bounded, contradiction, is_witness
-from small_tasks import network, task
+from small_tasks import hard, network, task
+from unit.certificates.files import in_files
 
 
 def slow() -> Task:
@@ -105,6 +106,50 @@ def test_two_runs_at_once_come_to_the_same(tmp_path: Path) -> None:
     assert {results[0][name] for name in ("boxes", "splits")} == {results[1][name] for name in ("boxes", "splits")}
     assert resumed(tmp_path)["cached"]
     assert not [*tmp_path.rglob("*.search"), *tmp_path.rglob("*.part")]
+
+
+def test_sigterm_stops_as_ctrl_c_does(tmp_path: Path) -> None:
+    """One task is decided, one would take hours: both are printed and kept, as far as they are."""
+    in_files(hard(), tmp_path)
+    spec, kept, out = tmp_path / "two.eqspec", tmp_path / "kept", tmp_path / "out.jsonl"
+    spec.write_text(HOURS)
+    command = [sys.executable, "-m", "eqspec", "check", str(spec), "--cache", str(kept), "--threads", "1"]
+    process = subprocess.Popen(
+        [*command, "--format", "jsonl", "--output", str(out)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    decided = False
+    while process.poll() is None and not (decided and list(kept.rglob("*.lock"))):
+        time.sleep(0.02)
+        decided = out.is_file() and out.read_text().count("\n") == 1
+    time.sleep(1)  # so that the second search has begun
+    for _ in range(2):  # as `timeout` does, once to the process and once to its group
+        process.send_signal(signal.SIGTERM)
+    _, told = process.communicate(timeout=120)
+    assert process.returncode == 128 + signal.SIGTERM, told
+    results = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [(r["id"], r["verdict"], r["reason"]) for r in results] == [
+        ("easy", "equivalent", None),
+        ("hard", "unknown", "interrupted"),
+    ]
+    assert len(list(kept.rglob("*.search"))) == len(list(kept.rglob("*.result"))) == 1
+    assert not list(kept.rglob("*.part"))
+    assert "--resume goes on with it" in told
+
+
+HOURS = f"""eqspec 1
+space s {{
+  features {", ".join(f"x{i}" for i in range(20))}
+  outputs 5
+}}
+network f = "reference.onnx" in s
+network g = "candidate.onnx" in s
+region cube in s = box {{ all: -1 .. 1 }}
+check easy {{ prove g stays within 1e9 of f on cube }}
+check hard {{ prove g stays within 9 of f on cube }}
+"""
 
 
 @pytest.mark.parametrize("claim", CLAIMS)

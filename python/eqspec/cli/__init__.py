@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import os
 import sys
@@ -15,6 +16,7 @@ from eqspec import __version__
 from eqspec.cli.arguments import parser
 from eqspec.cli.check import run_check
 from eqspec.cli.exit import ExitCode
+from eqspec.cli.stopping import stopped_by_sigterm
 from eqspec.cli.tools import TOOLS
 from eqspec.errors import EqspecError
 
@@ -29,6 +31,12 @@ _WIDTH_OF_FILES = 120
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `eqspec` with arguments (by default those of the process); its exit code, see `ExitCode`."""
     arguments = parser(__version__, TOOLS).parse_args(argv)
+    with stopped_by_sigterm() as terminated:
+        code = _run(arguments)
+    return int(ExitCode.TERMINATED if code == ExitCode.INTERRUPTED and terminated() else code)
+
+
+def _run(arguments: argparse.Namespace) -> int:
     out, err = _console(stderr=False), _console(stderr=True)
     try:
         return int(getattr(arguments, "run", run_check)(arguments, out, err))

@@ -10,7 +10,7 @@ from eqspec.errors import EqspecError
 
 
 class ExitCode(IntEnum):
-    """Exit codes. If several apply, the first of 130, 2, 4, 1, 3, 0 counts."""
+    """Exit codes. If several apply, the first of 143, 130, 2, 4, 1, 3, 0 counts."""
 
     AS_EXPECTED = 0
     """Every task came out as expected; one without an expectation is expected to hold, and not vacuously."""
@@ -24,6 +24,8 @@ class ExitCode(IntEnum):
     """eqspec failed at a task; this is a defect of eqspec."""
     INTERRUPTED = 130
     """Ctrl-C; what was known by then was printed."""
+    TERMINATED = 143
+    """SIGTERM; the same otherwise."""
 
 
 def exit_code(reports: Iterable[Report], *, bad_input: bool) -> ExitCode:

@@ -143,6 +143,7 @@ class Store:
         """If anything was written: make room, longest unused first, and sweep up what crashed runs left behind."""
         if not self._written:
             return
+        self._written = False
         with suppress(OSError):
             files = list(self._files())
             for path, stat in files:

@@ -75,7 +75,8 @@ class Claim(pytest.Item):
     def runtest(self) -> None:
         """Decide the task and compare with what is expected."""
         settings = settings_of(self.config)
-        report = self.spec.run([self.task], settings.options_for(self.task.budget), jobs=1)
+        options = settings.options_for(self.task.budget)
+        report = self.spec.run([self.task], options, jobs=1, recall=settings.recall)
         for _, error in report.failures:
             if not isinstance(error, EqspecError):
                 raise error  # a defect of eqspec, which deserves its traceback

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
+from eqspec.api.remembering import recall_from
 from eqspec.errors import InputError
 from eqspec.pytest_plugin import UNKNOWN
+from eqspec.tasks.recall import Recall
 from eqspec.tasks.run import Options
 from eqspec.tasks.task import Budget
 
@@ -19,11 +22,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Settings:
-    """`unknown` is one of fail, xfail, skip; `params` override those of the specs."""
+    """`unknown` is one of fail, xfail, skip; `params` override those of the specs; `recall` is None without a cache."""
 
     options: Options
     unknown: str
     params: dict[str, str]
+    recall: Recall | None
 
     @classmethod
     def of(cls, config: pytest.Config) -> Settings:
@@ -34,14 +38,29 @@ class Settings:
         timeout, threads = _number(config, "eqspec_timeout", float), _number(config, "eqspec_threads", int)
         try:
             options = Options(timeout=timeout, threads=threads)
+            recall = recall_from(_cache(config))
         except InputError as problem:
             raise pytest.UsageError(f"eqspec: {problem}") from None
-        return cls(options, unknown, dict(map(_param, config.getoption("eqspec_param"))))
+        return cls(options, unknown, dict(map(_param, config.getoption("eqspec_param"))), recall)
 
     def options_for(self, budget: Budget) -> Options:
         """The options for a task. Workers of pytest-xdist share the cores, unless somebody says how many threads."""
         workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
         return self.options if workers == 1 else self.options.share(budget.threads, workers)
+
+
+def _cache(config: pytest.Config) -> bool | Path:
+    """As `recall_from` takes it. A folder is seen from where pytest was called, or from the file that says it."""
+    named, said = config.getoption("eqspec_cache"), str(config.getini("eqspec_cache")).strip()
+    if config.getoption("eqspec_no_cache"):
+        if named:
+            raise pytest.UsageError("--eqspec-cache and --eqspec-no-cache contradict each other")
+        return False
+    if named:
+        return Path(config.invocation_params.dir, named)
+    if said == "off":
+        return False
+    return Path(config.rootpath, said) if said else True
 
 
 def _given(config: pytest.Config, name: str) -> str | None:

@@ -13,12 +13,14 @@ from fractions import Fraction
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, Literal
+from uuid import uuid4
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
 from eqspec.lp import HighsSolver
+from eqspec.memory import ENVIRONMENT, Store, chosen_folder
 from eqspec.networks import Network, read_network
 from eqspec.networks.network import AffineLayer
 from eqspec.tasks import core
@@ -188,6 +190,23 @@ def _quota() -> float | None:
     return None if limit == "max" else int(limit) / int(period)
 
 
+def _cache() -> Iterator[Finding]:
+    """Something is written to where results are kept, read back and removed."""
+    folder = chosen_folder()
+    if folder is None:
+        yield Finding("cache", "ok", f"{ENVIRONMENT} is off: no result is kept")
+        return
+    told: list[str] = []
+    store, key = Store(folder, tell=told.append), uuid4().hex
+    if store.write("result", key, b"doctor") and store.read("result", key) == b"doctor":
+        store.forget("result", key)
+        usage = store.usage()
+        yield Finding("cache", "ok", f"{folder}: {usage.results} results and {usage.searches} stopped searches")
+        return
+    advice = f"runs work, but keep nothing: make it writable, or name another folder with --cache or {ENVIRONMENT}"
+    yield Finding("cache", "note", told[0] if told else f"{folder} does not give back what was written", advice)
+
+
 def _extras() -> Iterator[Finding]:
     """What is not installed and not needed: each extra of the package with a package that is missing."""
     wanted: dict[str, list[str]] = {}
@@ -215,5 +234,6 @@ _CHECKS: tuple[tuple[str, Callable[[], Iterator[Finding]]], ...] = (
     ("onnxruntime", _runtime),
     ("floating point", _floating_point),
     ("processor", _processor),
+    ("cache", _cache),
     ("extras", _extras),
 )

@@ -372,3 +372,44 @@ def test_it_stands_beside_other_tests(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_it(): pass")
     outcome(run(pytester), passed=4)
     outcome(run(pytester, "-m", "not eqspec"), passed=1, deselected=3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "setting", "folder"),
+    [
+        (("--eqspec-cache", "kept"), None, "kept"),
+        ((), "below/kept", "below/kept"),
+        (("--eqspec-cache", "kept"), "off", "kept"),
+        ((), None, "usual"),
+        ((), "off", None),
+        (("--eqspec-no-cache",), "below/kept", None),
+    ],
+)
+def test_results_are_kept_where_somebody_says(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    setting: str | None,
+    folder: str | None,
+) -> None:
+    monkeypatch.setenv("EQSPEC_CACHE", str(pytester.path / "usual"))
+    write_spec(pytester.path)
+    if setting is not None:
+        pytester.makeini(f"[pytest]\neqspec_cache = {setting}\n")
+    for again in (False, True):
+        outcome(run(pytester, *arguments, "--eqspec-report", "results.json"), passed=3)
+        found = json.loads((pytester.path / "results.json").read_text())
+        assert [result["cached"] for result in found] == [again and folder is not None] * 3
+    kept = {str(path.parents[2].relative_to(pytester.path)) for path in pytester.path.rglob("*.result")}
+    assert kept == ({folder} if folder else set())
+
+
+def test_a_cache_that_cannot_be_is_refused_at_once(pytester: pytest.Pytester) -> None:
+    spec = write_spec(pytester.path)
+    for arguments, words in (
+        (("--eqspec-cache", spec.name), "cannot keep results in"),
+        (("--eqspec-cache", "kept", "--eqspec-no-cache"), "contradict each other"),
+    ):
+        result = run(pytester, *arguments)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines([f"*{words}*"])

@@ -153,3 +153,26 @@ def test_pytest_shows_the_test_and_the_explanation_only(pytester: pytest.Pyteste
         ["> * assert_equivalent(*", "E *verify is different, but the claim must hold", "E *at 0 = *", "FAILED *"]
     )
     assert "testing.py" not in result.stdout.str().replace("test_pytest", "")
+
+
+def test_results_are_kept_unless_somebody_says_no(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = write_spec(tmp_path)
+    monkeypatch.setenv("EQSPEC_CACHE", str(tmp_path / "usual"))
+    for again in (False, True):
+        assert assert_equivalent(FULL, RAISED, BOX, eps=0.3).cached is again
+        assert {result.cached for result in assert_spec(spec)} == {again}
+    assert not assert_equivalent(FULL, RAISED, BOX, eps=0.3, cache=False).cached
+    assert not any(result.cached for result in assert_spec(eqspec.load(spec), cache=False))
+    named = tmp_path / "named"
+    assert not assert_equivalent(FULL, RAISED, BOX, eps=0.3, cache=named).cached
+    assert assert_equivalent(FULL, RAISED, BOX, eps=0.3, cache=named).cached
+    monkeypatch.setenv("EQSPEC_CACHE", "off")
+    assert not assert_equivalent(FULL, RAISED, BOX, eps=0.3).cached
+
+
+def test_a_difference_that_was_kept_fails_as_well(tmp_path: Path) -> None:
+    for again in (False, True):
+        with pytest.raises(DifferentError) as caught:
+            assert_equivalent(FULL, RAISED, BOX, eps=0.2, cache=tmp_path)
+        assert caught.value.result.cached is again
+        assert caught.value.result.witness is not None

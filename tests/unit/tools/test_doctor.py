@@ -6,6 +6,7 @@ import ctypes
 import json
 import platform
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ def test_all_is_well_here(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0, findings
     assert findings.keys() >= {
         "eqspec", "python", "packages", "prover", "HiGHS", "onnxruntime", "floating point", "processor", "threads",
-        "terminal",
+        "cache", "terminal",
     }  # fmt: skip
     assert {finding["state"] for finding in findings.values()} <= {"ok", "note"}
     assert main(["doctor"]) == 0
@@ -90,6 +91,26 @@ def test_a_container_with_less_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     (threads,) = [finding for finding in health._processor() if finding.name == "threads"]
     assert threads.state == "note"
     assert "--threads 2" in threads.advice
+
+
+def test_the_cache_is_written_to_and_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EQSPEC_CACHE", str(tmp_path / "kept"))
+    (finding,) = health._cache()
+    assert (finding.state, finding.value) == ("ok", f"{tmp_path / 'kept'}: 0 results and 0 stopped searches")
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    monkeypatch.setenv("EQSPEC_CACHE", "off")
+    (finding,) = health._cache()
+    assert (finding.state, finding.value) == ("ok", "EQSPEC_CACHE is off: no result is kept")
+
+
+def test_a_cache_that_cannot_be_written_to_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "file"
+    file.write_text("in the way")
+    monkeypatch.setenv("EQSPEC_CACHE", str(file))
+    (finding,) = health._cache()
+    assert finding.state == "note"
+    assert f"cannot keep results in {file}" in finding.value
+    assert "--cache" in finding.advice
 
 
 def test_missing_extras_are_notes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ def add(commands: Commands) -> None:
         "doctor",
         "look whether everything eqspec needs works on this machine",
         "Look whether everything eqspec needs works on this machine: the prover on a pair with a known answer, HiGHS,\n"
-        "onnxruntime, the floating-point mode, cores, memory, terminal. Add this to the report of a defect.",
+        "onnxruntime, the floating-point mode, cores, memory, the cache, terminal. Add this to the report of a defect.",
     )
     made.add_argument("--format", choices=("human", "json"), default="human", help="a table, or a JSON list")
     made.epilog = "exit codes: 0 all that is needed works; 1 something does not"

@@ -23,7 +23,8 @@ the competition:  eqspec verify-vnnlib [v1 CATEGORY] NETWORK QUERY.vnnlib RESULT
 The first line is sat, unsat, unknown, timeout ('timed-out' in the standard's form) or error; with sat, the assignment
 follows. Everything else goes to the standard error.
 
-exit codes: 0 answered, whatever the answer; 2 error: a file or an argument cannot be used; 130 interrupted"""
+exit codes: 0 answered, whatever the answer; 2 error: a file or an argument cannot be used; 130 interrupted, 143 by
+SIGTERM"""
 
 
 def add(commands: Commands) -> None:
