@@ -14,6 +14,8 @@ from eqspec.cli.arguments import parser
 from eqspec.cli.tools import TOOLS
 from eqspec.spec.codes import CODES
 from eqspec.spec.explanations import explanation
+from eqspec.vnnlib.codes import CODES as VNNLIB_CODES
+from eqspec.vnnlib.explanations import explanation as vnnlib_explanation
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
@@ -37,12 +39,13 @@ def commands() -> Iterator[str]:
 
 def findings() -> Iterator[str]:
     """A section for each code: what it is about, why, and a wrong and a right example."""
-    for code, about in CODES.items():
-        found = explanation(code)
-        yield f"## {code}\n\n{about[0].upper() + about[1:]}.\n"
-        if found is None:
-            continue
-        yield f"{found.text}\n"
-        for label, example in (("Wrong", found.wrong), ("Right", found.right)):
-            if example:
-                yield f"{label}:\n\n```eqspec\n{example.rstrip()}\n```\n"
+    vnnlib = VNNLIB_CODES.items(), vnnlib_explanation, "lisp"
+    for codes, explained, language in ((CODES.items(), explanation, "eqspec"), vnnlib):
+        for code, about in codes:
+            found = explained(code)
+            yield f"## {code}\n\n{about[0].upper() + about[1:]}.\n"
+            if found is None:
+                continue
+            yield f"{found.text}\n"
+            for label, example in (("Wrong", found.wrong), ("Right", found.right)):
+                yield f"{label}:\n\n```{language}\n{example.rstrip()}\n```\n"

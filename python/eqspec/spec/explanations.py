@@ -1,8 +1,9 @@
-"""The long text of each finding code, from the file beside this module."""
+"""The long text of each finding code, from the file beside this module; and how such files are read."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -27,22 +28,29 @@ class Explanation:
     """What is given from outside, as name=value."""
 
     def file(self, example: str) -> str:
-        """A whole file with one of the examples."""
+        """A whole spec with one of the examples."""
         return example if self.whole else f"eqspec 1\n{self.around}{example}"
 
 
 def explanation(code: str) -> Explanation | None:
-    """The explanation of a code, None if there is no such code."""
-    found = _data().get(code)
-    if found is None or code not in CODES:
-        return None
-    around = "".join(_data()["around"][name] for name in found.get("around", []))
+    """The explanation of a code of specs, None if there is no such code."""
+    return read("eqspec.spec", CODES).get(code)
+
+
+def read(package: str, codes: Mapping[str, str]) -> dict[str, Explanation]:
+    """The explanations of a package by code; `codes` are its codes and what they are about, in one line."""
+    data = _data(package)
+    return {code: _explanation(code, title, data) for code, title in codes.items() if code in data}
+
+
+def _explanation(code: str, title: str, data: Mapping[str, Any]) -> Explanation:
+    found = data[code]
+    around = "".join(data["around"][name] for name in found.get("around", []))
     text = " ".join(found["text"].split())
     wrong, right = found["wrong"].strip("\n"), found["right"].strip("\n")
-    whole, param = found.get("whole", False), found.get("params")
-    return Explanation(code, CODES[code], text, wrong, right, around, whole, param)
+    return Explanation(code, title, text, wrong, right, around, found.get("whole", False), found.get("params"))
 
 
 @cache
-def _data() -> dict[str, Any]:
-    return tomllib.loads(files("eqspec.spec").joinpath("explanations.toml").read_text(encoding="utf-8"))
+def _data(package: str) -> dict[str, Any]:
+    return tomllib.loads(files(package).joinpath("explanations.toml").read_text(encoding="utf-8"))

@@ -24,6 +24,7 @@ from eqspec.spec.numbers import shown
 from eqspec.spec.suggest import did_you_mean
 from eqspec.tasks.task import Task
 from eqspec.vnnlib.codes import CODES as VNNLIB_CODES
+from eqspec.vnnlib.explanations import explanation as vnnlib_explanation
 
 _MOST_TASKS = 20
 
@@ -46,11 +47,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command."""
     subject: str = arguments.subject
     if fullmatch(r"[EWew]\d+", subject) and not Path(subject).exists():
-        found = explanation(subject.upper())
-        if found is None and subject.upper() in VNNLIB_CODES:
-            out.print(Text.assemble((subject.upper(), "bold"), f": {VNNLIB_CODES[subject.upper()]}"))
-            out.print(Text("A finding about a VNN-LIB file; docs/vnnlib.md says what is read, and as what."))
-            return ExitCode.AS_EXPECTED
+        found = explanation(subject.upper()) or vnnlib_explanation(subject.upper())
         if found is None:
             known = (*CODES, *VNNLIB_CODES)
             hint = did_you_mean(subject.upper(), known) or f"codes: {', '.join(known)}"
