@@ -17,12 +17,20 @@ from oracle.queries import Query
 
 @dataclass(frozen=True)
 class Bounded(Options):
-    """Options with a limit on boxes."""
+    """Options with a limit on boxes. With `contract_above` 0 every box is contracted, however few its inputs."""
 
     boxes: int = 1000
+    contract_above: int = 8
 
     def settings(self, task: Task) -> _core.Settings:
-        return _core.Settings(domain=self.domain, threads=self.threads or 1, lp=self.lp, boxes=self.boxes, timeout=60.0)
+        return _core.Settings(
+            domain=self.domain,
+            threads=self.threads or 1,
+            lp=self.lp,
+            boxes=self.boxes,
+            timeout=60.0,
+            contract_above=self.contract_above,
+        )
 
 
 @cache

@@ -2,9 +2,10 @@
 //! and contraction never loses such an input.
 
 use crate::exact::{Exact, exact};
-use crate::random::{Case, Scale, any_scale, cases, for_all, point};
+use crate::random::{Case, Scale, Weights, any_scale, cases, for_all, point};
 use eqspec::bound::backward::{Backward, Functional};
 use eqspec::bound::branching::{Glimpse, Split};
+use eqspec::bound::constraints::Constraints;
 use eqspec::bound::parameters::{Parameters, Sizes};
 use eqspec::bound::{Assumption, Contraction, Contractor, Effort, Fate};
 use eqspec::domain::knowledge::{Knowledge, Side};
@@ -21,6 +22,8 @@ struct Draw {
     /// Coefficients of guard rows; of the violation over f1, f2 and f1 - f2.
     guard: Vec<Vec<f64>>,
     violation: [Vec<f64>; 3],
+    /// Coefficients of constraints of the region.
+    region: Vec<Vec<f64>>,
     /// Whether the guard is an exact confidence for class 0 instead.
     confident: bool,
     /// Whether the signs of some neurons are assumed.
@@ -40,10 +43,13 @@ fn draws() -> impl Strategy<Value = Draw> {
     ];
     let violation = (coefficients(), coefficients(), coefficients());
     let choices = (any::<bool>(), any::<bool>(), 0i32..4);
-    (vec(coefficients(), 0..3), violation, choices, vec(multiplier, 97)).prop_map(
-        |(guard, (a, b, d), (confident, split, steps), multipliers)| Draw {
+    let constraint =
+        vec(prop_oneof![4 => -2.0f64..2.0, 2 => Just(0.0), 1 => Just(1.0), 1 => Just(1e-315), 1 => Just(-1e12)], 4);
+    (vec(coefficients(), 0..3), violation, vec(constraint, 0..3), choices, vec(multiplier, 97)).prop_map(
+        |(guard, (a, b, d), region, (confident, split, steps), multipliers)| Draw {
             guard,
             violation: [a, b, d],
+            region,
             confident,
             split,
             multipliers,
@@ -101,7 +107,11 @@ impl Values {
             };
             if s.positive { value >= 0.0 } else { value <= 0.0 }
         };
+        let (rows, inputs) = (&assumption.region, self.input.len());
+        let inside =
+            |q: usize| row_value(&rows.coefficients[q * inputs..(q + 1) * inputs], &self.input, -rows.bounds[q]) <= 0.0;
         soft && (0..assumption.rows()).all(|l| row(l) >= 0.0)
+            && (0..rows.rows()).all(inside)
             && violation(assumption, self) >= 0.0
             && sides.iter().all(sided)
     }
@@ -147,7 +157,11 @@ fn assumed(draw: &Draw, anchor: &Values) -> Assumption {
         difference,
         constant: 0.0,
         strict: false,
+        region: Constraints::default(),
     };
+    for coefficients in draw.region.iter().map(|c| &c[..anchor.input.len()]) {
+        assumption.region.push(coefficients, row_value(coefficients, &anchor.input, 0.0).upward());
+    }
     assumption.constant = (-&violation(&assumption, anchor)).upward();
     assumption
 }
@@ -193,6 +207,7 @@ fn fill(parameters: &mut Parameters, numbers: &[f64]) {
     all(&mut parameters.guard.value, &not_negative);
     all(&mut parameters.violation.value, &not_negative);
     all(&mut parameters.sides.value, &not_negative);
+    all(&mut parameters.region.value, &not_negative);
     all(&mut parameters.output.value, &any);
     for layer in &mut parameters.layers {
         all(&mut layer.link.value, &any);
@@ -209,6 +224,7 @@ struct Seen {
     proved: usize,
     shrunk: usize,
     entropy: usize,
+    constrained: usize,
     settled: usize,
     split: usize,
 }
@@ -234,8 +250,14 @@ fn check_bounds(case: &Case, draw: &Draw, seen: &RefCell<Seen>) -> Result<(), Te
     let mut backward = Backward::new(&pair);
     backward.take_up(&knowledge);
     let functionals = functionals(&pair);
-    let sizes = (assumption.rows(), assumption.outputs(), backward.hidden(), knowledge.sides.len());
-    let sizes = Sizes { rows: sizes.0, outputs: sizes.1, hidden: &sizes.2.clone(), sides: sizes.3 };
+    let hidden = backward.hidden();
+    let sizes = Sizes {
+        rows: assumption.rows(),
+        outputs: assumption.outputs(),
+        hidden: &hidden,
+        sides: knowledge.sides.len(),
+        region: assumption.region.rows(),
+    };
     let mut parameters = Parameters::new(functionals.len(), &sizes, 0.0);
     fill(&mut parameters, &draw.multipliers);
     for step in 0..=draw.steps {
@@ -250,6 +272,7 @@ fn check_bounds(case: &Case, draw: &Draw, seen: &RefCell<Seen>) -> Result<(), Te
         backward.ascend(&functionals, &assumption, &mut parameters, 0.1, step + 1);
     }
     seen.borrow_mut().entropy += usize::from(!assumption.entropy.is_empty());
+    seen.borrow_mut().constrained += usize::from(assumption.region.rows() > 0);
     Ok(())
 }
 
@@ -259,7 +282,7 @@ fn any_multipliers_give_true_bounds_where_the_assumption_holds() {
     let pairs = cases(1..=3, 1..=4, 1..=4, any_scale(), 3);
     for_all(1500, (pairs, draws()), |(case, draw)| check_bounds(&case, &draw, &seen));
     let seen = seen.into_inner();
-    assert!(seen.satisfying > 1000 && seen.entropy > 100, "{seen:?}");
+    assert!(seen.satisfying > 1000 && seen.entropy > 100 && seen.constrained > 500, "{seen:?}");
 }
 
 fn within(bounds: &Bounds, values: &[Exact]) -> bool {
@@ -376,7 +399,7 @@ fn a_linear_target_is_bounded_exactly() {
         case
     });
     for_all(500, (pairs, draws()), |(case, mut draw)| {
-        (draw.guard, draw.confident, draw.split) = (Vec::new(), false, false);
+        (draw.guard, draw.region, draw.confident, draw.split) = (Vec::new(), Vec::new(), false, false);
         let Some((pair, _, knowledge, assumption)) = prepare(&case, &draw) else { return Ok(()) };
         let mut backward = Backward::new(&pair);
         backward.take_up(&knowledge);
@@ -387,4 +410,90 @@ fn a_linear_target_is_bounded_exactly() {
         prop_assert!(bound <= truth && truth - bound <= 1e-9 * (1.0 + truth.abs() + 1e3), "{bound} for {truth}");
         Ok(())
     });
+}
+
+/// The minimum of a.x over a box cut by one row A.x <= b, by its dual: greatest at one of the places where a coefficient of a + mu A turns.
+fn cut_minimum(a: &[f64], row: &[f64], bound: f64, lower: &[f64], upper: &[f64]) -> [f64; 2] {
+    let dual = |mu: f64| {
+        let ends = a.iter().zip(row).zip(lower.iter().zip(upper));
+        ends.map(|((a, r), (l, u))| ((a + mu * r) * l).min((a + mu * r) * u)).sum::<f64>() - mu * bound
+    };
+    let turns = a.iter().zip(row).map(|(a, r)| -a / r).filter(|mu| mu.is_finite() && *mu > 0.0);
+    [dual(0.0), turns.map(dual).fold(dual(0.0), f64::max)]
+}
+
+/// Without hidden layers and guards one constraint makes a small linear program, and steps come close to its optimum.
+#[test]
+fn a_constraint_is_used_to_the_full() {
+    let seen = RefCell::new(Seen::default());
+    let pairs = cases(1..=1, 2..=4, 1..=2, Just(Scale::Plain), 1).prop_map(|mut case| {
+        case.layers.iter_mut().flatten().for_each(|w| w.uncertain = None);
+        case
+    });
+    for_all(300, (pairs, draws(), vec(-2.0f64..2.0, 4), 0.2f64..0.8), |(case, mut draw, row, share)| {
+        (draw.guard, draw.region, draw.confident, draw.split) = (Vec::new(), Vec::new(), false, false);
+        let Some((pair, _, knowledge, mut assumption)) = prepare(&case, &draw) else { return Ok(()) };
+        let row = &row[..pair.inputs()];
+        let ends = || row.iter().zip(case.lower.iter().zip(&case.upper));
+        let least: f64 = ends().map(|(r, (l, u))| (r * l).min(r * u)).sum();
+        let most: f64 = ends().map(|(r, (l, u))| (r * l).max(r * u)).sum();
+        let bound = least + share * (most - least);
+        assumption.region.push(row, bound);
+        let mut backward = Backward::new(&pair);
+        backward.take_up(&knowledge);
+        let target = [Functional::Target];
+        let mut parameters = backward.start(&target, &assumption);
+        let mut best = f64::NEG_INFINITY;
+        for step in 1..=150 {
+            best = best.max(backward.evaluate(&target, &assumption, &parameters)[0]);
+            backward.ascend(&target, &assumption, &mut parameters, 0.02, step);
+        }
+        // The target as a functional of the inputs.
+        let origin = vec![0.0; pair.inputs()];
+        let target_at = |x: &[f64]| Values::of(&case, x).functional(Functional::Target, &assumption);
+        let constant = target_at(&origin);
+        let coefficient = |i: usize| {
+            let mut unit = origin.clone();
+            unit[i] = 1.0;
+            (&target_at(&unit) - &constant).upward()
+        };
+        let a: Vec<f64> = (0..pair.inputs()).map(coefficient).collect();
+        let [plain, cut] = cut_minimum(&a, row, bound, &case.lower, &case.upper).map(|v| v + constant.upward());
+        prop_assert!(best <= cut + 1e-9 * (1.0 + cut.abs() + plain.abs()), "{best} is above the minimum {cut}");
+        prop_assert!(best >= cut - 0.02 * (cut - plain) - 1e-9 * (1.0 + cut.abs()), "{best} of {plain} to {cut}");
+        seen.borrow_mut().constrained += usize::from(cut > plain + 0.01 * plain.abs());
+        Ok(())
+    });
+    assert!(seen.into_inner().constrained > 100);
+}
+
+/// f1 = x0 + x1 on [-1, 1]^2 reaches 1 only where x0 + x1 <= 0.75 does not hold.
+#[test]
+fn contraction_proves_what_only_a_constraint_excludes() {
+    let one = |value: f64| Weights { weight: vec![vec![value, value]], bias: vec![0.0], uncertain: None };
+    let case =
+        Case { layers: vec![[one(1.0), one(0.0)]], lower: vec![-1.0; 2], upper: vec![1.0; 2], points: Vec::new() };
+    let pair = case.pair();
+    let mut reach = Reach::new(Domain::Shared, pair.depth());
+    reach.propagate(&pair, &case.lower, &case.upper).unwrap();
+    let knowledge = Knowledge::of(reach.layers(), &case.lower, &case.upper);
+    let mut assumption = Assumption {
+        guard: Vec::new(),
+        constants: Vec::new(),
+        entropy: 0..0,
+        first: vec![1.0],
+        second: vec![0.0],
+        difference: vec![0.0],
+        constant: -1.0,
+        strict: false,
+        region: Constraints::default(),
+    };
+    for proved in [false, true] {
+        if proved {
+            assumption.region.push(&[1.0, 1.0], 0.75);
+        }
+        let start = knowledge.clone();
+        let fate = Contractor::new(&pair).contract(start, None, &assumption, Effort::default(), &mut reach, || false);
+        assert_eq!(matches!(fate, Fate::Proved), proved);
+    }
 }

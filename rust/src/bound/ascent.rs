@@ -2,7 +2,6 @@
 //!
 //! With the sides of all relaxations fixed the bound is linear in each multiplier, and its derivative is the value of what the multiplier weighs in the
 //! *surrogate*: the relaxed networks at the minimising corner, run forwards. d/dg = X - Y - D, d/dalpha = p x where p >= 0, d/dlam = -guard, and so on.
-//!
 
 use super::assumption::Assumption;
 use super::backward::{Backward, Functional};
@@ -48,6 +47,7 @@ impl Backward<'_> {
                 self.now.first[at] = x;
             }
         }
+        self.ascend_constraints(&assumption.region, parameters, rate, step);
         for l in 0..self.pair.depth() {
             if l == 0 {
                 self.first_forwards(count);

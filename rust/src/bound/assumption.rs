@@ -1,9 +1,10 @@
-//! The assumption of a proof by contradiction: some obligation is violated.
+//! The assumption of a proof by contradiction: some obligation is violated at an input of the region.
 //!
-//! Both parts are linear in the outputs: guard rows G f1 + c >= 0, and the violation v1.f1 + v2.f2 + vd.(f1 - f2) + v0 >= 0. For an exact confidence delta the
+//! Both parts of a violation are linear in the outputs: guard rows G f1 + c >= 0, and the violation v1.f1 + v2.f2 + vd.(f1 - f2) + v0 >= 0. For an exact confidence delta the
 //! guard is z_k - LSE(z_l, l != k) >= t, and LSE(z) = max over weights w of w.z + H(w) with the entropy H. So multipliers lam >= 0 of the rows give, besides
 //! sum lam_l (z_k - z_l - t) >= 0, the stronger sum lam_l (z_k - z_l - t) - |lam| H(lam / |lam|) >= 0: the polytope's constants with an entropy term.
 
+use super::constraints::Constraints;
 use crate::domain::{Combination, Form};
 use crate::property::{Guard, Obligation, Property, Violation};
 use std::ops::Range;
@@ -27,6 +28,8 @@ pub struct Assumption {
     pub constant: f64,
     /// Whether a violation of exactly zero counts.
     pub strict: bool,
+    /// What the region asks of the inputs beside their box; none by default.
+    pub region: Constraints,
 }
 
 impl Assumption {
@@ -52,6 +55,7 @@ impl Assumption {
             difference: dense(&writings[0], Form::Difference),
             constant: writings[0].constant,
             strict: *strict,
+            region: Constraints::default(),
         })
     }
 

@@ -7,7 +7,8 @@
 //!     p.X + q.Y + s.D = (p + g).X + (q - g).Y + (s - g).D.
 //! Through ReLU each coefficient takes its side of the relaxation ([`super::relax`]); through an affine layer
 //!     p' = W1^T p,  q' = W2^T q + (W1 - W2)^T s,  s' = W1^T s,  constant += p.b1 + q.b2 + s.(b1 - b2).
-//! At the inputs X = Y and D = 0, so the bound is (p + q).centre - |p + q|.radius + constant.
+//! At the inputs X = Y and D = 0, the constraints of the region join ([`super::constraints`]), and with a for p + q and what they add the bound is
+//! a.centre - |a|.radius + constant.
 //!
 //! Where the sign of a neuron is assumed, beta x >= 0 (or <= 0) is subtracted (added) below its ReLU with a multiplier beta >= 0.
 //!
@@ -21,11 +22,12 @@ use super::assumption::Assumption;
 use super::columns::{relu_column, relu_sums};
 use super::first::Differing;
 use super::parameters::{Parameters, Sizes};
+use super::prices::{ColumnMaxima, Price};
 use super::relax::{OneSided, Relaxation};
 use crate::domain::Form;
 use crate::domain::knowledge::{Knowledge, Side};
 use crate::domain::phase::Bounds;
-use crate::network::{Affine, Pair};
+use crate::network::Pair;
 use crate::numeric::kernels::{Into, transposed_product};
 use crate::numeric::log::ln;
 use crate::numeric::round::{TINY, U, down, gamma};
@@ -72,31 +74,6 @@ pub enum Functional {
     },
 }
 
-/// Per affine layer: the largest |W| in each column, for the rounding bound.
-#[derive(Debug, Clone)]
-pub(super) struct ColumnMaxima {
-    first: Vec<f64>,
-    second: Vec<f64>,
-    difference: Vec<f64>,
-    errors: [Option<Vec<f64>>; 2],
-    bias: f64,
-    bias_error: f64,
-}
-
-fn column_maxima(matrix: &[f64], m: usize) -> Vec<f64> {
-    matrix.chunks_exact(m.max(1)).map(|c| c.iter().fold(0.0, |a: f64, w| a.max(w.abs()))).collect()
-}
-
-/// What rounding in one affine layer can cost per unit of |p|_1, |q|_1, |s|_1.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Price {
-    first: f64,
-    second: f64,
-    difference: f64,
-    /// Per functional: coefficients that underflow, times what they multiply.
-    underflow: f64,
-}
-
 /// Coefficients of all functionals at one layer, each m x F.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Coefficients {
@@ -135,6 +112,8 @@ pub struct Backward<'a> {
     pub(super) next: Coefficients,
     /// Coefficients of the inputs, I x F.
     pub(super) inputs: Vec<f64>,
+    /// Natural sizes of the multipliers of the region's constraints, Q x F.
+    pub(super) units: Vec<f64>,
     pub(super) constant: Vec<f64>,
     pub(super) mass: Vec<f64>,
     pub(super) err: Vec<f64>,
@@ -148,24 +127,10 @@ impl<'a> Backward<'a> {
     /// For one pair.
     #[must_use]
     pub fn new(pair: &'a Pair) -> Self {
-        let largest = |v: &[f64]| v.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-        let maxima = (0..pair.depth()).map(|l| {
-            let (a, b, d) = (&pair.first[l], &pair.second[l], &pair.difference[l]);
-            let error = |layer: &Affine| layer.weight_error.as_ref().map(|e| column_maxima(e, layer.rows));
-            let bias_error = |layer: &Affine| layer.bias_error.as_deref().map_or(0.0, largest);
-            ColumnMaxima {
-                first: column_maxima(&a.weight, a.rows),
-                second: column_maxima(&b.weight, a.rows),
-                difference: column_maxima(&d.weight, a.rows),
-                errors: [error(a), error(b)],
-                bias: largest(&a.bias).max(largest(&b.bias)).max(largest(&d.bias)),
-                bias_error: bias_error(a).max(bias_error(b)),
-            }
-        });
         let hidden = pair.depth() - 1;
         Self {
             pair,
-            maxima: maxima.collect(),
+            maxima: (0..pair.depth()).map(|l| ColumnMaxima::of(pair, l)).collect(),
             relaxations: vec![Relaxation::default(); hidden],
             prices: vec![Price::default(); pair.depth()],
             differing: Differing::of(pair),
@@ -178,6 +143,7 @@ impl<'a> Backward<'a> {
             now: Coefficients::default(),
             next: Coefficients::default(),
             inputs: Vec::new(),
+            units: Vec::new(),
             constant: Vec::new(),
             mass: Vec::new(),
             err: Vec::new(),
@@ -200,7 +166,7 @@ impl<'a> Backward<'a> {
         let violation = if rows == 0 { 0.2 } else { 0.05 };
         let mut parameters = Parameters::new(
             functionals.len(),
-            &Sizes { rows, outputs, hidden: &self.hidden(), sides: self.signs.len() },
+            &Sizes { rows, outputs, hidden: &self.hidden(), sides: self.signs.len(), region: assumption.region.rows() },
             violation,
         );
         for (f, functional) in functionals.iter().enumerate() {
@@ -250,43 +216,7 @@ impl<'a> Backward<'a> {
         }
         let largest = |b: &Bounds| b.lower.iter().chain(&b.upper).fold(0.0, |a: f64, v| a.max(v.abs()));
         self.output_size = knowledge.layers.last().map_or(0.0, |k| largest(&k.x).max(largest(&k.y)).max(largest(&k.d)));
-        for l in 0..self.pair.depth() {
-            let maxima = &self.maxima[l];
-            let magnitude = |i: usize, which: usize| {
-                if l == 0 {
-                    return self.centre[i].abs() + self.radius[i];
-                }
-                let known = &knowledge.layers[l - 1];
-                match which {
-                    0 => known.x.upper[i].max(0.0),
-                    1 => known.y.upper[i].max(0.0),
-                    _ => known.d.upper[i].abs().max(known.d.lower[i].abs()),
-                }
-            };
-            let sum = |column: &[f64], which: usize| {
-                column.iter().enumerate().map(|(i, w)| w * magnitude(i, which)).sum::<f64>()
-            };
-            let rounding = gamma(2 * self.pair.first[l].rows + 6);
-            let uncertain = |e: usize| maxima.errors[e].as_ref().map_or(0.0, |v| sum(v, e));
-            let (e1, e2) = (uncertain(0), uncertain(1));
-            #[allow(clippy::cast_precision_loss)]
-            let tiny = TINY * (8 * (self.pair.first[l].rows + self.pair.first[l].columns + 4)) as f64;
-            let ones = vec![1.0; self.pair.first[l].columns];
-            let sizes = sum(&ones, 0) + sum(&ones, 1) + sum(&ones, 2) + ones.iter().sum::<f64>();
-            // The bias products are priced with the constants' mass; here only what is known of the biases themselves.
-            self.prices[l] = Price {
-                first: 1.01 * (rounding * sum(&maxima.first, 0) + e1 + maxima.bias_error) + tiny,
-                second: 1.01 * (rounding * sum(&maxima.second, 1) + e2 + maxima.bias_error) + tiny,
-                difference: 1.01
-                    * (rounding * (sum(&maxima.first, 2) + sum(&maxima.difference, 1))
-                        + e1
-                        + e2
-                        + 2.0 * maxima.bias_error)
-                    + 2.0 * U * maxima.bias
-                    + tiny,
-                underflow: tiny * sizes,
-            };
-        }
+        self.set_prices(knowledge);
     }
 
     /// Lower bounds of all functionals for the current multipliers, rounding included.
@@ -328,15 +258,24 @@ impl<'a> Backward<'a> {
                 self.relu::<BOUND>(l - 1, functionals, parameters);
             }
         }
-        let inputs = self.pair.inputs();
+        let (inputs, constraints) = (self.pair.inputs(), assumption.region.rows());
         self.inputs.resize(inputs * count, 0.0);
-        let rounding = gamma(2 * inputs + 2 * self.pair.first.iter().map(|l| l.rows).sum::<usize>() + 64);
+        self.units.resize(constraints * count, 0.0);
+        let rounding = gamma(2 * (inputs + constraints + self.pair.first.iter().map(|l| l.rows).sum::<usize>()) + 64);
         for (f, functional) in functionals.iter().enumerate() {
             let range = f * inputs..(f + 1) * inputs;
             let a = &mut self.inputs[range.clone()];
             a.copy_from_slice(&self.now.first[range]);
             if let Functional::Input { input, negative } = *functional {
                 a[input] += if negative { -1.0 } else { 1.0 };
+            }
+            if constraints > 0 {
+                let range = f * constraints..(f + 1) * constraints;
+                let (mu, units) = (&parameters.region.value[range.clone()], &mut self.units[range]);
+                let joined = assumption.region.join(a, mu, units, (&self.centre, &self.radius));
+                self.constant[f] += joined.constant;
+                self.mass[f] += joined.mass;
+                self.err[f] += joined.underflow;
             }
             if !BOUND {
                 continue;

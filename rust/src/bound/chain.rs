@@ -86,8 +86,11 @@ impl Chain {
     }
 
     /// Appends a round: the chosen functionals with their shortened multipliers. Slopes of settled neurons serve nothing and are written as 0.
+    ///
+    /// There is no place for multipliers of the region's constraints: who records a proof bounds without them.
     #[allow(clippy::cast_possible_truncation)]
     pub fn round(&mut self, functionals: &[Functional], chosen: &[usize], p: &Parameters, relaxations: &[Relaxation]) {
+        debug_assert!(p.region.value.is_empty());
         let out = &mut self.bytes;
         let mut number = |v: usize| out.extend_from_slice(&u32::try_from(v).unwrap_or(u32::MAX).to_le_bytes());
         number(chosen.len());

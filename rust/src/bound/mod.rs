@@ -2,7 +2,7 @@
 //!
 //! Stronger than what the output zonotopes alone can tell, because the relaxations of all layers work for the functional at hand.
 //!
-//! [`assumption`]: what is assumed to be violated. [`relax`]: the linear relaxations that follow from bounds of every neuron.
+//! [`assumption`]: what is assumed to be violated, and [`constraints`] of the region with it. [`relax`]: the linear relaxations that follow from bounds of every neuron.
 //! [`backward`]: a batch of functionals and their bounds; `ascent`: steps that improve them. [`contract`]: bounds tightened under an assumed violation until they contradict.
 //! [`branching`]: where to split what that leaves.
 
@@ -12,9 +12,11 @@ pub mod backward;
 pub mod branching;
 pub mod chain;
 mod columns;
+pub mod constraints;
 pub mod contract;
 mod first;
 pub mod parameters;
+mod prices;
 pub mod relax;
 
 pub use assumption::Assumption;

@@ -25,12 +25,27 @@ impl Tuned {
     /// One step uphill along `gradient`, then back into [low, high]. `step` counts from 1.
     #[inline(always)]
     pub fn ascend(&mut self, gradient: &[f64], rate: f64, step: i32, (low, high): (f64, f64)) {
-        let (mean_scale, square_scale) = (1.0 / (1.0 - MEAN.powi(step)), 1.0 / (1.0 - SQUARE.powi(step)));
+        let (mean_scale, square_scale) = correction(step);
         let moments = self.mean.iter_mut().zip(self.square.iter_mut());
         for ((v, (m, s)), g) in self.value.iter_mut().zip(moments).zip(gradient) {
             *m = MEAN * *m + (1.0 - MEAN) * g;
             *s = SQUARE * *s + (1.0 - SQUARE) * g * g;
             let next = *v + rate * (*m * mean_scale) / ((*s * square_scale).sqrt() + 1e-8);
+            *v = next.max(low).min(high);
+        }
+    }
+
+    /// The same where every value has a unit of its own, which its steps are measured in; its gradient counts in that unit too.
+    #[inline(always)]
+    pub fn ascend_in(&mut self, units: &[f64], gradient: &[f64], rate: f64, step: i32, (low, high): (f64, f64)) {
+        let (mean_scale, square_scale) = correction(step);
+        let moments = self.mean.iter_mut().zip(self.square.iter_mut());
+        let steps = gradient.iter().zip(units);
+        for ((v, (m, s)), (g, unit)) in self.value.iter_mut().zip(moments).zip(steps) {
+            let g = g * unit;
+            *m = MEAN * *m + (1.0 - MEAN) * g;
+            *s = SQUARE * *s + (1.0 - SQUARE) * g * g;
+            let next = *v + unit * rate * (*m * mean_scale) / ((*s * square_scale).sqrt() + 1e-8);
             *v = next.max(low).min(high);
         }
     }
@@ -54,6 +69,12 @@ impl Tuned {
     fn bytes(&self) -> usize {
         8 * (self.value.len() + self.mean.len() + self.square.len())
     }
+}
+
+/// What makes up for moments that started from zero.
+#[inline(always)]
+fn correction(step: i32) -> (f64, f64) {
+    (1.0 / (1.0 - MEAN.powi(step)), 1.0 / (1.0 - SQUARE.powi(step)))
 }
 
 /// Multipliers at one layer of ReLUs.
@@ -82,6 +103,8 @@ pub struct Parameters {
     pub layers: Vec<LayerParameters>,
     /// beta >= 0 per assumed sign of a neuron.
     pub sides: Tuned,
+    /// mu >= 0 per constraint of the region.
+    pub region: Tuned,
     /// Whether steps may move the links.
     pub linked: bool,
 }
@@ -96,6 +119,8 @@ pub struct Sizes<'a> {
     pub hidden: &'a [usize],
     /// Assumed signs of neurons.
     pub sides: usize,
+    /// Q, constraints of the region.
+    pub region: usize,
 }
 
 impl Parameters {
@@ -113,6 +138,7 @@ impl Parameters {
             violation: Tuned::filled(count, violation),
             output: Tuned::filled(sizes.outputs * count, 0.0),
             sides: Tuned::filled(sizes.sides * count, 0.0),
+            region: Tuned::filled(sizes.region * count, 0.0),
             linked: true,
             layers: sizes.hidden.iter().map(layer).collect(),
         }
@@ -127,6 +153,7 @@ impl Parameters {
             (&mut self.violation, &other.violation),
             (&mut self.output, &other.output),
             (&mut self.sides, &other.sides),
+            (&mut self.region, &other.region),
         ];
         let layers = self
             .layers
@@ -141,7 +168,7 @@ impl Parameters {
 
     /// Forgets the moments of the gradients, to be kept for long.
     pub fn settle(&mut self) {
-        for t in [&mut self.guard, &mut self.violation, &mut self.output, &mut self.sides] {
+        for t in [&mut self.guard, &mut self.violation, &mut self.output, &mut self.sides, &mut self.region] {
             t.settle();
         }
         for layer in &mut self.layers {
@@ -153,6 +180,7 @@ impl Parameters {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let layers = self.layers.iter().flat_map(|l| [&l.link, &l.first, &l.second]);
-        [&self.guard, &self.violation, &self.output, &self.sides].into_iter().chain(layers).map(Tuned::bytes).sum()
+        let others = [&self.guard, &self.violation, &self.output, &self.sides, &self.region];
+        others.into_iter().chain(layers).map(Tuned::bytes).sum()
     }
 }

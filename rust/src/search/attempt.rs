@@ -135,8 +135,8 @@ impl<'a> Attempt<'a> {
         }
         shared.prove(node.depth, opened - node.open.len());
         let contract = self.worth_contracting(&node);
-        if contract && (node.focus.is_some() || rows.is_empty()) {
-            // Stronger than programs over the outputs alone, and needs no solver; but only these know the region's constraints.
+        if contract && (node.focus.is_some() || rows.is_empty() || self.bounds_know_constraints()) {
+            // Stronger than programs over the outputs alone, and needs no solver.
             return self.contract(node, true);
         }
         self.enter(Part::Splitting);

@@ -27,11 +27,29 @@ impl Attempt<'_> {
         settings.contracts(pair.inputs()) && node.open.iter().all(|o| property.obligations[o].violation.is_linear())
     }
 
+    /// Whether backward bounds use the region's constraints: always, but for a proof that is recorded, since a certificate has no place for their multipliers.
+    pub(super) fn bounds_know_constraints(&self) -> bool {
+        !self.context.record.on()
+    }
+
+    /// The violation of an obligation somewhere in the region, as settings and record let it be used; `None` where it is not linear.
+    fn assumption(&self, o: usize) -> Option<Assumption> {
+        let Context { pair, region, property, settings, .. } = self.context;
+        let mut assumption = Assumption::new(property, &property.obligations[o], pair.outputs())?;
+        if !settings.entropy {
+            assumption.entropy = 0..0;
+        }
+        if self.bounds_know_constraints() {
+            region.constraints.iter().for_each(|c| assumption.region.push(&c.coefficients, c.bound));
+        }
+        Some(assumption)
+    }
+
     /// Contracts bounds under the one open violation of a node; a node with several is first taken apart into one for each.
     ///
     /// `current` says that the workspace still holds the propagation of this node.
     pub(super) fn contract(&mut self, mut node: Node, current: bool) -> Outcome {
-        let Context { pair, property, settings, shared, .. } = self.context;
+        let Context { pair, region, property, settings, shared, .. } = self.context;
         let opened = node.open.len();
         self.enter(Part::Contraction);
         let reached = match &node.focus {
@@ -66,13 +84,10 @@ impl Attempt<'_> {
             }
             return Outcome::Branch(owned);
         };
-        let Some(mut assumption) = Assumption::new(property, &property.obligations[o], pair.outputs()) else {
+        let Some(assumption) = self.assumption(o) else {
             // Not linear: it cannot be contracted, and must not be lost.
             return Outcome::Split(node, None);
         };
-        if !settings.entropy {
-            assumption.entropy = 0..0;
-        }
         self.candidates.tally.effort.contracted += 1;
         if let Some(chain) = &mut self.contractor.chain {
             chain.bytes.clear();
@@ -90,6 +105,7 @@ impl Attempt<'_> {
                 }
                 Fate::Open(left) => left,
             };
+            region.approach(&mut left.corner);
             let within = |i: usize, x: f64| x.clamp(node.lower[i], node.upper[i]);
             let corner = |i: usize| left.corner.get(i).map_or(node.lower[i], |&x| within(i, x));
             self.enter(Part::Candidates);
