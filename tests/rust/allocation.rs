@@ -3,7 +3,8 @@
 
 use eqspec::domain::influence::Influence;
 use eqspec::domain::output::Row;
-use eqspec::domain::{Domain, Reach};
+use eqspec::domain::sensitivity::Sensitivity;
+use eqspec::domain::{Domain, Form, Reach};
 use eqspec::lp::certified::{self, Scratch};
 use eqspec::lp::{Multipliers, RegionRow};
 use eqspec::network::eval::{Evaluation, Evaluator};
@@ -89,11 +90,16 @@ fn propagation_allocates_nothing_after_the_first_pass() {
             let pair = pair(sizes);
             let boxes = boxes(sizes[0]);
             let mut reach = Reach::new(domain, pair.depth());
-            let mut influence = Influence::default();
+            let (mut influence, mut sensitivity, mut row) =
+                (Influence::default(), Sensitivity::default(), Row::default());
             let mut pass = || {
                 for (lower, upper) in &boxes {
-                    assert!(reach.propagate(&pair, lower, upper).is_some());
+                    let output = reach.propagate(&pair, lower, upper).unwrap();
+                    output.row([(Form::Difference, 0, 1.0)], 0.0, &mut row);
                     influence.score(reach.layers(), sizes[0]);
+                    if domain != Domain::Naive {
+                        sensitivity.score(reach.layers(), sizes[0], &row);
+                    }
                 }
             };
             assert!(taken(&mut pass) > 0, "the counter counts nothing");

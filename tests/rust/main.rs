@@ -21,4 +21,5 @@ mod random;
 mod region;
 mod resuming;
 mod search;
+mod sensitivity;
 mod trace;

@@ -31,6 +31,7 @@ pub mod output;
 pub mod phase;
 pub mod reach;
 pub mod relu;
+pub mod sensitivity;
 
 pub use knowledge::{Contradiction, Knowledge};
 pub use output::{Combination, Form, Output};

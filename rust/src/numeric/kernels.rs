@@ -73,6 +73,21 @@ pub fn absolute_row_sums(sums: &mut [f64], block: &[f64]) {
     }
 }
 
+/// The sum of |a\[i\]| b\[i\], plain rounding, in eight sums side by side so that registers can be used whole.
+#[inline(always)]
+#[must_use]
+pub fn absolute_dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (wide_a, wide_b) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = wide_a.remainder().iter().zip(wide_b.remainder()).map(|(x, y)| x.abs() * y).sum();
+    for (x, y) in wide_a.zip(wide_b) {
+        for k in 0..8 {
+            sums[k] += x[k].abs() * y[k];
+        }
+    }
+    rest + sums.iter().sum::<f64>()
+}
+
 /// out += matrix * x, where x is given on the listed columns only; `matrix` is column-major with `out.len()` rows.
 #[inline(always)]
 pub fn add_columns(out: &mut [f64], matrix: &[f64], columns: impl IntoIterator<Item = (usize, f64)>) {

@@ -5,6 +5,7 @@
 use super::Node;
 use super::attempt::{Attempt, Outcome, output_of};
 use super::effort::Part;
+use super::split::Plan;
 use super::worker::Context;
 use crate::domain::reach::Layer;
 use crate::domain::{Combination, Output};
@@ -19,7 +20,7 @@ pub struct Asked {
     region: Vec<RegionRow>,
     /// Guard and obligations of each program, in order.
     groups: Vec<(Option<usize>, Vec<usize>)>,
-    halving: Option<(usize, f64)>,
+    plan: Plan,
     /// The programs, taken when they are sent.
     pub programs: Vec<LinearProgram>,
 }
@@ -38,7 +39,7 @@ impl Asked {
 
 impl Attempt<'_> {
     /// Programs for everything that is open, one per guard.
-    pub(super) fn ask(&mut self, node: Node, region: Vec<RegionRow>, halving: Option<(usize, f64)>) -> Asked {
+    pub(super) fn ask(&mut self, node: Node, region: Vec<RegionRow>, plan: Plan) -> Asked {
         self.enter(Part::Programs);
         let property = self.context.property;
         let mut groups: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
@@ -66,7 +67,7 @@ impl Attempt<'_> {
             node,
             region,
             groups,
-            halving,
+            plan,
             programs,
         }
     }
@@ -74,7 +75,7 @@ impl Attempt<'_> {
     /// Uses the answers to a box's programs.
     pub fn conclude(&mut self, asked: Asked, answers: &[Answer]) -> Outcome {
         let Context { pair, property, settings, shared, .. } = self.context;
-        let Asked { mut node, layer, centre, radius, region, groups, halving, .. } = asked;
+        let Asked { mut node, layer, centre, radius, region, groups, plan, .. } = asked;
         let output = Output::new(&layer, pair.inputs(), settings.domain);
         let opened = node.open.len();
         let columns = output.generators();
@@ -129,6 +130,6 @@ impl Attempt<'_> {
         if !kept.is_empty() {
             node.inherited = Some(kept.into());
         }
-        if self.worth_contracting(&node) { self.contract(node, false) } else { Outcome::Split(node, halving) }
+        if self.worth_contracting(&node) { self.contract(node, false) } else { Outcome::Split(node, plan) }
     }
 }

@@ -8,17 +8,20 @@ use super::attack::Zeal;
 use super::candidates::Candidates;
 use super::effort::Part;
 use super::node::Inherited;
+use super::split::Plan;
 use super::worker::Context;
-use super::{Node, Request, split};
+use super::{Node, Request};
 use crate::bound::Contractor;
 use crate::domain::influence::Influence;
 use crate::domain::output::Row;
 use crate::domain::reach::Failure;
+use crate::domain::sensitivity::Sensitivity;
 use crate::domain::{Domain, Output, Reach};
 use crate::lp::RegionRow;
 use crate::lp::certified::Scratch;
 use crate::numeric::log::exp_below;
 use crate::numeric::round::add_down;
+use crate::property::Obligation;
 use std::sync::mpsc;
 
 /// One in so many operations goes into the search for counterexamples, counted rather than timed so that runs repeat.
@@ -31,8 +34,8 @@ const ATTACKS: usize = 64;
 pub enum Outcome {
     /// Everything is proved, or the search is over.
     Closed,
-    /// Not proved: halve it along an input at a place; `None` where it cannot be.
-    Split(Node, Option<(usize, f64)>),
+    /// Not proved: to be halved by a plan, which is empty where it cannot be.
+    Split(Node, Plan),
     /// Not proved, and already taken apart.
     Branch(Vec<Node>),
     /// Linear programs might prove it.
@@ -44,6 +47,7 @@ pub struct Attempt<'a> {
     pub(super) context: Context<'a>,
     pub(super) reach: Reach,
     pub(super) influence: Influence,
+    sensitivity: Sensitivity,
     pub(super) row: Row,
     pub(super) scratch: Scratch,
     pub(super) contractor: Contractor<'a>,
@@ -60,6 +64,7 @@ impl<'a> Attempt<'a> {
             context,
             reach: Reach::new(context.settings.domain, context.pair.depth()),
             influence: Influence::default(),
+            sensitivity: Sensitivity::default(),
             row: Row::default(),
             scratch: Scratch::default(),
             contractor: Contractor::new(context.pair).keeping(context.record.on()),
@@ -92,8 +97,8 @@ impl<'a> Attempt<'a> {
             Err(Failure::Overflow) if opened == 0 => return self.proved(&node, 0),
             Err(Failure::Overflow) => {
                 self.candidates.tally.stages.overflow += 1;
-                let halving = split::choose(&[], &node.lower, &node.upper);
-                return Outcome::Split(node, halving);
+                let plan = Plan::once(&[], &node.lower, &node.upper);
+                return Outcome::Split(node, plan);
             }
             Err(Failure::Contradiction) => {
                 self.candidates.tally.stages.contraction += opened as u64;
@@ -123,7 +128,7 @@ impl<'a> Attempt<'a> {
         if worst.within_rounding && self.touches(&node, &worst) {
             shared.prove(node.depth, opened - node.open.len());
             self.candidates.tally.limited += 1;
-            return Outcome::Split(node, None);
+            return Outcome::Split(node, Plan::default());
         }
         let rows = region.rows(self.reach.centre(), self.reach.radius());
         if let Some(inherited) = node.inherited.clone() {
@@ -140,11 +145,11 @@ impl<'a> Attempt<'a> {
             return self.contract(node, true);
         }
         self.enter(Part::Splitting);
-        let halving = split::choose(self.influence.score(self.reach.layers(), pair.inputs()), &node.lower, &node.upper);
+        let plan = self.plan(&node, &worst);
         if settings.lp && (!property.guards.is_empty() || !rows.is_empty()) {
-            return Outcome::Ask(Box::new(self.ask(node, rows, halving)));
+            return Outcome::Ask(Box::new(self.ask(node, rows, plan)));
         }
-        if contract { self.contract(node, true) } else { Outcome::Split(node, halving) }
+        if contract { self.contract(node, true) } else { Outcome::Split(node, plan) }
     }
 
     /// From now on time belongs to `part`.
@@ -254,6 +259,19 @@ impl<'a> Attempt<'a> {
             }
         }
         false
+    }
+
+    /// Where to halve a box: what is worst decides. Under a guard the violation alone misleads, and the outputs of both networks serve better.
+    fn plan(&mut self, node: &Node, worst: &Worst) -> Plan {
+        let Context { pair, property, settings, .. } = self.context;
+        let layers = self.reach.layers();
+        let Obligation { guard, violation } = &property.obligations[worst.obligation];
+        if settings.domain != Domain::Shared || guard.is_some() || !violation.is_linear() {
+            return Plan::once(self.influence.score(layers, pair.inputs()), &node.lower, &node.upper);
+        }
+        violation.upper(&output_of(&self.reach, &self.context), &mut self.row);
+        let score = self.sensitivity.score(layers, pair.inputs(), &self.row);
+        Plan::until_it_may_close(worst.bound, score, &node.lower, &node.upper)
     }
 
     /// Whether the limit is met, up to rounding, inside the box: where the worst row points to, or at the centre.

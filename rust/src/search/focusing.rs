@@ -3,10 +3,11 @@
 //! From here on a node belongs to one obligation, and carries the bounds that hold under its violation and multipliers to start from. Looking ahead settles
 //! signs of neurons, or tells where to split: along an input, or at the sign of a neuron or of a difference, which then joins the assumption.
 
+use super::Node;
 use super::attempt::{Attempt, Outcome};
 use super::effort::Part;
+use super::split::{self, Plan};
 use super::worker::Context;
-use super::{Node, split};
 use crate::bound::branching::{Candidates, Glimpse, Split};
 use crate::bound::{Assumption, Contraction, Effort, Fate};
 use crate::domain::Knowledge;
@@ -58,7 +59,7 @@ impl Attempt<'_> {
             None => self.reach.propagate(pair, &node.lower, &node.upper).map(drop).ok_or(Failure::Overflow),
         };
         let start = match (reached, &node.focus) {
-            (Err(Failure::Overflow), _) => return Outcome::Split(node, None),
+            (Err(Failure::Overflow), _) => return Outcome::Split(node, Plan::default()),
             (Ok(()), None) => Some(Knowledge::of(self.reach.layers(), &node.lower, &node.upper)),
             (Ok(()), Some(known)) => {
                 let mut known = Knowledge::clone(known);
@@ -86,7 +87,7 @@ impl Attempt<'_> {
         };
         let Some(assumption) = self.assumption(o) else {
             // Not linear: it cannot be contracted, and must not be lost.
-            return Outcome::Split(node, None);
+            return Outcome::Split(node, Plan::default());
         };
         self.candidates.tally.effort.contracted += 1;
         if let Some(chain) = &mut self.contractor.chain {
@@ -138,7 +139,7 @@ impl Attempt<'_> {
                     record.taken_apart((node.label, o, self.rounds()), split, &mut halves);
                     Outcome::Branch(halves.into())
                 }
-                None => Outcome::Split(node, None),
+                None => Outcome::Split(node, Plan::default()),
             };
         }
         node.focus = Some(Arc::new(start));

@@ -1,4 +1,4 @@
-//! Halving a box along an input.
+//! Halving a box along an input, or along several one after the other.
 //!
 //! The two halves share the plane through the rounded middle and cover the box exactly, whatever rounding did to the middle.
 
@@ -7,7 +7,7 @@ use crate::domain::Knowledge;
 use std::sync::Arc;
 
 /// The middle of an interval if it lies strictly inside.
-fn middle(lower: f64, upper: f64) -> Option<f64> {
+pub fn middle(lower: f64, upper: f64) -> Option<f64> {
     let middle = lower + 0.5 * (upper - lower);
     (lower < middle && middle < upper).then_some(middle)
 }
@@ -21,6 +21,57 @@ pub fn choose(score: &[f64], lower: &[f64], upper: &[f64]) -> Option<(usize, f64
         let (a, b) = (score.get(i).copied().unwrap_or(0.0), score.get(j).copied().unwrap_or(0.0));
         a.total_cmp(&b).then_with(|| width(i).total_cmp(&width(j))).then_with(|| j.cmp(&i))
     })
+}
+
+/// Halvings in a row, at most: a node becomes at most 2^6 parts at once.
+const MOST: usize = 6;
+
+/// Inputs at which a box, and then every part of it, is to be halved in turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Plan {
+    inputs: [u32; MOST],
+    count: usize,
+}
+
+impl Plan {
+    /// The inputs; none if the box cannot be halved.
+    pub fn inputs(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        self.inputs[..self.count].iter().map(|&i| i as usize)
+    }
+
+    /// Halving once, along the input of the highest score.
+    #[must_use]
+    pub fn once(score: &[f64], lower: &[f64], upper: &[f64]) -> Self {
+        let mut plan = Self::default();
+        plan.extend(choose(score, lower, upper).map(|(i, _)| i));
+        plan
+    }
+
+    /// Halving as often as the bound of a violation is expected to stay positive, and once more: bounding parts that stay open anyway is wasted.
+    ///
+    /// Halving input i lowers the bound by at most half of its score ([`crate::domain::sensitivity`]), and halves the score.
+    #[must_use]
+    pub fn until_it_may_close(mut bound: f64, score: &mut [f64], lower: &[f64], upper: &[f64]) -> Self {
+        let mut plan = Self::default();
+        while let Some((input, _)) = choose(score, lower, upper) {
+            plan.extend([input]);
+            score[input] *= 0.5;
+            bound -= score[input];
+            // Where nothing is known, nothing is predicted.
+            let stays_open = bound > 0.0 && bound.is_finite() && score[input] > 0.0;
+            if !stays_open || plan.count == MOST {
+                break;
+            }
+        }
+        plan
+    }
+
+    fn extend(&mut self, inputs: impl IntoIterator<Item = usize>) {
+        for input in inputs {
+            self.inputs[self.count] = u32::try_from(input).unwrap_or(u32::MAX);
+            self.count += 1;
+        }
+    }
 }
 
 /// The two halves of a box.
@@ -83,6 +134,27 @@ mod tests {
             prop_assert_eq!(inside(&high, &point), point[input] >= middle);
             prop_assert_eq!((&*low.lower, &*high.upper), (&*lower, &*upper));
         }
+    }
+
+    #[test]
+    fn a_box_is_halved_until_its_bound_may_fall_to_zero() {
+        let (lower, upper) = ([0.0; 3], [1.0; 3]);
+        let plan = |bound: f64, mut score: [f64; 3]| {
+            Plan::until_it_may_close(bound, &mut score, &lower, &upper).inputs().collect::<Vec<_>>()
+        };
+        // 8 / 2, 6 / 2 and 4 / 2 are taken off in turn.
+        assert_eq!(plan(4.0, [6.0, 8.0, 1.0]), [1]);
+        assert_eq!(plan(4.1, [6.0, 8.0, 1.0]), [1, 0]);
+        assert_eq!(plan(7.1, [6.0, 8.0, 1.0]), [1, 0, 1]);
+        assert_eq!(plan(1e9, [6.0, 8.0, 1.0]).len(), MOST);
+        // Nothing is predicted from what is not known.
+        assert_eq!(plan(f64::INFINITY, [6.0, 8.0, 1.0]), [1]);
+        assert_eq!(plan(f64::NAN, [6.0, 8.0, 1.0]), [1]);
+        assert_eq!(plan(3.0, [0.0; 3]).len(), 1);
+        assert_eq!(plan(3.0, [f64::NAN; 3]).len(), 1);
+        assert_eq!(Plan::until_it_may_close(9.0, &mut [1.0], &[1.0], &[1.0]), Plan::default());
+        assert_eq!(Plan::once(&[2.0, 3.0, 1.0], &lower, &upper).inputs().collect::<Vec<_>>(), [1]);
+        assert_eq!(Plan::once(&[], &[0.5], &[0.5]), Plan::default());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::attempt::{Attempt, Outcome};
 use super::effort::Part;
 use super::record::Record;
 use super::shared::Shared;
-use super::split::halves;
+use super::split::{halves, middle};
 use super::{Node, Reason, Region, Request};
 use crate::lp::Answer;
 use crate::network::Pair;
@@ -151,23 +151,30 @@ impl Worker<'_> {
                     self.keep(child);
                 }
             }
+            Outcome::Split(node, plan) if plan.inputs().next().is_some() => self.halve(node, plan.inputs()),
             // Who was stopped at it cannot tell that it is stuck.
-            Outcome::Split(node, None) if shared.stopping() => self.heap.push(node),
-            Outcome::Split(node, None) => {
+            Outcome::Split(node, _) if shared.stopping() => self.heap.push(node),
+            Outcome::Split(node, _) => {
                 self.attempt.candidates.tally.stuck += 1;
                 shared.strand(node);
                 shared.leave(1, 0);
             }
-            Outcome::Split(node, Some((input, middle))) => {
-                self.attempt.candidates.tally.splits += 1;
-                shared.leave(1, 2);
-                let parent = node.label;
-                let mut children = halves(node, input, middle, &mut self.number);
-                self.context.record.halved(parent, (input, middle), &mut children);
-                for child in children {
-                    self.keep(child);
-                }
-            }
+        }
+    }
+
+    /// Halves a node, and each half in turn; what is too narrow at an input is not halved there.
+    fn halve(&mut self, node: Node, mut inputs: impl Iterator<Item = usize> + Clone) {
+        let place = inputs.find_map(|i| middle(node.lower[i], node.upper[i]).map(|m| (i, m)));
+        let Some((input, middle)) = place else {
+            return self.keep(node);
+        };
+        self.attempt.candidates.tally.splits += 1;
+        self.context.shared.leave(1, 2);
+        let parent = node.label;
+        let mut children = halves(node, input, middle, &mut self.number);
+        self.context.record.halved(parent, (input, middle), &mut children);
+        for child in children {
+            self.halve(child, inputs.clone());
         }
     }
 
