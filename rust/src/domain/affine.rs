@@ -19,6 +19,8 @@ pub struct Compact {
     pub rows: Vec<usize>,
     /// Centre and generators on these rows, without fresh generators.
     pub form: Columns,
+    /// What a form is scaled by on each row: side by side, since these are read once a column.
+    pub factors: Vec<f64>,
 }
 
 /// Columns of a weight matrix that belong to some rows, packed only when some are missing.

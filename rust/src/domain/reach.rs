@@ -80,6 +80,10 @@ pub struct Layer {
     after2: Compact,
     afterd: Compact,
     afterq: Columns,
+    /// Rows of the difference that copy something of x: (row, neuron, coefficient).
+    copies_first: Vec<(usize, usize, f64)>,
+    /// Of y.
+    copies_second: Vec<(usize, usize, f64)>,
     out1: Mass,
     out2: Mass,
     outd: Mass,
@@ -408,25 +412,23 @@ impl Layer {
             (0..r.keep.len())
                 .filter(|&i| self.recipe1.phase[i] != Phase::Inactive || self.recipe2.phase[i] != Phase::Inactive),
         );
-        let uses_first = r.first.iter().any(|&c| c != 0.0);
-        let uses_second = r.second.iter().any(|&c| c != 0.0);
+        let keep = &mut self.afterd.factors;
+        keep.clear();
+        keep.extend(rows.iter().map(|&i| r.keep[i]));
+        let (first, second) = (&mut self.copies_first, &mut self.copies_second);
+        for (copies, coefficients) in [(&mut *first, &r.first), (&mut *second, &r.second)] {
+            let taken = rows.iter().enumerate().map(|(row, &i)| (row, i, coefficients[i]));
+            copies.clear();
+            copies.extend(taken.filter(|&(_, _, c)| c != 0.0));
+        }
         let k = rows.len();
         self.afterd.form.reshape(k, self.dp.len());
         for j in 0..self.dp.len() {
             let out = self.afterd.form.column_mut(j);
-            let d = self.dp.column(j);
-            if !uses_first && !uses_second {
-                out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.keep[i] * d[i]);
-                continue;
-            }
-            let y = self.z2.column(j);
-            if uses_first && j <= inputs {
-                let x = self.z1.column(j);
-                out.iter_mut()
-                    .zip(rows.iter())
-                    .for_each(|(o, &i)| *o = r.keep[i] * d[i] + r.second[i] * y[i] + r.first[i] * x[i]);
-            } else {
-                out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.keep[i] * d[i] + r.second[i] * y[i]);
+            scale(out, self.dp.column(j), rows, keep);
+            add_scaled(out, self.z2.column(j), second);
+            if j <= inputs {
+                add_scaled(out, self.z1.column(j), first);
             }
         }
         if let Some(c) = (!self.afterd.form.is_empty()).then(|| self.afterd.form.column_mut(0)) {
@@ -435,15 +437,12 @@ impl Layer {
         self.afterq.reshape(k, self.dq.len());
         for j in 0..self.dq.len() {
             let out = self.afterq.column_mut(j);
-            let d = self.dq.column(j);
-            if uses_first && self.source[j] != OWN {
-                let x = self.z1.column(1 + inputs + self.source[j] as usize);
-                out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.keep[i] * d[i] + r.first[i] * x[i]);
-            } else {
-                out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.keep[i] * d[i]);
+            scale(out, self.dq.column(j), rows, keep);
+            if self.source[j] != OWN {
+                add_scaled(out, self.z1.column(1 + inputs + self.source[j] as usize), first);
             }
         }
-        if uses_first {
+        if !first.is_empty() {
             // Rows that copy x bring in every a1 that x has.
             for a in 0..self.place.len() {
                 if self.place[a] == OWN {
@@ -451,7 +450,8 @@ impl Layer {
                     self.source.push(u32::try_from(a).unwrap_or(OWN - 1));
                     let x = self.z1.column(1 + inputs + a);
                     let out = self.afterq.push();
-                    out.iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o = r.first[i] * x[i]);
+                    out.fill(0.0);
+                    add_scaled(out, x, first);
                 }
             }
         }
@@ -508,15 +508,32 @@ impl Layer {
     }
 }
 
+/// out = factors * column on the listed rows.
+#[inline(always)]
+fn scale(out: &mut [f64], column: &[f64], rows: &[usize], factors: &[f64]) {
+    for ((o, &i), factor) in out.iter_mut().zip(rows).zip(factors) {
+        *o = factor * column[i];
+    }
+}
+
+/// out += coefficient * column on a few rows.
+#[inline(always)]
+fn add_scaled(out: &mut [f64], column: &[f64], entries: &[(usize, usize, f64)]) {
+    for &(row, i, coefficient) in entries {
+        out[row] += coefficient * column[i];
+    }
+}
+
 /// X = slope x + fresh (1 + a) on the rows that are not inactive; fresh generators wait for the next product.
 #[inline(always)]
 fn apply(after: &mut Compact, out: &mut Mass, form: &Columns, recipe: &Recipe, mass: &Mass) {
     after.rows.clear();
     after.rows.extend((0..form.rows()).filter(|&i| recipe.phase[i] != Phase::Inactive));
+    after.factors.clear();
+    after.factors.extend(after.rows.iter().map(|&i| recipe.slope[i]));
     after.form.reshape(after.rows.len(), form.len());
     for j in 0..form.len() {
-        let z = form.column(j);
-        after.form.column_mut(j).iter_mut().zip(&after.rows).for_each(|(o, &i)| *o = recipe.slope[i] * z[i]);
+        scale(after.form.column_mut(j), form.column(j), &after.rows, &after.factors);
     }
     let centre = after.form.column_mut(0);
     centre.iter_mut().zip(&after.rows).for_each(|(o, &i)| *o += recipe.fresh[i]);
