@@ -65,7 +65,9 @@ fn a_small_allowance_is_proved_with_any_memory() {
         let region = Region::new(vec![-1.0], vec![0.9], Vec::new()).unwrap();
         let solution = solve(&same_function(), &region, &property, &settings, &mut NoHost).unwrap();
         assert_eq!((solution.verdict, solution.certified_fraction, solution.open_boxes), (Verdict::Equivalent, 1.0, 0));
-        assert!(solution.splits > 5 && solution.boxes == 2 * solution.splits + 1, "{solution:?}");
+        // Parts that are expected to stay open are halved again without being bounded.
+        assert!(solution.splits > 5 && solution.boxes <= 2 * solution.splits + 1, "{solution:?}");
+        assert!(solution.boxes > solution.splits, "every part in the end is bounded: {solution:?}");
     }
 }
 
