@@ -44,7 +44,7 @@ fn layer(m: usize, n: usize) -> Affine {
 fn layers(criterion: &mut Criterion) {
     for (name, m, n, active, columns, fresh) in LAYERS {
         let (layer, mut numbers) = (layer(m, n), Numbers::new(9));
-        let mut compact = Compact { rows: (0..active).collect(), form: Columns::default() };
+        let mut compact = Compact { rows: (0..active).collect(), form: Columns::default(), ..Compact::default() };
         compact.form.reshape(active, columns);
         compact.form.all_mut().copy_from_slice(&numbers.many(active * columns));
         let (mut out, mut buffer) = (Columns::default(), Vec::new());
