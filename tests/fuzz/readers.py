@@ -5,10 +5,13 @@ A reader may refuse a file with one of our own errors, which say what is wrong. 
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -18,15 +21,20 @@ import onnx
 from numpy.typing import NDArray
 
 import eqspec
+from eqspec.audit import Refused, audit
 from eqspec.errors import EqspecError
 from eqspec.networks import read_network
 from eqspec.networks.onnx_reader import OPERATORS
+from eqspec.tasks.property import Confidence
 from eqspec.vnnlib.reading import read_text
 from fuzz.mutating import Random, damaged_bytes, damaged_model, damaged_text, one
+from small_tasks import space, task
+from unit.certificates.files import write
+from unit.certificates.proofs import certify
 from unit.networks import test_operators
 from unit.networks.models import model, node
 
-REFUSALS = (EqspecError,)
+REFUSALS = (EqspecError, Refused)
 
 NNET = """// a comment
 2,2,1,3,
@@ -86,10 +94,39 @@ def models() -> list[onnx.ModelProto]:
 
 
 def prepare(folder: Path) -> None:
-    """Two networks that specs in the folder name."""
+    """Two networks that specs in the folder name, and two that the certificate names."""
+    for name, content in certificate()[1].items():
+        (folder / name).write_bytes(content)
     for name in "fg":
         proto = model([node("MatMul", ["x", "w"], "y")], {"w": np.ones((2, 2), np.float32)}, [1, 2])
         (folder / f"{name}.onnx").write_bytes(proto.SerializeToString())
+
+
+@cache
+def certificate() -> tuple[bytes, dict[str, bytes]]:
+    """What is in a certificate with cuts and rounds, and in the files of its networks."""
+    rng = np.random.default_rng(5)
+    first = [(rng.normal(size=(m, n)) / np.sqrt(n), 0.3 * rng.normal(size=m)) for n, m in ((6, 8), (8, 8), (8, 3))]
+    second = [(w + 0.05 * rng.normal(size=w.shape), b) for w, b in first]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        one, other = write(folder / "one.onnx", first), write(folder / "other.onnx", second)
+        low, high = [Fraction(-1)] * 6, [Fraction(1)] * 6
+        claim = task(one, other, Confidence(Fraction(9, 10)), low, high, space=space(6, 3))
+        made = certify(claim, folder, lp=False)[1]
+        assert made is not None
+        assert made.reason is None
+        assert made.rounds > 0
+        content = gzip.decompress(made.path.read_bytes()).replace(str(folder).encode() + b"/", b"")
+        return content, {path.name: path.read_bytes() for path in folder.glob("*.onnx")}
+
+
+def _certificate(rng: Random) -> bytes:
+    content = certificate()[0]
+    if rng.random() < 0.3:
+        return damaged_bytes(rng, gzip.compress(content, 1))
+    at = len(content) if rng.random() < 0.5 else content.index(b"\n") + 2000
+    return gzip.compress(damaged_bytes(rng, content[:at]) + content[at:], 1)
 
 
 def _graph(rng: Random) -> bytes:
@@ -148,6 +185,7 @@ def _text_of(whole: str, rng: Random) -> bytes:
 
 
 READERS: dict[str, Reader] = {
+    "certificate": Reader("c.eqcert", _certificate, audit),
     "onnx graphs": Reader("n.onnx", _graph, read_network),
     "onnx bytes": Reader(
         "n.onnx", lambda rng: damaged_bytes(rng, one(rng, models()).SerializeToString()), read_network

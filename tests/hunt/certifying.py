@@ -73,10 +73,10 @@ def certify(case: Case, task: Task, options: Options) -> Audited:
     if again.refused is not None or again.verdict != verdict.value:
         return Audited(result, f"audited again, it is refused: {again.refused}", tuple(also))
     if verdict is Verdict.EQUIVALENT and (false := next(_false_claims(case), None)) is not None:
-        header, tree = unpack(certificate.path)
-        header["task"] = document.to_json(replace(made, property=false))
+        forged = unpack(certificate.path)
+        forged.header["task"] = document.to_json(replace(made, property=false))
         also.append("forged")
-        if desk.auditor.ask(pack(certificate.path.with_suffix(".forged"), header, tree)).refused is None:
+        if desk.auditor.ask(pack(certificate.path.with_suffix(".forged"), forged)).refused is None:
             return Audited(result, f"the auditor accepts {false} with the proof of {case.claim}", tuple(also))
     return Audited(result, None, tuple(also))
 

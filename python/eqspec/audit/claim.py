@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .networks import Refused
-from .rounding import Array, float_above, float_below, log_odds_below
+from .rounding import Array, Refused, float_above, float_below, log_odds_below
 
 
 @dataclass(frozen=True)
@@ -29,27 +28,36 @@ class Guard:
 
 @dataclass(frozen=True)
 class Obligation:
-    """first . f1 + second . f2 + difference . (f1 - f2) + constant must not be positive (nor 0 if strict).
+    """a.f1 + b.f2 + constant must not be positive (nor 0 if strict) where its guard holds.
 
-    `writings` are the same functional with different shares of the difference, each (3, O). Without any, a norm of
-    f1 - f2 over `outputs` must not exceed -constant.
+    `writings` (N, 3 O) are this functional over f1, f2 and f1 - f2. Without any, a norm of f1 - f2 over `outputs` must
+    not exceed -constant.
     """
 
     guard: int | None
-    writings: tuple[Array, ...]
+    writings: Array
     constant: float
     strict: bool = False
     norm: str = ""
     outputs: tuple[int, ...] = ()
 
-    def excluded_by(self, upper: float) -> bool:
-        """Whether an upper bound rules the violation out; not a number never does."""
-        return upper < 0.0 if self.strict else upper <= 0.0
+    def excluded_by(self, upper: Array) -> Array:
+        """Where upper bounds rule the violation out; not a number never does."""
+        return np.asarray(upper < 0.0 if self.strict else upper <= 0.0)
+
+
+def _writings(a: Array, b: Array) -> Array:
+    """a.f1 + b.f2 = (a + b).f1 - b.(f1 - f2) = (a + b).f2 + a.(f1 - f2), where a + b is exact."""
+    total, none = a + b, 0.0 * a
+    found = [(a, b, none), (total, none, -b), (none, total, a)]
+    if any(Fraction(t) != Fraction(x) + Fraction(y) for t, x, y in zip(total, a, b, strict=True)):
+        found = found[:1]
+    return np.array(found).reshape(-1, 3 * len(a))
 
 
 def obligations(task: dict[str, Any], outputs: int) -> tuple[list[Guard], list[Obligation]]:
     """The claim of a task."""
-    claim = task["property"]
+    claim, one, none = task["property"], np.eye(outputs), np.zeros(outputs)
     if claim["kind"] == "epsilon":
         return [], _epsilon(claim, outputs)
     if claim["kind"] == "linear":
@@ -65,7 +73,6 @@ def obligations(task: dict[str, Any], outputs: int) -> tuple[list[Guard], list[O
             raise Refused(f"unknown guard {guard['kind']!r}")
         elif threshold * outputs > 1:  # else some class always reaches it
             least, confident = log_odds_below(threshold), True
-    one = np.eye(outputs)
     guards = []
     for k in range(outputs):
         rows = np.array([one[k] - one[j] for j in range(outputs) if j != k]).reshape(-1, outputs)
@@ -74,10 +81,8 @@ def obligations(task: dict[str, Any], outputs: int) -> tuple[list[Guard], list[O
             rows, exact = np.concatenate([rows, rows]), slice(len(rows), 2 * len(rows))
             constants = np.concatenate([constants, np.full(len(constants), -least)])
         guards.append(Guard(rows, constants, exact))
-    none = np.zeros(outputs)
-    pairs = [(k, one[j] - one[k]) for k in range(outputs) for j in range(outputs) if j != k]
-    writings = [(k, (np.array([none, v, none]), np.array([v, none, -v]))) for k, v in pairs]
-    return guards, [Obligation(k, w, 0.0) for k, w in writings]
+    pairs = [(k, j) for k in range(outputs) for j in range(outputs) if j != k]
+    return guards, [Obligation(k, _writings(none, one[j] - one[k]), 0.0) for k, j in pairs]
 
 
 def _epsilon(claim: dict[str, Any], outputs: int) -> list[Obligation]:
@@ -88,32 +93,22 @@ def _epsilon(claim: dict[str, Any], outputs: int) -> list[Obligation]:
     if norm == "linf":
         signs = [{o: s} for o in chosen for s in (1.0, -1.0)]
     elif norm == "l1" and len(chosen) <= 6:
-        patterns = product((-1.0, 1.0), repeat=len(chosen))
-        signs = [dict(zip(chosen, reversed(pattern), strict=True)) for pattern in patterns]
+        signs = [dict(zip(chosen, reversed(s), strict=True)) for s in product((-1.0, 1.0), repeat=len(chosen))]
     else:
-        return [Obligation(None, (), -eps, norm=norm, outputs=tuple(chosen))]
-    none, found = np.zeros(outputs), []
-    for sign in signs:
-        v = none.copy()
-        v[list(sign)] = list(sign.values())
-        found.append(Obligation(None, (np.array([none, none, v]), np.array([v, -v, none])), -eps))
-    return found
+        return [Obligation(None, np.zeros((0, 3 * outputs)), -eps, norm=norm, outputs=tuple(chosen))]
+    rows = [np.array([sign.get(o, 0.0) for o in range(outputs)]) for sign in signs]
+    return [Obligation(None, _writings(row, -row)[[2, 0]], -eps) for row in rows]
 
 
 def _linear(claim: dict[str, Any]) -> Obligation:
-    numbers = [[Fraction(c) for c in claim[role]] for role in ("reference", "candidate")]
-    every = [*numbers[0], *numbers[1]]
+    every = [Fraction(c) for role in ("reference", "candidate") for c in claim[role]]
     whole = lcm(*(c.denominator for c in every))
     factor = Fraction(whole, gcd(*(int(c * whole) for c in every)) or 1)
-    first, second = (np.array([float(c * factor) for c in role]) for role in numbers)
-    if [Fraction(c) for c in (*first, *second)] != [c * factor for c in every]:
+    row, bound = np.array([float(c * factor) for c in every]), Fraction(claim["bound"]) * factor
+    if [Fraction(c) for c in row] != [c * factor for c in every]:
         raise Refused("the coefficients of the claim are not exact as floats")
-    bound = Fraction(claim["bound"]) * factor
-    constant, total, none = -float_below(bound), first + second, np.zeros(len(first))
-    writings = [np.array([first, second, none])]
-    if all(Fraction(t) == Fraction(a) + Fraction(b) for t, a, b in zip(total, first, second, strict=True)):
-        writings += [np.array([total, none, -second]), np.array([none, total, first])]
-    return Obligation(None, tuple(writings), constant, bool(claim["strict"]) and Fraction(-constant) == bound)
+    constant, (a, b) = -float_below(bound), np.split(row, 2)
+    return Obligation(None, _writings(a, b), constant, bool(claim["strict"]) and Fraction(-constant) == bound)
 
 
 class Region:

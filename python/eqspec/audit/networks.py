@@ -1,201 +1,202 @@
-"""Networks, read once more: chains of affine maps and ReLU from ONNX files, every number exact.
+"""Networks, read once more, from ONNX and .nnet files: what each operator does to values that are affine in units.
 
-An affine map is a matrix (m, n) and a vector (m,) of rationals; until the first product the matrix is a diagonal (n,).
-An operator that is not read here is refused: then there is no certificate, but never a wrong one.
+A value is a Ball with the shape of the tensor and one axis more: its coefficients over the n units (the inputs, later
+what the last ReLU gave), then its constant. What moves entries moves the coefficients along; adding a constant changes
+the last coefficient alone, multiplying changes all. With n = 0 the same code evaluates a network at a point. At a ReLU
+everything before is forgotten, so that nothing over other units can be used. What is not read here, an attribute
+included, is refused: then there is no certificate, but never a wrong one.
 """
 
 from __future__ import annotations
 
 import hashlib
-from fractions import Fraction
-from functools import lru_cache
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
 from onnx import numpy_helper
+from onnx.helper import make_value_info
+from onnx.reference import ReferenceEvaluator
 
-from .rounding import TINY, Array, U, up
+from .ball import Ball
+from .rounding import Array, Refused
 
-Rationals: TypeAlias = NDArray[Any]
-Exact: TypeAlias = "list[tuple[Rationals, Rationals]]"
-
-
-class Refused(Exception):  # noqa: N818 - the word for what happens to a certificate
-    """Why a certificate is not accepted."""
-
-
-def rational(numbers: Any) -> Rationals:
-    """Each number as a Fraction."""
-    return np.asarray(np.frompyfunc(Fraction, 1, 1)(numbers), object)
+READ = {"Add": "", "BatchNormalization": "epsilon momentum", "Constant": "value", "Div": "", "Dropout": "ratio seed"}
+READ |= {"Gemm": "alpha beta transB", "Identity": "", "LogSoftmax": "axis", "MatMul": "", "Mul": "", "Relu": ""}
+READ |= {"Softmax": "axis", "Sub": ""}
+"""Operators that compute, and their attributes that are read."""
+MOVES = ("Flatten", "Gather", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze")
+"""Operators that pick entries: onnx's reference implementation tells where each one comes from."""
 
 
-@lru_cache(maxsize=8)
-def read(path: str, sha256: str) -> Exact:
-    """The layers of a file, which must be the one with this hash."""
-    content = Path(path).read_bytes()
-    if hashlib.sha256(content).hexdigest() != sha256:
-        raise Refused(f"{path} is not the file that the proof is about: its sha256 differs")
-    if not path.lower().endswith(".onnx"):
-        raise Refused(f"{path}: the auditor reads ONNX files only")
-    graph = onnx.shape_inference.infer_shapes(onnx.load_model_from_string(content), strict_mode=True).graph
-    sizes = {v.name: _size(v) for v in [*graph.value_info, *graph.output]}
-    known = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
-    (given,) = [i for i in graph.input if i.name not in known]
-    if len(graph.output) != 1:
-        raise Refused(f"{path} has several outputs")
-    size = _size(given)
-    layers: Exact = []
-    now = given.name
-    weight, bias = rational(np.ones(size)), rational(np.zeros(size))
-    for node in graph.node:
-        kind = node.op_type
-        attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-        if kind == "Constant":
-            known[node.output[0]] = numpy_helper.to_array(attributes["value"])
-            continue
-        if kind == "Cast" and node.input[0] in known:
-            to = onnx.helper.tensor_dtype_to_np_dtype(attributes["to"])
-            known[node.output[0]] = known[node.input[0]].astype(to)
-            continue
-        operands = [_numbers(known[name]) if name in known else None for name in node.input if name]
-        if now not in node.input or sum(o is None for o in operands) != 1 or now == graph.output[0].name:
-            raise Refused(f"{path}: {kind} {node.name!r} is not part of a chain")
-        first = node.input[0] == now
-        other = next((o for o in operands if o is not None), None)
-        if kind in ("Flatten", "Reshape", "Identity", "Dropout", "Softmax", "LogSoftmax"):
-            at_end = node.output[0] == graph.output[0].name
-            if (kind.endswith("Softmax") and not at_end) or (kind == "Dropout" and len(operands) > 2):
-                raise Refused(f"{path}: the auditor does not read {kind} {node.name!r} here")
-        elif kind == "Relu":
-            layers.append((weight if weight.ndim == 2 else np.diag(weight), bias))
-            weight, bias = rational(np.ones(bias.size)), rational(np.zeros(bias.size))
-        elif kind == "Gemm" and first and other is not None:
-            if attributes.get("alpha", 1.0) != 1.0 or attributes.get("beta", 1.0) != 1.0 or attributes.get("transA", 0):
-                raise Refused(f"{path}: Gemm {node.name!r} scales or transposes its input")
-            matrix = other if attributes.get("transB", 0) else other.T
-            weight, bias = _product(matrix, weight), matrix.dot(bias)
-            if len(operands) > 2:
-                bias = bias + _vector(operands[2], bias.size, path)
-        elif kind == "MatMul" and other is not None and other.ndim == 2:
-            matrix = other.T if first else other
-            weight, bias = _product(matrix, weight), matrix.dot(bias)
-        elif kind in ("Add", "Sub", "Mul", "Div") and other is not None and (first or kind in ("Add", "Mul")):
-            vector = _vector(other, bias.size, path)
-            if kind in ("Add", "Sub"):
-                bias = bias + vector if kind == "Add" else bias - vector
-            else:
-                factor = vector if kind == "Mul" else Fraction(1) / vector
-                weight, bias = (weight * factor if weight.ndim == 1 else weight * factor[:, None]), bias * factor
-        else:
-            raise Refused(f"{path}: the auditor does not read {kind} {node.name!r}")
-        now = node.output[0]
-        if sizes.get(now) != bias.size:
-            raise Refused(f"{path}: {kind} {node.name!r} gives {sizes.get(now)} numbers, not {bias.size}")
-    if now != graph.output[0].name:
-        raise Refused(f"{path}: the output is not the end of the chain")
-    return [*layers, (weight if weight.ndim == 2 else np.diag(weight), bias)]
+@dataclass(frozen=True)
+class File:
+    """The content of a network file with the sha256 that the task names, and what is put around it."""
+
+    path: str
+    content: bytes
+    scale: list[str] | None
+    shift: list[str] | None
+    negated: bool
+    inputs: int
+    outputs: int
+
+    def layers(self) -> list[Ball]:
+        """The affine maps between the ReLUs, each (m, n + 1), its last column the constants."""
+        found: list[Ball] = []
+
+        def relu(value: Ball) -> Ball:
+            found.append(value.move(lambda a: a.reshape(-1, a.shape[-1])))
+            shape, size = value.c.shape[:-1], len(found[-1].c)
+            return Ball(np.eye(size, size + 1).reshape(*shape, size + 1))
+
+        relu(self._evaluate(Ball(np.eye(self.inputs, self.inputs + 1)), relu, exact=False))
+        if not all(np.isfinite(layer.c).all() and np.isfinite(layer.r).all() for layer in found):
+            raise Refused(f"{self.path}: its weights leave the range of floats")
+        return found
+
+    def at(self, point: list[Any]) -> Ball:
+        """The outputs at an exact point, exactly (but for square roots): (O,)."""
+        value = self._evaluate(Ball.of(point, True)[:, None], lambda v: Ball(np.maximum(v.c, 0 * v.c), v.r), exact=True)
+        return value[:, 0]
+
+    def _evaluate(self, value: Ball, relu: Callable[[Ball], Ball], *, exact: bool) -> Ball:
+        if self.scale is not None and self.shift is not None:  # raw = scale x + shift
+            scaled = value * Ball.of(self.scale, exact)[:, None]
+            value = scaled + _constant(Ball.of(self.shift, exact), value)
+        run = _nnet if self.path.lower().endswith(".nnet") else _onnx
+        value = run(self, value, relu, lambda a: Ball.of(a, True) if exact else Ball(a))
+        value = value.move(lambda a: a.reshape(-1, a.shape[-1]))
+        if len(value.c) != self.outputs:
+            raise Refused(f"{self.path} has {len(value.c)} outputs, the task {self.outputs}")
+        return -value if self.negated else value
 
 
-def _size(value: onnx.ValueInfoProto) -> int:
-    """How many numbers a value has for one sample; open sizes are batches."""
-    return int(np.prod([d.dim_value or 1 for d in value.type.tensor_type.shape.dim]))
-
-
-def _numbers(array: Rationals) -> Rationals:
-    if array.dtype.kind != "f":
-        return array
-    if not np.isfinite(array).all():
-        raise Refused("a weight is not finite")
-    return rational(array.astype(np.float64)).reshape(array.shape)
-
-
-def _product(matrix: Rationals, weight: Rationals) -> Rationals:
-    return matrix * weight[None, :] if weight.ndim == 1 else matrix.dot(weight)
-
-
-def _vector(array: Rationals | None, size: int, path: str) -> Rationals:
-    if array is None or array.size not in (1, size) or array.dtype != object:
-        raise Refused(f"{path}: a constant does not fit {size} values")
-    return array.reshape(-1) if array.size == size else np.repeat(array.reshape(-1), size)
-
-
-def network(task: dict[str, Any], role: str, folder: Path) -> Exact:
+def network(task: dict[str, Any], role: str, folder: Path) -> File:
     """The network of a task over normalised inputs, with scores turned round where the smallest one decides."""
     data, space = task[role], task["space"]
     places = (Path(data["path"]), folder / data["path"], folder / Path(data["path"]).name)
-    path = str(next((place for place in places if place.exists()), places[0]))
+    path = next((place for place in places if place.exists()), places[0])
     try:
-        layers = list(read(path, data["sha256"]))
+        content = path.read_bytes()
     except OSError as error:
         raise Refused(f"cannot read {path}: {error.strerror}") from None
-    if data["takes"] == "raw":  # raw = mean + std x
-        weight, bias = layers[0]
-        layers[0] = (weight * rational(space["std_exact"]), bias + weight.dot(rational(space["mean_exact"])))
-    if task["property"]["kind"] == "top1" and task["property"]["decide"] == "min":
-        layers[-1] = (-layers[-1][0], -layers[-1][1])
-    if layers[0][0].shape[1] != len(space["features"]) or layers[-1][1].size != len(space["outputs"]):
-        raise Refused(f"{path} has other inputs or outputs than the task says")
-    return layers
+    if hashlib.sha256(content).hexdigest() != data["sha256"]:
+        raise Refused(f"{path} is not the file that the proof is about: its sha256 differs")
+    raw = data["takes"] == "raw"
+    scale, shift = (space[name] if raw else None for name in ("std_exact", "mean_exact"))
+    negated = task["property"]["kind"] == "top1" and task["property"]["decide"] == "min"
+    return File(str(path), content, scale, shift, negated, len(space["features"]), len(space["outputs"]))
 
 
-class Layer:
-    """One affine map as floats: weight (m, n), bias (m,), and how far the exact numbers may lie from them."""
-
-    def __init__(self, weight: Rationals, bias: Rationals) -> None:
-        self.weight, self.weight_error = _floats(weight)
-        self.bias, self.bias_error = _floats(bias)
-        self.absolute = np.abs(self.weight)
-        self.zero: Array = np.asarray((self.weight == 0.0).all(axis=1) & (self.weight_error == 0.0).all(axis=1))
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both are exact and the same."""
-        if not isinstance(other, Layer):
-            return NotImplemented
-        off = (self.weight_error, self.bias_error, other.weight_error, other.bias_error)
-        same = np.array_equal(self.weight, other.weight) and np.array_equal(self.bias, other.bias)
-        return same and not any(error.any() for error in off)
-
-    __hash__ = None  # type: ignore[assignment]
+def _constant(c: Ball, value: Ball) -> Ball:
+    """A constant as a value over the same units."""
+    last = np.eye(1, value.c.shape[-1], value.c.shape[-1] - 1)[0]
+    return c[..., None] * Ball(last.astype(int).astype(object) if c.c.dtype == object else last)
 
 
-def _floats(numbers: Rationals) -> tuple[Array, Array]:
-    """The nearest floats, and zeros where they are exact, else a bound of what is missing."""
-    floats = numbers.astype(np.float64)
-    error: Array = np.where(rational(floats) == numbers, 0.0, up(2.0 * U * np.abs(floats)) + TINY)
-    return floats, error
+def _nnet(file: File, value: Ball, relu: Callable[[Ball], Ball], number: Callable[[Array], Ball]) -> Ball:
+    """Sizes, widths, five lines that are not applied, then per layer its rows and its biases."""
+    lines = [line for line in file.content.decode("ascii").splitlines() if line.strip() and line.strip()[:2] != "//"]
+    fields = [[f.strip() for f in line.strip().removesuffix(",").split(",")] for line in lines]
+    widths, numbers, at = [int(f) for f in fields[1]], np.array([float(f) for line in fields[7:] for f in line]), 0
+    if widths[0] != file.inputs or len(widths) != int(fields[0][0]) + 1 or not np.isfinite(numbers).all():
+        raise Refused(f"{file.path}: its sizes or numbers do not fit")
+    for layer, (n, m) in enumerate(pairwise(widths)):
+        weight, bias = numbers[at : at + n * m].reshape(m, n), numbers[at + n * m : at + n * m + m].reshape(m)
+        value = number(weight) @ (relu(value) if layer else value)
+        value, at = value + _constant(number(bias), value), at + n * m + m
+    if at != len(numbers):
+        raise Refused(f"{file.path}: text after the last layer")
+    return value
 
 
-class Pair:
-    """Two networks in step: `first`, `second` layer by layer, and the differences of weights and biases."""
+def _onnx(file: File, value: Ball, relu: Callable[[Ball], Ball], number: Callable[[Array], Ball]) -> Ball:
+    def stored(tensor: onnx.TensorProto) -> Any:
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            raise Refused(f"{file.path}: its weights are in other files, which no sha256 covers")
+        array = numpy_helper.to_array(tensor)
+        if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
+            raise Refused(f"{file.path}: a constant is not made of finite numbers")
+        return number(array.astype(np.float64)) if array.dtype.kind == "f" else array
 
-    def __init__(self, first: Exact, second: Exact) -> None:
-        depth = max(len(first), len(second))
-        chains = [_deepen(first, depth), _deepen(second, depth)]
-        widths = [first[0][0].shape[1], *(max(a[1].size, b[1].size) for a, b in zip(*chains, strict=True))]
-        wide = [[_padded(w, b, r, c) for (w, b), r, c in zip(x, widths[1:], widths, strict=False)] for x in chains]
-        self.first, self.second = ([Layer(*layer) for layer in chain] for chain in wide)
-        self.inputs, self.outputs, self.depth = widths[0], widths[-1], depth
-        self.weight = [a.weight - b.weight for a, b in zip(self.first, self.second, strict=True)]
-        self.bias = [a.bias - b.bias for a, b in zip(self.first, self.second, strict=True)]
-        self.identical = self.first == self.second
+    model = onnx.load_model_from_string(file.content)
+    if model.functions or min(o.version for o in model.opset_import if o.domain in ("", "ai.onnx")) < 7:
+        raise Refused(f"{file.path}: the auditor reads plain graphs of opset 7 or newer")
+    graph = model.graph
+    known = {t.name: stored(t) for t in graph.initializer}
+    (given,), (result,) = [i for i in graph.input if i.name not in known], graph.output
+    shape = [d.dim_value or 1 for d in given.type.tensor_type.shape.dim]
+    shape = [1, *shape[1:]] if int(np.prod(shape[1:])) == file.inputs else shape
+    live = {given.name: value.move(lambda a: a.reshape(*shape, a.shape[-1]))}
+    for node in graph.node:
+        kind, given = node.op_type, [name for name in node.input if name]
+        attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+        plain = kind in MOVES or (kind in READ and set(attributes) <= set(READ[kind].split()))
+        if node.domain not in ("", "ai.onnx") or len(node.output) != 1 or not plain:
+            raise Refused(f"{file.path}: the auditor does not read {kind} {node.name!r}")
+        if any(name not in live and name not in known for name in given):
+            raise Refused(f"{file.path}: {kind} {node.name!r} reads what was before a ReLU, or nothing")
+        operands, affine, into = [live.get(n) or known[n] for n in given], [n in live for n in given], node.output[0]
+        if kind == "Constant":
+            known[into] = stored(attributes["value"])
+        elif kind in MOVES and not any(affine[1:]) and isinstance(operands[0], Ball):
+            (live if affine[0] else known)[into] = _moved(node, model.opset_import, operands, int(affine[0]))
+        elif kind in ("Identity", "Dropout") and len(operands) <= 2:
+            (live if affine[0] else known)[into] = operands[0]
+        elif kind == "Relu":
+            live = {into: relu(live[given[0]])}
+        elif kind.endswith("Softmax") and into == result.name:
+            live[into] = live[given[0]]
+        elif any(affine):
+            live[into] = _apply(kind, attributes, operands, affine)
+        else:
+            raise Refused(f"{file.path}: the auditor does not compute {kind} of constants")
+    return live[result.name]
 
 
-def _deepen(layers: Exact, depth: int) -> Exact:
-    """Identity layers after the last ReLU, where no value is negative; before them relu(y) - relu(-y) = y."""
-    if len(layers) == 1 and depth > 1:
-        (weight, bias), one = layers[0], rational(np.eye(layers[0][1].size))
-        split = (np.concatenate([weight, -weight]), np.concatenate([bias, -bias]))
-        layers = [split, (np.concatenate([one, -one], axis=1), 0 * bias)]
-    width = layers[-1][0].shape[1]
-    between = [(rational(np.eye(width)), rational(np.zeros(width)))] * (depth - len(layers))
-    return [*layers[:-1], *between, layers[-1]]
+def _apply(kind: str, a: dict[str, Any], given: list[Ball], live: list[bool]) -> Ball:
+    """One operator on values and constants, at least one of which is a value."""
+    first: Ball = given[0]
+    if kind in ("Add", "Sub"):
+        value = given[live.index(True)]
+        x, y = (v if affine else _constant(v, value) for v, affine in zip(given, live, strict=True))
+        return x + y if kind == "Add" else x + -y
+    if kind in ("Mul", "Div") and live != [True, True] and (kind == "Mul" or live[0]):
+        x, y = (v if affine else v[..., None] for v, affine in zip(given, live, strict=True))
+        return x * y if kind == "Mul" else x * y.inverse()
+    if kind == "MatMul" and live == [True, False] and given[1].c.ndim == 2:
+        return given[1].move(np.transpose) @ first
+    if kind == "MatMul" and live == [False, True] and first.c.ndim == 2:
+        value, shape = given[1], given[1].c.shape
+        return (first @ value.move(lambda c: c.reshape(shape[0], -1))).move(lambda c: c.reshape(-1, *shape[1:]))
+    if kind == "Gemm" and live[0] and not any(live[1:]):
+        exact = first.c.dtype == object
+        alpha, beta = (Ball.of(a.get(name, 1.0), exact) for name in ("alpha", "beta"))
+        weight = given[1] if a.get("transB", 0) else given[1].move(np.transpose)
+        product = (weight * alpha) @ first
+        return product + _constant(given[2] * beta, product) if len(given) > 2 else product
+    if kind == "BatchNormalization" and live == [True, False, False, False, False]:
+        shape = (-1, *[1] * (first.c.ndim - 3))
+        scale, shift, mean, variance = (v.move(lambda c: c.reshape(shape)) for v in given[1:])
+        epsilon = Ball.of(a.get("epsilon", float(np.float32(1e-5))), first.c.dtype == object)
+        scaled = (first + _constant(-mean, first)) * (scale * (variance + epsilon).sqrt().inverse())[..., None]
+        return scaled + _constant(shift, first)
+    raise Refused(f"the auditor does not read {kind} of these operands")
 
 
-def _padded(weight: Rationals, bias: Rationals, rows: int, columns: int) -> tuple[Rationals, Rationals]:
-    """Zero rows, whose outputs nothing reads, and the zero columns that read them."""
-    wide, long = rational(np.zeros((rows, columns))), rational(np.zeros(rows))
-    wide[: bias.size, : weight.shape[1]], long[: bias.size] = weight, bias
-    return wide, long
+def _moved(node: onnx.NodeProto, opsets: Any, given: list[Any], tail: int) -> Ball:
+    """Entries in other places; the last axis, if `tail`, is that of coefficients."""
+    first: Ball = given[0]
+    shape = first.c.shape[: first.c.ndim - tail]
+    sides = [[n for n in names if n] for names in (node.input, node.output)]
+    inputs, outputs = ([make_value_info(n, onnx.TypeProto()) for n in names] for names in sides)
+    graph = onnx.helper.make_graph([node], "one", inputs, outputs)
+    run = ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8))
+    places = np.arange(int(np.prod(shape))).reshape(shape)
+    (moved,) = run.run(None, dict(zip(sides[0], [places, *given[1:]], strict=True)))
+    return first.move(lambda a: a.reshape(len(places.reshape(-1)), *a.shape[len(shape) :])[moved])

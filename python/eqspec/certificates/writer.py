@@ -1,28 +1,31 @@
-"""From the record of a search to a certificate, which counts only once the auditor has accepted it.
-
-The tree is written in preorder. What the search proved on the way down is left to the leaves, where it mostly holds as
-well and costs the auditor nothing; where that fails, the proofs are written where the search had them.
-"""
+"""From the record of a search to a certificate, which counts only once the auditor has accepted it."""
 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
-import struct
-from collections.abc import Iterator
+import shutil
+import tempfile
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
-from eqspec.audit.certificate import MAGIC, Proof
-from eqspec.audit.networks import Pair, Refused, network
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from eqspec.audit import Refused
+from eqspec.audit.forms import Pair
+from eqspec.audit.networks import network
+from eqspec.audit.proof import FORMAT, Proof
 from eqspec.certificates.auditor import Answer, Auditor
-from eqspec.certificates.record import ROOT, IncompleteError, Record
+from eqspec.certificates.drafting import Draft
+from eqspec.certificates.record import IncompleteError, Record
 from eqspec.tasks import document
 from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.task import Task
+
+ATTEMPTS = [(False, 15), (False, 24), (True, 53)]
+"""Whether to prove where the search did, and to how many bits multipliers are rounded: the smallest first."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,12 @@ def write_certificate(task: Task, result: Result, record: Path, path: Path, audi
     try:
         path.unlink(missing_ok=True)
         answer = Answer("nothing was written")
-        for pieces in _attempts(document.to_json(task), result, record):
-            _write(part, pieces)
+        data = document.to_json(task)
+        for whole, bits in ATTEMPTS if result.verdict is Verdict.EQUIVALENT else ATTEMPTS[:1]:
+            with tempfile.TemporaryFile(dir=record.parent) as file:
+                rounds = cast(BinaryIO, file)
+                tree = _drawn(data, record, rounds, bits, whole=whole) if result.verdict is Verdict.EQUIVALENT else None
+                _write(part, _header(data, result), tree, rounds)
             answer = auditor.ask(part, Path.cwd())
             if answer.refused is None:
                 part.replace(path)
@@ -65,66 +72,24 @@ def write_certificate(task: Task, result: Result, record: Path, path: Path, audi
         part.unlink(missing_ok=True)
 
 
-def _attempts(data: dict[str, Any], result: Result, record: Path) -> Iterator[Iterator[bytes]]:
-    """The contents to try, cheapest for the auditor first."""
-    header: dict[str, Any] = {"verdict": result.verdict.value, "engine_version": result.engine_version, "task": data}
+def _header(data: dict[str, Any], result: Result) -> bytes:
+    header: dict[str, Any] = {"format": FORMAT, "verdict": result.verdict.value, "task": data}
+    header["engine_version"] = result.engine_version
     if result.witness is not None:
         header["witness"] = [str(x) for x in result.witness.normalised]
-    first = [MAGIC, json.dumps(header, separators=(",", ":"), allow_nan=False).encode() + b"\n"]
-    if result.verdict is Verdict.DIFFERENT:
-        yield iter(first)
-        return
-    pair = Pair(network(data, "reference", Path.cwd()), network(data, "candidate", Path.cwd()))
-    every = Proof(data, pair).open()
+    return json.dumps(header, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+def _drawn(data: dict[str, Any], record: Path, rounds: BinaryIO, bits: int, *, whole: bool) -> NDArray[Any]:
+    layers = [network(data, role, Path.cwd()).layers() for role in ("reference", "candidate")]
     with Record(record) as events:
-        for whole in (False, True):
-            yield chain(first, _tree(events, every, whole=whole))
+        return Draft(events, Proof(data, Pair(*layers)), rounds, bits, whole=whole).drawn()
 
 
-def _write(path: Path, pieces: Iterator[bytes]) -> None:
-    digest = hashlib.sha256()
+def _write(path: Path, header: bytes, tree: Any, rounds: BinaryIO) -> None:
     with gzip.GzipFile(path, "wb", compresslevel=6, mtime=0) as file:
-        for piece in pieces:
-            digest.update(piece)
-            file.write(piece)
-        file.write(digest.digest())
-
-
-def _tree(events: Record, every: tuple[int, ...], *, whole: bool) -> Iterator[bytes]:
-    """The records of the tree in preorder; `whole`: also what was proved on nodes that were halved later."""
-    todo: list[tuple[int, tuple[int, ...]] | bytes] = [(ROOT, every)] if every else []
-    while todo:
-        item = todo.pop()
-        if isinstance(item, bytes):
-            yield item
-            continue
-        label, still = item
-        yield from (kind + values for kind, values in events.hints(label))
-        kinds = events.kinds(label)
-        if b"X" in kinds:
-            contracted = events.contracted(label)
-            yield from _proved(still, tuple(contracted))
-            yield b"x"
-            later: list[tuple[int, tuple[int, ...]] | bytes] = []
-            for o in (o for o in still if o in contracted):
-                one = contracted[o]
-                later.append(one.rounds + struct.pack("<I", 0) + one.outcome)
-                later += [(half, (o,)) for half in one.children]
-            todo += reversed(later)
-        elif b"L" in kinds:
-            yield b"l"
-        elif b"C" in kinds:
-            cut, halves, left = events.halved(label)
-            if whole:
-                yield from _proved(still, left)
-                still = tuple(o for o in still if o in left)
-            yield b"i" + cut
-            todo += [(half, still) for half in reversed(halves)]
-        else:
-            raise IncompleteError("the record of the proof lacks a part of the tree")
-
-
-def _proved(still: tuple[int, ...], left: tuple[int, ...]) -> Iterator[bytes]:
-    here = [o for o in still if o not in left]
-    if here:
-        yield struct.pack(f"<cH{len(here)}I", b"p", len(here), *here)
+        file.write(header)
+        if tree is not None:
+            npy.write_array(file, tree, allow_pickle=False)
+            rounds.seek(0)
+            shutil.copyfileobj(rounds, file, 1 << 20)

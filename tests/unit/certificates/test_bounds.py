@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from eqspec.audit.backward import DIFFERENCE, FIRST, INPUT, SECOND, TARGET, Functionals, lower_bounds
-from eqspec.audit.claim import Guard, Obligation
-from eqspec.audit.enclosure import Known, exchange, reach
-from eqspec.audit.networks import Exact, Pair, rational
-from eqspec.audit.rounding import exp_below, float_above, float_below, ln, log_odds_below
+from eqspec.audit.ball import Ball, rational
+from eqspec.audit.bounds import Reached, _entropy
+from eqspec.audit.claim import Guard, Obligation, Region
+from eqspec.audit.forms import Pair
+from eqspec.audit.rounding import float_above, float_below, ln, log_odds_below
 
+Exact = list[tuple[NDArray[Any], NDArray[Any]]]
 SEEDS = range(12)
 
 
@@ -50,76 +53,113 @@ def points(rng: np.random.Generator, lower: NDArray[np.float64], upper: NDArray[
     return [[Fraction(v) for v in point] for point in (*corners, *inside)]
 
 
+def balls(layers: Exact) -> list[Ball]:
+    """The layers as the auditor holds them."""
+    return [Ball.of(np.concatenate([weight, bias[:, None]], axis=1), exact=False) for weight, bias in layers]
+
+
+def quantities(first: Exact, second: Exact, point: list[Fraction], pair: Pair) -> list[Fraction]:
+    """All of them at a point: the inputs, then x, y and d, layer by layer."""
+    found = list(point)
+    for xs, ys in zip(_padded(trace(first, point), pair), _padded(trace(second, point), pair), strict=True):
+        found += [*xs, *ys, *(v - w for v, w in zip(xs, ys, strict=True))]
+    return found
+
+
+def boxes(pair: Pair, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Reached:
+    """The boxes (n, B), of which nothing else is known."""
+    rest = np.full((3 * sum(pair.widths), lower.shape[1]), np.inf)
+    return Reached(pair, np.concatenate([lower, -rest]), np.concatenate([upper, rest]))
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e-6])
 def test_enclosures_contain_what_happens(seed: int, size: float) -> None:
     rng = np.random.default_rng(seed)
     first, second = pair_of(rng, size)
-    pair = Pair(first, second)
-    boxes = 4
-    lower = rng.normal(size=(3, boxes))
-    upper = lower + np.abs(rng.normal(size=(3, boxes))) * rng.choice([0.0, 1e-9, 0.3, 2.0], size=(3, boxes))
-    reached = reach(pair, lower, upper)
-    rows = rng.normal(size=(3, 6))
-    constants = rng.normal(size=3)
-    above = reached.upper(rows, constants)
-    for b in range(boxes):
+    pair = Pair(balls(first), balls(second))
+    lower = rng.normal(size=(3, 4))
+    upper = lower + np.abs(rng.normal(size=(3, 4))) * rng.choice([0.0, 1e-9, 0.3, 2.0], size=(3, 4))
+    reached, rows, constants = boxes(pair, lower, upper), rng.normal(size=(3, 6)), rng.normal(size=3)
+    above = reached.most(rows, constants)
+    assert not reached.empty.any()
+    for b in range(4):
         for point in points(rng, lower[:, b], upper[:, b]):
-            xs, ys = trace(first, point), trace(second, point)
-            for layer, (x, y) in enumerate(zip(xs, ys, strict=True)):
-                for i, (v, w) in enumerate(zip(x, y, strict=False)):
-                    for row, value in ((0, v), (2, w), (4, v - w)):
-                        low, high = reached.layers[layer][row : row + 2, i, b]
-                        assert Fraction(low) <= value <= Fraction(high)
-            outputs = [*xs[-1], *ys[-1], *(v - w for v, w in zip(xs[-1], ys[-1], strict=True))]
+            values = quantities(first, second, point, pair)
+            for low, value, high in zip(reached.low[:, b], values, reached.high[:, b], strict=True):
+                assert Fraction(low) <= value <= Fraction(high)
             for row, constant, bound in zip(rows, constants, above[:, b], strict=True):
-                exact = sum((Fraction(c) * v for c, v in zip(row, outputs, strict=True)), Fraction(constant))
-                assert exact <= Fraction(bound)
+                assert _dot(row, values[-6:]) + Fraction(constant) <= Fraction(bound)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_backward_bounds_hold_wherever_the_violation_does(seed: int) -> None:
-    """Random functionals with random multipliers, at inputs where guard and violation are met."""
+def test_facts_hold_and_so_does_what_follows_from_them(seed: int) -> None:
+    """Every fact by itself and random quantities with random multipliers, where guard, violation and region hold."""
     rng = np.random.default_rng(100 + seed)
     first, second = pair_of(rng)
-    pair = Pair(first, second)
+    pair = Pair(balls(first), balls(second))
     lower = rng.normal(size=3)
     upper = lower + np.abs(rng.normal(size=3))
-    layers = [exchange(b[:, :, 0]) for b in reach(pair, lower[:, None], upper[:, None]).layers]
-    known = Known(lower, upper, layers)
+    reached = boxes(pair, lower[:, None], upper[:, None])
     guard = Guard(rng.normal(size=(2, 2)), rng.normal(size=2) + 3.0, slice(0, 0))
-    obligation = Obligation(0, (rng.normal(size=(3, 2)),), 4.0)
-    count, hidden = 120, [layer.bias.size for layer in pair.first[:-1]]
-    kind = rng.choice([TARGET, FIRST, SECOND, DIFFERENCE, INPUT], size=count)
-    layer = rng.integers(2, size=count)
-    index = np.array([rng.integers(3 if k == INPUT else hidden[n]) for k, n in zip(kind, layer, strict=True)])
-    functionals = Functionals(
-        kind, rng.choice([-1.0, 1.0], size=count), layer, index,
-        rng.exponential(0.2, size=(count, 2)), rng.exponential(0.2, size=count), rng.normal(size=(count, 2)),
-        np.zeros((count, 0)), [rng.normal(size=(count, m)) for m in hidden],
-        [(rng.random((count, m)), rng.random((count, m))) for m in hidden],
-    )  # fmt: skip
-    bounds = lower_bounds(pair, known, obligation, guard, functionals)
+    failing = Obligation(0, rng.normal(size=(1, 6)), 4.0)
+    region = _region(lower, upper, rng.normal(size=3))
+    hidden, count = sum(pair.widths[:-1]), 120
+    total = 12 * hidden + 2 + 2 + 1 + 1
+    wanted = rng.integers(-len(reached.low), len(reached.low) + 1, size=count)
+    chosen = np.sort(rng.choice(total, size=20, replace=False))
+    multipliers = np.where(reached_equal(pair, total)[chosen], rng.normal(size=(count, 20)), 0.0)
+    multipliers += rng.exponential(0.05, size=(count, 20))
+    multipliers = np.where(reached_equal(pair, total)[chosen], multipliers, np.abs(multipliers))
+    bounds = reached.least(wanted, chosen, multipliers, failing, guard, region)
+    alone = reached.least(np.zeros(total, int), np.arange(total), np.eye(total), failing, guard, region)
     met = 0
     for point in [p for _ in range(20) for p in points(rng, lower, upper)]:
-        xs, ys = _padded(trace(first, point), pair), _padded(trace(second, point), pair)
-        outputs = [xs[-1], ys[-1], [v - w for v, w in zip(xs[-1], ys[-1], strict=True)]]
-        rows = zip(obligation.writings[0], outputs, strict=True)
-        violation = sum((_dot(row, values) for row, values in rows), Fraction(4))
-        slack = [_dot(row, xs[-1]) + Fraction(c) for row, c in zip(guard.rows, guard.constants, strict=True)]
-        if violation < 0 or min(slack) < 0:
+        values = quantities(first, second, point, pair)
+        slack = [_dot(row, values[-6:-4]) + Fraction(c) for row, c in zip(guard.rows, guard.constants, strict=True)]
+        slack += [_dot(failing.writings[0], values[-6:]) + 4, Fraction(region.bounds[0]) - _dot(region.rows[0], point)]
+        if min(slack) < 0:
             continue
         met += 1
-        for f in range(count):
-            n, i, sign = layer[f], index[f], Fraction(functionals.sign[f])
-            if kind[f] == TARGET:
-                value = -violation
-            elif kind[f] == INPUT:
-                value = sign * point[i]
-            else:
-                value = sign * {FIRST: xs[n][i], SECOND: ys[n][i], DIFFERENCE: xs[n][i] - ys[n][i]}[kind[f]]
-            assert Fraction(bounds[f]) <= value, (kind[f], n, i)
+        assert (alone <= 0.0).all(), "no fact that holds contradicts anything"
+        for number, bound in zip(wanted, bounds, strict=True):
+            value = Fraction(0) if number == 0 else values[abs(number) - 1] * (1 if number > 0 else -1)
+            assert Fraction(bound) <= value, number
     assert met > 10 or seed % 4
+
+
+def reached_equal(pair: Pair, total: int) -> NDArray[np.bool_]:
+    """Which facts are equations."""
+    parts = [[*[False] * (11 * m), *[True] * m] for m in pair.widths[:-1]]
+    flat = [*(e for part in parts for e in part), True, True]
+    return np.array([*flat, *[False] * (total - len(flat))])
+
+
+def _region(lower: NDArray[np.float64], upper: NDArray[np.float64], row: NDArray[np.float64]) -> Region:
+    """A box and one constraint through its middle."""
+    data = {
+        "lo_exact": [str(Fraction(v)) for v in lower],
+        "hi_exact": [str(Fraction(v)) for v in upper],
+        "A": [[str(Fraction(v)) for v in row]],
+        "b": [str(Fraction(float(row @ (lower + upper) / 2 + 0.5)))],
+        "strict": [False],
+    }
+    return Region({"region": data}, 3)
+
+
+def test_what_is_known_contradicts_what_is_not_so() -> None:
+    """Bounds that no input satisfies are noticed; bounds that one satisfies never are."""
+    rng = np.random.default_rng(3)
+    first, second = pair_of(rng)
+    pair = Pair(balls(first), balls(second))
+    lower, upper = -np.ones(3), np.ones(3)
+    for point in points(rng, lower, upper):
+        values = np.array([float(v) for v in quantities(first, second, point, pair)])
+        low, high = (np.concatenate([end, values[3:] + off]) for end, off in ((lower, -1e-9), (upper, 1e-9)))
+        assert not Reached(pair, low[:, None], high[:, None]).empty[0]
+        impossible = high.copy()
+        impossible[3 : 3 + pair.widths[0]] = -1e6
+        assert Reached(pair, np.minimum(low, impossible)[:, None], impossible[:, None]).empty[0]
 
 
 def _dot(row: NDArray[np.float64], values: list[Fraction]) -> Fraction:
@@ -127,17 +167,10 @@ def _dot(row: NDArray[np.float64], values: list[Fraction]) -> Fraction:
 
 
 def _padded(values: list[list[Fraction]], pair: Pair) -> list[list[Fraction]]:
-    widths = [layer.bias.size for layer in pair.first]
-    return [[*v, *[Fraction(0)] * (m - len(v))] for v, m in zip(values, widths, strict=True)]
+    return [[*v, *[Fraction(0)] * (m - len(v))] for v, m in zip(values, pair.widths, strict=True)]
 
 
 def test_functions_are_on_the_safe_side() -> None:
-    x = np.array([-900.0, -30.0, -1e-9, 0.0, 1e-9, 0.5, 3.0, 300.0])
-    with np.errstate(all="ignore"):
-        assert (exp_below(x) <= np.exp(x)).all()
-    near = np.abs(x) <= 3.0
-    assert (exp_below(x)[near] >= np.exp(x[near]) * (1.0 - 1e-5)).all()
-    assert exp_below(np.array([np.nan, -np.inf])).max() == 0.0
     values = np.array([1e-300, 0.1, 0.5, 0.999, 1.0, 1.001, 7.0, 1e300])
     found, error = ln(values)
     assert (np.abs(found - np.log(values)) <= error + 1e-15 * np.abs(found)).all()
@@ -149,3 +182,14 @@ def test_functions_are_on_the_safe_side() -> None:
         below = log_odds_below(delta)
         true = np.log(float(delta / (1 - delta)))
         assert true - 1e-12 * (1 + abs(true)) <= below <= true + 1e-12 * (1 + abs(true))
+
+
+def test_entropy_is_never_too_much() -> None:
+    rng = np.random.default_rng(8)
+    lam = rng.exponential(size=(50, 4)) * rng.choice([0.0, 1e-300, 1e-9, 1.0, 1e9], size=(50, 4))
+    for row, found in zip(lam, _entropy(lam), strict=True):
+        with localcontext(Context(prec=60)):
+            exact = [Decimal(float(v)) for v in row if v > 0.0]
+            true = -sum((v * (v / sum(exact)).ln() for v in exact), Decimal(0))
+            assert Decimal(float(found)) <= true
+            assert Decimal(float(found)) >= true - Decimal("1e-11") * (1 + sum(exact))

@@ -1,0 +1,231 @@
+"""From the record of a search to the tree and the rounds of a certificate, in the auditor's format.
+
+The nodes are followed with the auditor's own steps, because facts and their multipliers belong to its enclosures. What
+comes out counts for nothing until the auditor has read it. What the search proved on the way down is left to the
+leaves, where it mostly holds as well and costs the auditor nothing; with `whole` it is proved where the search had it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from eqspec.audit.claim import Guard, Obligation
+from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND, Node, Proof
+from eqspec.certificates.multipliers import Excluded, Round, Rounds, assumed, on_facts
+from eqspec.certificates.record import ROOT, Contracted, IncompleteError, Record
+
+Array = NDArray[Any]
+Signs = tuple[tuple[int, int, int, bool], ...]
+Hints = dict[tuple[bytes, int], Array]
+Step = Callable[[], None]
+
+
+class Draft:
+    """`tree` is complete and the rounds are in the file once it is `drawn`."""
+
+    def __init__(self, events: Record, proof: Proof, rounds: BinaryIO, bits: int, *, whole: bool) -> None:
+        self.events, self.proof, self.rounds, self.bits, self.whole = events, proof, rounds, bits, whole
+        self.tree: list[tuple[float, float, float]] = []
+        self.todo: list[Step] = []
+        self.free = np.flatnonzero(proof.region.lower < proof.region.upper)
+
+    def drawn(self) -> Array:
+        """The tree (N, 3)."""
+        with np.errstate(all="ignore"):
+            root = self.proof.root()
+            self.todo = [(lambda: self._node(ROOT, root, {}, ())) if root.open and not root.over else self._leaf]
+            while self.todo:
+                self.todo.pop()()
+        return np.array(self.tree, np.float64).reshape(-1, 3)
+
+    def _leaf(self) -> None:
+        self.tree.append((LEAF, 0, 0))
+
+    def _later(self, *steps: Step) -> None:
+        """These come next, in this order."""
+        self.todo += reversed(steps)
+
+    def _node(self, label: int, node: Node, hints: Hints, signs: Signs) -> None:
+        """A node of the search, on which what is open there is open."""
+        if node.over:
+            self._leaf()
+            return
+        hints = {**hints, **{(k, n): v for k, n, v in map(_hint, self.events.hints(label))}}
+        kinds = self.events.kinds(label)
+        if b"X" in kinds:
+            found = self.events.contracted(label)
+            if node.assumed:
+                self._contract(found[node.open[0]], node, hints, signs)
+            else:
+                ours = [o for o in node.open if o in found]
+                rest = replace(node, open=tuple(o for o in node.open if o not in found))
+                under = [
+                    lambda o=o: self._under(o, node, lambda n: self._contract(found[o], n, hints, signs)) for o in ours
+                ]
+                self._later(*under, lambda: self._closed(rest, hints))
+        elif b"L" in kinds:
+            self._closed(node, hints)
+        elif b"C" in kinds:
+            self._cut(label, node, hints, signs)
+        else:
+            raise IncompleteError("the record of the proof lacks a part of the tree")
+
+    def _under(self, o: int, node: Node, then: Callable[[Node], None]) -> None:
+        """Assume that one obligation fails."""
+        self.tree.append((ASSUME, o, 0))
+        then(replace(node, open=(o,), assumed=True))
+
+    def _cut(self, label: int, node: Node, hints: Hints, signs: Signs) -> None:
+        cut, labels, left = self.events.halved(label)
+        index, place = struct.unpack("<Id", cut)
+        steps: list[Step] = []
+        if self.whole and not node.assumed:
+            whole, here = node, [o for o in node.open if o not in left]
+            steps += [partial(self._under, o, whole, lambda n: self._closed(n, hints)) for o in here]
+            node = replace(node, open=tuple(o for o in node.open if o in left))
+
+        def halve() -> None:
+            quantity = int(self.free[index])
+            self.tree.append((CUT, quantity, place))
+            halves = zip(labels, self.proof.halves(node, quantity, place), strict=True)
+            self._later(*[lambda n=n, half=half: self._node(n, half, hints, signs) for n, half in halves])
+
+        self._later(*steps, halve)
+
+    def _contract(self, one: Contracted, node: Node, hints: Hints, signs: Signs) -> None:
+        rounds = Rounds(self.proof, self._about(one.obligation)[1], one.rounds)
+        self._chain(rounds.read(signs), one, node, hints, signs)
+
+    def _chain(self, rest: Iterator[Round | Excluded], one: Contracted, node: Node, hints: Hints, signs: Signs) -> None:
+        """What is left of a contraction, from here on."""
+        for step in rest:
+            if node.over:
+                break
+            if isinstance(step, Round):
+                node = self._round(node, step)
+                continue
+            self.tree.append((CUT, step.cut.quantity, step.cut.place))
+            halves = self.proof.halves(node, step.cut.quantity, step.cut.place)
+            shown = dict(zip((0, 1) if step.which == 2 else (step.which,), step.shown, strict=True))
+
+            def on(half: int, step: Excluded = step, halves: Any = halves, shown: Any = shown) -> None:
+                if half in shown:
+                    self._shown(halves[half], shown[half])
+                else:
+                    self._chain(rest, one, halves[half], hints, assumed(signs, step.cut, half))
+
+            self._later(lambda: on(0), lambda: on(1))
+            return
+        if node.over or not one.children:
+            self._leaf()
+        elif len(one.children) == 1:
+            self._node(one.children[0], node, hints, signs)
+        else:
+            reader = Rounds(self.proof, None, one.outcome[1:])
+            cut = reader.cut()
+            self.tree.append((CUT, cut.quantity, cut.place))
+            halves = self.proof.halves(node, cut.quantity, cut.place)
+            self._later(
+                *[
+                    lambda n=n, half=half, k=k: self._node(n, half, hints, assumed(signs, cut, k))
+                    for k, (n, half) in enumerate(zip(one.children, halves, strict=True))
+                ]
+            )
+
+    def _shown(self, node: Node, rounds: tuple[Round, ...]) -> None:
+        for one in rounds:
+            if node.over:
+                break
+            node = self._round(node, one)
+        self._leaf()
+
+    def _about(self, o: int) -> tuple[Obligation, Guard | None]:
+        failing = self.proof.obligations[o]
+        return failing, self.proof.guards[failing.guard] if failing.guard is not None else None
+
+    def _round(self, node: Node, one: Round) -> Node:
+        reached = self.proof.reach(node)
+        if reached.empty[0]:
+            return replace(node, over=True)
+        wanted, rows, multipliers = on_facts(self.proof, reached, *self._about(node.open[0]), one)
+        return self._conclude(replace(node, reached=reached), wanted, rows, multipliers)
+
+    def _conclude(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
+        multipliers = self._short(multipliers)
+        self.tree.append((ROUND, 0, 0))
+        for array in (wanted, rows, multipliers):
+            npy.write_array(self.rounds, np.ascontiguousarray(array), allow_pickle=False)
+        return self.proof.round(node, wanted, rows, multipliers)
+
+    def _short(self, multipliers: Array) -> Array:
+        """Rounded, because bits that end in zeros are stored short."""
+        part, power = np.frexp(multipliers)
+        rounded = np.ldexp(np.rint(np.ldexp(part, self.bits)), power - self.bits)
+        short: Array = rounded.astype(np.float32 if self.bits <= 24 else np.float64)
+        return short
+
+    def _closed(self, node: Node, hints: Hints) -> None:
+        """A leaf; what the enclosure leaves open there is closed by multipliers that the search had on the way."""
+        if node.over or not node.open or not (hints or any(g.exact.stop for g in self.proof.guards)):
+            self._leaf()
+            return
+        reached = self.proof.reach(node)
+        done = self.proof.excluded(reached)[:, 0]
+        steps: list[Step] = []
+        for o in (o for o in node.open if not done[o]):
+            found = self._multiplied(replace(node, reached=reached), o, hints)
+            if found is not None and node.assumed:
+                self._conclude(node, *found)
+            elif found is not None:
+                steps.append(lambda o=o, found=found: self._under(o, node, lambda n: self._last(n, found)))  # type: ignore[misc]
+        self._later(*steps, self._leaf)
+
+    def _last(self, node: Node, found: tuple[Array, ...]) -> None:
+        self._conclude(node, *found)
+        self._leaf()
+
+    def _multiplied(self, node: Node, o: int, hints: Hints) -> tuple[Array, ...] | None:
+        """One round that contradicts a violation: with multipliers of programs, or with the weights of a softmax."""
+        failing, guard = self._about(o)
+        if not len(failing.writings):
+            return None
+        outputs, rows, regions = (
+            self.proof.pair.outputs,
+            len(guard.constants) if guard else 0,
+            len(self.proof.region.bounds),
+        )
+        at = 12 * sum(self.proof.pair.widths[:-1])
+        tried = []
+        about_guard = (b"g", -1 if failing.guard is None else failing.guard)
+        for key, violation in (((b"m", o), 1.0), (about_guard, 0.0), ((b"g", -1), 0.0)):
+            if (y := hints.get(key)) is not None:
+                short = rows + outputs + regions - len(y)  # multipliers of the region alone know no guard
+                lam, nu, mu = np.split(np.concatenate([np.zeros(short), y]), [rows, rows + outputs])
+                tried.append(np.concatenate([nu, np.maximum(lam, 0.0), [violation], np.maximum(mu, 0.0)]))
+        if guard is not None and guard.exact.stop > guard.exact.start:
+            over = np.pad(guard.rows[guard.exact], ((0, 0), (0, 2 * outputs)))
+            upper = self.proof.reach(node).most(over, guard.constants[guard.exact])[:, 0]
+            weights = np.exp(-(upper - upper.min()))
+            lam = np.zeros(rows)
+            lam[guard.exact] = weights / weights.sum()
+            tried.append(np.concatenate([np.zeros(outputs), lam, np.zeros(1 + regions)]))
+        for row in tried:
+            used = np.flatnonzero(row)
+            found = np.zeros(1, np.int32), (at + used).astype(np.int32), row[None, used]
+            under = replace(node, open=(o,), assumed=True)
+            if used.size and self.proof.round(under, *found[:2], self._short(found[2])).over:
+                return found
+        return None
+
+
+def _hint(event: tuple[bytes, bytes]) -> tuple[bytes, int, Array]:
+    kind, data = event
+    return kind, struct.unpack_from("<i", data)[0], np.frombuffer(data, "<f8", offset=4)

@@ -1,0 +1,183 @@
+"""From the multipliers of a contraction, as the core records them, to multipliers of the facts that the auditor knows.
+
+The core pulls functionals back from the outputs (rust/src/bound/backward.rs): X >= alpha x, links X - Y - D = 0,
+chords. Each such step adds a fact times a number. What the enclosure has generators for (the upper chords) needs no
+fact. In floats, and not to be trusted: any multipliers are valid for the auditor. F functionals are rows of (F, m).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqspec.audit.bounds import Reached
+from eqspec.audit.claim import Guard, Obligation
+from eqspec.audit.forms import chord
+from eqspec.audit.proof import Proof
+
+Array = NDArray[Any]
+TARGET, FIRST, SECOND, DIFFERENCE, INPUT = range(5)
+IMPOSSIBLE = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A quantity by its number, and where it was cut; `sign` is what else tells the sign of a neuron."""
+
+    quantity: int
+    place: float
+    sign: tuple[int, int, int] | None
+
+
+@dataclass(frozen=True)
+class Round:
+    """What was bounded: kind, sign, layer and index (F,), and the multipliers. `signs` are assumed: form, layer, index,
+    whether it is positive."""
+
+    kind: Array
+    sign: Array
+    layer: Array
+    index: Array
+    guard: Array
+    violation: Array
+    output: Array
+    sides: Array
+    link: list[Array]
+    slopes: list[tuple[Array, Array]]
+    signs: tuple[tuple[int, int, int, bool], ...]
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """One half of a cut (0, 1) or both (2) are impossible, shown by rounds each."""
+
+    cut: Cut
+    which: int
+    shown: tuple[tuple[Round, ...], ...]
+
+
+class Rounds:
+    """The rounds of one contraction, read from bytes."""
+
+    def __init__(self, proof: Proof, guard: Guard | None, data: bytes) -> None:
+        self.pair, self.guard, self.data, self.at = proof.pair, guard, data, 0
+        self.free = np.flatnonzero(proof.region.lower < proof.region.upper)
+
+    def _numbers(self, layout: str) -> tuple[Any, ...]:
+        found = struct.unpack_from("<" + layout, self.data, self.at)
+        self.at += struct.calcsize("<" + layout)
+        return found
+
+    def _array(self, kind: str, *shape: int) -> Array:
+        count = int(np.prod(shape))
+        found = np.frombuffer(self.data, "<" + kind, count, self.at).reshape(shape)
+        self.at += found.nbytes
+        return found.astype(np.float64)
+
+    def cut(self) -> Cut:
+        """A place where it was cut."""
+        kind, layer, index, place = self._numbers("BIId")
+        if kind == INPUT:
+            return Cut(int(self.free[index]), place, None)
+        start = self.pair.inputs + 3 * sum(self.pair.widths[:layer])
+        return Cut(start + (kind - FIRST) * self.pair.widths[layer] + index, 0.0, (kind, layer, index))
+
+    def read(self, signs: tuple[tuple[int, int, int, bool], ...]) -> Iterator[Round | Excluded]:
+        """All of them, given which signs are assumed before."""
+        while self.at < len(self.data) and (count := self._numbers("I")[0]):
+            if count != IMPOSSIBLE:
+                yield self._round(count, signs)
+                continue
+            cut, (which,) = self.cut(), self._numbers("B")
+            shown = []
+            for half in (0, 1) if which == 2 else (which,):
+                rounds = []
+                while inner := self._numbers("I")[0]:
+                    rounds.append(self._round(inner, assumed(signs, cut, half)))
+                shown.append(tuple(rounds))
+            yield Excluded(cut, which, tuple(shown))
+            signs = assumed(signs, cut, 0 if which == 1 else 1)
+
+    def _round(self, count: int, signs: tuple[tuple[int, int, int, bool], ...]) -> Round:
+        hidden = self.pair.widths[:-1]
+        code = self._array("u1", count)
+        layer, index = (self._array("u4", count).astype(int) for _ in range(2))
+        kind = (code // 2).astype(int)
+        index[kind == INPUT] = self.free[index[kind == INPUT]]
+        rows = len(self.guard.constants) if self.guard else 0
+        guard, violation, output, sides = (
+            self._array("f4", count, n) for n in (rows, 1, self.pair.outputs, len(signs))
+        )
+        links, slopes = [], []
+        for m in hidden:
+            links.append(self._array("i2", count, m) / 256.0)
+            slopes.append((self._array("u1", count, m) / 128.0, self._array("u1", count, m) / 128.0))
+        sign = np.where(code % 2 == 1, -1.0, 1.0)
+        return Round(kind, sign, layer, index, guard, violation[:, 0], output, sides, links, slopes, signs)
+
+
+def assumed(
+    signs: tuple[tuple[int, int, int, bool], ...], cut: Cut, half: int
+) -> tuple[tuple[int, int, int, bool], ...]:
+    """The signs that are assumed on a half."""
+    return (*signs, (*cut.sign, half == 1)) if cut.sign else signs
+
+
+def on_facts(proof: Proof, reached: Reached, failing: Obligation, guard: Guard | None, f: Round) -> tuple[Array, ...]:
+    """What a round bounds, the facts that it uses, and their multipliers, as the auditor reads them."""
+    pair, writing, hidden = proof.pair, failing.writings[0].reshape(3, -1), proof.pair.widths[:-1]
+    rows = guard.rows if guard else np.zeros((0, pair.outputs))
+    outputs = 12 * sum(hidden)
+    at = outputs + pair.outputs
+    facts = np.zeros((len(f.kind), at + len(rows) + 1))
+    nu = np.where(f.kind == TARGET, 1.0, f.violation)[:, None]
+    facts[:, outputs:at], facts[:, at:-1], facts[:, -1:] = -f.output, f.guard, nu
+    p, q, s = -(f.guard @ rows) - nu * writing[0] + f.output, -nu * writing[1] - f.output, -nu * writing[2] - f.output
+    for h in reversed(range(len(hidden))):
+        w1, w2 = pair.first[h + 1].c[:, :-1], pair.second[h + 1].c[:, :-1]
+        p, q, s = p @ w1, q @ w2 + s @ (w1 - w2), s @ w1
+        p, q, s = _through(reached, facts, f, (p, q, s), h, (12 * sum(hidden[:h]), hidden[h]))
+    start = pair.inputs + 3 * np.cumsum([0, *hidden])
+    place = np.where(f.kind == INPUT, 0, start[f.layer] + (f.kind - FIRST) * np.array([*hidden, 0])[f.layer])
+    wanted = np.where(f.kind == TARGET, 0, f.sign * (1 + place + f.index)).astype(np.int32)
+    used = np.flatnonzero(facts.any(axis=0))
+    return wanted, used.astype(np.int32), facts[:, used]
+
+
+def _through(
+    reached: Reached, facts: Array, f: Round, functional: tuple[Array, Array, Array], h: int, place: tuple[int, int]
+) -> tuple[Array, Array, Array]:
+    """Functionals of X, Y and D as functionals of x, y and d; which facts that took is written into `facts`."""
+    (p, q, s), (at, m), (alpha1, alpha2) = functional, place, f.slopes[h]
+    low, high = (v[reached.parts[h], 0].reshape(3, m) for v in (reached.low, reached.high))
+    off, on = high[:2] <= 0.0, (low[:2] >= 0.0) & (high[:2] > 0.0)
+    open_ = ~off & ~on
+    own = open_[0] & open_[1]
+    keep = own | (on[0] & on[1])
+    link = np.where(keep, f.link[h], s)  # what is folded is linked with all of it
+    p, q, s = np.where(off[0], 0.0, p + link), np.where(off[1], 0.0, q - link), s - link
+    facts[:, at + 11 * m : at + 12 * m] = -link
+    facts[:, at + 4 * m : at + 5 * m] = np.where(own, np.maximum(s, 0.0), 0.0)
+    slope = np.where(on, 1.0, chord(low[:2], high[:2], open_))
+    passed = []
+    for k, (value, alpha) in enumerate(((p, alpha1), (q, alpha2))):
+        taken = np.where(open_[k], np.maximum(value, 0.0), 0.0)
+        facts[:, at + k * m : at + (k + 1) * m] = taken * (1.0 - alpha)
+        facts[:, at + (2 + k) * m : at + (3 + k) * m] = taken * alpha
+        passed.append(value * np.where(value < 0.0, slope[k], np.where(on[k], 1.0, open_[k] * alpha)))
+    rising, falling = chord(low[2], high[2], own, 0.0), chord(-high[2], -low[2], own, 0.0)
+    passed.append(s * np.where(own, np.where(s < 0.0, rising, falling), 1.0))
+    for k, (form, layer, index, positive) in enumerate(f.signs):
+        if layer == h:
+            facts[:, at + (5 if positive else 8) * m + (form - FIRST) * m + index] += f.sides[:, k]
+            passed[form - FIRST][:, index] -= (1.0 if positive else -1.0) * f.sides[:, k]
+    here = (f.layer == h) & (f.kind != TARGET) & (f.kind != INPUT)
+    for k, kind in enumerate((FIRST, SECOND, DIFFERENCE)):
+        rows = np.flatnonzero(here & (f.kind == kind))
+        passed[k][rows, f.index[rows]] += f.sign[rows]
+    return passed[0], passed[1], passed[2]

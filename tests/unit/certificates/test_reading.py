@@ -1,0 +1,119 @@
+"""The auditor's own reader of networks, against onnxruntime, onnx's reference evaluator and the loader of eqspec."""
+
+from __future__ import annotations
+
+import hashlib
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto
+
+from eqspec.audit import Refused
+from eqspec.audit.networks import File
+from eqspec.networks import exact, read_network
+from fuzz.readers import NNET
+from unit.networks import test_operators
+from unit.networks.models import model, node, run_onnxruntime, save
+
+READ = {"gemm", "matmul", "add", "sub", "mul", "div", "relu", "transpose", "reshape", "flatten", "squeeze"}
+
+
+def file(path: Path, inputs: int, outputs: int) -> File:
+    return File(str(path), path.read_bytes(), None, None, False, inputs, outputs)
+
+
+def saved(folder: Path, proto: onnx.ModelProto) -> Path:
+    return Path(save(folder, proto))
+
+
+def agrees(path: Path, point: list[Fraction]) -> bool:
+    """Whether the file is read, and then as the loader reads it: at a point, and its layers within their radii."""
+    network = read_network(path)
+    own = file(path, network.input_size, network.output_size)
+    try:
+        values, layers = own.at(point), own.layers()
+    except Refused:
+        return False
+    expected = exact.evaluate([exact.IntegerLayer(layer) for layer in network.layers], point)
+    for c, r, (low, high) in zip(values.c, values.r, expected, strict=True):
+        assert low - r <= c <= high + r
+        assert r < Fraction(1, 2**150)
+    now = np.array([*map(float, point), 1.0])
+    for number, layer in enumerate(layers):
+        out = layer.c @ now
+        now = np.append(np.maximum(out, 0.0) if number + 1 < len(layers) else out, 1.0)
+    assert np.allclose(now[:-1], [float(v) for v in values.c], rtol=1e-9, atol=1e-12)
+    return True
+
+
+def test_every_operator_is_read_as_it_is_or_refused(tmp_path: Path) -> None:
+    read = set()
+    for name, case in test_operators.CASES.items():
+        for opset in (7, 9, 13, 17):
+            path = saved(tmp_path, model(*case(opset), opset=opset))
+            size = read_network(path).input_size
+            if agrees(path, [Fraction(n % 7 - 3, 8) for n in range(size)]):
+                read.add(name)
+    assert {word for word in READ if any(word in name.lower() for name in read)} == READ, sorted(read)
+
+
+def test_nnet(tmp_path: Path) -> None:
+    path = tmp_path / "n.nnet"
+    path.write_text(NNET)
+    assert agrees(path, [Fraction(1, 3), Fraction(-5, 7)])
+    path.write_text(NNET + "1.0,\n")
+    with pytest.raises((Refused, ValueError)):
+        file(path, 2, 1).layers()
+
+
+def test_a_value_from_before_a_relu_is_refused(tmp_path: Path) -> None:
+    """Its coefficients are over other units."""
+    nodes = [node("Relu", ["x"], "h"), node("Add", ["h", "x"], "y")]
+    path = saved(tmp_path, model(nodes, {}, [1, 3]))
+    with pytest.raises(Refused, match="before a ReLU"):
+        file(path, 3, 3).layers()
+
+
+def test_weights_in_other_files_are_refused(tmp_path: Path) -> None:
+    proto = model([node("MatMul", ["x", "w"], "y")], {"w": np.ones((2, 2), np.float32)}, [1, 2])
+    (weight,) = [t for t in proto.graph.initializer if t.name == "w"]
+    weight.data_location = TensorProto.EXTERNAL
+    path = tmp_path / "n.onnx"
+    path.write_bytes(proto.SerializeToString())
+    with pytest.raises(Refused, match="other files"):
+        file(path, 2, 2).layers()
+
+
+def test_raw_inputs_and_turned_outputs(tmp_path: Path) -> None:
+    weight = np.array([[1.0, 2.0], [3.0, -0.5]], np.float32)
+    path = saved(tmp_path, model([node("MatMul", ["x", "w"], "y")], {"w": weight}, [1, 2]))
+    own = File(str(path), path.read_bytes(), ["1/3", "2"], ["1/7", "-1"], True, 2, 2)
+    point = [Fraction(3, 5), Fraction(1, 9)]
+    raw = [Fraction(1, 3) * point[0] + Fraction(1, 7), 2 * point[1] - 1]
+    expected = [
+        -sum((Fraction(float(w)) * v for w, v in zip(column, raw, strict=True)), Fraction(0)) for column in weight.T
+    ]
+    assert list(own.at(point).c) == expected
+    (layer,) = own.layers()
+    one = [*point, Fraction(1)]
+    for row, radius, value in zip(layer.c.tolist(), layer.r.tolist(), expected, strict=True):
+        near = sum((Fraction(c) * v for c, v in zip(row, one, strict=True)), Fraction(0))
+        off = sum((Fraction(r) * abs(v) for r, v in zip(radius, one, strict=True)), Fraction(0))
+        assert abs(near - value) <= off < Fraction(1, 2**48)
+
+
+def test_batch_normalisation_has_an_enclosure_of_its_root(tmp_path: Path) -> None:
+    constants: dict[str, Any] = {
+        name: np.array(values, np.float32)
+        for name, values in (("s", [1.5, -2.0]), ("b", [0.25, 1]), ("m", [1, -3]), ("v", [0.3, 2.0]))
+    }
+    nodes = [node("BatchNormalization", ["x", "s", "b", "m", "v"], "h"), node("Relu", ["h"], "y")]
+    path = saved(tmp_path, model(nodes, constants, [1, 2]))
+    assert agrees(path, [Fraction(7, 5), Fraction(-9, 4)])
+    (ours,) = run_onnxruntime(str(path), np.array([[1.4, -2.25]], np.float32)).reshape(1, -1)
+    assert np.allclose(ours, [float(v) for v in file(path, 2, 2).at([Fraction(7, 5), Fraction(-9, 4)]).c], rtol=1e-5)
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == read_network(path).sha256
