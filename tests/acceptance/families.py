@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from acceptance import published
+from acceptance import mnist, published
 from acceptance.published import Query
 from eqspec.tasks.run import Options, Runner
 
@@ -47,6 +47,8 @@ FAMILIES = {
         Family("acas-0.5", _acas("0.5"), 1457.0),
         Family("lhc", lambda: published.lhc(SHARED), 614.0),
         Family("mnist-eps", lambda: published.mnist(SHARED, "close", rows=10), None),
+        Family("mnist-tenth", lambda: mnist.queries(SHARED, every=10), None),
+        Family("mnist-all", lambda: mnist.queries(SHARED), None),
         Family("mnist-top1", lambda: published.mnist(SHARED, "same", rows=10), None),
     )
 }
