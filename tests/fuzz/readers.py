@@ -33,26 +33,10 @@ from unit.certificates.files import write
 from unit.certificates.proofs import certify
 from unit.networks import test_operators
 from unit.networks.models import model, node
+from unit.networks.test_nnet import GOOD as NNET
 
 REFUSALS = (EqspecError, Refused)
 
-NNET = """// a comment
-2,2,1,3,
-2,3,1,
-0,
--10.0,-10.0,
-10.0,10.0,
-5.0,0.5,7.5,
-2.0,1e1,373.9,
-0.1,2,
--1.5,3e-2,
-4,-5,
-0.25,
--.5,
-1,
-1,2,-3,
-0.125,
-"""
 SPEC = """eqspec 1
 space s {{
   features  {features}

@@ -64,6 +64,11 @@ def _selection(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("-c", "--check", action="append", metavar="NAME", help="only this check; repeatable")
     group.add_argument("-t", "--tag", action="append", metavar="TAG", help="only checks with this tag; repeatable")
+    add_params(group)
+
+
+def add_params(group: argparse._ActionsContainer) -> None:
+    """The option that gives a `param` of a spec a value."""
     group.add_argument(
         "-p",
         "--param",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from rich.console import Console
 
-from eqspec.cli.arguments import parameter
+from eqspec import compile as compiler
 from eqspec.errors import Diagnostic, SpecError
 from eqspec.report import diagnostics
 from eqspec.spec.files import read_spec
@@ -32,19 +33,6 @@ def command(commands: Commands, name: str, summary: str, description: str | None
     return made
 
 
-def add_params(parser: argparse.ArgumentParser) -> None:
-    """The option that gives a `param` of a spec a value."""
-    parser.add_argument(
-        "-p",
-        "--param",
-        action="append",
-        default=[],
-        type=parameter,
-        metavar="NAME=VALUE",
-        help="give a 'param' a value",
-    )
-
-
 def read_text(file: str) -> tuple[str, str]:
     """The text of a spec, or of the standard input for `-`, and what to call it. SpecError if it cannot be read."""
     if file == STDIN:
@@ -53,6 +41,19 @@ def read_text(file: str) -> tuple[str, str]:
         return read_spec(Path(file), file), file
     except Fault as fault:
         raise SpecError([fault.diagnostic] if fault.diagnostic else []) from None
+
+
+def load(subject: str, params: Sequence[tuple[str, str]], err: Console) -> compiler.Compiled | None:
+    """A spec, or one check of it behind a colon, compiled; None if it cannot be used. `err` is told what is wrong."""
+    file, colon, check = subject.rpartition(":")
+    whole = not colon or Path(subject).exists()
+    try:
+        compiled = compiler.load(subject if whole else file, dict(params), only=None if whole else [check])
+    except SpecError as problem:
+        show(problem, err)
+        return None
+    show_warnings(compiled.diagnostics, err)
+    return compiled
 
 
 def show(problem: SpecError, err: Console) -> None:

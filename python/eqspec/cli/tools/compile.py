@@ -11,8 +11,9 @@ from rich.text import Text
 
 from eqspec import __version__
 from eqspec import compile as compiler
+from eqspec.cli.arguments import add_params
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, add_params, command, show, show_warnings
+from eqspec.cli.tools.common import Commands, command, show, show_warnings
 from eqspec.compile import Find
 from eqspec.errors import InputError, SpecError
 from eqspec.tasks import document

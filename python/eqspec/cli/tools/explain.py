@@ -12,9 +12,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from eqspec import compile as compiler
+from eqspec.cli.arguments import add_params
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, add_params, command, show, show_warnings
-from eqspec.errors import InputError, SpecError
+from eqspec.cli.tools.common import Commands, command, load
+from eqspec.errors import InputError
 from eqspec.report.numbers import plural
 from eqspec.report.statement import not_promised, statement
 from eqspec.spec import ast
@@ -54,21 +55,11 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
             raise InputError(f"there is no code {subject.upper()}; {hint}")
         _show_code(found, out)
         return ExitCode.AS_EXPECTED
-    file, check = _split(subject)
-    try:
-        compiled = compiler.load(file, dict(arguments.param), only=None if check is None else [check])
-    except SpecError as problem:
-        show(problem, err)
+    compiled = load(subject, arguments.param, err)
+    if compiled is None:
         return ExitCode.BAD_INPUT
-    show_warnings(compiled.diagnostics, err)
     _show_spec(compiled, out)
     return ExitCode.AS_EXPECTED
-
-
-def _split(subject: str) -> tuple[str, str | None]:
-    """A file, and the check behind its last colon."""
-    file, colon, check = subject.rpartition(":")
-    return (subject, None) if not colon or Path(subject).exists() else (file, check)
 
 
 def _show_code(found: Explanation, out: Console) -> None:

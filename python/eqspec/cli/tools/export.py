@@ -8,10 +8,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from eqspec import compile as compiler
+from eqspec.cli.arguments import add_params
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, add_params, command, show, show_warnings
-from eqspec.errors import InputError, SpecError
+from eqspec.cli.tools.common import Commands, command, load
+from eqspec.errors import InputError
 from eqspec.report.numbers import plural
 from eqspec.vnnlib.exporting import Target, export
 
@@ -44,13 +44,9 @@ def add(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command."""
-    file, check = _split(arguments.spec)
-    try:
-        compiled = compiler.load(file, dict(arguments.param), only=None if check is None else [check])
-    except SpecError as problem:
-        show(problem, err)
+    compiled = load(arguments.spec, arguments.param, err)
+    if compiled is None:
         return ExitCode.BAD_INPUT
-    show_warnings(compiled.diagnostics, err)
     for find in compiled.finds:
         message = f"{find.id} searches for {find.variable}, which is no single query: left out"
         err.print(Text.assemble(("warning", "bold yellow"), f": {message}"), soft_wrap=True)
@@ -68,9 +64,3 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
 def _hint(searched: bool) -> str:
     """What to do about a spec without tasks."""
     return "a value in place of 'find'" if searched else "it a check"
-
-
-def _split(subject: str) -> tuple[str, str | None]:
-    """A file, and the check behind its last colon."""
-    file, colon, check = subject.rpartition(":")
-    return (subject, None) if not colon or Path(subject).exists() else (file, check)

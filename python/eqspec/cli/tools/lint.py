@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from eqspec import compile as compiler
+from eqspec.cli.arguments import add_params
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, add_params, command, show, show_warnings
+from eqspec.cli.tools.common import Commands, command, show, show_warnings
 from eqspec.errors import Diagnostic, SpecError
 from eqspec.report import diagnostics
 from eqspec.report.numbers import plural
