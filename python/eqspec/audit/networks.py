@@ -151,12 +151,20 @@ def _onnx(file: File, value: Ball, relu: Callable[[Ball], Ball], number: Callabl
         elif kind == "Relu":
             live = {into: relu(live[given[0]])}
         elif kind.endswith("Softmax") and into == result.name:
-            live[into] = live[given[0]]
+            live[into] = _scores(live[given[0]], attributes.get("axis", -1))
         elif any(affine):
             live[into] = _apply(kind, attributes, operands, affine)
         else:
             raise Refused(f"{file.path}: the auditor does not compute {kind} of constants")
     return live[result.name]
+
+
+def _scores(value: Ball, axis: int) -> Ball:
+    """What a Softmax over all outputs is applied to; the claim is about these."""
+    shape = value.c.shape[:-1]
+    if axis not in (-1, len(shape) - 1) or int(np.prod(shape)) != shape[-1]:
+        raise Refused("a Softmax that is not over all outputs")
+    return value
 
 
 def _apply(kind: str, a: dict[str, Any], given: list[Ball], live: list[bool]) -> Ball:
@@ -171,16 +179,16 @@ def _apply(kind: str, a: dict[str, Any], given: list[Ball], live: list[bool]) ->
         return x * y if kind == "Mul" else x * y.inverse()
     if kind == "MatMul" and live == [True, False] and given[1].c.ndim == 2:
         return given[1].move(np.transpose) @ first
-    if kind == "MatMul" and live == [False, True] and first.c.ndim == 2:
+    if kind == "MatMul" and live == [False, True] and first.c.ndim == 2 and given[1].c.ndim <= 3:
         value, shape = given[1], given[1].c.shape
         return (first @ value.move(lambda c: c.reshape(shape[0], -1))).move(lambda c: c.reshape(-1, *shape[1:]))
-    if kind == "Gemm" and live[0] and not any(live[1:]):
+    if kind == "Gemm" and live[0] and not any(live[1:]) and first.c.ndim == 3:
         exact = first.c.dtype == object
         alpha, beta = (Ball.of(a.get(name, 1.0), exact) for name in ("alpha", "beta"))
         weight = given[1] if a.get("transB", 0) else given[1].move(np.transpose)
         product = (weight * alpha) @ first
         return product + _constant(given[2] * beta, product) if len(given) > 2 else product
-    if kind == "BatchNormalization" and live == [True, False, False, False, False]:
+    if kind == "BatchNormalization" and live == [True, False, False, False, False] and first.c.ndim > 2:
         shape = (-1, *[1] * (first.c.ndim - 3))
         scale, shift, mean, variance = (v.move(lambda c: c.reshape(shape)) for v in given[1:])
         epsilon = Ball.of(a.get("epsilon", float(np.float32(1e-5))), first.c.dtype == object)

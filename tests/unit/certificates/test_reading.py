@@ -15,7 +15,10 @@ from onnx import TensorProto
 from eqspec.audit import Refused
 from eqspec.audit.networks import File
 from eqspec.networks import exact, read_network
+from eqspec.tasks.property import Epsilon
 from fuzz.readers import NNET
+from small_tasks import space, task
+from unit.certificates.proofs import certify
 from unit.networks import test_operators
 from unit.networks.models import model, node, run_onnxruntime, save
 
@@ -86,6 +89,56 @@ def test_weights_in_other_files_are_refused(tmp_path: Path) -> None:
     path.write_bytes(proto.SerializeToString())
     with pytest.raises(Refused, match="other files"):
         file(path, 2, 2).layers()
+
+
+def test_what_an_operator_means_elsewhere_is_refused(tmp_path: Path) -> None:
+    """A product from the left of a batch, a Softmax over the batch, a normalisation without channels."""
+    weight = np.arange(1.0, 5.0, dtype=np.float32).reshape(2, 2)
+    cube = [node("Reshape", ["x", "s"], "h"), node("MatMul", ["w", "h"], "y")]
+    cases = [
+        (model(cube, {"w": weight, "s": np.array([2, 2, 2], np.int64)}, [1, 8]), 8, 8),
+        (model([node("Softmax", ["x"], "y", axis=0)], {}, [1, 3]), 3, 3),
+        (model([node("BatchNormalization", ["x", *"wwww"], "y")], {"w": np.ones(3, np.float32)}, [3]), 3, 3),
+    ]
+    for proto, inputs, outputs in cases:
+        with pytest.raises(Refused):
+            file(saved(tmp_path, proto), inputs, outputs).layers()
+    assert len(file(saved(tmp_path, model([node("Softmax", ["x"], "y")], {}, [1, 3])), 3, 3).layers()) == 1
+
+
+@pytest.mark.parametrize("kind", ["onnx", "nnet"])
+def test_networks_with_normalisation_or_as_text_are_certified(kind: str, tmp_path: Path) -> None:
+    """From the file to an accepted certificate, of a proof and of a witness."""
+    rng = np.random.default_rng(2)
+    paths = []
+    weights = [np.round(rng.normal(size=shape), 3) for shape in ((4, 2), (4,), (3, 4), (3,))]
+    for name, off in (("a", 0.0), ("b", 0.01)):
+        w1, b1, w2, b2 = weights[0] + off, *weights[1:]
+        path = tmp_path / f"{name}.{kind}"
+        if kind == "nnet":
+            lines = ["2,2,3,4,", "2,4,3,", "0,", "-1,-1,", "1,1,", "0,0,0,", "1,1,1,"]
+            for w, b in ((w1, b1), (w2, b2)):
+                lines += [*(",".join(map(repr, row)) + "," for row in w.tolist()), *(f"{v!r}," for v in b.tolist())]
+            path.write_text("\n".join(lines) + "\n")
+        else:
+            constants = {"w": w1.T, "s": b1, "b": b1 / 2, "m": b1 / 3, "v": np.abs(b1) + 0.5, "u": w2.T, "c": b2}
+            nodes = [
+                node("MatMul", ["x", "w"], "p"),
+                node("BatchNormalization", ["p", "s", "b", "m", "v"], "q"),
+                node("Relu", ["q"], "r"),
+                node("Gemm", ["r", "u", "c"], "t"),
+                node("Transpose", ["t"], "y", perm=[1, 0]),
+            ]
+            proto = model(nodes, {n: v.astype(np.float32) for n, v in constants.items()}, [1, 2])
+            path.write_bytes(proto.SerializeToString())
+        paths.append(read_network(path))
+    for eps, verdict in ((Fraction(1), "equivalent"), (Fraction(1, 10**4), "different")):
+        box = [Fraction(-1)] * 2, [Fraction(1)] * 2
+        claim = task(paths[0], paths[1], Epsilon(eps), *box, space=space(2, 3))
+        result, made = certify(claim, tmp_path)
+        assert result.verdict.value == verdict
+        assert made is not None
+        assert made.reason is None
 
 
 def test_raw_inputs_and_turned_outputs(tmp_path: Path) -> None:
