@@ -81,9 +81,14 @@ def _header(data: dict[str, Any], result: Result) -> bytes:
 
 
 def _drawn(data: dict[str, Any], record: Path, rounds: BinaryIO, bits: int, *, whole: bool) -> NDArray[Any]:
-    layers = [network(data, role, Path.cwd()).layers() for role in ("reference", "candidate")]
+    try:
+        proof = Proof(data, Pair(*(network(data, role, Path.cwd()).layers() for role in ("reference", "candidate"))))
+    except Refused:
+        raise
+    except Exception as problem:  # as when it reads a certificate: whatever goes wrong there is a refusal
+        raise Refused(f"the auditor cannot read the task: {type(problem).__name__}: {problem}") from problem
     with Record(record) as events:
-        return Draft(events, Proof(data, Pair(*layers)), rounds, bits, whole=whole).drawn()
+        return Draft(events, proof, rounds, bits, whole=whole).drawn()
 
 
 def _write(path: Path, header: bytes, tree: Any, rounds: BinaryIO) -> None:

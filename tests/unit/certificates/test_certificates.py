@@ -20,6 +20,8 @@ import pytest
 
 import eqspec.audit
 from eqspec.audit import Refused, audit
+from eqspec.audit.ball import Ball
+from eqspec.audit.networks import File
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
 from eqspec.certificates import Auditor, Certificate
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
@@ -416,6 +418,20 @@ def test_what_cannot_be_audited_has_no_certificate(tmp_path: Path) -> None:
     assert made.reason is not None
     assert "gone.onnx" in made.reason
     assert not list(folder.iterdir()), "no file, and no record left behind"
+
+
+def test_what_the_auditor_stumbles_over_has_no_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the verdict stands all the same."""
+
+    def stumble(_: File) -> list[Ball]:
+        raise IndexError("an operator with other axes")
+
+    task = close(3, tmp_path, Epsilon(Fraction(1)), [3, 4, 3], Fraction(1), 0.01)
+    monkeypatch.setattr(File, "layers", stumble)
+    result, made = certify(task, tmp_path)
+    assert result.verdict is Verdict.EQUIVALENT
+    assert made is not None
+    assert "an operator with other axes" in (made.reason or "")
 
 
 def test_the_format_is_named(tmp_path: Path) -> None:

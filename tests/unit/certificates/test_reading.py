@@ -16,11 +16,11 @@ from eqspec.audit import Refused
 from eqspec.audit.networks import File
 from eqspec.networks import exact, read_network
 from eqspec.tasks.property import Epsilon
-from fuzz.readers import NNET
 from small_tasks import space, task
 from unit.certificates.proofs import certify
 from unit.networks import test_operators
 from unit.networks.models import model, node, run_onnxruntime, save
+from unit.networks.test_nnet import GOOD as NNET
 
 READ = {"gemm", "matmul", "add", "sub", "mul", "div", "relu", "transpose", "reshape", "flatten", "squeeze"}
 
