@@ -159,18 +159,11 @@ class Draft:
         return self._conclude(replace(node, reached=reached), wanted, rows, multipliers)
 
     def _conclude(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
-        multipliers = self._short(multipliers)
+        multipliers = shortened(multipliers, self.bits)
         self.tree.append((ROUND, 0, 0))
         for array in (wanted, rows, multipliers):
             npy.write_array(self.rounds, np.ascontiguousarray(array), allow_pickle=False)
         return self.proof.round(node, wanted, rows, multipliers)
-
-    def _short(self, multipliers: Array) -> Array:
-        """Rounded, because bits that end in zeros are stored short."""
-        part, power = np.frexp(multipliers)
-        rounded = np.ldexp(np.rint(np.ldexp(part, self.bits)), power - self.bits)
-        short: Array = rounded.astype(np.float32 if self.bits <= 24 else np.float64)
-        return short
 
     def _closed(self, node: Node, hints: Hints) -> None:
         """A leaf; what the enclosure leaves open there is closed by multipliers that the search had on the way."""
@@ -221,7 +214,7 @@ class Draft:
             used = np.flatnonzero(row)
             found = np.zeros(1, np.int32), (at + used).astype(np.int32), row[None, used]
             under = replace(node, open=(o,), assumed=True)
-            if used.size and self.proof.round(under, *found[:2], self._short(found[2])).over:
+            if used.size and self.proof.round(under, *found[:2], shortened(found[2], self.bits)).over:
                 return found
         return None
 
@@ -229,3 +222,11 @@ class Draft:
 def _hint(event: tuple[bytes, bytes]) -> tuple[bytes, int, Array]:
     kind, data = event
     return kind, struct.unpack_from("<i", data)[0], np.frombuffer(data, "<f8", offset=4)
+
+
+def shortened(multipliers: Array, bits: int) -> Array:
+    """Rounded, because bits that end in zeros are stored short; what is not finite serves nothing."""
+    part, power = np.frexp(np.where(np.isfinite(multipliers), multipliers, 0.0))
+    rounded: Array = np.ldexp(np.rint(np.ldexp(part, bits)), power - bits)
+    short: Array = rounded.astype(np.float32)
+    return short if bits <= 24 and np.isfinite(short).all() else np.where(np.isfinite(rounded), rounded, 0.0)

@@ -24,6 +24,7 @@ from eqspec.audit.ball import Ball
 from eqspec.audit.networks import File
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
 from eqspec.certificates import Auditor, Certificate
+from eqspec.certificates.drafting import shortened
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Verdict
 from eqspec.tasks.task import Task
@@ -432,6 +433,18 @@ def test_what_the_auditor_stumbles_over_has_no_certificate(tmp_path: Path, monke
     assert result.verdict is Verdict.EQUIVALENT
     assert made is not None
     assert "an operator with other axes" in (made.reason or "")
+
+
+def test_multipliers_are_stored_short_and_finite() -> None:
+    """A multiplier beyond float32 belongs to huge weights; one that is not finite would have the proof refused."""
+    given = np.array([[0.1, -1.0 / 3.0, 0.0, 5.0]])
+    short = shortened(given, 15)
+    assert short.dtype == np.float32
+    assert (np.abs(short - given) <= 2.0**-15 * np.abs(given)).all()
+    assert np.array_equal(shortened(given, 53), given)
+    with np.errstate(all="ignore"):
+        huge = shortened(np.array([[1e200, np.inf, np.nan, -1e-300]]), 15)
+    assert np.allclose(huge, [[1e200, 0.0, 0.0, -1e-300]], rtol=1e-4, atol=0.0)
 
 
 def test_the_format_is_named(tmp_path: Path) -> None:
