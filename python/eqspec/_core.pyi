@@ -76,6 +76,7 @@ class Settings:
         link: bool = True,  # backward bounds may move weight between networks and difference; off only to compare
         entropy: bool = True,  # a confidence is the exact softmax; off, the published polytope, only to compare
         phases: bool = True,  # what contraction leaves may be split at the sign of a neuron
+        milp: bool = False,  # ask a mixed-integer solver about what splitting does not settle; it proves nothing
         record: str | PathLike[str] | None = None,  # a new file for what the proof is made of
     ) -> Settings: ...
 
@@ -91,6 +92,31 @@ class LinearProgram:
     def upper(self) -> _Array: ...  # (rows,), may be +inf
     @property
     def objectives(self) -> _Array: ...  # (J, n)
+
+@final
+class MixedProgram:
+    """maximise cost . v subject to row_lower <= A v <= row_upper, lower <= v <= upper, v_i whole where `integer`."""
+
+    @property
+    def cost(self) -> _Array: ...  # (n,)
+    @property
+    def lower(self) -> _Array: ...  # (n,)
+    @property
+    def upper(self) -> _Array: ...  # (n,)
+    @property
+    def integer(self) -> NDArray[np.bool_]: ...  # (n,)
+    @property
+    def starts(self) -> NDArray[np.int32]: ...  # (m + 1,): where the rows of A begin in indices and values
+    @property
+    def indices(self) -> NDArray[np.int32]: ...
+    @property
+    def values(self) -> _Array: ...
+    @property
+    def row_lower(self) -> _Array: ...  # (m,), may be -inf
+    @property
+    def row_upper(self) -> _Array: ...  # (m,), may be +inf
+    @property
+    def seconds(self) -> float: ...  # what a solver may take
 
 _LpAnswer: TypeAlias = tuple[_Array, _Array, _Array | None]
 """duals (J, rows), points (J, n), ray (rows,) or None.
@@ -121,7 +147,7 @@ class Solution:
     @property
     def verdict(self) -> str: ...
     @property
-    def reason(self) -> str | None: ...  # timeout | boxes | spurious | incomplete | float_only | interrupted
+    def reason(self) -> str | None: ...  # timeout | boxes | spurious | incomplete | float_only | solver | interrupted
     @property
     def vacuous(self) -> bool: ...
     @property
@@ -132,6 +158,10 @@ class Solution:
     def splits(self) -> int: ...
     @property
     def lps(self) -> int: ...
+    @property
+    def milps(self) -> int: ...
+    @property
+    def believed(self) -> int: ...  # boxes left undecided where by the solver's word nothing violates the claim
     @property
     def initial_bound(
         self,
@@ -171,6 +201,8 @@ def solve(
     constraints: tuple[_Array, _Array]
     | None = None,  # A (q, I), b (q,): only inputs with A x <= b count; must contain the exact region
     answer_lps: Callable[[list[LinearProgram]], list[_LpAnswer]] | None = None,
+    answer_milp: Callable[[MixedProgram], tuple[bool, _Array | None]]
+    | None = None,  # whether there is no solution, which is never a proof; and a solution, which is a candidate
     confirm: Callable[[_Array], bool] | None = None,  # replays a candidate (I,) exactly; True makes it the witness
     progress: Callable[[Progress], None] | None = None,  # about ten times a second, on the calling thread
     state: bytes | None = None,  # what `keep` was given by a search with the same fingerprint: go on from there

@@ -46,6 +46,8 @@ settings! {
     entropy: bool = true,
     /// Whether what contraction leaves may be split at the sign of a neuron or of a difference.
     phases: bool = true,
+    /// Whether a mixed-integer solver is asked about what splitting does not settle, and believed: then no proof rests on it, but an open question may.
+    milp: bool = false,
     /// A file for what a proof is made of; none is written if there is none.
     record: Option<std::path::PathBuf> = None,
 }

@@ -30,6 +30,7 @@ class Bounded(Options):
             boxes=self.boxes,
             timeout=60.0,
             contract_above=self.contract_above,
+            milp=self.milp,
         )
 
 

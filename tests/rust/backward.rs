@@ -18,7 +18,7 @@ use std::cell::RefCell;
 
 /// Raw material of an assumption and of multipliers.
 #[derive(Debug, Clone)]
-struct Draw {
+pub struct Draw {
     /// Coefficients of guard rows; of the violation over f1, f2 and f1 - f2.
     guard: Vec<Vec<f64>>,
     violation: [Vec<f64>; 3],
@@ -32,7 +32,7 @@ struct Draw {
     steps: i32,
 }
 
-fn draws() -> impl Strategy<Value = Draw> {
+pub fn draws() -> impl Strategy<Value = Draw> {
     let coefficients = || vec(prop_oneof![Just(0.0), Just(1.0), Just(-1.0), -2.0f64..2.0], 4);
     let multiplier = prop_oneof![
         2 => Just(0.0),
@@ -59,10 +59,10 @@ fn draws() -> impl Strategy<Value = Draw> {
 }
 
 /// Exact values of all layers at one input.
-struct Values {
-    input: Vec<Exact>,
-    x: Vec<Vec<Exact>>,
-    y: Vec<Vec<Exact>>,
+pub struct Values {
+    pub input: Vec<Exact>,
+    pub x: Vec<Vec<Exact>>,
+    pub y: Vec<Vec<Exact>>,
 }
 
 impl Values {
@@ -89,7 +89,7 @@ impl Values {
     }
 
     /// Whether a point satisfies what is assumed, the exact confidence with room for its evaluation.
-    fn satisfies(&self, assumption: &Assumption, sides: &[Side]) -> bool {
+    pub fn satisfies(&self, assumption: &Assumption, sides: &[Side]) -> bool {
         let (x, outputs) = (self.last().0, assumption.outputs());
         let row = |l: usize| row_value(&assumption.guard[l * outputs..(l + 1) * outputs], x, assumption.constants[l]);
         let entropy = assumption.entropy.clone();
@@ -121,7 +121,7 @@ fn row_value(coefficients: &[f64], values: &[Exact], constant: f64) -> Exact {
     &coefficients.iter().zip(values).map(|(&c, v)| v * c).sum::<Exact>() + &exact(constant)
 }
 
-fn violation(assumption: &Assumption, values: &Values) -> Exact {
+pub fn violation(assumption: &Assumption, values: &Values) -> Exact {
     let (x, y) = values.last();
     let d: Vec<Exact> = x.iter().zip(y).map(|(a, b)| a - b).collect();
     let parts = [(&assumption.first, x), (&assumption.second, y), (&assumption.difference, &d)];
@@ -230,7 +230,7 @@ struct Seen {
 }
 
 /// The anchor, every point, the knowledge of a propagation, and the assumption; `None` if numbers overflow.
-fn prepare(case: &Case, draw: &Draw) -> Option<(Pair, Vec<Values>, Knowledge, Assumption)> {
+pub fn prepare(case: &Case, draw: &Draw) -> Option<(Pair, Vec<Values>, Knowledge, Assumption)> {
     let pair = case.pair();
     let mut reach = Reach::new(Domain::Shared, pair.depth());
     reach.propagate(&pair, &case.lower, &case.upper)?;

@@ -13,6 +13,7 @@ mod claims;
 mod containment;
 mod duals;
 mod effort;
+mod encoding;
 mod exact;
 mod limits;
 mod line;

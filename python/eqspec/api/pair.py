@@ -39,6 +39,7 @@ def verify(
     domain: Domain = "shared",
     arithmetic: Arithmetic = "real",
     lp: bool = True,
+    milp: bool = False,
     on_progress: Callable[[Progress], bool | None] | None = None,
     progress: bool | None = None,
     cache: bool | str | PathLike[str] = False,
@@ -61,6 +62,7 @@ def verify(
         domain: "shared", or "paper" and "naive" for comparison with the published method.
         arithmetic: "real", or "float32" for a claim about every float32 runtime, in any order of summation.
         lp: whether linear programs may be solved.
+        milp: whether a mixed-integer solver is asked, as a last resort; what rests on its word alone stays unknown.
         on_progress: called about ten times a second; returning True stops, with what is known by then.
         progress: whether to show what runs. None: in notebooks, unless `on_progress` is told; True: on a terminal, too.
         cache: True, or a folder, to keep the result, and to take one that is kept.
@@ -120,7 +122,7 @@ def verify(
         property=property,
         constraints=_constraints(constraints, size),
     )
-    options = Options(timeout=timeout, threads=threads, domain=domain, lp=lp)
+    options = Options(timeout=timeout, threads=threads, domain=domain, lp=lp, milp=milp)
     runner = Runner(options, recall_from(cache, resume=resume))
     with shown(progress, 1) if on_progress is None else nullcontext(_Listener(on_progress)) as told:
         if told is None:

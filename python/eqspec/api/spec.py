@@ -72,6 +72,7 @@ class Spec:
         threads: int | None = None,
         domain: Domain = "shared",
         lp: bool = True,
+        milp: bool = False,
         jobs: int | None = None,
         monitor: Monitor | None = None,
         progress: bool | None = None,
@@ -85,10 +86,13 @@ class Spec:
         terminal, too; a `monitor` of one's own is told instead. Running out of a budget never raises: see each
         result's `reason`.
 
+        With `milp` a mixed-integer solver is asked, as a last resort, about what splitting does not settle. An input
+        that it finds is checked as any other; what rests on its word alone stays unknown, with the reason "solver".
+
         `cache` True, or a folder, keeps results and takes those that are kept; with `resume` searches that were
         interrupted or ran out of time go on where they stopped.
         """
-        options = Options(timeout=timeout, threads=threads, domain=domain, lp=lp)
+        options = Options(timeout=timeout, threads=threads, domain=domain, lp=lp, milp=milp)
         recall = recall_from(cache, resume=resume)
         return self.run(self.select(select, tags), options, jobs, monitor, recall, progress=progress)
 
@@ -160,6 +164,7 @@ def check(
     threads: int | None = None,
     domain: Domain = "shared",
     lp: bool = True,
+    milp: bool = False,
     jobs: int | None = None,
     monitor: Monitor | None = None,
     progress: bool | None = None,
@@ -177,6 +182,7 @@ def check(
         threads=threads,
         domain=domain,
         lp=lp,
+        milp=milp,
         jobs=jobs,
         monitor=monitor,
         progress=progress,

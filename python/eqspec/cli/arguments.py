@@ -93,6 +93,11 @@ def add_effort(group: argparse._ArgumentGroup) -> None:
         help="how outputs are enclosed: shared is the best; paper is as published, naive without differences",
     )
     group.add_argument("--no-lp", action="store_true", help="solve no linear programs")
+    group.add_argument(
+        "--milp",
+        action="store_true",
+        help="as a last resort ask a mixed-integer solver; what rests on its word alone is never called equivalent",
+    )
     add_memory(group)
 
 

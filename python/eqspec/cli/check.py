@@ -60,6 +60,7 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
         threads=arguments.threads,
         domain=arguments.domain,
         lp=not arguments.no_lp,
+        milp=arguments.milp,
         certifier=certifier,
     )
     if arguments.jobs is not None and arguments.jobs < 1:

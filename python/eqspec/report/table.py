@@ -84,6 +84,8 @@ def _reason_in_words(result: Result) -> str:
             words = "boxes too small to split"
         case Reason.FLOAT_ONLY:
             words = "breaks in floating point only"
+        case Reason.SOLVER:
+            words = "equivalent if HiGHS is right"
         case Reason.BOXES:
             words = "limit on boxes reached"
         case _:

@@ -46,6 +46,8 @@ class Reason(StrEnum):
     """The claim breaks in floating point at points where it holds in exact arithmetic."""
     BOXES = "boxes"
     """The limit on boxes was reached."""
+    SOLVER = "solver"
+    """All that is left are boxes where, by a solver's word, nothing breaks the claim."""
     INTERRUPTED = "interrupted"
     """Somebody stopped it."""
     ERROR = "error"
@@ -114,7 +116,8 @@ class Result:
 
     `certified_fraction` is the proved share of the region's volume. `initial_bound` is the bound on the first,
     unsplit box: for a distance the largest |bound| of a difference of outputs. `stages` counts what decided the boxes;
-    `effort` and `worst_open` say what the search took and what it left, as the schema describes them.
+    `milps` counts mixed-integer programs, and `rests_on_solver` the boxes left open where by the solver's word nothing
+    breaks the claim. `effort` and `worst_open` say what the search took and what it left, as the schema describes them.
 
     For a search, `find` has its answer: the verdict is equivalent if some value was proved and different if even the
     easiest one is refuted; the counts are those of all the tasks it took.
@@ -141,6 +144,8 @@ class Result:
     boxes: int = 0
     splits: int = 0
     lps: int = 0
+    milps: int = 0
+    rests_on_solver: int = 0
     initial_bound: float | None = None
     certified_fraction: float = 0.0
     open_boxes: int = 0
@@ -197,6 +202,8 @@ class Result:
             "boxes": self.boxes,
             "splits": self.splits,
             "lps": self.lps,
+            "milps": self.milps,
+            "rests_on_solver": self.rests_on_solver,
             "initial_bound": _finite(self.initial_bound),
             "certified_fraction": self.certified_fraction,
             "open_boxes": self.open_boxes,
@@ -234,6 +241,8 @@ class Result:
             boxes=data["boxes"],
             splits=data["splits"],
             lps=data["lps"],
+            milps=data.get("milps", 0),
+            rests_on_solver=data.get("rests_on_solver", 0),
             initial_bound=data["initial_bound"],
             certified_fraction=data["certified_fraction"],
             open_boxes=data["open_boxes"],

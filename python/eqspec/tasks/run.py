@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any
 
 from eqspec.errors import InputError
-from eqspec.lp import HighsSolver
+from eqspec.lp import HighsSolver, MixedSolver
 from eqspec.networks import Network
 from eqspec.tasks import core, document
 from eqspec.tasks.certifier import Certifier
@@ -47,13 +47,15 @@ def cores() -> int:
 class Options:
     """How to run. What is not None replaces the budget of every task: `timeout` in seconds, `threads` for each task.
 
-    `boxes` stops each task after so many boxes; None for no limit. `certifier` is given every verdict.
+    `boxes` stops each task after so many boxes; None for no limit. `certifier` is given every verdict. `milp` asks a
+    mixed-integer solver, as a last resort, about what splitting does not settle; what rests on its word stays unknown.
     """
 
     timeout: float | None = None
     threads: int | None = None
     domain: Domain = "shared"
     lp: bool = True
+    milp: bool = False
     boxes: int | None = None
     certifier: Certifier | None = None
 
@@ -80,6 +82,8 @@ class Options:
             chosen["threads"] = threads
         if budget.memory is not None:
             chosen["memory"] = budget.memory
+        if self.milp:
+            chosen["milp"] = True
         if self.boxes is not None:
             chosen["boxes"] = self.boxes
         if self.certifier is not None:
@@ -98,6 +102,7 @@ class Options:
         return {
             "domain": self.domain,
             "lp": self.lp,
+            "milp": self.milp,
             "timeout": timeout,
             "threads": self.threads or task.budget.threads,
             "memory": task.budget.memory,
@@ -185,6 +190,7 @@ class Runner:
             options.settings(task),
             constraints=lower_constraints(task),
             answer_lps=self._solver().answer,
+            answer_milp=MixedSolver().answer if options.milp else None,
             confirm=replay.confirm,
             progress=progress,
         )
@@ -243,6 +249,8 @@ def _result(
         boxes=solution.boxes,
         splits=solution.splits,
         lps=solution.lps,
+        milps=solution.milps,
+        rests_on_solver=solution.believed,
         initial_bound=solution.initial_bound,
         certified_fraction=solution.certified_fraction,
         open_boxes=solution.open_boxes,

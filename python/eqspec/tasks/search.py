@@ -232,6 +232,8 @@ class _Hunt:
             boxes=sum(r.boxes for r in self._results),
             splits=sum(r.splits for r in self._results),
             lps=sum(r.lps for r in self._results),
+            milps=sum(r.milps for r in self._results),
+            rests_on_solver=sum(r.rests_on_solver for r in self._results),
             initial_bound=self._results[0].initial_bound if self._results else None,
             certified_fraction=1.0 if self._proved is not None else 0.0,
             witness=self._witness if verdict is Verdict.DIFFERENT else None,

@@ -4,7 +4,7 @@
 //!
 //! [`assumption`]: what is assumed to be violated, and [`constraints`] of the region with it. [`relax`]: the linear relaxations that follow from bounds of every neuron.
 //! [`backward`]: a batch of functionals and their bounds; `ascent`: steps that improve them. [`contract`]: bounds tightened under an assumed violation until they contradict.
-//! [`branching`]: where to split what that leaves.
+//! [`branching`]: where to split what that leaves. [`encoding`]: the same as a mixed-integer program.
 
 mod ascent;
 pub mod assumption;
@@ -14,6 +14,7 @@ pub mod chain;
 mod columns;
 pub mod constraints;
 pub mod contract;
+pub mod encoding;
 mod first;
 pub mod parameters;
 mod prices;

@@ -3,10 +3,12 @@
 //! Solving happens outside the core, in batches. A solver's status, objective and points are hints; [`certified`] turns multipliers into a theorem.
 
 pub mod certified;
+pub mod mixed;
 
 use crate::domain::{Form, Output, output::Row};
 use crate::property::{Guard, Violation};
 pub use certified::Multipliers;
+pub use mixed::{MixedAnswer, MixedProgram};
 
 /// maximise objective . e subject to lower <= matrix e <= upper, -1 <= e <= 1, for each objective in turn.
 #[derive(Debug, Clone, Default)]

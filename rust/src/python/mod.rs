@@ -12,7 +12,7 @@ mod _core {
     #[pymodule_export]
     use super::run::{evaluate, fingerprint, solve};
     #[pymodule_export]
-    use super::types::{LinearProgram, Pair, Progress, Property, Settings, Solution};
+    use super::types::{LinearProgram, MixedProgram, Pair, Progress, Property, Settings, Solution};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -3,7 +3,7 @@
 //! The search runs without the GIL. The calling thread, which Python's signal handlers need, takes it for each callback. An exception in a callback stops
 //! the search and is raised when the workers are done, except `KeyboardInterrupt`, after which the partial result is returned.
 
-use super::types::{LinearProgram, Pair, Progress, Property, Settings, Solution, input_error};
+use super::types::{LinearProgram, MixedProgram, Pair, Progress, Property, Settings, Solution, input_error};
 use crate::error::Error;
 use crate::lp;
 use crate::network::eval::{Evaluation, Evaluator};
@@ -17,6 +17,7 @@ use std::time::Duration;
 /// Callbacks as a [`Host`]; remembers the first exception.
 struct Caller {
     answer_lps: Option<Py<PyAny>>,
+    answer_milp: Option<Py<PyAny>>,
     confirm: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
     keep: Option<Py<PyAny>>,
@@ -45,6 +46,18 @@ impl Host for Caller {
             answers.try_iter()?.map(|a| extract_answer(&a?)).collect::<PyResult<Vec<_>>>()
         });
         self.catch(result).unwrap_or_else(nothing)
+    }
+
+    fn solve_mixed(&mut self, program: &lp::MixedProgram) -> lp::MixedAnswer {
+        let Some(solver) = self.answer_milp.as_ref().filter(|_| self.raised.is_none()) else {
+            return lp::MixedAnswer::default();
+        };
+        let result = Python::attach(|py| {
+            let answer = solver.bind(py).call1((Py::new(py, MixedProgram::new(py, program))?,))?;
+            let (infeasible, point): (bool, Option<PyReadonlyArray1<'_, f64>>) = answer.extract()?;
+            Ok(lp::MixedAnswer { infeasible, point: point.map(|p| p.as_array().to_vec()) })
+        });
+        self.catch(result).unwrap_or_default()
     }
 
     fn confirm(&mut self, input: &[f64]) -> bool {
@@ -100,7 +113,7 @@ type Constraints<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)
 
 /// Decides a property of a pair on a box.
 #[pyfunction]
-#[pyo3(signature = (pair, lower, upper, property, settings, *, constraints = None, answer_lps = None, confirm = None, progress = None, state = None, keep = None, keep_every = 15.0))]
+#[pyo3(signature = (pair, lower, upper, property, settings, *, constraints = None, answer_lps = None, answer_milp = None, confirm = None, progress = None, state = None, keep = None, keep_every = 15.0))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // PyO3's calling convention
 pub fn solve<'py>(
     py: Python<'py>,
@@ -111,6 +124,7 @@ pub fn solve<'py>(
     settings: &Settings,
     constraints: Option<Constraints<'py>>,
     answer_lps: Option<Py<PyAny>>,
+    answer_milp: Option<Py<PyAny>>,
     confirm: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
     state: Option<&[u8]>,
@@ -119,7 +133,7 @@ pub fn solve<'py>(
 ) -> PyResult<Solution> {
     let (region, claim) = question(pair, &lower, &upper, property, settings, constraints)?;
     let interval = Duration::try_from_secs_f64(keep_every).map_err(|e| PyValueError::new_err(e.to_string()))?;
-    let mut caller = Caller { answer_lps, confirm, progress, keep, interval, raised: None };
+    let mut caller = Caller { answer_lps, answer_milp, confirm, progress, keep, interval, raised: None };
     let (pair, settings) = (pair.0.clone(), settings.0.clone());
     let (solution, raised) = py.detach(|| {
         let solution = match state {

@@ -163,7 +163,7 @@ pub struct Settings(pub settings::Settings);
 #[pymethods]
 impl Settings {
     #[new]
-    #[pyo3(signature = (*, domain = "shared", threads = 0, timeout = f64::INFINITY, memory = 2 << 30, boxes = 0, lp = true, contract = true, contract_above = 8, attack = true, link = true, entropy = true, phases = true, record = None))]
+    #[pyo3(signature = (*, domain = "shared", threads = 0, timeout = f64::INFINITY, memory = 2 << 30, boxes = 0, lp = true, contract = true, contract_above = 8, attack = true, link = true, entropy = true, phases = true, milp = false, record = None))]
     #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // keywords in Python
     fn new(
         domain: &str,
@@ -178,6 +178,7 @@ impl Settings {
         link: bool,
         entropy: bool,
         phases: bool,
+        milp: bool,
         record: Option<std::path::PathBuf>,
     ) -> PyResult<Self> {
         let settings = Domain::from_word(domain).map(|domain| settings::Settings {
@@ -193,6 +194,7 @@ impl Settings {
             link,
             entropy,
             phases,
+            milp,
             record,
         });
         let settings = settings.and_then(|s| s.validate().map(|()| s));
@@ -224,6 +226,51 @@ impl LinearProgram {
             upper: lp.upper.clone().into_pyarray(py).unbind(),
             objectives: lp.objectives.clone().into_pyarray(py).reshape([objectives, lp.columns])?.unbind(),
         })
+    }
+}
+
+/// A program for the mixed-integer solver; A by rows: `indices` and `values` of row r from starts[r] to starts[r + 1].
+#[pyclass(frozen, module = "eqspec._core")]
+pub struct MixedProgram {
+    #[pyo3(get)]
+    cost: Py<PyArray1<f64>>,
+    #[pyo3(get)]
+    lower: Py<PyArray1<f64>>,
+    #[pyo3(get)]
+    upper: Py<PyArray1<f64>>,
+    #[pyo3(get)]
+    integer: Py<PyArray1<bool>>,
+    #[pyo3(get)]
+    starts: Py<PyArray1<i32>>,
+    #[pyo3(get)]
+    indices: Py<PyArray1<i32>>,
+    #[pyo3(get)]
+    values: Py<PyArray1<f64>>,
+    #[pyo3(get)]
+    row_lower: Py<PyArray1<f64>>,
+    #[pyo3(get)]
+    row_upper: Py<PyArray1<f64>>,
+    #[pyo3(get)]
+    seconds: f64,
+}
+
+impl MixedProgram {
+    /// Copies a program into arrays.
+    pub fn new(py: Python<'_>, program: &lp::MixedProgram) -> Self {
+        let floats = |v: &[f64]| PyArray1::from_slice(py, v).unbind();
+        let wholes = |v: &[i32]| PyArray1::from_slice(py, v).unbind();
+        Self {
+            cost: floats(&program.cost),
+            lower: floats(&program.lower),
+            upper: floats(&program.upper),
+            integer: PyArray1::from_slice(py, &program.integer).unbind(),
+            starts: wholes(&program.starts),
+            indices: wholes(&program.indices),
+            values: floats(&program.values),
+            row_lower: floats(&program.row_lower),
+            row_upper: floats(&program.row_upper),
+            seconds: program.seconds,
+        }
     }
 }
 
@@ -271,6 +318,7 @@ impl Solution {
                 search::Reason::Incomplete => "incomplete",
                 search::Reason::FloatOnly => "float_only",
                 search::Reason::Spurious => "spurious",
+                search::Reason::Solver => "solver",
             }),
             _ => None,
         }
@@ -299,6 +347,16 @@ impl Solution {
     #[getter]
     fn lps(&self) -> u64 {
         self.0.lps
+    }
+
+    #[getter]
+    fn milps(&self) -> u64 {
+        self.0.milps
+    }
+
+    #[getter]
+    fn believed(&self) -> u64 {
+        self.0.believed
     }
 
     #[getter]

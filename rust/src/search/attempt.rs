@@ -38,6 +38,8 @@ pub enum Outcome {
     Split(Node, Plan),
     /// Not proved, and already taken apart.
     Branch(Vec<Node>),
+    /// Not proved, but a solver says that nothing violates the claim there: put away as undecided.
+    Believed(Node),
     /// Linear programs might prove it.
     Ask(Box<Asked>),
 }
@@ -45,6 +47,7 @@ pub enum Outcome {
 /// A worker's tools for bounding boxes.
 pub struct Attempt<'a> {
     pub(super) context: Context<'a>,
+    pub(super) requests: &'a mpsc::Sender<Request>,
     pub(super) reach: Reach,
     pub(super) influence: Influence,
     sensitivity: Sensitivity,
@@ -62,6 +65,7 @@ impl<'a> Attempt<'a> {
     pub fn new(context: Context<'a>, requests: &'a mpsc::Sender<Request>) -> Self {
         Self {
             context,
+            requests,
             reach: Reach::new(context.settings.domain, context.pair.depth()),
             influence: Influence::default(),
             sensitivity: Sensitivity::default(),

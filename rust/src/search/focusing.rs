@@ -133,6 +133,9 @@ impl Attempt<'_> {
                 }
                 Glimpse::Ranked(splits) => splits,
             };
+            if let Some(outcome) = self.ask_solver(&node, &left, &assumption, splits.is_empty()) {
+                return outcome;
+            }
             return match splits.first() {
                 Some(&split) => {
                     let mut halves = Self::halves(&node, &left, split);

@@ -21,6 +21,7 @@ mod saved;
 mod shared;
 mod split;
 mod trial;
+mod trusting;
 mod worker;
 
 pub use effort::Effort;
@@ -30,7 +31,7 @@ pub use region::{Constraint, Region};
 pub use remainder::OpenBox;
 
 use crate::error::{Error, finite, same_size};
-use crate::lp::{Answer, LinearProgram};
+use crate::lp::{Answer, LinearProgram, MixedAnswer, MixedProgram};
 use crate::network::Pair;
 use crate::numeric::round::arithmetic_is_ieee;
 use crate::property::Property;
@@ -67,6 +68,8 @@ pub enum Reason {
     FloatOnly,
     /// Some boxes cannot be split further, and points were found there that violate the claim but for the exact confidence.
     Spurious,
+    /// Nothing is open but boxes of which a solver says that nothing violates the claim there: it holds if the solver is right.
+    Solver,
 }
 
 /// What the search knows so far.
@@ -118,6 +121,10 @@ pub struct Solution {
     pub splits: u64,
     /// Objectives handed to the LP solver.
     pub lps: u64,
+    /// Mixed-integer programs handed to a solver.
+    pub milps: u64,
+    /// Boxes left open of which the solver says that nothing violates the claim there.
+    pub believed: u64,
     /// Largest |bound| of the difference on the first box.
     pub initial_bound: f64,
     /// Share of the claim that is proved, as in [`Progress::certified`], exact up to its conversion to binary64.
@@ -138,6 +145,10 @@ pub struct Solution {
 pub trait Host {
     /// Solves programs; the answers are only hints.
     fn answer(&mut self, programs: &[LinearProgram]) -> Vec<Answer>;
+    /// Solves a program whose solutions are candidates. That it has none is believed only to tell how far an undecided search came.
+    fn solve_mixed(&mut self, _program: &MixedProgram) -> MixedAnswer {
+        MixedAnswer::default()
+    }
     /// Replays a candidate (I) exactly; true makes it the witness.
     fn confirm(&mut self, input: &[f64]) -> bool;
     /// Told about ten times a second; false stops the search.
@@ -153,6 +164,7 @@ pub trait Host {
 /// What a worker asks of the calling thread.
 enum Request {
     Programs(Vec<LinearProgram>, mpsc::SyncSender<Vec<Answer>>),
+    Mixed(MixedProgram, mpsc::SyncSender<MixedAnswer>),
     Confirm(Vec<f64>, mpsc::SyncSender<bool>),
     Done,
 }
@@ -205,7 +217,7 @@ fn start(
     if solution.verdict == Verdict::Equivalent && solution.vacuous {
         // No sampled input met a guard: is there any at all? Worth a little time, never more than is left.
         let rest = (settings.timeout - start.elapsed().as_secs_f64()).clamp(0.0, 10.0);
-        let question = Settings { timeout: rest, record: None, ..settings.clone() };
+        let question = Settings { timeout: rest, milp: false, record: None, ..settings.clone() };
         let mut host = Aside { host, believing: true };
         solution.vacuous = run(pair, region, &property.vacuity(), &question, None, &mut host, Instant::now())?.verdict
             == Verdict::Equivalent;
@@ -348,6 +360,7 @@ fn serve(inbox: mpsc::Receiver<Request>, workers: usize, shared: &Shared, obliga
         match inbox.recv_timeout(TICK) {
             // A worker that stopped waiting no longer listens; that is fine.
             Ok(Request::Programs(programs, reply)) => drop(reply.send(host.answer(&programs))),
+            Ok(Request::Mixed(program, reply)) => drop(reply.send(host.solve_mixed(&program))),
             Ok(Request::Confirm(input, reply)) => drop(reply.send(host.confirm(&input))),
             Ok(Request::Done) => running -= 1,
             Err(mpsc::RecvTimeoutError::Timeout) => {}

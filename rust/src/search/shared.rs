@@ -25,6 +25,10 @@ pub struct Tally {
     pub stuck: u64,
     /// Of these, boxes whose bounds are within rounding of the limit.
     pub limited: u64,
+    /// Of these, boxes that a solver calls free of violations.
+    pub believed: u64,
+    /// Mixed-integer programs.
+    pub milps: u64,
     /// Candidates that failed only the exact replay.
     pub refused: u64,
     /// Candidates replayed though only the error of their evaluation made them violating.
@@ -129,7 +133,7 @@ impl Shared {
             Reason::Timeout => 1,
             Reason::Boxes => 2,
             Reason::Interrupted => 3,
-            Reason::Incomplete | Reason::Spurious | Reason::FloatOnly => 4,
+            Reason::Incomplete | Reason::Spurious | Reason::FloatOnly | Reason::Solver => 4,
         };
         let _ = self.reason.compare_exchange(0, code, Ordering::SeqCst, Ordering::SeqCst);
         self.stopped.store(true, Ordering::SeqCst);
@@ -156,6 +160,11 @@ impl Shared {
             return false;
         }
         true
+    }
+
+    /// Seconds until the search stops.
+    pub fn left(&self) -> f64 {
+        self.deadline.map_or(f64::INFINITY, |d| d.saturating_sub(self.start.elapsed()).as_secs_f64())
     }
 
     /// Whether workers should hand in what they have, and soon go on.
@@ -259,6 +268,8 @@ impl Shared {
         total.lps += tally.lps;
         total.stuck += tally.stuck;
         total.limited += tally.limited;
+        total.believed += tally.believed;
+        total.milps += tally.milps;
         total.refused += tally.refused;
         let (t, s) = (&mut total.stages, tally.stages);
         t.outside += s.outside;
@@ -349,6 +360,7 @@ impl Shared {
             remainder.push(node);
         }
         let undecided = match (tally.refused > 0, tally.limited > 0) {
+            _ if tally.stuck > 0 && tally.believed == tally.stuck => Reason::Solver,
             (_, true) => Reason::FloatOnly,
             (true, _) => Reason::Spurious,
             _ => Reason::Incomplete,
@@ -372,6 +384,8 @@ impl Shared {
             boxes: progress.boxes,
             splits: tally.splits,
             lps: tally.lps,
+            milps: tally.milps,
+            believed: tally.believed,
             initial_bound: *lock(&self.initial_bound),
             certified_fraction: progress.certified,
             open_boxes: progress.open_boxes,

@@ -154,10 +154,10 @@ impl Worker<'_> {
             Outcome::Split(node, plan) if plan.inputs().next().is_some() => self.halve(node, plan.inputs()),
             // Who was stopped at it cannot tell that it is stuck.
             Outcome::Split(node, _) if shared.stopping() => self.heap.push(node),
-            Outcome::Split(node, _) => {
-                self.attempt.candidates.tally.stuck += 1;
-                shared.strand(node);
-                shared.leave(1, 0);
+            Outcome::Split(node, _) => self.strand(node),
+            Outcome::Believed(node) => {
+                self.attempt.candidates.tally.believed += 1;
+                self.strand(node);
             }
         }
     }
@@ -176,6 +176,13 @@ impl Worker<'_> {
         for child in children {
             self.halve(child, inputs.clone());
         }
+    }
+
+    /// Puts a node away as undecided for good.
+    fn strand(&mut self, node: Node) {
+        self.attempt.candidates.tally.stuck += 1;
+        self.context.shared.strand(node);
+        self.context.shared.leave(1, 0);
     }
 
     /// Keeps a node for later: in the heap, or on the stack if it has a focus, since multipliers to start from are large and serve best at once, or if

@@ -75,7 +75,11 @@ def add(commands: Commands) -> None:
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command."""
     options = Options(
-        timeout=arguments.timeout, threads=arguments.threads, domain=arguments.domain, lp=not arguments.no_lp
+        timeout=arguments.timeout,
+        threads=arguments.threads,
+        domain=arguments.domain,
+        lp=not arguments.no_lp,
+        milp=arguments.milp,
     )
     text = _spec(arguments)
     if arguments.data is not None and arguments.scaler is None and arguments.takes is None:

@@ -1,0 +1,197 @@
+//! What is left of an assumed violation as a mixed-integer program: both networks exactly, with a binary variable per unstable neuron.
+//!
+//! Every input that violates, with the values of all neurons there, solves the program, so a program without solutions means that there is no such input. Whoever
+//! concludes that believes the solver; we can check no more than its solutions.
+//!
+//! Columns: the inputs; per layer x and y before ReLU, within what is known of them; after ReLU where a neuron is unstable (an active one is its own value, an
+//! inactive one is nothing), with its binary z:  X >= x,  X <= x - lower (1 - z),  0 <= X <= upper z.
+//! Rows besides: what is known of d = x - y, the chords of D, the region's constraints, the guard, the violation. Errors of weights, and of sums that are
+//! computed here, widen rows.
+
+use super::Assumption;
+use super::relax::Relaxation;
+use crate::domain::knowledge::Knowledge;
+use crate::domain::phase::{Bounds, Phase};
+use crate::lp::MixedProgram;
+use crate::network::{Affine, Pair};
+
+/// What stands for the value of a neuron after ReLU.
+#[derive(Debug, Clone, Copy)]
+struct After {
+    /// `None`: it is 0.
+    column: Option<usize>,
+    /// Its largest absolute value.
+    size: f64,
+}
+
+/// A program and where the outputs of f1 are in it.
+#[derive(Debug, Clone)]
+pub struct Encoding {
+    /// What is asked.
+    pub program: MixedProgram,
+    inputs: usize,
+    first: Vec<usize>,
+}
+
+/// Sums of a few rounded terms are off by less than this share of their absolute size.
+const ROUNDING: f64 = 1e-13;
+
+/// An entropy cut that a point violates by less is not worth a solution.
+const NOTICEABLE: f64 = 1e-6;
+
+impl Encoding {
+    /// Inputs, both networks, and everything that is assumed; the violation is maximised.
+    #[must_use]
+    pub fn new(pair: &Pair, knowledge: &Knowledge, assumption: &Assumption) -> Self {
+        let mut program = MixedProgram::default();
+        let ends = || knowledge.lower.iter().zip(&knowledge.upper);
+        let mut inputs = Vec::new();
+        for (&l, &u) in ends() {
+            inputs.push(After { column: Some(program.column(l, u)), size: l.abs().max(u.abs()) });
+        }
+        constrain(&mut program, assumption, pair.inputs(), &inputs);
+        let mut after = [inputs.clone(), inputs];
+        let mut before: [Vec<usize>; 2] = Default::default();
+        for (l, known) in knowledge.layers.iter().enumerate() {
+            before = [
+                affine(&mut program, &pair.first[l], &after[0], &known.x),
+                affine(&mut program, &pair.second[l], &after[1], &known.y),
+            ];
+            for (i, (&x, &y)) in before[0].iter().zip(&before[1]).enumerate() {
+                program.row([(x, 1.0), (y, -1.0)], known.d.lower[i], known.d.upper[i]);
+            }
+            if l + 1 < pair.depth() {
+                after = [relu(&mut program, &before[0], &known.x), relu(&mut program, &before[1], &known.y)];
+                let mut chords = Relaxation::default();
+                chords.set(known);
+                differences(&mut program, &chords, &before, &after);
+            }
+        }
+        let [first, second] = before;
+        violate(&mut program, assumption, knowledge, [&first, &second]);
+        Self { program, inputs: knowledge.lower.len(), first }
+    }
+
+    /// The inputs of a solution.
+    #[must_use]
+    pub fn inputs<'p>(&self, point: &'p [f64]) -> &'p [f64] {
+        &point[..self.inputs.min(point.len())]
+    }
+
+    /// Whether the polytope of an exact confidence was too large at a solution; then a cut is added that it violates.
+    ///
+    /// For any lam >= 0 the exact confidence implies sum lam_l guard_l + sum lam_l ln(lam_l / |lam|) >= 0; the best lam is the softmax of the other classes.
+    pub fn cut(&mut self, assumption: &Assumption, point: &[f64]) -> bool {
+        let outputs = assumption.outputs();
+        let rows = assumption.entropy.clone();
+        if rows.is_empty() || point.len() != self.program.cost.len() {
+            return false;
+        }
+        let z: Vec<f64> = self.first.iter().map(|&c| point[c]).collect();
+        let row = |l: usize| &assumption.guard[l * outputs..(l + 1) * outputs];
+        let value = |l: usize| row(l).iter().zip(&z).map(|(g, z)| g * z).sum::<f64>() + assumption.constants[l];
+        let values: Vec<f64> = rows.clone().map(value).collect();
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let weights: Vec<f64> = values.iter().map(|v| (least - v).exp()).collect();
+        let total: f64 = weights.iter().sum();
+        let soft = least - total.ln();
+        if soft.is_nan() || soft >= -NOTICEABLE {
+            return false;
+        }
+        let mut terms = vec![0.0; outputs];
+        let (mut constant, mut mass) = (0.0, 0.0);
+        for (l, weight) in rows.zip(&weights).map(|(l, w)| (l, w / total)).filter(|(_, w)| *w > 0.0) {
+            terms.iter_mut().zip(row(l)).for_each(|(t, g)| *t += weight * g);
+            let entropy = weight * weight.ln();
+            constant += weight * assumption.constants[l] + entropy;
+            mass += (weight * assumption.constants[l]).abs() + entropy.abs();
+            mass += weight * row(l).iter().zip(&self.first).map(|(g, &c)| (g * self.size(c)).abs()).sum::<f64>();
+        }
+        self.program.row(self.first.iter().copied().zip(terms), -constant - ROUNDING * mass, f64::INFINITY);
+        true
+    }
+
+    fn size(&self, column: usize) -> f64 {
+        self.program.lower[column].abs().max(self.program.upper[column].abs())
+    }
+}
+
+/// A x <= b over the inputs.
+fn constrain(program: &mut MixedProgram, assumption: &Assumption, width: usize, inputs: &[After]) {
+    let rows = assumption.region.coefficients.chunks_exact(width.max(1)).zip(&assumption.region.bounds);
+    for (row, &bound) in rows {
+        let terms = inputs.iter().zip(row).filter_map(|(x, &a)| x.column.map(|c| (c, a)));
+        program.row(terms, f64::NEG_INFINITY, bound);
+    }
+}
+
+/// Values behind an affine layer, W v - x = -b up to the layer's errors; W is column-major.
+fn affine(program: &mut MixedProgram, layer: &Affine, values: &[After], bounds: &Bounds) -> Vec<usize> {
+    let m = layer.rows;
+    let columns: Vec<usize> = (0..m).map(|i| program.column(bounds.lower[i], bounds.upper[i])).collect();
+    for (i, &column) in columns.iter().enumerate() {
+        let of_bias = layer.bias_error.as_ref().map_or(0.0, |e| e[i]);
+        let of_weights = layer
+            .weight_error
+            .as_ref()
+            .map_or(0.0, |e| values.iter().enumerate().map(|(j, v)| e[j * m + i] * v.size).sum());
+        let error = (1.0 + ROUNDING) * (of_bias + of_weights);
+        let products = values.iter().enumerate().filter_map(|(j, v)| v.column.map(|c| (c, layer.weight[j * m + i])));
+        program.row(products.chain([(column, -1.0)]), -layer.bias[i] - error, -layer.bias[i] + error);
+    }
+    columns
+}
+
+/// Values behind ReLUs.
+fn relu(program: &mut MixedProgram, before: &[usize], bounds: &Bounds) -> Vec<After> {
+    let ends = bounds.lower.iter().zip(&bounds.upper);
+    let one = |(&x, (&lower, &upper)): (&usize, (&f64, &f64))| match Phase::of(lower, upper) {
+        Phase::Inactive => After { column: None, size: 0.0 },
+        Phase::Active => After { column: Some(x), size: upper },
+        Phase::Unstable => {
+            let (value, active) = (program.column(0.0, upper), program.binary());
+            program.row([(value, 1.0), (x, -1.0)], 0.0, f64::INFINITY);
+            program.row([(value, 1.0), (x, -1.0), (active, -lower)], f64::NEG_INFINITY, -lower);
+            program.row([(value, 1.0), (active, -upper)], f64::NEG_INFINITY, 0.0);
+            After { column: Some(value), size: upper }
+        }
+    };
+    before.iter().zip(ends).map(one).collect()
+}
+
+/// low_slope d + low <= D <= high_slope d + high where both neurons are unstable; slopes are in [0, 1] and intercepts rounded outward.
+fn differences(program: &mut MixedProgram, chords: &Relaxation, before: &[Vec<usize>; 2], after: &[Vec<After>; 2]) {
+    for i in 0..before[0].len() {
+        let (x, y) = (before[0][i], before[1][i]);
+        let (Some(a), Some(b)) = (after[0][i].column, after[1][i].column) else { continue };
+        if a != x && b != y {
+            let (low, high) = (chords.low_slope[i], chords.high_slope[i]);
+            program.row([(a, 1.0), (b, -1.0), (x, -low), (y, low)], chords.low[i], f64::INFINITY);
+            program.row([(a, 1.0), (b, -1.0), (x, -high), (y, high)], f64::NEG_INFINITY, chords.high[i]);
+        }
+    }
+}
+
+/// The guard's rows, and the violation at least zero and as large as can be.
+fn violate(program: &mut MixedProgram, assumption: &Assumption, knowledge: &Knowledge, outputs: [&[usize]; 2]) {
+    let count = assumption.outputs();
+    for (l, &constant) in assumption.constants.iter().enumerate() {
+        let row = &assumption.guard[l * count..(l + 1) * count];
+        program.row(outputs[0].iter().copied().zip(row.iter().copied()), -constant, f64::INFINITY);
+    }
+    let mut slack = 0.0;
+    let mut terms = Vec::with_capacity(2 * count);
+    for (o, (&x, &y)) in outputs[0].iter().zip(outputs[1]).enumerate() {
+        let (p, q, s) = (assumption.first[o], assumption.second[o], assumption.difference[o]);
+        let size = knowledge
+            .layers
+            .last()
+            .map_or(0.0, |k| [&k.x, &k.y].iter().fold(0.0, |a: f64, b| a.max(b.lower[o].abs()).max(b.upper[o].abs())));
+        slack += ROUNDING * (p.abs() + q.abs() + 2.0 * s.abs()) * size;
+        terms.extend([(x, p + s), (y, q - s)]);
+    }
+    for &(column, value) in &terms {
+        program.cost[column] = value;
+    }
+    program.row(terms, -assumption.constant - slack, f64::INFINITY);
+}
