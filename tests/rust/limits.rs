@@ -1,10 +1,11 @@
 //! The ends of a search other than a verdict: limits, the host's wish, nothing to prove, misuse.
 
-use eqspec::domain::Domain;
+use eqspec::domain::influence::Influence;
+use eqspec::domain::{Domain, Reach};
 use eqspec::lp::{Answer, LinearProgram};
 use eqspec::network::{Affine, Pair};
 use eqspec::property::{Norm, Property, epsilon, top1};
-use eqspec::search::{Constraint, Host, NoHost, Progress, Reason, Region, Solution, Verdict, solve};
+use eqspec::search::{Constraint, Host, NoHost, Progress, Reason, Region, Solution, Verdict, resume, solve};
 use eqspec::settings::Settings;
 use ndarray::{Array1, Array2};
 use std::sync::mpsc;
@@ -54,6 +55,66 @@ fn the_limit_on_boxes_is_kept() {
             assert!(solution.open_boxes > 0 && solution.certified_fraction < 1.0);
         }
     }
+}
+
+/// Ten inputs, so that trials come first; the networks differ a little everywhere, and with no allowance nothing is proved.
+fn tried_first() -> (Pair, Region, Property) {
+    let weight = |rows: usize, columns: usize, shift: f64| {
+        let w = Array2::from_shape_fn((rows, columns), |(i, j)| {
+            f64::from(u32::try_from(3 * i + 7 * j).unwrap()).sin() + shift
+        });
+        Affine::new(w.view(), Array1::from_elem(rows, 0.1).view(), None, None).unwrap()
+    };
+    let network = |shift: f64| vec![weight(6, 10, shift), weight(1, 6, shift)];
+    let region = Region::new(vec![-1.0; 10], vec![1.0; 10], Vec::new()).unwrap();
+    (Pair::new(network(0.0), network(0.01)).unwrap(), region, epsilon::property(0.0, Norm::Max, &[0], Domain::Shared))
+}
+
+/// Keeps the last state, and believes nothing.
+#[derive(Default)]
+struct Keeper(Vec<u8>);
+
+impl Host for Keeper {
+    fn answer(&mut self, programs: &[LinearProgram]) -> Vec<Answer> {
+        NoHost.answer(programs)
+    }
+    fn confirm(&mut self, _: &[f64]) -> bool {
+        false
+    }
+    fn progress(&mut self, _: &Progress) -> bool {
+        true
+    }
+    fn keeping(&self) -> Option<Duration> {
+        Some(Duration::from_secs(1000))
+    }
+    fn keep(&mut self, state: Vec<u8>) {
+        self.0 = state;
+    }
+}
+
+#[test]
+fn the_limit_on_boxes_counts_those_of_trials() {
+    let (pair, region, property) = tried_first();
+    for boxes in [100, 256, 257, 300, 4352, 4353, 4400] {
+        let settings = Settings { boxes, threads: 1, ..Settings::default() };
+        assert!(settings.contracts(10));
+        let solution = solve(&pair, &region, &property, &settings, &mut NoHost).unwrap();
+        assert_eq!(solution.verdict, Verdict::Unknown(Reason::Boxes));
+        assert_eq!(solution.boxes, boxes, "{solution:?}");
+    }
+}
+
+#[test]
+fn a_search_that_goes_on_remembers_the_boxes_of_its_trials() {
+    let (pair, region, property) = tried_first();
+    let mut keeper = Keeper::default();
+    let settings = |boxes| Settings { boxes, threads: 1, ..Settings::default() };
+    let first = solve(&pair, &region, &property, &settings(300), &mut keeper).unwrap();
+    let state = std::mem::take(&mut keeper.0);
+    let second = resume(&pair, &region, &property, &settings(350), &state, &mut keeper).unwrap();
+    assert_eq!((first.boxes, second.boxes), (300, 350));
+    let none = resume(&pair, &region, &property, &settings(10), &state, &mut keeper).unwrap();
+    assert_eq!((none.verdict, none.boxes), (Verdict::Unknown(Reason::Boxes), 300));
 }
 
 #[test]
@@ -210,4 +271,26 @@ fn misuse_is_refused() {
     assert!(Pair::new(one(), [one(), one()].concat()).unwrap_err().to_string().contains("number of layers"));
     assert!(Pair::new(one(), vec![affine(&[&[1.0, 1.0]], &[0.0])]).is_err());
     assert!(Pair::new(Vec::new(), Vec::new()).is_err());
+}
+
+#[test]
+fn a_propagation_that_overflows_leaves_no_layers_behind() {
+    // On [1, 2] no ReLU is unstable; around 0 all of the first are, and the second layer overflows where numbers are large.
+    let large = vec![
+        affine(&[&[1.0][..]; 4], &[0.0; 4]),
+        affine(&[&[1e200; 4][..]; 3], &[0.0; 3]),
+        affine(&[&[1e-200; 3]], &[0.0]),
+    ];
+    let pair = Pair::new(large.clone(), large).unwrap();
+    for domain in [Domain::Shared, Domain::Paper, Domain::Naive] {
+        let (mut reach, mut influence) = (Reach::new(domain, pair.depth()), Influence::default());
+        assert!(reach.propagate(&pair, &[1.0], &[2.0]).is_some());
+        assert_eq!(reach.layers().len(), 3);
+        assert!(influence.score(reach.layers(), 1)[0] > 0.0);
+        assert!(reach.propagate(&pair, &[-1e200], &[1e200]).is_none());
+        assert!(reach.layers().is_empty());
+        assert_eq!(influence.score(reach.layers(), 1), [0.0]);
+        assert!(reach.propagate(&pair, &[1.0], &[2.0]).is_some());
+        assert_eq!(reach.layers().len(), 3);
+    }
 }

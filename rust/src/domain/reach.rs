@@ -99,6 +99,7 @@ pub struct Reach {
     packed: Vec<f64>,
     packed_rows: Vec<f64>,
     flops: u64,
+    whole: bool,
 }
 
 impl Reach {
@@ -113,13 +114,15 @@ impl Reach {
             packed: Vec::new(),
             packed_rows: Vec::new(),
             flops: 0,
+            whole: false,
         }
     }
 
-    /// States of all layers after the last [`Reach::propagate`]; the last layer's forms are those of the outputs.
+    /// States of all layers after the last propagation; the last layer's forms are those of the outputs. None after one that gave no enclosure, and
+    /// left states of two propagations behind.
     #[must_use]
     pub fn layers(&self) -> &[Layer] {
-        &self.layers
+        if self.whole { &self.layers } else { &[] }
     }
 
     /// Additions and multiplications of all propagations so far that the layers themselves need: products over active rows, and scaled columns; not the
@@ -161,6 +164,7 @@ impl Reach {
 
     #[inline(always)]
     fn run(&mut self, pair: &Pair, lower: &[f64], upper: &[f64], known: Option<&Knowledge>) -> Result<(), Failure> {
+        self.whole = false;
         self.centre.clear();
         self.radius.clear();
         for (&l, &u) in lower.iter().zip(upper) {
@@ -191,6 +195,7 @@ impl Reach {
         if self.domain == Domain::Naive {
             self.layers[depth - 1].difference_of_outputs(pair.inputs());
         }
+        self.whole = true;
         Ok(())
     }
 

@@ -118,6 +118,7 @@ impl Attempt<'_> {
                 left.candidates = Candidates::default();
             }
             let Self { contractor, reach, influence, .. } = self;
+            // Where the last bounds of the contraction overflowed no input scores, and the widest is halved.
             let score = influence.score(reach.layers(), pair.inputs());
             let halving = split::choose(score, &left.knowledge.lower, &left.knowledge.upper);
             let splits = match contractor.look_ahead(&mut left, &assumption, halving, reach, stop) {

@@ -185,7 +185,7 @@ pub fn solve(
     settings: &Settings,
     host: &mut dyn Host,
 ) -> Result<Solution, Error> {
-    start(pair, region, property, settings, None, host)
+    Search { pair, region, property, start: Instant::now() }.answer(settings, None, host)
 }
 
 /// Goes on with a search of the same question from a state that it gave to [`Host::keep`]. Time is counted from now, boxes from the beginning.
@@ -197,159 +197,162 @@ pub fn resume(
     state: &[u8],
     host: &mut dyn Host,
 ) -> Result<Solution, Error> {
-    start(pair, region, property, settings, Some(state), host)
+    Search { pair, region, property, start: Instant::now() }.answer(settings, Some(state), host)
 }
 
-fn start(
-    pair: &Pair,
-    region: &Region,
-    property: &Property,
-    settings: &Settings,
-    state: Option<&[u8]>,
-    host: &mut dyn Host,
-) -> Result<Solution, Error> {
-    settings.validate()?;
-    if !arithmetic_is_ieee() {
-        return Err(Error::Arithmetic);
-    }
-    same_size("lower", region.lower.len(), pair.inputs())?;
-    finite("lower", &region.lower)?;
-    finite("upper", &region.upper)?;
-    let start = Instant::now();
-    let mut solution = decide(pair, region, property, settings, state, host, start)?;
-    if solution.verdict == Verdict::Equivalent && solution.vacuous {
-        // No sampled input met a guard: is there any at all? Worth a little time, never more than is left.
-        let rest = (settings.timeout - start.elapsed().as_secs_f64()).clamp(0.0, 10.0);
-        let question = Settings { timeout: rest, milp: false, record: None, ..settings.clone() };
-        let mut host = Aside { host, believing: true };
-        solution.vacuous = run(pair, region, &property.vacuity(), &question, None, &mut host, Instant::now())?.verdict
-            == Verdict::Equivalent;
-        solution.seconds = start.elapsed().as_secs_f64();
-    }
-    Ok(solution)
-}
-
-/// Trials with plain boxes where they might do, then the search with all means.
-fn decide(
-    pair: &Pair,
-    region: &Region,
-    property: &Property,
-    settings: &Settings,
-    state: Option<&[u8]>,
-    host: &mut dyn Host,
+/// A question, and since when it is being answered.
+struct Search<'a> {
+    pair: &'a Pair,
+    region: &'a Region,
+    property: &'a Property,
     start: Instant,
-) -> Result<Solution, Error> {
-    let mut tried = 0;
-    // Who goes on with a search has made them.
-    let trials = if state.is_some() { Vec::new() } else { trial::settings(settings, property, region.free().len()) };
-    for trial in trials {
-        let mut solution = run(pair, region, property, &trial, None, &mut Aside { host, believing: false }, start)?;
-        solution.boxes += tried;
-        let (answer, more) = trial::judge(&solution);
-        if answer {
-            return Ok(solution);
-        }
-        tried = solution.boxes;
-        if !more {
-            break;
-        }
-    }
-    let mut solution = run(pair, region, property, settings, state, host, start)?;
-    solution.boxes += tried;
-    Ok(solution)
 }
 
-/// One search, in legs: between two of them its state is kept. `vacuous` on return only says that no input that meets a guard was seen.
-fn run(
-    pair: &Pair,
-    region: &Region,
-    property: &Property,
-    settings: &Settings,
-    state: Option<&[u8]>,
-    host: &mut dyn Host,
-    start: Instant,
-) -> Result<Solution, Error> {
-    let free = region.free();
-    let reduced = pair.specialise(&free, &region.lower);
-    let region_free = region.restrict(&free);
-    let threads = if settings.threads == 0 {
-        std::thread::available_parallelism().map_or(1, usize::from)
-    } else {
-        settings.threads
-    };
-    let pool =
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Threads(e.to_string()))?;
-    let recorder = match &settings.record {
-        None => None,
-        Some(_) if state.is_some() => return Err(Error::Saved("the record of a proof needs all of it".to_owned())),
-        Some(path) => {
-            Some(record::Recorder::create(path).map_err(|e| Error::Record(path.display().to_string(), e.to_string()))?)
-        }
-    };
-    let mut interval = host.keeping();
-    let fingerprint = if interval.is_some() || state.is_some() {
-        fingerprint(pair, region, property, settings)
-    } else {
-        Default::default()
-    };
-    let question = Question { pair: &reduced, region: &region_free, property, fingerprint };
-    let obligations = property.obligations.len();
-    let mut saved = if let Some(bytes) = state {
-        Saved::read(bytes, &question)?
-    } else {
-        let root = Node::root(region_free.lower.clone(), region_free.upper.clone(), property.open(pair.identical()));
-        Saved::start(root, obligations)
-    };
-    loop {
-        let pause = interval.and_then(|i| start.elapsed().checked_add(i));
-        let shared = Shared::new(settings, start, pause, &mut saved);
-        let shares = saved.deal(threads);
-        let (requests, inbox) = mpsc::channel();
-        pool.in_place_scope(|scope| {
-            for nodes in shares {
-                let requests = requests.clone();
-                let context = worker::Context {
-                    pair: &reduced,
-                    whole: region,
-                    free: &free,
-                    region: &region_free,
-                    property,
-                    settings,
-                    shared: &shared,
-                    record: record::Record(recorder.as_ref()),
-                };
-                scope.spawn(move |_| worker::run(context, &requests, nodes));
-            }
-            drop(requests);
-            serve(inbox, threads, &shared, obligations, host);
-        });
-        // Threads inherit the mode, but a library may be loaded while they run.
-        if shared.arithmetic_failed() || !arithmetic_is_ieee() {
+/// Where a search begins.
+#[derive(Clone, Copy)]
+enum Origin<'a> {
+    /// With the whole region, after so many boxes of trials.
+    Root(u64),
+    /// Where an earlier one stopped.
+    State(&'a [u8]),
+}
+
+impl Search<'_> {
+    /// The answer, and whether it is vacuous.
+    fn answer(&self, settings: &Settings, state: Option<&[u8]>, host: &mut dyn Host) -> Result<Solution, Error> {
+        settings.validate()?;
+        if !arithmetic_is_ieee() {
             return Err(Error::Arithmetic);
         }
-        saved = shared.as_saved();
-        if shared.only_paused() {
-            if let Some(bytes) = saved.write(&question) {
+        same_size("lower", self.region.lower.len(), self.pair.inputs())?;
+        finite("lower", &self.region.lower)?;
+        finite("upper", &self.region.upper)?;
+        let mut solution = self.decide(settings, state, host)?;
+        if solution.verdict == Verdict::Equivalent && solution.vacuous {
+            // No sampled input met a guard: is there any at all? Worth a little time, never more than is left.
+            let rest = (settings.timeout - self.start.elapsed().as_secs_f64()).clamp(0.0, 10.0);
+            let aside = Settings { timeout: rest, milp: false, record: None, ..settings.clone() };
+            let question = Search { property: &self.property.vacuity(), start: Instant::now(), ..*self };
+            let found = question.run(&aside, Origin::Root(0), &mut Aside { host, believing: true })?;
+            solution.vacuous = found.verdict == Verdict::Equivalent;
+            solution.seconds = self.start.elapsed().as_secs_f64();
+        }
+        Ok(solution)
+    }
+
+    /// Trials with plain boxes where they might do, then the search with all means; the limit on boxes is for all of them together.
+    fn decide(&self, settings: &Settings, state: Option<&[u8]>, host: &mut dyn Host) -> Result<Solution, Error> {
+        if let Some(state) = state {
+            // It has made its trials, and counted their boxes.
+            return self.run(settings, Origin::State(state), host);
+        }
+        let mut tried = 0;
+        for boxes in trial::sizes(settings, self.property, self.region.free().len()) {
+            if settings.boxes != 0 && tried + boxes >= settings.boxes {
+                break;
+            }
+            let trial = trial::settings(settings, tried + boxes);
+            let solution = self.run(&trial, Origin::Root(tried), &mut Aside { host, believing: false })?;
+            let (answer, more) = trial::judge(&solution, tried);
+            if answer {
+                return Ok(solution);
+            }
+            tried = solution.boxes;
+            if !more {
+                break;
+            }
+        }
+        self.run(settings, Origin::Root(tried), host)
+    }
+
+    /// One search, in legs: between two of them its state is kept. `vacuous` on return only says that no input that meets a guard was seen.
+    fn run(&self, settings: &Settings, origin: Origin<'_>, host: &mut dyn Host) -> Result<Solution, Error> {
+        let Self { pair, region, property, start } = *self;
+        let free = region.free();
+        let reduced = pair.specialise(&free, &region.lower);
+        let region_free = region.restrict(&free);
+        let threads = if settings.threads == 0 {
+            std::thread::available_parallelism().map_or(1, usize::from)
+        } else {
+            settings.threads
+        };
+        let pool =
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Threads(e.to_string()))?;
+        let recorder = match &settings.record {
+            None => None,
+            Some(_) if matches!(origin, Origin::State(_)) => {
+                return Err(Error::Saved("the record of a proof needs all of it".to_owned()));
+            }
+            Some(path) => Some(
+                record::Recorder::create(path).map_err(|e| Error::Record(path.display().to_string(), e.to_string()))?,
+            ),
+        };
+        let mut interval = host.keeping();
+        let fingerprint = if interval.is_some() || matches!(origin, Origin::State(_)) {
+            fingerprint(pair, region, property, settings)
+        } else {
+            Default::default()
+        };
+        let question = Question { pair: &reduced, region: &region_free, property, fingerprint };
+        let obligations = property.obligations.len();
+        let mut saved = match origin {
+            Origin::State(bytes) => Saved::read(bytes, &question)?,
+            Origin::Root(tried) => {
+                let (lower, upper) = (region_free.lower.clone(), region_free.upper.clone());
+                Saved::start(Node::root(lower, upper, property.open(pair.identical())), obligations, tried)
+            }
+        };
+        loop {
+            let pause = interval.and_then(|i| start.elapsed().checked_add(i));
+            let shared = Shared::new(settings, start, pause, &mut saved);
+            let shares = saved.deal(threads);
+            let (requests, inbox) = mpsc::channel();
+            pool.in_place_scope(|scope| {
+                for nodes in shares {
+                    let requests = requests.clone();
+                    let context = worker::Context {
+                        pair: &reduced,
+                        whole: region,
+                        free: &free,
+                        region: &region_free,
+                        property,
+                        settings,
+                        shared: &shared,
+                        record: record::Record(recorder.as_ref()),
+                    };
+                    scope.spawn(move |_| worker::run(context, &requests, nodes));
+                }
+                drop(requests);
+                serve(inbox, threads, &shared, obligations, host);
+            });
+            // Threads inherit the mode, but a library may be loaded while they run.
+            if shared.arithmetic_failed() || !arithmetic_is_ieee() {
+                return Err(Error::Arithmetic);
+            }
+            saved = shared.as_saved();
+            if shared.only_paused() {
+                if let Some(bytes) = saved.write(&question) {
+                    host.keep(bytes);
+                }
+                // Waiting for the slowest worker and writing took from the pause until now.
+                let cost = start.elapsed().saturating_sub(pause.unwrap_or_default());
+                interval = interval.map(|i| i.max(RESPITE * cost));
+                continue;
+            }
+            if let Some(recorder) = &recorder {
+                recorder.finish();
+            }
+            let mut solution = shared.into_solution(obligations, &saved);
+            let undecided = interval.is_some() && matches!(solution.verdict, Verdict::Unknown(_));
+            if let Some(bytes) = undecided.then(|| saved.write(&question)).flatten() {
                 host.keep(bytes);
             }
-            // Waiting for the slowest worker and writing took from the pause until now.
-            let cost = start.elapsed().saturating_sub(pause.unwrap_or_default());
-            interval = interval.map(|i| i.max(RESPITE * cost));
-            continue;
+            solution.open_sample.iter_mut().for_each(|open| open.widen(region, &free));
+            if let Some(open) = &mut solution.effort.worst {
+                (open.lower, open.upper) = (region.complete(&free, &open.lower), region.complete(&free, &open.upper));
+            }
+            return Ok(solution);
         }
-        if let Some(recorder) = &recorder {
-            recorder.finish();
-        }
-        let mut solution = shared.into_solution(obligations, &saved);
-        let undecided = interval.is_some() && matches!(solution.verdict, Verdict::Unknown(_));
-        if let Some(bytes) = undecided.then(|| saved.write(&question)).flatten() {
-            host.keep(bytes);
-        }
-        solution.open_sample.iter_mut().for_each(|open| open.widen(region, &free));
-        if let Some(open) = &mut solution.effort.worst {
-            (open.lower, open.upper) = (region.complete(&free, &open.lower), region.complete(&free, &open.upper));
-        }
-        return Ok(solution);
     }
 }
 

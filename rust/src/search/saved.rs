@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Changes with the layout of what follows it.
-const MAGIC: &[u8] = b"eqspec search 1\n";
+const MAGIC: &[u8] = b"eqspec search 2\n";
 
 const DIGEST: usize = 32;
 
@@ -62,9 +62,10 @@ pub struct Question<'a> {
 }
 
 impl Saved {
-    /// Before the first step, for a claim of so many obligations; what is not open on the root is proved.
-    pub fn start(root: Node, obligations: usize) -> Self {
-        let counts = Counts { closed: vec![(obligations - root.open.len()) as u64], ..Counts::default() };
+    /// Before the first step, for a claim of so many obligations, after so many boxes of trials; what is not open on the root is proved.
+    pub fn start(root: Node, obligations: usize, tried: u64) -> Self {
+        let closed = vec![(obligations - root.open.len()) as u64];
+        let counts = Counts { closed, tried, ..Counts::default() };
         Self { counts, open: vec![root], stuck: Vec::new() }
     }
 
@@ -217,7 +218,7 @@ mod tests {
         let known = Known { x: bounds(), y: bounds(), d: bounds() };
         let focus = Knowledge { lower: vec![0.0], upper: vec![0.25], layers: vec![known], sides: vec![] };
         low.focus = Some(Arc::new(focus));
-        let mut saved = Saved::start(high, 1);
+        let mut saved = Saved::start(high, 1, 0);
         saved.counts.closed = vec![0, 0, 1];
         saved.open.push(low);
         drop(middle);

@@ -44,6 +44,8 @@ pub struct Tally {
 pub struct Counts {
     /// Obligations proved on boxes of each depth.
     pub closed: Vec<u64>,
+    /// Boxes bounded by trials before.
+    pub tried: u64,
     /// Boxes bounded.
     pub boxes: u64,
     /// See [`Solution::initial_bound`].
@@ -56,7 +58,14 @@ pub struct Counts {
 
 impl Default for Counts {
     fn default() -> Self {
-        Self { closed: Vec::new(), boxes: 0, initial_bound: f64::NAN, guard_met: false, tally: Tally::default() }
+        Self {
+            closed: Vec::new(),
+            tried: 0,
+            boxes: 0,
+            initial_bound: f64::NAN,
+            guard_met: false,
+            tally: Tally::default(),
+        }
     }
 }
 
@@ -73,6 +82,7 @@ pub struct Shared {
     reason: AtomicU8,
     /// Boxes waiting anywhere or in work; the search is over when none is left.
     outstanding: AtomicU64,
+    tried: u64,
     boxes: AtomicU64,
     bytes: AtomicUsize,
     waiting: AtomicUsize,
@@ -105,7 +115,8 @@ impl Shared {
             deadline: Duration::try_from_secs_f64(settings.timeout).ok(),
             pause,
             paused: AtomicBool::new(false),
-            box_limit: if settings.boxes == 0 { u64::MAX } else { settings.boxes },
+            box_limit: if settings.boxes == 0 { u64::MAX } else { settings.boxes.saturating_sub(counts.tried) },
+            tried: counts.tried,
             memory: settings.memory,
             stopped: AtomicBool::new(false),
             reason: AtomicU8::new(0),
@@ -305,6 +316,7 @@ impl Shared {
         open.append(&mut lock(&self.offered));
         let counts = Counts {
             closed: self.closed.iter().map(|count| count.load(Ordering::Relaxed)).collect(),
+            tried: self.tried,
             boxes: self.boxes.load(Ordering::Relaxed),
             initial_bound: *lock(&self.initial_bound),
             guard_met: self.guard_met.load(Ordering::SeqCst),
@@ -342,7 +354,7 @@ impl Shared {
         let certified = if obligations == 0 { 1.0 } else { proved / obligations as f64 };
         Progress {
             certified,
-            boxes: self.boxes.load(Ordering::Relaxed),
+            boxes: self.tried + self.boxes.load(Ordering::Relaxed),
             open_boxes: self.outstanding.load(Ordering::Relaxed),
             depth,
             seconds: self.start.elapsed().as_secs_f64(),
@@ -423,7 +435,7 @@ mod tests {
     }
 
     fn shared() -> Shared {
-        let mut root = Saved::start(Node::root(vec![0.0], vec![1.0], Open::all(1)), 1);
+        let mut root = Saved::start(Node::root(vec![0.0], vec![1.0], Open::all(1)), 1, 0);
         Shared::new(&Settings::default(), Instant::now(), None, &mut root)
     }
 

@@ -16,24 +16,27 @@ const OPEN: f64 = 0.9;
 /// Beyond so many free inputs halving one of them changes next to nothing.
 const INPUTS: usize = 64;
 
-/// The settings of the trials, in order; none where contraction is not used anyway, or where halving is hopeless.
-pub fn settings(settings: &Settings, property: &Property, inputs: usize) -> Vec<Settings> {
+/// How many boxes each trial may take, in order; none where contraction is not used anyway, or where halving is hopeless.
+pub fn sizes(settings: &Settings, property: &Property, inputs: usize) -> &'static [u64] {
     let linear = property.obligations.iter().all(|o| o.violation.is_linear());
     // Who wants every box contracted, however few its inputs, wants no trial either.
     if !linear || !settings.contracts(inputs) || inputs > INPUTS || settings.contract_above == 0 {
-        return Vec::new();
+        return &[];
     }
-    let within = |boxes: &&u64| settings.boxes == 0 || **boxes < settings.boxes;
-    let trial = |&boxes: &u64| Settings { contract: false, lp: false, boxes, ..settings.clone() };
-    BOXES.iter().filter(within).map(trial).collect()
+    &BOXES
 }
 
-/// Whether the trial is the answer; and if not, whether another trial is worth its while.
-pub fn judge(solution: &Solution) -> (bool, bool) {
+/// The settings of a trial that ends when so many boxes are counted, those of earlier trials included.
+pub fn settings(settings: &Settings, boxes: u64) -> Settings {
+    Settings { contract: false, lp: false, boxes, ..settings.clone() }
+}
+
+/// Whether the trial is the answer; and if not, whether another trial is worth its while. `before`: boxes of earlier trials.
+pub fn judge(solution: &Solution, before: u64) -> (bool, bool) {
     let cut_off = solution.verdict == Verdict::Unknown(Reason::Boxes);
     // Boxes that cannot be halved further may fall to contraction.
     let stuck = matches!(solution.verdict, Verdict::Unknown(Reason::Incomplete | Reason::FloatOnly | Reason::Spurious));
     #[allow(clippy::cast_precision_loss)]
-    let closes = solution.open_boxes as f64 <= OPEN * solution.boxes as f64;
+    let closes = solution.open_boxes as f64 <= OPEN * (solution.boxes - before) as f64;
     (!cut_off && !stuck, cut_off && closes)
 }
