@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "LinearProgram",
+    "MixedProgram",
     "Pair",
     "Progress",
     "Property",
