@@ -11,7 +11,6 @@ mod bounds;
 mod certified;
 mod claims;
 mod containment;
-mod descent;
 mod duals;
 mod effort;
 mod encoding;

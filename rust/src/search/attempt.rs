@@ -1,15 +1,14 @@
 //! One box: bound it, try to prove what is open there, look for a counterexample on the way.
 //!
-//! Stages by cost: the region's constraints, bounds of f1 against the guards, zonotope rows, multipliers inherited from the parent and then better ones
-//! ([`super::weighing`]), a linear program where these are not the best ([`super::asking`]), contraction under the assumed violation
-//! ([`super::focusing`]). What is proved in one stage is not looked at in the next.
+//! Stages by cost: the region's constraints, bounds of f1 against the guards, zonotope rows, multipliers inherited from the parent, a linear program
+//! ([`super::asking`]), contraction under the assumed violation ([`super::focusing`]). What is proved in one stage is not looked at in the next.
 
 use super::asking::Asked;
 use super::attack::Zeal;
 use super::candidates::Candidates;
 use super::effort::Part;
+use super::node::Inherited;
 use super::split::Plan;
-use super::weighing::Descent;
 use super::worker::Context;
 use super::{Node, Request};
 use crate::bound::Contractor;
@@ -18,8 +17,8 @@ use crate::domain::output::Row;
 use crate::domain::reach::Failure;
 use crate::domain::sensitivity::Sensitivity;
 use crate::domain::{Domain, Output, Reach};
+use crate::lp::RegionRow;
 use crate::lp::certified::Scratch;
-use crate::lp::{Dual, Multipliers};
 use crate::numeric::log::exp_below;
 use crate::numeric::round::add_down;
 use crate::property::Obligation;
@@ -54,10 +53,6 @@ pub struct Attempt<'a> {
     sensitivity: Sensitivity,
     pub(super) row: Row,
     pub(super) scratch: Scratch,
-    pub(super) dual: Dual,
-    pub(super) multipliers: Multipliers,
-    pub(super) ray: Multipliers,
-    pub(super) generators: Vec<f64>,
     pub(super) contractor: Contractor<'a>,
     /// The whole region, to be attacked in turn with the nodes.
     whole: Node,
@@ -76,10 +71,6 @@ impl<'a> Attempt<'a> {
             sensitivity: Sensitivity::default(),
             row: Row::default(),
             scratch: Scratch::default(),
-            dual: Dual::default(),
-            multipliers: Multipliers::default(),
-            ray: Multipliers::default(),
-            generators: Vec::new(),
             contractor: Contractor::new(context.pair).keeping(context.record.on()),
             whole: Node::root(
                 context.region.lower.clone(),
@@ -151,19 +142,6 @@ impl<'a> Attempt<'a> {
                 return self.proved(&node, opened);
             }
         }
-        let programs = settings.lp && (!property.guards.is_empty() || !rows.is_empty()) && self.worth_weighing(&node);
-        // Under an assumption backward bounds see more than programs over the outputs.
-        let best = programs
-            && settings.dual
-            && node.focus.is_none()
-            && match self.descend(&mut node, &rows) {
-                Descent::Refuted => return Outcome::Closed,
-                Descent::Least => true,
-                Descent::Unfinished => false,
-            };
-        if node.open.is_empty() {
-            return self.proved(&node, opened);
-        }
         shared.prove(node.depth, opened - node.open.len());
         let contract = self.worth_contracting(&node);
         if contract && (node.focus.is_some() || rows.is_empty() || self.bounds_know_constraints()) {
@@ -172,7 +150,7 @@ impl<'a> Attempt<'a> {
         }
         self.enter(Part::Splitting);
         let plan = self.plan(&node, &worst);
-        if programs && !best {
+        if settings.lp && (!property.guards.is_empty() || !rows.is_empty()) {
             return Outcome::Ask(Box::new(self.ask(node, rows, plan)));
         }
         if contract { self.contract(node, true) } else { Outcome::Split(node, plan) }
@@ -309,6 +287,27 @@ impl<'a> Attempt<'a> {
         let corner = |i: usize| if side[i] >= 0.0 { node.upper[i] } else { node.lower[i] };
         self.candidates.touches(worst.obligation, corner)
             || self.candidates.touches(worst.obligation, |i| centre(node, i))
+    }
+
+    /// The parent's multipliers on this box: one row per obligation.
+    fn inherit(&mut self, node: &mut Node, inherited: &Inherited, rows: &[RegionRow]) {
+        let property = self.context.property;
+        let output = output_of(&self.reach, &self.context);
+        let mut worst = f64::NEG_INFINITY;
+        for o in node.open.clone().iter() {
+            let multipliers = inherited.iter().find(|(i, _)| *i == o).map(|(_, m)| m);
+            let bound =
+                multipliers.map_or(f64::INFINITY, |m| property.certified(o, &output, rows, m, &mut self.scratch));
+            if property.obligations[o].violation.excluded_by(bound) {
+                self.candidates.tally.stages.inherited += 1;
+                node.open.close(o);
+            } else {
+                worst = worst.max(bound);
+            }
+        }
+        if worst.is_finite() {
+            node.bound = node.bound.min(worst);
+        }
     }
 }
 

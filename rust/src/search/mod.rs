@@ -22,7 +22,6 @@ mod shared;
 mod split;
 mod trial;
 mod trusting;
-mod weighing;
 mod worker;
 
 pub use effort::Effort;
@@ -99,8 +98,6 @@ pub struct Stages {
     pub zonotope: u64,
     /// Obligations proved by multipliers of the parent box.
     pub inherited: u64,
-    /// Obligations proved by multipliers found on the box.
-    pub dual: u64,
     /// Obligations proved by multipliers from a solved program.
     pub program: u64,
     /// Obligations proved by contracting bounds under their violation.
