@@ -173,7 +173,7 @@ def test_a_bad_spec_is_shown_and_the_others_run(tmp_path: Path, capsys: pytest.C
     code, out, err = run(capsys, "check", bad, tmp_path / "gone.eqspec", good)
     assert code == 2
     assert "did you mean 'pruned'" in err
-    assert "gone.eqspec" in err
+    assert "no such file" in err  # its name may be cut off, where folders have long names
     assert "bad " in out
     assert "1 different" in out
 
