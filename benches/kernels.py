@@ -21,7 +21,6 @@ from benches import ROOT
 from benches.report import markdown, wide_console
 
 ELSEWHERE = {
-    "lever 4": "not in the engine: stable neurons are found anew on every box, and networks are not specialised",
     "lever 8": "not in the engine, which bounds box by box: the rows above say what it could gain in the product",
     "lever 10": "`open claims/box` of `python -m benches`, against all claims of the property",
 }

@@ -1,19 +1,17 @@
 //! What a box costs, part by part, in the shapes of the families.
 
-use crate::networks::{Numbers, around, families, pair};
-use crate::{networks, vectorised};
+use crate::networks::{self, Numbers, around, families, pair};
 use criterion::{BenchmarkId, Criterion};
 use eqspec::bound::backward::{Backward, Functional};
 use eqspec::bound::{Assumption, Contractor, Effort};
-use eqspec::domain::affine::{self, Compact, Mass, Packed, append_fresh, transform};
-use eqspec::domain::columns::Columns;
+use eqspec::domain::affine::{self, Entering, Mass, Part, Scratch};
 use eqspec::domain::phase::{Bounds, exchange};
 use eqspec::domain::relu::{DifferenceRecipe, Recipe};
 use eqspec::domain::{Domain, Knowledge, Reach};
 use eqspec::lp::Multipliers;
-use eqspec::lp::certified::{self, Scratch};
+use eqspec::lp::certified;
 use eqspec::network::Affine;
-use eqspec::numeric::kernels::Into;
+use eqspec::numeric::kernels::{Into, product, scale_columns};
 use eqspec::property::{Violation, top1};
 use ndarray::{Array1, Array2};
 use std::hint::black_box;
@@ -40,33 +38,32 @@ fn layer(m: usize, n: usize) -> Affine {
     Affine::new(weight.view(), Array1::zeros(m).view(), None, None).unwrap()
 }
 
-/// One form through one affine layer, and the mat-vec that bounds the rounding of it.
+/// One form through one affine layer with its fresh generators, and the mat-vec that bounds the rounding of it.
 fn layers(criterion: &mut Criterion) {
     for (name, m, n, active, columns, fresh) in LAYERS {
         let (layer, mut numbers) = (layer(m, n), Numbers::new(9));
-        let mut compact = Compact { rows: (0..active).collect(), form: Columns::default(), ..Compact::default() };
-        compact.form.reshape(active, columns);
-        compact.form.all_mut().copy_from_slice(&numbers.many(active * columns));
-        let (mut out, mut buffer) = (Columns::default(), Vec::new());
+        let (rows, entering): (Vec<_>, Vec<_>) = ((0..m).collect(), (0..active).map(|i| i * n / active).collect());
+        let part = Part { of: m, rows: &rows, columns: &entering };
+        let form = numbers.many(active * columns);
+        let list: Vec<_> = (0..fresh).map(|i| (i, 0.5)).collect();
+        let (mut out, mut buffer) = (vec![0.0; m * (columns + fresh)], Vec::new());
         criterion.bench_function(&format!("affine layer/{name}"), |b| {
             b.iter(|| {
-                vectorised(|| {
-                    out.reshape(m, columns);
-                    let weight = Packed::new(&mut buffer, &layer.weight, m, &compact.rows);
-                    transform(black_box(&mut out), &weight, black_box(&compact), Into::Replace);
-                    append_fresh(&mut out, &layer, (0..fresh).map(|i| (i, 0.5)));
-                });
+                let weight = part.of(&layer.weight, &mut buffer);
+                let (old, new) = black_box(&mut out).split_at_mut(m * columns);
+                product(old, weight, black_box(&form), (m, active, columns), Into::Replace);
+                scale_columns(new, weight, m, &list);
             });
         });
         let mut mass = Mass::default();
         mass.clear(n);
         mass.magnitude.fill(1.0);
         mass.err.fill(1e-15);
-        let mut err = Vec::new();
+        let (mut err, mut scratch) = (Vec::new(), Scratch::default());
+        let weight = part.of(&layer.weight, &mut buffer);
         criterion.bench_function(&format!("rounding mat-vec/{name}"), |b| {
-            b.iter(|| {
-                vectorised(|| affine::error(black_box(&mut err), &layer, &compact.rows, black_box(&mass), columns));
-            });
+            let form = Entering { mass: &mass, rows: &entering };
+            b.iter(|| affine::error(black_box(&mut err), &layer, (part, weight), form, columns, &mut scratch));
         });
     }
 }
@@ -86,12 +83,10 @@ fn relu(criterion: &mut Criterion) {
             b.iter_batched(
                 || (x.clone(), y.clone(), d.clone()),
                 |(mut x, mut y, mut d)| {
-                    vectorised(|| {
-                        exchange(&mut x, &mut y, &mut d);
-                        first.set(&x);
-                        second.set(&y);
-                        difference.set(&first, &second, &d, true);
-                    });
+                    exchange(&mut x, &mut y, &mut d);
+                    first.set(&x);
+                    second.set(&y);
+                    difference.set(&first, &second, &d, true);
                 },
                 criterion::BatchSize::SmallInput,
             );
@@ -122,7 +117,7 @@ fn certified_bound(criterion: &mut Criterion) {
     let Violation::Linear { writings, .. } = &obligation.violation else { unreachable!() };
     let guard = obligation.guard.map(|g| &property.guards[g]);
     let multipliers = Multipliers { guard: vec![0.5; 4], link: vec![0.25; 5], region: Vec::new() };
-    let mut scratch = Scratch::default();
+    let mut scratch = certified::Scratch::default();
     criterion.bench_function("certified LP bound/lhc", |b| {
         b.iter(|| certified::bound(&output, &writings[0], guard, &[], black_box(&multipliers), &mut scratch));
     });

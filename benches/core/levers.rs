@@ -5,16 +5,17 @@ use crate::vectorised;
 use criterion::{BenchmarkId, Criterion};
 use eqspec::domain::columns::Columns;
 use eqspec::domain::influence::Influence;
-use eqspec::domain::reach::Layer;
+use eqspec::domain::layer::Layer;
 use eqspec::domain::relu::Recipe;
 use eqspec::domain::{Domain, Reach};
-use eqspec::numeric::kernels::{Into, pack_columns, product};
+use eqspec::numeric::kernels::{Into, gather, product};
 use std::hint::black_box;
 
 pub fn levers(criterion: &mut Criterion) {
     diagonal_input(criterion);
     implicit_fresh(criterion);
     active_rows(criterion);
+    inherited(criterion);
     shared_generators(criterion);
     one_workspace(criterion);
     several_boxes(criterion);
@@ -77,7 +78,7 @@ fn active_rows(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("with", name), |b| {
             b.iter(|| {
                 vectorised(|| {
-                    pack_columns(&mut packed, &weight, m, &rows);
+                    gather(&mut packed, &weight, m, None, &rows);
                     let form = &form[..active * columns];
                     product(black_box(&mut out), &packed, black_box(form), (m, active, columns), Into::Replace);
                 });
@@ -86,6 +87,24 @@ fn active_rows(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("without", name), |b| {
             b.iter(|| product(black_box(&mut out), &weight, black_box(&form), (m, all, columns), Into::Replace));
         });
+    }
+    group.finish();
+}
+
+/// Lever 4: neurons that were inactive in both networks on the box are left out on its half.
+fn inherited(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("lever 4 inactive neurons inherited");
+    for (name, pair, (lower, upper)) in families() {
+        let mut reach = Reach::new(Domain::Shared, pair.depth());
+        reach.propagate(&pair, &lower, &upper).unwrap();
+        let alive = reach.alive(&pair);
+        let mut half = upper.clone();
+        half[0] = 0.5 * (lower[0] + upper[0]);
+        for (word, alive) in [("with", Some(&alive)), ("without", None)] {
+            group.bench_function(BenchmarkId::new(word, name), |b| {
+                b.iter(|| reach.propagate_alive(&pair, black_box(&lower), black_box(&half), alive).is_some());
+            });
+        }
     }
     group.finish();
 }

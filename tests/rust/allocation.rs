@@ -92,8 +92,12 @@ fn propagation_allocates_nothing_after_the_first_pass() {
             let mut reach = Reach::new(domain, pair.depth());
             let (mut influence, mut sensitivity, mut row) =
                 (Influence::default(), Sensitivity::default(), Row::default());
+            reach.propagate(&pair, &boxes[0].0, &boxes[0].1).unwrap();
+            let alive = reach.alive(&pair);
+            let mut reach = Reach::new(domain, pair.depth());
             let mut pass = || {
                 for (lower, upper) in &boxes {
+                    reach.propagate_alive(&pair, lower, upper, Some(&alive)).unwrap();
                     let output = reach.propagate(&pair, lower, upper).unwrap();
                     output.row([(Form::Difference, 0, 1.0)], 0.0, &mut row);
                     influence.score(reach.layers(), sizes[0]);

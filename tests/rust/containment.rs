@@ -7,11 +7,11 @@ use crate::random::{Case, Scale, Weights, any_scale, cases, extreme_scale, for_a
 use crate::trace::{Phases, follow};
 use eqspec::domain::affine::Mass;
 use eqspec::domain::columns::Columns;
+use eqspec::domain::layer::Layer;
 use eqspec::domain::phase::Bounds;
-use eqspec::domain::reach::Layer;
 use eqspec::domain::{Domain, Reach};
 use proptest::prelude::*;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// What a run met.
 #[derive(Default, Debug)]
@@ -89,6 +89,36 @@ fn the_published_domain_contains_what_happens() {
 #[test]
 fn the_naive_domain_contains_what_happens() {
     contains(Domain::Naive);
+}
+
+/// Neurons that are inactive on a box are not computed on its halves, and still everything is contained there.
+#[test]
+fn what_is_left_out_on_a_part_of_a_box_is_zero_there() {
+    let (left_out, without_any) = (Cell::new(0), Cell::new(0));
+    let check = |case: Case, domain: Domain| {
+        let (pair, truths) = (case.pair(), case.truths());
+        let mut reach = Reach::new(domain, pair.depth());
+        prop_assert!(reach.propagate(&pair, &case.lower, &case.upper).is_some());
+        let alive = reach.alive(&pair);
+        let middle = case.lower[0] + 0.5 * (case.upper[0] - case.lower[0]);
+        for low in [false, true] {
+            let (mut lower, mut upper) = (case.lower.clone(), case.upper.clone());
+            (if low { &mut upper } else { &mut lower })[0] = middle;
+            prop_assert!(reach.propagate_alive(&pair, &lower, &upper, Some(&alive)).is_some());
+            for (layer, affine) in reach.layers().iter().zip(&pair.first) {
+                left_out.set(left_out.get() + affine.rows - layer.neurons.len());
+                without_any.set(without_any.get() + usize::from(layer.neurons.is_empty()));
+            }
+            for e in &case.points {
+                follow(&truths, &reach, domain, e, &mut Phases::default())?;
+            }
+        }
+        Ok(())
+    };
+    for domain in [Domain::Shared, Domain::Paper, Domain::Naive] {
+        for_all(1000, cases(2..=4, 1..=5, 1..=8, any_scale(), 2), |case| check(case, domain));
+    }
+    assert!(left_out.get() > 1000 && without_any.get() > 20, "{left_out:?} and {without_any:?}");
 }
 
 /// Rounding a weight of 1e160 is worth 1e143, and times the smallest number still more than the smallest number.

@@ -8,9 +8,9 @@
 use crate::exact::{Exact, exact, power_of_two};
 use crate::random::Truth;
 use eqspec::domain::columns::Columns;
+use eqspec::domain::layer::{Layer, OWN};
 use eqspec::domain::output::Row;
 use eqspec::domain::phase::{Bounds, Phase};
-use eqspec::domain::reach::{Layer, OWN};
 use eqspec::domain::relu::Recipe;
 use eqspec::domain::{Domain, Reach};
 use eqspec::numeric::round::U;
@@ -177,7 +177,7 @@ fn own(layer: &Layer, x: &[Exact], y: &[Exact], (a1, a2): (&[Exact], &[Exact])) 
 }
 
 /// Follows one point, given by the values of the input generators, through both networks and the enclosure that `reach`
-/// holds.
+/// holds; neurons that it left out must be inactive.
 pub fn follow(
     truths: &[Truth; 2],
     reach: &Reach,
@@ -191,7 +191,15 @@ pub fn follow(
     let mut values = Assignment { e: e.iter().copied().map(exact).collect(), ..Assignment::default() };
     let last = reach.layers().len() - 1;
     for (l, layer) in reach.layers().iter().enumerate() {
-        let (x, y) = (&xs[l], &ys[l]);
+        for i in (0..xs[l].len()).filter(|i| !layer.neurons.contains(i)) {
+            prop_assert!(
+                xs[l][i] <= 0.0 && ys[l][i] <= 0.0,
+                "neuron {i} of layer {l} is left out: {:?}",
+                (&xs[l], &ys[l])
+            );
+        }
+        let computed = |values: &[Exact]| layer.neurons.iter().map(|&i| values[i].clone()).collect::<Vec<_>>();
+        let (x, y) = (&computed(&xs[l]), &computed(&ys[l]));
         prop_assert_eq!(
             (layer.z1.len(), layer.z2.len()),
             (1 + values.e.len() + values.a1.len(), 1 + values.e.len() + values.a2.len())

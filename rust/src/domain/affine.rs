@@ -4,63 +4,65 @@
 //!     d' = W1 x - W2 y + b1 - b2 = W1 d + (W1 - W2) y + (b1 - b2),
 //! so its columns over `z2`'s generators get W1 dp + (W1 - W2) z2 and the others W1 dq.
 //!
+//! Only a part of each matrix matters on a box: the columns of neurons that may be nonzero, the rows of neurons that are asked for. It is gathered once
+//! ([`Part`]) and serves the products, the fresh generators and the errors.
+//!
 //! Rounding. With M = |centre| + sum |generators| of the input form, a product over k inputs is off by at most gamma(k) |W| M, summed over all columns;
 //! W1 - W2 and b1 - b2 are rounded once more; errors of the input are stretched by |W|. If W itself is uncertain, |W error| (M + err) is added.
 
-use super::columns::Columns;
 use crate::network::{Affine, pair::Difference};
-use crate::numeric::kernels::{self, Into, add_columns, pack_columns};
+use crate::numeric::kernels::{add_absolute_product, add_product, gather};
 use crate::numeric::round::{TINY, U, add_up, gamma, inflate};
+use crate::numeric::vectorised::vectorised;
 
-/// The rows of a layer that can be nonzero in some form, and that form after ReLU on just these rows.
-#[derive(Debug, Clone, Default)]
-pub struct Compact {
-    /// Neuron of each row.
-    pub rows: Vec<usize>,
-    /// Centre and generators on these rows, without fresh generators.
-    pub form: Columns,
-    /// What a form is scaled by on each row: side by side, since these are read once a column.
-    pub factors: Vec<f64>,
+/// Whether so many rows out of m are worth being picked out: that costs as much as computing a few that are known to be zero.
+#[must_use]
+pub fn worth_picking(rows: usize, m: usize) -> bool {
+    8 * rows <= 7 * m
 }
 
-/// Columns of a weight matrix that belong to some rows, packed only when some are missing.
-pub struct Packed<'a> {
-    data: &'a [f64],
+/// The part of a layer's matrices that a box needs: m of its rows and k of its columns.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    /// Rows of the whole matrix.
+    pub of: usize,
+    /// Those that are asked for.
+    pub rows: &'a [usize],
+    /// Columns whose input may be nonzero.
+    pub columns: &'a [usize],
 }
 
-impl<'a> Packed<'a> {
-    /// `matrix` has m rows and as many columns as the layer has inputs.
-    #[inline(always)]
-    pub fn new(buffer: &'a mut Vec<f64>, matrix: &'a [f64], m: usize, rows: &[usize]) -> Self {
-        if rows.len() * m == matrix.len() {
-            return Self { data: matrix };
-        }
-        pack_columns(buffer, matrix, m, rows);
-        Self { data: buffer }
-    }
-
-    /// The columns, column-major.
+impl Part<'_> {
+    /// m.
     #[must_use]
-    #[inline(always)]
-    pub fn data(&self) -> &[f64] {
-        self.data
+    pub fn height(&self) -> usize {
+        self.rows.len()
     }
-}
 
-/// out = or += W form, where `out` already has its final width and the product fills its first columns.
-#[inline(always)]
-pub fn transform(out: &mut Columns, weight: &Packed<'_>, compact: &Compact, into: Into) {
-    let (m, k, n) = (out.rows(), compact.rows.len(), compact.form.len());
-    kernels::product(out.all_mut(), weight.data, compact.form.all(), (m, k, n), into);
-}
+    /// k.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.columns.len()
+    }
 
-/// Appends W[:, i] * factor as columns for the listed (neuron, factor).
-#[inline(always)]
-pub fn append_fresh(out: &mut Columns, layer: &Affine, fresh: impl IntoIterator<Item = (usize, f64)>) {
-    for (i, factor) in fresh {
-        for (o, w) in out.push().iter_mut().zip(layer.column(i)) {
-            *o = w * factor;
+    /// This part of a matrix, in `buffer` unless it is the whole.
+    #[must_use]
+    pub fn of<'b>(&self, matrix: &'b [f64], buffer: &'b mut Vec<f64>) -> &'b [f64] {
+        if self.height() * self.width() == matrix.len() {
+            return matrix;
         }
+        let rows = (self.height() < self.of).then_some(self.rows);
+        gather(buffer, matrix, self.of, rows, self.columns);
+        buffer
+    }
+
+    /// This part of a bias.
+    pub fn of_bias<'b>(&self, bias: &'b [f64], buffer: &'b mut Vec<f64>) -> &'b [f64] {
+        if self.height() == self.of {
+            return bias;
+        }
+        gather(buffer, bias, self.of, Some(self.rows), &[0]);
+        buffer
     }
 }
 
@@ -75,7 +77,6 @@ pub struct Mass {
 
 impl Mass {
     /// Sizes for m neurons, all zero.
-    #[inline(always)]
     pub fn clear(&mut self, m: usize) {
         self.magnitude.clear();
         self.magnitude.resize(m, 0.0);
@@ -84,87 +85,153 @@ impl Mass {
     }
 }
 
-/// What |W| multiplies: the error radius, and the rounding of products with the form. `TINY` stands for what underflows here, where a large weight would
-/// otherwise multiply nothing; a form that is exactly zero costs nothing.
-#[inline(always)]
-fn weighed(mass: &Mass, i: usize, rounding: f64) -> f64 {
-    let exact = mass.err[i] == 0.0 && mass.magnitude[i] == 0.0;
-    if exact { 0.0 } else { mass.err[i] + rounding * mass.magnitude[i] + TINY }
+/// A form that enters a product: its masses, and which rows of them the columns of the [`Part`] belong to.
+#[derive(Debug, Clone, Copy)]
+pub struct Entering<'a> {
+    /// Per row.
+    pub mass: &'a Mass,
+    /// Row of each column.
+    pub rows: &'a [usize],
 }
 
-/// The error of W z + b, for `columns` generators, into `out` (m).
-#[inline(always)]
-pub fn error(out: &mut Vec<f64>, layer: &Affine, rows: &[usize], mass: &Mass, columns: usize) {
-    let rounding = gamma(rows.len() + 2);
+impl Entering<'_> {
+    /// What |W| multiplies: the error radius, and the rounding of products with the form. `TINY` stands for what underflows here, where a large weight would
+    /// otherwise multiply nothing; a form that is exactly zero costs nothing.
+    fn weighed(&self, rounding: f64, out: &mut Vec<f64>) {
+        let Mass { magnitude, err } = self.mass;
+        out.clear();
+        out.extend(self.rows.iter().map(|&i| {
+            let exact = err[i] == 0.0 && magnitude[i] == 0.0;
+            if exact { 0.0 } else { err[i] + rounding * magnitude[i] + TINY }
+        }));
+    }
+
+    /// The largest absolute values that the inputs can take, which multiply what is uncertain about W.
+    fn sizes(&self, out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(self.rows.iter().map(|&i| self.mass.magnitude[i] + self.mass.err[i]));
+    }
+
+    fn is_zero(&self) -> bool {
+        self.rows.iter().all(|&i| self.mass.err[i] == 0.0 && self.mass.magnitude[i] == 0.0)
+    }
+}
+
+/// Reusable buffers.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    values: Vec<f64>,
+    part: Vec<f64>,
+}
+
+impl Scratch {
+    /// out += |W error| (magnitude + err).
+    fn add_uncertain(&mut self, out: &mut [f64], part: Part<'_>, weight_error: Option<&[f64]>, form: Entering<'_>) {
+        if let Some(w) = weight_error {
+            form.sizes(&mut self.values);
+            add_product(out, part.of(w, &mut self.part), &self.values);
+        }
+    }
+}
+
+/// The error of W z + b, for `columns` generators, into `out` (m); `weight` is the part of W.
+pub fn error(
+    out: &mut Vec<f64>,
+    layer: &Affine,
+    (part, weight): (Part<'_>, &[f64]),
+    form: Entering<'_>,
+    columns: usize,
+    scratch: &mut Scratch,
+) {
+    let terms = part.width();
     out.clear();
-    out.resize(layer.rows, 0.0);
-    add_columns(out, &layer.absolute, rows.iter().map(|&i| (i, weighed(mass, i, rounding))));
-    if let Some(w) = &layer.weight_error {
-        add_columns(out, w, rows.iter().map(|&i| (i, mass.magnitude[i] + mass.err[i])));
-    }
-    finish(out, rows.len(), columns, &layer.bias, [layer.bias_error.as_deref(), None]);
-    for i in (0..out.len()).filter(|&i| layer.zero_rows[i]) {
-        out[i] = layer.bias_error.as_ref().map_or(0.0, |e| e[i]);
+    out.resize(part.height(), 0.0);
+    form.weighed(gamma(terms + 2), &mut scratch.values);
+    add_absolute_product(out, weight, &scratch.values);
+    scratch.add_uncertain(out, part, layer.weight_error.as_deref(), form);
+    let errors = [layer.bias_error.as_deref(), None];
+    finish(out, terms, columns, part.of_bias(&layer.bias, &mut scratch.values), part.rows, errors);
+    for (o, &i) in out.iter_mut().zip(part.rows).filter(|&(_, &i)| layer.zero_rows[i]) {
+        *o = layer.bias_error.as_ref().map_or(0.0, |e| e[i]);
     }
 }
 
-/// The error of W1 d + (W1 - W2) y + (b1 - b2), into `out`; `first` and `second` are x and y, needed where weights are uncertain.
-#[allow(clippy::too_many_arguments)]
-#[inline(always)]
+/// The two layers of a pair and the difference of their weights, and the parts of W1 and of W1 - W2.
+#[derive(Debug, Clone, Copy)]
+pub struct Layers<'a> {
+    /// Of f1.
+    pub first: &'a Affine,
+    /// Of f2.
+    pub second: &'a Affine,
+    /// W1 - W2 and b1 - b2.
+    pub difference: &'a Difference,
+    /// Part of W1.
+    pub weight: &'a [f64],
+    /// Part of W1 - W2; not looked at where all of that is zero.
+    pub between: &'a [f64],
+}
+
+/// The error of W1 d + (W1 - W2) y + (b1 - b2), into `out`; x and y are also needed where weights are uncertain.
 pub fn difference_error(
     out: &mut Vec<f64>,
-    (layer1, layer2, difference): (&Affine, &Affine, &Difference),
-    (rows1, first): (&[usize], &Mass),
-    (rows2, second): (&[usize], &Mass),
-    (rowsd, mass): (&[usize], &Mass),
+    layers: Layers<'_>,
+    part: Part<'_>,
+    [x, y, d]: [Entering<'_>; 3],
     columns: usize,
+    scratch: &mut Scratch,
 ) {
-    let terms = rowsd.len() + rows2.len() + 2;
-    let rounding = gamma(terms);
+    let Layers { first, second, difference, weight, between } = layers;
+    let terms = 2 * part.width() + 2;
     out.clear();
-    out.resize(layer1.rows, 0.0);
+    out.resize(part.height(), 0.0);
     let certain = |layer: &Affine| layer.weight_error.is_none() && layer.bias_error.is_none();
-    let settled = rowsd.iter().all(|&i| mass.err[i] == 0.0 && mass.magnitude[i] == 0.0);
-    if settled && difference.zero && difference.bias.iter().all(|&b| b == 0.0) && certain(layer1) && certain(layer2) {
+    if difference.zero && certain(first) && certain(second) && difference.bias.iter().all(|&b| b == 0.0) && d.is_zero()
+    {
         // Equal so far and equal here: d' = 0 exactly.
         return;
     }
-    add_columns(out, &layer1.absolute, rowsd.iter().map(|&i| (i, weighed(mass, i, rounding))));
+    d.weighed(gamma(terms), &mut scratch.values);
+    add_absolute_product(out, weight, &scratch.values);
     if !difference.zero {
         // One more unit: the difference of the weights is rounded.
-        let rounding = gamma(terms + 2);
-        add_columns(
-            out,
-            &difference.absolute,
-            rows2.iter().map(|&i| (i, weighed(second, i, rounding) + 2.0 * U * second.err[i])),
-        );
+        y.weighed(gamma(terms + 2), &mut scratch.values);
+        scratch.values.iter_mut().zip(y.rows).for_each(|(v, &i)| *v += 2.0 * U * y.mass.err[i]);
+        add_absolute_product(out, between, &scratch.values);
     }
-    if let Some(w) = &layer1.weight_error {
-        add_columns(out, w, rows1.iter().map(|&i| (i, first.magnitude[i] + first.err[i])));
-    }
-    if let Some(w) = &layer2.weight_error {
-        add_columns(out, w, rows2.iter().map(|&i| (i, second.magnitude[i] + second.err[i])));
-    }
-    let errors = [layer1.bias_error.as_deref(), layer2.bias_error.as_deref()];
-    finish(out, terms, columns, &difference.bias, errors);
-    for i in (0..out.len()).filter(|&i| layer1.zero_rows[i] && layer2.zero_rows[i]) {
+    scratch.add_uncertain(out, part, first.weight_error.as_deref(), x);
+    scratch.add_uncertain(out, part, second.weight_error.as_deref(), y);
+    let errors = [first.bias_error.as_deref(), second.bias_error.as_deref()];
+    finish(out, terms, columns, part.of_bias(&difference.bias, &mut scratch.values), part.rows, errors);
+    for (o, &i) in out.iter_mut().zip(part.rows).filter(|&(_, &i)| first.zero_rows[i] && second.zero_rows[i]) {
         let biases = errors.iter().flatten().fold(0.0, |sum, e| if e[i] == 0.0 { sum } else { add_up(sum, e[i]) });
         let rounding = U * difference.bias[i].abs();
-        out[i] = if rounding == 0.0 { biases } else { add_up(biases, rounding) };
+        *o = if rounding == 0.0 { biases } else { add_up(biases, rounding) };
     }
 }
 
-/// Adds the bias's rounding and errors, underflow of every product in every column, and the rounding of the error computation itself.
-#[inline(always)]
-fn finish(out: &mut [f64], terms: usize, columns: usize, bias: &[f64], bias_errors: [Option<&[f64]>; 2]) {
+/// Adds the bias's rounding and errors, underflow of every product in every column, and the rounding of the error computation itself. `bias` has the
+/// listed rows, the errors of biases have all.
+fn finish(
+    out: &mut [f64],
+    terms: usize,
+    columns: usize,
+    bias: &[f64],
+    rows: &[usize],
+    bias_errors: [Option<&[f64]>; 2],
+) {
+    for errors in bias_errors.iter().flatten() {
+        out.iter_mut().zip(rows).for_each(|(o, &i)| *o += errors[i]);
+    }
     #[allow(clippy::cast_precision_loss)]
     let underflow = 2.0 * TINY * (terms * (columns + 1)) as f64;
-    for (i, o) in out.iter_mut().enumerate() {
-        // The sum with the bias is rounded once: gamma(k + 2) on the product part covers that part's share, this the bias's own.
-        let mut e = *o + 4.0 * U * bias[i].abs() + underflow;
-        for b in bias_errors.iter().flatten() {
-            e += b[i];
+    round_up(out, bias, underflow, 2 * terms + 16);
+}
+
+vectorised! {
+    /// The sum with the bias is rounded once: gamma(k + 2) on the product part covers that part's share, this the bias's own.
+    fn round_up<'a>(out: &'a mut [f64], bias: &'a [f64], underflow: f64, operations: usize) {
+        for (o, b) in out.iter_mut().zip(bias) {
+            *o = add_up(inflate(*o + 4.0 * U * b.abs() + underflow, operations), 2.0 * TINY);
         }
-        *o = add_up(inflate(e, 2 * terms + 16), 2.0 * TINY);
     }
 }

@@ -75,6 +75,13 @@ impl Columns {
         &self.data[(j * self.rows).min(self.rows * self.count)..self.rows * self.count]
     }
 
+    /// Columns from j on, to write.
+    #[must_use]
+    #[inline(always)]
+    pub fn from_mut(&mut self, j: usize) -> &mut [f64] {
+        &mut self.data[(j * self.rows).min(self.rows * self.count)..self.rows * self.count]
+    }
+
     /// All entries.
     #[must_use]
     #[inline(always)]

@@ -5,7 +5,7 @@
 //! with its own sum over outputs and passes its weight on to the generators in its neuron's row, newest first. No matrix is needed.
 
 use super::columns::Columns;
-use super::reach::Layer;
+use super::layer::Layer;
 use super::relu::Recipe;
 
 /// Reusable buffers for the score.

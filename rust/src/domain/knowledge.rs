@@ -2,9 +2,9 @@
 //!
 //! Knowledge may rest on an assumption (a violation, a phase); then it must never leave the proof that made the assumption.
 
+use super::layer::Layer;
 use super::output::Form;
 use super::phase::{Bounds, exchange};
-use super::reach::Layer;
 use serde::{Deserialize, Serialize};
 
 /// Bounds of one layer.

@@ -24,15 +24,20 @@
 //! Rows of inactive neurons are left out of what enters the next product, and fresh generators, one nonzero each, become columns only there.
 
 pub mod affine;
+pub mod alive;
 pub mod columns;
 pub mod influence;
 pub mod knowledge;
+pub mod layer;
 pub mod output;
 pub mod phase;
+pub mod postactivation;
+pub mod preactivation;
 pub mod reach;
 pub mod relu;
 pub mod sensitivity;
 
+pub use alive::Alive;
 pub use knowledge::{Contradiction, Knowledge};
 pub use output::{Combination, Form, Output};
 pub use reach::{Domain, Reach};

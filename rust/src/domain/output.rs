@@ -5,8 +5,9 @@
 //! box to box.
 
 use super::columns::Columns;
+use super::layer::{Layer, OWN};
 use super::phase::larger;
-use super::reach::{Domain, Layer, OWN};
+use super::reach::Domain;
 use crate::numeric::round::{TINY, add_up, gamma, inflate};
 use serde::{Deserialize, Serialize};
 

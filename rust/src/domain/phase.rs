@@ -1,6 +1,7 @@
 //! Bounds of a layer's neurons, and the phases that follow from them.
 
 use crate::numeric::round::{add_down, add_up, inflate, sub_down, sub_up};
+use crate::numeric::vectorised::vectorised;
 use serde::{Deserialize, Serialize};
 
 /// What is known about a ReLU before it: `-`, `+` or `~` in [VD].
@@ -41,20 +42,10 @@ pub struct Bounds {
 impl Bounds {
     /// centre -+ (radius + err), rounded outward; `sums` are absolute row sums over `columns` generators in plain rounding ([VD], Prop. "output bounds").
     /// On return `sums` is a true upper bound of the sum of the absolute generators.
-    #[inline(always)]
     pub fn set(&mut self, centre: &[f64], sums: &mut [f64], err: &[f64], columns: usize) {
-        let m = centre.len();
-        self.lower.resize(m, 0.0);
-        self.upper.resize(m, 0.0);
-        let (lower, upper, sums, err) = (&mut self.lower[..m], &mut self.upper[..m], &mut sums[..m], &err[..m]);
-        for i in 0..m {
-            // A known value, such as that of a neuron pruned away, stays exact: outward rounding would make it unstable at 0.
-            let known = sums[i] == 0.0 && err[i] == 0.0;
-            sums[i] = if sums[i] == 0.0 { 0.0 } else { inflate(sums[i], columns) };
-            let radius = add_up(sums[i], err[i]);
-            lower[i] = if known { centre[i] } else { sub_down(centre[i], radius) };
-            upper[i] = if known { centre[i] } else { add_up(centre[i], radius) };
-        }
+        self.lower.resize(centre.len(), 0.0);
+        self.upper.resize(centre.len(), 0.0);
+        enclose(&mut self.lower, &mut self.upper, centre, sums, err, columns);
     }
 
     /// The largest absolute value that quantity i can take; not a number if a bound is not.
@@ -71,6 +62,24 @@ impl Bounds {
     }
 }
 
+vectorised! {
+    /// See [`Bounds::set`].
+    fn enclose<'a>(
+        lower: &'a mut [f64], upper: &'a mut [f64], centre: &'a [f64], sums: &'a mut [f64], err: &'a [f64], columns: usize,
+    ) {
+        let m = centre.len();
+        let (lower, upper, sums, err) = (&mut lower[..m], &mut upper[..m], &mut sums[..m], &err[..m]);
+        for i in 0..m {
+            // A known value, such as that of a neuron pruned away, stays exact: outward rounding would make it unstable at 0.
+            let known = sums[i] == 0.0 && err[i] == 0.0;
+            sums[i] = if sums[i] == 0.0 { 0.0 } else { inflate(sums[i], columns) };
+            let radius = add_up(sums[i], err[i]);
+            lower[i] = if known { centre[i] } else { sub_down(centre[i], radius) };
+            upper[i] = if known { centre[i] } else { add_up(centre[i], radius) };
+        }
+    }
+}
+
 /// The larger of two numbers; not a number if one of them is not, unlike `f64::max`, which would pass over it.
 #[inline(always)]
 #[must_use]
@@ -80,17 +89,27 @@ pub fn larger(a: f64, b: f64) -> f64 {
 
 /// The bounds of x, y and d = x - y tell about each other: x = y + d, y = x - d, d = x - y. Every true triple satisfies all of them, so intersecting
 /// is sound; an intersection that rounding would make empty is not taken.
-#[inline(always)]
 pub fn exchange(x: &mut Bounds, y: &mut Bounds, d: &mut Bounds) {
-    let narrow = |b: &mut Bounds, i: usize, lower: f64, upper: f64| {
-        let (lower, upper) = (b.lower[i].max(lower), b.upper[i].min(upper));
-        if lower <= upper {
-            (b.lower[i], b.upper[i]) = (lower, upper);
+    narrow_each(x, y, d);
+}
+
+vectorised! {
+    fn narrow_each<'a>(x: &'a mut Bounds, y: &'a mut Bounds, d: &'a mut Bounds) {
+        let m = x.lower.len();
+        let [(xl, xu), (yl, yu), (dl, du)] = [x, y, d].map(|b| (&mut b.lower[..m], &mut b.upper[..m]));
+        for i in 0..m {
+            narrow(&mut xl[i], &mut xu[i], add_down(yl[i], dl[i]), add_up(yu[i], du[i]));
+            narrow(&mut yl[i], &mut yu[i], sub_down(xl[i], du[i]), sub_up(xu[i], dl[i]));
+            narrow(&mut dl[i], &mut du[i], sub_down(xl[i], yu[i]), sub_up(xu[i], yl[i]));
         }
-    };
-    for i in 0..x.lower.len() {
-        narrow(x, i, add_down(y.lower[i], d.lower[i]), add_up(y.upper[i], d.upper[i]));
-        narrow(y, i, sub_down(x.lower[i], d.upper[i]), sub_up(x.upper[i], d.lower[i]));
-        narrow(d, i, sub_down(x.lower[i], y.upper[i]), sub_up(x.upper[i], y.lower[i]));
     }
+}
+
+/// Intersects bounds with others, unless nothing would be left.
+#[inline(always)]
+fn narrow(lower: &mut f64, upper: &mut f64, other_lower: f64, other_upper: f64) {
+    let (low, high) = (lower.max(other_lower), upper.min(other_upper));
+    let consistent = low <= high;
+    *lower = if consistent { low } else { *lower };
+    *upper = if consistent { high } else { *upper };
 }

@@ -23,6 +23,7 @@
 
 use super::phase::{Bounds, Phase};
 use crate::numeric::round::{TINY, U, inflate, mul_up, sub_up, up};
+use crate::numeric::vectorised::vectorised;
 
 /// How one network passes a layer of ReLUs: X = slope x + fresh (1 + a).
 #[derive(Debug, Clone, Default)]
@@ -37,24 +38,31 @@ pub struct Recipe {
 
 impl Recipe {
     /// Chooses slopes from bounds of the pre-activations.
-    #[inline(always)]
     pub fn set(&mut self, bounds: &Bounds) {
-        self.phase.clear();
-        self.slope.clear();
-        self.fresh.clear();
-        for (&l, &u) in bounds.lower.iter().zip(&bounds.upper) {
-            let phase = Phase::of(l, u);
-            let (slope, fresh) = match phase {
-                Phase::Inactive => (0.0, 0.0),
-                Phase::Active => (1.0, 0.0),
-                Phase::Unstable => {
-                    let slope = (u / (u - l)).clamp(0.0, 1.0);
-                    (slope, up(0.5 * height(slope, l, u)))
-                }
-            };
-            self.phase.push(phase);
-            self.slope.push(slope);
-            self.fresh.push(fresh);
+        let m = bounds.lower.len();
+        self.phase.resize(m, Phase::Inactive);
+        self.slope.resize(m, 0.0);
+        self.fresh.resize(m, 0.0);
+        choose(self, &bounds.lower, &bounds.upper);
+    }
+}
+
+vectorised! {
+    /// See [`Recipe::set`]. What is unstable comes by chance, so everything is computed for every neuron and then selected.
+    fn choose<'a>(recipe: &'a mut Recipe, lower: &'a [f64], upper: &'a [f64]) {
+        let m = lower.len();
+        let (upper, phases) = (&upper[..m], &mut recipe.phase[..m]);
+        let (slopes, fresh) = (&mut recipe.slope[..m], &mut recipe.fresh[..m]);
+        for i in 0..m {
+            let (l, u) = (lower[i], upper[i]);
+            let slope = (u / (u - l)).clamp(0.0, 1.0);
+            let mu = up(0.5 * height(slope, l, u));
+            let (inactive, active) = (u <= 0.0, l >= 0.0);
+            slopes[i] = if inactive { 0.0 } else if active { 1.0 } else { slope };
+            fresh[i] = if inactive || active { 0.0 } else { mu };
+        }
+        for ((phase, &l), &u) in phases.iter_mut().zip(lower).zip(upper) {
+            *phase = Phase::of(l, u);
         }
     }
 }
@@ -170,33 +178,23 @@ fn both_unstable(l: f64, u: f64) -> Row {
 
 impl DifferenceRecipe {
     /// Rows for a whole layer.
-    #[inline(always)]
     pub fn set(&mut self, first: &Recipe, second: &Recipe, d: &Bounds, share_fresh: bool) {
-        for v in [
-            &mut self.keep,
-            &mut self.first,
-            &mut self.second,
-            &mut self.shift,
-            &mut self.k1,
-            &mut self.k2,
-            &mut self.kd,
-        ] {
-            v.clear();
-        }
-        for i in 0..first.phase.len() {
+        let m = first.phase.len();
+        let Self { keep, first: of_x, second: of_y, shift, k1, k2, kd } = self;
+        let columns = [keep, of_x, of_y, shift, k1, k2, kd].map(|v| {
+            v.resize(m, 0.0);
+            &mut v[..m]
+        });
+        let [keep, of_x, of_y, shift, k1, k2, kd] = columns;
+        for i in 0..m {
             let row = difference_row(
                 (first.phase[i], first.slope[i], first.fresh[i]),
                 (second.phase[i], second.slope[i], second.fresh[i]),
                 (d.lower[i], d.upper[i]),
                 share_fresh,
             );
-            self.keep.push(row.keep);
-            self.first.push(row.first);
-            self.second.push(row.second);
-            self.shift.push(row.shift);
-            self.k1.push(row.k1);
-            self.k2.push(row.k2);
-            self.kd.push(row.kd);
+            (keep[i], of_x[i], of_y[i], shift[i]) = (row.keep, row.first, row.second, row.shift);
+            (k1[i], k2[i], kd[i]) = (row.k1, row.k2, row.kd);
         }
     }
 }

@@ -11,9 +11,9 @@
 //! the best, at five times the cost, saves four in a hundred more.
 
 use super::columns::Columns;
+use super::layer::{Layer, OWN};
 use super::output::Row;
 use super::phase::Bounds;
-use super::reach::{Layer, OWN};
 use crate::numeric::kernels::absolute_dot;
 use crate::numeric::vectorised;
 

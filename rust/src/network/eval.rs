@@ -3,7 +3,7 @@
 //! This finds candidates for a counterexample; what counts is decided by an exact replay outside the core.
 
 use super::{Affine, Pair};
-use crate::numeric::kernels::add_columns;
+use crate::numeric::kernels::{add_absolute_product, add_columns};
 use crate::numeric::round::{gamma, inflate};
 use crate::numeric::vectorised;
 
@@ -86,12 +86,12 @@ impl Evaluator {
             // |W| (error + gamma |x|) + gamma |b| + the layer's own errors.
             self.magnitude.clear();
             self.magnitude.extend(layer.bias.iter().map(|b| rounding * b.abs() + f64::MIN_POSITIVE));
-            let columns = self.input.iter().zip(&self.error).map(|(v, e)| e + rounding * v.abs());
-            add_columns(&mut self.magnitude, &layer.absolute, columns.enumerate());
             if let Some(error) = &layer.weight_error {
                 let columns = self.input.iter().zip(&self.error).map(|(v, e)| v.abs() + e);
                 add_columns(&mut self.magnitude, error, columns.enumerate());
             }
+            self.error.iter_mut().zip(&self.input).for_each(|(e, v)| *e += rounding * v.abs());
+            add_absolute_product(&mut self.magnitude, &layer.weight, &self.error);
             if let Some(error) = &layer.bias_error {
                 self.magnitude.iter_mut().zip(error).for_each(|(m, e)| *m += e);
             }

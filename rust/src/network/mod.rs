@@ -21,8 +21,6 @@ pub struct Affine {
     pub columns: usize,
     /// W, column-major (m, n).
     pub weight: Vec<f64>,
-    /// |W|, column-major: error bounds need it once a box.
-    pub absolute: Vec<f64>,
     /// Which rows of W are zero, exactly: there W x is 0 without rounding, as for neurons that were pruned away.
     pub zero_rows: Vec<bool>,
     /// b (m).
@@ -70,7 +68,6 @@ impl Affine {
         Ok(Self {
             rows,
             columns,
-            absolute: weight.iter().map(|w| w.abs()).collect(),
             zero_rows: zero_rows(rows, &weight, weight_error.as_deref()),
             weight,
             bias: bias.to_vec(),
@@ -115,7 +112,6 @@ impl Affine {
         Self {
             rows: m,
             columns: free.len(),
-            absolute: weight.iter().map(|w| w.abs()).collect(),
             zero_rows: zero_rows(m, &weight, weight_error.as_deref()),
             weight,
             bias,

@@ -8,8 +8,6 @@ use crate::error::{Error, same_size};
 pub struct Difference {
     /// W1 - W2, column-major.
     pub weight: Vec<f64>,
-    /// |W1 - W2|.
-    pub absolute: Vec<f64>,
     /// b1 - b2.
     pub bias: Vec<f64>,
     /// Whether W1 = W2 exactly, so that products with the difference can be left out.
@@ -55,7 +53,6 @@ impl Pair {
             .map(|(a, b)| {
                 let weight = subtract(&a.weight, &b.weight);
                 Difference {
-                    absolute: weight.iter().map(|w| w.abs()).collect(),
                     // Subtraction underflows gradually: a zero difference means equal weights.
                     zero: weight.iter().all(|&w| w == 0.0),
                     weight,

@@ -2,6 +2,7 @@
 //!
 //! Views in, caller-owned buffers out, no allocation. The product is faer's, sequential: parallelism lives in the search.
 
+use super::vectorised::vectorised;
 use faer::linalg::matmul::matmul;
 use faer::mat::{MatMut, MatRef};
 use faer::{Accum, Par};
@@ -59,16 +60,28 @@ pub fn transposed_product(
     );
 }
 
-/// sums[i] = sum over columns of |block[i, column]|, plain rounding; `block` is column-major with `sums.len()` rows.
-#[inline(always)]
-pub fn absolute_row_sums(sums: &mut [f64], block: &[f64]) {
-    sums.fill(0.0);
-    if sums.is_empty() {
-        return;
-    }
-    for column in block.chunks_exact(sums.len()) {
-        for (s, g) in sums.iter_mut().zip(column) {
-            *s += g.abs();
+vectorised! {
+    /// sums\[i\] = or += sum over columns of |block\[i, column\]|, plain rounding; `block` is column-major with `sums.len()` rows.
+    pub fn absolute_row_sums<'a>(sums: &'a mut [f64], block: &'a [f64], into: Into) {
+        let m = sums.len();
+        if into == Into::Replace {
+            sums.fill(0.0);
+        }
+        if m == 0 {
+            return;
+        }
+        // Four columns a pass, as in `add_columns`.
+        let mut wide = block.chunks_exact(4 * m);
+        for columns in &mut wide {
+            let (a, rest) = columns.split_at(m);
+            let (b, rest) = rest.split_at(m);
+            let (c, d) = rest.split_at(m);
+            for i in 0..m {
+                sums[i] += (a[i].abs() + b[i].abs()) + (c[i].abs() + d[i].abs());
+            }
+        }
+        for column in wide.remainder().chunks_exact(m) {
+            sums.iter_mut().zip(column).for_each(|(s, g)| *s += g.abs());
         }
     }
 }
@@ -109,11 +122,105 @@ pub fn add_columns(out: &mut [f64], matrix: &[f64], columns: impl IntoIterator<I
     }
 }
 
-/// Copies the listed columns of a column-major matrix with m rows into `packed`.
-#[inline(always)]
-pub fn pack_columns(packed: &mut Vec<f64>, matrix: &[f64], m: usize, columns: &[usize]) {
+vectorised! {
+    /// out (m) += matrix * x; `matrix` is column-major with as many columns as there are x.
+    pub fn add_product<'a>(out: &'a mut [f64], matrix: &'a [f64], x: &'a [f64]) {
+        add_columns(out, matrix, x.iter().copied().enumerate());
+    }
+}
+
+vectorised! {
+    /// out (m) += |matrix| * x; `matrix` is column-major with as many columns as there are x.
+    pub fn add_absolute_product<'a>(out: &'a mut [f64], matrix: &'a [f64], x: &'a [f64]) {
+        let m = out.len();
+        if m == 0 {
+            return;
+        }
+        let (mut wide, mut factors) = (matrix.chunks_exact(4 * m), x.chunks_exact(4));
+        for (columns, x) in (&mut wide).zip(&mut factors) {
+            let (a, rest) = columns.split_at(m);
+            let (b, rest) = rest.split_at(m);
+            let (c, d) = rest.split_at(m);
+            for i in 0..m {
+                out[i] += (a[i].abs() * x[0] + b[i].abs() * x[1]) + (c[i].abs() * x[2] + d[i].abs() * x[3]);
+            }
+        }
+        for (column, x) in wide.remainder().chunks_exact(m).zip(factors.remainder()) {
+            out.iter_mut().zip(column).for_each(|(o, w)| *o += w.abs() * x);
+        }
+    }
+}
+
+vectorised! {
+    /// out (k, n) = factor * form on k of the rows of `form` (m, n), or on all of them.
+    pub fn scale_rows<'a>(out: &'a mut [f64], form: &'a [f64], m: usize, rows: &'a [usize], factors: &'a [f64]) {
+        let k = rows.len();
+        if k == 0 {
+            return;
+        }
+        if k == m {
+            for (out, column) in out.chunks_exact_mut(k).zip(form.chunks_exact(m)) {
+                out.iter_mut().zip(column.iter().zip(factors)).for_each(|(o, (g, factor))| *o = factor * g);
+            }
+            return;
+        }
+        let factors = &factors[..k];
+        let (mut wide, mut columns) = (out.chunks_exact_mut(4 * k), form.chunks_exact(4 * m));
+        for (out, columns) in (&mut wide).zip(&mut columns) {
+            let (out0, rest) = out.split_at_mut(k);
+            let (out1, rest) = rest.split_at_mut(k);
+            let (out2, out3) = rest.split_at_mut(k);
+            let [a, b, c, d] = [0, 1, 2, 3].map(|j| &columns[j * m..][..m]);
+            for (j, (&i, factor)) in rows.iter().zip(factors).enumerate() {
+                out0[j] = factor * a[i];
+                out1[j] = factor * b[i];
+                out2[j] = factor * c[i];
+                out3[j] = factor * d[i];
+            }
+        }
+        for (out, column) in wide.into_remainder().chunks_exact_mut(k).zip(columns.remainder().chunks_exact(m)) {
+            for ((o, &i), factor) in out.iter_mut().zip(rows).zip(factors) {
+                *o = factor * column[i];
+            }
+        }
+    }
+}
+
+vectorised! {
+    /// One column of `out` for every (column of `matrix`, factor): their product. Both have m rows.
+    pub fn scale_columns<'a>(out: &'a mut [f64], matrix: &'a [f64], m: usize, list: &'a [(usize, f64)]) {
+        if m == 0 {
+            return;
+        }
+        for (out, &(j, factor)) in out.chunks_exact_mut(m).zip(list) {
+            out.iter_mut().zip(&matrix[j * m..(j + 1) * m]).for_each(|(o, w)| *o = w * factor);
+        }
+    }
+}
+
+vectorised! {
+    /// One column of `out` for every (column, factor, other factor): the sum of this column of `a` and of `b`, each times its factor. All have m rows.
+    pub fn combine_columns<'a>(out: &'a mut [f64], a: &'a [f64], b: &'a [f64], m: usize, list: &'a [(usize, f64, f64)]) {
+        if m == 0 {
+            return;
+        }
+        for (out, &(j, factor, other)) in out.chunks_exact_mut(m).zip(list) {
+            let place = j * m..(j + 1) * m;
+            for (o, (a, b)) in out.iter_mut().zip(a[place.clone()].iter().zip(&b[place])) {
+                *o = a * factor + b * other;
+            }
+        }
+    }
+}
+
+/// Copies the listed rows of the listed columns of a column-major matrix with m rows; `None` stands for all rows.
+pub fn gather(packed: &mut Vec<f64>, matrix: &[f64], m: usize, rows: Option<&[usize]>, columns: &[usize]) {
     packed.clear();
     for &j in columns {
-        packed.extend_from_slice(&matrix[j * m..(j + 1) * m]);
+        let column = &matrix[j * m..(j + 1) * m];
+        match rows {
+            None => packed.extend_from_slice(column),
+            Some(rows) => packed.extend(rows.iter().map(|&i| column[i])),
+        }
     }
 }

@@ -27,3 +27,30 @@ impl<T: Task> WithSimd for Dispatched<T> {
 pub fn run<T: Task>(task: T) -> T::Output {
     Arch::new().dispatch(Dispatched(task))
 }
+
+/// Declares a function whose body is compiled for each instruction set and picked at run time.
+///
+/// A kernel that is declared so exists once for each instruction set, however many call it: what a box needs then fits the instruction cache, where the
+/// whole propagation as one such computation did not.
+macro_rules! vectorised {
+    ($(#[$meta:meta])* $visibility:vis fn $name:ident<$life:lifetime>($($argument:ident: $type:ty),* $(,)?) $body:block) => {
+        $(#[$meta])*
+        $visibility fn $name<$life>($($argument: $type),*) {
+            struct Work<$life> {
+                $($argument: $type),*
+            }
+            impl<$life> $crate::numeric::vectorised::Task for Work<$life> {
+                type Output = ();
+
+                #[inline(always)]
+                fn run(self) {
+                    let Self { $($argument),* } = self;
+                    $body
+                }
+            }
+            $crate::numeric::vectorised::run(Work { $($argument),* });
+        }
+    };
+}
+
+pub(crate) use vectorised;

@@ -7,7 +7,7 @@ use super::attempt::{Attempt, Outcome, output_of};
 use super::effort::Part;
 use super::split::Plan;
 use super::worker::Context;
-use crate::domain::reach::Layer;
+use crate::domain::layer::Layer;
 use crate::domain::{Combination, Output};
 use crate::lp::{Answer, LinearProgram, Multipliers, RegionRow, certified, program};
 

@@ -22,7 +22,7 @@ use crate::lp::certified::Scratch;
 use crate::numeric::log::exp_below;
 use crate::numeric::round::add_down;
 use crate::property::Obligation;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 /// One in so many operations goes into the search for counterexamples, counted rather than timed so that runs repeat.
 const ATTACK: u64 = 32;
@@ -94,7 +94,11 @@ impl<'a> Attempt<'a> {
         }
         let reached = match &node.focus {
             Some(known) => self.reach.propagate_within(pair, known).map(drop),
-            None => self.reach.propagate(pair, &node.lower, &node.upper).map(drop).ok_or(Failure::Overflow),
+            None => self
+                .reach
+                .propagate_alive(pair, &node.lower, &node.upper, node.alive.as_deref())
+                .map(drop)
+                .ok_or(Failure::Overflow),
         };
         match reached {
             Ok(()) => {}
@@ -146,14 +150,23 @@ impl<'a> Attempt<'a> {
         let contract = self.worth_contracting(&node);
         if contract && (node.focus.is_some() || rows.is_empty() || self.bounds_know_constraints()) {
             // Stronger than programs over the outputs alone, and needs no solver.
-            return self.contract(node, true);
+            return self.contract(node, !self.reach.narrowed());
         }
         self.enter(Part::Splitting);
         let plan = self.plan(&node, &worst);
+        if self.hands_down(&node) {
+            node.alive = Some(Arc::new(self.reach.alive(pair)));
+        }
         if settings.lp && (!property.guards.is_empty() || !rows.is_empty()) {
             return Outcome::Ask(Box::new(self.ask(node, rows, plan)));
         }
-        if contract { self.contract(node, true) } else { Outcome::Split(node, plan) }
+        if contract { self.contract(node, !self.reach.narrowed()) } else { Outcome::Split(node, plan) }
+    }
+
+    /// Whether children are told which neurons are inactive here: not what rests on an assumption; and the published algorithm and the auditor of
+    /// certificates bound every box by itself, and may find less.
+    fn hands_down(&self, node: &Node) -> bool {
+        node.focus.is_none() && self.context.settings.domain == Domain::Shared && !self.context.record.on()
     }
 
     /// From now on time belongs to `part`.

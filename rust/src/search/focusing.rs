@@ -170,6 +170,7 @@ impl Attempt<'_> {
             open: node.open.clone(),
             inherited: node.inherited.clone(),
             focus: Some(Arc::new(known)),
+            alive: None,
             warm: left.warm.clone(),
         })
     }

@@ -1,7 +1,7 @@
 //! A node of the search tree: a sub-box as two short vectors, and what is known there.
 
 use crate::bound::Warm;
-use crate::domain::Knowledge;
+use crate::domain::{Alive, Knowledge};
 use crate::lp::Multipliers;
 use crate::property::Open;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,9 @@ pub struct Node {
     /// Multipliers that served the parent; [`super::saved`] writes them once for all that share them.
     #[serde(skip)]
     pub inherited: Option<Inherited>,
+    /// Hidden neurons that may be nonzero on the parent; the others need not be computed here. Found anew after a stop.
+    #[serde(skip)]
+    pub alive: Option<Arc<Alive>>,
     /// Bounds under the assumption that the one open obligation is violated.
     pub focus: Option<Arc<Knowledge>>,
     /// Multipliers to start from on a node with a focus; a hint, which is not saved.
@@ -51,6 +54,7 @@ impl Node {
             label: 0,
             open,
             inherited: None,
+            alive: None,
             focus: None,
             warm: None,
         }
@@ -71,6 +75,7 @@ impl Node {
             + 16
             + multipliers
             + focus
+            + self.alive.as_ref().map_or(0, |a| a.bytes() / 2)
             + self.warm.as_ref().map_or(0, |w| w.bytes() / 2)
     }
 }

@@ -300,7 +300,7 @@ impl Shared {
 
     /// A box that is undecided and cannot be split: where it lies is kept as long as there is memory.
     pub fn strand(&self, node: Node) {
-        let node = Node { inherited: None, focus: None, warm: None, ..node };
+        let node = Node { inherited: None, alive: None, focus: None, warm: None, ..node };
         let bytes = node.bytes();
         if self.hold(bytes) {
             self.release(bytes);

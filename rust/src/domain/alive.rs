@@ -1,0 +1,57 @@
+//! Which hidden neurons may be nonzero somewhere in a box, in either network.
+//!
+//! The others are inactive in both: there x <= 0 and y <= 0 on the whole box, so on every part of it as well, whatever a propagation of the part finds.
+//! Their rows of W1 and W2 need not be multiplied on any part, nor their columns in the layer behind them. A set of bits is all that a node of the search
+//! carries for it; the smaller matrices are gathered when a box is propagated, into the worker's buffers.
+
+use crate::network::Pair;
+
+const BITS: usize = u64::BITS as usize;
+
+/// A set of neurons; each layer begins at a word of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alive {
+    words: Box<[u64]>,
+}
+
+fn words(neurons: usize) -> usize {
+    neurons.div_ceil(BITS)
+}
+
+/// The width of every hidden layer.
+fn hidden(pair: &Pair) -> impl Iterator<Item = usize> + '_ {
+    pair.first[..pair.depth() - 1].iter().map(|layer| layer.rows)
+}
+
+impl Alive {
+    /// These neurons of every hidden layer.
+    pub fn of<'a>(pair: &Pair, layers: impl IntoIterator<Item = &'a [usize]>) -> Self {
+        let mut set = vec![0; hidden(pair).map(words).sum()];
+        let mut from = 0;
+        for (neurons, width) in layers.into_iter().zip(hidden(pair)) {
+            for &i in neurons {
+                set[from + i / BITS] |= 1 << (i % BITS);
+            }
+            from += words(width);
+        }
+        Self { words: set.into() }
+    }
+
+    /// The neurons of a layer, in order, appended to a list.
+    pub fn list(&self, pair: &Pair, layer: usize, neurons: &mut Vec<usize>) {
+        let from: usize = hidden(pair).take(layer).map(words).sum();
+        for (k, &word) in self.words[from..from + words(pair.first[layer].rows)].iter().enumerate() {
+            let mut rest = word;
+            while rest != 0 {
+                neurons.push(k * BITS + rest.trailing_zeros() as usize);
+                rest &= rest - 1;
+            }
+        }
+    }
+
+    /// Bytes this set holds.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        8 * self.words.len() + 32
+    }
+}

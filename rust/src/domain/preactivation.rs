@@ -1,0 +1,259 @@
+//! The forms of a layer before ReLU: from the box, or from what the layer before it lets through; and their bounds.
+//!
+//! Letters as in [`super`]: m rows asked for, k rows that enter. Parts of the matrices are gathered once a layer and serve products, fresh generators and
+//! errors alike.
+
+use super::affine::{self, Entering, Layers, Mass, Part};
+use super::columns::Columns;
+use super::layer::{After, Layer, OWN};
+use super::phase::Bounds;
+use crate::network::Pair;
+use crate::numeric::kernels::{Into, absolute_row_sums, add_product, combine_columns, product, scale_columns};
+use crate::numeric::round::{add_up, gamma, inflate, sub_down, sub_up};
+
+/// Buffers for one layer at a time.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    first: Vec<f64>,
+    second: Vec<f64>,
+    between: Vec<f64>,
+    bias: Vec<f64>,
+    scaled: Vec<(usize, f64)>,
+    combined: Vec<(usize, f64, f64)>,
+    scratch: affine::Scratch,
+}
+
+/// A box as a form: its centre, its radii, and its magnitude without an error.
+#[derive(Debug, Default)]
+pub struct Input {
+    /// Per input.
+    pub centre: Vec<f64>,
+    /// Rounded up: |x - centre| <= radius.
+    pub radius: Vec<f64>,
+    mass: Mass,
+    zero: Mass,
+    all: Vec<usize>,
+}
+
+impl Input {
+    /// Encloses lower <= x <= upper.
+    pub fn set(&mut self, lower: &[f64], upper: &[f64]) {
+        self.centre.clear();
+        self.radius.clear();
+        self.mass.clear(lower.len());
+        self.zero.clear(lower.len());
+        self.all.clear();
+        self.all.extend(0..lower.len());
+        for (i, (&l, &u)) in lower.iter().zip(upper).enumerate() {
+            let c = l + 0.5 * (u - l);
+            let r = sub_up(u, c).max(sub_up(c, l)).max(0.0);
+            self.centre.push(c);
+            self.radius.push(r);
+            self.mass.magnitude[i] = add_up(c.abs(), r);
+        }
+    }
+}
+
+impl Layer {
+    /// The first layer: x = W centre + b, and one generator W[:, i] * radius_i per input; the inputs are equal, so d = (W1 - W2) x + b1 - b2. Returns the
+    /// number of operations.
+    pub(super) fn enter(&mut self, pair: &Pair, input: &Input, difference: bool, buffers: &mut Buffers) -> usize {
+        let (layer1, layer2, between) = (&pair.first[0], &pair.second[0], &pair.difference[0]);
+        let part = Part { of: layer1.rows, rows: &self.neurons, columns: &input.all };
+        let (inputs, scratch) = (input.centre.len(), &mut buffers.scratch);
+        let x = Entering { mass: &input.mass, rows: &input.all };
+        buffers.scaled.clear();
+        buffers.scaled.extend(input.radius.iter().copied().enumerate());
+        let first = part.of(&layer1.weight, &mut buffers.first);
+        let mut write = |out: &mut Columns, weight: &[f64], bias: &[f64]| {
+            let m = part.height();
+            out.reshape(m, 1 + inputs);
+            let (centre, generators) = out.all_mut().split_at_mut(m);
+            centre.copy_from_slice(part.of_bias(bias, &mut buffers.bias));
+            add_product(centre, weight, &input.centre);
+            scale_columns(generators, weight, m, &buffers.scaled);
+        };
+        write(&mut self.z1, first, &layer1.bias);
+        affine::error(&mut self.mass1.err, layer1, (part, first), x, inputs, scratch);
+        let second = part.of(&layer2.weight, &mut buffers.second);
+        write(&mut self.z2, second, &layer2.bias);
+        affine::error(&mut self.mass2.err, layer2, (part, second), x, inputs, scratch);
+        self.source.clear();
+        self.place.clear();
+        self.dq.reshape(part.height(), 0);
+        if difference {
+            let weight = part.of(&between.weight, &mut buffers.between);
+            write(&mut self.dp, weight, &between.bias);
+            let layers = Layers { first: layer1, second: layer2, difference: between, weight: first, between: weight };
+            let d = Entering { mass: &input.zero, rows: &input.all };
+            affine::difference_error(&mut self.massd.err, layers, part, [x, x, d], inputs, scratch);
+        }
+        // The centre's product, and one scaling per generator.
+        (if difference { 3 } else { 2 }) * 3 * part.height() * inputs
+    }
+
+    /// A layer behind another. Returns the number of operations.
+    pub(super) fn follow(
+        &mut self,
+        from: &Self,
+        pair: &Pair,
+        l: usize,
+        difference: bool,
+        buffers: &mut Buffers,
+    ) -> usize {
+        let (layer1, layer2, between) = (&pair.first[l], &pair.second[l], &pair.difference[l]);
+        let after = &from.after;
+        let part = Part { of: layer1.rows, rows: &self.neurons, columns: &after.neurons };
+        let (m, k) = (part.height(), part.width());
+        let first = part.of(&layer1.weight, &mut buffers.first);
+        let second = part.of(&layer2.weight, &mut buffers.second);
+        let entering = |mass| Entering { mass, rows: &after.rows };
+        let (x, y) = (entering(&after.mass1), entering(&after.mass2));
+        let scratch = &mut buffers.scratch;
+
+        transform(&mut self.z1, first, (m, k), &after.first, &after.fresh1);
+        affine::error(&mut self.mass1.err, layer1, (part, first), x, self.z1.len(), scratch);
+        transform(&mut self.z2, second, (m, k), &after.second, &after.fresh2);
+        affine::error(&mut self.mass2.err, layer2, (part, second), y, self.z2.len(), scratch);
+        let mut flops = 2 * k * (after.first.len() + after.second.len()) + after.fresh1.len() + after.fresh2.len();
+        if difference {
+            let weight = if between.zero { &[] } else { part.of(&between.weight, &mut buffers.between) };
+            common(&mut self.dp, from, (first, weight), (m, k), &mut buffers.combined);
+            rest((&mut self.dq, &mut self.source, &mut self.place), from, first, (m, k), &mut buffers.scaled);
+            let layers = Layers { first: layer1, second: layer2, difference: between, weight: first, between: weight };
+            let columns = self.dp.len() + self.dq.len();
+            let entering = [x, y, entering(&after.massd)];
+            affine::difference_error(&mut self.massd.err, layers, part, entering, columns, scratch);
+            flops += 2 * k * (after.common.len() + after.rest.len());
+            flops += if between.zero { 0 } else { 2 * k * after.second.len() };
+            flops += 3 * after.fresh2.len() + (self.dq.len() - after.rest.len());
+        }
+        // Centres get their bias last.
+        let mut shift = |out: &mut Columns, bias: &[f64]| {
+            let bias = part.of_bias(bias, &mut buffers.bias);
+            out.column_mut(0).iter_mut().zip(bias).for_each(|(c, b)| *c += b);
+        };
+        shift(&mut self.z1, &layer1.bias);
+        shift(&mut self.z2, &layer2.bias);
+        if difference {
+            shift(&mut self.dp, &between.bias);
+        }
+        m * flops
+    }
+
+    /// Bounds of x, y and d; without a zonotope of the difference, those of d from x and y.
+    pub(super) fn bound(&mut self, difference: bool) {
+        bound(&mut self.x, &mut self.mass1, &self.z1, &[]);
+        bound(&mut self.y, &mut self.mass2, &self.z2, &[]);
+        if difference {
+            bound(&mut self.d, &mut self.massd, &self.dp, self.dq.all());
+        } else {
+            self.d.lower.clear();
+            self.d.upper.clear();
+            self.d.lower.extend(self.x.lower.iter().zip(&self.y.upper).map(|(x, y)| sub_down(*x, *y)));
+            self.d.upper.extend(self.x.upper.iter().zip(&self.y.lower).map(|(x, y)| sub_up(*x, *y)));
+        }
+    }
+
+    /// z1 - z2 as the difference of the outputs.
+    pub(super) fn difference_of_outputs(&mut self, inputs: usize) {
+        let m = self.z1.rows();
+        self.dp.reshape(m, self.z2.len());
+        for j in 0..self.z2.len() {
+            let y = self.z2.column(j);
+            if j <= inputs {
+                let x = self.z1.column(j);
+                self.dp.column_mut(j).iter_mut().zip(x.iter().zip(y)).for_each(|(o, (a, b))| *o = a - b);
+            } else {
+                self.dp.column_mut(j).iter_mut().zip(y).for_each(|(o, b)| *o = -b);
+            }
+        }
+        let p1 = self.z1.len() - 1 - inputs;
+        self.dq.reshape(m, p1);
+        self.dq.all_mut().copy_from_slice(self.z1.from(1 + inputs));
+        self.source.clear();
+        self.source.extend((0..p1).map(|a| u32::try_from(a).unwrap_or(OWN - 1)));
+        self.place.clone_from(&self.source);
+        self.massd.clear(m);
+        for i in 0..m {
+            // One subtraction per entry.
+            let rounding = gamma(2)
+                * (self.mass1.magnitude[i]
+                    + self.mass2.magnitude[i]
+                    + self.z1.column(0)[i].abs()
+                    + self.z2.column(0)[i].abs());
+            self.massd.err[i] = add_up(add_up(self.mass1.err[i], self.mass2.err[i]), inflate(rounding, 8));
+        }
+        bound(&mut self.d, &mut self.massd, &self.dp, self.dq.all());
+    }
+}
+
+/// W form, and a column for each fresh generator.
+fn transform(out: &mut Columns, weight: &[f64], (m, k): (usize, usize), form: &Columns, fresh: &[(usize, f64)]) {
+    out.reshape(m, form.len() + fresh.len());
+    product(out.all_mut(), weight, form.all(), (m, k, form.len()), Into::Replace);
+    scale_columns(out.from_mut(form.len()), weight, m, fresh);
+}
+
+/// The difference over the columns of z2: W1 dp + (W1 - W2) z2, where f2's fresh generators are columns of their own. Without `between`, W1 = W2.
+fn common(
+    out: &mut Columns,
+    from: &Layer,
+    (weight, between): (&[f64], &[f64]),
+    (m, k): (usize, usize),
+    list: &mut Vec<(usize, f64, f64)>,
+) {
+    let (After { rows, second, common, fresh2, .. }, k2) = (&from.after, &from.reciped.k2);
+    let old = common.len();
+    out.reshape(m, old + fresh2.len());
+    product(out.all_mut(), weight, common.all(), (m, k, old), Into::Replace);
+    let equal = between.is_empty();
+    if !equal {
+        product(out.all_mut(), between, second.all(), (m, k, old), Into::Add);
+    }
+    list.clear();
+    list.extend(fresh2.iter().map(|&(j, mu)| (j, k2[rows[j]], if equal { 0.0 } else { mu })));
+    combine_columns(out.from_mut(old), weight, if equal { weight } else { between }, m, list);
+}
+
+/// The difference over the generators in `source`: W1 dq, then f1's fresh generators that it uses and its own; brings `source` and `place` up to date.
+fn rest(
+    (out, source, place): (&mut Columns, &mut Vec<u32>, &mut Vec<u32>),
+    from: &Layer,
+    weight: &[f64],
+    (m, k): (usize, usize),
+    list: &mut Vec<(usize, f64)>,
+) {
+    let After { rows, rest, fresh1, .. } = &from.after;
+    let (k1, kd) = (&from.reciped.k1, &from.reciped.kd);
+    let old = rest.len();
+    source.clone_from(&from.source);
+    place.clone_from(&from.place);
+    list.clear();
+    for &(j, _) in fresh1 {
+        let factor = k1[rows[j]];
+        if factor == 0.0 {
+            place.push(OWN);
+        } else {
+            source.push(u32::try_from(place.len()).unwrap_or(OWN - 1));
+            place.push(u32::try_from(old + list.len()).unwrap_or(OWN - 1));
+            list.push((j, factor));
+        }
+    }
+    for (j, &i) in rows.iter().enumerate().filter(|&(_, &i)| kd[i] != 0.0) {
+        source.push(OWN);
+        list.push((j, kd[i]));
+    }
+    out.reshape(m, old + list.len());
+    product(out.all_mut(), weight, rest.all(), (m, k, old), Into::Replace);
+    scale_columns(out.from_mut(old), weight, m, list);
+}
+
+/// Bounds from the centre, the generators behind it, and `more` of them.
+fn bound(bounds: &mut Bounds, mass: &mut Mass, form: &Columns, more: &[f64]) {
+    mass.magnitude.resize(form.rows(), 0.0);
+    absolute_row_sums(&mut mass.magnitude, form.from(1), Into::Replace);
+    absolute_row_sums(&mut mass.magnitude, more, Into::Add);
+    let columns = form.len() + more.len() / form.rows().max(1);
+    bounds.set(form.column(0), &mut mass.magnitude, &mass.err, columns);
+}
