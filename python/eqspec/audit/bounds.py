@@ -1,115 +1,180 @@
 """Everything that bounds a quantity on boxes: propagation, and facts added up with multipliers.
 
-Quantities are numbered: the n inputs, then per layer x, y and d of every neuron, the outputs being the last layer. What
-is known of them are bounds low, high (Q, B), which propagation takes up and returns improved.
+Two networks run in step: x in f1, y in f2 and d = x - y of every neuron. Quantities are numbered: the n inputs, then
+per layer all x, all y, all d, the last layer being the rows of the claim. What is known of them are bounds low, high
+(Q, B), which propagation takes up and returns improved.
+
+Through ReLU: relu(x) - k x lies in [0, 2 h] for any slope k, which defines a generator: X = k x + h + h g. D is X or -Y
+where the other is off, else d + (X - x) - (Y - y), or, where both may be on or off, between min(0, d) and max(0, d).
 
 On one box the forms obey facts F >= 0 (or = 0), and for any multipliers M >= 0 (any sign where F = 0)
-h >= h - M F, a form again, whose lower bound bounds h. Numbered, per layer before a ReLU, of m each: X, Y, X - x,
-Y - y, D - (chord of min(0, d)), what x, y and d exceed their lower bounds by, what they are below their upper bounds
-by, and X - Y - D = 0; then f1 - f2 - (f1 - f2) = 0; then, if an obligation is assumed to fail, its guard's rows and its
-violation; then b - A x of the region. Of an exact confidence the rows z_k - z_l - t >= 0 hold with more than that: with
-weights lam their sum is at least |lam| times the entropy of lam / |lam|.
+h >= h - M F, a form again, whose lower bound bounds h. They are numbered as `Reached.facts` lists them. Of an exact
+confidence the rows z_k - z_l - t >= 0 hold with more than that: with weights lam their sum is at least |lam| times the
+entropy of lam / |lam|.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
-from .claim import Guard, Obligation, Region
-from .forms import Form, Pair, affine, below, chord, exchange, join, product, relu
-from .rounding import MORE, Array, Refused, U, gamma, ln, up
+from .claim import Obligation, Region, Rows
+from .forms import Form, box, combine, fresh, join, product
+from .rounding import MORE, Array, Refused, U, float_above, ln, sum_up, up
+
+
+class Pair:
+    """Two networks in step, given as layers (2, m, n + 1): what is exact and what is missing, the constants last.
+
+    Per layer of m neurons, x, y and d (3 m) are floats times those of the layer before, plus constants, all maybe off.
+    """
+
+    def __init__(self, first: list[Array], second: list[Array], rows: tuple[Rows, Rows]) -> None:
+        depth = max(len(first), len(second))
+        chains = [_deepen(layers, depth) for layers in (first, second)]
+        for chain, part in zip(chains, rows, strict=True):
+            chain[-1] = np.stack([sum(_times(c, chain[-1][:, o]) for o, c in row.items()) for row in part], axis=1)
+        self.inputs, self.outputs = first[0].shape[2] - 1, first[-1].shape[1]
+        self.widths = [max(a.shape[1], b.shape[1]) for a, b in zip(*chains, strict=True)]
+        self.layers = []
+        for before, width, *layers in zip([0, *self.widths], self.widths, *chains, strict=False):
+            a, b = (_padded(layer, width, before or self.inputs) for layer in layers)
+            near, off = zip(*(_floats(*one) for one in (a, b, np.stack([a[0] - b[0], a[1] + b[1]]))), strict=True)
+            self.layers.append((*_step(near, not before), *_step(off, not before)))
+
+
+def _times(factor: Fraction, values: Array) -> Array:
+    return np.asarray(values * np.array([[factor], [abs(factor)]]))
+
+
+def _deepen(layers: list[Array], depth: int) -> list[Array]:
+    """Identity layers after the last ReLU, where no value is negative; before them relu(y) - relu(-y) = y."""
+    if len(layers) == 1 and depth > 1:
+        minus, one = np.array([[[-1]], [[1]]]), _same(layers[0].shape[1])
+        layers = [
+            np.concatenate([layers[0], minus * layers[0]], axis=1),
+            np.concatenate([one[..., :-1], minus * one], 2),
+        ]
+    return [*layers[:-1], *[_same(layers[-1].shape[2] - 1)] * (depth - len(layers)), layers[-1]]
+
+
+def _same(width: int) -> Array:
+    """A layer that changes nothing."""
+    exact = np.eye(width, width + 1, dtype=int)
+    return np.stack([exact, 0 * exact]).astype(object)
+
+
+def _padded(layer: Array, rows: int, columns: int) -> Array:
+    """Zero rows, whose outputs nothing reads, and the zero columns that read them."""
+    made = np.full((2, rows, columns + 1), 0, object)
+    made[:, : layer.shape[1], : layer.shape[2] - 1], made[:, : layer.shape[1], -1] = layer[..., :-1], layer[..., -1]
+    return made
+
+
+def _floats(exact: Array, missing: Array) -> tuple[Array, Array]:
+    """The nearest floats, and by how much each of them is off."""
+    near = exact.astype(np.float64)
+    off = np.zeros(near.shape)
+    for i, j in zip(*np.nonzero((exact != near) | (missing != 0)), strict=True):
+        off[i, j] = float_above(abs(Fraction(near[i, j]) - exact[i, j]) + missing[i, j])
+    if not (np.isfinite(near).all() and np.isfinite(off).all()):
+        raise Refused("weights leave the range of floats")
+    return near, off
+
+
+def _step(layers: Sequence[Array], inputs: bool) -> tuple[Array, Array]:
+    """x' = W1 x + b1, y' = W2 y + b2, d' = W1 d + (W1 - W2) y + b1 - b2; inputs are the same for both."""
+    (w1, b1), (w2, b2), (change, shift) = ((w[:, :-1], w[:, -1:]) for w in layers)
+    none = np.zeros(w1.shape)
+    table = [[w1], [w2], [change]] if inputs else [[w1, none, none], [none, w2, none], [none, change, w1]]
+    return np.block(table), np.concatenate([b1, b2, shift])
 
 
 class Reached:
     """Boxes low, high (Q, B), propagated: bounds of all quantities, and which boxes (B,) hold nothing."""
 
     def __init__(self, pair: Pair, low: Array, high: Array) -> None:
-        self.low, self.high, n = low.copy(), high.copy(), pair.inputs
-        centre = low[:n] + 0.5 * (high[:n] - low[:n])
-        free = np.flatnonzero((high[:n] > low[:n]).any(axis=1))
-        z = np.zeros((*centre.shape, 1 + len(free)))
-        z[:, :, 0] = centre
-        z[free, :, 1 + np.arange(len(free))] = up(np.maximum(up(high[:n] - centre), up(centre - low[:n])))[free]
-        self.inputs = Form(z, np.zeros(centre.shape))
-        forms = (self.inputs, self.inputs, Form(np.zeros_like(z), np.zeros(centre.shape)))
-        self.before: list[tuple[Form, Form, Form]] = []
-        self.after: list[tuple[Form, Form, Form]] = []
+        self.low, self.high, n, boxes = low.copy(), high.copy(), pair.inputs, low.shape[1]
+        self.inputs = form = box(low[:n], high[:n])
+        self.before: list[Form] = []
+        self.after: list[Form] = []
         self.parts: list[slice] = []
-        for w1, w2, m in zip(pair.first, pair.second, pair.widths, strict=True):
-            forms = affine(w1, w2, *forms)
-            part = slice(n, n := n + 3 * m)
-            found = np.array([form.bounds() for form in forms])
-            shape = found[:, 0].shape
-            least = np.maximum(low[part].reshape(shape), found[:, 0])
-            least, most = exchange(least, np.minimum(high[part].reshape(shape), found[:, 1]))
-            self.low[part], self.high[part] = least.reshape(3 * m, -1), most.reshape(3 * m, -1)
-            self.parts.append(part)
-            self.before = [*self.before, forms] if low.shape[1] == 1 else [forms]
-            if n < len(low):
-                forms = relu(forms, least, most)
-                self.after = [*self.after, forms] if low.shape[1] == 1 else []
-        self.outputs = join(forms)
-        gamma(self.outputs.z.shape[2])  # or there are too many to sum up
+        for m, (weight, bias, off, lost) in zip(pair.widths, pair.layers, strict=True):
+            form = product(weight, form, bias, off, lost)
+            self.parts.append(part := slice(n, n := n + 3 * m))
+            others = combine(np.broadcast_to(OTHERS, (3, 3, m, boxes)), form, np.zeros((3, m, boxes)))
+            found, again, known = form.bounds(), others.bounds(), (self.low[part], self.high[part])
+            least = np.maximum(np.maximum(found[0], again[0]), known[0]).reshape(3, m, boxes)
+            most = np.minimum(np.minimum(found[1], again[1]), known[1]).reshape(3, m, boxes)
+            least, most = exchange(least, most)
+            self.low[part], self.high[part] = least.reshape(-1, boxes), most.reshape(-1, boxes)
+            self.before.append(form)
+            form = relu(form, least, most) if n < len(low) else form
+            self.after.append(form)
         self.empty = np.asarray((self.low > self.high).any(axis=0))
 
-    def most(self, rows: Array, constants: Array) -> Array:
-        """Upper bounds (N, B) of rows (N, 3 O) over f1, f2 and f1 - f2, plus constants (N,)."""
-        return product(rows, self.outputs).plus(constants[:, None]).bounds()[1]
+    def last(self) -> tuple[Array, Array]:
+        """Bounds (3, R, B) of the rows of the claim."""
+        low, high = (ends[self.parts[-1]].reshape(3, -1, ends.shape[1]) for ends in (self.low, self.high))
+        return low, high
 
-    @cached_property
-    def quantities(self) -> Form:
-        """Nothing, then all quantities, on one box."""
-        count = self.outputs.z.shape[2] - 1
-        forms = [self.inputs[:1] - self.inputs[:1], self.inputs, *(f for forms in self.before for f in forms)]
-        return join([form.wide(count) for form in forms])
+    def facts(self, failing: Obligation, region: Region) -> tuple[Form, Array]:
+        """What holds on one box, where it is = 0 (an equation), and where it is a row of an exact confidence.
 
-    @cached_property
-    def facts(self) -> tuple[Form, Array]:
-        """What holds on one box, and where it is = 0."""
-        count, forms, equal = self.outputs.z.shape[2] - 1, [], []
-        for before, part, after in zip(self.before, self.parts, self.after, strict=False):
-            x, y, d, x1, y1, d1 = (f.wide(count) for f in (*before, *after))
-            low, high, every = self.low[part], self.high[part], join([x, y, d])
-            least, most = (v.reshape(3, -1, 1)[2] for v in (low, high))
-            slope = chord(-most, -least, least < most, 0.0)
-            lower = d1 - d.times(slope).plus(below(slope, least, most))
-            forms += [x1, y1, x1 - x, y1 - y, lower, every.plus(-low), (-every).plus(high), x1 - y1 - d1]
-            equal += [np.zeros(11 * len(x.z), bool), np.ones(len(x.z), bool)]
-        x, y, d = self.before[-1]
-        return join([*forms, x - y - d]), np.concatenate([*equal, np.ones(len(x.z), bool)])
+        Per layer of m neurons, of m each: X, Y, X - x, Y - y, D - (chord of min(0, d)), what x, y and d exceed their
+        lower bounds by, what they are below their upper bounds by, and X - Y - D = 0. Of the last layer, which has no
+        ReLU, only the last seven. Then the rows of an exact confidence, then b - A x of the region.
+        """
+        found, kinds = [], []
+        for before, after, part in zip(self.before, self.after, self.parts, strict=True):
+            low, high = (ends[part].reshape(3, -1, 1) for ends in (self.low, self.high))
+            m = low.shape[1]
+            slope = chord(-high[2], -low[2], low[2] < high[2], 0.0)
+            factors, constant = np.zeros((12, 6, m, 1)), np.zeros((12, m, 1))
+            for fact, terms in enumerate(FACTS):
+                for quantity, factor in terms.items():
+                    factors[fact, "xydXYD".index(quantity)] = factor
+            factors[4, 2], constant[4] = -slope, -below(slope, low[2], high[2])
+            constant[5:8], constant[8:11] = -low, high
+            some = slice(0 if after is not before else 5, 12)
+            found.append(combine(factors[some], join([before, after]), constant[some]))
+            kinds += [0] * ((11 - some.start) * m) + [1] * m
+        rows = self.before[-1][: len(self.before[-1].z) // 3][np.array(failing.exact, int)]
+        odds = np.full((1, len(rows.z), 1), -failing.log_odds if failing.exact else 0.0)
+        found.append(combine(np.ones((1, 1, len(rows.z), 1)), rows, odds))
+        found.append(product(-region.rows, self.inputs, region.bounds[:, None]))
+        kinds += [2] * len(rows.z) + [0] * len(region.rows)
+        return join(found), np.array(kinds)
 
-    def least(
-        self, wanted: Array, rows: Array, multipliers: Array, failing: Obligation, guard: Guard | None, region: Region
-    ) -> Array:
+    def least(self, wanted: Array, rows: Array, multipliers: Array, failing: Obligation, region: Region) -> Array:
         """Lower bounds (F,) of quantities, numbered from 1 and negative for their negatives, 0 for the number 0.
 
         `rows` (R,) are the facts that are used, `multipliers` (F, R).
         """
-        facts, equal = self.facts
-        writing = failing.writings[:1]
-        guards = guard.rows if guard is not None else writing[:0, : writing.shape[1] // 3]
-        about = np.concatenate([np.pad(guards, ((0, 0), (0, 2 * guards.shape[1]))), writing])
-        constants = np.append(guard.constants if guard is not None else [], failing.constant)
-        more = [product(about, self.outputs).plus(constants[:, None])]
-        if len(region.rows):
-            inputs = self.inputs.wide(self.outputs.z.shape[2] - 1)
-            more.append((-product(region.rows, inputs)).plus(region.bounds[:, None]))
-        every = join([facts, *more])
-        equal = np.concatenate([equal, np.zeros(len(every.z) - len(equal), bool)])
+        facts, kinds = self.facts(failing, region)
         if len(set(rows.tolist())) != len(rows) or rows.min(initial=0) < 0 or not np.isfinite(multipliers).all():
             raise Refused("multipliers of nothing, or of one thing twice, or not finite")
-        if (multipliers[:, ~equal[rows]] < 0.0).any():
+        if (multipliers[:, kinds[rows] != 1] < 0.0).any():
             raise Refused("a multiplier is negative")
-        quantity = self.quantities[np.abs(wanted)].times(np.where(wanted < 0, -1.0, 1.0)[:, None])
-        low = (quantity + product(-multipliers, every[rows])).bounds()[0][:, 0]
-        exact = guard.exact if guard is not None else slice(0, 0)
-        lam = multipliers[:, (rows >= len(facts.z) + exact.start) & (rows < len(facts.z) + exact.stop)]
-        return low if lam.shape[1] == 0 else np.asarray(-up(-(low + _entropy(lam))))
+        quantities = join([self.inputs, *self.before])[np.maximum(np.abs(wanted) - 1, 0)]
+        matrix = np.concatenate([np.diag(np.sign(wanted)), -multipliers], axis=1)
+        low = product(matrix, join([quantities, facts[rows]])).bounds()[0][:, 0]
+        lam = multipliers[:, kinds[rows] == 2]
+        return low if lam.shape[1] == 0 else np.asarray(-up(-(low + entropy(lam))))
 
 
-def _entropy(lam: Array) -> Array:
+OTHERS = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, -1.0], [1.0, -1.0, 0.0]])[:, :, None, None]
+"""x = y + d, y = x - d and d = x - y, which as forms are others."""
+FACTS: list[dict[str, float]] = [
+    {"X": 1}, {"Y": 1}, {"X": 1, "x": -1}, {"Y": 1, "y": -1}, {"D": 1},
+    {"x": 1}, {"y": 1}, {"d": 1}, {"x": -1}, {"y": -1}, {"d": -1}, {"X": 1, "Y": -1, "D": -1},
+]  # fmt: skip
+"""Of each neuron, but for the slope of the chord, and for bounds."""
+
+
+def entropy(lam: Array) -> Array:
     """At most - sum lam ln (lam / |lam|), (F,); terms that are left out are not negative."""
     total, used = lam.sum(1, keepdims=True), lam > 1e-290
     value, off = ln(np.where(used, lam / np.where(total > 0.0, total, 1.0), 1.0))
@@ -118,10 +183,53 @@ def _entropy(lam: Array) -> Array:
     return np.asarray(-up(-(gain - up(lost * MORE))))
 
 
-def distance(failing: Obligation, low: Array, high: Array) -> Array:
-    """An upper bound (B,) of a norm of f1 - f2, plus the constant."""
-    sizes = np.maximum(-low, high)[list(failing.outputs)]
-    total = (
-        sizes.max(0) if failing.norm == "linf" else up((sizes if failing.norm == "l1" else sizes * sizes).sum(0) * MORE)
+def exchange(low: Array, high: Array) -> tuple[Array, Array]:
+    """x = y + d, y = x - d, d = x - y on bounds (3, m, B). Where they contradict each other, low > high."""
+    low, high = low.copy(), high.copy()
+    for i, j, k, sign in ((0, 1, 2, 1.0), (1, 0, 2, -1.0), (2, 0, 1, -1.0)):  # i = j + sign k
+        least, most = (low[k], high[k]) if sign > 0.0 else (-high[k], -low[k])
+        low[i], high[i] = np.maximum(low[i], -sum_up(-low[j], -least)), np.minimum(high[i], sum_up(high[j], most))
+    return low, high
+
+
+def chord(low: Array, high: Array, open_: Array, low_slope: float = 2.0**-30) -> Array:
+    """A slope between 0 and 1: of the chord of max(0, x) where it is open."""
+    with np.errstate(all="ignore"):
+        slope = np.clip(high / (high - low), low_slope, 1.0)
+    return np.where(open_, np.where(np.isnan(slope), 0.5, slope), 0.0)
+
+
+def above(slope: Array, low: Array, high: Array) -> Array:
+    """The largest max(0, v) - slope v on [low, high], which is at one of its ends; 0 only at v = 0."""
+    ends = [np.where(v > 0.0, up(1.0 - slope) * v, -slope * v) for v in (low, high)]
+    return np.where((low == 0.0) & (high == 0.0), 0.0, up(np.maximum(*ends)))
+
+
+def below(slope: Array, low: Array, high: Array) -> Array:
+    """The least min(0, v) - slope v on [low, high]."""
+    return -above(slope, -high, -low)
+
+
+def relu(form: Form, low: Array, high: Array) -> Form:
+    """X, Y and D of x, y and d, given bounds (3, m, B) of them."""
+    off, on = high[:2] <= 0.0, (low[:2] >= 0.0) & (high[:2] > 0.0)
+    open_ = ~off & ~on
+    slope = np.where(on, 1.0, chord(low[:2], high[:2], open_))
+    half = np.where(open_, up(0.5 * above(slope, low[:2], high[:2])), 0.0)
+    own = open_[0] & open_[1]
+    both = ~own & ~off[0] & ~off[1]  # there D = d + (X - x) - (Y - y)
+    keep = chord(low[2], high[2], own, 0.0)
+    most, least = above(keep, low[2], high[2]), below(keep, low[2], high[2])
+    middle = np.where(own, 0.5 * (most + least), 0.0)
+    radius = np.where(
+        own & ((low[2] != 0.0) | (high[2] != 0.0)), up(np.maximum(up(most - middle), up(middle - least))), 0.0
     )
-    return np.asarray(up((up(np.sqrt(total)) if failing.norm == "l2" else total) + failing.constant))
+    shares = np.where(own, 0.0, np.where(both, slope - 1.0, slope))  # 0 where it is off
+    h1, h2 = (np.where(own, 0.0, h) for h in half)
+    none = np.zeros(own.shape)
+    factors = np.array(
+        [[slope[0], none, none], [none, slope[1], none], [shares[0], -shares[1], np.where(both, 1.0, keep)]]
+    )
+    new = combine(factors, form, np.array([*half, h1 - h2 + middle]))
+    sizes = [([half[0], none, h1], open_[0]), ([none, half[1], -h2], open_[1]), ([none, none, radius], own)]
+    return Form(np.concatenate([new.z, *(fresh(np.array(s), where) for s, where in sizes)], axis=2), new.err)

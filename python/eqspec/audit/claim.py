@@ -1,114 +1,140 @@
-"""What is claimed: a region, and obligations, each a violation that must not happen where its guard holds.
+"""What is claimed, as what a violation would be: rows of f1 and f2, and bounds that they have where the claim breaks.
 
-Everything is read from the exact numbers of the task; floats are rounded so that the claim only becomes stronger. The
-order of guards and obligations is that of the certificate's hints.
+A row r is x = a.f1, y = b.f2 and d = x - y; the first rows are the outputs themselves. An obligation is a box of these
+quantities that must not be reached (or a norm of outputs' d that must not be). Numbers are exact, as in the task, until
+`Obligation.box` rounds them outward; so one text says what a proof must exclude and what a witness must show.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import product
-from math import gcd, lcm
 from typing import Any
 
 import numpy as np
 
-from .rounding import Array, Refused, float_above, float_below, log_odds_below
+from .rounding import MORE, Array, Refused, decimal, float_above, float_below, log_odds_below, up
 
-
-@dataclass(frozen=True)
-class Guard:
-    """rows . f1 + constants >= 0; those in `exact` stand for z_k - LSE(z_l) >= t together."""
-
-    rows: Array
-    constants: Array
-    exact: slice
+Rows = list[dict[int, Fraction]]
+FIRST, SECOND, DIFFERENCE = range(3)
 
 
 @dataclass(frozen=True)
 class Obligation:
-    """a.f1 + b.f2 + constant must not be positive (nor 0 if strict) where its guard holds.
+    """What must not be: (kind, row, sign, least), sign times x, y or d of a row being at least that; all together.
 
-    `writings` (N, 3 O) are this functional over f1, f2 and f1 - f2. Without any, a norm of f1 - f2 over `outputs` must
-    not exceed -constant.
+    The first one is the violation, more than `least` unless `closed`; the others are the guard. `exact` rows of a guard
+    say together that a confidence is reached: x_r >= log_odds, and more (see bounds.py). With a norm, and no
+    conditions, that norm of d of the rows is more than `limit`.
     """
 
-    guard: int | None
-    writings: Array
-    constant: float
-    strict: bool = False
+    conditions: tuple[tuple[int, int, int, Fraction], ...]
+    closed: bool = False
+    exact: tuple[int, ...] = ()
+    confidence: Fraction = Fraction(0)
     norm: str = ""
-    outputs: tuple[int, ...] = ()
+    rows: tuple[int, ...] = ()
+    limit: Fraction = Fraction(0)
 
-    def excluded_by(self, upper: Array) -> Array:
-        """Where upper bounds rule the violation out; not a number never does."""
-        return np.asarray(upper < 0.0 if self.strict else upper <= 0.0)
+    def box(self, rows: int) -> tuple[Array, Array]:
+        """Bounds (3, rows, 1) of all quantities where the claim breaks in this way."""
+        low, high = np.full((3, rows, 1), -np.inf), np.full((3, rows, 1), np.inf)
+        for kind, row, sign, least in self.conditions:
+            if sign > 0:
+                low[kind, row] = max(low[kind, row], float_below(least))
+            else:
+                high[kind, row] = min(high[kind, row], -float_below(least))
+        for row in self.exact:
+            low[FIRST, row] = max(low[FIRST, row], self.log_odds)
+        return low, high
+
+    @property
+    def log_odds(self) -> float:
+        """At most what each row of an exact guard is."""
+        return log_odds_below(self.confidence)
+
+    def excluded(self, low: Array, high: Array) -> Array:
+        """Where bounds (3, R, B) of all that is known, this box included, leave nothing; not a number never does."""
+        none = (low > high).any(axis=(0, 1))
+        if self.norm:
+            size = np.maximum(-low[DIFFERENCE], high[DIFFERENCE])[list(self.rows)]
+            total = up((size * size if self.norm == "l2" else size).sum(0) * MORE)
+            return np.asarray(none | ((up(np.sqrt(total)) if self.norm == "l2" else total) <= float_below(self.limit)))
+        kind, row, sign, least = self.conditions[0]
+        most = high[kind, row] if sign > 0 else -low[kind, row]
+        return np.asarray(none | (most <= float_below(least) if not self.closed else False))
+
+    def breaks(self, x: Sequence[Any], y: Sequence[Any], rows: tuple[Rows, Rows]) -> bool:
+        """Whether outputs that lie between these numbers break the claim in this way, whatever they are there."""
+        ends = [[_between(row, values) for row in part] for part, values in zip(rows, (x, y), strict=True)]
+        every = [*ends, [(a - d, b - c) for (a, b), (c, d) in zip(*ends, strict=True)]]
+        if self.norm:
+            sizes = [max(every[DIFFERENCE][r][0], -every[DIFFERENCE][r][1], Fraction(0)) for r in self.rows]
+            return bool(sum(s * s for s in sizes) > self.limit**2 if self.norm == "l2" else sum(sizes) > self.limit)
+        least = [(every[kind][row][0 if s > 0 else 1] * s, limit) for kind, row, s, limit in self.conditions]
+        held = all(value >= limit for value, limit in least) and (self.closed or least[0][0] > least[0][1])
+        return held and (not self.exact or self._confident([every[FIRST][r][0] for r in self.exact]))
+
+    def _confident(self, margins: list[Fraction]) -> bool:
+        """softmax >= delta iff the others' exponentials, relative to k's, sum to at most (1 - delta) / delta."""
+        limit = (1 - self.confidence) / self.confidence
+        if not any(margins):
+            return len(margins) <= limit
+        total, error, context = Fraction(0), Fraction(1, 10**50), Context(prec=60)
+        for d in margins:  # e^-d is monotone, d >= 0, and `decimal` rounds correctly: far below the error
+            power = context.exp(-decimal(d, context)) if d < 1000 else Decimal(0)
+            total += Fraction(power) * (1 + error * (1 + d)) + error
+        return total <= limit
 
 
-def _writings(a: Array, b: Array) -> Array:
-    """a.f1 + b.f2 = (a + b).f1 - b.(f1 - f2) = (a + b).f2 + a.(f1 - f2), where a + b is exact."""
-    total, none = a + b, 0.0 * a
-    found = [(a, b, none), (total, none, -b), (none, total, a)]
-    if any(Fraction(t) != Fraction(x) + Fraction(y) for t, x, y in zip(total, a, b, strict=True)):
-        found = found[:1]
-    return np.array(found).reshape(-1, 3 * len(a))
+def _between(row: dict[int, Fraction], values: Sequence[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
+    """The least and the largest value of a row."""
+    ends = [sorted((c * values[j][0], c * values[j][1])) for j, c in row.items()]
+    return sum((low for low, _ in ends), Fraction(0)), sum((high for _, high in ends), Fraction(0))
 
 
-def obligations(task: dict[str, Any], outputs: int) -> tuple[list[Guard], list[Obligation]]:
-    """The claim of a task."""
-    claim, one, none = task["property"], np.eye(outputs), np.zeros(outputs)
-    if claim["kind"] == "epsilon":
-        return [], _epsilon(claim, outputs)
-    if claim["kind"] == "linear":
-        return [], [_linear(claim)]
-    if claim["kind"] != "top1":
-        raise Refused(f"unknown kind of claim {claim['kind']!r}")
-    least, confident = 0.0, False
-    if (guard := claim["guard"]) is not None:
-        threshold = Fraction(guard["threshold"])
-        if guard["kind"] == "margin":
-            least = float_below(threshold)
-        elif guard["kind"] != "confidence":
-            raise Refused(f"unknown guard {guard['kind']!r}")
-        elif threshold * outputs > 1:  # else some class always reaches it
-            least, confident = log_odds_below(threshold), True
-    guards = []
-    for k in range(outputs):
-        rows = np.array([one[k] - one[j] for j in range(outputs) if j != k]).reshape(-1, outputs)
-        constants, exact = np.full(len(rows), -max(least, 0.0)), slice(0, len(rows) if confident else 0)
-        if confident and least < 0.0:  # k is the largest in any case
-            rows, exact = np.concatenate([rows, rows]), slice(len(rows), 2 * len(rows))
-            constants = np.concatenate([constants, np.full(len(constants), -least)])
-        guards.append(Guard(rows, constants, exact))
+def claim(task: dict[str, Any], outputs: int) -> tuple[Rows, Rows, list[Obligation]]:
+    """Rows of f1, rows of f2, and the obligations in the order of the certificate."""
+    said, one = task["property"], Fraction(1)
+    rows: Rows = [{o: one} for o in range(outputs)]
+    if said["kind"] == "epsilon":
+        eps, norm = Fraction(said["eps"]), said["norm"]
+        chosen = list(range(outputs)) if said["outputs"] is None else said["outputs"]
+        if not chosen or not set(chosen) <= set(range(outputs)) or norm not in ("linf", "l1", "l2"):
+            raise Refused("the claim names outputs or a norm that do not exist")
+        if norm == "l2" or (norm == "l1" and len(chosen) > 6):
+            return rows, rows, [Obligation((), norm=norm, rows=tuple(chosen), limit=eps)]
+        if norm == "l1":
+            signs = product((-one, one), repeat=len(chosen))
+            chosen = range(outputs, outputs + 2 ** len(chosen))
+            rows = [*rows, *(dict(zip(said["outputs"] or range(outputs), reversed(s), strict=True)) for s in signs)]
+        either = (1, -1) if norm == "linf" else (1,)
+        return rows, rows, [Obligation(((DIFFERENCE, row, sign, eps),)) for row in chosen for sign in either]
+    if said["kind"] == "linear":
+        a, b = ({o: Fraction(c) for o, c in enumerate(said[role])} for role in ("reference", "candidate"))
+        if len(a) != outputs or len(b) != outputs:
+            raise Refused("the claim has another number of coefficients than the networks have outputs")
+        broken = Obligation(((DIFFERENCE, outputs, 1, Fraction(said["bound"])),), closed=said["strict"])
+        return [*rows, a], [*rows, {o: -c for o, c in b.items()}], [broken]
+    if said["kind"] != "top1":
+        raise Refused(f"unknown kind of claim {said['kind']!r}")
     pairs = [(k, j) for k in range(outputs) for j in range(outputs) if j != k]
-    return guards, [Obligation(k, _writings(none, one[j] - one[k]), 0.0) for k, j in pairs]
-
-
-def _epsilon(claim: dict[str, Any], outputs: int) -> list[Obligation]:
-    eps, norm = float_below(Fraction(claim["eps"])), claim["norm"]
-    chosen = range(outputs) if claim["outputs"] is None else claim["outputs"]
-    if not chosen or not set(chosen) <= set(range(outputs)) or norm not in ("linf", "l1", "l2"):
-        raise Refused("the claim names outputs or a norm that do not exist")
-    if norm == "linf":
-        signs = [{o: s} for o in chosen for s in (1.0, -1.0)]
-    elif norm == "l1" and len(chosen) <= 6:
-        signs = [dict(zip(chosen, reversed(s), strict=True)) for s in product((-1.0, 1.0), repeat=len(chosen))]
-    else:
-        return [Obligation(None, np.zeros((0, 3 * outputs)), -eps, norm=norm, outputs=tuple(chosen))]
-    rows = [np.array([sign.get(o, 0.0) for o in range(outputs)]) for sign in signs]
-    return [Obligation(None, _writings(row, -row)[[2, 0]], -eps) for row in rows]
-
-
-def _linear(claim: dict[str, Any]) -> Obligation:
-    every = [Fraction(c) for role in ("reference", "candidate") for c in claim[role]]
-    whole = lcm(*(c.denominator for c in every))
-    factor = Fraction(whole, gcd(*(int(c * whole) for c in every)) or 1)
-    row, bound = np.array([float(c * factor) for c in every]), Fraction(claim["bound"]) * factor
-    if [Fraction(c) for c in row] != [c * factor for c in every]:
-        raise Refused("the coefficients of the claim are not exact as floats")
-    constant, (a, b) = -float_below(bound), np.split(row, 2)
-    return Obligation(None, _writings(a, b), constant, bool(claim["strict"]) and Fraction(-constant) == bound)
+    rows = [*rows, *({k: one, j: -one} for k, j in pairs)]
+    guard = said["guard"] or {"kind": "margin", "threshold": 0}
+    threshold, confident = Fraction(guard["threshold"]), guard["kind"] == "confidence"
+    if guard["kind"] not in ("margin", "confidence"):
+        raise Refused(f"unknown guard {guard['kind']!r}")
+    exact = confident and threshold * outputs > 1  # else some class always reaches it
+    obligations = []
+    for number, (k, _) in enumerate(pairs):
+        own = [outputs + r for r, pair in enumerate(pairs) if pair[0] == k]
+        margin = [(FIRST, r, 1, Fraction(0) if confident else max(threshold, Fraction(0))) for r in own]
+        conditions = ((SECOND, outputs + number, -1, Fraction(0)), *margin)
+        obligations.append(Obligation(conditions, exact=tuple(own) if exact else (), confidence=threshold))
+    return rows, rows, obligations
 
 
 class Region:
@@ -137,20 +163,16 @@ class Region:
         sums = [(sum(a * x for a, x in zip(row, point, strict=True)), b, s) for row, b, s in self.constraints]
         return inside and all(value < b or (value == b and not strict) for value, b, strict in sums)
 
-    def shrink(self, lower: Array, upper: Array) -> tuple[Array, Array] | None:
-        """What the constraints leave of a box; None if that is nothing."""
+    def shrink(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """What the constraints leave of a box (n,); lower > upper if that is nothing."""
         for row, bound in zip(self.rows, self.bounds, strict=True):
-            used = row != 0.0
             least = np.where(row > 0.0, row * lower, row * upper)
-            size = np.abs(least).sum() + abs(bound)
             # a x_i <= bound - least of the others; a sum of n + 2 rounded terms is off by gamma(n + 4) of their size
-            slack = 2.0 * (len(row) + 8) * 2.0**-52 * size + 2.0**-1000
-            room = bound - (least.sum() - least) + slack
-            with np.errstate(all="ignore"):
-                limit = room / row
-                wide = 4.0 * 2.0**-52 * np.abs(limit) + 2.0**-1000
-            upper = np.where(used & (row > 0.0), np.minimum(upper, limit + wide), upper)
-            lower = np.where(used & (row < 0.0), np.maximum(lower, limit - wide), lower)
-            if least.sum() - slack > bound or (lower > upper).any():
-                return None
+            slack = 2.0 * (len(row) + 8) * 2.0**-52 * (np.abs(least).sum() + abs(bound)) + 2.0**-1000
+            limit = (bound - (least.sum() - least) + slack) / row
+            wide = 4.0 * 2.0**-52 * np.abs(limit) + 2.0**-1000
+            upper = np.where(row > 0.0, np.minimum(upper, limit + wide), upper)
+            lower = np.where(row < 0.0, np.maximum(lower, limit - wide), lower)
+            if least.sum() - slack > bound:
+                return np.full_like(lower, np.inf), upper
         return lower, upper

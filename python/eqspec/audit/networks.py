@@ -1,10 +1,9 @@
-"""Networks, read once more, from ONNX and .nnet files: what each operator does to values that are affine in units.
+"""Networks, read once more, from ONNX and .nnet files: their operators are done to Numbers.
 
-A value is a Ball with the shape of the tensor and one axis more: its coefficients over the n units (the inputs, later
-what the last ReLU gave), then its constant. What moves entries moves the coefficients along; adding a constant changes
-the last coefficient alone, multiplying changes all. With n = 0 the same code evaluates a network at a point. At a ReLU
-everything before is forgotten, so that nothing over other units can be used. What is not read here, an attribute
-included, is refused: then there is no certificate, but never a wrong one.
+What an operator does is told by onnx's own reference implementation, which is handed arrays of Numbers: it can add and
+multiply them and put them in other places, and everything else it may try is refused. Only ReLU, normalisation and
+Dropout (as they are in inference) and a final Softmax, before which the claim is, are done here. At a ReLU new units
+begin. What is over other units than the last ones is refused, like what is not read: then there is no certificate.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,66 +19,81 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import numpy_helper
-from onnx.helper import make_value_info
 from onnx.reference import ReferenceEvaluator
 
-from .ball import Ball
+from .number import Float32, Number, Terms, numbers
 from .rounding import Array, Refused
 
-READ = {"Add": "", "BatchNormalization": "epsilon momentum", "Constant": "value", "Div": "", "Dropout": "ratio seed"}
-READ |= {"Gemm": "alpha beta transB", "Identity": "", "LogSoftmax": "axis", "MatMul": "", "Mul": "", "Relu": ""}
-READ |= {"Softmax": "axis", "Sub": ""}
-"""Operators that compute, and their attributes that are read."""
-MOVES = ("Flatten", "Gather", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze")
-"""Operators that pick entries: onnx's reference implementation tells where each one comes from."""
+REFERENCE = {"Add", "Div", "Gemm", "MatMul", "Mul", "Sub"}
+REFERENCE |= {"Flatten", "Gather", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
+"""Operators that onnx's reference implementation does to Numbers."""
 
 
 @dataclass(frozen=True)
 class File:
-    """The content of a network file with the sha256 that the task names, and what is put around it."""
+    """A network file with the sha256 that the task names, over the normalised inputs of the task."""
 
     path: str
     content: bytes
-    scale: list[str] | None
-    shift: list[str] | None
-    negated: bool
-    inputs: int
+    kind: type[Number]
+    scale: list[Fraction]  # it is given scale x + shift
+    shift: list[Fraction]
+    negated: bool  # where the smallest score decides
+    low: list[Fraction]
+    high: list[Fraction]
     outputs: int
 
-    def layers(self) -> list[Ball]:
-        """The affine maps between the ReLUs, each (m, n + 1), its last column the constants."""
-        found: list[Ball] = []
+    def layers(self) -> list[Array]:
+        """The affine maps between the ReLUs (2, m, n + 1): exact rationals, and how far a runtime is off them.
 
-        def relu(value: Ball) -> Ball:
-            found.append(value.move(lambda a: a.reshape(-1, a.shape[-1])))
-            shape, size = value.c.shape[:-1], len(found[-1].c)
-            return Ball(np.eye(size, size + 1).reshape(*shape, size + 1))
+        Constants are in the last column.
+        """
+        found: list[Array] = []
 
-        relu(self._evaluate(Ball(np.eye(self.inputs, self.inputs + 1)), relu, exact=False))
-        if not all(np.isfinite(layer.c).all() and np.isfinite(layer.r).all() for layer in found):
-            raise Refused(f"{self.path}: its weights leave the range of floats")
+        def add(values: Array) -> None:
+            layer = np.full((2, values.size, units[-1] + 1), 0, object)
+            for i, value in enumerate(values.ravel()):
+                gamma = value.gamma
+                for unit, (c, a) in value.terms.items():
+                    level, j = unit or (len(found), units[-1])
+                    if level != len(found):
+                        raise Refused(f"{self.path}: an operator reads what was before a ReLU")
+                    layer[:, i, j] = c, gamma and gamma * a
+            found.append(layer)
+
+        def relu(values: Array) -> Array:
+            add(values)
+            sizes = [1.001 * value.size for value in values.ravel()]  # gamma, and the rounding of size itself
+            units.append(len(sizes))
+            return _array([self.kind.computed((len(found), i), s) for i, s in enumerate(sizes)]).reshape(values.shape)
+
+        units, given = [len(self.low)], []
+        for i, (scale, shift, low, high) in enumerate(zip(self.scale, self.shift, self.low, self.high, strict=True)):
+            terms: Terms = {(0, i): (scale, abs(scale))}
+            if size := self.kind.lost(abs(shift)):
+                terms[None] = (shift, size)
+            size = max(abs(scale * end + shift) for end in (low, high))
+            given.append(self.kind(terms, self.kind.rounds, float(size) * 1.001))
+        add(self._evaluate(_array(given), relu))
         return found
 
-    def at(self, point: list[Any]) -> Ball:
-        """The outputs at an exact point, exactly (but for square roots): (O,)."""
-        value = self._evaluate(Ball.of(point, True)[:, None], lambda v: Ball(np.maximum(v.c, 0 * v.c), v.r), exact=True)
-        return value[:, 0]
+    def at(self, point: list[Fraction]) -> list[tuple[Fraction, Fraction]]:
+        """Between which numbers the outputs are at an exact point; over the reals exactly, but for square roots."""
+        given = [a * x + b for a, x, b in zip(self.scale, point, self.shift, strict=True)]
+        result = self._evaluate(numbers(self.kind, given), np.frompyfunc(self.kind.relu, 1, 1))
+        return [value.ends() for value in result]
 
-    def _evaluate(self, value: Ball, relu: Callable[[Ball], Ball], *, exact: bool) -> Ball:
-        if self.scale is not None and self.shift is not None:  # raw = scale x + shift
-            scaled = value * Ball.of(self.scale, exact)[:, None]
-            value = scaled + _constant(Ball.of(self.shift, exact), value)
+    def _evaluate(self, given: Array, relu: Callable[[Array], Array]) -> Array:
         run = _nnet if self.path.lower().endswith(".nnet") else _onnx
-        value = run(self, value, relu, lambda a: Ball.of(a, True) if exact else Ball(a))
-        value = value.move(lambda a: a.reshape(-1, a.shape[-1]))
-        if len(value.c) != self.outputs:
-            raise Refused(f"{self.path} has {len(value.c)} outputs, the task {self.outputs}")
-        return -value if self.negated else value
+        result = np.ravel(run(self, given, relu))
+        if len(result) != self.outputs or not all(isinstance(value, Number) for value in result):
+            raise Refused(f"{self.path} has {len(result)} outputs, the task {self.outputs}")
+        return -result if self.negated else result
 
 
 def network(task: dict[str, Any], role: str, folder: Path) -> File:
-    """The network of a task over normalised inputs, with scores turned round where the smallest one decides."""
-    data, space = task[role], task["space"]
+    """The network of a task, at its path or by its name in `folder`."""
+    data, space, region = task[role], task["space"], task["region"]
     places = (Path(data["path"]), folder / data["path"], folder / Path(data["path"]).name)
     path = next((place for place in places if place.exists()), places[0])
     try:
@@ -87,124 +102,88 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
         raise Refused(f"cannot read {path}: {error.strerror}") from None
     if hashlib.sha256(content).hexdigest() != data["sha256"]:
         raise Refused(f"{path} is not the file that the proof is about: its sha256 differs")
-    raw = data["takes"] == "raw"
-    scale, shift = (space[name] if raw else None for name in ("std_exact", "mean_exact"))
+    kinds, raw, count = {"real": Number, "float32": Float32}, data["takes"] == "raw", len(space["features"])
+    kind = kinds[task.get("arithmetic", "real")]
+    scale, shift = (space["std_exact"], space["mean_exact"]) if raw else ([1] * count, [0] * count)
+    ends = ([Fraction(x) for x in numbers] for numbers in (scale, shift, region["lo_exact"], region["hi_exact"]))
+    scale, shift, low, high = ends
     negated = task["property"]["kind"] == "top1" and task["property"]["decide"] == "min"
-    return File(str(path), content, scale, shift, negated, len(space["features"]), len(space["outputs"]))
+    return File(str(path), content, kind, scale, shift, negated, low, high, len(space["outputs"]))
 
 
-def _constant(c: Ball, value: Ball) -> Ball:
-    """A constant as a value over the same units."""
-    last = np.eye(1, value.c.shape[-1], value.c.shape[-1] - 1)[0]
-    return c[..., None] * Ball(last.astype(int).astype(object) if c.c.dtype == object else last)
+def _array(values: list[Any]) -> Array:
+    made = np.empty(len(values), object)
+    made[:] = values
+    return made
 
 
-def _nnet(file: File, value: Ball, relu: Callable[[Ball], Ball], number: Callable[[Array], Ball]) -> Ball:
+def _nnet(file: File, value: Array, relu: Callable[[Array], Array]) -> Array:
     """Sizes, widths, five lines that are not applied, then per layer its rows and its biases."""
     lines = [line for line in file.content.decode("ascii").splitlines() if line.strip() and line.strip()[:2] != "//"]
     fields = [[f.strip() for f in line.strip().removesuffix(",").split(",")] for line in lines]
-    widths, numbers, at = [int(f) for f in fields[1]], np.array([float(f) for line in fields[7:] for f in line]), 0
-    if widths[0] != file.inputs or len(widths) != int(fields[0][0]) + 1 or not np.isfinite(numbers).all():
-        raise Refused(f"{file.path}: its sizes or numbers do not fit")
+    widths, stored, at = [int(f) for f in fields[1]], np.array([float(f) for line in fields[7:] for f in line]), 0
+    if widths[0] != len(value) or len(widths) != int(fields[0][0]) + 1:
+        raise Refused(f"{file.path}: its sizes do not fit")
     for layer, (n, m) in enumerate(pairwise(widths)):
-        weight, bias = numbers[at : at + n * m].reshape(m, n), numbers[at + n * m : at + n * m + m].reshape(m)
-        value = number(weight) @ (relu(value) if layer else value)
-        value, at = value + _constant(number(bias), value), at + n * m + m
-    if at != len(numbers):
+        weight, bias = (numbers(file.kind, part) for part in np.split(stored[at : at + n * m + m], [n * m]))
+        value, at = weight.reshape(m, n) @ (relu(value) if layer else value) + bias.reshape(m), at + n * m + m
+    if at != len(stored):
         raise Refused(f"{file.path}: text after the last layer")
     return value
 
 
-def _onnx(file: File, value: Ball, relu: Callable[[Ball], Ball], number: Callable[[Array], Ball]) -> Ball:
-    def stored(tensor: onnx.TensorProto) -> Any:
+def _onnx(file: File, value: Array, relu: Callable[[Array], Array]) -> Array:
+    def stored(tensor: onnx.TensorProto) -> Array:
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             raise Refused(f"{file.path}: its weights are in other files, which no sha256 covers")
         array = numpy_helper.to_array(tensor)
-        if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
-            raise Refused(f"{file.path}: a constant is not made of finite numbers")
-        return number(array.astype(np.float64)) if array.dtype.kind == "f" else array
+        if array.dtype.kind not in "fiu" or (array.dtype.itemsize < 4 and file.kind is Float32):
+            raise Refused(f"{file.path}: a constant is of a type that the auditor does not read")
+        return numbers(file.kind, array.astype(np.float64)) if array.dtype.kind == "f" else array
 
     model = onnx.load_model_from_string(file.content)
     if model.functions or min(o.version for o in model.opset_import if o.domain in ("", "ai.onnx")) < 7:
         raise Refused(f"{file.path}: the auditor reads plain graphs of opset 7 or newer")
-    graph = model.graph
-    known = {t.name: stored(t) for t in graph.initializer}
-    (given,), (result,) = [i for i in graph.input if i.name not in known], graph.output
+    values = {tensor.name: stored(tensor) for tensor in model.graph.initializer}
+    (given,), (result,) = [i for i in model.graph.input if i.name not in values], model.graph.output
     shape = [d.dim_value or 1 for d in given.type.tensor_type.shape.dim]
-    shape = [1, *shape[1:]] if int(np.prod(shape[1:])) == file.inputs else shape
-    live = {given.name: value.move(lambda a: a.reshape(*shape, a.shape[-1]))}
-    for node in graph.node:
-        kind, given = node.op_type, [name for name in node.input if name]
-        attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-        plain = kind in MOVES or (kind in READ and set(attributes) <= set(READ[kind].split()))
-        if node.domain not in ("", "ai.onnx") or len(node.output) != 1 or not plain:
-            raise Refused(f"{file.path}: the auditor does not read {kind} {node.name!r}")
-        if any(name not in live and name not in known for name in given):
-            raise Refused(f"{file.path}: {kind} {node.name!r} reads what was before a ReLU, or nothing")
-        operands, affine, into = [live.get(n) or known[n] for n in given], [n in live for n in given], node.output[0]
-        if kind == "Constant":
-            known[into] = stored(attributes["value"])
-        elif kind in MOVES and not any(affine[1:]) and isinstance(operands[0], Ball):
-            (live if affine[0] else known)[into] = _moved(node, model.opset_import, operands, int(affine[0]))
-        elif kind in ("Identity", "Dropout") and len(operands) <= 2:
-            (live if affine[0] else known)[into] = operands[0]
-        elif kind == "Relu":
-            live = {into: relu(live[given[0]])}
-        elif kind.endswith("Softmax") and into == result.name:
-            live[into] = _scores(live[given[0]], attributes.get("axis", -1))
-        elif any(affine):
-            live[into] = _apply(kind, attributes, operands, affine)
+    values[given.name] = value.reshape([1, *shape[1:]] if int(np.prod(shape[1:])) == value.size else shape)
+    for node in model.graph.node:
+        kind, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+        operands = [values[name] for name in node.input if name]
+        if node.domain not in ("", "ai.onnx") or len(node.output) != 1:
+            raise Refused(f"{file.path}: the auditor does not read {kind} {node.name!r} of {node.domain!r}")
+        if kind == "Relu":
+            done = relu(operands[0])
+        elif kind == "Constant" and set(attributes) == {"value"}:
+            done = stored(attributes["value"])
+        elif kind == "Identity" or (kind == "Dropout" and len(operands) <= 2):
+            done = operands[0]
+        elif kind == "BatchNormalization" and set(attributes) <= {"epsilon", "momentum"} and operands[0].ndim > 1:
+            done = _normalised(operands, attributes.get("epsilon", float(np.float32(1e-5))))
+        elif kind.endswith("Softmax") and node.output[0] == result.name:
+            done = operands[0]
+            if attributes.get("axis", -1) not in (-1, done.ndim - 1) or done.size != done.shape[-1]:
+                raise Refused(f"{file.path}: a Softmax that is not over all outputs")
+        elif kind in REFERENCE:
+            done = _by_reference(node, model.opset_import, operands)
         else:
-            raise Refused(f"{file.path}: the auditor does not compute {kind} of constants")
-    return live[result.name]
+            raise Refused(f"{file.path}: the auditor does not read {kind} {node.name!r}")
+        values[node.output[0]] = np.asarray(done)
+    return values[result.name]
 
 
-def _scores(value: Ball, axis: int) -> Ball:
-    """What a Softmax over all outputs is applied to; the claim is about these."""
-    shape = value.c.shape[:-1]
-    if axis not in (-1, len(shape) - 1) or int(np.prod(shape)) != shape[-1]:
-        raise Refused("a Softmax that is not over all outputs")
-    return value
+def _normalised(operands: list[Array], epsilon: float) -> Array:
+    """BatchNormalization in inference, channels on axis 1."""
+    shape = (-1, *[1] * (operands[0].ndim - 2))
+    scale, shift, mean, variance = (v.reshape(shape) for v in operands[1:])
+    return np.asarray((operands[0] - mean) * (scale / np.sqrt(variance + epsilon)) + shift)
 
 
-def _apply(kind: str, a: dict[str, Any], given: list[Ball], live: list[bool]) -> Ball:
-    """One operator on values and constants, at least one of which is a value."""
-    first: Ball = given[0]
-    if kind in ("Add", "Sub"):
-        value = given[live.index(True)]
-        x, y = (v if affine else _constant(v, value) for v, affine in zip(given, live, strict=True))
-        return x + y if kind == "Add" else x + -y
-    if kind in ("Mul", "Div") and live != [True, True] and (kind == "Mul" or live[0]):
-        x, y = (v if affine else v[..., None] for v, affine in zip(given, live, strict=True))
-        return x * y if kind == "Mul" else x * y.inverse()
-    if kind == "MatMul" and live == [True, False] and given[1].c.ndim == 2:
-        return given[1].move(np.transpose) @ first
-    if kind == "MatMul" and live == [False, True] and first.c.ndim == 2 and given[1].c.ndim <= 3:
-        value, shape = given[1], given[1].c.shape
-        return (first @ value.move(lambda c: c.reshape(shape[0], -1))).move(lambda c: c.reshape(-1, *shape[1:]))
-    if kind == "Gemm" and live[0] and not any(live[1:]) and first.c.ndim == 3:
-        exact = first.c.dtype == object
-        alpha, beta = (Ball.of(a.get(name, 1.0), exact) for name in ("alpha", "beta"))
-        weight = given[1] if a.get("transB", 0) else given[1].move(np.transpose)
-        product = (weight * alpha) @ first
-        return product + _constant(given[2] * beta, product) if len(given) > 2 else product
-    if kind == "BatchNormalization" and live == [True, False, False, False, False] and first.c.ndim > 2:
-        shape = (-1, *[1] * (first.c.ndim - 3))
-        scale, shift, mean, variance = (v.move(lambda c: c.reshape(shape)) for v in given[1:])
-        epsilon = Ball.of(a.get("epsilon", float(np.float32(1e-5))), first.c.dtype == object)
-        scaled = (first + _constant(-mean, first)) * (scale * (variance + epsilon).sqrt().inverse())[..., None]
-        return scaled + _constant(shift, first)
-    raise Refused(f"the auditor does not read {kind} of these operands")
-
-
-def _moved(node: onnx.NodeProto, opsets: Any, given: list[Any], tail: int) -> Ball:
-    """Entries in other places; the last axis, if `tail`, is that of coefficients."""
-    first: Ball = given[0]
-    shape = first.c.shape[: first.c.ndim - tail]
-    sides = [[n for n in names if n] for names in (node.input, node.output)]
-    inputs, outputs = ([make_value_info(n, onnx.TypeProto()) for n in names] for names in sides)
-    graph = onnx.helper.make_graph([node], "one", inputs, outputs)
-    run = ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8))
-    places = np.arange(int(np.prod(shape))).reshape(shape)
-    (moved,) = run.run(None, dict(zip(sides[0], [places, *given[1:]], strict=True)))
-    return first.move(lambda a: a.reshape(len(places.reshape(-1)), *a.shape[len(shape) :])[moved])
+def _by_reference(node: onnx.NodeProto, opsets: Any, operands: list[Array]) -> Array:
+    inputs = dict(zip([name for name in node.input if name], operands, strict=True))
+    given, got = ([onnx.helper.make_value_info(n, onnx.TypeProto()) for n in names] for names in (inputs, node.output))
+    graph = onnx.helper.make_graph([node], "one", given, got)
+    model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    (result,) = ReferenceEvaluator(model).run(None, inputs)
+    return np.asarray(result)

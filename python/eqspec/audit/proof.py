@@ -13,20 +13,19 @@ from __future__ import annotations
 import gzip
 import json
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
 
-from .bounds import Reached, distance
-from .claim import Region, obligations
-from .forms import Pair
+from .bounds import Pair, Reached, exchange
+from .claim import Region, claim
 from .networks import network
 from .rounding import Array, Refused
-from .witness import breaks
 
-FORMAT = "eqspec-certificate/2"
+FORMAT = "eqspec-certificate/3"
 LEAF, CUT, ROUND, ASSUME = range(4)
 
 
@@ -57,23 +56,31 @@ def _audit(file: BinaryIO, folder: Path) -> Audit:
         raise Refused("this is no certificate of a format that this auditor reads")
     if np.float64(2.0**-1074) == 0.0 or 1.0 + 2.0**-53 != 1.0 or np.float64(2.0**-1074) / 2.0 != 0.0:
         raise Refused("this processor does not round as binary64 asks")
-    task, verdict = header["task"], header["verdict"]
-    if task.get("arithmetic", "real") != "real":
-        raise Refused("the auditor only knows exact arithmetic on the stored weights")
-    first, second = network(task, "reference", folder), network(task, "candidate", folder)
-    if verdict == "different":
-        breaks(task, Region(task, first.inputs), first, second, header["witness"])
-        found = Audit(verdict, task["claim"])
-    elif verdict == "equivalent":
-        found = Proof(task, Pair(first.layers(), second.layers())).check(file)
+    if header["verdict"] == "different":
+        found = witness(header["task"], folder, header["witness"])
+    elif header["verdict"] == "equivalent":
+        found = Proof(header["task"], folder).check(file)
     else:
-        raise Refused(f"{verdict!r} is nothing that can be certified")
+        raise Refused(f"{header['verdict']!r} is nothing that can be certified")
     if file.read(1):  # at the end, gzip compares its sum
         raise Refused("it goes on after its end")
     return found
 
 
-@dataclass
+def witness(task: dict[str, Any], folder: Path, texts: list[str]) -> Audit:
+    """Refused unless an exact input of the region, in network units, breaks the claim."""
+    files = [network(task, role, folder) for role in ("reference", "candidate")]
+    point, region = [Fraction(text) for text in texts], Region(task, len(files[0].low))
+    if len(point) != len(region.low) or not region.contains(point):
+        raise Refused("the input lies outside of the region")
+    *rows, obligations = claim(task, files[0].outputs)
+    f, g = (file.at(point) for file in files)
+    if not any(one.breaks(f, g, (rows[0], rows[1])) for one in obligations):
+        raise Refused("the claim holds at this input")
+    return Audit("different", task["claim"])
+
+
+@dataclass(frozen=True)
 class Node:
     """What is known of the quantities, low <= q <= high (Q,), and the obligations that are open."""
 
@@ -81,18 +88,24 @@ class Node:
     high: Array
     open: tuple[int, ...]
     assumed: bool = False
-    over: bool = False
-    reached: Reached | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing satisfies what is known."""
+        return bool((self.low > self.high).any())
 
 
 class Proof:
     """A proof under audit. Leaves are bounded many at a time."""
 
-    def __init__(self, task: dict[str, Any], pair: Pair) -> None:
-        self.pair, self.claim, self.region = pair, task["claim"], Region(task, pair.inputs)
-        self.guards, self.obligations = obligations(task, pair.outputs)
+    def __init__(self, task: dict[str, Any], folder: Path) -> None:
+        first, second = (network(task, role, folder) for role in ("reference", "candidate"))
+        *rows, self.obligations = claim(task, first.outputs)
+        self.pair = Pair(first.layers(), second.layers(), (rows[0], rows[1]))
+        self.claim, self.region = task["claim"], Region(task, self.pair.inputs)
+        self.boxes = [one.box(self.pair.widths[-1]) for one in self.obligations]
+        self.batch = max(1, min(256, 3_000_000 // sum(weight.size for weight, *_ in self.pair.layers)))
         self.waiting: list[Node] = []
-        self.batch = max(1, min(256, 3_000_000 // sum(layer.c.size for layer in pair.first)))
         self.leaves = self.rounds = 0
 
     def root(self) -> Node:
@@ -100,28 +113,14 @@ class Proof:
         low, high = (np.full(self.pair.inputs + 3 * sum(self.pair.widths), end) for end in (-np.inf, np.inf))
         low[: self.pair.inputs], high[: self.pair.inputs] = self.region.lower, self.region.upper
         nothing = any(a > b for a, b in zip(self.region.low, self.region.high, strict=True))
-        open_ = tuple(o for o in range(len(self.obligations)) if not nothing and not self._settled(o))
-        return self.within(Node(low, high, open_))
-
-    def _settled(self, o: int) -> bool:
-        """One function against itself, D = 0: the violation is v.f1 + v0, v = 0, or contradicts a guard -v.f1 + c."""
-        one = self.obligations[o]
-        if not self.pair.identical:
-            return False
-        v: Array = one.writings[0].reshape(3, -1)[:2].sum(0) if len(one.writings) else np.zeros(1)
-        guard = self.guards[one.guard] if one.guard is not None else None
-        against = guard is not None and ((guard.rows == -v).all(1) & (guard.constants <= 0.0)).any()
-        excluded = bool(one.excluded_by(np.array(one.constant)))
-        return (not v.any() and excluded) or (bool(against) and one.constant == 0.0 and not one.strict)
+        return self.within(Node(low, high, () if nothing else tuple(range(len(self.obligations)))))
 
     def within(self, node: Node) -> Node:
         """The node, where the constraints of the region cut off what they can."""
         n = self.pair.inputs
         left = self.region.shrink(node.low[:n], node.high[:n])
-        if left is None:
-            return replace(node, over=True)
         low, high = (np.concatenate([new, old[n:]]) for new, old in zip(left, (node.low, node.high), strict=True))
-        return replace(node, low=low, high=high, over=bool(node.over or (low > high).any()))
+        return replace(node, low=low, high=high)
 
     def halves(self, node: Node, which: int, place: float) -> tuple[Node, Node]:
         """Where a quantity is at most, and where it is at least a number."""
@@ -129,17 +128,25 @@ class Proof:
             raise Refused("a cut that is none")
         low, high = node.low.copy(), node.high.copy()
         low[which], high[which] = max(low[which], place), min(high[which], place)
-        lower, upper = replace(node, high=high, reached=None), replace(node, low=low, reached=None)
-        return self.within(lower), self.within(upper)
+        return self.within(replace(node, high=high)), self.within(replace(node, low=low))
 
-    def reach(self, node: Node) -> Reached:
-        """The node's enclosure."""
-        return node.reached or Reached(self.pair, node.low[:, None], node.high[:, None])
+    def under(self, node: Node, o: int) -> Node:
+        """Where the open obligation o fails."""
+        low, high, last = node.low.copy(), node.high.copy(), slice(-3 * self.pair.widths[-1], None)
+        low[last], high[last] = (
+            np.maximum(low[last], self.boxes[o][0].ravel()),
+            np.minimum(high[last], self.boxes[o][1].ravel()),
+        )
+        return Node(low, high, (o,), assumed=True)
+
+    def reach(self, *nodes: Node) -> Reached:
+        """Their enclosures."""
+        return Reached(self.pair, np.array([n.low for n in nodes]).T, np.array([n.high for n in nodes]).T)
 
     def round(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
         """The node with what these multipliers show under its assumption."""
-        if not node.assumed or not len((failing := self.obligations[node.open[0]]).writings):
-            raise Refused("a round that assumes nothing, or what is not linear")
+        if not node.assumed:
+            raise Refused("a round that assumes nothing")
         self.rounds += 1
         wanted, rows, multipliers = wanted.astype(np.int64), rows.astype(np.int64), multipliers.astype(np.float64)
         if wanted.ndim != 1 or multipliers.shape != (*wanted.shape, *rows.shape):
@@ -147,18 +154,13 @@ class Proof:
         if node.over:
             return node
         reached = self.reach(node)
-        guard = self.guards[failing.guard] if failing.guard is not None else None
-        bounds = reached.least(wanted, rows, multipliers, failing, guard, self.region)
-        low, high = reached.low[:, 0].copy(), reached.high[:, 0].copy()
-        good = np.isfinite(bounds)
-        for ends, sign in ((low, 1), (-high, -1)):
-            chosen = good & (wanted * sign > 0)
+        bounds = reached.least(wanted, rows, multipliers, self.obligations[node.open[0]], self.region)
+        low, high, good = reached.low[:, 0], -reached.high[:, 0], np.isfinite(bounds)
+        for ends, chosen in ((low, good & (wanted > 0)), (high, good & (wanted < 0))):
             np.maximum.at(ends, np.abs(wanted[chosen]) - 1, bounds[chosen])
-            if sign < 0:
-                high = -ends
-        over = bool(reached.empty[0] or (low > high).any() or (bounds[wanted == 0] > 0.0).any())
-        same = np.array_equal(low, reached.low[:, 0]) and np.array_equal(high, reached.high[:, 0])
-        return replace(node, low=low, high=high, over=over, reached=reached if same else None)
+        if (bounds[wanted == 0] > 0.0).any():
+            low[0] = np.inf
+        return replace(node, low=low, high=-high)
 
     def check(self, file: BinaryIO) -> Audit:
         """Read and check the tree."""
@@ -173,10 +175,7 @@ class Proof:
                 arrays = [npy.read_array(file, allow_pickle=False) for _ in range(3)]
                 todo.append(self.round(node, *arrays))
             elif kind == ASSUME and int(which) in node.open:
-                if tree[at][0] == ROUND and not node.over:
-                    node.reached = self.reach(node)  # which both have
-                rest = tuple(o for o in node.open if o != int(which))
-                todo += [replace(node, open=rest), replace(node, open=(int(which),), assumed=True)]
+                todo += [replace(node, open=tuple(o for o in node.open if o != which)), self.under(node, int(which))]
             else:
                 raise Refused("an unknown record, or a proof of something that is not open")
         if at != len(tree):
@@ -187,36 +186,23 @@ class Proof:
     def _wait(self, node: Node) -> None:
         self.leaves += 1
         if node.open and not node.over:
-            self.waiting.append(replace(node, reached=None))
+            self.waiting.append(node)
         if len(self.waiting) >= self.batch:
             self._flush()
 
     def _flush(self) -> None:
         """Raise Refused unless the enclosures exclude what is open on the leaves that wait."""
         nodes, self.waiting = self.waiting, []
-        if nodes:
-            done = self.excluded(
-                Reached(self.pair, *(np.array([getattr(n, e) for n in nodes]).T for e in ("low", "high")))
-            )
-            for b, node in enumerate(nodes):
-                for o in node.open:
-                    if not done[o, b]:
-                        raise Refused(f"obligation {o} is not proved on a leaf")
+        done = self.excluded(self.reach(*nodes)) if nodes else np.zeros((0, 0))
+        for b, node in enumerate(nodes):
+            for o in node.open:
+                if not done[o, b]:
+                    raise Refused(f"obligation {o} is not proved on a leaf")
 
     def excluded(self, reached: Reached) -> Array:
-        """Which obligations are excluded on which boxes: by a row, a norm, a guard, or because nothing is there."""
-        last = reached.parts[-1]
-        low, high = (ends[last].reshape(3, self.pair.outputs, -1)[2] for ends in (reached.low, reached.high))
-        rows = [self._negative(reached, guard.rows, guard.constants) for guard in self.guards]
-        done = []
-        for one in self.obligations:
-            found = reached.empty | (rows[one.guard] if one.guard is not None else False)
-            upper = reached.most(one.writings, np.full(len(one.writings), one.constant))
-            found = found | one.excluded_by(upper).any(axis=0)
-            done.append(found | (distance(one, low, high) <= 0.0) if one.norm else found)
-        return np.array(done)
-
-    def _negative(self, reached: Reached, rows: Array, constants: Array) -> Array:
-        """Where f1 cannot satisfy all rows."""
-        over = np.pad(rows, ((0, 0), (0, 2 * self.pair.outputs)))
-        return np.asarray((reached.most(over, constants) < 0.0).any(axis=0))
+        """Which obligations (O, B) contradict what is known on which boxes."""
+        low, high = reached.last()
+        found = []
+        for one, (least, most) in zip(self.obligations, self.boxes, strict=True):
+            found.append(reached.empty | one.excluded(*exchange(np.maximum(low, least), np.minimum(high, most))))
+        return np.array(found)

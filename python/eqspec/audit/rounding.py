@@ -35,6 +35,11 @@ def up(x: Any) -> Any:
     return x + (np.abs(x) * 8.0 * U + TINY)
 
 
+def sum_up(a: Any, b: Any) -> Any:
+    """At least a + b, and just that where one of them is 0."""
+    return np.where((a == 0.0) | (b == 0.0), a + b, up(a + b))
+
+
 def float_below(x: Fraction) -> float:
     """The largest float that is not above x."""
     try:
@@ -49,10 +54,15 @@ def float_above(x: Fraction) -> float:
     return -float_below(-x)
 
 
+def decimal(x: Fraction, context: Context) -> Decimal:
+    """A rational to the digits of the context."""
+    return context.divide(Decimal(x.numerator), Decimal(x.denominator))
+
+
 def log_odds_below(delta: Fraction) -> float:
     """A float below ln(delta / (1 - delta)), by a unit or two: `decimal` rounds division and ln correctly."""
-    odds, context = delta / (1 - delta), Context(prec=60)
-    near = Fraction(context.ln(context.divide(Decimal(odds.numerator), Decimal(odds.denominator))))
+    context = Context(prec=60)
+    near = Fraction(context.ln(decimal(delta / (1 - delta), context)))
     return float_below(near - Fraction(1, 10**50) * (1 + abs(near)))
 
 

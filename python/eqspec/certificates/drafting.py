@@ -17,9 +17,9 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from eqspec.audit.claim import Guard, Obligation
+from eqspec.audit.bounds import Reached
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND, Node, Proof
-from eqspec.certificates.multipliers import Excluded, Round, Rounds, assumed, on_facts
+from eqspec.certificates.multipliers import Ending, Excluded, Round, Rounds, assumed, on_facts
 from eqspec.certificates.record import ROOT, Contracted, IncompleteError, Record
 
 Array = NDArray[Any]
@@ -41,7 +41,8 @@ class Draft:
         """The tree (N, 3)."""
         with np.errstate(all="ignore"):
             root = self.proof.root()
-            self.todo = [(lambda: self._node(ROOT, root, {}, ())) if root.open and not root.over else self._leaf]
+            begun = bool(self.events.kinds(ROOT))  # else the search saw that both networks are the same
+            self.todo = [(lambda: self._node(ROOT, root, {}, ())) if begun else self._leaf]
             while self.todo:
                 self.todo.pop()()
         return np.array(self.tree, np.float64).reshape(-1, 3)
@@ -81,7 +82,7 @@ class Draft:
     def _under(self, o: int, node: Node, then: Callable[[Node], None]) -> None:
         """Assume that one obligation fails."""
         self.tree.append((ASSUME, o, 0))
-        then(replace(node, open=(o,), assumed=True))
+        then(self.proof.under(node, o))
 
     def _cut(self, label: int, node: Node, hints: Hints, signs: Signs) -> None:
         cut, labels, left = self.events.halved(label)
@@ -101,7 +102,7 @@ class Draft:
         self._later(*steps, halve)
 
     def _contract(self, one: Contracted, node: Node, hints: Hints, signs: Signs) -> None:
-        rounds = Rounds(self.proof, self._about(one.obligation)[1], one.rounds)
+        rounds = Rounds(self.proof, len(Ending(self.proof, one.obligation).guard), one.rounds)
         self._chain(rounds.read(signs), one, node, hints, signs)
 
     def _chain(self, rest: Iterator[Round | Excluded], one: Contracted, node: Node, hints: Hints, signs: Signs) -> None:
@@ -129,7 +130,7 @@ class Draft:
         elif len(one.children) == 1:
             self._node(one.children[0], node, hints, signs)
         else:
-            reader = Rounds(self.proof, None, one.outcome[1:])
+            reader = Rounds(self.proof, 0, one.outcome[1:])
             cut = reader.cut()
             self.tree.append((CUT, cut.quantity, cut.place))
             halves = self.proof.halves(node, cut.quantity, cut.place)
@@ -147,16 +148,11 @@ class Draft:
             node = self._round(node, one)
         self._leaf()
 
-    def _about(self, o: int) -> tuple[Obligation, Guard | None]:
-        failing = self.proof.obligations[o]
-        return failing, self.proof.guards[failing.guard] if failing.guard is not None else None
-
     def _round(self, node: Node, one: Round) -> Node:
         reached = self.proof.reach(node)
         if reached.empty[0]:
-            return replace(node, over=True)
-        wanted, rows, multipliers = on_facts(self.proof, reached, *self._about(node.open[0]), one)
-        return self._conclude(replace(node, reached=reached), wanted, rows, multipliers)
+            return replace(node, low=reached.low[:, 0], high=reached.high[:, 0])
+        return self._conclude(node, *on_facts(self.proof, reached, Ending(self.proof, node.open[0]), one))
 
     def _conclude(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
         multipliers = shortened(multipliers, self.bits)
@@ -167,14 +163,14 @@ class Draft:
 
     def _closed(self, node: Node, hints: Hints) -> None:
         """A leaf; what the enclosure leaves open there is closed by multipliers that the search had on the way."""
-        if node.over or not node.open or not (hints or any(g.exact.stop for g in self.proof.guards)):
+        if node.over or not node.open or not (hints or any(one.exact for one in self.proof.obligations)):
             self._leaf()
             return
         reached = self.proof.reach(node)
         done = self.proof.excluded(reached)[:, 0]
         steps: list[Step] = []
         for o in (o for o in node.open if not done[o]):
-            found = self._multiplied(replace(node, reached=reached), o, hints)
+            found = self._multiplied(node, reached, o, hints)
             if found is not None and node.assumed:
                 self._conclude(node, *found)
             elif found is not None:
@@ -185,35 +181,28 @@ class Draft:
         self._conclude(node, *found)
         self._leaf()
 
-    def _multiplied(self, node: Node, o: int, hints: Hints) -> tuple[Array, ...] | None:
+    def _multiplied(self, node: Node, reached: Reached, o: int, hints: Hints) -> tuple[Array, ...] | None:
         """One round that contradicts a violation: with multipliers of programs, or with the weights of a softmax."""
-        failing, guard = self._about(o)
-        if not len(failing.writings):
+        end = Ending(self.proof, o)
+        if not end.violation:
             return None
-        outputs, rows, regions = (
-            self.proof.pair.outputs,
-            len(guard.constants) if guard else 0,
-            len(self.proof.region.bounds),
-        )
-        at = 12 * sum(self.proof.pair.widths[:-1])
-        tried = []
-        about_guard = (b"g", -1 if failing.guard is None else failing.guard)
+        rows, outputs, regions, tried = len(end.guard), end.outputs, len(end.region), []
+        about_guard = (b"g", end.number)
         for key, violation in (((b"m", o), 1.0), (about_guard, 0.0), ((b"g", -1), 0.0)):
             if (y := hints.get(key)) is not None:
                 short = rows + outputs + regions - len(y)  # multipliers of the region alone know no guard
                 lam, nu, mu = np.split(np.concatenate([np.zeros(short), y]), [rows, rows + outputs])
                 tried.append(np.concatenate([nu, np.maximum(lam, 0.0), [violation], np.maximum(mu, 0.0)]))
-        if guard is not None and guard.exact.stop > guard.exact.start:
-            over = np.pad(guard.rows[guard.exact], ((0, 0), (0, 2 * outputs)))
-            upper = self.proof.reach(node).most(over, guard.constants[guard.exact])[:, 0]
+        if exact := self.proof.obligations[o].exact:
+            upper = reached.last()[1][0, list(exact), 0]
             weights = np.exp(-(upper - upper.min()))
-            lam = np.zeros(rows)
-            lam[guard.exact] = weights / weights.sum()
+            lam = np.concatenate([np.zeros(rows - len(exact)), weights / weights.sum()])
             tried.append(np.concatenate([np.zeros(outputs), lam, np.zeros(1 + regions)]))
+        places = np.array([*end.links, *end.guard, *end.violation, *end.region])
         for row in tried:
             used = np.flatnonzero(row)
-            found = np.zeros(1, np.int32), (at + used).astype(np.int32), row[None, used]
-            under = replace(node, open=(o,), assumed=True)
+            found = np.zeros(1, np.int32), places[used].astype(np.int32), row[None, used]
+            under = self.proof.under(node, o)
             if used.size and self.proof.round(under, *found[:2], shortened(found[2], self.bits)).over:
                 return found
         return None

@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.audit.bounds import Reached
-from eqspec.audit.claim import Guard, Obligation
-from eqspec.audit.forms import chord
+from eqspec.audit.bounds import Reached, chord
 from eqspec.audit.proof import Proof
 
 Array = NDArray[Any]
@@ -64,8 +62,9 @@ class Excluded:
 class Rounds:
     """The rounds of one contraction, read from bytes."""
 
-    def __init__(self, proof: Proof, guard: Guard | None, data: bytes) -> None:
+    def __init__(self, proof: Proof, guard: int, data: bytes) -> None:
         self.pair, self.guard, self.data, self.at = proof.pair, guard, data, 0
+        self.outputs = proof.pair.outputs
         self.free = np.flatnonzero(proof.region.lower < proof.region.upper)
 
     def _numbers(self, layout: str) -> tuple[Any, ...]:
@@ -109,9 +108,8 @@ class Rounds:
         layer, index = (self._array("u4", count).astype(int) for _ in range(2))
         kind = (code // 2).astype(int)
         index[kind == INPUT] = self.free[index[kind == INPUT]]
-        rows = len(self.guard.constants) if self.guard else 0
         guard, violation, output, sides = (
-            self._array("f4", count, n) for n in (rows, 1, self.pair.outputs, len(signs))
+            self._array("f4", count, n) for n in (self.guard, 1, self.outputs, len(signs))
         )
         links, slopes = [], []
         for m in hidden:
@@ -128,20 +126,50 @@ def assumed(
     return (*signs, (*cut.sign, half == 1)) if cut.sign else signs
 
 
-def on_facts(proof: Proof, reached: Reached, failing: Obligation, guard: Guard | None, f: Round) -> tuple[Array, ...]:
+class Ending:
+    """The facts that a violation of one obligation has in the last layer, by their numbers, as the core orders them.
+
+    `guard` are its guard's rows, `number` says which guard that is; `links` belong to the outputs.
+    """
+
+    def __init__(self, proof: Proof, o: int) -> None:
+        one, width = proof.obligations[o], proof.pair.widths[-1]
+        self.outputs, self.width, self.start = proof.pair.outputs, width, 12 * sum(proof.pair.widths[:-1])
+        exact = [self.start + 7 * width + n for n in range(len(one.exact))]
+        more = self.start + 7 * width + len(exact)
+        low = [
+            self.start + (0 if sign > 0 else 3 * width) + kind * width + row for kind, row, sign, _ in one.conditions
+        ]
+        self.violation, decided = low[:1], low[1:]
+        self.guard = [*([] if exact and one.log_odds >= 0.0 else decided), *exact]
+        self.number = (one.conditions[1][1] - self.outputs) // (self.outputs - 1) if decided else -1
+        self.links = [self.start + 6 * width + n for n in range(self.outputs)]
+        self.region = [more + n for n in range(len(proof.region.bounds))]
+        self.rows = [row for _, row, *_ in one.conditions[1:]]
+
+    def functionals(self, facts: Array) -> Array:
+        """What multipliers (F, facts) of the last layer's facts add to x, y and d of its rows, negative (F, 3 R)."""
+        found = np.zeros((len(facts), 3 * self.width))
+        own = facts[:, self.start : self.start + 7 * self.width]
+        links = own[:, 6 * self.width :]
+        found += own[:, : 3 * self.width] - own[:, 3 * self.width : 6 * self.width]
+        found += np.concatenate([links, -links, -links], axis=1)
+        exact = facts[:, self.start + 7 * self.width :][:, : sum(g >= self.start + 7 * self.width for g in self.guard)]
+        for n in range(exact.shape[1]):
+            found[:, self.rows[n]] += exact[:, n]
+        return -found
+
+
+def on_facts(proof: Proof, reached: Reached, end: Ending, f: Round) -> tuple[Array, ...]:
     """What a round bounds, the facts that it uses, and their multipliers, as the auditor reads them."""
-    pair, writing, hidden = proof.pair, failing.writings[0].reshape(3, -1), proof.pair.widths[:-1]
-    rows = guard.rows if guard else np.zeros((0, pair.outputs))
-    outputs = 12 * sum(hidden)
-    at = outputs + pair.outputs
-    facts = np.zeros((len(f.kind), at + len(rows) + 1))
-    nu = np.where(f.kind == TARGET, 1.0, f.violation)[:, None]
-    facts[:, outputs:at], facts[:, at:-1], facts[:, -1:] = -f.output, f.guard, nu
-    p, q, s = -(f.guard @ rows) - nu * writing[0] + f.output, -nu * writing[1] - f.output, -nu * writing[2] - f.output
+    pair, hidden = proof.pair, proof.pair.widths[:-1]
+    facts = np.zeros((len(f.kind), end.start + 7 * end.width + len(end.guard)))
+    facts[:, end.links], facts[:, end.guard] = -f.output, f.guard
+    facts[:, end.violation] += np.where(f.kind == TARGET, 1.0, f.violation)[:, None]
+    functional = end.functionals(facts)
     for h in reversed(range(len(hidden))):
-        w1, w2 = pair.first[h + 1].c[:, :-1], pair.second[h + 1].c[:, :-1]
-        p, q, s = p @ w1, q @ w2 + s @ (w1 - w2), s @ w1
-        p, q, s = _through(reached, facts, f, (p, q, s), h, (12 * sum(hidden[:h]), hidden[h]))
+        p, q, s = np.split(functional @ pair.layers[h + 1][0], 3, axis=1)
+        functional = _through(reached, facts, f, (p, q, s), h, (12 * sum(hidden[:h]), hidden[h]))
     start = pair.inputs + 3 * np.cumsum([0, *hidden])
     place = np.where(f.kind == INPUT, 0, start[f.layer] + (f.kind - FIRST) * np.array([*hidden, 0])[f.layer])
     wanted = np.where(f.kind == TARGET, 0, f.sign * (1 + place + f.index)).astype(np.int32)
@@ -151,7 +179,7 @@ def on_facts(proof: Proof, reached: Reached, failing: Obligation, guard: Guard |
 
 def _through(
     reached: Reached, facts: Array, f: Round, functional: tuple[Array, Array, Array], h: int, place: tuple[int, int]
-) -> tuple[Array, Array, Array]:
+) -> Array:
     """Functionals of X, Y and D as functionals of x, y and d; which facts that took is written into `facts`."""
     (p, q, s), (at, m), (alpha1, alpha2) = functional, place, f.slopes[h]
     low, high = (v[reached.parts[h], 0].reshape(3, m) for v in (reached.low, reached.high))
@@ -180,4 +208,4 @@ def _through(
     for k, kind in enumerate((FIRST, SECOND, DIFFERENCE)):
         rows = np.flatnonzero(here & (f.kind == kind))
         passed[k][rows, f.index[rows]] += f.sign[rows]
-    return passed[0], passed[1], passed[2]
+    return np.concatenate(passed, axis=1)

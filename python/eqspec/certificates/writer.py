@@ -14,8 +14,6 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from eqspec.audit import Refused
-from eqspec.audit.forms import Pair
-from eqspec.audit.networks import network
 from eqspec.audit.proof import FORMAT, Proof
 from eqspec.certificates.auditor import Answer, Auditor
 from eqspec.certificates.drafting import Draft
@@ -82,7 +80,7 @@ def _header(data: dict[str, Any], result: Result) -> bytes:
 
 def _drawn(data: dict[str, Any], record: Path, rounds: BinaryIO, bits: int, *, whole: bool) -> NDArray[Any]:
     try:
-        proof = Proof(data, Pair(*(network(data, role, Path.cwd()).layers() for role in ("reference", "candidate"))))
+        proof = Proof(data, Path.cwd())
     except Refused:
         raise
     except Exception as problem:  # as when it reads a certificate: whatever goes wrong there is a refusal

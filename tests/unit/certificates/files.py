@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from eqspec.networks import Network, read_network
+from eqspec.networks import Network, in_float32, read_network
 from eqspec.tasks.task import Task
 
 Layers = Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
@@ -43,8 +43,9 @@ def write(path: Path, layers: Layers) -> Network:
 
 def in_files(task: Task, folder: Path) -> Task:
     """The same task, with its networks in files."""
+    kept = in_float32 if task.arithmetic == "float32" else lambda network: network
     reference, candidate = (
-        write(folder / f"{role}.onnx", [(layer.weight, layer.bias) for layer in network.layers])
+        kept(write(folder / f"{role}.onnx", [(layer.weight, layer.bias) for layer in network.layers]))
         for role, network in (("reference", task.reference), ("candidate", task.candidate))
     )
     return replace(task, reference=reference, candidate=candidate)

@@ -11,14 +11,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from eqspec.audit.ball import Ball, rational
-from eqspec.audit.bounds import Reached, _entropy
-from eqspec.audit.claim import Guard, Obligation, Region
-from eqspec.audit.forms import Pair
+from eqspec.audit.bounds import Pair, Reached, entropy
+from eqspec.audit.claim import FIRST, Obligation, Region, Rows
 from eqspec.audit.rounding import float_above, float_below, ln, log_odds_below
 
 Exact = list[tuple[NDArray[Any], NDArray[Any]]]
 SEEDS = range(12)
+OUTPUTS: Rows = [{0: Fraction(1)}, {1: Fraction(1)}]
+"""Two outputs as they are, as rows of a claim; random ones may follow."""
+
+
+def rational(numbers: Any) -> NDArray[Any]:
+    return np.asarray(np.frompyfunc(Fraction, 1, 1)(numbers), object)
 
 
 def pair_of(rng: np.random.Generator, size: float = 1.0) -> tuple[Exact, Exact]:
@@ -53,15 +57,34 @@ def points(rng: np.random.Generator, lower: NDArray[np.float64], upper: NDArray[
     return [[Fraction(v) for v in point] for point in (*corners, *inside)]
 
 
-def balls(layers: Exact) -> list[Ball]:
-    """The layers as the auditor holds them."""
-    return [Ball.of(np.concatenate([weight, bias[:, None]], axis=1), exact=False) for weight, bias in layers]
+def held(layers: Exact, off: Fraction = Fraction(0)) -> list[NDArray[Any]]:
+    """The layers as the auditor holds them, every entry off by so much."""
+    whole = [np.concatenate([weight, bias[:, None]], axis=1) for weight, bias in layers]
+    return [np.stack([layer, 0 * layer + off]) for layer in whole]
 
 
-def quantities(first: Exact, second: Exact, point: list[Fraction], pair: Pair) -> list[Fraction]:
-    """All of them at a point: the inputs, then x, y and d, layer by layer."""
+def pair_in_step(first: Exact, second: Exact, rows: tuple[Rows, Rows] = (OUTPUTS, OUTPUTS)) -> Pair:
+    return Pair(held(first), held(second), rows)
+
+
+def rows_of(rng: np.random.Generator, count: int) -> tuple[Rows, Rows]:
+    """The outputs, then random rows of both networks."""
+    made = (
+        [*OUTPUTS, *({0: Fraction(rng.normal()), 1: Fraction(rng.normal()) / 3} for _ in range(count))] for _ in "12"
+    )
+    first, second = made
+    return first, second
+
+
+def quantities(
+    first: Exact, second: Exact, point: list[Fraction], pair: Pair, rows: tuple[Rows, Rows] = (OUTPUTS, OUTPUTS)
+) -> list[Fraction]:
+    """All of them at a point: the inputs, then x, y and d, layer by layer, the last one the rows of the claim."""
     found = list(point)
-    for xs, ys in zip(_padded(trace(first, point), pair), _padded(trace(second, point), pair), strict=True):
+    traces = [trace(first, point), trace(second, point)]
+    for one, part in zip(traces, rows, strict=True):
+        one[-1] = [sum((c * one[-1][o] for o, c in row.items()), Fraction(0)) for row in part]
+    for xs, ys in zip(*(_padded(one, pair) for one in traces), strict=True):
         found += [*xs, *ys, *(v - w for v, w in zip(xs, ys, strict=True))]
     return found
 
@@ -77,47 +100,69 @@ def boxes(pair: Pair, lower: NDArray[np.float64], upper: NDArray[np.float64]) ->
 def test_enclosures_contain_what_happens(seed: int, size: float) -> None:
     rng = np.random.default_rng(seed)
     first, second = pair_of(rng, size)
-    pair = Pair(balls(first), balls(second))
+    rows = rows_of(rng, 3)
+    pair = pair_in_step(first, second, rows)
     lower = rng.normal(size=(3, 4))
     upper = lower + np.abs(rng.normal(size=(3, 4))) * rng.choice([0.0, 1e-9, 0.3, 2.0], size=(3, 4))
-    reached, rows, constants = boxes(pair, lower, upper), rng.normal(size=(3, 6)), rng.normal(size=3)
-    above = reached.most(rows, constants)
+    reached = boxes(pair, lower, upper)
     assert not reached.empty.any()
     for b in range(4):
         for point in points(rng, lower[:, b], upper[:, b]):
-            values = quantities(first, second, point, pair)
+            values = quantities(first, second, point, pair, rows)
             for low, value, high in zip(reached.low[:, b], values, reached.high[:, b], strict=True):
                 assert Fraction(low) <= value <= Fraction(high)
-            for row, constant, bound in zip(rows, constants, above[:, b], strict=True):
-                assert _dot(row, values[-6:]) + Fraction(constant) <= Fraction(bound)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_enclosures_contain_layers_that_may_be_off(seed: int) -> None:
+    """As by roots, or by the roundings of a runtime: any weights within the radii."""
+    rng = np.random.default_rng(40 + seed)
+    first, second = pair_of(rng)
+    off = Fraction(float(rng.choice([1e-9, 1e-3])))
+    pair = Pair(held(first, off), held(second, off), (OUTPUTS, OUTPUTS))
+    lower = rng.normal(size=(3, 1))
+    upper = lower + 0.3
+
+    def moved(layers: Exact) -> Exact:
+        shift = np.frompyfunc(lambda v: v + off * int(rng.integers(-1, 2)), 1, 1)
+        return [(shift(weight), shift(bias)) for weight, bias in layers]
+
+    reached = boxes(pair, lower, upper)
+    for point in points(rng, lower[:, 0], upper[:, 0]):
+        values = quantities(moved(first), moved(second), point, pair)
+        for low, value, high in zip(reached.low[:, 0], values, reached.high[:, 0], strict=True):
+            assert Fraction(low) <= value <= Fraction(high)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_facts_hold_and_so_does_what_follows_from_them(seed: int) -> None:
-    """Every fact by itself and random quantities with random multipliers, where guard, violation and region hold."""
+    """Every fact by itself and random quantities with random multipliers, where claim's box and region hold."""
     rng = np.random.default_rng(100 + seed)
     first, second = pair_of(rng)
-    pair = Pair(balls(first), balls(second))
+    rows = rows_of(rng, 3)
+    pair = pair_in_step(first, second, rows)
     lower = rng.normal(size=3)
     upper = lower + np.abs(rng.normal(size=3))
-    reached = boxes(pair, lower[:, None], upper[:, None])
-    guard = Guard(rng.normal(size=(2, 2)), rng.normal(size=2) + 3.0, slice(0, 0))
-    failing = Obligation(0, rng.normal(size=(1, 6)), 4.0)
-    region = _region(lower, upper, rng.normal(size=3))
-    hidden, count = sum(pair.widths[:-1]), 120
-    total = 12 * hidden + 2 + 2 + 1 + 1
+    failing = Obligation(((2, 4, 1, Fraction(-4)), (FIRST, 2, 1, Fraction(-2)), (FIRST, 3, -1, Fraction(-2))))
+    known = boxes(pair, lower[:, None], upper[:, None])
+    low, high = known.low, known.high
+    last = slice(-3 * pair.widths[-1], None)
+    for ends, box, better in zip((low, high), failing.box(pair.widths[-1]), (np.maximum, np.minimum), strict=True):
+        ends[last] = better(ends[last], box.reshape(-1, 1))
+    reached, region = Reached(pair, low, high), _region(lower, upper, rng.normal(size=3))
+    count, total = 120, 12 * sum(pair.widths[:-1]) + 7 * pair.widths[-1] + 1
     wanted = rng.integers(-len(reached.low), len(reached.low) + 1, size=count)
     chosen = np.sort(rng.choice(total, size=20, replace=False))
     multipliers = np.where(reached_equal(pair, total)[chosen], rng.normal(size=(count, 20)), 0.0)
     multipliers += rng.exponential(0.05, size=(count, 20))
     multipliers = np.where(reached_equal(pair, total)[chosen], multipliers, np.abs(multipliers))
-    bounds = reached.least(wanted, chosen, multipliers, failing, guard, region)
-    alone = reached.least(np.zeros(total, int), np.arange(total), np.eye(total), failing, guard, region)
+    bounds = reached.least(wanted, chosen, multipliers, failing, region)
+    alone = reached.least(np.zeros(total, int), np.arange(total), np.eye(total), failing, region)
     met = 0
     for point in [p for _ in range(20) for p in points(rng, lower, upper)]:
-        values = quantities(first, second, point, pair)
-        slack = [_dot(row, values[-6:-4]) + Fraction(c) for row, c in zip(guard.rows, guard.constants, strict=True)]
-        slack += [_dot(failing.writings[0], values[-6:]) + 4, Fraction(region.bounds[0]) - _dot(region.rows[0], point)]
+        values = quantities(first, second, point, pair, rows)
+        x, y = values[-3 * pair.widths[-1] :], values[-2 * pair.widths[-1] :]
+        slack = [x[4] - y[4] + 4, x[2] + 2, 2 - x[3], Fraction(region.bounds[0]) - _dot(region.rows[0], point)]
         if min(slack) < 0:
             continue
         met += 1
@@ -131,7 +176,7 @@ def test_facts_hold_and_so_does_what_follows_from_them(seed: int) -> None:
 def reached_equal(pair: Pair, total: int) -> NDArray[np.bool_]:
     """Which facts are equations."""
     parts = [[*[False] * (11 * m), *[True] * m] for m in pair.widths[:-1]]
-    flat = [*(e for part in parts for e in part), True, True]
+    flat = [*(e for part in parts for e in part), *[False] * (6 * pair.widths[-1]), *[True] * pair.widths[-1]]
     return np.array([*flat, *[False] * (total - len(flat))])
 
 
@@ -151,7 +196,7 @@ def test_what_is_known_contradicts_what_is_not_so() -> None:
     """Bounds that no input satisfies are noticed; bounds that one satisfies never are."""
     rng = np.random.default_rng(3)
     first, second = pair_of(rng)
-    pair = Pair(balls(first), balls(second))
+    pair = pair_in_step(first, second)
     lower, upper = -np.ones(3), np.ones(3)
     for point in points(rng, lower, upper):
         values = np.array([float(v) for v in quantities(first, second, point, pair)])
@@ -187,7 +232,7 @@ def test_functions_are_on_the_safe_side() -> None:
 def test_entropy_is_never_too_much() -> None:
     rng = np.random.default_rng(8)
     lam = rng.exponential(size=(50, 4)) * rng.choice([0.0, 1e-300, 1e-9, 1.0, 1e9], size=(50, 4))
-    for row, found in zip(lam, _entropy(lam), strict=True):
+    for row, found in zip(lam, entropy(lam), strict=True):
         with localcontext(Context(prec=60)):
             exact = [Decimal(float(v)) for v in row if v > 0.0]
             true = -sum((v * (v / sum(exact)).ln() for v in exact), Decimal(0))

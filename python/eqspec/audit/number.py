@@ -1,0 +1,149 @@
+"""Numbers that know what they are: what a network computes, as an exact affine function, and how far it may be off.
+
+A Number is the sum of c u over units u, which are the inputs, or what the last ReLU gave, and None for the constant 1.
+Beside every c stands a >= |c|, the sum of its absolute monomials, and k counts roundings. What is computed, v, obeys
+    |v - sum c u| <= gamma(k) sum a |u|,    gamma(k) = k unit / (1 - k unit).                          (*)
+Over the reals nothing is rounded but square roots, to 200 bits. In float32 (`Float32`) every operation rounds and may
+underflow, gradually or to zero. (*) is kept by addition, (1 + gamma(k)) (1 + unit) <= 1 + gamma(k + 1), and by
+multiplication, (1 + gamma(j)) (1 + gamma(k)) <= 1 + gamma(j + k), since |c| <= a; underflow adds 2^-126 = unit 2^-102.
+No sum is reordered here, but (*) holds in any order: a sum of n terms counts n roundings on every one of them, which no
+order exceeds, and whether a constant is multiplied before or after a sum, fused or not, its monomials are the same.
+`size` bounds what any partial sum or product on the way may be, so that float32 can be seen not to overflow.
+
+Only what is told here can be done with a Number. To compare it, or to ask whether it is true, is an error, so that no
+code that is handed one decides anything on it by accident.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isqrt
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .rounding import Array, Refused
+
+Terms = dict[Any, tuple[Fraction, Fraction]]
+
+
+class Number:
+    """Over the reals. Immutable."""
+
+    unit, rounds, largest = Fraction(1, 2**200), 0, float("inf")
+
+    def __init__(self, terms: Terms, k: int, size: float) -> None:
+        if size > self.largest:
+            raise Refused("float32 might overflow on the way")
+        self.terms, self.k, self.size = terms, k, size
+
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        """A constant, which may be converted once; or the Number that it is."""
+        if isinstance(value, Number):
+            return value
+        c = Fraction(value)
+        return cls({None: (c, cls.lost(abs(c)))} if c else {}, cls.rounds, abs(float(c)))
+
+    @classmethod
+    def computed(cls, unit: Any, size: float) -> Any:
+        """A unit that was computed, of at most this size: as it is."""
+        none, one = Fraction(0), Fraction(1)
+        return cls({unit: (one, one)} | ({None: (none, cls.lost(none))} if cls.lost(none) else {}), 0, size)
+
+    @staticmethod
+    def lost(a: Fraction) -> Fraction:
+        """a, and what an underflow may add to it."""
+        return a
+
+    @property
+    def gamma(self) -> Fraction:
+        """The error relative to a."""
+        if 2**11 * self.k * self.unit > 1:
+            raise Refused("sums are too long for float32")
+        return self.k * self.unit / (1 - self.k * self.unit)
+
+    @property
+    def constant(self) -> tuple[Fraction, Fraction]:
+        """c and a of a number without units."""
+        if self.terms.keys() - {None}:
+            raise Refused("the auditor only reads networks that are affine between their ReLUs")
+        return self.terms.get(None, (Fraction(0), Fraction(0)))
+
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """Between which a constant is computed."""
+        c, a = self.constant
+        return c - self.gamma * a, c + self.gamma * a
+
+    def __neg__(self) -> Any:
+        return type(self)({unit: (-c, a) for unit, (c, a) in self.terms.items()}, self.k, self.size)
+
+    def __add__(self, other: Any) -> Any:
+        other, terms = self.of(other), dict(self.terms)
+        for unit, (c, a) in other.terms.items():
+            if unit in terms:
+                c, a = c + terms[unit][0], self.lost(a + terms[unit][1])
+            terms[unit] = (c, a)
+        return type(self)(terms, max(self.k, other.k) + self.rounds, self.size + other.size)
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -self.of(other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self.of(other) + -self
+
+    def __mul__(self, other: Any) -> Any:
+        one, other = self, self.of(other)
+        if other.terms.keys() - {None}:
+            one, other = other, self
+        factor, size = other.constant
+        terms = {unit: (c * factor, self.lost(a * size)) for unit, (c, a) in one.terms.items()} if size else {}
+        return type(self)(terms, one.k + other.k + self.rounds, max(1.0, one.size) * max(1.0, other.size))
+
+    def __truediv__(self, other: Any) -> Any:
+        """|1/v - 1/c| <= gamma a / (|c| (|c| - gamma a)) <= 2 gamma a / c^2 <= gamma(2 k) a / c^2."""
+        other = self.of(other)
+        c, a = other.constant
+        if abs(c) <= 2 * other.gamma * a:
+            raise Refused("a divisor may be zero")
+        inverse = type(self)({None: (1 / c, self.lost(a / c**2))}, 2 * other.k + self.rounds, 1.0 / abs(float(c)))
+        return self * inverse
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def sqrt(self) -> Any:
+        """|sqrt(v) - sqrt(c)| <= gamma a / sqrt(c); the root is rounded down by less than a unit."""
+        c, a = self.constant
+        if c <= 2 * self.gamma * a:
+            raise Refused("a square root of what may not be positive")
+        bits = 202 + c.denominator.bit_length()
+        root = Fraction(isqrt((c.numerator << 2 * bits) // c.denominator), 1 << bits)
+        return type(self)({None: (root, self.lost(a / root))}, self.k + 1 + self.rounds, max(1.0, self.size))
+
+    def relu(self) -> Any:
+        """max(0, v) of a constant, which (*) survives."""
+        c, a = self.constant
+        return type(self)({None: (max(c, Fraction(0)), a)}, self.k, self.size)
+
+    def _no(self, *_: Any) -> NoReturn:
+        raise Refused("the auditor does not read operators that compare numbers")
+
+    __bool__ = __float__ = __int__ = __index__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = _no
+    __eq__ = __ne__ = _no
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Float32(Number):
+    """As any float32 runtime computes, in any order of summation, with fused operations or without."""
+
+    unit, rounds, largest = Fraction(1, 2**24), 1, 2.0**125
+
+    @staticmethod
+    def lost(a: Fraction) -> Fraction:
+        """unit 2^-102 = 2^-126."""
+        return a + Fraction(1, 2**102)
+
+
+def numbers(kind: type[Number], values: Any) -> Array:
+    """Constants, elementwise."""
+    return np.asarray(np.frompyfunc(kind.of, 1, 1)(np.asarray(values).astype(object)), object)
