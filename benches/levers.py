@@ -10,7 +10,7 @@ from eqspec.tasks import core
 from eqspec.tasks.run import Options
 from eqspec.tasks.task import Task
 
-SWITCHES = ("contract", "attack", "link", "entropy", "phases")
+SWITCHES = ("contract", "attack", "link", "entropy", "phases", "dual")
 """Settings of the core that only a comparison turns off."""
 
 

@@ -70,7 +70,8 @@ class Settings:
         timeout: float = float("inf"),  # seconds
         memory: int = 2 << 30,  # bytes for open boxes
         boxes: int = 0,  # stop after so many boxes; 0: no limit
-        lp: bool = True,  # ask the LP solver
+        lp: bool = True,  # solve linear programs
+        dual: bool = True,  # in the core, as far as they are small; off, all by the LP solver, only to compare
         contract: bool = True,  # contract bounds under an assumed violation where that is expected to pay
         contract_above: int = 8,  # free inputs up to which boxes are only halved
         attack: bool = True,  # look for counterexamples by attacks

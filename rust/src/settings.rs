@@ -33,6 +33,8 @@ settings! {
     boxes: u64 = 0,
     /// Whether linear programs may be solved.
     lp: bool = true,
+    /// Whether multipliers are sought on the spot before a solver is asked; without it only to compare.
+    dual: bool = true,
     /// Whether bounds are contracted under an assumed violation where that is expected to pay.
     contract: bool = true,
     /// Free inputs up to which boxes are only halved: on ACAS Xu (5 inputs) a contraction saved a dozen boxes and cost hundreds, on jets (16) it replaced a

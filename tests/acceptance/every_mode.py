@@ -43,8 +43,9 @@ def settings(**given: object) -> _core.Settings:
 
 def modes() -> Iterator[dict[str, object]]:
     """Every combination of what can be switched."""
-    for domain, lp, contract in itertools.product(DOMAINS, (True, False), (True, False)):
-        yield {"domain": domain, "lp": lp, "contract": contract}
+    programs = ({"lp": True}, {"lp": True, "dual": False}, {"lp": False})
+    for domain, how, contract in itertools.product(DOMAINS, programs, (True, False)):
+        yield {"domain": domain, "contract": contract, **how}
 
 
 def verdicts(

@@ -127,7 +127,7 @@ def test_a_mode_that_is_switched_during_a_search_is_an_error(mode: str, switch: 
             -np.ones(3),
             np.ones(3),
             _core.Property.top1(0.5),
-            _core.Settings(threads=1, boxes=200),
+            _core.Settings(threads=1, boxes=200, dual=False),
             answer_lps=load_a_library,
             confirm=lambda _: False,
         )

@@ -35,7 +35,7 @@ SOLVERS: tuple[Solver, ...] = get_args(Solver)
 """Who answers linear programs: noise answers at random, and must not matter to the truth of a verdict."""
 
 
-STAGES_OFF = ("attack", "link", "entropy", "phases")
+STAGES_OFF = ("attack", "link", "entropy", "phases", "dual")
 """What can be switched off besides linear programs and contraction."""
 
 
@@ -58,6 +58,7 @@ class Mode:
     link: bool = True
     entropy: bool = True
     phases: bool = True
+    dual: bool = True
     solver: Solver = "highs"
     inputs: int = 0
     smudge: float = 0.0
@@ -80,6 +81,7 @@ class Mode:
             link=self.link,
             entropy=self.entropy,
             phases=self.phases,
+            dual=self.dual,
             boxes=self.boxes,
             timeout=30.0,
             **given,
@@ -173,6 +175,7 @@ def random_mode(rng: np.random.Generator) -> Mode:
         link=one(0.9),
         entropy=one(0.9),
         phases=one(0.9),
+        dual=one(0.7),
         boxes=int(rng.choice([1, 3, 10]) if inputs else rng.choice([1, 3, 10, 40])),
         solver=SOLVERS[int(rng.choice(3, p=[0.85, 0.1, 0.05]))],
         inputs=inputs,

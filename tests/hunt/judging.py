@@ -23,7 +23,7 @@ from oracle.pairs import Pair
 from oracle.queries import Query
 from oracle.search import is_witness
 
-STAGES = ("outside", "guard", "zonotope", "inherited", "program", "contraction", "overflow")
+STAGES = ("outside", "guard", "zonotope", "inherited", "dual", "program", "contraction", "overflow")
 
 
 @dataclass(frozen=True)

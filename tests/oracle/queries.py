@@ -52,6 +52,7 @@ class Query:
     domain: Domain
     threads: int
     lp: bool
+    dual: bool = True
 
     def task(self) -> Task:
         """The query for eqspec."""
@@ -94,7 +95,13 @@ def query(seed: int, kind: Claim, number: int) -> Query:
     offset = Fraction(str(rng.choice(_OFFSETS))) if rng.random() < 0.97 else ZERO
     asked = ask(rng, kind, pair, oracle, offset)
     domain: Domain = ("shared", "paper", "naive")[int(rng.choice(3, p=[0.5, 0.3, 0.2]))]
-    return replace(asked, domain=domain, threads=int(rng.integers(1, 3)), lp=bool(rng.random() < 0.8))
+    return replace(
+        asked,
+        domain=domain,
+        threads=int(rng.integers(1, 3)),
+        lp=bool(rng.random() < 0.8),
+        dual=bool(rng.random() < 0.5),
+    )
 
 
 def ask(rng: Random, kind: Claim, pair: Pair, oracle: Oracle, offset: Fraction) -> Query:

@@ -20,7 +20,7 @@ def write(asked: Query) -> str:
     """The query as JSON. Rationals are text, floats their shortest decimals."""
     written = pair_record(asked.pair) | {
         "claim": claim_record(asked.claim),
-        "settings": {"domain": asked.domain, "threads": asked.threads, "lp": asked.lp},
+        "settings": {"domain": asked.domain, "threads": asked.threads, "lp": asked.lp, "dual": asked.dual},
         "breaks": asked.breaks,
         "excuse": asked.excuse,
     }

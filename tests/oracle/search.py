@@ -17,10 +17,12 @@ from oracle.queries import Query
 
 @dataclass(frozen=True)
 class Bounded(Options):
-    """Options with a limit on boxes. With `contract_above` 0 every box is contracted, however few its inputs."""
+    """Options with a limit on boxes. With `contract_above` 0 every box is contracted, however few its inputs; without
+    `dual` every program goes to the solver."""
 
     boxes: int = 1000
     contract_above: int = 8
+    dual: bool = True
 
     def settings(self, task: Task) -> _core.Settings:
         return _core.Settings(
@@ -30,6 +32,7 @@ class Bounded(Options):
             boxes=self.boxes,
             timeout=60.0,
             contract_above=self.contract_above,
+            dual=self.dual,
             milp=self.milp,
         )
 

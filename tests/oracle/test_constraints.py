@@ -1,7 +1,7 @@
 """Contraction on regions with linear constraints, against the oracle: their multipliers lose no input that counts.
 
 Queries sit next to where the answer turns, so a constraint used with the wrong sign or the wrong side proves something
-false at once. Every box is contracted, though these pairs have few inputs.
+false at once. Every box is contracted, though these pairs have few inputs, before multipliers are sought.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def test_contraction_on_constrained_regions_is_true(claim: Claim) -> None:
     seen: Counter[str] = Counter()
     for seed in seeds:
         asked = query(seed, claim, 0)
-        result = runner(Bounded(threads=1, lp=asked.lp, boxes=60, contract_above=0)).run(asked.task())
+        result = runner(Bounded(threads=1, lp=asked.lp, dual=False, boxes=60, contract_above=0)).run(asked.task())
         confirmed = result.witness is not None and is_witness(asked, result.witness.normalised)
         vacuous = asked.oracle.is_vacuous(asked.claim) if result.vacuous else None
         wrong = contradiction(result, asked.breaks, vacuous=vacuous, confirmed=confirmed)

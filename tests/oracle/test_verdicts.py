@@ -42,7 +42,7 @@ def budget(asked: Query) -> Bounded:
         boxes = 500
     elif asked.lp and (not isinstance(asked.claim, Epsilon | Linear) or asked.pair.constraints):
         boxes = 1000
-    return Bounded(threads=asked.threads, domain=asked.domain, lp=asked.lp, boxes=boxes)
+    return Bounded(threads=asked.threads, domain=asked.domain, lp=asked.lp, dual=asked.dual, boxes=boxes)
 
 
 def judge(asked: Query, result: Result) -> str | None:
@@ -80,7 +80,8 @@ def traits(asked: Query, result: Result) -> list[str]:
         f"{asked.threads} threads",
         pair.kind,
         *(["no lp"] if not asked.lp else []),
-        *(["stronger bounds"] if result.lps or result.stages.get("contraction") else []),
+        *(["programs"] if result.lps else []),
+        *(["multipliers"] if result.stages.get("dual") else []),
         *(["splits"] if result.splits else []),
         *(["excused"] if asked.excuse else []),
         *(["undecided"] if asked.breaks is None else []),
@@ -110,7 +111,9 @@ def check_that_it_means_something(claim: Claim, verdicts: Counter[tuple[str, Ver
     least |= {"1 threads": 0.3, "2 threads": 0.3, "no lp": 0.08, "splits": 0.1, "constraints": 0.1, "lowest wins": 0.1}
     least |= {"fixed input": 0.05, "other depth": 0.05, "other width": 0.02, "zero weights": 0.2}
     if claim != "epsilon":
-        least["stronger bounds"] = 0.01
+        least["programs"] = 0.01
+    if claim not in ("epsilon", "linear"):
+        least["multipliers"] = 0.01
     missing = {trait: seen[trait] for trait, share in least.items() if seen[trait] < share * BLOCK}
     assert not missing, seen
     assert seen["excused"] <= 0.25 * BLOCK, seen

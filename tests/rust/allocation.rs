@@ -6,7 +6,8 @@ use eqspec::domain::output::Row;
 use eqspec::domain::sensitivity::Sensitivity;
 use eqspec::domain::{Domain, Form, Reach};
 use eqspec::lp::certified::{self, Scratch};
-use eqspec::lp::{Multipliers, RegionRow};
+use eqspec::lp::dual::Until;
+use eqspec::lp::{Dual, Multipliers, RegionRow};
 use eqspec::network::eval::{Evaluation, Evaluator};
 use eqspec::network::{Affine, Pair};
 use eqspec::property::{Certainty, Open, Violation, top1};
@@ -110,6 +111,30 @@ fn propagation_allocates_nothing_after_the_first_pass() {
             assert_eq!(taken(&mut pass), 0, "{domain:?} {sizes:?}");
         }
     }
+}
+
+#[test]
+fn descents_allocate_nothing_after_the_first() {
+    let pair = pair(&[16, 64, 32, 5]);
+    let mut reach = Reach::new(Domain::Shared, pair.depth());
+    let output = reach.propagate(&pair, &[-0.1; 16], &[0.1; 16]).unwrap();
+    let property = top1::property(5, 0.5, None);
+    let region = [RegionRow { generators: vec![1.0; 16], slack: 3.0 }];
+    let (mut row, mut dual, mut found, mut point) =
+        (Row::default(), Dual::default(), Multipliers::default(), Vec::new());
+    let mut pass = || {
+        dual.take_up(&output, &mut row);
+        for obligation in &property.obligations {
+            let Violation::Linear { writings, .. } = &obligation.violation else { unreachable!() };
+            dual.enter(&output, obligation.guard.map(|g| &property.guards[g]), &region, &mut row);
+            output.row(writings[0].terms.iter().copied(), 0.0, &mut row);
+            std::hint::black_box(dual.descend(&row, None, 200, Until::Least));
+            dual.write(&mut found);
+            dual.write_point(&mut point);
+        }
+    };
+    assert!(taken(&mut pass) > 0, "the counter counts nothing");
+    assert_eq!(taken(&mut pass), 0);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 
 /// Pairs whose weights are exactly those stored.
-fn certain(outputs: std::ops::RangeInclusive<usize>, samples: usize) -> impl Strategy<Value = Case> {
+pub fn certain(outputs: std::ops::RangeInclusive<usize>, samples: usize) -> impl Strategy<Value = Case> {
     cases(1..=3, 1..=4, outputs, Just(Scale::Plain), samples).prop_map(|mut case| {
         case.layers.iter_mut().flatten().for_each(|w| w.uncertain = None);
         case

@@ -11,6 +11,7 @@ mod bounds;
 mod certified;
 mod claims;
 mod containment;
+mod descent;
 mod duals;
 mod effort;
 mod encoding;

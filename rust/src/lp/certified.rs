@@ -55,6 +55,14 @@ pub struct Scratch {
     coefficients: [Vec<(f64, f64)>; 3],
 }
 
+impl Scratch {
+    /// The violation of the last bound with everything that its multipliers add, as one row.
+    #[must_use]
+    pub fn row(&self) -> &Row {
+        &self.row
+    }
+}
+
 impl Property {
     /// The certified bound of obligation `o` by these multipliers; infinite for violations that are no functionals.
     pub fn certified(

@@ -1,13 +1,16 @@
 //! The Top-1 Violation LP ([VD]) and what is believed about its solution: nothing but a bound recomputed from the multipliers.
 //!
-//! Solving happens outside the core, in batches. A solver's status, objective and points are hints; [`certified`] turns multipliers into a theorem.
+//! [`dual`] seeks multipliers on the spot; what is too large for it is solved outside the core, in batches. A solver's status, objective and points are
+//! hints; [`certified`] turns multipliers into a theorem.
 
 pub mod certified;
+pub mod dual;
 pub mod mixed;
 
 use crate::domain::{Form, Output, output::Row};
 use crate::property::{Guard, Violation};
 pub use certified::Multipliers;
+pub use dual::Dual;
 pub use mixed::{MixedAnswer, MixedProgram};
 
 /// maximise objective . e subject to lower <= matrix e <= upper, -1 <= e <= 1, for each objective in turn.

@@ -163,7 +163,7 @@ pub struct Settings(pub settings::Settings);
 #[pymethods]
 impl Settings {
     #[new]
-    #[pyo3(signature = (*, domain = "shared", threads = 0, timeout = f64::INFINITY, memory = 2 << 30, boxes = 0, lp = true, contract = true, contract_above = 8, attack = true, link = true, entropy = true, phases = true, milp = false, record = None))]
+    #[pyo3(signature = (*, domain = "shared", threads = 0, timeout = f64::INFINITY, memory = 2 << 30, boxes = 0, lp = true, dual = true, contract = true, contract_above = 8, attack = true, link = true, entropy = true, phases = true, milp = false, record = None))]
     #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // keywords in Python
     fn new(
         domain: &str,
@@ -172,6 +172,7 @@ impl Settings {
         memory: usize,
         boxes: u64,
         lp: bool,
+        dual: bool,
         contract: bool,
         contract_above: usize,
         attack: bool,
@@ -188,6 +189,7 @@ impl Settings {
             memory,
             boxes,
             lp,
+            dual,
             contract,
             contract_above,
             attack,
@@ -400,6 +402,7 @@ impl Solution {
             ("guard", s.guard),
             ("zonotope", s.zonotope),
             ("inherited", s.inherited),
+            ("dual", s.dual),
             ("program", s.program),
             ("contraction", s.contraction),
             ("overflow", s.overflow),

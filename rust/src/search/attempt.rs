@@ -1,14 +1,16 @@
 //! One box: bound it, try to prove what is open there, look for a counterexample on the way.
 //!
-//! Stages by cost: the region's constraints, bounds of f1 against the guards, zonotope rows, multipliers inherited from the parent, a linear program
-//! ([`super::asking`]), contraction under the assumed violation ([`super::focusing`]). What is proved in one stage is not looked at in the next.
+//! Stages by cost: the region's constraints, bounds of f1 against the guards, zonotope rows, multipliers inherited from the parent and then better ones
+//! ([`super::weighing`]), a linear program where these are not the best ([`super::asking`]), contraction under the assumed violation
+//! ([`super::focusing`]). What is proved in one stage is not looked at in the next.
 
 use super::asking::Asked;
 use super::attack::Zeal;
 use super::candidates::Candidates;
 use super::effort::Part;
-use super::node::Inherited;
+use super::policy::POLICY;
 use super::split::Plan;
+use super::weighing::{self, Descent};
 use super::worker::Context;
 use super::{Node, Request};
 use crate::bound::Contractor;
@@ -17,18 +19,12 @@ use crate::domain::output::Row;
 use crate::domain::reach::Failure;
 use crate::domain::sensitivity::Sensitivity;
 use crate::domain::{Domain, Output, Reach};
-use crate::lp::RegionRow;
 use crate::lp::certified::Scratch;
+use crate::lp::{Dual, Multipliers, RegionRow};
 use crate::numeric::log::exp_below;
 use crate::numeric::round::add_down;
 use crate::property::Obligation;
 use std::sync::{Arc, mpsc};
-
-/// One in so many operations goes into the search for counterexamples, counted rather than timed so that runs repeat.
-const ATTACK: u64 = 32;
-
-/// Attacks in a row, at most.
-const ATTACKS: usize = 64;
 
 /// What became of a box.
 pub enum Outcome {
@@ -50,9 +46,13 @@ pub struct Attempt<'a> {
     pub(super) requests: &'a mpsc::Sender<Request>,
     pub(super) reach: Reach,
     pub(super) influence: Influence,
-    sensitivity: Sensitivity,
+    pub(super) sensitivity: Sensitivity,
     pub(super) row: Row,
     pub(super) scratch: Scratch,
+    pub(super) dual: Dual,
+    pub(super) multipliers: Multipliers,
+    pub(super) ray: Multipliers,
+    pub(super) generators: Vec<f64>,
     pub(super) contractor: Contractor<'a>,
     /// The whole region, to be attacked in turn with the nodes.
     whole: Node,
@@ -71,6 +71,10 @@ impl<'a> Attempt<'a> {
             sensitivity: Sensitivity::default(),
             row: Row::default(),
             scratch: Scratch::default(),
+            dual: Dual::default(),
+            multipliers: Multipliers::default(),
+            ray: Multipliers::default(),
+            generators: Vec::new(),
             contractor: Contractor::new(context.pair).keeping(context.record.on()),
             whole: Node::root(
                 context.region.lower.clone(),
@@ -124,7 +128,7 @@ impl<'a> Attempt<'a> {
         }
         self.enter(Part::Rows);
         self.exclude_guards(&mut node);
-        let worst = self.exclude_violations(&mut node);
+        let mut worst = self.exclude_violations(&mut node);
         if node.open.is_empty() {
             return self.proved(&node, opened);
         }
@@ -141,10 +145,23 @@ impl<'a> Attempt<'a> {
         let rows = region.rows(self.reach.centre(), self.reach.radius());
         if let Some(inherited) = node.inherited.clone() {
             self.enter(Part::Inherited);
-            self.inherit(&mut node, &inherited, &rows);
+            self.inherit(&mut node, &inherited, &rows, &mut worst);
             if node.open.is_empty() {
                 return self.proved(&node, opened);
             }
+        }
+        let programs = settings.lp && (!property.guards.is_empty() || !rows.is_empty());
+        // Under an assumption backward bounds see more than programs over the outputs.
+        let done = programs
+            && settings.dual
+            && node.focus.is_none()
+            && match self.descend(&mut node, &rows, &mut worst) {
+                Descent::Refuted => return Outcome::Closed,
+                Descent::Done => true,
+                Descent::Unfinished => false,
+            };
+        if node.open.is_empty() {
+            return self.proved(&node, opened);
         }
         shared.prove(node.depth, opened - node.open.len());
         let contract = self.worth_contracting(&node);
@@ -153,11 +170,11 @@ impl<'a> Attempt<'a> {
             return self.contract(node, !self.reach.narrowed());
         }
         self.enter(Part::Splitting);
-        let plan = self.plan(&node, &worst);
+        let plan = self.plan(&node, &worst, &rows);
         if self.hands_down(&node) {
             node.alive = Some(Arc::new(self.reach.alive(pair)));
         }
-        if settings.lp && (!property.guards.is_empty() || !rows.is_empty()) {
+        if programs && !done {
             return Outcome::Ask(Box::new(self.ask(node, rows, plan)));
         }
         if contract { self.contract(node, !self.reach.narrowed()) } else { Outcome::Split(node, plan) }
@@ -258,9 +275,9 @@ impl<'a> Attempt<'a> {
             let zeal = Zeal { starts: 8, centre: true, steps: 40 };
             return self.candidates.attack(node, node.open.iter(), zeal);
         }
-        let share = (self.reach.flops() + self.contractor.flops()) / ATTACK;
+        let share = (self.reach.flops() + self.contractor.flops()) / POLICY.attack.share;
         let zeal = Zeal { starts: 1, centre: false, steps: 40 };
-        for _ in 0..ATTACKS {
+        for _ in 0..POLICY.attack.row {
             if self.candidates.attack_flops() > share {
                 break;
             }
@@ -278,17 +295,30 @@ impl<'a> Attempt<'a> {
         false
     }
 
-    /// Where to halve a box: what is worst decides. Under a guard the violation alone misleads, and the outputs of both networks serve better.
-    fn plan(&mut self, node: &Node, worst: &Worst) -> Plan {
+    /// Where to halve a box: what is worst decides, as one row with guard and constraints by its multipliers. Under a guard the violation alone misleads; where
+    /// there are no multipliers the outputs of both networks serve better.
+    fn plan(&mut self, node: &Node, worst: &Worst, region: &[RegionRow]) -> Plan {
         let Context { pair, property, settings, .. } = self.context;
         let layers = self.reach.layers();
+        let output = output_of(&self.reach, &self.context);
         let Obligation { guard, violation } = &property.obligations[worst.obligation];
-        if settings.domain != Domain::Shared || guard.is_some() || !violation.is_linear() {
-            return Plan::once(self.influence.score(layers, pair.inputs()), &node.lower, &node.upper);
+        let multipliers = node.inherited.as_ref().and_then(|list| weighing::of(list, worst.obligation));
+        let (bound, row) = match multipliers {
+            _ if settings.domain != Domain::Shared || !violation.is_linear() => (f64::NAN, None),
+            Some(m) => {
+                let bound = property.certified(worst.obligation, &output, region, m, &mut self.scratch);
+                (bound, Some(self.scratch.row()))
+            }
+            None if guard.is_none() => (violation.upper(&output, &mut self.row), Some(&self.row)),
+            None => (f64::NAN, None),
+        };
+        match row {
+            None => Plan::once(self.influence.score(layers, pair.inputs()), &node.lower, &node.upper),
+            Some(row) => {
+                let score = self.sensitivity.score(layers, pair.inputs(), row);
+                Plan::until_it_may_close(bound, score, &node.lower, &node.upper)
+            }
         }
-        violation.upper(&output_of(&self.reach, &self.context), &mut self.row);
-        let score = self.sensitivity.score(layers, pair.inputs(), &self.row);
-        Plan::until_it_may_close(worst.bound, score, &node.lower, &node.upper)
     }
 
     /// Whether the limit is met, up to rounding, inside the box: where the worst row points to, or at the centre.
@@ -301,33 +331,12 @@ impl<'a> Attempt<'a> {
         self.candidates.touches(worst.obligation, corner)
             || self.candidates.touches(worst.obligation, |i| centre(node, i))
     }
-
-    /// The parent's multipliers on this box: one row per obligation.
-    fn inherit(&mut self, node: &mut Node, inherited: &Inherited, rows: &[RegionRow]) {
-        let property = self.context.property;
-        let output = output_of(&self.reach, &self.context);
-        let mut worst = f64::NEG_INFINITY;
-        for o in node.open.clone().iter() {
-            let multipliers = inherited.iter().find(|(i, _)| *i == o).map(|(_, m)| m);
-            let bound =
-                multipliers.map_or(f64::INFINITY, |m| property.certified(o, &output, rows, m, &mut self.scratch));
-            if property.obligations[o].violation.excluded_by(bound) {
-                self.candidates.tally.stages.inherited += 1;
-                node.open.close(o);
-            } else {
-                worst = worst.max(bound);
-            }
-        }
-        if worst.is_finite() {
-            node.bound = node.bound.min(worst);
-        }
-    }
 }
 
 /// The open obligation with the largest bound.
-struct Worst {
-    bound: f64,
-    obligation: usize,
+pub(super) struct Worst {
+    pub(super) bound: f64,
+    pub(super) obligation: usize,
     /// Whether all open bounds miss their limit by no more than rounding, which halving does not shrink.
     within_rounding: bool,
 }

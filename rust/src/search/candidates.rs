@@ -86,11 +86,14 @@ impl<'a> Candidates<'a> {
         false
     }
 
-    /// Whether an obligation is, at a point, within rounding of being violated: then no bound can exclude it there, however small the box.
+    /// Whether an obligation is, at a point of the region, within rounding of being violated: then no bound can exclude it there, however small the box.
     pub fn touches(&mut self, obligation: usize, coordinate: impl Fn(usize) -> f64) -> bool {
-        let Context { pair, property, free, .. } = self.context;
+        let Context { pair, property, free, region, .. } = self.context;
         self.point.clear();
         self.point.extend((0..free.len()).map(coordinate));
+        if !region.holds(&self.point) {
+            return false;
+        }
         self.evaluator.at_with_error(pair, &self.point, &mut self.evaluation);
         let only = Open::only(obligation, property.obligations.len());
         property.violated(&only, &self.evaluation, Certainty::Possible)

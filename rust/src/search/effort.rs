@@ -27,6 +27,8 @@ parts! {
     Rows = "rows",
     /// Bounding violations by the parent's multipliers.
     Inherited = "inherited",
+    /// Seeking better multipliers.
+    Dual = "dual",
     /// Setting up linear programs and certifying their answers.
     Programs = "programs",
     /// Backward bounds and contraction.

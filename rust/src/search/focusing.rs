@@ -6,6 +6,7 @@
 use super::Node;
 use super::attempt::{Attempt, Outcome};
 use super::effort::Part;
+use super::policy::POLICY;
 use super::split::{self, Plan};
 use super::worker::Context;
 use crate::bound::branching::{Candidates, Glimpse, Split};
@@ -14,12 +15,6 @@ use crate::domain::Knowledge;
 use crate::domain::reach::Failure;
 use crate::property::Open;
 use std::sync::Arc;
-
-/// How often a node is looked at again because looking ahead settled signs of neurons; then it waits for its turn like any other.
-const LOOKS: usize = 4;
-
-/// Rounds of contraction after signs were settled.
-const AGAIN: usize = 2;
 
 impl Attempt<'_> {
     /// Whether contraction is expected to pay on this node.
@@ -95,7 +90,7 @@ impl Attempt<'_> {
         }
         let (mut start, mut warm) = (start, node.warm.take());
         let mut effort = Effort { link: settings.link, ..Effort::default() };
-        for _ in 0..LOOKS {
+        for _ in 0..POLICY.contraction.looks {
             let Self { contractor, reach, .. } = self;
             let stop = || shared.stopping();
             let mut left = match contractor.contract(start, warm.as_deref(), &assumption, effort, reach, stop) {
@@ -129,7 +124,7 @@ impl Attempt<'_> {
                 }
                 Glimpse::Settled(_) => {
                     (start, warm) = (left.knowledge, left.warm);
-                    effort.rounds = AGAIN;
+                    effort.rounds = POLICY.contraction.again;
                     continue;
                 }
                 Glimpse::Ranked(splits) => splits,

@@ -14,6 +14,7 @@ pub mod effort;
 mod fingerprint;
 mod focusing;
 mod node;
+mod policy;
 mod record;
 mod region;
 mod remainder;
@@ -22,6 +23,7 @@ mod shared;
 mod split;
 mod trial;
 mod trusting;
+mod weighing;
 mod worker;
 
 pub use effort::Effort;
@@ -98,6 +100,8 @@ pub struct Stages {
     pub zonotope: u64,
     /// Obligations proved by multipliers of the parent box.
     pub inherited: u64,
+    /// Obligations proved by multipliers found on the box.
+    pub dual: u64,
     /// Obligations proved by multipliers from a solved program.
     pub program: u64,
     /// Obligations proved by contracting bounds under their violation.
@@ -244,11 +248,11 @@ impl Search<'_> {
             return self.run(settings, Origin::State(state), host);
         }
         let mut tried = 0;
-        for boxes in trial::sizes(settings, self.property, self.region.free().len()) {
+        for boxes in self.trials(settings) {
             if settings.boxes != 0 && tried + boxes >= settings.boxes {
                 break;
             }
-            let trial = trial::settings(settings, tried + boxes);
+            let trial = self.trial(settings, tried + boxes);
             let solution = self.run(&trial, Origin::Root(tried), &mut Aside { host, believing: false })?;
             let (answer, more) = trial::judge(&solution, tried);
             if answer {

@@ -287,6 +287,7 @@ impl Shared {
         t.guard += s.guard;
         t.zonotope += s.zonotope;
         t.inherited += s.inherited;
+        t.dual += s.dual;
         t.program += s.program;
         t.contraction += s.contraction;
         t.overflow += s.overflow;

@@ -5,24 +5,13 @@
 
 use super::attempt::{Attempt, Outcome};
 use super::effort::Part;
+use super::policy::POLICY;
 use super::worker::Context;
 use super::{Node, Request};
 use crate::bound::encoding::Encoding;
 use crate::bound::{Assumption, Contraction};
 use crate::lp::MixedAnswer;
 use std::sync::mpsc;
-
-/// Unstable neurons up to which a program is small.
-const BINARIES: usize = 40;
-
-/// A node is stuck if so many splits have not proved it; and again after so many more. After half as many most nodes still fall to proofs, in the time of one program.
-const SPLITS: usize = 12;
-
-/// Programs for one node: cuts of an exact confidence make the next one.
-const CUTS: usize = 8;
-
-/// Seconds for one program.
-const SECONDS: f64 = 5.0;
 
 impl Attempt<'_> {
     /// Asks about what contraction left of a node that cannot be split further, or was split often enough; `None` if that settled nothing.
@@ -34,18 +23,18 @@ impl Attempt<'_> {
         indivisible: bool,
     ) -> Option<Outcome> {
         let Context { pair, region, settings, shared, .. } = self.context;
-        let stuck = indivisible || (node.depth > 0 && node.depth.is_multiple_of(SPLITS));
-        if !settings.milp || !stuck || left.knowledge.unstable() > BINARIES {
+        let stuck = indivisible || (node.depth > 0 && node.depth.is_multiple_of(POLICY.mixed.splits));
+        if !settings.milp || !stuck || left.knowledge.unstable() > POLICY.mixed.binaries {
             return None;
         }
         self.enter(Part::Programs);
         let mut encoding = Encoding::new(pair, &left.knowledge, assumption);
         let mut settled = None;
-        for _ in 0..CUTS {
+        for _ in 0..POLICY.mixed.cuts {
             if shared.stopping() {
                 break;
             }
-            encoding.program.seconds = shared.left().min(SECONDS);
+            encoding.program.seconds = shared.left().min(POLICY.mixed.seconds);
             let answer = self.answer(&encoding);
             let Some(point) = answer.point else {
                 if answer.infeasible {

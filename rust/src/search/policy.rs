@@ -1,0 +1,83 @@
+//! When a search uses which of its means: one table, with what each of them was measured to cost and to bring.
+//!
+//! Nothing here decides about soundness. Every bound is valid wherever it is tried; a poor choice costs time. What users may switch is in
+//! [`crate::settings`]. Times are microseconds of one core on a Zen 3 (AVX2); jets have 16 free inputs and 80 neurons a network, digits 15 to 24 and 200,
+//! ACAS Xu 5 and 300.
+
+/// Plain halving before contraction: with a few inputs it often is the shorter way, and a short trial tells.
+///
+/// | | a box | a contraction | boxes that one contraction saved |
+/// |---|---|---|---|
+/// | ACAS Xu | 60 | 350 000 | 12 |
+/// | jets | 100 | 40 000 | 1 000 and more |
+/// | digits | 2 500 | 150 000 | all: halving never ends |
+pub struct Trials {
+    /// Free inputs beyond which halving one of them changes next to nothing.
+    pub inputs: usize,
+    /// Boxes of the first trial, at least and at most.
+    pub first: (u64, u64),
+    /// Multiplications for which the first trial may take more than the least: about a tenth of a second.
+    pub work: u64,
+    /// Boxes of the second trial, which is made if the first closes boxes.
+    pub second: u64,
+    /// Open boxes per box bounded up to which boxes are worth going on with; where none is ever closed it is 1.
+    pub open: f64,
+}
+
+/// Multipliers sought on the spot, from the parent's where these do not do: for jets the parent's close 16 claims for each that new ones close, and it takes
+/// 62 in all to bound a box. Seeking them only in each second generation makes 96 000 boxes of 88 000, in the same time; seeking them for all claims where the
+/// worst is far from closed saves nothing, and makes such boxes five times as dear. HiGHS takes 2 500 for a box, and is left for programs with more rows than
+/// a descent is made for.
+pub struct Multipliers {
+    /// Rows beyond which a solver for sparse bases is the better choice: a step of the descent costs the square of their number.
+    pub rows: usize,
+    /// Steps of a descent for each row of its program: many times what it takes.
+    pub steps: usize,
+}
+
+/// Contraction under an assumed violation, for regions of more inputs than the setting `contract_above`.
+pub struct Contraction {
+    /// How often a node is looked at again because looking ahead settled signs of neurons; then it waits for its turn like any other.
+    pub looks: usize,
+    /// Rounds after signs were settled.
+    pub again: usize,
+}
+
+/// The search for counterexamples, counted rather than timed so that runs repeat.
+pub struct Attack {
+    /// One in so many operations goes into it.
+    pub share: u64,
+    /// Attacks in a row, at most.
+    pub row: usize,
+}
+
+/// The mixed-integer solver, where it is allowed: up to seconds for a program, so only where proofs are stuck.
+pub struct Mixed {
+    /// Unstable neurons up to which a program is small.
+    pub binaries: usize,
+    /// A node is stuck if so many splits have not proved it; and again after so many more. After half as many most nodes still fall to proofs, in the time of
+    /// one program.
+    pub splits: usize,
+    /// Programs for one node: cuts of an exact confidence make the next one.
+    pub cuts: usize,
+    /// Seconds for one program.
+    pub seconds: f64,
+}
+
+/// All of it.
+pub struct Policy {
+    pub trials: Trials,
+    pub multipliers: Multipliers,
+    pub contraction: Contraction,
+    pub attack: Attack,
+    pub mixed: Mixed,
+}
+
+/// What every search follows.
+pub const POLICY: Policy = Policy {
+    trials: Trials { inputs: 64, first: (256, 1024), work: 400_000_000, second: 4096, open: 0.9 },
+    multipliers: Multipliers { rows: 192, steps: 20 },
+    contraction: Contraction { looks: 4, again: 2 },
+    attack: Attack { share: 32, row: 64 },
+    mixed: Mixed { binaries: 40, splits: 12, cuts: 8, seconds: 5.0 },
+};
