@@ -22,7 +22,7 @@ import numpy as np
 
 from .claim import Obligation, Region, Rows
 from .forms import Form, box, combine, fresh, join, product
-from .rounding import MORE, Array, Refused, U, float_above, ln, sum_up, up
+from .rounding import MORE, Array, Refused, U, ln, rational, sum_up, up
 
 
 class Pair:
@@ -75,10 +75,10 @@ def _padded(layer: Array, rows: int, columns: int) -> Array:
 
 def _floats(exact: Array, missing: Array) -> tuple[Array, Array]:
     """The nearest floats, and by how much each of them is off."""
-    near = exact.astype(np.float64)
-    off = np.zeros(near.shape)
-    for i, j in zip(*np.nonzero((exact != near) | (missing != 0)), strict=True):
-        off[i, j] = float_above(abs(Fraction(near[i, j]) - exact[i, j]) + missing[i, j])
+    near, gap = exact.astype(np.float64), missing.copy()
+    inexact = exact != near
+    gap[inexact] += np.abs(exact[inexact] - rational(near[inexact]))
+    off = np.where(gap != 0, up(gap.astype(np.float64)), 0.0)
     if not (np.isfinite(near).all() and np.isfinite(off).all()):
         raise Refused("weights leave the range of floats")
     return near, off
@@ -104,11 +104,13 @@ class Reached:
         for m, (weight, bias, off, lost) in zip(pair.widths, pair.layers, strict=True):
             form = product(weight, form, bias, off, lost)
             self.parts.append(part := slice(n, n := n + 3 * m))
-            others = combine(np.broadcast_to(OTHERS, (3, 3, m, boxes)), form, np.zeros((3, m, boxes)))
-            found, again, known = form.bounds(), others.bounds(), (self.low[part], self.high[part])
-            least = np.maximum(np.maximum(found[0], again[0]), known[0]).reshape(3, m, boxes)
-            most = np.minimum(np.minimum(found[1], again[1]), known[1]).reshape(3, m, boxes)
-            least, most = exchange(least, most)
+            least, most = (ends.reshape(3, m, boxes) for ends in form.bounds())
+            if n == len(low):  # the claim may be clear from x - y where it is not from d
+                again = combine(np.broadcast_to(OTHERS, (3, 3, m, boxes)), form, np.zeros((3, m, boxes))).bounds()
+                least = np.maximum(least, again[0].reshape(3, m, boxes))
+                most = np.minimum(most, again[1].reshape(3, m, boxes))
+            known = [ends[part].reshape(3, m, boxes) for ends in (self.low, self.high)]
+            least, most = exchange(np.maximum(known[0], least), np.minimum(known[1], most))
             self.low[part], self.high[part] = least.reshape(-1, boxes), most.reshape(-1, boxes)
             self.before.append(form)
             form = relu(form, least, most) if n < len(low) else form

@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ import onnx
 from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from .number import Float32, Number, Terms, numbers
+from .number import Float32, Number, numbers
 from .rounding import Array, Refused
 
 REFERENCE = {"Add", "Div", "Gemm", "MatMul", "Mul", "Sub"}
@@ -36,13 +37,13 @@ class File:
     path: str
     content: bytes
     kind: type[Number]
-    scale: list[Fraction]  # it is given scale x + shift
-    shift: list[Fraction]
+    scale: tuple[Fraction, ...]  # it is given scale x + shift
+    shift: tuple[Fraction, ...]
+    sizes: tuple[float, ...]  # of what it is given, at most; where nothing can overflow, 0
     negated: bool  # where the smallest score decides
-    low: list[Fraction]
-    high: list[Fraction]
     outputs: int
 
+    @lru_cache(maxsize=2)  # noqa: B019 - for many certificates about one pair
     def layers(self) -> list[Array]:
         """The affine maps between the ReLUs (2, m, n + 1): exact rationals, and how far a runtime is off them.
 
@@ -67,28 +68,27 @@ class File:
             units.append(len(sizes))
             return _array([self.kind.computed((len(found), i), s) for i, s in enumerate(sizes)]).reshape(values.shape)
 
-        units, given = [len(self.low)], []
-        for i, (scale, shift, low, high) in enumerate(zip(self.scale, self.shift, self.low, self.high, strict=True)):
-            terms: Terms = {(0, i): (scale, abs(scale))}
-            if size := self.kind.lost(abs(shift)):
-                terms[None] = (shift, size)
-            size = max(abs(scale * end + shift) for end in (low, high))
-            given.append(self.kind(terms, self.kind.rounds, float(size) * 1.001))
-        add(self._evaluate(_array(given), relu))
+        units, given = [len(self.scale)], []
+        for i, (scale, shift, size) in enumerate(zip(self.scale, self.shift, self.sizes, strict=True)):
+            constant = {None: (shift, self.kind.lost(abs(shift)))} if self.kind.lost(abs(shift)) else {}
+            given.append(self.kind({(0, i): (scale, abs(scale))} | constant, self.kind.rounds, size))
+        run = _nnet if self.path.lower().endswith(".nnet") else _onnx
+        result = np.ravel(run(self, _array(given), relu))
+        if len(result) != self.outputs or not all(isinstance(value, Number) for value in result):
+            raise Refused(f"{self.path} has {len(result)} outputs, the task {self.outputs}")
+        add(-result if self.negated else result)
         return found
 
     def at(self, point: list[Fraction]) -> list[tuple[Fraction, Fraction]]:
         """Between which numbers the outputs are at an exact point; over the reals exactly, but for square roots."""
-        given = [a * x + b for a, x, b in zip(self.scale, point, self.shift, strict=True)]
-        result = self._evaluate(numbers(self.kind, given), np.frompyfunc(self.kind.relu, 1, 1))
-        return [value.ends() for value in result]
-
-    def _evaluate(self, given: Array, relu: Callable[[Array], Array]) -> Array:
-        run = _nnet if self.path.lower().endswith(".nnet") else _onnx
-        result = np.ravel(run(self, given, relu))
-        if len(result) != self.outputs or not all(isinstance(value, Number) for value in result):
-            raise Refused(f"{self.path} has {len(result)} outputs, the task {self.outputs}")
-        return -result if self.negated else result
+        centre, radius = np.array(point, object), np.full(len(point), Fraction(0))
+        for number, (exact, missing) in enumerate(self.layers()):
+            if number:  # the last ReLU
+                low, high = (np.maximum(end, 0 * end) for end in (centre - radius, centre + radius))
+                centre, radius = (low + high) / 2, (high - low) / 2
+            off = np.abs(exact[:, :-1]) @ radius + missing[:, :-1] @ (np.abs(centre) + radius) + missing[:, -1]
+            centre, radius = exact[:, :-1] @ centre + exact[:, -1], off
+        return [(c - r, c + r) for c, r in zip(centre, radius, strict=True)]
 
 
 def network(task: dict[str, Any], role: str, folder: Path) -> File:
@@ -104,11 +104,15 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
         raise Refused(f"{path} is not the file that the proof is about: its sha256 differs")
     kinds, raw, count = {"real": Number, "float32": Float32}, data["takes"] == "raw", len(space["features"])
     kind = kinds[task.get("arithmetic", "real")]
-    scale, shift = (space["std_exact"], space["mean_exact"]) if raw else ([1] * count, [0] * count)
-    ends = ([Fraction(x) for x in numbers] for numbers in (scale, shift, region["lo_exact"], region["hi_exact"]))
-    scale, shift, low, high = ends
+    given = (space["std_exact"], space["mean_exact"]) if raw else ((1,) * count, (0,) * count)
+    scale, shift = (tuple(map(Fraction, part)) for part in given)
+    ends = [
+        tuple(a * Fraction(x) + b for a, x, b in zip(scale, region[name], shift, strict=True))
+        for name in ("lo_exact", "hi_exact")
+    ]
+    sizes = tuple(1.001 * float(max(map(abs, pair))) if kind is Float32 else 0.0 for pair in zip(*ends, strict=True))
     negated = task["property"]["kind"] == "top1" and task["property"]["decide"] == "min"
-    return File(str(path), content, kind, scale, shift, negated, low, high, len(space["outputs"]))
+    return File(str(path), content, kind, scale, shift, sizes, negated, len(space["outputs"]))
 
 
 def _array(values: list[Any]) -> Array:

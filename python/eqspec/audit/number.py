@@ -70,11 +70,6 @@ class Number:
             raise Refused("the auditor only reads networks that are affine between their ReLUs")
         return self.terms.get(None, (Fraction(0), Fraction(0)))
 
-    def ends(self) -> tuple[Fraction, Fraction]:
-        """Between which a constant is computed."""
-        c, a = self.constant
-        return c - self.gamma * a, c + self.gamma * a
-
     def __neg__(self) -> Any:
         return type(self)({unit: (-c, a) for unit, (c, a) in self.terms.items()}, self.k, self.size)
 
@@ -119,11 +114,6 @@ class Number:
         bits = 202 + c.denominator.bit_length()
         root = Fraction(isqrt((c.numerator << 2 * bits) // c.denominator), 1 << bits)
         return type(self)({None: (root, self.lost(a / root))}, self.k + 1 + self.rounds, max(1.0, self.size))
-
-    def relu(self) -> Any:
-        """max(0, v) of a constant, which (*) survives."""
-        c, a = self.constant
-        return type(self)({None: (max(c, Fraction(0)), a)}, self.k, self.size)
 
     def _no(self, *_: Any) -> NoReturn:
         raise Refused("the auditor does not read operators that compare numbers")

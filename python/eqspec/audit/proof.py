@@ -70,7 +70,7 @@ def _audit(file: BinaryIO, folder: Path) -> Audit:
 def witness(task: dict[str, Any], folder: Path, texts: list[str]) -> Audit:
     """Refused unless an exact input of the region, in network units, breaks the claim."""
     files = [network(task, role, folder) for role in ("reference", "candidate")]
-    point, region = [Fraction(text) for text in texts], Region(task, len(files[0].low))
+    point, region = [Fraction(text) for text in texts], Region(task, len(files[0].scale))
     if len(point) != len(region.low) or not region.contains(point):
         raise Refused("the input lies outside of the region")
     *rows, obligations = claim(task, files[0].outputs)

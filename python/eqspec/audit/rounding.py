@@ -40,6 +40,11 @@ def sum_up(a: Any, b: Any) -> Any:
     return np.where((a == 0.0) | (b == 0.0), a + b, up(a + b))
 
 
+def rational(floats: Array) -> Array:
+    """Each float as a Fraction."""
+    return np.asarray(np.frompyfunc(Fraction, 1, 1)(floats), object)
+
+
 def float_below(x: Fraction) -> float:
     """The largest float that is not above x."""
     try:

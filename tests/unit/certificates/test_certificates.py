@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -315,6 +316,14 @@ def test_a_network_changed(halved: Certificate, tmp_path: Path) -> None:
     assert "not proved" in refused(halved, tmp_path, replaced)
 
 
+def _unpacked(packed: bytes) -> bytes | None:
+    """None where gzip sees the damage."""
+    try:
+        return gzip.decompress(packed)
+    except (EOFError, OSError, zlib.error):
+        return None
+
+
 @pytest.mark.parametrize("which", ["halved", "contracted"])
 def test_bytes_changed_or_missing(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Whatever the damage to the file: refused, with no other exception. Damage below gzip's sum proves no more."""
@@ -323,9 +332,11 @@ def test_bytes_changed_or_missing(which: str, request: pytest.FixtureRequest, tm
     content = gzip.decompress(packed)
     for _ in range(20):
         at = random.randrange(len(packed) // 4, len(packed))  # behind the name in gzip's head
-        changed.write_bytes(packed[:at] + bytes([packed[at] ^ 1 << random.randrange(8)]) + packed[at + 1 :])
-        with pytest.raises(Refused):
-            audit(changed)
+        flipped = packed[:at] + bytes([packed[at] ^ 1 << random.randrange(8)]) + packed[at + 1 :]
+        changed.write_bytes(flipped)
+        if _unpacked(flipped) != content:  # a repetition may be told in two ways
+            with pytest.raises(Refused):
+                audit(changed)
         changed.write_bytes(gzip.compress(content[: random.randrange(len(content))], 1))
         with pytest.raises(Refused):
             audit(changed)

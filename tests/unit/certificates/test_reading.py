@@ -28,8 +28,8 @@ READ = {"gemm", "matmul", "add", "sub", "mul", "div", "relu", "transpose", "resh
 
 
 def file(path: Path, inputs: int, outputs: int, kind: type[Number] = Number) -> File:
-    one, none, five = ([Fraction(c)] * inputs for c in (1, 0, 5))
-    return File(str(path), path.read_bytes(), kind, one, none, False, [-f for f in five], five, outputs)
+    one, none = ((Fraction(c),) * inputs for c in (1, 0))
+    return File(str(path), path.read_bytes(), kind, one, none, (1.0,) * inputs, False, outputs)
 
 
 def saved(folder: Path, proto: onnx.ModelProto) -> Path:
@@ -161,7 +161,7 @@ def test_raw_inputs_and_turned_outputs(tmp_path: Path) -> None:
     weight = np.array([[1.0, 2.0], [3.0, -0.5]], np.float32)
     path = saved(tmp_path, model([node("MatMul", ["x", "w"], "y")], {"w": weight}, [1, 2]))
     own = replace(
-        file(path, 2, 2), scale=[Fraction(1, 3), Fraction(2)], shift=[Fraction(1, 7), Fraction(-1)], negated=True
+        file(path, 2, 2), scale=(Fraction(1, 3), Fraction(2)), shift=(Fraction(1, 7), Fraction(-1)), negated=True
     )
     point = [Fraction(3, 5), Fraction(1, 9)]
     raw = [Fraction(1, 3) * point[0] + Fraction(1, 7), 2 * point[1] - 1]
