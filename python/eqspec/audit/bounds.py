@@ -122,48 +122,49 @@ class Reached:
         low, high = (ends[self.parts[-1]].reshape(3, -1, ends.shape[1]) for ends in (self.low, self.high))
         return low, high
 
-    def facts(self, failing: Obligation, region: Region) -> tuple[Form, Array]:
-        """What holds on one box, where it is = 0 (an equation), and where it is a row of an exact confidence.
+    def facts(self, failing: Obligation, region: Region, rows: Array) -> tuple[Form, Array]:
+        """What holds on one box, the facts of these numbers, and which of them are = 0 (1), or of a confidence (2).
 
         Per layer of m neurons, of m each: X, Y, X - x, Y - y, D - (chord of min(0, d)), what x, y and d exceed their
         lower bounds by, what they are below their upper bounds by, and X - Y - D = 0. Of the last layer, which has no
         ReLU, only the last seven. Then the rows of an exact confidence, then b - A x of the region.
         """
-        found, kinds = [], []
+        found, kinds = [self.inputs[:0]], np.zeros(0, int)
         for before, after, part in zip(self.before, self.after, self.parts, strict=True):
             low, high = (ends[part].reshape(3, -1, 1) for ends in (self.low, self.high))
-            m = low.shape[1]
-            slope = chord(-high[2], -low[2], low[2] < high[2], 0.0)
-            factors, constant = np.zeros((12, 6, m, 1)), np.zeros((12, m, 1))
-            for fact, terms in enumerate(FACTS):
-                for quantity, factor in terms.items():
-                    factors[fact, "xydXYD".index(quantity)] = factor
-            factors[4, 2], constant[4] = -slope, -below(slope, low[2], high[2])
-            constant[5:8], constant[8:11] = -low, high
-            some = slice(0 if after is not before else 5, 12)
-            found.append(combine(factors[some], join([before, after]), constant[some]))
-            kinds += [0] * ((11 - some.start) * m) + [1] * m
-        rows = self.before[-1][: len(self.before[-1].z) // 3][np.array(failing.exact, int)]
-        odds = np.full((1, len(rows.z), 1), -failing.log_odds if failing.exact else 0.0)
-        found.append(combine(np.ones((1, 1, len(rows.z), 1)), rows, odds))
-        found.append(product(-region.rows, self.inputs, region.bounds[:, None]))
-        kinds += [2] * len(rows.z) + [0] * len(region.rows)
-        return join(found), np.array(kinds)
+            m, some = low.shape[1], slice(0 if after is not before else 5, 12)
+            here = rows[(rows >= len(kinds)) & (rows < len(kinds) + (12 - some.start) * m)] - len(kinds)
+            kinds = np.append(kinds, np.repeat([0, 1], [(11 - some.start) * m, m]))
+            if len(here):
+                slope = chord(-high[2], -low[2], low[2] < high[2], 0.0)
+                factors, constant = np.zeros((12, 6, m, 1)), np.zeros((12, m, 1))
+                for fact, terms in enumerate(FACTS):
+                    for quantity, factor in terms.items():
+                        factors[fact, "xydXYD".index(quantity)] = factor
+                factors[4, 2], constant[4] = -slope, -below(slope, low[2], high[2])
+                constant[5:8], constant[8:11] = -low, high
+                found.append(combine(factors[some], join([before, after]), constant[some])[here])
+        exact = self.before[-1][np.array(failing.exact, int)]
+        odds = np.full((1, len(exact.z), 1), -failing.log_odds if failing.exact else 0.0)
+        more = [combine(np.ones((1, 1, len(exact.z), 1)), exact, odds)]
+        more.append(product(-region.rows, self.inputs, region.bounds[:, None]))
+        found.append(join(more)[rows[rows >= len(kinds)] - len(kinds)])
+        return join(found), np.append(kinds, np.repeat([2, 0], [len(exact.z), len(region.rows)]))[rows]
 
     def least(self, wanted: Array, rows: Array, multipliers: Array, failing: Obligation, region: Region) -> Array:
         """Lower bounds (F,) of quantities, numbered from 1 and negative for their negatives, 0 for the number 0.
 
-        `rows` (R,) are the facts that are used, `multipliers` (F, R).
+        `rows` (R,) are the facts that are used, in order, `multipliers` (F, R).
         """
-        facts, kinds = self.facts(failing, region)
-        if len(set(rows.tolist())) != len(rows) or rows.min(initial=0) < 0 or not np.isfinite(multipliers).all():
-            raise Refused("multipliers of nothing, or of one thing twice, or not finite")
-        if (multipliers[:, kinds[rows] != 1] < 0.0).any():
+        if rows.min(initial=0) < 0 or (np.diff(rows) <= 0).any() or not np.isfinite(multipliers).all():
+            raise Refused("multipliers of nothing, or of one thing twice, or out of order, or not finite")
+        facts, kinds = self.facts(failing, region, rows)
+        if (multipliers[:, kinds != 1] < 0.0).any():
             raise Refused("a multiplier is negative")
-        quantities = join([self.inputs, *self.before])[np.maximum(np.abs(wanted) - 1, 0)]
+        every = join([self.inputs, *self.before]) if wanted.any() else self.inputs
         matrix = np.concatenate([np.diag(np.sign(wanted)), -multipliers], axis=1)
-        low = product(matrix, join([quantities, facts[rows]])).bounds()[0][:, 0]
-        lam = multipliers[:, kinds[rows] == 2]
+        low = product(matrix, join([every[np.maximum(np.abs(wanted) - 1, 0)], facts])).bounds()[0][:, 0]
+        lam = multipliers[:, kinds == 2]
         return low if lam.shape[1] == 0 else np.asarray(-up(-(low + entropy(lam))))
 
 

@@ -201,6 +201,7 @@ class Draft:
         places = np.array([*end.links, *end.guard, *end.violation, *end.region])
         for row in tried:
             used = np.flatnonzero(row)
+            used = used[np.argsort(places[used])]
             found = np.zeros(1, np.int32), places[used].astype(np.int32), row[None, used]
             under = self.proof.under(node, o)
             if used.size and self.proof.round(under, *found[:2], shortened(found[2], self.bits)).over:
