@@ -96,7 +96,7 @@ def certificate() -> tuple[bytes, dict[str, bytes]]:
         folder = Path(name)
         one, other = write(folder / "one.onnx", first), write(folder / "other.onnx", second)
         low, high = [Fraction(-1)] * 6, [Fraction(1)] * 6
-        claim = task(one, other, Confidence(Fraction(9, 10)), low, high, space=space(6, 3))
+        claim = task(one, other, Confidence(Fraction(8, 10)), low, high, space=space(6, 3))
         made = certify(claim, folder, lp=False)[1]
         assert made is not None
         assert made.reason is None
