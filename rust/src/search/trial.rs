@@ -31,9 +31,11 @@ impl Search<'_> {
         sum
     }
 
-    /// The settings of a trial that ends when so many boxes are counted, those of earlier trials included. It asks no solver.
+    /// The settings of a trial that ends when so many boxes are counted, those of earlier trials included. It asks no solver, and where a proof is recorded it
+    /// does without multipliers: to check some for each of a thousand boxes takes far longer than to check a dozen contractions.
     pub(super) fn trial(&self, settings: &Settings, boxes: u64) -> Settings {
-        let lp = settings.lp && settings.dual && self.rows() <= POLICY.multipliers.rows;
+        let multipliers = settings.lp && settings.dual && settings.record.is_none();
+        let lp = multipliers && self.rows() <= POLICY.multipliers.rows;
         Settings { contract: false, lp, boxes, ..settings.clone() }
     }
 
