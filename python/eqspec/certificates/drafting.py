@@ -39,12 +39,11 @@ class Draft:
 
     def drawn(self) -> Array:
         """The tree (N, 3)."""
-        with np.errstate(all="ignore"):
-            root = self.proof.root()
-            begun = bool(self.events.kinds(ROOT))  # else the search saw that both networks are the same
-            self.todo = [(lambda: self._node(ROOT, root, {}, ())) if begun else self._leaf]
-            while self.todo:
-                self.todo.pop()()
+        root = self.proof.root()
+        begun = bool(self.events.kinds(ROOT))  # else the search saw that both networks are the same
+        self.todo = [(lambda: self._node(ROOT, root, {}, ())) if begun else self._leaf]
+        while self.todo:
+            self.todo.pop()()
         return np.array(self.tree, np.float64).reshape(-1, 3)
 
     def _leaf(self) -> None:

@@ -80,15 +80,15 @@ def _header(data: dict[str, Any], result: Result) -> bytes:
 
 
 def _drawn(data: dict[str, Any], record: Path, rounds: BinaryIO, bits: int, *, whole: bool) -> NDArray[Any]:
-    try:
-        with np.errstate(all="ignore"):  # as the auditor does: what overflows proves nothing
+    with np.errstate(all="ignore"):  # as the auditor does: what overflows proves nothing
+        try:
             proof = Proof(data, Path.cwd())
-    except Refused:
-        raise
-    except Exception as problem:  # as when it reads a certificate: whatever goes wrong there is a refusal
-        raise Refused(f"the auditor cannot read the task: {type(problem).__name__}: {problem}") from problem
-    with Record(record) as events:
-        return Draft(events, proof, rounds, bits, whole=whole).drawn()
+        except Refused:
+            raise
+        except Exception as problem:  # as when it reads a certificate: whatever goes wrong there is a refusal
+            raise Refused(f"the auditor cannot read the task: {type(problem).__name__}: {problem}") from problem
+        with Record(record) as events:
+            return Draft(events, proof, rounds, bits, whole=whole).drawn()
 
 
 def _write(path: Path, header: bytes, tree: Any, rounds: BinaryIO) -> None:

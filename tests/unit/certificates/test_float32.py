@@ -42,6 +42,25 @@ def in_files(folder: Path, first: Layers, second: Layers, claim: Property, **box
     return task_of(a, b, claim, space=space(len(first[0][0][0]), len(first[-1][1])), **box)
 
 
+def certified(task: Task, folder: Path, verdict: Verdict) -> Path:
+    """The certificate of what is decided."""
+    result, made = certify(task, folder)
+    assert result.verdict is verdict
+    assert made is not None
+    assert made.reason is None
+    return made.path
+
+
+def check_that_the_reals_alone_allow(path: Path, eps: str, verdict: Verdict, why: str) -> None:
+    """With another distance the certificate is refused as one about float32, and holds as one about the reals."""
+    parts = unpack(path)
+    parts.header["task"]["property"]["eps"] = eps
+    with pytest.raises(Refused, match=why):
+        audit(pack(path.with_name("changed"), parts))
+    parts.header["task"]["arithmetic"] = "real"
+    assert audit(pack(path.with_name("changed"), parts)).verdict == verdict.value
+
+
 def summed(terms: list[np.float32], rng: np.random.Generator) -> np.float32:
     """In a random order, as a random tree."""
     while len(terms) > 1:
@@ -98,10 +117,7 @@ def test_what_is_decided_about_float32_is_certified(claim: Property, tmp_path: P
     second = [(w + 1e-4 * rng.normal(size=w.shape), b) for w, b in first]
     half = [Fraction(1, 2)] * 3
     task = in_files(tmp_path, first, second, claim, lower=[-h for h in half], upper=half)
-    result, made = certify(task, tmp_path)
-    assert result.verdict is Verdict.EQUIVALENT
-    assert made is not None
-    assert made.reason is None
+    certified(task, tmp_path, Verdict.EQUIVALENT)
 
 
 def test_a_pair_that_differs_in_float32_alone_is_never_certified(
@@ -112,12 +128,9 @@ def test_a_pair_that_differs_in_float32_alone_is_never_certified(
     box = {"lower": [1, 0, 1], "upper": [1, 1, 1]}
     task = in_files(tmp_path, CANCELS, simpler, Epsilon(Fraction(1, 1000000)), **box)
     reals = [write(tmp_path / f"{name}.onnx", part) for name, part in (("a", CANCELS), ("b", simpler))]
-    result, made = certify(replace(task, reference=reals[0], candidate=reals[1]), tmp_path)
-    assert result.verdict is Verdict.EQUIVALENT
-    assert made is not None
-    assert made.reason is None
+    path = certified(replace(task, reference=reals[0], candidate=reals[1]), tmp_path, Verdict.EQUIVALENT)
     assert certify(task, tmp_path, timeout=1)[0].verdict is not Verdict.EQUIVALENT
-    parts = unpack(made.path)
+    parts = unpack(path)
     parts.header["task"]["arithmetic"] = "float32"
     forged = pack(tmp_path / "forged", parts)
     with pytest.raises(Refused, match="not proved"):
@@ -135,32 +148,16 @@ def test_a_pair_that_differs_in_float32_alone_is_never_certified(
 def test_a_network_against_itself_is_not_settled_in_float32(tmp_path: Path) -> None:
     one = layers(np.random.default_rng(0), [3, 6, 3])
     task = in_files(tmp_path, one, one, Epsilon(Fraction(1, 1000)))
-    result, made = certify(task, tmp_path)
-    assert result.verdict is Verdict.EQUIVALENT
-    assert made is not None
-    assert made.reason is None
-    parts = unpack(made.path)
-    parts.header["task"]["property"]["eps"] = "1/1000000000"
-    with pytest.raises(Refused, match="not proved"):
-        audit(pack(tmp_path / "changed", parts))
-    parts.header["task"]["arithmetic"] = "real"
-    assert audit(pack(tmp_path / "changed", parts)).verdict == "equivalent"
+    path = certified(task, tmp_path, Verdict.EQUIVALENT)
+    check_that_the_reals_alone_allow(path, "1/1000000000", Verdict.EQUIVALENT, "not proved")
 
 
 def test_different_means_different_in_every_runtime(tmp_path: Path) -> None:
     """A witness over the reals is none about float32 where rounding may make up for it."""
     first: Layers = [(np.array([[1.0]]), np.zeros(1))]
     second: Layers = [(np.array([[1.0]]), np.ones(1))]
-    result, made = certify(in_files(tmp_path, first, second, Epsilon(Fraction(1, 2))), tmp_path)
-    assert result.verdict is Verdict.DIFFERENT
-    assert made is not None
-    assert made.reason is None
-    parts = unpack(made.path)
-    parts.header["task"]["property"]["eps"] = "99999999/100000000"
-    with pytest.raises(Refused, match="holds"):
-        audit(pack(tmp_path / "barely", parts))
-    parts.header["task"]["arithmetic"] = "real"
-    assert audit(pack(tmp_path / "barely", parts)).verdict == "different"
+    path = certified(in_files(tmp_path, first, second, Epsilon(Fraction(1, 2))), tmp_path, Verdict.DIFFERENT)
+    check_that_the_reals_alone_allow(path, "99999999/100000000", Verdict.DIFFERENT, "holds")
 
 
 def test_what_float32_cannot_hold_is_refused(tmp_path: Path) -> None:
