@@ -76,7 +76,8 @@ def _padded(layer: Array, rows: int, columns: int) -> Array:
 def _floats(exact: Array, missing: Array) -> tuple[Array, Array]:
     """The nearest floats, and by how much each of them is off."""
     near, gap = exact.astype(np.float64), missing.copy()
-    inexact = exact != near
+    ratio = np.frompyfunc(lambda x: x.as_integer_ratio(), 1, 1)
+    inexact = np.asarray(ratio(exact) != ratio(near), bool)
     gap[inexact] += np.abs(exact[inexact] - rational(near[inexact]))
     off = np.where(gap != 0, up(gap.astype(np.float64)), 0.0)
     if not (np.isfinite(near).all() and np.isfinite(off).all()):
@@ -99,10 +100,12 @@ class Reached:
         self.low, self.high, n, boxes = low.copy(), high.copy(), pair.inputs, low.shape[1]
         self.inputs = form = box(low[:n], high[:n])
         self.before: list[Form] = []
-        self.after: list[Form] = []
+        self.after: list[Form] = []  # of the quantities in `alive`: the others are 0 on all boxes
+        self.alive: list[Array] = []
         self.parts: list[slice] = []
+        read = np.arange(n)
         for m, (weight, bias, off, lost) in zip(pair.widths, pair.layers, strict=True):
-            form = product(weight, form, bias, off, lost)
+            form = product(weight[:, read], form, bias, off[:, read], lost)
             self.parts.append(part := slice(n, n := n + 3 * m))
             least, most = (ends.reshape(3, m, boxes) for ends in form.bounds())
             if n == len(low):  # the claim may be clear from x - y where it is not from d
@@ -113,8 +116,12 @@ class Reached:
             least, most = exchange(np.maximum(known[0], least), np.minimum(known[1], most))
             self.low[part], self.high[part] = least.reshape(-1, boxes), most.reshape(-1, boxes)
             self.before.append(form)
-            form = relu(form, least, most) if n < len(low) else form
-            self.after.append(form)
+            if n < len(low):
+                some = np.flatnonzero(~(most[:2] <= 0.0).all((0, 2)))
+                read = np.add.outer(m * np.arange(3), some).ravel()
+                form = relu(form[read], least[:, some], most[:, some])
+                self.alive.append(read)
+                self.after.append(form)
         self.empty = np.asarray((self.low > self.high).any(axis=0))
 
     def last(self) -> tuple[Array, Array]:
@@ -130,9 +137,10 @@ class Reached:
         ReLU, only the last seven. Then the rows of an exact confidence, then b - A x of the region.
         """
         found, kinds = [self.inputs[:0]], np.zeros(0, int)
-        for before, after, part in zip(self.before, self.after, self.parts, strict=True):
+        for layer, (before, part) in enumerate(zip(self.before, self.parts, strict=True)):
             low, high = (ends[part].reshape(3, -1, 1) for ends in (self.low, self.high))
-            m, some = low.shape[1], slice(0 if after is not before else 5, 12)
+            m, hidden = low.shape[1], layer < len(self.after)
+            some = slice(0 if hidden else 5, 12)
             here = rows[(rows >= len(kinds)) & (rows < len(kinds) + (12 - some.start) * m)] - len(kinds)
             kinds = np.append(kinds, np.repeat([0, 1], [(11 - some.start) * m, m]))
             if len(here):
@@ -143,6 +151,7 @@ class Reached:
                         factors[fact, "xydXYD".index(quantity)] = factor
                 factors[4, 2], constant[4] = -slope, -below(slope, low[2], high[2])
                 constant[5:8], constant[8:11] = -low, high
+                after = self.after[layer].among(self.alive[layer], 3 * m) if hidden else before
                 found.append(combine(factors[some], join([before, after]), constant[some])[here])
         exact = self.before[-1][np.array(failing.exact, int)]
         odds = np.full((1, len(exact.z), 1), -failing.log_odds if failing.exact else 0.0)

@@ -24,7 +24,8 @@ class Form:
     @cached_property
     def spread(self) -> Array:
         """Of the generators, (m, B)."""
-        return np.asarray(np.abs(self.z[..., 1:]).sum(-1))
+        wide = self.z.shape[-1]
+        return np.asarray(np.abs(self.z).reshape(-1, wide) @ (np.arange(wide) > 0.0)).reshape(self.err.shape)
 
     @cached_property
     def size(self) -> Array:
@@ -39,6 +40,12 @@ class Form:
 
     def __getitem__(self, key: Array | slice) -> Form:
         return Form(self.z[key], self.err[key])
+
+    def among(self, rows: Array, count: int) -> Form:
+        """So many quantities: these in the given rows, the others 0."""
+        z, err = np.zeros((count, *self.z.shape[1:])), np.zeros((count, *self.err.shape[1:]))
+        z[rows], err[rows] = self.z, self.err
+        return Form(z, err)
 
 
 def box(low: Array, high: Array) -> Form:
@@ -62,7 +69,7 @@ def product(
     matrix: Array, form: Form, constant: Array | float = 0.0, off: Array | float = 0.0, lost: Array | float = 0.0
 ) -> Form:
     """matrix (r, m) times the forms + constant (r, 1), which may be off elementwise by `off` and `lost`."""
-    z = (matrix @ form.z.reshape(len(form.z), -1)).reshape(len(matrix), *form.z.shape[1:])
+    z = np.tensordot(matrix, form.z, 1)
     size = np.abs(matrix)
     reach = (gamma(matrix.shape[1] + 2) * size + off) @ form.size
     rounded = np.where(constant == 0.0, 0.0, 2.0 * U * (np.abs(z[..., 0]) + np.abs(constant)))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from math import lcm
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +53,16 @@ class File:
         found: list[Array] = []
 
         def add(values: Array) -> None:
-            layer = np.full((2, values.size, units[-1] + 1), 0, object)
+            exact, missing = layer = np.full((2, values.size, units[-1] + 1), 0, object)
             for i, value in enumerate(values.ravel()):
                 gamma = value.gamma
                 for unit, (c, a) in value.terms.items():
                     level, j = unit or (len(found), units[-1])
                     if level != len(found):
                         raise Refused(f"{self.path}: an operator reads what was before a ReLU")
-                    layer[:, i, j] = c, gamma and gamma * a
+                    exact[i, j] = c
+                    if gamma:
+                        missing[i, j] = gamma * a
             found.append(layer)
 
         def relu(values: Array) -> Array:
@@ -86,9 +89,21 @@ class File:
             if number:  # the last ReLU
                 low, high = (np.maximum(end, 0 * end) for end in (centre - radius, centre + radius))
                 centre, radius = (low + high) / 2, (high - low) / 2
-            off = np.abs(exact[:, :-1]) @ radius + missing[:, :-1] @ (np.abs(centre) + radius) + missing[:, -1]
-            centre, radius = exact[:, :-1] @ centre + exact[:, -1], off
+            off = _times(np.abs(exact[:, :-1]), radius) + _times(missing, np.append(np.abs(centre) + radius, 1))
+            centre, radius = _times(exact, np.append(centre, 1)), off
         return [(c - r, c + r) for c, r in zip(centre, radius, strict=True)]
+
+
+def _times(matrix: Array, vector: Array) -> Array:
+    """Their exact product, in integers: sums of Fractions would be reduced at every step."""
+    (rows, p), (column, q) = _whole(matrix), _whole(vector)
+    return _array([Fraction(x, p * q) for x in rows @ column])
+
+
+def _whole(values: Array) -> tuple[Array, int]:
+    """Integers, and what they are to be divided by."""
+    common = lcm(*(x.denominator for x in values.flat))
+    return np.asarray(np.frompyfunc(lambda x: x.numerator * (common // x.denominator), 1, 1)(values)), common
 
 
 def network(task: dict[str, Any], role: str, folder: Path) -> File:

@@ -25,6 +25,7 @@ import numpy as np
 from .rounding import Array, Refused
 
 Terms = dict[Any, tuple[Fraction, Fraction]]
+ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class Number:
@@ -32,24 +33,42 @@ class Number:
 
     unit, rounds, largest = Fraction(1, 2**200), 0, float("inf")
 
-    def __init__(self, terms: Terms, k: int, size: float) -> None:
+    __slots__ = ("_before", "_terms", "k", "size")
+
+    def __init__(self, terms: Terms, k: int, size: float, before: Any = None) -> None:
+        """`terms`, added to the Number `before` when they are asked for: many sums are only the way to a longer one."""
         if size > self.largest:
             raise Refused("float32 might overflow on the way")
-        self.terms, self.k, self.size = terms, k, size
+        self._terms, self._before, self.k, self.size = terms, before, k, size
+
+    @property
+    def terms(self) -> Terms:
+        """(c, a) of the units."""
+        one, added = self, []
+        while one._before is not None:
+            added.append(one._terms)
+            one = one._before
+        if added:
+            self._terms, self._before = dict(one._terms), None
+            for terms in reversed(added):
+                for unit, (c, a) in terms.items():
+                    if unit in self._terms:
+                        c, a = c + self._terms[unit][0], self.lost(a + self._terms[unit][1])
+                    self._terms[unit] = (c, a)
+        return self._terms
 
     @classmethod
     def of(cls, value: Any) -> Any:
         """A constant, which may be converted once; or the Number that it is."""
         if isinstance(value, Number):
             return value
-        c = Fraction(value)
-        return cls({None: (c, cls.lost(abs(c)))} if c else {}, cls.rounds, abs(float(c)))
+        c = Fraction(*value.as_integer_ratio())
+        return cls({None: (c, cls.lost(c if value > 0 else -c))} if value else {}, cls.rounds, abs(float(value)))
 
     @classmethod
     def computed(cls, unit: Any, size: float) -> Any:
         """A unit that was computed, of at most this size: as it is."""
-        none, one = Fraction(0), Fraction(1)
-        return cls({unit: (one, one)} | ({None: (none, cls.lost(none))} if cls.lost(none) else {}), 0, size)
+        return cls({unit: (ONE, ONE)} | ({None: (ZERO, cls.lost(ZERO))} if cls.lost(ZERO) else {}), 0, size)
 
     @staticmethod
     def lost(a: Fraction) -> Fraction:
@@ -66,20 +85,21 @@ class Number:
     @property
     def constant(self) -> tuple[Fraction, Fraction]:
         """c and a of a number without units."""
-        if self.terms.keys() - {None}:
+        if self.over_units:
             raise Refused("the auditor only reads networks that are affine between their ReLUs")
-        return self.terms.get(None, (Fraction(0), Fraction(0)))
+        return self.terms.get(None, (ZERO, ZERO))
+
+    @property
+    def over_units(self) -> bool:
+        """Whether it is more than a constant."""
+        return len(self.terms) > (None in self.terms)
 
     def __neg__(self) -> Any:
         return type(self)({unit: (-c, a) for unit, (c, a) in self.terms.items()}, self.k, self.size)
 
     def __add__(self, other: Any) -> Any:
-        other, terms = self.of(other), dict(self.terms)
-        for unit, (c, a) in other.terms.items():
-            if unit in terms:
-                c, a = c + terms[unit][0], self.lost(a + terms[unit][1])
-            terms[unit] = (c, a)
-        return type(self)(terms, max(self.k, other.k) + self.rounds, self.size + other.size)
+        other = self.of(other)
+        return type(self)(other.terms, max(self.k, other.k) + self.rounds, self.size + other.size, self)
 
     def __sub__(self, other: Any) -> Any:
         return self + -self.of(other)
@@ -89,10 +109,10 @@ class Number:
 
     def __mul__(self, other: Any) -> Any:
         one, other = self, self.of(other)
-        if other.terms.keys() - {None}:
+        if other.over_units:
             one, other = other, self
         factor, size = other.constant
-        terms = {unit: (c * factor, self.lost(a * size)) for unit, (c, a) in one.terms.items()} if size else {}
+        terms = {u: (_times(c, factor), self.lost(_times(a, size))) for u, (c, a) in one.terms.items()} if size else {}
         return type(self)(terms, one.k + other.k + self.rounds, max(1.0, one.size) * max(1.0, other.size))
 
     def __truediv__(self, other: Any) -> Any:
@@ -126,12 +146,18 @@ class Number:
 class Float32(Number):
     """As any float32 runtime computes, in any order of summation, with fused operations or without."""
 
+    __slots__ = ()
     unit, rounds, largest = Fraction(1, 2**24), 1, 2.0**125
 
     @staticmethod
     def lost(a: Fraction) -> Fraction:
         """unit 2^-102 = 2^-126."""
         return a + Fraction(1, 2**102)
+
+
+def _times(one: Fraction, other: Fraction) -> Fraction:
+    """Most are the 1 of a unit."""
+    return other if one is ONE else one * other
 
 
 def numbers(kind: type[Number], values: Any) -> Array:

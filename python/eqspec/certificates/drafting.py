@@ -47,7 +47,7 @@ class Draft:
         return np.array(self.tree, np.float64).reshape(-1, 3)
 
     def _leaf(self) -> None:
-        self.tree.append((LEAF, 0, 0))
+        add_leaf(self.tree)
 
     def _later(self, *steps: Step) -> None:
         """These come next, in this order."""
@@ -211,6 +211,13 @@ class Draft:
 def _hint(event: tuple[bytes, bytes]) -> tuple[bytes, int, Array]:
     kind, data = event
     return kind, struct.unpack_from("<i", data)[0], np.frombuffer(data, "<f8", offset=4)
+
+
+def add_leaf(tree: list[tuple[float, float, float]]) -> None:
+    """What was assumed just before, and excluded without any round, the leaf excludes together with the rest."""
+    while [kind for kind, *_ in tree[-2:]] == [ASSUME, LEAF]:
+        del tree[-2:]
+    tree.append((LEAF, 0, 0))
 
 
 def shortened(multipliers: Array, bits: int) -> Array:

@@ -24,7 +24,7 @@ from eqspec.audit import Refused, audit
 from eqspec.audit.networks import File
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
 from eqspec.certificates import Auditor, Certificate
-from eqspec.certificates.drafting import shortened
+from eqspec.certificates.drafting import add_leaf, shortened
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Verdict
 from eqspec.tasks.task import Task
@@ -443,6 +443,24 @@ def test_what_the_auditor_stumbles_over_has_no_certificate(tmp_path: Path, monke
     assert result.verdict is Verdict.EQUIVALENT
     assert made is not None
     assert "an operator with other axes" in (made.reason or "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ([], [LEAF]),
+        ([CUT, LEAF], [CUT, LEAF, LEAF]),
+        ([ASSUME], [ASSUME, LEAF]),
+        ([ASSUME, LEAF], [LEAF]),
+        ([CUT, ASSUME, LEAF, ASSUME, LEAF], [CUT, LEAF]),
+        ([ASSUME, ROUND, LEAF, ASSUME, LEAF], [ASSUME, ROUND, LEAF, LEAF]),
+        ([ASSUME, CUT, LEAF, LEAF], [ASSUME, CUT, LEAF, LEAF, LEAF]),
+    ],
+)
+def test_an_assumption_without_a_round_needs_no_leaf_of_its_own(before: list[float], after: list[float]) -> None:
+    tree = [(kind, 0.0, 0.0) for kind in before]
+    add_leaf(tree)
+    assert [kind for kind, *_ in tree] == after
 
 
 def test_multipliers_are_stored_short_and_finite() -> None:

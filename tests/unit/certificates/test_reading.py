@@ -78,6 +78,17 @@ def test_nnet(tmp_path: Path) -> None:
         file(path, 2, 1).layers()
 
 
+def test_sums_of_sums_are_read_in_a_time_like_their_length(tmp_path: Path) -> None:
+    """A value that is doubled two hundred times is a sum of 2^200 summands, which nobody writes out."""
+    nodes = [node("Add", [f"x{n}" if n else "x"] * 2, f"x{n + 1}" if n < 199 else "y") for n in range(200)]
+    path = saved(tmp_path, model(nodes, {}, [1, 2]))
+    (layer,) = file(path, 2, 2).layers()
+    assert (layer[0] == np.array([[2**200, 0, 0], [0, 2**200, 0]], object)).all()
+    shared = [node("Add", ["x", "x"], "a"), node("Add", ["a", "x"], "b"), node("Add", ["a", "b"], "y")]
+    (layer,) = file(saved(tmp_path, model(shared, {}, [1, 1])), 1, 1).layers()
+    assert layer[0].tolist() == [[5, 0]]
+
+
 def test_a_value_from_before_a_relu_is_refused(tmp_path: Path) -> None:
     """Its coefficients are over other units."""
     nodes = [node("Relu", ["x"], "h"), node("Add", ["h", "x"], "y")]
