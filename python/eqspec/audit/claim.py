@@ -7,16 +7,14 @@ quantities that must not be reached (or a norm of outputs' d that must not be). 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from .rounding import MORE, Array, Refused, decimal, float_above, float_below, log_odds_below, up
+from .rounding import MORE, Array, Refused, float_above, float_below, log_odds_below, up
 
 Rows = list[dict[int, Fraction]]
 FIRST, SECOND, DIFFERENCE = range(3)
@@ -66,34 +64,6 @@ class Obligation:
         kind, row, sign, least = self.conditions[0]
         most = high[kind, row] if sign > 0 else -low[kind, row]
         return np.asarray(none | (most <= float_below(least) if not self.closed else False))
-
-    def breaks(self, x: Sequence[Any], y: Sequence[Any], rows: tuple[Rows, Rows]) -> bool:
-        """Whether outputs that lie between these numbers break the claim in this way, whatever they are there."""
-        ends = [[_between(row, values) for row in part] for part, values in zip(rows, (x, y), strict=True)]
-        every = [*ends, [(a - d, b - c) for (a, b), (c, d) in zip(*ends, strict=True)]]
-        if self.norm:
-            sizes = [max(every[DIFFERENCE][r][0], -every[DIFFERENCE][r][1], Fraction(0)) for r in self.rows]
-            return bool(sum(s * s for s in sizes) > self.limit**2 if self.norm == "l2" else sum(sizes) > self.limit)
-        least = [(every[kind][row][0 if s > 0 else 1] * s, limit) for kind, row, s, limit in self.conditions]
-        held = all(value >= limit for value, limit in least) and (self.closed or least[0][0] > least[0][1])
-        return held and (not self.exact or self._confident([every[FIRST][r][0] for r in self.exact]))
-
-    def _confident(self, margins: list[Fraction]) -> bool:
-        """softmax >= delta iff the others' exponentials, relative to k's, sum to at most (1 - delta) / delta."""
-        limit = (1 - self.confidence) / self.confidence
-        if not any(margins):
-            return len(margins) <= limit
-        total, error, context = Fraction(0), Fraction(1, 10**50), Context(prec=60)
-        for d in margins:  # e^-d is monotone, d >= 0, and `decimal` rounds correctly: far below the error
-            power = context.exp(-decimal(d, context)) if d < 1000 else Decimal(0)
-            total += Fraction(power) * (1 + error * (1 + d)) + error
-        return total <= limit
-
-
-def _between(row: dict[int, Fraction], values: Sequence[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
-    """The least and the largest value of a row."""
-    ends = [sorted((c * values[j][0], c * values[j][1])) for j, c in row.items()]
-    return sum((low for low, _ in ends), Fraction(0)), sum((high for _, high in ends), Fraction(0))
 
 
 def claim(task: dict[str, Any], outputs: int) -> tuple[Rows, Rows, list[Obligation]]:
@@ -156,12 +126,6 @@ class Region:
             rows.append(row)
             bounds.append(float_above(bound + sum(off, Fraction(0))))
         self.rows, self.bounds = np.array(rows).reshape(-1, inputs), np.array(bounds)
-
-    def contains(self, point: list[Fraction]) -> bool:
-        """Whether an exact point lies in the region itself."""
-        inside = all(a <= x <= b for a, x, b in zip(self.low, point, self.high, strict=True))
-        sums = [(sum(a * x for a, x in zip(row, point, strict=True)), b, s) for row, b, s in self.constraints]
-        return inside and all(value < b or (value == b and not strict) for value, b, strict in sums)
 
     def shrink(self, lower: Array, upper: Array) -> tuple[Array, Array]:
         """What the constraints leave of a box (n,); lower > upper if that is nothing."""

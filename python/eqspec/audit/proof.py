@@ -1,5 +1,5 @@
-"""Certificates, checked while they are read: gzip of a JSON line with format, verdict and task, and for `equivalent`
-arrays in numpy's format: the tree (N, 3) in preorder, then three for every round in it. A record of the tree is
+"""Proofs, checked while they are read: the tree (N, 3) in preorder, then three arrays for every round in it, all in
+numpy's format. A record of the tree is
 `0`             leaf: everything open is excluded here by the enclosure, or nothing satisfies what is known;
 `1 q place`     two nodes follow, where quantity q is below and above the place: together they cover what was cut;
 `2`             a round: bounds of quantities under the assumption, from facts and multipliers; the node goes on;
@@ -10,74 +10,19 @@ Multipliers are hints: with any others the bounds are valid, and may prove nothi
 
 from __future__ import annotations
 
-import gzip
-import json
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
 
-from .bounds import Pair, Reached, exchange
+from .bounds import Reached, exchange
 from .claim import Region, claim
-from .networks import network
+from .reading import Pair, network
 from .rounding import Array, Refused
 
-FORMAT = "eqspec-certificate/3"
 LEAF, CUT, ROUND, ASSUME = range(4)
-
-
-@dataclass(frozen=True)
-class Audit:
-    """What a certificate shows: the verdict, the claim in words, and how much was checked."""
-
-    verdict: str
-    claim: str
-    leaves: int = 0
-    rounds: int = 0
-
-
-def audit(path: Path, folder: Path | None = None) -> Audit:
-    """Check a certificate, with the networks where the task says, or in `folder`. Refused if it does not hold."""
-    try:
-        with np.errstate(all="ignore"), gzip.open(path, "rb") as file:
-            return _audit(file, folder or path.parent)  # type: ignore[arg-type]
-    except Refused:
-        raise
-    except Exception as problem:  # whatever went wrong, nothing is shown
-        raise Refused(f"this is no certificate: {type(problem).__name__}: {problem}") from None
-
-
-def _audit(file: BinaryIO, folder: Path) -> Audit:
-    header = json.loads(file.readline(1 << 28))
-    if header["format"] != FORMAT or header["task"]["schema"] != "eqspec-task/1":
-        raise Refused("this is no certificate of a format that this auditor reads")
-    if np.float64(2.0**-1074) == 0.0 or 1.0 + 2.0**-53 != 1.0 or np.float64(2.0**-1074) / 2.0 != 0.0:
-        raise Refused("this processor does not round as binary64 asks")
-    if header["verdict"] == "different":
-        found = witness(header["task"], folder, header["witness"])
-    elif header["verdict"] == "equivalent":
-        found = Proof(header["task"], folder).check(file)
-    else:
-        raise Refused(f"{header['verdict']!r} is nothing that can be certified")
-    if file.read(1):  # at the end, gzip compares its sum
-        raise Refused("it goes on after its end")
-    return found
-
-
-def witness(task: dict[str, Any], folder: Path, texts: list[str]) -> Audit:
-    """Refused unless an exact input of the region, in network units, breaks the claim."""
-    files = [network(task, role, folder) for role in ("reference", "candidate")]
-    point, region = [Fraction(text) for text in texts], Region(task, len(files[0].scale))
-    if len(point) != len(region.low) or not region.contains(point):
-        raise Refused("the input lies outside of the region")
-    *rows, obligations = claim(task, files[0].outputs)
-    f, g = (file.at(point) for file in files)
-    if not any(one.breaks(f, g, (rows[0], rows[1])) for one in obligations):
-        raise Refused("the claim holds at this input")
-    return Audit("different", task["claim"])
 
 
 @dataclass(frozen=True)
@@ -102,7 +47,7 @@ class Proof:
         first, second = (network(task, role, folder) for role in ("reference", "candidate"))
         *rows, self.obligations = claim(task, first.outputs)
         self.pair = Pair(first.layers(), second.layers(), (rows[0], rows[1]))
-        self.claim, self.region = task["claim"], Region(task, self.pair.inputs)
+        self.region = Region(task, self.pair.inputs)
         self.boxes = [one.box(self.pair.widths[-1]) for one in self.obligations]
         self.batch = max(1, min(256, 3_000_000 // sum(weight.size for weight, *_ in self.pair.layers)))
         self.waiting: list[Node] = []
@@ -162,8 +107,8 @@ class Proof:
             low[0] = np.inf
         return replace(node, low=low, high=-high)
 
-    def check(self, file: BinaryIO) -> Audit:
-        """Read and check the tree."""
+    def check(self, file: BinaryIO) -> tuple[int, int]:
+        """Read and check the tree: how many leaves and rounds it has."""
         tree, at, todo = npy.read_array(file, allow_pickle=False), 0, [self.root()]
         while todo:
             (kind, which, place), node, at = tree[at], todo.pop(), at + 1
@@ -181,7 +126,7 @@ class Proof:
         if at != len(tree):
             raise Refused("the tree goes on after its end")
         self._flush()
-        return Audit("equivalent", self.claim, self.leaves, self.rounds)
+        return self.leaves, self.rounds
 
     def _wait(self, node: Node) -> None:
         self.leaves += 1

@@ -15,7 +15,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from eqspec.audit import Refused
-from eqspec.audit.proof import FORMAT, Proof
+from eqspec.audit.certificate import FORMAT
+from eqspec.audit.proof import Proof
 from eqspec.certificates.auditor import Answer, Auditor
 from eqspec.certificates.drafting import Draft
 from eqspec.certificates.record import IncompleteError, Record

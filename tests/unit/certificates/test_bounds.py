@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from eqspec.audit.bounds import Pair, Reached, entropy
+from eqspec.audit.bounds import Reached, entropy
 from eqspec.audit.claim import FIRST, Obligation, Region, Rows
+from eqspec.audit.reading import Pair
 from eqspec.audit.rounding import float_above, float_below, ln, log_odds_below
 
 Exact = list[tuple[NDArray[Any], NDArray[Any]]]

@@ -21,8 +21,8 @@ import pytest
 
 import eqspec.audit
 from eqspec.audit import Refused, audit
-from eqspec.audit.networks import File
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
+from eqspec.audit.reading import File
 from eqspec.certificates import Auditor, Certificate
 from eqspec.certificates.drafting import add_leaf, shortened
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1

@@ -12,8 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from eqspec.audit import Refused, audit
-from eqspec.audit.networks import File
-from eqspec.audit.number import Float32
+from eqspec.audit.reading import File, Float32
 from eqspec.networks import in_float32
 from eqspec.tasks.property import Epsilon, Property, Top1
 from eqspec.tasks.result import Verdict

@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .rounding import Array, Refused
+from ..rounding import Array, Refused
 
 Terms = dict[Any, tuple[Fraction, Fraction]]
 ZERO, ONE = Fraction(0), Fraction(1)

@@ -1,0 +1,26 @@
+"""Networks as .nnet: sizes, widths, five lines that are not applied, then per layer its rows and its biases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+
+from ..rounding import Array, Refused
+from .number import Number, numbers
+
+
+def run(content: bytes, kind: type[Number], value: Array, relu: Callable[[Array], Array]) -> Array:
+    """What comes out of a network that is given a value."""
+    lines = [line for line in content.decode("ascii").splitlines() if line.strip() and line.strip()[:2] != "//"]
+    fields = [[f.strip() for f in line.strip().removesuffix(",").split(",")] for line in lines]
+    widths, stored, at = [int(f) for f in fields[1]], np.array([float(f) for line in fields[7:] for f in line]), 0
+    if widths[0] != len(value) or len(widths) != int(fields[0][0]) + 1:
+        raise Refused("its sizes do not fit")
+    for layer, (n, m) in enumerate(pairwise(widths)):
+        weight, bias = (numbers(kind, part) for part in np.split(stored[at : at + n * m + m], [n * m]))
+        value, at = weight.reshape(m, n) @ (relu(value) if layer else value) + bias.reshape(m), at + n * m + m
+    if at != len(stored):
+        raise Refused("text after the last layer")
+    return value

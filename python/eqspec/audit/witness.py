@@ -1,0 +1,91 @@
+"""Witnesses, re-checked exactly: an input of the region, in network units, at which the claim breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Context, Decimal
+from fractions import Fraction
+from math import lcm
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .claim import DIFFERENCE, FIRST, Obligation, Region, Rows, claim
+from .reading import File, network
+from .rounding import Array, Refused, decimal
+
+Ends = tuple[Fraction, Fraction]
+
+
+def check(task: dict[str, Any], folder: Path, texts: list[str]) -> None:
+    """Refused unless the input lies in the region and breaks the claim, whatever is rounded."""
+    files = [network(task, role, folder) for role in ("reference", "candidate")]
+    point, region = [Fraction(text) for text in texts], Region(task, len(files[0].scale))
+    if len(point) != len(region.low) or not contains(region, point):
+        raise Refused("the input lies outside of the region")
+    *rows, obligations = claim(task, files[0].outputs)
+    f, g = (values_at(file, point) for file in files)
+    if not any(breaks(one, f, g, (rows[0], rows[1])) for one in obligations):
+        raise Refused("the claim holds at this input")
+
+
+def contains(region: Region, point: Sequence[Fraction]) -> bool:
+    """Whether an exact point lies in the region itself."""
+    inside = all(a <= x <= b for a, x, b in zip(region.low, point, region.high, strict=True))
+    sums = [(sum(a * x for a, x in zip(row, point, strict=True)), b, s) for row, b, s in region.constraints]
+    return inside and all(value < b or (value == b and not strict) for value, b, strict in sums)
+
+
+def values_at(file: File, point: Sequence[Fraction]) -> list[Ends]:
+    """Between which numbers the outputs are at an exact point: over the reals exactly, but for square roots."""
+    centre, radius = np.array(point, object), np.full(len(point), Fraction(0))
+    for number, (exact, missing) in enumerate(file.layers()):
+        if number:  # the last ReLU
+            low, high = (np.maximum(end, 0 * end) for end in (centre - radius, centre + radius))
+            centre, radius = (low + high) / 2, (high - low) / 2
+        off = _times(np.abs(exact[:, :-1]), radius) + _times(missing, np.append(np.abs(centre) + radius, 1))
+        centre, radius = _times(exact, np.append(centre, 1)), off
+    return [(c - r, c + r) for c, r in zip(centre, radius, strict=True)]
+
+
+def _times(matrix: Array, vector: Array) -> Array:
+    """Their exact product, in integers: sums of Fractions would be reduced at every step."""
+    (rows, p), (column, q) = _whole(matrix), _whole(vector)
+    return np.array([Fraction(x, p * q) for x in rows @ column], object)
+
+
+def _whole(values: Array) -> tuple[Array, int]:
+    """Integers, and what they are to be divided by."""
+    common = lcm(*(x.denominator for x in values.flat))
+    return np.asarray(np.frompyfunc(lambda x: x.numerator * (common // x.denominator), 1, 1)(values)), common
+
+
+def breaks(one: Obligation, x: Sequence[Ends], y: Sequence[Ends], rows: tuple[Rows, Rows]) -> bool:
+    """Whether outputs that lie between these numbers break the claim in this way, whatever they are there."""
+    ends = [[_between(row, values) for row in part] for part, values in zip(rows, (x, y), strict=True)]
+    every = [*ends, [(a - d, b - c) for (a, b), (c, d) in zip(*ends, strict=True)]]
+    if one.norm:
+        sizes = [max(every[DIFFERENCE][r][0], -every[DIFFERENCE][r][1], Fraction(0)) for r in one.rows]
+        return bool(sum(s * s for s in sizes) > one.limit**2 if one.norm == "l2" else sum(sizes) > one.limit)
+    least = [(every[kind][row][0 if s > 0 else 1] * s, limit) for kind, row, s, limit in one.conditions]
+    held = all(value >= limit for value, limit in least) and (one.closed or least[0][0] > least[0][1])
+    return held and (not one.exact or _confident(one, [every[FIRST][r][0] for r in one.exact]))
+
+
+def _confident(one: Obligation, margins: list[Fraction]) -> bool:
+    """softmax >= delta iff the others' exponentials, relative to k's, sum to at most (1 - delta) / delta."""
+    limit = (1 - one.confidence) / one.confidence
+    if not any(margins):
+        return len(margins) <= limit
+    total, error, context = Fraction(0), Fraction(1, 10**50), Context(prec=60)
+    for d in margins:  # e^-d is monotone, d >= 0, and `decimal` rounds correctly: far below the error
+        power = context.exp(-decimal(d, context)) if d < 1000 else Decimal(0)
+        total += Fraction(power) * (1 + error * (1 + d)) + error
+    return total <= limit
+
+
+def _between(row: dict[int, Fraction], values: Sequence[Ends]) -> Ends:
+    """The least and the largest value of a row."""
+    ends = [sorted((c * values[j][0], c * values[j][1])) for j, c in row.items()]
+    return sum((low for low, _ in ends), Fraction(0)), sum((high for _, high in ends), Fraction(0))
