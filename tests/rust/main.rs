@@ -16,6 +16,7 @@ mod duals;
 mod effort;
 mod encoding;
 mod exact;
+mod gradient;
 mod limits;
 mod line;
 mod published;

@@ -1,16 +1,18 @@
-//! Looking for a counterexample by a sequence of linear programs.
+//! Looking for a counterexample by sequences of linear programs, many of them side by side so that each layer of the networks is one matrix product.
 //!
 //! Around a point both networks are linear, and so are the violation and, to first order, the guard. The best point of a small box for "largest violation
 //! subject to the guard" is found by sorting: every coordinate goes to the end that the violation prefers, then those that cost it least per gain are moved
-//! until the guard holds. The box grows while this pays and shrinks where it does not. On jets at the border of what is true this finds violations that
-//! gradient steps of fixed size miss by far.
+//! until the guard holds. An ascent goes on in one of two ways:
+//! - climbing: only to better points; the box grows while this pays and shrinks where it does not. On jets at the border of what is true this finds violations
+//!   that steps of fixed size miss by far;
+//! - annealing: wherever the step leads, by what derivatives were lately rather than here, with boxes that shrink by a schedule. On digits, where nearly every
+//!   coordinate ends in a corner and climbing is soon stuck, this finds violations that climbing does not.
 //!
 //! Starts are the centre, and random points and corners of a fixed sequence, so that runs repeat. What is found is only a candidate.
 
 use super::Node;
 use super::worker::Context;
 use crate::bound::Assumption;
-use crate::network::Pair;
 use crate::network::gradient::Differentiator;
 
 /// How hard to try.
@@ -21,22 +23,34 @@ pub struct Zeal {
     /// Whether the first of them is the centre.
     pub centre: bool,
     /// Steps from each, at most.
-    pub steps: i32,
+    pub steps: u32,
+    /// Starts with another seed are others.
+    pub seed: u64,
 }
 
 /// A worker's tools for attacks.
 #[derive(Default)]
 pub struct Attack {
     differentiator: Differentiator,
-    here: Place,
-    there: Place,
-    outputs: [Vec<f64>; 2],
-    slope: Vec<f64>,
+    /// Those under way come first.
+    ascents: Vec<Ascent>,
+    batch: Batch,
     order: Vec<usize>,
-    /// Starts so far, so that no two are the same.
-    starts: u64,
-    flops: u64,
+    /// The best merit that was reached, by obligation.
+    best: Vec<f64>,
 }
+
+/// So many ascents are made side by side: enough for full matrix products, few enough to stay in the cache.
+const SIDE_BY_SIDE: usize = 32;
+
+/// Steps shorter than this share of the box change nothing any more.
+const SHORTEST: f64 = 1e-4;
+
+/// What is left after a step of the memory of earlier derivatives.
+const MEMORY: f64 = 0.7;
+
+/// Coordinates whose derivative was lately at most up to this share of the largest one stay where they are in a step of annealing.
+const RESTING: f64 = 0.1;
 
 /// A point with what counts there.
 #[derive(Debug, Default, Clone)]
@@ -61,8 +75,35 @@ impl Place {
     }
 }
 
-/// Steps shorter than this share of the box change nothing any more.
-const SHORTEST: f64 = 1e-4;
+/// One sequence of steps.
+#[derive(Debug, Default, Clone)]
+struct Ascent {
+    /// Which of the goals.
+    goal: usize,
+    here: Place,
+    /// Where it goes next.
+    next: Vec<f64>,
+    /// How far steps go, as a share of the box.
+    reach: f64,
+    annealing: bool,
+    /// Derivatives of the violation on the way here, the largest of each place as 1, faded.
+    lately: Vec<f64>,
+    random: u64,
+}
+
+/// What is computed for all ascents at once, point-major.
+#[derive(Default)]
+struct Batch {
+    points: Vec<f64>,
+    first: Vec<f64>,
+    second: Vec<f64>,
+    slopes: Vec<f64>,
+    none: Vec<f64>,
+    slope: Vec<f64>,
+    values: Vec<(f64, f64)>,
+    up: Vec<f64>,
+    inside: Vec<f64>,
+}
 
 /// A fixed sequence of numbers in [0, 1) (`SplitMix64`).
 fn uniform(state: &mut u64) -> f64 {
@@ -78,7 +119,13 @@ fn uniform(state: &mut u64) -> f64 {
 impl Attack {
     /// Additions and multiplications so far.
     pub fn flops(&self) -> u64 {
-        self.flops
+        self.differentiator.flops()
+    }
+
+    /// Of these obligations the one that an attack came nearest to violating.
+    pub fn nearest(&self, obligations: impl Iterator<Item = usize>) -> Option<usize> {
+        let known = obligations.filter_map(|o| self.best.get(o).map(|&merit| (o, merit)));
+        known.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(o, _)| o)
     }
 
     /// Attacks the given linear obligations on a node's box; true if a witness was found.
@@ -92,99 +139,173 @@ impl Attack {
         zeal: Zeal,
         mut attempt: impl FnMut(&[f64]) -> bool,
     ) -> bool {
-        for o in obligations {
-            let Some(goal) =
-                Assumption::new(context.property, &context.property.obligations[o], context.pair.outputs())
-            else {
-                continue;
-            };
-            for start in 0..zeal.starts {
-                if context.shared.stopping() {
-                    return false;
+        let property = context.property;
+        let goals: Vec<(usize, Assumption)> = obligations
+            .filter_map(|o| Some((o, Assumption::new(property, &property.obligations[o], context.pair.outputs())?)))
+            .collect();
+        // All goals at their first start, then all at their second one: what is easy to find is found soon.
+        let mut starts = (0..zeal.starts).flat_map(|start| (0..goals.len()).map(move |goal| (start, goal)));
+        loop {
+            let mut count = 0;
+            for (start, goal) in starts.by_ref().take(SIDE_BY_SIDE) {
+                if count == self.ascents.len() {
+                    self.ascents.push(Ascent::default());
                 }
-                self.start(node, zeal.centre && start == 0);
-                if self.climb(context, node, &goal, zeal.steps) && attempt(&self.here.point) {
-                    return true;
-                }
+                self.ascents[count].start(node, goal, start, zeal);
+                count += 1;
+            }
+            if count == 0 {
+                return false;
+            }
+            if self.ascend(context, node, &goals, zeal.steps, count, &mut attempt) {
+                return true;
+            }
+            if context.shared.stopping() {
+                return false;
             }
         }
-        false
     }
 
-    /// Takes up a starting point: the centre, or random points and random corners in turn.
-    fn start(&mut self, node: &Node, centre: bool) {
-        self.starts += 1;
-        let mut random = self.starts << 20;
-        let corner = self.starts.is_multiple_of(2);
-        let ends = node.lower.iter().zip(&node.upper);
-        self.here.point.clear();
-        self.here.point.extend(ends.map(|(&l, &u)| {
+    /// Ascends from the first `count` starts; true if one of them led to a witness.
+    fn ascend(
+        &mut self,
+        context: &Context<'_>,
+        node: &Node,
+        goals: &[(usize, Assumption)],
+        steps: u32,
+        mut count: usize,
+        attempt: &mut impl FnMut(&[f64]) -> bool,
+    ) -> bool {
+        let mut taken = 0;
+        loop {
+            self.look(context, goals, count);
+            let mut running = 0;
+            for i in 0..count {
+                let ascent = &mut self.ascents[i];
+                ascent.arrive(&self.batch, i, taken, steps);
+                let (o, merit) = (goals[ascent.goal].0, ascent.here.merit());
+                if self.best.len() <= o {
+                    self.best.resize(o + 1, f64::NEG_INFINITY);
+                }
+                self.best[o] = self.best[o].max(merit);
+                if ascent.here.violates() {
+                    if attempt(&ascent.here.point) {
+                        return true;
+                    }
+                } else if ascent.reach >= SHORTEST {
+                    self.ascents.swap(running, i);
+                    running += 1;
+                }
+            }
+            count = running;
+            if count == 0 || taken == steps || context.shared.stopping() {
+                return false;
+            }
+            for ascent in &mut self.ascents[..count] {
+                ascent.aim(node, &mut self.order);
+                context.region.approach(&mut ascent.next);
+                for (x, (l, u)) in ascent.next.iter_mut().zip(node.lower.iter().zip(&node.upper)) {
+                    *x = x.clamp(*l, *u);
+                }
+            }
+            taken += 1;
+        }
+    }
+
+    /// Values and derivatives where the first `count` ascents go next.
+    fn look(&mut self, context: &Context<'_>, goals: &[(usize, Assumption)], count: usize) {
+        let (pair, ascents) = (context.pair, &self.ascents[..count]);
+        let Batch { points, first, second, slopes, none, slope, values, up, inside } = &mut self.batch;
+        for buffer in [&mut *points, first, second, slopes, none] {
+            buffer.clear();
+        }
+        values.clear();
+        points.extend(ascents.iter().flat_map(|a| &a.next));
+        let outputs = pair.outputs();
+        let (f1, f2) = self.differentiator.at(pair, points, count);
+        for (ascent, (x, y)) in ascents.iter().zip(f1.chunks_exact(outputs).zip(f2.chunks_exact(outputs))) {
+            let goal = &goals[ascent.goal].1;
+            values.push((goal.violation_at(x, y), goal.slack_at(x, slope)));
+            first.extend(goal.first.iter().zip(&goal.difference).map(|(a, d)| a + d));
+            second.extend(goal.second.iter().zip(&goal.difference).map(|(b, d)| b - d));
+            slopes.extend_from_slice(slope);
+        }
+        none.resize(outputs * count, 0.0);
+        self.differentiator.gradient(pair, first, second, up);
+        self.differentiator.gradient(pair, slopes, none, inside);
+    }
+}
+
+impl Ascent {
+    /// Takes up a starting point: the centre, or random points and random corners in turn, from which one climbs and anneals in turn.
+    fn start(&mut self, node: &Node, goal: usize, start: u64, zeal: Zeal) {
+        self.goal = goal;
+        self.random = (zeal.seed << 24) ^ (start << 12) ^ goal as u64;
+        // Numbers that differ in few bits give sequences that are alike at first.
+        uniform(&mut self.random);
+        self.reach = 0.5;
+        let (centre, corner) = (zeal.centre && start == 0, start % 2 == 1);
+        self.annealing = !centre && (start + zeal.seed) % 4 < 2;
+        self.next.clear();
+        for (&l, &u) in node.lower.iter().zip(&node.upper) {
             let share = match (centre, corner) {
                 (true, _) => 0.5,
-                (false, true) => uniform(&mut random).round(),
-                (false, false) => uniform(&mut random),
+                (false, true) => uniform(&mut self.random).round(),
+                (false, false) => uniform(&mut self.random),
             };
-            l + share * (u - l)
-        }));
-    }
-
-    /// Climbs from the current point until the violation and the guard look met; whether they do.
-    fn climb(&mut self, context: &Context<'_>, node: &Node, goal: &Assumption, steps: i32) -> bool {
-        let mut here = std::mem::take(&mut self.here);
-        let mut there = std::mem::take(&mut self.there);
-        self.look(context.pair, goal, &mut here);
-        let mut reach = 0.5;
-        for _ in 0..steps {
-            if here.violates() || reach < SHORTEST {
-                break;
-            }
-            self.step(node, &here, reach, &mut there.point);
-            context.region.approach(&mut there.point);
-            for (x, (l, u)) in there.point.iter_mut().zip(node.lower.iter().zip(&node.upper)) {
-                *x = x.clamp(*l, *u);
-            }
-            self.look(context.pair, goal, &mut there);
-            if there.merit() > here.merit() {
-                std::mem::swap(&mut here, &mut there);
-                reach = (1.5 * reach).min(1.0);
-            } else {
-                reach *= 0.4;
-            }
+            self.next.push(l + share * (u - l));
         }
-        let found = here.violates();
-        (self.here, self.there) = (here, there);
-        found
+        self.lately.clear();
+        self.lately.resize(self.next.len(), 0.0);
+        self.here.violation = f64::NEG_INFINITY;
+        self.here.slack = f64::INFINITY;
     }
 
-    /// Values and derivatives at a point.
-    fn look(&mut self, pair: &Pair, goal: &Assumption, place: &mut Place) {
-        let (first, second) = self.differentiator.at(pair, &place.point);
-        place.violation = goal.violation_at(first, second);
-        place.slack = goal.slack_at(first, &mut self.slope);
-        let [a, b] = &mut self.outputs;
-        a.clear();
-        a.extend(goal.first.iter().zip(&goal.difference).map(|(a, d)| a + d));
-        b.clear();
-        b.extend(goal.second.iter().zip(&goal.difference).map(|(b, d)| b - d));
-        self.differentiator.gradient(pair, a, b, &mut place.up);
-        b.fill(0.0);
-        self.differentiator.gradient(pair, &self.slope, b, &mut place.inside);
-        // Two passes forwards, three backwards.
-        self.flops += 5 * pair.first.iter().map(|l| 2 * (l.rows * l.columns) as u64).sum::<u64>();
+    /// Goes to the next point, the `i`th of a batch, or stays if that is no better; sets how far the next step goes.
+    fn arrive(&mut self, batch: &Batch, i: usize, taken: u32, steps: u32) {
+        let inputs = self.next.len();
+        let there = Place { violation: batch.values[i].0, slack: batch.values[i].1, ..Place::default() };
+        let better = there.merit() > self.here.merit();
+        if taken > 0 {
+            self.reach = match (self.annealing, better) {
+                (true, _) => 0.5 * f64::from(steps - taken) / f64::from(steps) + 0.01,
+                (false, true) => (1.5 * self.reach).min(1.0),
+                (false, false) => 0.4 * self.reach,
+            };
+        }
+        if self.annealing || better || taken == 0 {
+            let part = i * inputs..(i + 1) * inputs;
+            (self.here.violation, self.here.slack) = (there.violation, there.slack);
+            for (to, from) in [(&mut self.here.up, &batch.up), (&mut self.here.inside, &batch.inside)] {
+                to.clear();
+                to.extend_from_slice(&from[part.clone()]);
+            }
+            std::mem::swap(&mut self.here.point, &mut self.next);
+            let largest = self.here.up.iter().fold(f64::MIN_POSITIVE, |a, g| a.max(g.abs()));
+            self.lately.iter_mut().zip(&self.here.up).for_each(|(m, g)| *m = MEMORY * *m + g / largest);
+        }
     }
 
-    /// The best point, to first order, of the node's box within `reach` of its width around a place.
-    fn step(&mut self, node: &Node, from: &Place, reach: f64, to: &mut Vec<f64>) {
+    /// The best point, to first order, of the node's box within `reach` of its width around here.
+    fn aim(&mut self, node: &Node, order: &mut Vec<usize>) {
+        let (from, reach, to) = (&self.here, self.reach, &mut self.next);
         let span = |i: usize| {
             let (l, u, x) = (node.lower[i], node.upper[i], from.point[i]);
             let width = reach * (u - l);
             ((x - width).max(l), (x + width).min(u))
         };
-        let (up, inside) = (&from.up, &from.inside);
+        let (up, inside) = (if self.annealing { &self.lately } else { &from.up }, &from.inside);
+        let resting = if self.annealing { RESTING * uniform(&mut self.random) } else { 0.0 };
         to.clear();
         to.extend((0..up.len()).map(|i| {
             let (l, u) = span(i);
-            if up[i] > 0.0 || (up[i] == 0.0 && inside[i] >= 0.0) { u } else { l }
+            if up[i].abs() < resting {
+                from.point[i]
+            } else if up[i] > 0.0 || (up[i] == 0.0 && inside[i] >= 0.0) {
+                u
+            } else {
+                l
+            }
         }));
         let mut slack = from.slack;
         slack += inside.iter().zip(to.iter().zip(&from.point)).map(|(g, (y, x))| g * (y - x)).sum::<f64>();
@@ -195,11 +316,11 @@ impl Attack {
             let (l, u) = span(i);
             if at == u { l } else { u }
         };
-        self.order.clear();
-        self.order.extend((0..up.len()).filter(|&i| inside[i] * (other(i, to[i]) - to[i]) > 0.0));
+        order.clear();
+        order.extend((0..up.len()).filter(|&i| inside[i] * (other(i, to[i]) - to[i]) > 0.0));
         let price = |i: usize| (up[i] / inside[i]).abs();
-        self.order.sort_by(|&a, &b| price(a).total_cmp(&price(b)));
-        for &i in &self.order {
+        order.sort_by(|&a, &b| price(a).total_cmp(&price(b)));
+        for &i in &*order {
             let move_to = other(i, to[i]);
             let gain = inside[i] * (move_to - to[i]);
             if slack + gain >= 0.0 {

@@ -89,7 +89,8 @@ impl<'a> Attempt<'a> {
     /// Bounds a box.
     pub fn examine(&mut self, mut node: Node) -> Outcome {
         let Context { pair, region, property, settings, shared, .. } = self.context;
-        let first = shared.count_box();
+        let (before, seed) = shared.count_box();
+        let first = before == 0;
         let opened = node.open.len();
         self.candidates.tally.effort.take_up(&node);
         if !region.contract(&mut node.lower, &mut node.upper) {
@@ -134,7 +135,7 @@ impl<'a> Attempt<'a> {
         }
         node.bound = worst.bound;
         self.enter(Part::Candidates);
-        if self.refute(&node, &worst, first) {
+        if self.refute(&node, &worst, first, seed) {
             return Outcome::Closed;
         }
         if worst.within_rounding && self.touches(&node, &worst) {
@@ -170,7 +171,7 @@ impl<'a> Attempt<'a> {
             return self.contract(node, !self.reach.narrowed());
         }
         self.enter(Part::Splitting);
-        let plan = self.plan(&node, &worst, &rows);
+        let plan = worst.plan.unwrap_or_else(|| self.plan(&node, &worst, &rows));
         if self.hands_down(&node) {
             node.alive = Some(Arc::new(self.reach.alive(pair)));
         }
@@ -233,7 +234,7 @@ impl<'a> Attempt<'a> {
     fn exclude_violations(&mut self, node: &mut Node) -> Worst {
         let property = self.context.property;
         let output = output_of(&self.reach, &self.context);
-        let mut worst = Worst { bound: f64::NEG_INFINITY, obligation: 0, within_rounding: true };
+        let mut worst = Worst { bound: f64::NEG_INFINITY, obligation: 0, within_rounding: true, plan: None };
         for o in node.open.clone().iter() {
             let violation = &property.obligations[o].violation;
             let bound = violation.upper(&output, &mut self.row);
@@ -253,7 +254,7 @@ impl<'a> Attempt<'a> {
 
     /// Looks for a counterexample: the corner that the worst row points to (on the first box, of every open row), then attacks: on the first box on everything,
     /// later on what is worst, for a small share of the work.
-    fn refute(&mut self, node: &Node, worst: &Worst, first: bool) -> bool {
+    fn refute(&mut self, node: &Node, worst: &Worst, first: bool, seed: u64) -> bool {
         let Context { property, settings, .. } = self.context;
         for o in node.open.iter().filter(|&o| first || o == worst.obligation) {
             let violation = &property.obligations[o].violation;
@@ -272,19 +273,25 @@ impl<'a> Attempt<'a> {
             return false;
         }
         if first {
-            let zeal = Zeal { starts: 8, centre: true, steps: 40 };
+            let zeal = Zeal { starts: POLICY.attack.first, centre: true, steps: POLICY.attack.steps, seed };
             return self.candidates.attack(node, node.open.iter(), zeal);
         }
         let share = (self.reach.flops() + self.contractor.flops()) / POLICY.attack.share;
-        let zeal = Zeal { starts: 1, centre: false, steps: 40 };
-        for _ in 0..POLICY.attack.row {
+        for row in 0..POLICY.attack.row {
             if self.candidates.attack_flops() > share {
                 break;
             }
-            // In turn where the bounds are worst, and anywhere in the region on one claim after the other.
+            // In turn where the bounds are worst, where attacks came nearest, and on one claim after the other; the last two anywhere in the region.
             self.turn += 1;
-            let anywhere = self.whole.open.iter().nth(self.turn / 2 % self.whole.open.len().max(1));
-            let found = match anywhere.filter(|_| self.turn % 2 == 1) {
+            let claims = &self.whole.open;
+            let anywhere = match self.turn % 3 {
+                0 => None,
+                1 => self.candidates.nearest(claims.iter()),
+                _ => claims.iter().nth(self.turn / 3 % claims.len().max(1)),
+            };
+            let seed = seed.wrapping_mul(POLICY.attack.row).wrapping_add(row);
+            let zeal = Zeal { starts: POLICY.attack.later, centre: false, steps: POLICY.attack.steps, seed };
+            let found = match anywhere {
                 Some(o) => self.candidates.attack(&self.whole, std::iter::once(o), zeal),
                 None => self.candidates.attack(node, std::iter::once(worst.obligation), zeal),
             };
@@ -339,6 +346,8 @@ pub(super) struct Worst {
     pub(super) obligation: usize,
     /// Whether all open bounds miss their limit by no more than rounding, which halving does not shrink.
     within_rounding: bool,
+    /// Where to halve because of it, if that is known already.
+    pub(super) plan: Option<Plan>,
 }
 
 /// The outputs of the last propagation.

@@ -104,6 +104,11 @@ impl<'a> Candidates<'a> {
         self.attack.flops()
     }
 
+    /// Of these obligations the one that an attack came nearest to violating.
+    pub fn nearest(&self, obligations: impl Iterator<Item = usize>) -> Option<usize> {
+        self.attack.nearest(obligations)
+    }
+
     /// Attacks obligations on a node; true if a witness was found.
     pub fn attack(&mut self, node: &Node, obligations: impl Iterator<Item = usize>, zeal: Zeal) -> bool {
         let mut attack = std::mem::take(&mut self.attack);

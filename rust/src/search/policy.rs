@@ -44,11 +44,20 @@ pub struct Contraction {
 }
 
 /// The search for counterexamples, counted rather than timed so that runs repeat.
+///
+/// One by one, eight starts for each of ten claims were 15 % of an ACAS query of average length; side by side they are about 5 %. On digits they find all 105
+/// violated queries that climbing had found, in 7 s for all of them; annealing found three more, in 0.1, 0.1 and 9 s, on which climbing was in vain for 60 s.
 pub struct Attack {
+    /// Starts for each claim on the first box; the first of them is its centre.
+    pub first: u64,
+    /// Starts of each later attack, which is on one claim.
+    pub later: u64,
+    /// Steps from each start, at most.
+    pub steps: u32,
     /// One in so many operations goes into it.
     pub share: u64,
     /// Attacks in a row, at most.
-    pub row: usize,
+    pub row: u64,
 }
 
 /// The mixed-integer solver, where it is allowed: up to seconds for a program, so only where proofs are stuck.
@@ -78,6 +87,6 @@ pub const POLICY: Policy = Policy {
     trials: Trials { inputs: 64, first: (256, 1024), work: 400_000_000, second: 4096, open: 0.9 },
     multipliers: Multipliers { rows: 192, steps: 20 },
     contraction: Contraction { looks: 4, again: 2 },
-    attack: Attack { share: 32, row: 64 },
+    attack: Attack { first: 8, later: 32, steps: 60, share: 32, row: 64 },
     mixed: Mixed { binaries: 40, splits: 12, cuts: 8, seconds: 5.0 },
 };

@@ -187,9 +187,10 @@ impl Shared {
         self.paused.load(Ordering::Relaxed)
     }
 
-    /// Counts a bounded box; returns whether it is the first.
-    pub fn count_box(&self) -> bool {
-        self.boxes.fetch_add(1, Ordering::Relaxed) == 0
+    /// Counts a bounded box; returns how many were before it, in this search, and with those of trials before it.
+    pub fn count_box(&self) -> (u64, u64) {
+        let before = self.boxes.fetch_add(1, Ordering::Relaxed);
+        (before, self.tried + before)
     }
 
     pub fn set_initial_bound(&self, bound: f64) {

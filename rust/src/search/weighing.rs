@@ -69,7 +69,7 @@ impl Attempt<'_> {
         let inherited = node.inherited.take();
         let before = |o: usize| inherited.as_ref().and_then(|list| of(list, o));
         let mut kept: Vec<(usize, Multipliers)> = Vec::new();
-        let (mut done, mut far, mut left, mut entered) = (true, false, Left::default(), None);
+        let (mut done, mut far, mut left, mut entered, mut plan) = (true, false, Left::default(), None, None);
         self.dual.take_up(&output, &mut self.row);
         let open = node.open.clone();
         let first = worst.obligation;
@@ -91,12 +91,16 @@ impl Attempt<'_> {
                 Weighed::Open(bound, least) => {
                     done &= least;
                     left.add(o, bound);
-                    far = o == first && self.is_far(node, bound);
+                    if o == first {
+                        plan = self.plan_for_last(node, bound);
+                        far = plan.is_some_and(|p| p.inputs().nth(1).is_some());
+                    }
                     kept.push((o, self.multipliers.clone()));
                 }
             }
         }
         left.tell(node, worst);
+        worst.plan = plan.filter(|_| worst.obligation == first);
         node.inherited = (!kept.is_empty()).then(|| kept.into());
         if done { Descent::Done } else { Descent::Unfinished }
     }
@@ -171,13 +175,13 @@ impl Attempt<'_> {
         refuted
     }
 
-    /// Whether the violation bounded last is expected to stay open on both halves of the box.
-    fn is_far(&mut self, node: &Node, bound: f64) -> bool {
+    /// Where to halve because of the violation bounded last; longer than one input if it is expected to stay open on both halves.
+    fn plan_for_last(&mut self, node: &Node, bound: f64) -> Option<Plan> {
         let Context { pair, settings, .. } = self.context;
-        settings.domain == Domain::Shared && {
+        (settings.domain == Domain::Shared).then(|| {
             let score = self.sensitivity.score(self.reach.layers(), pair.inputs(), self.scratch.row());
-            Plan::until_it_may_close(bound, score, &node.lower, &node.upper).inputs().nth(1).is_some()
-        }
+            Plan::until_it_may_close(bound, score, &node.lower, &node.upper)
+        })
     }
 }
 
