@@ -50,7 +50,7 @@ class Proof:
         self.region = Region(task, self.pair.inputs)
         self.boxes = [one.box(self.pair.widths[-1]) for one in self.obligations]
         self.batch = max(1, min(256, 3_000_000 // sum(weight.size for weight, *_ in self.pair.layers)))
-        self.waiting: list[Node] = []
+        self.waiting: list[tuple[int, Node]] = []
         self.leaves = self.rounds = 0
 
     def root(self) -> Node:
@@ -129,20 +129,24 @@ class Proof:
         return self.leaves, self.rounds
 
     def _wait(self, node: Node) -> None:
-        self.leaves += 1
         if node.open and not node.over:
-            self.waiting.append(node)
+            self.waiting.append((self.leaves, node))
+        self.leaves += 1
         if len(self.waiting) >= self.batch:
             self._flush()
 
     def _flush(self) -> None:
-        """Raise Refused unless the enclosures exclude what is open on the leaves that wait."""
-        nodes, self.waiting = self.waiting, []
-        done = self.excluded(self.reach(*nodes)) if nodes else np.zeros((0, 0))
-        for b, node in enumerate(nodes):
+        """The enclosures of the leaves that wait must exclude what is open on them."""
+        waiting, self.waiting = self.waiting, []
+        done = self.excluded(self.reach(*(node for _, node in waiting))) if waiting else np.zeros((0, 0))
+        for b, (leaf, node) in enumerate(waiting):
             for o in node.open:
                 if not done[o, b]:
-                    raise Refused(f"obligation {o} is not proved on a leaf")
+                    self.unproved(leaf, o)
+
+    def unproved(self, leaf: int, o: int) -> None:
+        """What a leaf does not show ends the audit."""
+        raise Refused(f"obligation {o} is not proved on leaf {leaf}")
 
     def excluded(self, reached: Reached) -> Array:
         """Which obligations (O, B) contradict what is known on which boxes."""

@@ -2,13 +2,13 @@
 
 The nodes are followed with the auditor's own steps, because facts and their multipliers belong to its enclosures. What
 comes out counts for nothing until the auditor has read it. What the search proved on the way down is left to the
-leaves, where it mostly holds as well and costs the auditor nothing; with `whole` it is proved where the search had it.
+leaves, where it mostly holds as well and costs the auditor nothing; what is `early` is proved where the search had it.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO
@@ -26,14 +26,21 @@ Array = NDArray[Any]
 Signs = tuple[tuple[int, int, int, bool], ...]
 Hints = dict[tuple[bytes, int], Array]
 Step = Callable[[], None]
+Early = Set[tuple[int, int]]
 
 
 class Draft:
-    """`tree` is complete and the rounds are in the file once it is `drawn`."""
+    """`tree` is complete and the rounds are in the file once it is `drawn`.
 
-    def __init__(self, events: Record, proof: Proof, rounds: BinaryIO, bits: int, *, whole: bool) -> None:
-        self.events, self.proof, self.rounds, self.bits, self.whole = events, proof, rounds, bits, whole
+    `early` are nodes of the search, by their labels, and obligations that are proved there before the node is halved;
+    None for all that the search proved so. `labels` are the nodes that leaves come from, by their place in the tree.
+    """
+
+    def __init__(self, events: Record, proof: Proof, rounds: BinaryIO, bits: int, early: Early | None) -> None:
+        self.events, self.proof, self.rounds, self.bits, self.early = events, proof, rounds, bits, early
         self.tree: list[tuple[float, float, float]] = []
+        self.labels: dict[int, int] = {}
+        self.above: dict[int, int] = {}
         self.todo: list[Step] = []
         self.free = np.flatnonzero(proof.region.lower < proof.region.upper)
 
@@ -46,8 +53,21 @@ class Draft:
             self.todo.pop()()
         return np.array(self.tree, np.float64).reshape(-1, 3)
 
-    def _leaf(self) -> None:
+    def proved_above(self, failed: Iterable[tuple[int, int]]) -> Early:
+        """For leaves, numbered in order, and obligations: the highest node above at which the search had proved it."""
+        places, found = [place for place, (kind, *_) in enumerate(self.tree) if kind == LEAF], set()
+        for leaf, o in failed:
+            label, highest = self.labels[places[leaf]], set()
+            while label in self.above:
+                label = self.above[label]
+                if o not in self.events.halved(label)[2]:
+                    highest = {(label, o)}
+            found |= highest
+        return found
+
+    def _leaf(self, label: int = ROOT) -> None:
         add_leaf(self.tree)
+        self.labels[len(self.tree) - 1] = label
 
     def _later(self, *steps: Step) -> None:
         """These come next, in this order."""
@@ -70,9 +90,9 @@ class Draft:
                 under = [
                     lambda o=o: self._under(o, node, lambda n: self._contract(found[o], n, hints, signs)) for o in ours
                 ]
-                self._later(*under, lambda: self._closed(rest, hints))
+                self._later(*under, lambda: self._closed(label, rest, hints))
         elif b"L" in kinds:
-            self._closed(node, hints)
+            self._closed(label, node, hints)
         elif b"C" in kinds:
             self._cut(label, node, hints, signs)
         else:
@@ -87,10 +107,13 @@ class Draft:
         cut, labels, left = self.events.halved(label)
         index, place = struct.unpack("<Id", cut)
         steps: list[Step] = []
-        if self.whole and not node.assumed:
+        self.above |= dict.fromkeys(labels, label)
+        if not node.assumed:
             whole, here = node, [o for o in node.open if o not in left]
-            steps += [partial(self._under, o, whole, lambda n: self._closed(n, hints)) for o in here]
-            node = replace(node, open=tuple(o for o in node.open if o in left))
+            if self.early is not None:
+                here = [o for o in here if (label, o) in self.early]
+            steps += [partial(self._under, o, whole, lambda n: self._closed(label, n, hints)) for o in here]
+            node = replace(node, open=tuple(o for o in node.open if o not in here))
 
         def halve() -> None:
             quantity = int(self.free[index])
@@ -160,10 +183,10 @@ class Draft:
             npy.write_array(self.rounds, np.ascontiguousarray(array), allow_pickle=False)
         return self.proof.round(node, wanted, rows, multipliers)
 
-    def _closed(self, node: Node, hints: Hints) -> None:
+    def _closed(self, label: int, node: Node, hints: Hints) -> None:
         """A leaf; what the enclosure leaves open there is closed by multipliers that the search had on the way."""
         if node.over or not node.open or not (hints or any(one.exact for one in self.proof.obligations)):
-            self._leaf()
+            self._leaf(label)
             return
         reached = self.proof.reach(node)
         done = self.proof.excluded(reached)[:, 0]
@@ -174,7 +197,7 @@ class Draft:
                 self._conclude(node, *found)
             elif found is not None:
                 steps.append(lambda o=o, found=found: self._under(o, node, lambda n: self._last(n, found)))  # type: ignore[misc]
-        self._later(*steps, self._leaf)
+        self._later(*steps, lambda: self._leaf(label))
 
     def _last(self, node: Node, found: tuple[Array, ...]) -> None:
         self._conclude(node, *found)

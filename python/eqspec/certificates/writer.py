@@ -6,9 +6,10 @@ import gzip
 import json
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 import numpy as np
 from numpy.lib import format as npy
@@ -18,14 +19,15 @@ from eqspec.audit import Refused
 from eqspec.audit.certificate import FORMAT
 from eqspec.audit.proof import Proof
 from eqspec.certificates.auditor import Answer, Auditor
-from eqspec.certificates.drafting import Draft
+from eqspec.certificates.drafting import Draft, Early
 from eqspec.certificates.record import IncompleteError, Record
 from eqspec.tasks import document
 from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.task import Task
 
-ATTEMPTS = [(False, 15), (False, 24), (True, 53)]
-"""Whether to prove where the search did, and to how many bits multipliers are rounded: the smallest first."""
+P = TypeVar("P", bound=Proof)
+BITS = (15, 15, 24, 53)
+"""To how many bits multipliers are rounded, attempt by attempt: the smallest first."""
 
 
 @dataclass(frozen=True)
@@ -52,17 +54,15 @@ def write_certificate(task: Task, result: Result, record: Path, path: Path, audi
     part = path.with_name(path.name + ".part")
     try:
         path.unlink(missing_ok=True)
-        answer = Answer("nothing was written")
         data = document.to_json(task)
-        for whole, bits in ATTEMPTS if result.verdict is Verdict.EQUIVALENT else ATTEMPTS[:1]:
-            with tempfile.TemporaryFile(dir=record.parent) as file:
-                rounds = cast(BinaryIO, file)
-                tree = _drawn(data, record, rounds, bits, whole=whole) if result.verdict is Verdict.EQUIVALENT else None
-                _write(part, _header(data, result), tree, rounds)
+        if result.verdict is Verdict.EQUIVALENT:
+            answer = _proved(data, _header(data, result), record, part, auditor)
+        else:
+            _write(part, _header(data, result))
             answer = auditor.ask(part, Path.cwd())
-            if answer.refused is None:
-                part.replace(path)
-                return Certificate(path, None, path.stat().st_size, answer.leaves, answer.rounds, answer.seconds)
+        if answer.refused is None:
+            part.replace(path)
+            return Certificate(path, None, path.stat().st_size, answer.leaves, answer.rounds, answer.seconds)
         return Certificate(path, answer.refused)
     except (Refused, IncompleteError) as reason:
         return Certificate(path, str(reason))
@@ -80,22 +80,62 @@ def _header(data: dict[str, Any], result: Result) -> bytes:
     return json.dumps(header, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
-def _drawn(data: dict[str, Any], record: Path, rounds: BinaryIO, bits: int, *, whole: bool) -> NDArray[Any]:
-    with np.errstate(all="ignore"):  # as the auditor does: what overflows proves nothing
-        try:
-            proof = Proof(data, Path.cwd())
-        except Refused:
-            raise
-        except Exception as problem:  # as when it reads a certificate: whatever goes wrong there is a refusal
-            raise Refused(f"the auditor cannot read the task: {type(problem).__name__}: {problem}") from problem
-        with Record(record) as events:
-            return Draft(events, proof, rounds, bits, whole=whole).drawn()
+def _proved(data: dict[str, Any], header: bytes, record: Path, part: Path, auditor: Auditor) -> Answer:
+    """Written in the first way that is accepted.
+
+    First all is left to the leaves; what they do not show is then proved where the search did, and at last everything.
+    """
+    early: Early = set()
+    with Record(record) as events:
+        for attempt, bits in enumerate(BITS):
+            if attempt == 1 and not early:
+                continue
+            every = attempt + 1 == len(BITS)
+            with np.errstate(all="ignore"), tempfile.TemporaryFile(dir=record.parent) as file:  # as the auditor does
+                rounds = cast(BinaryIO, file)
+                draft = Draft(events, _proof(Proof, data), rounds, bits, None if every else early)
+                _write(part, header, draft.drawn(), rounds)
+            answer = auditor.ask(part, Path.cwd())
+            if answer.refused is None:
+                break
+            if attempt == 0:
+                early = draft.proved_above(_open(data, part))
+    return answer
 
 
-def _write(path: Path, header: bytes, tree: Any, rounds: BinaryIO) -> None:
+def _proof(kind: type[P], data: dict[str, Any]) -> P:
+    try:
+        return kind(data, Path.cwd())
+    except Refused:
+        raise
+    except Exception as problem:  # as when it reads a certificate: whatever goes wrong there is a refusal
+        raise Refused(f"the auditor cannot read the task: {type(problem).__name__}: {problem}") from problem
+
+
+class _Survey(Proof):
+    """A proof read to its end; `failed` are the leaves, numbered in order, with what they do not exclude."""
+
+    def __init__(self, task: dict[str, Any], folder: Path) -> None:
+        super().__init__(task, folder)
+        self.failed: list[tuple[int, int]] = []
+
+    def unproved(self, leaf: int, o: int) -> None:
+        self.failed.append((leaf, o))
+
+
+def _open(data: dict[str, Any], part: Path) -> list[tuple[int, int]]:
+    """What the leaves of a certificate leave open."""
+    survey = _proof(_Survey, data)
+    with suppress(Refused), np.errstate(all="ignore"), gzip.open(part, "rb") as file:
+        file.readline()
+        survey.check(cast(BinaryIO, file))
+    return survey.failed
+
+
+def _write(path: Path, header: bytes, tree: NDArray[Any] | None = None, rounds: BinaryIO | None = None) -> None:
     with gzip.GzipFile(path, "wb", compresslevel=6, mtime=0) as file:
         file.write(header)
-        if tree is not None:
+        if tree is not None and rounds is not None:
             npy.write_array(file, tree, allow_pickle=False)
             rounds.seek(0)
             shutil.copyfileobj(rounds, file, 1 << 20)

@@ -463,6 +463,22 @@ def test_an_assumption_without_a_round_needs_no_leaf_of_its_own(before: list[flo
     assert [kind for kind, *_ in tree] == after
 
 
+def test_what_a_leaf_does_not_show_is_proved_where_the_search_did(tmp_path: Path) -> None:
+    """And nothing else is, though the search proved obligations on the way down to many leaves."""
+    task = close(6, tmp_path, Epsilon(Fraction(16, 100)), [3, 10, 10, 3], Fraction(1), 0.02)
+    result, made = certify(task, tmp_path, lp=False)
+    assert result.verdict is Verdict.EQUIVALENT
+    assert made is not None
+    assert made.reason is None
+    parts = unpack(made.path)
+    at = np.flatnonzero(parts.tree[:, 0] == ASSUME)
+    assert 0 < len(at) < made.leaves / 4
+    for one in at:
+        without = parts.copy()
+        without.tree = np.delete(parts.tree, [one, one + 1], axis=0)
+        assert not holds(without, tmp_path)
+
+
 def test_multipliers_are_stored_short_and_finite() -> None:
     """A multiplier beyond float32 belongs to huge weights; one that is not finite would have the proof refused."""
     given = np.array([[0.1, -1.0 / 3.0, 0.0, 5.0]])
