@@ -62,6 +62,8 @@ class Proof:
 
     def within(self, node: Node) -> Node:
         """The node, where the constraints of the region cut off what they can."""
+        if not len(self.region.rows):
+            return node
         n = self.pair.inputs
         left = self.region.shrink(node.low[:n], node.high[:n])
         low, high = (np.concatenate([new, old[n:]]) for new, old in zip(left, (node.low, node.high), strict=True))
@@ -86,7 +88,7 @@ class Proof:
 
     def reach(self, *nodes: Node) -> Reached:
         """Their enclosures."""
-        return Reached(self.pair, np.array([n.low for n in nodes]).T, np.array([n.high for n in nodes]).T)
+        return Reached(self.pair, np.stack([n.low for n in nodes], 1), np.stack([n.high for n in nodes], 1))
 
     def round(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
         """The node with what these multipliers show under its assumption."""
