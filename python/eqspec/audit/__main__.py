@@ -3,6 +3,7 @@
 With `-` instead, requests are read line by line, {"path": ..., "folder": ...}, and answered in JSON.
 """
 
+import gc
 import json
 import os
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # the products here are too small to share
+gc.set_threshold(1_000_000)  # exact weights are many small objects, none of which is in a cycle
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from audit import Refused, audit  # type: ignore[import-not-found]  # noqa: E402
