@@ -46,7 +46,7 @@ class Proof:
     def __init__(self, task: dict[str, Any], folder: Path) -> None:
         first, second = (network(task, role, folder) for role in ("reference", "candidate"))
         *rows, self.obligations = claim(task, first.outputs)
-        self.pair = Pair(first.layers(), second.layers(), (rows[0], rows[1]))
+        self.pair = Pair.of(first, second, (rows[0], rows[1]))
         self.region = Region(task, self.pair.inputs)
         self.boxes = [one.box(self.pair.widths[-1]) for one in self.obligations]
         self.batch = max(1, min(256, 3_000_000 // sum(weight.size for weight, *_ in self.pair.layers)))

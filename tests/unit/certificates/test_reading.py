@@ -14,7 +14,7 @@ import pytest
 from onnx import TensorProto
 
 from eqspec.audit import Refused
-from eqspec.audit.reading import File, Number
+from eqspec.audit.reading import File, Number, Pair
 from eqspec.audit.witness import values_at
 from eqspec.networks import exact, read_network
 from eqspec.tasks.property import Epsilon
@@ -76,6 +76,25 @@ def test_nnet(tmp_path: Path) -> None:
     path.write_text(NNET + "1.0,\n")
     with pytest.raises((Refused, ValueError)):
         file(path, 2, 1).layers()
+
+
+def test_a_pair_is_kept_as_long_as_nothing_about_it_changes(tmp_path: Path) -> None:
+    """Another file of the same name, other rows, and another order are other pairs."""
+
+    def saved_as(name: str, weight: float) -> File:
+        (tmp_path / name).mkdir(exist_ok=True)
+        constants = {"w": np.full((2, 2), weight, np.float32)}
+        return file(saved(tmp_path / name, model([node("MatMul", ["x", "w"], "y")], constants, [1, 2])), 2, 2)
+
+    rows: list[dict[int, Fraction]] = [{0: Fraction(1)}, {1: Fraction(1)}]
+    a, b = saved_as("a", 1.0), saved_as("b", 2.0)
+    kept = Pair.of(a, b, (rows, rows))
+    assert Pair.of(saved_as("a", 1.0), b, ([dict(row) for row in rows], rows)) is kept
+    for first, second, part in ((saved_as("a", 3.0), b, rows), (b, a, rows), (a, b, rows[:1])):
+        other = Pair.of(first, second, (part, part))
+        expected = Pair(first.layers(), second.layers(), (part, part))
+        for ours, theirs in zip(other.layers, expected.layers, strict=True):
+            assert all((x == y).all() for x, y in zip(ours, theirs, strict=True))
 
 
 def test_sums_of_sums_are_read_in_a_time_like_their_length(tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
 from ..rounding import Array, Refused, rational, up
+from .file import File
 
 Rows = tuple[Sequence[Mapping[int, Fraction]], Sequence[Mapping[int, Fraction]]]
 """Sums of outputs of each, which are the last layer instead of the outputs themselves."""
@@ -31,6 +33,17 @@ class Pair:
             a, b = (_padded(layer, width, before or self.inputs) for layer in layers)
             near, off = zip(*(_floats(*one) for one in (a, b, np.stack([a[0] - b[0], a[1] + b[1]]))), strict=True)
             self.layers.append((*_step(near, not before), *_step(off, not before)))
+
+    @classmethod
+    def of(cls, first: File, second: File, rows: Rows) -> Pair:
+        """Of two files; kept, for many certificates about one pair."""
+        return _made(first, second, tuple(tuple(tuple(row.items()) for row in part) for part in rows))
+
+
+@lru_cache(maxsize=1)
+def _made(first: File, second: File, rows: tuple[tuple[tuple[tuple[int, Fraction], ...], ...], ...]) -> Pair:
+    one, other = ([dict(row) for row in part] for part in rows)
+    return Pair(first.layers(), second.layers(), (one, other))
 
 
 def _times(factor: Fraction, values: Array) -> Array:
