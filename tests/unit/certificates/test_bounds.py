@@ -115,6 +115,28 @@ def test_enclosures_contain_what_happens(seed: int, size: float) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_what_overflows_is_neither_off_nor_excluded(seed: int) -> None:
+    """Bounds that are infinite or not a number say nothing; those that are left still hold."""
+    rng = np.random.default_rng(60 + seed)
+    first, second = pair_of(rng, 1e150)
+    pair = pair_in_step(first, second)
+    lower = rng.normal(size=(3, 4))
+    upper = lower + rng.choice([0.0, 0.3, 1e10], size=(3, 4))
+    with np.errstate(all="ignore"):
+        reached = boxes(pair, lower, upper)
+    assert not np.isfinite(reached.high).all()
+    assert not reached.empty.any()
+    for b in range(4):
+        for point in points(rng, lower[:, b], upper[:, b]):
+            values = quantities(first, second, point, pair)
+            for low, value, high in zip(reached.low[:, b], values, reached.high[:, b], strict=True):
+                assert low < np.inf or np.isnan(low)
+                assert high > -np.inf or np.isnan(high)
+                assert not np.isfinite(low) or Fraction(low) <= value
+                assert not np.isfinite(high) or value <= Fraction(high)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_enclosures_contain_layers_that_may_be_off(seed: int) -> None:
     """As by roots, or by the roundings of a runtime: any weights within the radii."""
     rng = np.random.default_rng(40 + seed)
