@@ -37,11 +37,12 @@ class Pair:
     @classmethod
     def of(cls, first: File, second: File, rows: Rows) -> Pair:
         """Of two files; kept, for many certificates about one pair."""
-        return _made(first, second, tuple(tuple(tuple(row.items()) for row in part) for part in rows))
+        return kept(first, second, tuple(tuple(tuple(row.items()) for row in part) for part in rows))
 
 
 @lru_cache(maxsize=1)
-def _made(first: File, second: File, rows: tuple[tuple[tuple[tuple[int, Fraction], ...], ...], ...]) -> Pair:
+def kept(first: File, second: File, rows: tuple[tuple[tuple[tuple[int, Fraction], ...], ...], ...]) -> Pair:
+    """The last one."""
     one, other = ([dict(row) for row in part] for part in rows)
     return Pair(first.layers(), second.layers(), (one, other))
 
