@@ -45,6 +45,7 @@ class Round:
     violation: Array
     output: Array
     sides: Array
+    region: Array
     link: list[Array]
     slopes: list[tuple[Array, Array]]
     signs: tuple[tuple[int, int, int, bool], ...]
@@ -64,7 +65,7 @@ class Rounds:
 
     def __init__(self, proof: Proof, guard: int, data: bytes) -> None:
         self.pair, self.guard, self.data, self.at = proof.pair, guard, data, 0
-        self.outputs = proof.pair.outputs
+        self.outputs, self.region = proof.pair.outputs, len(proof.region.bounds)
         self.free = np.flatnonzero(proof.region.lower < proof.region.upper)
 
     def _numbers(self, layout: str) -> tuple[Any, ...]:
@@ -108,15 +109,15 @@ class Rounds:
         layer, index = (self._array("u4", count).astype(int) for _ in range(2))
         kind = (code // 2).astype(int)
         index[kind == INPUT] = self.free[index[kind == INPUT]]
-        guard, violation, output, sides = (
-            self._array("f4", count, n) for n in (self.guard, 1, self.outputs, len(signs))
+        guard, violation, output, sides, region = (
+            self._array("f4", count, n) for n in (self.guard, 1, self.outputs, len(signs), self.region)
         )
         links, slopes = [], []
         for m in hidden:
             links.append(self._array("i2", count, m) / 256.0)
             slopes.append((self._array("u1", count, m) / 128.0, self._array("u1", count, m) / 128.0))
         sign = np.where(code % 2 == 1, -1.0, 1.0)
-        return Round(kind, sign, layer, index, guard, violation[:, 0], output, sides, links, slopes, signs)
+        return Round(kind, sign, layer, index, guard, violation[:, 0], output, sides, region, links, slopes, signs)
 
 
 def assumed(
@@ -129,7 +130,8 @@ def assumed(
 class Ending:
     """The facts that a violation of one obligation has in the last layer, by their numbers, as the core orders them.
 
-    `guard` are its guard's rows, `number` says which guard that is; `links` belong to the outputs.
+    `guard` are its guard's rows, `number` says which guard that is; `links` belong to the outputs, `region` to the
+    constraints of the region. There are `facts` in all.
     """
 
     def __init__(self, proof: Proof, o: int) -> None:
@@ -137,6 +139,7 @@ class Ending:
         self.outputs, self.width, self.start = proof.pair.outputs, width, 12 * sum(proof.pair.widths[:-1])
         exact = [self.start + 7 * width + n for n in range(len(one.exact))]
         more = self.start + 7 * width + len(exact)
+        self.facts = more + len(proof.region.bounds)
         low = [
             self.start + (0 if sign > 0 else 3 * width) + kind * width + row for kind, row, sign, _ in one.conditions
         ]
@@ -163,8 +166,8 @@ class Ending:
 def on_facts(proof: Proof, reached: Reached, end: Ending, f: Round) -> tuple[Array, ...]:
     """What a round bounds, the facts that it uses, and their multipliers, as the auditor reads them."""
     pair, hidden = proof.pair, proof.pair.widths[:-1]
-    facts = np.zeros((len(f.kind), end.start + 7 * end.width + len(end.guard)))
-    facts[:, end.links], facts[:, end.guard] = -f.output, f.guard
+    facts = np.zeros((len(f.kind), end.facts))
+    facts[:, end.links], facts[:, end.guard], facts[:, end.region] = -f.output, f.guard, f.region
     facts[:, end.violation] += np.where(f.kind == TARGET, 1.0, f.violation)[:, None]
     functional = end.functionals(facts)
     for h in reversed(range(len(hidden))):

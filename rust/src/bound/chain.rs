@@ -28,9 +28,8 @@ pub fn shorten(parameters: &mut Parameters) {
     let steps = |t: &mut Tuned, per: f64, (low, high): (f64, f64)| {
         t.value.iter_mut().for_each(|v| *v = (*v * per).round().clamp(low, high) / per);
     };
-    for t in [&mut parameters.guard, &mut parameters.violation, &mut parameters.output, &mut parameters.sides] {
-        single(t);
-    }
+    let Parameters { guard, violation, output, sides, region, .. } = parameters;
+    [guard, violation, output, sides, region].into_iter().for_each(single);
     for layer in &mut parameters.layers {
         steps(&mut layer.link, LINK, (f64::from(i16::MIN), f64::from(i16::MAX)));
         steps(&mut layer.first, SLOPE, (0.0, SLOPE));
@@ -86,11 +85,8 @@ impl Chain {
     }
 
     /// Appends a round: the chosen functionals with their shortened multipliers. Slopes of settled neurons serve nothing and are written as 0.
-    ///
-    /// There is no place for multipliers of the region's constraints: who records a proof bounds without them.
     #[allow(clippy::cast_possible_truncation)]
     pub fn round(&mut self, functionals: &[Functional], chosen: &[usize], p: &Parameters, relaxations: &[Relaxation]) {
-        debug_assert!(p.region.value.is_empty());
         let out = &mut self.bytes;
         let mut number = |v: usize| out.extend_from_slice(&u32::try_from(v).unwrap_or(u32::MAX).to_le_bytes());
         number(chosen.len());
@@ -102,7 +98,7 @@ impl Chain {
                 out.extend_from_slice(&u32::try_from(v).unwrap_or(u32::MAX).to_le_bytes());
             }
         }
-        for t in [&p.guard, &p.violation, &p.output, &p.sides] {
+        for t in [&p.guard, &p.violation, &p.output, &p.sides, &p.region] {
             let width = t.value.len() / p.count.max(1);
             for &f in chosen {
                 t.value[f * width..(f + 1) * width]

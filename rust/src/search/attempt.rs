@@ -165,8 +165,7 @@ impl<'a> Attempt<'a> {
             return self.proved(&node, opened);
         }
         shared.prove(node.depth, opened - node.open.len());
-        let contract = self.worth_contracting(&node);
-        if contract && (node.focus.is_some() || rows.is_empty() || self.bounds_know_constraints()) {
+        if self.worth_contracting(&node) {
             // Stronger than programs over the outputs alone, and needs no solver.
             return self.contract(node, !self.reach.narrowed());
         }
@@ -178,7 +177,7 @@ impl<'a> Attempt<'a> {
         if programs && !done {
             return Outcome::Ask(Box::new(self.ask(node, rows, plan)));
         }
-        if contract { self.contract(node, !self.reach.narrowed()) } else { Outcome::Split(node, plan) }
+        Outcome::Split(node, plan)
     }
 
     /// Whether children are told which neurons are inactive here: not what rests on an assumption; and the published algorithm and the auditor of

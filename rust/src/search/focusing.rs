@@ -23,21 +23,14 @@ impl Attempt<'_> {
         settings.contracts(pair.inputs()) && node.open.iter().all(|o| property.obligations[o].violation.is_linear())
     }
 
-    /// Whether backward bounds use the region's constraints: always, but for a proof that is recorded, since a certificate has no place for their multipliers.
-    pub(super) fn bounds_know_constraints(&self) -> bool {
-        !self.context.record.on()
-    }
-
-    /// The violation of an obligation somewhere in the region, as settings and record let it be used; `None` where it is not linear.
+    /// The violation of an obligation somewhere in the region, as settings let it be used; `None` where it is not linear.
     fn assumption(&self, o: usize) -> Option<Assumption> {
         let Context { pair, region, property, settings, .. } = self.context;
         let mut assumption = Assumption::new(property, &property.obligations[o], pair.outputs())?;
         if !settings.entropy {
             assumption.entropy = 0..0;
         }
-        if self.bounds_know_constraints() {
-            region.constraints.iter().for_each(|c| assumption.region.push(&c.coefficients, c.bound));
-        }
+        region.constraints.iter().for_each(|c| assumption.region.push(&c.coefficients, c.bound));
         Some(assumption)
     }
 

@@ -27,7 +27,7 @@ from eqspec.certificates import Auditor, Certificate
 from eqspec.certificates.drafting import add_leaf, shortened
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Verdict
-from eqspec.tasks.task import Task
+from eqspec.tasks.task import LinearConstraint, Task
 from oracle.queries import CLAIMS, Claim, query
 from small_tasks import space
 from small_tasks import task as task_of
@@ -461,6 +461,24 @@ def test_an_assumption_without_a_round_needs_no_leaf_of_its_own(before: list[flo
     tree = [(kind, 0.0, 0.0) for kind in before]
     add_leaf(tree)
     assert [kind for kind, *_ in tree] == after
+
+
+def test_constraints_of_the_region_count_in_contraction(tmp_path: Path) -> None:
+    """Rounds use them as facts, and do not hold without."""
+    task = close(5, tmp_path, Confidence(Fraction(8, 10)), [10, 16, 16, 4], Fraction(3, 4), 0.08)
+    half = LinearConstraint((Fraction(1),) * 10, Fraction(-2))
+    result, made = certify(replace(task, constraints=(half,)), tmp_path, lp=False)
+    assert result.verdict is Verdict.EQUIVALENT
+    assert made is not None
+    assert made.reason is None
+    parts = unpack(made.path)
+    # 12 facts for each of 16 + 16 neurons, 7 for each output and each of 12 margins, 3 of a confidence, then this one
+    number = 12 * 32 + 7 * (4 + 12) + 3
+    assert sum(number in facts for _, facts, _ in parts.rounds) > made.rounds / 2
+    for one in parts.rounds:
+        others = one[1] != number
+        one[1], one[2] = one[1][others], one[2][:, others]
+    assert not holds(parts, tmp_path)
 
 
 def test_what_a_leaf_does_not_show_is_proved_where_the_search_did(tmp_path: Path) -> None:
