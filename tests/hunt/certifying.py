@@ -24,7 +24,7 @@ from hunt.cases import Case
 from unit.certificates.files import in_files
 from unit.certificates.proofs import pack, unpack
 
-_UNPROVED = "is not proved on a leaf"
+_UNPROVED = "is not proved on leaf"
 _HOLDS = "the claim holds"
 
 
