@@ -57,7 +57,7 @@ def render(runs: Sequence[Run], machine: Machine) -> RenderableType:
 def wide_console() -> Console:
     """Standard output, wide enough for the tables where it is no terminal."""
     console = Console()
-    return console if console.is_terminal else Console(width=240)
+    return console if console.is_terminal else Console(width=400)
 
 
 def markdown(*headings: str) -> Table:
