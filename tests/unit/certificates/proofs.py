@@ -1,4 +1,4 @@
-"""Certificates taken apart and put together again, so that they can be falsified and still be read."""
+"""Pairs to certify, and certificates taken apart and put together again: falsified they can still be read."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import gzip
 import io
 import json
 from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,32 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from eqspec.audit import Refused, audit
 from eqspec.certificates import Certificate, Certifier
+from eqspec.tasks.property import Property
 from eqspec.tasks.result import Result
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task
+from small_tasks import space
+from small_tasks import task as task_of
+from unit.certificates.files import Layers, write
 
 Array = NDArray[Any]
+
+
+def layers(rng: np.random.Generator, sizes: list[int]) -> Layers:
+    """Random layers of these widths."""
+    return [(rng.normal(size=(m, n)) / np.sqrt(n), 0.3 * rng.normal(size=m)) for n, m in pairwise(sizes)]
+
+
+def close(seed: int, folder: Path, claim: Property, sizes: list[int], radius: Fraction, off: float) -> Task:
+    """A network and the same with other weights by about `off`, on a box around 0."""
+    rng = np.random.default_rng(seed)
+    first = layers(rng, sizes)
+    second = [(w + off * rng.normal(size=w.shape), b) for w, b in first]
+    reference, candidate = write(folder / "a.onnx", first), write(folder / "b.onnx", second)
+    given: dict[str, Any] = {"lower": [-radius] * sizes[0], "upper": [radius] * sizes[0]}
+    return task_of(reference, candidate, claim, space=space(sizes[0], sizes[-1]), **given)
 
 
 def certify(task: Task, folder: Path, **options: Any) -> tuple[Result, Certificate | None]:
@@ -63,3 +85,11 @@ def pack(path: Path, parts: Parts, more: bytes = b"") -> Path:
             npy.write_array(content, np.ascontiguousarray(array))
     path.write_bytes(gzip.compress(content.getvalue() + more, 1))
     return path
+
+
+def holds(parts: Parts, tmp_path: Path) -> bool:
+    """Whether the auditor accepts them."""
+    try:
+        return audit(pack(tmp_path / "changed", parts)).verdict == "equivalent"
+    except Refused:
+        return False

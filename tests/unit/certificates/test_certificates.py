@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -24,15 +23,14 @@ from eqspec.audit import Refused, audit
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
 from eqspec.audit.reading import File
 from eqspec.certificates import Auditor, Certificate
-from eqspec.certificates.drafting import add_leaf, shortened
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Verdict
-from eqspec.tasks.task import LinearConstraint, Task
+from eqspec.tasks.task import Task
 from oracle.queries import CLAIMS, Claim, query
 from small_tasks import space
 from small_tasks import task as task_of
-from unit.certificates.files import Layers, in_files, write
-from unit.certificates.proofs import Parts, certify, pack, unpack
+from unit.certificates.files import in_files, write
+from unit.certificates.proofs import Parts, certify, close, holds, layers, pack, unpack
 
 
 @pytest.mark.parametrize("kind", CLAIMS)
@@ -97,20 +95,6 @@ def _tree(random: Random, task: Task, depth: int) -> list[tuple[float, float, fl
     return [(CUT, q, cut), *_tree(random, task, depth - 1), *_tree(random, task, depth - 1)]
 
 
-def layers(rng: np.random.Generator, sizes: list[int]) -> Layers:
-    return [(rng.normal(size=(m, n)) / np.sqrt(n), 0.3 * rng.normal(size=m)) for n, m in pairwise(sizes)]
-
-
-def close(seed: int, folder: Path, claim: Property, sizes: list[int], radius: Fraction, off: float) -> Task:
-    """A network and the same with other weights by about `off`, on a box around 0."""
-    rng = np.random.default_rng(seed)
-    first = layers(rng, sizes)
-    second = [(w + off * rng.normal(size=w.shape), b) for w, b in first]
-    reference, candidate = write(folder / "a.onnx", first), write(folder / "b.onnx", second)
-    given: dict[str, Any] = {"lower": [-radius] * sizes[0], "upper": [radius] * sizes[0]}
-    return task_of(reference, candidate, claim, space=space(sizes[0], sizes[-1]), **given)
-
-
 @pytest.fixture(scope="module")
 def halved(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     """A proof that had to halve boxes."""
@@ -160,13 +144,6 @@ def _with(wrong: dict[str, Any], parts: Parts) -> None:
 
 def _filled(bad: float, multipliers: Any) -> Any:
     return np.full_like(multipliers, bad)
-
-
-def holds(parts: Parts, tmp_path: Path) -> bool:
-    try:
-        return audit(pack(tmp_path / "changed", parts)).verdict == "equivalent"
-    except Refused:
-        return False
 
 
 def test_unpacked_and_packed_again_it_holds(halved: Certificate, contracted: Certificate, tmp_path: Path) -> None:
@@ -443,70 +420,6 @@ def test_what_the_auditor_stumbles_over_has_no_certificate(tmp_path: Path, monke
     assert result.verdict is Verdict.EQUIVALENT
     assert made is not None
     assert "an operator with other axes" in (made.reason or "")
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ([], [LEAF]),
-        ([CUT, LEAF], [CUT, LEAF, LEAF]),
-        ([ASSUME], [ASSUME, LEAF]),
-        ([ASSUME, LEAF], [LEAF]),
-        ([CUT, ASSUME, LEAF, ASSUME, LEAF], [CUT, LEAF]),
-        ([ASSUME, ROUND, LEAF, ASSUME, LEAF], [ASSUME, ROUND, LEAF, LEAF]),
-        ([ASSUME, CUT, LEAF, LEAF], [ASSUME, CUT, LEAF, LEAF, LEAF]),
-    ],
-)
-def test_an_assumption_without_a_round_needs_no_leaf_of_its_own(before: list[float], after: list[float]) -> None:
-    tree = [(kind, 0.0, 0.0) for kind in before]
-    add_leaf(tree)
-    assert [kind for kind, *_ in tree] == after
-
-
-def test_constraints_of_the_region_count_in_contraction(tmp_path: Path) -> None:
-    """Rounds use them as facts, and do not hold without."""
-    task = close(5, tmp_path, Confidence(Fraction(8, 10)), [10, 16, 16, 4], Fraction(3, 4), 0.08)
-    half = LinearConstraint((Fraction(1),) * 10, Fraction(-2))
-    result, made = certify(replace(task, constraints=(half,)), tmp_path, lp=False)
-    assert result.verdict is Verdict.EQUIVALENT
-    assert made is not None
-    assert made.reason is None
-    parts = unpack(made.path)
-    # 12 facts for each of 16 + 16 neurons, 7 for each output and each of 12 margins, 3 of a confidence, then this one
-    number = 12 * 32 + 7 * (4 + 12) + 3
-    assert sum(number in facts for _, facts, _ in parts.rounds) > made.rounds / 2
-    for one in parts.rounds:
-        others = one[1] != number
-        one[1], one[2] = one[1][others], one[2][:, others]
-    assert not holds(parts, tmp_path)
-
-
-def test_what_a_leaf_does_not_show_is_proved_where_the_search_did(tmp_path: Path) -> None:
-    """And nothing else is, though the search proved obligations on the way down to many leaves."""
-    task = close(6, tmp_path, Epsilon(Fraction(16, 100)), [3, 10, 10, 3], Fraction(1), 0.02)
-    result, made = certify(task, tmp_path, lp=False)
-    assert result.verdict is Verdict.EQUIVALENT
-    assert made is not None
-    assert made.reason is None
-    parts = unpack(made.path)
-    at = np.flatnonzero(parts.tree[:, 0] == ASSUME)
-    assert 0 < len(at) < made.leaves / 4
-    for one in at:
-        without = parts.copy()
-        without.tree = np.delete(parts.tree, [one, one + 1], axis=0)
-        assert not holds(without, tmp_path)
-
-
-def test_multipliers_are_stored_short_and_finite() -> None:
-    """A multiplier beyond float32 belongs to huge weights; one that is not finite would have the proof refused."""
-    given = np.array([[0.1, -1.0 / 3.0, 0.0, 5.0]])
-    short = shortened(given, 15)
-    assert short.dtype == np.float32
-    assert (np.abs(short - given) <= 2.0**-15 * np.abs(given)).all()
-    assert np.array_equal(shortened(given, 53), given)
-    with np.errstate(all="ignore"):
-        huge = shortened(np.array([[1e200, np.inf, np.nan, -1e-300]]), 15)
-    assert np.allclose(huge, [[1e200, 0.0, 0.0, -1e-300]], rtol=1e-4, atol=0.0)
 
 
 def test_the_format_is_named(tmp_path: Path) -> None:

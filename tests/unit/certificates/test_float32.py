@@ -21,8 +21,7 @@ from eqspec.tasks.task import Task
 from small_tasks import space
 from small_tasks import task as task_of
 from unit.certificates.files import Layers, write
-from unit.certificates.proofs import certify, pack, unpack
-from unit.certificates.test_certificates import layers
+from unit.certificates.proofs import certify, layers, pack, unpack
 from unit.networks.models import model, node, save
 
 Single = NDArray[np.float32]

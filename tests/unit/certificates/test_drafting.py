@@ -1,0 +1,81 @@
+"""What a draft leaves out, what it takes over from the search, and how short it writes it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
+from eqspec.certificates.drafting import add_leaf, shortened
+from eqspec.tasks.property import Confidence, Epsilon
+from eqspec.tasks.result import Verdict
+from eqspec.tasks.task import LinearConstraint
+from unit.certificates.proofs import certify, close, holds, unpack
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ([], [LEAF]),
+        ([CUT, LEAF], [CUT, LEAF, LEAF]),
+        ([ASSUME], [ASSUME, LEAF]),
+        ([ASSUME, LEAF], [LEAF]),
+        ([CUT, ASSUME, LEAF, ASSUME, LEAF], [CUT, LEAF]),
+        ([ASSUME, ROUND, LEAF, ASSUME, LEAF], [ASSUME, ROUND, LEAF, LEAF]),
+        ([ASSUME, CUT, LEAF, LEAF], [ASSUME, CUT, LEAF, LEAF, LEAF]),
+    ],
+)
+def test_an_assumption_without_a_round_needs_no_leaf_of_its_own(before: list[float], after: list[float]) -> None:
+    tree = [(kind, 0.0, 0.0) for kind in before]
+    add_leaf(tree)
+    assert [kind for kind, *_ in tree] == after
+
+
+def test_constraints_of_the_region_count_in_contraction(tmp_path: Path) -> None:
+    """Rounds use them as facts, and do not hold without."""
+    task = close(5, tmp_path, Confidence(Fraction(8, 10)), [10, 16, 16, 4], Fraction(3, 4), 0.08)
+    half = LinearConstraint((Fraction(1),) * 10, Fraction(-2))
+    result, made = certify(replace(task, constraints=(half,)), tmp_path, lp=False)
+    assert result.verdict is Verdict.EQUIVALENT
+    assert made is not None
+    assert made.reason is None
+    parts = unpack(made.path)
+    # 12 facts for each of 16 + 16 neurons, 7 for each output and each of 12 margins, 3 of a confidence, then this one
+    number = 12 * 32 + 7 * (4 + 12) + 3
+    assert sum(number in facts for _, facts, _ in parts.rounds) > made.rounds / 2
+    for one in parts.rounds:
+        others = one[1] != number
+        one[1], one[2] = one[1][others], one[2][:, others]
+    assert not holds(parts, tmp_path)
+
+
+def test_what_a_leaf_does_not_show_is_proved_where_the_search_did(tmp_path: Path) -> None:
+    """And nothing else is, though the search proved obligations on the way down to many leaves."""
+    task = close(6, tmp_path, Epsilon(Fraction(16, 100)), [3, 10, 10, 3], Fraction(1), 0.02)
+    result, made = certify(task, tmp_path, lp=False)
+    assert result.verdict is Verdict.EQUIVALENT
+    assert made is not None
+    assert made.reason is None
+    parts = unpack(made.path)
+    at = np.flatnonzero(parts.tree[:, 0] == ASSUME)
+    assert 0 < len(at) < made.leaves / 4
+    for one in at:
+        without = parts.copy()
+        without.tree = np.delete(parts.tree, [one, one + 1], axis=0)
+        assert not holds(without, tmp_path)
+
+
+def test_multipliers_are_stored_short_and_finite() -> None:
+    """A multiplier beyond float32 belongs to huge weights; one that is not finite would have the proof refused."""
+    given = np.array([[0.1, -1.0 / 3.0, 0.0, 5.0]])
+    short = shortened(given, 15)
+    assert short.dtype == np.float32
+    assert (np.abs(short - given) <= 2.0**-15 * np.abs(given)).all()
+    assert np.array_equal(shortened(given, 53), given)
+    with np.errstate(all="ignore"):
+        huge = shortened(np.array([[1e200, np.inf, np.nan, -1e-300]]), 15)
+    assert np.allclose(huge, [[1e200, 0.0, 0.0, -1e-300]], rtol=1e-4, atol=0.0)
