@@ -1,4 +1,4 @@
-"""What all Python tests share: hypothesis profiles, and the real networks that may stand beside the repository."""
+"""What all Python tests share: processes, hypothesis profiles, and the real networks that may stand beside us."""
 
 from __future__ import annotations
 
@@ -13,9 +13,18 @@ ROOT = Path(__file__).resolve().parents[1]
 # A test must run what it says, and leave nothing behind: results are kept only where a test asks for it.
 os.environ["EQSPEC_CACHE"] = "off"
 
+# Nor may it depend on how the tests themselves are spread: our plugin reads how many workers there are.
+os.environ.pop("PYTEST_XDIST_WORKER_COUNT", None)
+
 settings.register_profile("fast", max_examples=60, deadline=None, derandomize=True)
 settings.register_profile("slow", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """No process besides this one for a single file, which stays whole anyway; else as many as xdist finds right."""
+    files = {Path(argument.partition("::")[0]) for argument in config.args}
+    return 0 if len(files) == 1 and files.pop().suffix == ".py" else None
 
 
 @pytest.fixture(scope="session")

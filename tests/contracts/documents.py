@@ -34,6 +34,8 @@ from eqspec.spec.formatting import formatted
 _BLOCK = re.compile(r"^( *)```(\w*)([^\n]*)\n(.*?)^\1```$|^<!-- files: ([^\n]*) -->$", re.MULTILINE | re.DOTALL)
 _NOT_RUN = re.compile(r"\s*(pip install|python3? -m venv|\. \.venv)\b")
 _FIGURE = re.compile(r"(?<![\w.])[-+]?\d[\d.]*(e[+-]?\d+)?")
+_LONG = re.compile(r"(?<=s) \(\d+:\d\d:\d\d\)")
+"""What pytest adds to a time of more than a minute."""
 TIMEOUT = 300
 
 
@@ -189,7 +191,7 @@ class Walk:
 
 def words(text: str) -> list[str]:
     """The words of a text, figures replaced: times and witnesses differ from run to run."""
-    return _FIGURE.sub("N", text).split()
+    return _FIGURE.sub("N", _LONG.sub("", text)).split()
 
 
 def agree(shown: list[str], printed: list[str]) -> bool:
