@@ -42,14 +42,14 @@ fn layer(m: usize, n: usize) -> Affine {
 fn layers(criterion: &mut Criterion) {
     for (name, m, n, active, columns, fresh) in LAYERS {
         let (layer, mut numbers) = (layer(m, n), Numbers::new(9));
-        let (rows, entering): (Vec<_>, Vec<_>) = ((0..m).collect(), (0..active).map(|i| i * n / active).collect());
-        let part = Part { of: m, rows: &rows, columns: &entering };
+        let entering: Vec<_> = (0..active).map(|i| i * n / active).collect();
+        let part = Part { of: n, columns: &entering };
         let form = numbers.many(active * columns);
         let list: Vec<_> = (0..fresh).map(|i| (i, 0.5)).collect();
         let (mut out, mut buffer) = (vec![0.0; m * (columns + fresh)], Vec::new());
         criterion.bench_function(&format!("affine layer/{name}"), |b| {
             b.iter(|| {
-                let weight = part.of(&layer.weight, &mut buffer);
+                let weight = part.of(&layer.weight, m, &mut buffer);
                 let (old, new) = black_box(&mut out).split_at_mut(m * columns);
                 product(old, weight, black_box(&form), (m, active, columns), Into::Replace);
                 scale_columns(new, weight, m, &list);
@@ -60,7 +60,7 @@ fn layers(criterion: &mut Criterion) {
         mass.magnitude.fill(1.0);
         mass.err.fill(1e-15);
         let (mut err, mut scratch) = (Vec::new(), Scratch::default());
-        let weight = part.of(&layer.weight, &mut buffer);
+        let weight = part.of(&layer.weight, m, &mut buffer);
         criterion.bench_function(&format!("rounding mat-vec/{name}"), |b| {
             let form = Entering { mass: &mass, rows: &entering };
             b.iter(|| affine::error(black_box(&mut err), &layer, (part, weight), form, columns, &mut scratch));

@@ -7,7 +7,7 @@ use eqspec::domain::columns::Columns;
 use eqspec::domain::influence::Influence;
 use eqspec::domain::layer::Layer;
 use eqspec::domain::relu::Recipe;
-use eqspec::domain::{Domain, Reach};
+use eqspec::domain::{Domain, Narrowed, Reach};
 use eqspec::numeric::kernels::{Into, gather, product};
 use std::hint::black_box;
 
@@ -97,12 +97,13 @@ fn inherited(criterion: &mut Criterion) {
     for (name, pair, (lower, upper)) in families() {
         let mut reach = Reach::new(Domain::Shared, pair.depth());
         reach.propagate(&pair, &lower, &upper).unwrap();
-        let alive = reach.alive(&pair);
+        let mut narrowed = Narrowed::new(&pair);
+        let alive = narrowed.alive(&reach);
         let mut half = upper.clone();
         half[0] = 0.5 * (lower[0] + upper[0]);
         for (word, alive) in [("with", Some(&alive)), ("without", None)] {
             group.bench_function(BenchmarkId::new(word, name), |b| {
-                b.iter(|| reach.propagate_alive(&pair, black_box(&lower), black_box(&half), alive).is_some());
+                b.iter(|| reach.propagate(narrowed.to(alive), black_box(&lower), black_box(&half)).is_some());
             });
         }
     }

@@ -4,7 +4,7 @@
 use eqspec::domain::influence::Influence;
 use eqspec::domain::output::Row;
 use eqspec::domain::sensitivity::Sensitivity;
-use eqspec::domain::{Domain, Form, Reach};
+use eqspec::domain::{Domain, Form, Narrowed, Reach};
 use eqspec::lp::certified::{self, Scratch};
 use eqspec::lp::dual::Until;
 use eqspec::lp::{Dual, Multipliers, RegionRow};
@@ -94,11 +94,12 @@ fn propagation_allocates_nothing_after_the_first_pass() {
             let (mut influence, mut sensitivity, mut row) =
                 (Influence::default(), Sensitivity::default(), Row::default());
             reach.propagate(&pair, &boxes[0].0, &boxes[0].1).unwrap();
-            let alive = reach.alive(&pair);
+            let mut narrowed = Narrowed::new(&pair);
+            let alive = narrowed.alive(&reach);
             let mut reach = Reach::new(domain, pair.depth());
             let mut pass = || {
                 for (lower, upper) in &boxes {
-                    reach.propagate_alive(&pair, lower, upper, Some(&alive)).unwrap();
+                    reach.propagate(narrowed.to(Some(&alive)), lower, upper).unwrap();
                     let output = reach.propagate(&pair, lower, upper).unwrap();
                     output.row([(Form::Difference, 0, 1.0)], 0.0, &mut row);
                     influence.score(reach.layers(), sizes[0]);

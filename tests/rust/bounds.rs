@@ -94,6 +94,8 @@ fn check_functionals(case: &Case, domain: Domain, functionals: &[Combination]) -
             functional.terms.iter_mut().for_each(|t| t.1 %= output.outputs());
             let upper = output.upper(&functional, &mut row);
             let (lower, err) = (row.lower(), row.err);
+            let (bound, bound_err) = output.bound(&functional, &mut Row::default());
+            prop_assert!(bound.is_finite() == upper.is_finite(), "{bound} and {upper}");
             for trace in traces.iter().filter(|_| upper.is_finite() && err.is_finite()) {
                 let (truth, form) = (value(&functional, &trace.x, &trace.y), trace.values.row(&row));
                 let allowed = &exact(err) + &(&(&truth.abs() + &form.abs()) * &power_of_two(-200));
@@ -101,6 +103,7 @@ fn check_functionals(case: &Case, domain: Domain, functionals: &[Combination]) -
                 prop_assert!(off <= allowed, "{functional:?} is {truth:?}, its row {form:?}, err {err:e}");
                 let inside = truth <= upper && truth >= lower;
                 prop_assert!(inside, "{functional:?} is {truth:?}, bounds {lower:e}, {upper:e}");
+                prop_assert!(truth <= bound, "{functional:?} is {truth:?}, bound {bound:e} +- {bound_err:e}");
             }
         }
         Ok(())
@@ -121,9 +124,12 @@ fn check_violations(case: &Case, domain: Domain, numbers: &[f64]) -> Result<(), 
         for property in properties(output.outputs(), domain, numbers) {
             for violation in property.obligations.iter().map(|o| &o.violation) {
                 let upper = violation.upper(output, &mut row);
+                let (bound, _) = violation.bound(output, &mut row);
                 for Trace { x, y, .. } in traces.iter().filter(|_| upper.is_finite()) {
-                    let below = violation_within(violation, upper, x, y);
-                    prop_assert!(below, "{violation:?} at {x:?}, {y:?}: bound {upper:e}");
+                    for bound in [upper, bound] {
+                        let below = violation_within(violation, bound, x, y);
+                        prop_assert!(below, "{violation:?} at {x:?}, {y:?}: bound {bound:e}");
+                    }
                     if let Violation::Linear { writings, .. } = violation {
                         let first = value(&writings[0], x, y);
                         prop_assert!(writings.iter().all(|w| value(w, x, y) == first), "{writings:?} differ");

@@ -4,12 +4,12 @@
 
 use crate::exact::exact;
 use crate::random::{Case, Scale, Weights, any_scale, cases, extreme_scale, for_all};
-use crate::trace::{Phases, follow};
+use crate::trace::{Phases, follow, follow_narrowed};
 use eqspec::domain::affine::Mass;
 use eqspec::domain::columns::Columns;
 use eqspec::domain::layer::Layer;
 use eqspec::domain::phase::Bounds;
-use eqspec::domain::{Domain, Reach};
+use eqspec::domain::{Domain, Narrowed, Reach};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 
@@ -91,7 +91,8 @@ fn the_naive_domain_contains_what_happens() {
     contains(Domain::Naive);
 }
 
-/// Neurons that are inactive on a box are not computed on its halves, and still everything is contained there.
+/// Neurons that are inactive on a box are not computed on its halves, nor those of a half on its halves, and still everything is contained there; also when one
+/// goes back to where more neurons were left.
 #[test]
 fn what_is_left_out_on_a_part_of_a_box_is_zero_there() {
     let (left_out, without_any) = (Cell::new(0), Cell::new(0));
@@ -99,18 +100,24 @@ fn what_is_left_out_on_a_part_of_a_box_is_zero_there() {
         let (pair, truths) = (case.pair(), case.truths());
         let mut reach = Reach::new(domain, pair.depth());
         prop_assert!(reach.propagate(&pair, &case.lower, &case.upper).is_some());
-        let alive = reach.alive(&pair);
-        let middle = case.lower[0] + 0.5 * (case.upper[0] - case.lower[0]);
-        for low in [false, true] {
+        let mut narrowed = Narrowed::new(&pair);
+        narrowed.to(None);
+        let alive = narrowed.alive(&reach);
+        for (low, deeper) in [(false, false), (false, true), (true, false), (true, true)] {
             let (mut lower, mut upper) = (case.lower.clone(), case.upper.clone());
-            (if low { &mut upper } else { &mut lower })[0] = middle;
-            prop_assert!(reach.propagate_alive(&pair, &lower, &upper, Some(&alive)).is_some());
-            for (layer, affine) in reach.layers().iter().zip(&pair.first) {
-                left_out.set(left_out.get() + affine.rows - layer.neurons.len());
-                without_any.set(without_any.get() + usize::from(layer.neurons.is_empty()));
+            for _ in 0..=usize::from(deeper) {
+                let middle = lower[0] + 0.5 * (upper[0] - lower[0]);
+                (if low { &mut upper } else { &mut lower })[0] = middle;
             }
+            let within = if deeper { narrowed.alive(&reach) } else { alive.clone() };
+            prop_assert!(reach.propagate(narrowed.to(Some(&within)), &lower, &upper).is_some());
+            for (l, affine) in pair.first.iter().enumerate() {
+                left_out.set(left_out.get() + affine.rows - narrowed.neurons(l).len());
+                without_any.set(without_any.get() + usize::from(narrowed.neurons(l).is_empty()));
+            }
+            let left = |l: usize| narrowed.neurons(l).to_vec();
             for e in &case.points {
-                follow(&truths, &reach, domain, e, &mut Phases::default())?;
+                follow_narrowed(&truths, &reach, domain, e, &mut Phases::default(), left)?;
             }
         }
         Ok(())

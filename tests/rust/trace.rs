@@ -177,7 +177,7 @@ fn own(layer: &Layer, x: &[Exact], y: &[Exact], (a1, a2): (&[Exact], &[Exact])) 
 }
 
 /// Follows one point, given by the values of the input generators, through both networks and the enclosure that `reach`
-/// holds; neurons that it left out must be inactive.
+/// holds.
 pub fn follow(
     truths: &[Truth; 2],
     reach: &Reach,
@@ -185,20 +185,33 @@ pub fn follow(
     e: &[f64],
     phases: &mut Phases,
 ) -> Result<Trace, TestCaseError> {
+    follow_narrowed(truths, reach, domain, e, phases, |l| (0..reach.layers()[l].z1.rows()).collect())
+}
+
+/// The same where a layer has these neurons only; those that are left out must be inactive.
+pub fn follow_narrowed(
+    truths: &[Truth; 2],
+    reach: &Reach,
+    domain: Domain,
+    e: &[f64],
+    phases: &mut Phases,
+    left: impl Fn(usize) -> Vec<usize>,
+) -> Result<Trace, TestCaseError> {
     let input = |i: usize| &exact(reach.centre()[i]) + &(&exact(e[i]) * reach.radius()[i]);
     let input: Vec<Exact> = (0..e.len()).map(input).collect();
     let (xs, ys) = (truths[0].layers(&input), truths[1].layers(&input));
     let mut values = Assignment { e: e.iter().copied().map(exact).collect(), ..Assignment::default() };
     let last = reach.layers().len() - 1;
     for (l, layer) in reach.layers().iter().enumerate() {
-        for i in (0..xs[l].len()).filter(|i| !layer.neurons.contains(i)) {
+        let neurons = left(l);
+        for i in (0..xs[l].len()).filter(|i| !neurons.contains(i)) {
             prop_assert!(
                 xs[l][i] <= 0.0 && ys[l][i] <= 0.0,
                 "neuron {i} of layer {l} is left out: {:?}",
                 (&xs[l], &ys[l])
             );
         }
-        let computed = |values: &[Exact]| layer.neurons.iter().map(|&i| values[i].clone()).collect::<Vec<_>>();
+        let computed = |values: &[Exact]| neurons.iter().map(|&i| values[i].clone()).collect::<Vec<_>>();
         let (x, y) = (&computed(&xs[l]), &computed(&ys[l]));
         prop_assert_eq!(
             (layer.z1.len(), layer.z2.len()),

@@ -4,8 +4,8 @@
 //!     d' = W1 x - W2 y + b1 - b2 = W1 d + (W1 - W2) y + (b1 - b2),
 //! so its columns over `z2`'s generators get W1 dp + (W1 - W2) z2 and the others W1 dq.
 //!
-//! Only a part of each matrix matters on a box: the columns of neurons that may be nonzero, the rows of neurons that are asked for. It is gathered once
-//! ([`Part`]) and serves the products, the fresh generators and the errors.
+//! Only a part of each matrix matters on a box: the columns of neurons that may be nonzero. It is gathered once ([`Part`]) and serves the products, the fresh
+//! generators and the errors.
 //!
 //! Rounding. With M = |centre| + sum |generators| of the input form, a product over k inputs is off by at most gamma(k) |W| M, summed over all columns;
 //! W1 - W2 and b1 - b2 are rounded once more; errors of the input are stretched by |W|. If W itself is uncertain, |W error| (M + err) is added.
@@ -15,53 +15,29 @@ use crate::numeric::kernels::{add_absolute_product, add_product, gather};
 use crate::numeric::round::{TINY, U, add_up, gamma, inflate};
 use crate::numeric::vectorised::vectorised;
 
-/// Whether so many rows out of m are worth being picked out: that costs as much as computing a few that are known to be zero.
-#[must_use]
-pub fn worth_picking(rows: usize, m: usize) -> bool {
-    8 * rows <= 7 * m
-}
-
-/// The part of a layer's matrices that a box needs: m of its rows and k of its columns.
+/// The k columns of a layer's matrices whose inputs may be nonzero on a box.
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'a> {
-    /// Rows of the whole matrix.
+    /// Columns of the whole matrix.
     pub of: usize,
-    /// Those that are asked for.
-    pub rows: &'a [usize],
-    /// Columns whose input may be nonzero.
+    /// Those that enter.
     pub columns: &'a [usize],
 }
 
 impl Part<'_> {
-    /// m.
-    #[must_use]
-    pub fn height(&self) -> usize {
-        self.rows.len()
-    }
-
     /// k.
     #[must_use]
     pub fn width(&self) -> usize {
         self.columns.len()
     }
 
-    /// This part of a matrix, in `buffer` unless it is the whole.
+    /// These columns of a matrix with m rows, in `buffer` unless it is the whole.
     #[must_use]
-    pub fn of<'b>(&self, matrix: &'b [f64], buffer: &'b mut Vec<f64>) -> &'b [f64] {
-        if self.height() * self.width() == matrix.len() {
+    pub fn of<'b>(&self, matrix: &'b [f64], m: usize, buffer: &'b mut Vec<f64>) -> &'b [f64] {
+        if self.width() == self.of {
             return matrix;
         }
-        let rows = (self.height() < self.of).then_some(self.rows);
-        gather(buffer, matrix, self.of, rows, self.columns);
-        buffer
-    }
-
-    /// This part of a bias.
-    pub fn of_bias<'b>(&self, bias: &'b [f64], buffer: &'b mut Vec<f64>) -> &'b [f64] {
-        if self.height() == self.of {
-            return bias;
-        }
-        gather(buffer, bias, self.of, Some(self.rows), &[0]);
+        gather(buffer, matrix, m, None, self.columns);
         buffer
     }
 }
@@ -85,7 +61,7 @@ impl Mass {
     }
 }
 
-/// A form that enters a product: its masses, and which rows of them the columns of the [`Part`] belong to.
+/// A form that enters a product: its masses, and on which of its rows, which are the columns of the [`Part`].
 #[derive(Debug, Clone, Copy)]
 pub struct Entering<'a> {
     /// Per row.
@@ -129,7 +105,7 @@ impl Scratch {
     fn add_uncertain(&mut self, out: &mut [f64], part: Part<'_>, weight_error: Option<&[f64]>, form: Entering<'_>) {
         if let Some(w) = weight_error {
             form.sizes(&mut self.values);
-            add_product(out, part.of(w, &mut self.part), &self.values);
+            add_product(out, part.of(w, out.len(), &mut self.part), &self.values);
         }
     }
 }
@@ -145,13 +121,13 @@ pub fn error(
 ) {
     let terms = part.width();
     out.clear();
-    out.resize(part.height(), 0.0);
+    out.resize(layer.rows, 0.0);
     form.weighed(gamma(terms + 2), &mut scratch.values);
     add_absolute_product(out, weight, &scratch.values);
     scratch.add_uncertain(out, part, layer.weight_error.as_deref(), form);
     let errors = [layer.bias_error.as_deref(), None];
-    finish(out, terms, columns, part.of_bias(&layer.bias, &mut scratch.values), part.rows, errors);
-    for (o, &i) in out.iter_mut().zip(part.rows).filter(|&(_, &i)| layer.zero_rows[i]) {
+    finish(out, terms, columns, &layer.bias, errors);
+    for (i, o) in out.iter_mut().enumerate().filter(|&(i, _)| layer.zero_rows[i]) {
         *o = layer.bias_error.as_ref().map_or(0.0, |e| e[i]);
     }
 }
@@ -183,7 +159,7 @@ pub fn difference_error(
     let Layers { first, second, difference, weight, between } = layers;
     let terms = 2 * part.width() + 2;
     out.clear();
-    out.resize(part.height(), 0.0);
+    out.resize(first.rows, 0.0);
     let certain = |layer: &Affine| layer.weight_error.is_none() && layer.bias_error.is_none();
     if difference.zero && certain(first) && certain(second) && difference.bias.iter().all(|&b| b == 0.0) && d.is_zero()
     {
@@ -201,26 +177,18 @@ pub fn difference_error(
     scratch.add_uncertain(out, part, first.weight_error.as_deref(), x);
     scratch.add_uncertain(out, part, second.weight_error.as_deref(), y);
     let errors = [first.bias_error.as_deref(), second.bias_error.as_deref()];
-    finish(out, terms, columns, part.of_bias(&difference.bias, &mut scratch.values), part.rows, errors);
-    for (o, &i) in out.iter_mut().zip(part.rows).filter(|&(_, &i)| first.zero_rows[i] && second.zero_rows[i]) {
+    finish(out, terms, columns, &difference.bias, errors);
+    for (i, o) in out.iter_mut().enumerate().filter(|&(i, _)| first.zero_rows[i] && second.zero_rows[i]) {
         let biases = errors.iter().flatten().fold(0.0, |sum, e| if e[i] == 0.0 { sum } else { add_up(sum, e[i]) });
         let rounding = U * difference.bias[i].abs();
         *o = if rounding == 0.0 { biases } else { add_up(biases, rounding) };
     }
 }
 
-/// Adds the bias's rounding and errors, underflow of every product in every column, and the rounding of the error computation itself. `bias` has the
-/// listed rows, the errors of biases have all.
-fn finish(
-    out: &mut [f64],
-    terms: usize,
-    columns: usize,
-    bias: &[f64],
-    rows: &[usize],
-    bias_errors: [Option<&[f64]>; 2],
-) {
+/// Adds the bias's rounding and errors, underflow of every product in every column, and the rounding of the error computation itself.
+fn finish(out: &mut [f64], terms: usize, columns: usize, bias: &[f64], bias_errors: [Option<&[f64]>; 2]) {
     for errors in bias_errors.iter().flatten() {
-        out.iter_mut().zip(rows).for_each(|(o, &i)| *o += errors[i]);
+        out.iter_mut().zip(*errors).for_each(|(o, e)| *o += e);
     }
     #[allow(clippy::cast_precision_loss)]
     let underflow = 2.0 * TINY * (terms * (columns + 1)) as f64;

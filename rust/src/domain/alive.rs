@@ -2,7 +2,7 @@
 //!
 //! The others are inactive in both: there x <= 0 and y <= 0 on the whole box, so on every part of it as well, whatever a propagation of the part finds.
 //! Their rows of W1 and W2 need not be multiplied on any part, nor their columns in the layer behind them. A set of bits is all that a node of the search
-//! carries for it; the smaller matrices are gathered when a box is propagated, into the worker's buffers.
+//! carries for it; a worker makes the smaller matrices of it ([`super::narrowed`]).
 
 use crate::network::Pair;
 
@@ -25,11 +25,11 @@ fn hidden(pair: &Pair) -> impl Iterator<Item = usize> + '_ {
 
 impl Alive {
     /// These neurons of every hidden layer.
-    pub fn of<'a>(pair: &Pair, layers: impl IntoIterator<Item = &'a [usize]>) -> Self {
+    pub fn of(pair: &Pair, layers: impl IntoIterator<Item = impl IntoIterator<Item = usize>>) -> Self {
         let mut set = vec![0; hidden(pair).map(words).sum()];
         let mut from = 0;
         for (neurons, width) in layers.into_iter().zip(hidden(pair)) {
-            for &i in neurons {
+            for i in neurons {
                 set[from + i / BITS] |= 1 << (i % BITS);
             }
             from += words(width);

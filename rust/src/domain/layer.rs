@@ -1,7 +1,6 @@
 //! What a propagation keeps of one layer: the forms before ReLU, their bounds, how ReLU is passed, and the forms after it.
 //!
-//! Rows belong to the neurons in `neurons`: all of them, unless neurons are known to be inactive in both networks ([`super::alive`]). How forms arise is in
-//! [`super::preactivation`], how they pass ReLU in [`super::postactivation`].
+//! There is a row for every neuron of the pair's layer. How forms arise is in [`super::preactivation`], how they pass ReLU in [`super::postactivation`].
 
 use super::affine::Mass;
 use super::columns::Columns;
@@ -14,8 +13,6 @@ pub const OWN: u32 = u32::MAX;
 /// One layer.
 #[derive(Debug, Clone, Default)]
 pub struct Layer {
-    /// Neuron of each row.
-    pub neurons: Vec<usize>,
     /// [centre, e, a1] before ReLU.
     pub z1: Columns,
     /// [centre, e, a2].
@@ -52,10 +49,8 @@ pub struct Layer {
 /// What enters the next product: the forms after ReLU on the rows that may be nonzero, fresh generators left out.
 #[derive(Debug, Clone, Default)]
 pub(super) struct After {
-    /// The rows that may be nonzero in either network, all of them if these are nearly all,
+    /// The rows that may be nonzero in either network.
     pub rows: Vec<usize>,
-    /// and their neurons.
-    pub neurons: Vec<usize>,
     /// z1 on these rows,
     pub first: Columns,
     /// z2,
@@ -81,6 +76,12 @@ pub(super) struct After {
 }
 
 impl Layer {
+    /// The rows that may be nonzero behind ReLU in either network.
+    #[must_use]
+    pub fn passing(&self) -> &[usize] {
+        &self.after.rows
+    }
+
     /// A copy of what a view of the outputs needs, for answers that come after the workspace has gone on to another box.
     #[must_use]
     pub fn snapshot(&self) -> Self {

@@ -29,6 +29,7 @@ pub mod columns;
 pub mod influence;
 pub mod knowledge;
 pub mod layer;
+pub mod narrowed;
 pub mod output;
 pub mod phase;
 pub mod postactivation;
@@ -39,5 +40,6 @@ pub mod sensitivity;
 
 pub use alive::Alive;
 pub use knowledge::{Contradiction, Knowledge};
+pub use narrowed::Narrowed;
 pub use output::{Combination, Form, Output};
 pub use reach::{Domain, Reach};

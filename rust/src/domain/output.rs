@@ -8,7 +8,8 @@ use super::columns::Columns;
 use super::layer::{Layer, OWN};
 use super::phase::larger;
 use super::reach::Domain;
-use crate::numeric::round::{TINY, add_up, gamma, inflate};
+use crate::numeric::kernels::absolute_sum;
+use crate::numeric::round::{TINY, add_up, gamma, inflate, mul_up};
 use serde::{Deserialize, Serialize};
 
 /// What a coefficient multiplies.
@@ -46,7 +47,7 @@ impl Row {
     /// An upper bound of centre + sum |generators| + err.
     #[must_use]
     pub fn upper(&self) -> f64 {
-        let sum: f64 = self.generators.iter().map(|g| g.abs()).sum();
+        let sum = absolute_sum(&self.generators);
         if sum == 0.0 && self.err == 0.0 {
             return self.centre;
         }
@@ -56,7 +57,7 @@ impl Row {
     /// A lower bound of centre - sum |generators| - err.
     #[must_use]
     pub fn lower(&self) -> f64 {
-        let sum: f64 = self.generators.iter().map(|g| g.abs()).sum();
+        let sum = absolute_sum(&self.generators);
         -add_up(add_up(-self.centre, inflate(sum, self.generators.len())), self.err)
     }
 }
@@ -179,6 +180,28 @@ impl<'a> Output<'a> {
     pub fn upper(&self, combination: &Combination, row: &mut Row) -> f64 {
         self.row(combination.terms.iter().copied(), combination.constant, row);
         row.upper()
+    }
+
+    /// The same bound, and the error in it, without the row where one form alone makes it: its magnitude is known then.
+    pub fn bound(&self, combination: &Combination, row: &mut Row) -> (f64, f64) {
+        let (constant, l) = (combination.constant, self.layer);
+        let &[(form, o, c)] = combination.terms.as_slice() else {
+            let upper = self.upper(combination, row);
+            return (upper, row.err);
+        };
+        let (centre, of) = match form {
+            Form::First => (l.z1.column(0)[o], &l.mass1),
+            Form::Second => (l.z2.column(0)[o], &l.mass2),
+            Form::Difference => (l.dp.column(0)[o], &l.massd),
+        };
+        let (magnitude, err) = (of.magnitude[o], of.err[o]);
+        if c == 0.0 || (centre == 0.0 && magnitude == 0.0 && err == 0.0) {
+            return (constant, 0.0);
+        }
+        // One product and one sum are rounded in the centre, one product in each generator.
+        let size = constant.abs() + c.abs() * (magnitude + centre.abs());
+        let err = inflate(c.abs() * err + gamma(2) * size + 2.0 * TINY, 11);
+        (add_up(add_up(constant + c * centre, mul_up(c.abs(), magnitude)), err), err)
     }
 
     /// The largest |bound| of the difference over some outputs: [VD]'s first bound.

@@ -2,7 +2,7 @@
 //!
 //! Recipes ([`super::relu`]) say what becomes of each neuron; here they are applied to whole forms, column by column.
 
-use super::affine::{Mass, worth_picking};
+use super::affine::Mass;
 use super::columns::Columns;
 use super::layer::{After, Layer, OWN};
 use super::phase::{Phase, exchange};
@@ -24,12 +24,6 @@ impl Layer {
         after.rows.clear();
         let inactive = |i: usize| phase1[i] == Phase::Inactive && phase2[i] == Phase::Inactive;
         after.rows.extend((0..phase1.len()).filter(|&i| !inactive(i)));
-        if !worth_picking(after.rows.len(), phase1.len()) {
-            after.rows.clear();
-            after.rows.extend(0..phase1.len());
-        }
-        after.neurons.clear();
-        after.neurons.extend(after.rows.iter().map(|&i| self.neurons[i]));
         let After { rows, first, second, fresh1, fresh2, mass1, mass2, factors, .. } = after;
         apply((first, fresh1, mass1), &self.z1, &self.recipe1, &self.mass1, rows, factors);
         apply((second, fresh2, mass2), &self.z2, &self.recipe2, &self.mass2, rows, factors);

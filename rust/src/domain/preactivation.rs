@@ -1,7 +1,6 @@
 //! The forms of a layer before ReLU: from the box, or from what the layer before it lets through; and their bounds.
 //!
-//! Letters as in [`super`]: m rows asked for, k rows that enter. Parts of the matrices are gathered once a layer and serve products, fresh generators and
-//! errors alike.
+//! Letters as in [`super`]: m rows, k rows that enter. Parts of the matrices are gathered once a layer and serve products, fresh generators and errors alike.
 
 use super::affine::{self, Entering, Layers, Mass, Part};
 use super::columns::Columns;
@@ -17,7 +16,6 @@ pub struct Buffers {
     first: Vec<f64>,
     second: Vec<f64>,
     between: Vec<f64>,
-    bias: Vec<f64>,
     scaled: Vec<(usize, f64)>,
     combined: Vec<(usize, f64, f64)>,
     scratch: affine::Scratch,
@@ -59,37 +57,35 @@ impl Layer {
     /// number of operations.
     pub(super) fn enter(&mut self, pair: &Pair, input: &Input, difference: bool, buffers: &mut Buffers) -> usize {
         let (layer1, layer2, between) = (&pair.first[0], &pair.second[0], &pair.difference[0]);
-        let part = Part { of: layer1.rows, rows: &self.neurons, columns: &input.all };
-        let (inputs, scratch) = (input.centre.len(), &mut buffers.scratch);
+        let part = Part { of: layer1.columns, columns: &input.all };
+        let (m, inputs, scratch) = (layer1.rows, input.centre.len(), &mut buffers.scratch);
         let x = Entering { mass: &input.mass, rows: &input.all };
         buffers.scaled.clear();
         buffers.scaled.extend(input.radius.iter().copied().enumerate());
-        let first = part.of(&layer1.weight, &mut buffers.first);
-        let mut write = |out: &mut Columns, weight: &[f64], bias: &[f64]| {
-            let m = part.height();
+        let write = |out: &mut Columns, weight: &[f64], bias: &[f64]| {
             out.reshape(m, 1 + inputs);
             let (centre, generators) = out.all_mut().split_at_mut(m);
-            centre.copy_from_slice(part.of_bias(bias, &mut buffers.bias));
+            centre.copy_from_slice(bias);
             add_product(centre, weight, &input.centre);
             scale_columns(generators, weight, m, &buffers.scaled);
         };
+        let (first, second) = (layer1.weight.as_slice(), layer2.weight.as_slice());
         write(&mut self.z1, first, &layer1.bias);
         affine::error(&mut self.mass1.err, layer1, (part, first), x, inputs, scratch);
-        let second = part.of(&layer2.weight, &mut buffers.second);
         write(&mut self.z2, second, &layer2.bias);
         affine::error(&mut self.mass2.err, layer2, (part, second), x, inputs, scratch);
         self.source.clear();
         self.place.clear();
-        self.dq.reshape(part.height(), 0);
+        self.dq.reshape(m, 0);
         if difference {
-            let weight = part.of(&between.weight, &mut buffers.between);
+            let weight = between.weight.as_slice();
             write(&mut self.dp, weight, &between.bias);
             let layers = Layers { first: layer1, second: layer2, difference: between, weight: first, between: weight };
             let d = Entering { mass: &input.zero, rows: &input.all };
             affine::difference_error(&mut self.massd.err, layers, part, [x, x, d], inputs, scratch);
         }
         // The centre's product, and one scaling per generator.
-        (if difference { 3 } else { 2 }) * 3 * part.height() * inputs
+        (if difference { 3 } else { 2 }) * 3 * m * inputs
     }
 
     /// A layer behind another. Returns the number of operations.
@@ -103,10 +99,10 @@ impl Layer {
     ) -> usize {
         let (layer1, layer2, between) = (&pair.first[l], &pair.second[l], &pair.difference[l]);
         let after = &from.after;
-        let part = Part { of: layer1.rows, rows: &self.neurons, columns: &after.neurons };
-        let (m, k) = (part.height(), part.width());
-        let first = part.of(&layer1.weight, &mut buffers.first);
-        let second = part.of(&layer2.weight, &mut buffers.second);
+        let part = Part { of: layer1.columns, columns: &after.rows };
+        let (m, k) = (layer1.rows, part.width());
+        let first = part.of(&layer1.weight, m, &mut buffers.first);
+        let second = part.of(&layer2.weight, m, &mut buffers.second);
         let entering = |mass| Entering { mass, rows: &after.rows };
         let (x, y) = (entering(&after.mass1), entering(&after.mass2));
         let scratch = &mut buffers.scratch;
@@ -117,7 +113,7 @@ impl Layer {
         affine::error(&mut self.mass2.err, layer2, (part, second), y, self.z2.len(), scratch);
         let mut flops = 2 * k * (after.first.len() + after.second.len()) + after.fresh1.len() + after.fresh2.len();
         if difference {
-            let weight = if between.zero { &[] } else { part.of(&between.weight, &mut buffers.between) };
+            let weight = if between.zero { &[] } else { part.of(&between.weight, m, &mut buffers.between) };
             common(&mut self.dp, from, (first, weight), (m, k), &mut buffers.combined);
             rest((&mut self.dq, &mut self.source, &mut self.place), from, first, (m, k), &mut buffers.scaled);
             let layers = Layers { first: layer1, second: layer2, difference: between, weight: first, between: weight };
@@ -129,8 +125,7 @@ impl Layer {
             flops += 3 * after.fresh2.len() + (self.dq.len() - after.rest.len());
         }
         // Centres get their bias last.
-        let mut shift = |out: &mut Columns, bias: &[f64]| {
-            let bias = part.of_bias(bias, &mut buffers.bias);
+        let shift = |out: &mut Columns, bias: &[f64]| {
             out.column_mut(0).iter_mut().zip(bias).for_each(|(c, b)| *c += b);
         };
         shift(&mut self.z1, &layer1.bias);

@@ -3,8 +3,6 @@
 //! Nothing is allocated per box once the largest shapes have been seen. The states of all layers are kept, because the split score walks back
 //! through them.
 
-use super::affine::worth_picking;
-use super::alive::Alive;
 use super::knowledge::{Contradiction, Knowledge};
 use super::layer::Layer;
 use super::output::Output;
@@ -46,7 +44,6 @@ pub struct Reach {
     buffers: Buffers,
     flops: u64,
     whole: bool,
-    narrowed: bool,
 }
 
 impl Reach {
@@ -60,7 +57,6 @@ impl Reach {
             buffers: Buffers::default(),
             flops: 0,
             whole: false,
-            narrowed: false,
         }
     }
 
@@ -69,18 +65,6 @@ impl Reach {
     #[must_use]
     pub fn layers(&self) -> &[Layer] {
         if self.whole { &self.layers } else { &[] }
-    }
-
-    /// Whether the last propagation left out neurons, so that rows of hidden layers are not those of the pair.
-    #[must_use]
-    pub fn narrowed(&self) -> bool {
-        self.narrowed
-    }
-
-    /// The neurons that may be nonzero on the last box: all others can be left out on its parts.
-    #[must_use]
-    pub fn alive(&self, pair: &Pair) -> Alive {
-        Alive::of(pair, self.layers.iter().map(|layer| layer.after.neurons.as_slice()))
     }
 
     /// Additions and multiplications of all propagations so far that the layers themselves need: products over active rows, and scaled columns; not the
@@ -104,50 +88,23 @@ impl Reach {
 
     /// Propagates lower <= x <= upper. `None` if numbers overflowed, so that nothing is known.
     pub fn propagate(&mut self, pair: &Pair, lower: &[f64], upper: &[f64]) -> Option<Output<'_>> {
-        self.propagate_alive(pair, lower, upper, None)
-    }
-
-    /// Propagates a part of a box on which only these neurons may be nonzero, or any.
-    pub fn propagate_alive(
-        &mut self,
-        pair: &Pair,
-        lower: &[f64],
-        upper: &[f64],
-        alive: Option<&Alive>,
-    ) -> Option<Output<'_>> {
-        self.run(pair, (lower, upper), alive, None).ok()?;
+        self.run(pair, (lower, upper), None).ok()?;
         Some(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
     }
 
     /// Propagates a box on which more is known, or assumed: its bounds choose the phases, and what it rules out is a contradiction.
     pub fn propagate_within(&mut self, pair: &Pair, known: &Knowledge) -> Result<Output<'_>, Failure> {
-        self.run(pair, (&known.lower, &known.upper), None, Some(known))?;
+        self.run(pair, (&known.lower, &known.upper), Some(known))?;
         Ok(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
     }
 
-    fn run(
-        &mut self,
-        pair: &Pair,
-        (lower, upper): (&[f64], &[f64]),
-        alive: Option<&Alive>,
-        known: Option<&Knowledge>,
-    ) -> Result<(), Failure> {
+    fn run(&mut self, pair: &Pair, (lower, upper): (&[f64], &[f64]), known: Option<&Knowledge>) -> Result<(), Failure> {
         self.whole = false;
-        self.narrowed = alive.is_some();
         self.input.set(lower, upper);
         let (depth, inputs, difference) = (pair.depth(), pair.inputs(), self.domain != Domain::Naive);
         for l in 0..depth {
             let (before, after) = self.layers.split_at_mut(l);
             let layer = &mut after[0];
-            layer.neurons.clear();
-            let rows = pair.first[l].rows;
-            if let Some(alive) = alive.filter(|_| l + 1 < depth) {
-                alive.list(pair, l, &mut layer.neurons);
-            }
-            if alive.is_none() || l + 1 == depth || !worth_picking(layer.neurons.len(), rows) {
-                layer.neurons.clear();
-                layer.neurons.extend(0..rows);
-            }
             let operations = match before.last() {
                 None => layer.enter(pair, &self.input, difference, &mut self.buffers),
                 Some(from) => layer.follow(from, pair, l, difference, &mut self.buffers),

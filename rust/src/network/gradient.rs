@@ -83,6 +83,12 @@ impl Differentiator {
         }
     }
 
+    /// Additions and multiplications at one point without derivatives.
+    #[must_use]
+    pub fn cost(pair: &Pair) -> u64 {
+        flops(&pair.first, 1) + flops(&pair.second, 1)
+    }
+
     /// Additions and multiplications so far.
     #[must_use]
     pub fn flops(&self) -> u64 {

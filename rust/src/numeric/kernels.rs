@@ -86,6 +86,21 @@ vectorised! {
     }
 }
 
+/// The sum of |a\[i\]|, plain rounding, in eight sums side by side.
+#[inline(always)]
+#[must_use]
+pub fn absolute_sum(a: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let wide = a.chunks_exact(8);
+    let rest: f64 = wide.remainder().iter().map(|x| x.abs()).sum();
+    for x in wide {
+        for k in 0..8 {
+            sums[k] += x[k].abs();
+        }
+    }
+    rest + sums.iter().sum::<f64>()
+}
+
 /// The sum of |a\[i\]| b\[i\], plain rounding, in eight sums side by side so that registers can be used whole.
 #[inline(always)]
 #[must_use]

@@ -102,6 +102,24 @@ impl Violation {
         }
     }
 
+    /// The same bound, and the error in it, without a row where none is needed. Further ways of writing it are only looked at if one does not rule it out.
+    pub fn bound(&self, output: &Output<'_>, row: &mut Row) -> (f64, f64) {
+        let Self::Linear { writings, .. } = self else {
+            return (self.upper(output, row), 0.0);
+        };
+        let mut best = (f64::INFINITY, 0.0);
+        for writing in writings {
+            let (upper, err) = output.bound(writing, row);
+            if upper < best.0 {
+                best = (upper, err);
+            }
+            if self.excluded_by(best.0) {
+                break;
+            }
+        }
+        best
+    }
+
     /// Whether an upper bound rules the violation out.
     #[must_use]
     pub fn excluded_by(&self, upper: f64) -> bool {

@@ -57,7 +57,7 @@ impl Open {
     }
 
     /// The open ones in order.
-    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         self.words
             .iter()
             .enumerate()

@@ -11,16 +11,18 @@
 //! Starts are the centre, and random points and corners of a fixed sequence, so that runs repeat. What is found is only a candidate.
 
 use super::Node;
+use super::random::uniform;
 use super::worker::Context;
 use crate::bound::Assumption;
 use crate::network::gradient::Differentiator;
+use std::ops::Range;
 
 /// How hard to try.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Zeal {
-    /// Starting points per obligation.
-    pub starts: u64,
-    /// Whether the first of them is the centre.
+    /// Starting points per obligation, out of an endless sequence.
+    pub starts: Range<u64>,
+    /// Whether the first of the sequence is the centre.
     pub centre: bool,
     /// Steps from each, at most.
     pub steps: u32,
@@ -105,27 +107,17 @@ struct Batch {
     inside: Vec<f64>,
 }
 
-/// A fixed sequence of numbers in [0, 1) (`SplitMix64`).
-fn uniform(state: &mut u64) -> f64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    #[allow(clippy::cast_precision_loss)]
-    let unit = ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64;
-    unit
-}
-
 impl Attack {
     /// Additions and multiplications so far.
     pub fn flops(&self) -> u64 {
         self.differentiator.flops()
     }
 
-    /// Of these obligations the one that an attack came nearest to violating.
-    pub fn nearest(&self, obligations: impl Iterator<Item = usize>) -> Option<usize> {
-        let known = obligations.filter_map(|o| self.best.get(o).map(|&merit| (o, merit)));
-        known.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(o, _)| o)
+    /// Of these obligations the few that attacks came nearest to violating, the nearest first.
+    pub fn nearest(&self, obligations: impl Iterator<Item = usize>, few: usize) -> Vec<usize> {
+        let mut known: Vec<_> = obligations.filter_map(|o| self.best.get(o).map(|&merit| (o, merit))).collect();
+        known.sort_by(|a, b| b.1.total_cmp(&a.1));
+        known.into_iter().take(few).map(|(o, _)| o).collect()
     }
 
     /// Attacks the given linear obligations on a node's box; true if a witness was found.
@@ -136,7 +128,7 @@ impl Attack {
         context: &Context<'_>,
         node: &Node,
         obligations: impl Iterator<Item = usize>,
-        zeal: Zeal,
+        zeal: &Zeal,
         mut attempt: impl FnMut(&[f64]) -> bool,
     ) -> bool {
         let property = context.property;
@@ -144,7 +136,7 @@ impl Attack {
             .filter_map(|o| Some((o, Assumption::new(property, &property.obligations[o], context.pair.outputs())?)))
             .collect();
         // All goals at their first start, then all at their second one: what is easy to find is found soon.
-        let mut starts = (0..zeal.starts).flat_map(|start| (0..goals.len()).map(move |goal| (start, goal)));
+        let mut starts = zeal.starts.clone().flat_map(|start| (0..goals.len()).map(move |goal| (start, goal)));
         loop {
             let mut count = 0;
             for (start, goal) in starts.by_ref().take(SIDE_BY_SIDE) {
@@ -238,7 +230,7 @@ impl Attack {
 
 impl Ascent {
     /// Takes up a starting point: the centre, or random points and random corners in turn, from which one climbs and anneals in turn.
-    fn start(&mut self, node: &Node, goal: usize, start: u64, zeal: Zeal) {
+    fn start(&mut self, node: &Node, goal: usize, start: u64, zeal: &Zeal) {
         self.goal = goal;
         self.random = (zeal.seed << 24) ^ (start << 12) ^ goal as u64;
         // Numbers that differ in few bits give sequences that are alike at first.

@@ -9,6 +9,7 @@ use super::attack::Zeal;
 use super::candidates::Candidates;
 use super::effort::Part;
 use super::policy::POLICY;
+use super::scatter::Scatter;
 use super::split::Plan;
 use super::weighing::{self, Descent};
 use super::worker::Context;
@@ -18,7 +19,7 @@ use crate::domain::influence::Influence;
 use crate::domain::output::Row;
 use crate::domain::reach::Failure;
 use crate::domain::sensitivity::Sensitivity;
-use crate::domain::{Domain, Output, Reach};
+use crate::domain::{Domain, Narrowed, Output, Reach};
 use crate::lp::certified::Scratch;
 use crate::lp::{Dual, Multipliers, RegionRow};
 use crate::numeric::log::exp_below;
@@ -45,6 +46,7 @@ pub struct Attempt<'a> {
     pub(super) context: Context<'a>,
     pub(super) requests: &'a mpsc::Sender<Request>,
     pub(super) reach: Reach,
+    pub(super) narrowed: Narrowed<'a>,
     pub(super) influence: Influence,
     pub(super) sensitivity: Sensitivity,
     pub(super) row: Row,
@@ -57,6 +59,8 @@ pub struct Attempt<'a> {
     /// The whole region, to be attacked in turn with the nodes.
     whole: Node,
     turn: usize,
+    /// Whether points were scattered over the region.
+    scattered: bool,
     /// Tries points, and counts.
     pub candidates: Candidates<'a>,
 }
@@ -67,6 +71,7 @@ impl<'a> Attempt<'a> {
             context,
             requests,
             reach: Reach::new(context.settings.domain, context.pair.depth()),
+            narrowed: Narrowed::new(context.pair),
             influence: Influence::default(),
             sensitivity: Sensitivity::default(),
             row: Row::default(),
@@ -82,6 +87,7 @@ impl<'a> Attempt<'a> {
                 context.property.open(context.pair.identical()),
             ),
             turn: 0,
+            scattered: false,
             candidates: Candidates::new(context, requests),
         }
     }
@@ -101,7 +107,7 @@ impl<'a> Attempt<'a> {
             Some(known) => self.reach.propagate_within(pair, known).map(drop),
             None => self
                 .reach
-                .propagate_alive(pair, &node.lower, &node.upper, node.alive.as_deref())
+                .propagate(self.narrowed.to(node.alive.as_deref()), &node.lower, &node.upper)
                 .map(drop)
                 .ok_or(Failure::Overflow),
         };
@@ -122,10 +128,12 @@ impl<'a> Attempt<'a> {
             let output = output_of(&self.reach, &self.context);
             shared.set_initial_bound(output.largest_difference(property.reported.iter().copied()));
         }
-        self.enter(Part::Candidates);
-        // The centre first: it is cheap, and it tells whether guards are ever met.
-        if self.candidates.attempt(&node, |i| centre(&node, i)) {
-            return Outcome::Closed;
+        if !shared.guard_seen() {
+            // The centre tells whether guards are ever met, also where everything is proved.
+            self.enter(Part::Candidates);
+            if self.candidates.attempt(&node, |i| centre(&node, i)) {
+                return Outcome::Closed;
+            }
         }
         self.enter(Part::Rows);
         self.exclude_guards(&mut node);
@@ -167,12 +175,13 @@ impl<'a> Attempt<'a> {
         shared.prove(node.depth, opened - node.open.len());
         if self.worth_contracting(&node) {
             // Stronger than programs over the outputs alone, and needs no solver.
-            return self.contract(node, !self.reach.narrowed());
+            let whole = node.alive.is_none();
+            return self.contract(node, whole);
         }
         self.enter(Part::Splitting);
         let plan = worst.plan.unwrap_or_else(|| self.plan(&node, &worst, &rows));
         if self.hands_down(&node) {
-            node.alive = Some(Arc::new(self.reach.alive(pair)));
+            node.alive = Some(Arc::new(self.narrowed.alive(&self.reach)));
         }
         if programs && !done {
             return Outcome::Ask(Box::new(self.ask(node, rows, plan)));
@@ -236,13 +245,13 @@ impl<'a> Attempt<'a> {
         let mut worst = Worst { bound: f64::NEG_INFINITY, obligation: 0, within_rounding: true, plan: None };
         for o in node.open.clone().iter() {
             let violation = &property.obligations[o].violation;
-            let bound = violation.upper(&output, &mut self.row);
+            let (bound, err) = violation.bound(&output, &mut self.row);
             if violation.excluded_by(bound) {
                 self.candidates.tally.stages.zonotope += 1;
                 node.open.close(o);
                 continue;
             }
-            worst.within_rounding &= violation.is_linear() && bound <= 4.0 * self.row.err;
+            worst.within_rounding &= violation.is_linear() && bound <= 4.0 * err;
             let bound = if bound.is_nan() { f64::INFINITY } else { bound };
             if bound > worst.bound {
                 (worst.bound, worst.obligation) = (bound, o);
@@ -251,10 +260,16 @@ impl<'a> Attempt<'a> {
         worst
     }
 
-    /// Looks for a counterexample: the corner that the worst row points to (on the first box, of every open row), then attacks: on the first box on everything,
-    /// later on what is worst, for a small share of the work.
+    /// Looks for a counterexample: the centre if nothing else is tried, the corner that the worst row points to (on the first box, of every open row), then
+    /// attacks: on the first box on everything, later on what is worst, for a small share of the work.
     fn refute(&mut self, node: &Node, worst: &Worst, first: bool, seed: u64) -> bool {
         let Context { property, settings, .. } = self.context;
+        let attacks = settings.attack && settings.domain == Domain::Shared;
+        if !(attacks && property.obligations[worst.obligation].violation.is_linear())
+            && self.candidates.attempt(node, |i| centre(node, i))
+        {
+            return true;
+        }
         for o in node.open.iter().filter(|&o| first || o == worst.obligation) {
             let violation = &property.obligations[o].violation;
             if !violation.is_linear() {
@@ -267,32 +282,51 @@ impl<'a> Attempt<'a> {
                 return true;
             }
         }
-        if !settings.attack || settings.domain != Domain::Shared {
-            // The published algorithm, to compare with.
+        if !attacks {
+            // Without them it is the published algorithm, to compare with.
             return false;
         }
         if first {
-            let zeal = Zeal { starts: POLICY.attack.first, centre: true, steps: POLICY.attack.steps, seed };
-            return self.candidates.attack(node, node.open.iter(), zeal);
+            let zeal = |starts| Zeal { starts, centre: true, steps: POLICY.attack.steps, seed };
+            let (each, nearest) = (POLICY.attack.each, POLICY.attack.nearest);
+            return self.candidates.attack(node, node.open.iter(), &zeal(0..each)) || {
+                let few = self.candidates.nearest(node.open.iter(), POLICY.attack.few);
+                self.candidates.attack(node, few.into_iter(), &zeal(each..nearest))
+            };
         }
-        let share = (self.reach.flops() + self.contractor.flops()) / POLICY.attack.share;
+        let work = self.reach.flops() + self.contractor.flops();
+        if !self.scattered && work >= Scatter::cost(self.context.pair) {
+            // As soon as the search has taken as long: what is decided at once is not held up.
+            self.scattered = true;
+            let some = self.whole.open.iter().take(POLICY.attack.together);
+            if self.candidates.scatter(&self.whole, some, seed) {
+                return true;
+            }
+        }
+        let share = work / POLICY.attack.share;
         for row in 0..POLICY.attack.row {
             if self.candidates.attack_flops() > share {
                 break;
             }
-            // In turn where the bounds are worst, where attacks came nearest, and on one claim after the other; the last two anywhere in the region.
+            // In turn where the bounds are worst, where attacks came nearest, and on one claim after the other; the last two anywhere in the region. Between
+            // them points are scattered over the region, for many claims at once.
             self.turn += 1;
             let claims = &self.whole.open;
-            let anywhere = match self.turn % 3 {
-                0 => None,
-                1 => self.candidates.nearest(claims.iter()),
-                _ => claims.iter().nth(self.turn / 3 % claims.len().max(1)),
-            };
             let seed = seed.wrapping_mul(POLICY.attack.row).wrapping_add(row);
-            let zeal = Zeal { starts: POLICY.attack.later, centre: false, steps: POLICY.attack.steps, seed };
-            let found = match anywhere {
-                Some(o) => self.candidates.attack(&self.whole, std::iter::once(o), zeal),
-                None => self.candidates.attack(node, std::iter::once(worst.obligation), zeal),
+            let zeal = Zeal { starts: 0..POLICY.attack.later, centre: false, steps: POLICY.attack.steps, seed };
+            let one_after_the_other = |k: usize| claims.iter().cycle().skip(k % claims.len().max(1));
+            let found = match self.turn % 6 {
+                0 => self.candidates.attack(node, std::iter::once(worst.obligation), &zeal),
+                2 => {
+                    let nearest = self.candidates.nearest(claims.iter(), 1);
+                    self.candidates.attack(&self.whole, nearest.into_iter(), &zeal)
+                }
+                4 => self.candidates.attack(&self.whole, one_after_the_other(self.turn / 6).take(1), &zeal),
+                _ => {
+                    let together = POLICY.attack.together.min(claims.len());
+                    let some = one_after_the_other(self.turn / 2 * together).take(together);
+                    self.candidates.scatter(&self.whole, some, seed)
+                }
             };
             if found {
                 return true;

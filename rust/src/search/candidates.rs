@@ -3,9 +3,11 @@
 //! A candidate is tried in plain binary64, then with error bounds, and only then sent out for an exact replay, which alone makes it a witness.
 
 use super::attack::{Attack, Zeal};
+use super::scatter::Scatter;
 use super::shared::Tally;
 use super::worker::Context;
 use super::{Node, Request};
+use crate::bound::Assumption;
 use crate::network::eval::{Evaluation, Evaluator};
 use crate::property::{Certainty, Open};
 use std::sync::mpsc;
@@ -21,6 +23,7 @@ pub struct Candidates<'a> {
     context: Context<'a>,
     requests: &'a mpsc::Sender<Request>,
     attack: Attack,
+    scatter: Scatter,
     evaluator: Evaluator,
     evaluation: Evaluation,
     point: Vec<f64>,
@@ -34,6 +37,7 @@ impl<'a> Candidates<'a> {
             context,
             requests,
             attack: Attack::default(),
+            scatter: Scatter::default(),
             evaluator: Evaluator::default(),
             evaluation: Evaluation::default(),
             point: Vec::new(),
@@ -101,20 +105,32 @@ impl<'a> Candidates<'a> {
 
     /// Additions and multiplications that attacks took so far.
     pub fn attack_flops(&self) -> u64 {
-        self.attack.flops()
+        self.attack.flops() + self.scatter.flops()
     }
 
-    /// Of these obligations the one that an attack came nearest to violating.
-    pub fn nearest(&self, obligations: impl Iterator<Item = usize>) -> Option<usize> {
-        self.attack.nearest(obligations)
+    /// Of these obligations the few that attacks came nearest to violating.
+    pub fn nearest(&self, obligations: impl Iterator<Item = usize>, few: usize) -> Vec<usize> {
+        self.attack.nearest(obligations, few)
     }
 
     /// Attacks obligations on a node; true if a witness was found.
-    pub fn attack(&mut self, node: &Node, obligations: impl Iterator<Item = usize>, zeal: Zeal) -> bool {
+    pub fn attack(&mut self, node: &Node, obligations: impl Iterator<Item = usize>, zeal: &Zeal) -> bool {
         let mut attack = std::mem::take(&mut self.attack);
         let context = self.context;
         let found = attack.run(&context, node, obligations, zeal, |point| self.attempt(node, |i| point[i]));
         self.attack = attack;
+        found
+    }
+
+    /// Scatters points on a node, to violate any of these obligations; true if a witness was found.
+    pub fn scatter(&mut self, node: &Node, obligations: impl Iterator<Item = usize>, seed: u64) -> bool {
+        let context = self.context;
+        let property = context.property;
+        let assumption = |o: usize| Assumption::new(property, &property.obligations[o], context.pair.outputs());
+        let goals: Vec<Assumption> = obligations.filter_map(assumption).collect();
+        let mut scatter = std::mem::take(&mut self.scatter);
+        let found = scatter.run(&context, node, &goals, seed, |point| self.attempt(node, |i| point[i]));
+        self.scatter = scatter;
         found
     }
 }

@@ -211,6 +211,10 @@ impl Shared {
         self.guard_met.store(true, Ordering::Relaxed);
     }
 
+    pub fn guard_seen(&self) -> bool {
+        self.guard_met.load(Ordering::Relaxed)
+    }
+
     /// Obligations were proved on a node.
     pub fn prove(&self, depth: usize, obligations: usize) {
         if let Some(count) = self.closed.get(depth) {

@@ -1,4 +1,5 @@
-//! A worker: takes boxes off its own heap, best first, and has its linear programs solved while it goes on with other boxes.
+//! A worker: takes boxes off its own heap, best first, stays with the parts of each for a while, and has its linear programs solved while it goes on with other
+//! boxes.
 //!
 //! With one thread the order of everything is fixed: answers are awaited at fixed points (when the next batch is full or nothing else is left), so runs
 //! that are not cut off by the clock repeat exactly.
@@ -20,6 +21,10 @@ use std::sync::mpsc;
 
 /// Boxes whose programs travel together.
 const BATCH: usize = 8;
+
+/// So many boxes are bounded depth first below one that was the best: parts of one box mostly have the same neurons left, and are still in the cache. Then the
+/// best is looked for again, because it is the likeliest place of a counterexample.
+const DIVE: usize = 256;
 
 /// What all workers of a search read.
 #[derive(Clone, Copy)]
@@ -56,8 +61,10 @@ struct Worker<'a> {
     attempt: Attempt<'a>,
     requests: &'a mpsc::Sender<Request>,
     heap: BinaryHeap<Node>,
-    /// Nodes taken depth first.
+    /// Nodes taken depth first,
     stack: Vec<Node>,
+    /// and how many more of them are parts of the last one from the heap.
+    dive: usize,
     waiting: Vec<Asked>,
     flying: Option<(Vec<Asked>, mpsc::Receiver<Vec<Answer>>)>,
     number: u64,
@@ -73,6 +80,7 @@ pub fn run(context: Context<'_>, requests: &mpsc::Sender<Request>, nodes: Vec<No
         number: 1 + nodes.iter().map(|n| n.number).max().unwrap_or(0),
         heap: nodes.into(),
         stack: Vec::new(),
+        dive: 0,
         waiting: Vec::new(),
         flying: None,
     };
@@ -91,7 +99,7 @@ impl Worker<'_> {
     fn work(&mut self) {
         let shared = self.context.shared;
         while !shared.stopping() && !shared.pausing() {
-            if let Some(node) = self.stack.pop().or_else(|| self.heap.pop()) {
+            if let Some(node) = self.next() {
                 shared.release(node.bytes());
                 let outcome = self.attempt.examine(node);
                 self.enter(Part::Queue);
@@ -116,6 +124,16 @@ impl Worker<'_> {
             // Only a pause: what is under way is not wasted.
             self.land();
         }
+    }
+
+    /// The next node: of the stack, or the best.
+    fn next(&mut self) -> Option<Node> {
+        if let Some(node) = self.stack.pop() {
+            self.dive = self.dive.saturating_sub(1);
+            return Some(node);
+        }
+        self.dive = DIVE;
+        self.heap.pop()
     }
 
     fn enter(&mut self, part: Part) {
@@ -185,11 +203,11 @@ impl Worker<'_> {
         self.context.shared.leave(1, 0);
     }
 
-    /// Keeps a node for later: in the heap, or on the stack if it has a focus, since multipliers to start from are large and serve best at once, or if
-    /// memory is spent.
+    /// Keeps a node for later: in the heap, or on the stack during a dive, if it has a focus, since multipliers to start from are large and serve best at once,
+    /// or if memory is spent.
     fn keep(&mut self, node: Node) {
         let spent = self.context.shared.hold(node.bytes());
-        if spent || node.focus.is_some() {
+        if spent || node.focus.is_some() || self.dive > 0 {
             self.stack.push(node);
         } else {
             self.heap.push(node);

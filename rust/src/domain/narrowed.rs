@@ -1,0 +1,130 @@
+//! A pair without the neurons that are known to be inactive: what is left of both networks, and of their difference, as a pair of its own.
+//!
+//! On a box where a neuron is inactive in both networks it is 0 in both, and so it is on every part of the box ([`super::alive`]). Without its row in one layer
+//! and its column in the next, the networks and their difference have the same outputs there. Boxes that are halved one after the other mostly have the same
+//! neurons left, so the parts of the matrices are kept until a layer has other ones.
+
+use super::alive::Alive;
+use super::reach::Reach;
+use crate::network::{Affine, Pair, pair::Difference};
+use crate::numeric::kernels::gather;
+
+/// A pair, and what was left of it on the last box.
+#[derive(Debug)]
+pub struct Narrowed<'a> {
+    whole: &'a Pair,
+    /// Whether the last box had all of it.
+    all: bool,
+    /// 0, 1, 2, ...: as many as the widest layer has neurons, or there are inputs.
+    every: Vec<usize>,
+    /// Neurons left in each layer, and all of the last one.
+    neurons: Vec<Vec<usize>>,
+    /// The pair of these; none before it is asked for.
+    part: Option<Pair>,
+    list: Vec<usize>,
+}
+
+impl<'a> Narrowed<'a> {
+    /// All of a pair.
+    #[must_use]
+    pub fn new(whole: &'a Pair) -> Self {
+        let widest = whole.first.iter().map(|layer| layer.rows).fold(whole.inputs(), usize::max);
+        Self {
+            whole,
+            all: true,
+            every: (0..widest).collect(),
+            neurons: whole.first.iter().map(|layer| (0..layer.rows).collect()).collect(),
+            part: None,
+            list: Vec::new(),
+        }
+    }
+
+    /// The pair for a box on which at most these neurons may be nonzero, or any. Where they are nearly all, all are kept.
+    pub fn to(&mut self, alive: Option<&Alive>) -> &Pair {
+        self.all = alive.is_none();
+        let Some(alive) = alive else {
+            return self.whole;
+        };
+        let whole = self.whole;
+        let part = self.part.get_or_insert_with(|| whole.clone());
+        let mut others_enter = false;
+        for l in 0..whole.depth() {
+            let width = whole.first[l].rows;
+            self.list.clear();
+            if l + 1 < whole.depth() {
+                alive.list(whole, l, &mut self.list);
+            }
+            if l + 1 == whole.depth() || !worth_leaving_out(width - self.list.len(), width) {
+                self.list.clear();
+                self.list.extend(0..width);
+            }
+            let others = self.list != self.neurons[l];
+            if others {
+                std::mem::swap(&mut self.list, &mut self.neurons[l]);
+            }
+            if others || others_enter {
+                let columns = if l == 0 { &self.every[..whole.inputs()] } else { &self.neurons[l - 1] };
+                let place = (self.neurons[l].as_slice(), columns);
+                pick(&mut part.first[l], &whole.first[l], place);
+                pick(&mut part.second[l], &whole.second[l], place);
+                pick_difference(&mut part.difference[l], &whole.difference[l], (width, place));
+            }
+            others_enter = others;
+        }
+        part
+    }
+
+    /// The neurons that the last pair has in a layer, by their numbers in the whole.
+    #[must_use]
+    pub fn neurons(&self, layer: usize) -> &[usize] {
+        if self.all { &self.every[..self.whole.first[layer].rows] } else { &self.neurons[layer] }
+    }
+
+    /// The neurons that may be nonzero on the box that was just propagated through the last pair: all others can be left out on its parts.
+    #[must_use]
+    pub fn alive(&self, reach: &Reach) -> Alive {
+        let hidden = reach.layers().iter().take(self.whole.depth() - 1);
+        Alive::of(
+            self.whole,
+            hidden.enumerate().map(|(l, layer)| layer.passing().iter().map(move |&i| self.neurons(l)[i])),
+        )
+    }
+}
+
+/// Whether so many rows out of m are worth being left out: to pick the others costs as much as computing a few that are known to be zero.
+fn worth_leaving_out(rows: usize, m: usize) -> bool {
+    8 * rows >= m
+}
+
+/// Rows and columns of a matrix.
+type Place<'a> = (&'a [usize], &'a [usize]);
+
+fn pick(to: &mut Affine, whole: &Affine, place: Place<'_>) {
+    let (rows, columns) = place;
+    (to.rows, to.columns) = (rows.len(), columns.len());
+    pick_matrix(&mut to.weight, &whole.weight, (whole.rows, place));
+    pick_entries(&mut to.bias, &whole.bias, rows);
+    // A row that is zero throughout is so in every part.
+    pick_entries(&mut to.zero_rows, &whole.zero_rows, rows);
+    if let (Some(to), Some(whole_error)) = (&mut to.weight_error, &whole.weight_error) {
+        pick_matrix(to, whole_error, (whole.rows, place));
+    }
+    if let (Some(to), Some(whole_error)) = (&mut to.bias_error, &whole.bias_error) {
+        pick_entries(to, whole_error, rows);
+    }
+}
+
+fn pick_difference(to: &mut Difference, whole: &Difference, (width, place): (usize, Place<'_>)) {
+    pick_matrix(&mut to.weight, &whole.weight, (width, place));
+    pick_entries(&mut to.bias, &whole.bias, place.0);
+    to.zero = to.weight.iter().all(|&w| w == 0.0);
+}
+
+fn pick_matrix(to: &mut Vec<f64>, whole: &[f64], (width, (rows, columns)): (usize, Place<'_>)) {
+    gather(to, whole, width, (rows.len() < width).then_some(rows), columns);
+}
+
+fn pick_entries<T: Copy>(to: &mut Vec<T>, whole: &[T], rows: &[usize]) {
+    to.clear();
+    to.extend(rows.iter().map(|&i| whole[i]));
+}

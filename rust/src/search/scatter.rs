@@ -1,0 +1,178 @@
+//! Looking for a counterexample without derivatives: many random points, then walks at random from the best of them.
+//!
+//! Where networks bend often on the way across a box, as those of ACAS Xu do, a derivative says little about points further on, and a step along it ends in a
+//! corner of the box while violations lie in narrow places inside or on a face. There a random step from the best of a thousand points goes further: violations
+//! that 100 000 random points do not hit, nor ascents in 20 s, are found in 1 000 to 3 000 evaluations.
+//!
+//! All claims are looked at in every point. Points are a fixed sequence for each seed, so that runs repeat. What is found is only a candidate.
+
+use super::Node;
+use super::random::uniform;
+use super::worker::Context;
+use crate::bound::Assumption;
+use crate::network::Pair;
+use crate::network::gradient::Differentiator;
+
+/// Random points to begin with.
+const POINTS: usize = 1024;
+
+/// How many of them walk on, side by side.
+const WALKERS: usize = 32;
+
+/// Steps of each walk.
+const STEPS: usize = 60;
+
+/// Every second point has so many of its coordinates at an end of the box.
+const AT_AN_END: f64 = 0.4;
+
+/// How far first steps go, as a share of the box, and at most; and what becomes of it after a step to a better point and to others.
+const REACH: (f64, f64) = (0.2, 0.5);
+const LONGER: f64 = 1.5;
+const SHORTER: f64 = 0.87;
+
+/// A worker's tools.
+#[derive(Debug, Default)]
+pub struct Scatter {
+    networks: Differentiator,
+    walkers: Vec<Walker>,
+    points: Vec<f64>,
+    merits: Vec<(f64, bool)>,
+    slope: Vec<f64>,
+}
+
+#[derive(Debug, Default, Clone)]
+struct Walker {
+    point: Vec<f64>,
+    merit: f64,
+    reach: f64,
+}
+
+impl Scatter {
+    /// Additions and multiplications that looking once takes.
+    pub fn cost(pair: &Pair) -> u64 {
+        (POINTS + STEPS * WALKERS) as u64 * Differentiator::cost(pair)
+    }
+
+    /// Additions and multiplications so far.
+    pub fn flops(&self) -> u64 {
+        self.networks.flops()
+    }
+
+    /// Looks on a node's box for a point that violates one of these claims; true if a witness was found. `attempt` tries a point for good.
+    pub fn run(
+        &mut self,
+        context: &Context<'_>,
+        node: &Node,
+        goals: &[Assumption],
+        seed: u64,
+        mut attempt: impl FnMut(&[f64]) -> bool,
+    ) -> bool {
+        if goals.is_empty() {
+            return false;
+        }
+        let (inputs, mut random) = (node.lower.len(), seed << 20);
+        uniform(&mut random);
+        self.walkers.clear();
+        let mut done = 0;
+        while done < POINTS && !context.shared.stopping() {
+            self.points.clear();
+            for k in 0..WALKERS {
+                for (&l, &u) in node.lower.iter().zip(&node.upper) {
+                    let at_an_end = k % 2 == 1 && uniform(&mut random) < AT_AN_END;
+                    let share = uniform(&mut random);
+                    self.points.push(l + (if at_an_end { share.round() } else { share }) * (u - l));
+                }
+            }
+            if self.look(context, node, goals, &mut attempt) {
+                return true;
+            }
+            for (point, &(merit, _)) in self.points.chunks_exact(inputs).zip(&self.merits) {
+                if self.walkers.len() < WALKERS {
+                    self.walkers.push(Walker { point: point.to_vec(), merit, reach: REACH.0 });
+                } else if let Some(least) = self.walkers.iter_mut().min_by(|a, b| a.merit.total_cmp(&b.merit))
+                    && least.merit < merit
+                {
+                    least.point.copy_from_slice(point);
+                    least.merit = merit;
+                }
+            }
+            done += WALKERS;
+        }
+        for _ in 0..STEPS {
+            if context.shared.stopping() {
+                return false;
+            }
+            self.points.clear();
+            for walker in &self.walkers {
+                // Few coordinates or all of them; one at least.
+                let (some, one) = (0.2 + 0.8 * uniform(&mut random), index(inputs, &mut random));
+                for (i, (x, (l, u))) in walker.point.iter().zip(node.lower.iter().zip(&node.upper)).enumerate() {
+                    let moves = uniform(&mut random) < some || i == one;
+                    let step = if moves { bell(&mut random) * walker.reach * (u - l) } else { 0.0 };
+                    self.points.push(x + step);
+                }
+            }
+            if self.look(context, node, goals, &mut attempt) {
+                return true;
+            }
+            for (walker, (point, &(merit, _))) in
+                self.walkers.iter_mut().zip(self.points.chunks_exact(inputs).zip(&self.merits))
+            {
+                let better = merit > walker.merit;
+                walker.reach = if better { (LONGER * walker.reach).min(REACH.1) } else { SHORTER * walker.reach };
+                if better {
+                    walker.merit = merit;
+                    walker.point.copy_from_slice(point);
+                }
+            }
+        }
+        false
+    }
+
+    /// Brings `points` into the region and tells what is nearest to a violation at each; true if one became the witness.
+    fn look(
+        &mut self,
+        context: &Context<'_>,
+        node: &Node,
+        goals: &[Assumption],
+        attempt: &mut impl FnMut(&[f64]) -> bool,
+    ) -> bool {
+        let inputs = node.lower.len();
+        for point in self.points.chunks_exact_mut(inputs) {
+            context.region.approach(point);
+            for (x, (l, u)) in point.iter_mut().zip(node.lower.iter().zip(&node.upper)) {
+                *x = x.clamp(*l, *u);
+            }
+        }
+        let outputs = context.pair.outputs();
+        let (f1, f2) = self.networks.at(context.pair, &self.points, self.points.len() / inputs);
+        self.merits.clear();
+        for (x, y) in f1.chunks_exact(outputs).zip(f2.chunks_exact(outputs)) {
+            let mut best = (f64::NEG_INFINITY, false);
+            for goal in goals {
+                let (violation, slack) = (goal.violation_at(x, y), goal.slack_at(x, &mut self.slope));
+                let merit = violation + 3.0 * slack.min(0.0);
+                best = (best.0.max(merit), best.1 || (violation > 0.0 && slack >= 0.0));
+            }
+            self.merits.push(best);
+        }
+        let violating = self.points.chunks_exact(inputs).zip(&self.merits).filter(|(_, merit)| merit.1);
+        for (point, _) in violating {
+            if attempt(point) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// One of n.
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)]
+fn index(n: usize, random: &mut u64) -> usize {
+    ((uniform(random) * n as f64) as usize).min(n.saturating_sub(1))
+}
+
+/// About a normal distribution, of variance 1.
+fn bell(random: &mut u64) -> f64 {
+    2.0 * ((0..3).map(|_| uniform(random)).sum::<f64>() - 1.5)
+}
