@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from math import lcm
 
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from oracle.pieces import Layers
@@ -16,14 +17,21 @@ Point = Sequence[Fraction]
 
 
 def outputs(layers: Layers, point: Point) -> list[Fraction]:
-    """One affine map and one maximum after the other."""
-    values = list(point)
+    """One affine map and one maximum after the other, in whole numbers over one denominator."""
+    denominator = lcm(*(x.denominator for x in point))
+    values = [x.numerator * (denominator // x.denominator) for x in point]
     for number, (weight, bias) in enumerate(layers):
-        rows = zip(weight.tolist(), bias.tolist(), strict=True)
-        values = [sum((Fraction(w) * v for w, v in zip(row, values, strict=True)), Fraction(b)) for row, b in rows]
+        rows = [[entry.as_integer_ratio() for entry in row] for row in (*weight.tolist(), bias.tolist())]
+        scale = max((below for row in rows for _, below in row), default=1)
+        *whole, constants = [[above * (scale // below) for above, below in row] for row in rows]
+        values = [
+            sum(w * v for w, v in zip(row, values, strict=True)) + b * denominator
+            for row, b in zip(whole, constants, strict=True)
+        ]
+        denominator *= scale
         if number < len(layers) - 1:
-            values = [max(v, Fraction(0)) for v in values]
-    return values
+            values = [max(v, 0) for v in values]
+    return [Fraction(v, denominator) for v in values]
 
 
 def breaks(claim: Property, f: Sequence[Fraction], g: Sequence[Fraction], *, lowest_wins: bool = False) -> bool:
