@@ -67,10 +67,11 @@ impl Scatter {
         seed: u64,
         mut attempt: impl FnMut(&[f64]) -> bool,
     ) -> bool {
-        if goals.is_empty() {
+        let (inputs, mut random) = (node.lower.len(), seed << 20);
+        if goals.is_empty() || inputs == 0 {
+            // A region without a free input is one point, which is tried as a centre.
             return false;
         }
-        let (inputs, mut random) = (node.lower.len(), seed << 20);
         uniform(&mut random);
         self.walkers.clear();
         let mut done = 0;
