@@ -107,6 +107,12 @@ impl Assumption {
         soft
     }
 
+    /// What a search for a counterexample makes large: the violation, less a price for missing the guard. Without a guard the slack is infinite.
+    #[must_use]
+    pub fn merit(violation: f64, slack: f64) -> f64 {
+        violation + 3.0 * slack.min(0.0)
+    }
+
     /// Whether a lower bound of minus the violation contradicts it.
     #[must_use]
     pub fn contradicted_by(&self, lower: f64) -> bool {

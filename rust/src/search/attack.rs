@@ -70,10 +70,9 @@ impl Place {
         self.violation > 0.0 && self.slack >= 0.0
     }
 
-    /// To be made large: the violation, less a price for missing the guard.
+    /// To be made large.
     fn merit(&self) -> f64 {
-        // Without a guard the slack is infinite.
-        self.violation + 3.0 * self.slack.min(0.0)
+        Assumption::merit(self.violation, self.slack)
     }
 }
 

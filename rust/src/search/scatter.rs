@@ -74,8 +74,10 @@ impl Scatter {
         }
         uniform(&mut random);
         self.walkers.clear();
-        let mut done = 0;
-        while done < POINTS && !context.shared.stopping() {
+        for _ in 0..POINTS / WALKERS {
+            if context.shared.stopping() {
+                return false;
+            }
             self.points.clear();
             for k in 0..WALKERS {
                 for (&l, &u) in node.lower.iter().zip(&node.upper) {
@@ -97,7 +99,6 @@ impl Scatter {
                     least.merit = merit;
                 }
             }
-            done += WALKERS;
         }
         for _ in 0..STEPS {
             if context.shared.stopping() {
@@ -152,8 +153,7 @@ impl Scatter {
             let mut best = (f64::NEG_INFINITY, false);
             for goal in goals {
                 let (violation, slack) = (goal.violation_at(x, y), goal.slack_at(x, &mut self.slope));
-                let merit = violation + 3.0 * slack.min(0.0);
-                best = (best.0.max(merit), best.1 || (violation > 0.0 && slack >= 0.0));
+                best = (best.0.max(Assumption::merit(violation, slack)), best.1 || (violation > 0.0 && slack >= 0.0));
             }
             self.merits.push(best);
         }
