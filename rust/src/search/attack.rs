@@ -130,10 +130,7 @@ impl Attack {
         zeal: &Zeal,
         mut attempt: impl FnMut(&[f64]) -> bool,
     ) -> bool {
-        let property = context.property;
-        let goals: Vec<(usize, Assumption)> = obligations
-            .filter_map(|o| Some((o, Assumption::new(property, &property.obligations[o], context.pair.outputs())?)))
-            .collect();
+        let goals: Vec<(usize, Assumption)> = obligations.filter_map(|o| Some((o, context.assumption(o)?))).collect();
         // All goals at their first start, then all at their second one: what is easy to find is found soon.
         let mut starts = zeal.starts.clone().flat_map(|start| (0..goals.len()).map(move |goal| (start, goal)));
         loop {
@@ -194,10 +191,7 @@ impl Attack {
             }
             for ascent in &mut self.ascents[..count] {
                 ascent.aim(node, &mut self.order);
-                context.region.approach(&mut ascent.next);
-                for (x, (l, u)) in ascent.next.iter_mut().zip(node.lower.iter().zip(&node.upper)) {
-                    *x = x.clamp(*l, *u);
-                }
+                context.region.approach(&mut ascent.next, &node.lower, &node.upper);
             }
             taken += 1;
         }

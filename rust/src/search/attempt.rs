@@ -5,11 +5,10 @@
 //! ([`super::focusing`]). What is proved in one stage is not looked at in the next.
 
 use super::asking::Asked;
-use super::attack::Zeal;
 use super::candidates::Candidates;
 use super::effort::Part;
-use super::policy::POLICY;
-use super::scatter::Scatter;
+use super::foresight::Foresight;
+use super::refuting::Refuting;
 use super::split::Plan;
 use super::weighing::{self, Descent};
 use super::worker::Context;
@@ -56,11 +55,8 @@ pub struct Attempt<'a> {
     pub(super) ray: Multipliers,
     pub(super) generators: Vec<f64>,
     pub(super) contractor: Contractor<'a>,
-    /// The whole region, to be attacked in turn with the nodes.
-    whole: Node,
-    turn: usize,
-    /// Whether points were scattered over the region.
-    scattered: bool,
+    pub(super) foresight: Foresight,
+    pub(super) refuting: Refuting,
     /// Tries points, and counts.
     pub candidates: Candidates<'a>,
 }
@@ -81,19 +77,24 @@ impl<'a> Attempt<'a> {
             ray: Multipliers::default(),
             generators: Vec::new(),
             contractor: Contractor::new(context.pair).keeping(context.record.on()),
-            whole: Node::root(
-                context.region.lower.clone(),
-                context.region.upper.clone(),
-                context.property.open(context.pair.identical()),
-            ),
-            turn: 0,
-            scattered: false,
+            foresight: Foresight::default(),
+            refuting: Refuting::new(&context),
             candidates: Candidates::new(context, requests),
         }
     }
 
-    /// Bounds a box.
-    pub fn examine(&mut self, mut node: Node) -> Outcome {
+    /// Takes up a box.
+    pub fn examine(&mut self, node: Node) -> Outcome {
+        let part_of_a_plan = node.depth > 0 && node.focus.is_none();
+        let outcome = self.bound(node);
+        if part_of_a_plan {
+            self.foresight.learn(matches!(outcome, Outcome::Closed));
+        }
+        outcome
+    }
+
+    /// Bounds a box, and tries one stage after the other.
+    fn bound(&mut self, mut node: Node) -> Outcome {
         let Context { pair, region, property, settings, shared, .. } = self.context;
         let (before, seed) = shared.count_box();
         let first = before == 0;
@@ -260,81 +261,6 @@ impl<'a> Attempt<'a> {
         worst
     }
 
-    /// Looks for a counterexample: the centre if nothing else is tried, the corner that the worst row points to (on the first box, of every open row), then
-    /// attacks: on the first box on everything, later on what is worst, for a small share of the work.
-    fn refute(&mut self, node: &Node, worst: &Worst, first: bool, seed: u64) -> bool {
-        let Context { property, settings, .. } = self.context;
-        let attacks = settings.attack && settings.domain == Domain::Shared;
-        if !(attacks && property.obligations[worst.obligation].violation.is_linear())
-            && self.candidates.attempt(node, |i| centre(node, i))
-        {
-            return true;
-        }
-        for o in node.open.iter().filter(|&o| first || o == worst.obligation) {
-            let violation = &property.obligations[o].violation;
-            if !violation.is_linear() {
-                continue;
-            }
-            violation.upper(&output_of(&self.reach, &self.context), &mut self.row);
-            let side = &self.row.generators;
-            let corner = |i: usize| if side[i] >= 0.0 { node.upper[i] } else { node.lower[i] };
-            if self.candidates.attempt(node, corner) {
-                return true;
-            }
-        }
-        if !attacks {
-            // Without them it is the published algorithm, to compare with.
-            return false;
-        }
-        if first {
-            let zeal = |starts| Zeal { starts, centre: true, steps: POLICY.attack.steps, seed };
-            let (each, nearest) = (POLICY.attack.each, POLICY.attack.nearest);
-            return self.candidates.attack(node, node.open.iter(), &zeal(0..each)) || {
-                let few = self.candidates.nearest(node.open.iter(), POLICY.attack.few);
-                self.candidates.attack(node, few.into_iter(), &zeal(each..nearest))
-            };
-        }
-        let work = self.reach.flops() + self.contractor.flops();
-        if !self.scattered && work >= Scatter::cost(self.context.pair) {
-            // As soon as the search has taken as long: what is decided at once is not held up.
-            self.scattered = true;
-            let some = self.whole.open.iter().take(POLICY.attack.together);
-            if self.candidates.scatter(&self.whole, some, seed) {
-                return true;
-            }
-        }
-        let share = work / POLICY.attack.share;
-        for row in 0..POLICY.attack.row {
-            if self.candidates.attack_flops() > share {
-                break;
-            }
-            // In turn where the bounds are worst, where attacks came nearest, and on one claim after the other; the last two anywhere in the region. Between
-            // them points are scattered over the region, for many claims at once.
-            self.turn += 1;
-            let claims = &self.whole.open;
-            let seed = seed.wrapping_mul(POLICY.attack.row).wrapping_add(row);
-            let zeal = Zeal { starts: 0..POLICY.attack.later, centre: false, steps: POLICY.attack.steps, seed };
-            let one_after_the_other = |k: usize| claims.iter().cycle().skip(k % claims.len().max(1));
-            let found = match self.turn % 6 {
-                0 => self.candidates.attack(node, std::iter::once(worst.obligation), &zeal),
-                2 => {
-                    let nearest = self.candidates.nearest(claims.iter(), 1);
-                    self.candidates.attack(&self.whole, nearest.into_iter(), &zeal)
-                }
-                4 => self.candidates.attack(&self.whole, one_after_the_other(self.turn / 6).take(1), &zeal),
-                _ => {
-                    let together = POLICY.attack.together.min(claims.len());
-                    let some = one_after_the_other(self.turn / 2 * together).take(together);
-                    self.candidates.scatter(&self.whole, some, seed)
-                }
-            };
-            if found {
-                return true;
-            }
-        }
-        false
-    }
-
     /// Where to halve a box: what is worst decides, as one row with guard and constraints by its multipliers. Under a guard the violation alone misleads; where
     /// there are no multipliers the outputs of both networks serve better.
     fn plan(&mut self, node: &Node, worst: &Worst, region: &[RegionRow]) -> Plan {
@@ -356,7 +282,7 @@ impl<'a> Attempt<'a> {
             None => Plan::once(self.influence.score(layers, pair.inputs()), &node.lower, &node.upper),
             Some(row) => {
                 let score = self.sensitivity.score(layers, pair.inputs(), row);
-                Plan::until_it_may_close(bound, score, &node.lower, &node.upper)
+                Plan::until_it_may_close(bound, self.foresight.share(), score, &node.lower, &node.upper)
             }
         }
     }
@@ -388,6 +314,6 @@ pub(super) fn output_of<'r>(reach: &'r Reach, context: &Context<'_>) -> Output<'
     Output::new(&reach.layers()[context.pair.depth() - 1], context.pair.inputs(), context.settings.domain)
 }
 
-fn centre(node: &Node, i: usize) -> f64 {
+pub(super) fn centre(node: &Node, i: usize) -> f64 {
     node.lower[i] + 0.5 * (node.upper[i] - node.lower[i])
 }

@@ -125,9 +125,7 @@ impl<'a> Candidates<'a> {
     /// Scatters points on a node, to violate any of these obligations; true if a witness was found.
     pub fn scatter(&mut self, node: &Node, obligations: impl Iterator<Item = usize>, seed: u64) -> bool {
         let context = self.context;
-        let property = context.property;
-        let assumption = |o: usize| Assumption::new(property, &property.obligations[o], context.pair.outputs());
-        let goals: Vec<Assumption> = obligations.filter_map(assumption).collect();
+        let goals: Vec<Assumption> = obligations.filter_map(|o| context.assumption(o)).collect();
         let mut scatter = std::mem::take(&mut self.scatter);
         let found = scatter.run(&context, node, &goals, seed, |point| self.attempt(node, |i| point[i]));
         self.scatter = scatter;

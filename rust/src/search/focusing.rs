@@ -25,8 +25,8 @@ impl Attempt<'_> {
 
     /// The violation of an obligation somewhere in the region, as settings let it be used; `None` where it is not linear.
     fn assumption(&self, o: usize) -> Option<Assumption> {
-        let Context { pair, region, property, settings, .. } = self.context;
-        let mut assumption = Assumption::new(property, &property.obligations[o], pair.outputs())?;
+        let Context { region, settings, .. } = self.context;
+        let mut assumption = self.context.assumption(o)?;
         if !settings.entropy {
             assumption.entropy = 0..0;
         }
@@ -94,9 +94,8 @@ impl Attempt<'_> {
                 }
                 Fate::Open(left) => left,
             };
-            region.approach(&mut left.corner);
-            let within = |i: usize, x: f64| x.clamp(node.lower[i], node.upper[i]);
-            let corner = |i: usize| left.corner.get(i).map_or(node.lower[i], |&x| within(i, x));
+            region.approach(&mut left.corner, &node.lower, &node.upper);
+            let corner = |i: usize| left.corner.get(i).copied().unwrap_or(node.lower[i]);
             self.enter(Part::Candidates);
             if self.candidates.attempt(&node, corner) {
                 return Outcome::Closed;

@@ -117,14 +117,17 @@ impl Region {
         })
     }
 
-    /// Moves a point towards the region, one constraint after the other; only for finding candidates.
-    pub fn approach(&self, point: &mut [f64]) {
+    /// Moves a point towards the region, one constraint after the other, and then into a box; only for finding candidates.
+    pub fn approach(&self, point: &mut [f64], lower: &[f64], upper: &[f64]) {
         for c in &self.constraints {
             let excess = c.coefficients.iter().zip(point.iter()).map(|(a, x)| a * x).sum::<f64>() - c.bound;
             let square = c.coefficients.iter().map(|a| a * a).sum::<f64>();
             if excess > 0.0 && square > 0.0 {
                 point.iter_mut().zip(&c.coefficients).for_each(|(x, a)| *x -= 1.000_001 * excess / square * a);
             }
+        }
+        for (x, (l, u)) in point.iter_mut().zip(lower.iter().zip(upper)) {
+            *x = x.clamp(*l, *u);
         }
     }
 

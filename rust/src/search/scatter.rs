@@ -141,10 +141,7 @@ impl Scatter {
     ) -> bool {
         let inputs = node.lower.len();
         for point in self.points.chunks_exact_mut(inputs) {
-            context.region.approach(point);
-            for (x, (l, u)) in point.iter_mut().zip(node.lower.iter().zip(&node.upper)) {
-                *x = x.clamp(*l, *u);
-            }
+            context.region.approach(point, &node.lower, &node.upper);
         }
         let outputs = context.pair.outputs();
         let (f1, f2) = self.networks.at(context.pair, &self.points, self.points.len() / inputs);

@@ -88,6 +88,8 @@ pub struct Shared {
     waiting: AtomicUsize,
     guard_met: AtomicBool,
     arithmetic_failed: AtomicBool,
+    /// Whether a worker has scattered points over the region unasked.
+    scattered: AtomicBool,
     closed: Vec<AtomicU64>,
     offered: Mutex<Vec<Node>>,
     offers: AtomicUsize,
@@ -126,6 +128,7 @@ impl Shared {
             waiting: AtomicUsize::new(0),
             guard_met: AtomicBool::new(counts.guard_met),
             arithmetic_failed: AtomicBool::new(false),
+            scattered: AtomicBool::new(false),
             closed: (0..DEPTHS).map(closed).collect(),
             offered: Mutex::new(Vec::new()),
             offers: AtomicUsize::new(0),
@@ -209,6 +212,11 @@ impl Shared {
 
     pub fn saw_guard(&self) {
         self.guard_met.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the caller is the one worker that begins to scatter points.
+    pub fn begins_to_scatter(&self) -> bool {
+        !self.scattered.load(Ordering::Relaxed) && !self.scattered.swap(true, Ordering::Relaxed)
     }
 
     pub fn guard_seen(&self) -> bool {

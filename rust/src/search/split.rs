@@ -49,14 +49,15 @@ impl Plan {
 
     /// Halving as often as the bound of a violation is expected to stay positive, and once more: bounding parts that stay open anyway is wasted.
     ///
-    /// Halving input i lowers the bound by at most half of its score ([`crate::domain::sensitivity`]), and halves the score.
+    /// Halving input i is predicted to lower the bound by half of its score ([`crate::domain::sensitivity`]), and halves the score; expected is `share` of it
+    /// ([`super::foresight`]).
     #[must_use]
-    pub fn until_it_may_close(mut bound: f64, score: &mut [f64], lower: &[f64], upper: &[f64]) -> Self {
+    pub fn until_it_may_close(mut bound: f64, share: f64, score: &mut [f64], lower: &[f64], upper: &[f64]) -> Self {
         let mut plan = Self::default();
         while let Some((input, _)) = choose(score, lower, upper) {
             plan.extend([input]);
             score[input] *= 0.5;
-            bound -= score[input];
+            bound -= share * score[input];
             // Where nothing is known, nothing is predicted.
             let stays_open = bound > 0.0 && bound.is_finite() && score[input] > 0.0;
             if !stays_open || plan.count == MOST {
@@ -139,20 +140,24 @@ mod tests {
     #[test]
     fn a_box_is_halved_until_its_bound_may_fall_to_zero() {
         let (lower, upper) = ([0.0; 3], [1.0; 3]);
-        let plan = |bound: f64, mut score: [f64; 3]| {
-            Plan::until_it_may_close(bound, &mut score, &lower, &upper).inputs().collect::<Vec<_>>()
+        let expecting = |share: f64, bound: f64, mut score: [f64; 3]| {
+            Plan::until_it_may_close(bound, share, &mut score, &lower, &upper).inputs().collect::<Vec<_>>()
         };
+        let plan = |bound, score| expecting(1.0, bound, score);
         // 8 / 2, 6 / 2 and 4 / 2 are taken off in turn.
         assert_eq!(plan(4.0, [6.0, 8.0, 1.0]), [1]);
         assert_eq!(plan(4.1, [6.0, 8.0, 1.0]), [1, 0]);
         assert_eq!(plan(7.1, [6.0, 8.0, 1.0]), [1, 0, 1]);
         assert_eq!(plan(1e9, [6.0, 8.0, 1.0]).len(), MOST);
+        // Half of it is expected, or twice as much.
+        assert_eq!(expecting(0.5, 2.1, [6.0, 8.0, 1.0]), [1, 0]);
+        assert_eq!(expecting(2.0, 7.9, [6.0, 8.0, 1.0]), [1]);
         // Nothing is predicted from what is not known.
         assert_eq!(plan(f64::INFINITY, [6.0, 8.0, 1.0]), [1]);
         assert_eq!(plan(f64::NAN, [6.0, 8.0, 1.0]), [1]);
         assert_eq!(plan(3.0, [0.0; 3]).len(), 1);
         assert_eq!(plan(3.0, [f64::NAN; 3]).len(), 1);
-        assert_eq!(Plan::until_it_may_close(9.0, &mut [1.0], &[1.0], &[1.0]), Plan::default());
+        assert_eq!(Plan::until_it_may_close(9.0, 1.0, &mut [1.0], &[1.0], &[1.0]), Plan::default());
         assert_eq!(Plan::once(&[2.0, 3.0, 1.0], &lower, &upper).inputs().collect::<Vec<_>>(), [1]);
         assert_eq!(Plan::once(&[], &[0.5], &[0.5]), Plan::default());
     }

@@ -46,8 +46,8 @@ impl Attempt<'_> {
             if inputs.len() != node.lower.len() || !inputs.iter().all(|v| v.is_finite()) {
                 break;
             }
-            region.approach(&mut inputs);
-            if self.candidates.attempt(node, |i| inputs[i].clamp(node.lower[i], node.upper[i])) {
+            region.approach(&mut inputs, &node.lower, &node.upper);
+            if self.candidates.attempt(node, |i| inputs[i]) {
                 settled = Some(Outcome::Closed);
                 break;
             }

@@ -180,7 +180,7 @@ impl Attempt<'_> {
         let Context { pair, settings, .. } = self.context;
         (settings.domain == Domain::Shared).then(|| {
             let score = self.sensitivity.score(self.reach.layers(), pair.inputs(), self.scratch.row());
-            Plan::until_it_may_close(bound, score, &node.lower, &node.upper)
+            Plan::until_it_may_close(bound, self.foresight.share(), score, &node.lower, &node.upper)
         })
     }
 }

@@ -11,6 +11,7 @@ use super::record::Record;
 use super::shared::Shared;
 use super::split::{halves, middle};
 use super::{Node, Reason, Region, Request};
+use crate::bound::Assumption;
 use crate::lp::Answer;
 use crate::network::Pair;
 use crate::numeric::round::arithmetic_is_ieee;
@@ -42,6 +43,13 @@ pub struct Context<'a> {
     pub shared: &'a Shared,
     /// Where a proof is written down, if it is.
     pub record: Record<'a>,
+}
+
+impl Context<'_> {
+    /// That an obligation is violated; `None` where it is not linear.
+    pub fn assumption(&self, o: usize) -> Option<Assumption> {
+        Assumption::new(self.property, &self.property.obligations[o], self.pair.outputs())
+    }
 }
 
 /// Tells the calling thread that a worker is gone, however it went; a panic ends the whole search.
