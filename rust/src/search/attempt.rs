@@ -77,7 +77,7 @@ impl<'a> Attempt<'a> {
             ray: Multipliers::default(),
             generators: Vec::new(),
             contractor: Contractor::new(context.pair).keeping(context.record.on()),
-            foresight: Foresight::default(),
+            foresight: context.shared.foresight(),
             refuting: Refuting::new(&context),
             candidates: Candidates::new(context, requests),
         }

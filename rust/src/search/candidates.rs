@@ -3,8 +3,8 @@
 //! A candidate is tried in plain binary64, then with error bounds, and only then sent out for an exact replay, which alone makes it a witness.
 
 use super::attack::{Attack, Zeal};
+use super::counts::Tally;
 use super::scatter::Scatter;
-use super::shared::Tally;
 use super::worker::Context;
 use super::{Node, Request};
 use crate::bound::Assumption;

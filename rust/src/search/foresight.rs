@@ -5,13 +5,14 @@
 //! close than is best, they were halved too often, and more is expected from now on. It changes which boxes are bounded, never what is proved of one.
 
 use super::policy::POLICY;
+use serde::{Deserialize, Serialize};
 
 /// The share does not leave these, however long no box closes or all of them do.
 const LEAST: f64 = 0.25;
 const MOST: f64 = 4.0;
 
-/// A worker's expectation.
-#[derive(Debug, Clone, Copy)]
+/// A worker's expectation. It is saved with a search, so that one that goes on takes the same way as one that was never stopped.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Foresight {
     share: f64,
 }

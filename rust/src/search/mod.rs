@@ -10,6 +10,7 @@ mod asking;
 mod attack;
 mod attempt;
 mod candidates;
+mod counts;
 pub mod effort;
 mod fingerprint;
 mod focusing;

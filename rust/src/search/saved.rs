@@ -4,7 +4,8 @@
 //! ([`Saved::balanced`]), or the state is neither written nor read; the bytes carry their own digest and the fingerprint of the question; and a state
 //! without anything open, which would read as a proof, is refused. Boxes, obligations and bounds are checked against the question that goes on.
 
-use super::shared::{Counts, DEPTHS};
+use super::counts::Counts;
+use super::shared::DEPTHS;
 use super::{Node, Region};
 use crate::error::Error;
 use crate::lp::Multipliers;

@@ -2,72 +2,18 @@
 //!
 //! A worker lives off its own heap and looks here only when that is empty, or when another worker waits. So the lock is not on the hot path.
 
+use super::counts::{Counts, Tally};
+use super::foresight::Foresight;
 use super::remainder::Remainder;
 use super::saved::Saved;
-use super::{Effort, Node, Progress, Reason, Solution, Stages, Verdict};
+use super::{Node, Progress, Reason, Solution, Verdict};
 use crate::settings::Settings;
-use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Nodes deeper than this do not count towards the certified share: less than 2^-DEPTHS of the whole each.
 pub const DEPTHS: usize = 2048;
-
-/// Counters a worker keeps for itself and hands in at the end.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Tally {
-    /// Boxes halved.
-    pub splits: u64,
-    /// LP objectives.
-    pub lps: u64,
-    /// Boxes that cannot be split and are undecided.
-    pub stuck: u64,
-    /// Of these, boxes whose bounds are within rounding of the limit.
-    pub limited: u64,
-    /// Of these, boxes that a solver calls free of violations.
-    pub believed: u64,
-    /// Mixed-integer programs.
-    pub milps: u64,
-    /// Candidates that failed only the exact replay.
-    pub refused: u64,
-    /// Candidates replayed though only the error of their evaluation made them violating.
-    pub doubtful: u64,
-    /// By stage.
-    pub stages: Stages,
-    /// Time and arithmetic.
-    pub effort: Effort,
-}
-
-/// What has been counted in a search, from its beginning.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Counts {
-    /// Obligations proved on boxes of each depth.
-    pub closed: Vec<u64>,
-    /// Boxes bounded by trials before.
-    pub tried: u64,
-    /// Boxes bounded.
-    pub boxes: u64,
-    /// See [`Solution::initial_bound`].
-    pub initial_bound: f64,
-    /// Whether an input was seen that meets a guard.
-    pub guard_met: bool,
-    /// What the workers counted.
-    pub tally: Tally,
-}
-
-impl Default for Counts {
-    fn default() -> Self {
-        Self {
-            closed: Vec::new(),
-            tried: 0,
-            boxes: 0,
-            initial_bound: f64::NAN,
-            guard_met: false,
-            tally: Tally::default(),
-        }
-    }
-}
 
 /// State common to all workers of one search.
 pub struct Shared {
@@ -97,6 +43,7 @@ pub struct Shared {
     witness: Mutex<Option<Vec<f64>>>,
     initial_bound: Mutex<f64>,
     tally: Mutex<Tally>,
+    foresight: Mutex<Foresight>,
     /// Boxes that workers handed in when they ended.
     open: Mutex<Vec<Node>>,
     stuck: Mutex<Vec<Node>>,
@@ -136,6 +83,7 @@ impl Shared {
             witness: Mutex::new(None),
             initial_bound: Mutex::new(counts.initial_bound),
             tally: Mutex::new(counts.tally.clone()),
+            foresight: Mutex::new(counts.foresight),
             open: Mutex::new(Vec::new()),
             stuck: Mutex::new(std::mem::take(&mut saved.stuck)),
         }
@@ -286,25 +234,14 @@ impl Shared {
         self.outstanding.load(Ordering::SeqCst) == 0
     }
 
-    pub fn hand_in(&self, tally: &Tally) {
-        let mut total = lock(&self.tally);
-        total.splits += tally.splits;
-        total.lps += tally.lps;
-        total.stuck += tally.stuck;
-        total.limited += tally.limited;
-        total.believed += tally.believed;
-        total.milps += tally.milps;
-        total.refused += tally.refused;
-        let (t, s) = (&mut total.stages, tally.stages);
-        t.outside += s.outside;
-        t.guard += s.guard;
-        t.zonotope += s.zonotope;
-        t.inherited += s.inherited;
-        t.dual += s.dual;
-        t.program += s.program;
-        t.contraction += s.contraction;
-        t.overflow += s.overflow;
-        total.effort.add(&tally.effort);
+    /// What a worker is to expect of halving at first.
+    pub fn foresight(&self) -> Foresight {
+        *lock(&self.foresight)
+    }
+
+    pub fn hand_in(&self, tally: &Tally, foresight: Foresight) {
+        lock(&self.tally).add(tally);
+        *lock(&self.foresight) = foresight;
     }
 
     /// A worker ends and leaves these boxes open.
@@ -334,6 +271,7 @@ impl Shared {
             initial_bound: *lock(&self.initial_bound),
             guard_met: self.guard_met.load(Ordering::SeqCst),
             tally: lock(&self.tally).clone(),
+            foresight: *lock(&self.foresight),
         };
         Saved { counts, open, stuck: std::mem::take(&mut lock(&self.stuck)) }
     }

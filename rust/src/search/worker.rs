@@ -99,7 +99,7 @@ pub fn run(context: Context<'_>, requests: &mpsc::Sender<Request>, nodes: Vec<No
         context.shared.fail_arithmetic();
     }
     worker.account();
-    context.shared.hand_in(&worker.attempt.candidates.tally);
+    context.shared.hand_in(&worker.attempt.candidates.tally, worker.attempt.foresight);
     context.shared.leave_open(worker.rest());
 }
 
