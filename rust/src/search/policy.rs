@@ -66,9 +66,9 @@ pub struct Contraction {
 /// 9 s. On ACAS Xu scattered points are better ([`super::scatter`]): with both, all 75 violated queries take 2 700 boxes and 2 s together, with ascents alone
 /// 29 500 boxes and 25 s. Eight starts for each of ten claims were 10 us a box there; two for each, and six more for the nearest, find as much at half of that.
 pub struct Attack {
-    /// Starts for each claim on the first box; the first of them is its centre.
+    /// Starts of the first attack for each claim that is open on the first box; the first of them is the centre of the region.
     pub each: u64,
-    /// Starts there for each of the claims that these came nearest to violating,
+    /// Starts in all for each of the claims that these came nearest to violating,
     pub nearest: u64,
     /// and how many claims that is.
     pub few: usize,
