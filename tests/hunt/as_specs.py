@@ -6,6 +6,7 @@ the points of the spec are all in other numbers than the case, and mean exactly 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +15,7 @@ from tempfile import TemporaryDirectory
 import eqspec
 from eqspec.errors import SpecError
 from eqspec.networks.network import Arithmetic
+from eqspec.spec.numbers import MOST_DIGITS
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Result
 from eqspec.tasks.run import Options
@@ -22,8 +24,11 @@ from unit.certificates.files import write
 
 
 def expressible(pair: Pair, claim: Property) -> bool:
-    """Whether the language can say it: regions are closed, a decision needs two classes, an inequality an output."""
+    """Whether the language can say it: regions are closed, a decision needs two classes, an inequality an output, and
+    numbers have an end."""
     if isinstance(claim, Linear) and all(Fraction(c) == 0 for c in (*claim.candidate, *claim.reference)):
+        return False
+    if any(len(digits) > MOST_DIGITS for digits in re.findall(r"\d+", _sentence(claim))):
         return False
     decision = isinstance(claim, Top1 | Margin | Confidence)
     return not any(c.strict for c in pair.constraints) and (pair.outputs > 1 or not decision)

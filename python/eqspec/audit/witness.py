@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Context, Decimal
+from decimal import Context
 from fractions import Fraction
 from math import lcm
 from pathlib import Path
@@ -16,6 +16,9 @@ from .reading import File, network
 from .rounding import Array, Refused, decimal
 
 Ends = tuple[Fraction, Fraction]
+
+FAR = Fraction(20_000)
+"""e to the minus this, 1e-8685, stands for all smaller powers."""
 
 
 def check(task: dict[str, Any], folder: Path, texts: list[str]) -> None:
@@ -79,9 +82,9 @@ def _confident(one: Obligation, margins: list[Fraction]) -> bool:
     if not any(margins):
         return len(margins) <= limit
     total, error, context = Fraction(0), Fraction(1, 10**50), Context(prec=60)
-    for d in margins:  # e^-d is monotone, d >= 0, and `decimal` rounds correctly: far below the error
-        power = context.exp(-decimal(d, context)) if d < 1000 else Decimal(0)
-        total += Fraction(power) * (1 + error * (1 + d)) + error
+    for d in margins:  # d >= 0, e^-d is monotone, and `decimal` rounds correctly: far below the error, which is of e^-d
+        d = min(d, FAR)
+        total += Fraction(context.exp(-decimal(d, context))) * (1 + error * (1 + d))
     return total <= limit
 
 
