@@ -293,8 +293,7 @@ impl<'a> Attempt<'a> {
             .violation
             .upper(&output_of(&self.reach, &self.context), &mut self.row);
         let side = &self.row.generators;
-        let corner = |i: usize| if side[i] >= 0.0 { node.upper[i] } else { node.lower[i] };
-        self.candidates.touches(worst.obligation, corner)
+        self.candidates.touches(worst.obligation, |i| corner(node, side, i))
             || self.candidates.touches(worst.obligation, |i| centre(node, i))
     }
 }
@@ -316,4 +315,9 @@ pub(super) fn output_of<'r>(reach: &'r Reach, context: &Context<'_>) -> Output<'
 
 pub(super) fn centre(node: &Node, i: usize) -> f64 {
     node.lower[i] + 0.5 * (node.upper[i] - node.lower[i])
+}
+
+/// The corner where a row with these coefficients is largest.
+pub(super) fn corner(node: &Node, side: &[f64], i: usize) -> f64 {
+    if side[i] >= 0.0 { node.upper[i] } else { node.lower[i] }
 }

@@ -61,7 +61,7 @@ pub struct Counts {
     pub tried: u64,
     /// Boxes bounded.
     pub boxes: u64,
-    /// See [`Solution::initial_bound`].
+    /// See [`super::Solution::initial_bound`].
     pub initial_bound: f64,
     /// Whether an input was seen that meets a guard.
     pub guard_met: bool,

@@ -6,7 +6,7 @@
 
 use super::Node;
 use super::attack::Zeal;
-use super::attempt::{Attempt, Worst, centre, output_of};
+use super::attempt::{Attempt, Worst, centre, corner, output_of};
 use super::policy::POLICY;
 use super::scatter::Scatter;
 use super::worker::Context;
@@ -48,8 +48,7 @@ impl Attempt<'_> {
             }
             violation.upper(&output_of(&self.reach, &self.context), &mut self.row);
             let side = &self.row.generators;
-            let corner = |i: usize| if side[i] >= 0.0 { node.upper[i] } else { node.lower[i] };
-            if self.candidates.attempt(node, corner) {
+            if self.candidates.attempt(node, |i| corner(node, side, i)) {
                 return true;
             }
         }
