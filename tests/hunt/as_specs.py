@@ -7,10 +7,11 @@ the points of the spec are all in other numbers than the case, and mean exactly 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import numpy as np
 
 import eqspec
 from eqspec.errors import SpecError
@@ -19,6 +20,8 @@ from eqspec.spec.numbers import MOST_DIGITS
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Result
 from eqspec.tasks.run import Options
+from hunt.onnx_styles import write_styled
+from hunt.spec_styles import Plain, Styled
 from oracle.pairs import Pair, Random
 from unit.certificates.files import write
 
@@ -28,20 +31,26 @@ def expressible(pair: Pair, claim: Property) -> bool:
     numbers have an end."""
     if isinstance(claim, Linear) and all(Fraction(c) == 0 for c in (*claim.candidate, *claim.reference)):
         return False
-    if any(len(digits) > MOST_DIGITS for digits in re.findall(r"\d+", _sentence(claim))):
+    if any(len(digits) > MOST_DIGITS for digits in re.findall(r"\d+", _sentence(claim, Plain()))):
         return False
     decision = isinstance(claim, Top1 | Margin | Confidence)
     return not any(c.strict for c in pair.constraints) and (pair.outputs > 1 or not decision)
 
 
 def run_spec(
-    pair: Pair, claim: Property, options: Options, rng: Random, arithmetic: Arithmetic = "real"
+    pair: Pair,
+    claim: Property,
+    options: Options,
+    rng: Random,
+    arithmetic: Arithmetic = "real",
+    *,
+    styled: bool = False,
 ) -> Result | None:
     """What eqspec says of it as a spec; None if it says that the region is empty (E133)."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            spec = eqspec.loads(write_spec(pair, claim, folder, rng, arithmetic), directory=folder)
+            spec = eqspec.loads(write_spec(pair, claim, folder, rng, arithmetic, styled=styled), directory=folder)
         except SpecError as error:
             if any(finding.code == "E133" for finding in error.diagnostics):
                 return None
@@ -50,67 +59,68 @@ def run_spec(
         return result
 
 
-def write_spec(pair: Pair, claim: Property, folder: Path, rng: Random, arithmetic: Arithmetic = "real") -> str:
-    """The text of a spec with one check, and in the folder the networks it names."""
-    for name, layers in (("f", pair.reference), ("g", pair.candidate)):
-        write(folder / f"{name}.onnx", layers)
+def write_spec(
+    pair: Pair, claim: Property, folder: Path, rng: Random, arithmetic: Arithmetic = "real", *, styled: bool = False
+) -> str:
+    """The text of a spec with one check, and in the folder the networks it names; styled, both as people might."""
     size = len(pair.lower)
-    mean = [Fraction(int(n), int(rng.integers(1, 8))) for n in rng.integers(-20, 21, size)]
-    std = [Fraction(int(n), int(rng.integers(1, 8))) for n in rng.integers(1, 21, size)]
-    raw = [[m + s * x for m, s, x in zip(mean, std, ends, strict=True)] for ends in (pair.lower, pair.upper)]
-    bounds = [_bound(f"x{i}", low, high) for i, (low, high) in enumerate(zip(*raw, strict=True))]
+    words: Plain = Styled(rng) if styled else Plain()
+    if styled and rng.random() < 0.5:  # a normalisation that a file can apply without rounding
+        mean = [Fraction(int(n), 8) for n in rng.integers(-40, 41, size)]
+        std = [Fraction(2) ** int(k) for k in rng.integers(-3, 6, size)]
+        exact = (np.array([float(m) for m in mean]), np.array([float(s) for s in std]))
+    else:
+        mean = [Fraction(int(n), int(rng.integers(1, 8))) for n in rng.integers(-20, 21, size)]
+        std = [Fraction(int(n), int(rng.integers(1, 8))) for n in rng.integers(1, 21, size)]
+        exact = None
+    networks = []
+    for name, layers in (("f", pair.reference), ("g", pair.candidate)):
+        raw, softmax = False, False
+        if styled:
+            raw = exact is not None and rng.random() < 0.5
+            softmax = pair.decide == "max" and isinstance(claim, Top1 | Margin | Confidence) and rng.random() < 0.3
+            write_styled(folder / f"{name}.onnx", layers, rng, softmax=softmax, before=exact if raw else None)
+        else:
+            write(folder / f"{name}.onnx", layers)
+        networks.append(f'network {name} = "{name}.onnx" in s{" takes raw" if raw else ""}')
+    low, high = ([m + s * x for m, s, x in zip(mean, std, ends, strict=True)] for ends in (pair.lower, pair.upper))
     where = []
     for constraint in pair.constraints:
         terms = [(a / s, f"x{i}") for i, (a, s) in enumerate(zip(constraint.coefficients, std, strict=True))]
         offset = sum((a * m / s for a, m, s in zip(constraint.coefficients, mean, std, strict=True)), Fraction(0))
-        where.append(f"{_sum(terms)} {'<' if constraint.strict else '<='} {_shown(constraint.bound + offset)}")
-    joined = f" and where {{ {', '.join(where)} }}" if where else ""
+        where.append(words.below(terms, constraint.bound + offset, strict=constraint.strict))
+    normalisation = f"mean {words.listed(mean)} std {words.listed(std)}"
+    region, sentence = words.region(low, high, mean, std, where), _sentence(claim, words)
     return "\n".join(
         [
             "eqspec 1",
+            *words.declared,
             "space s {",
             f"  features {', '.join(f'x{i}' for i in range(size))}",
-            f"  normalise zscore mean {_listed(mean)} std {_listed(std)}",
+            f"  normalise zscore {normalisation}",
             f"  outputs {pair.outputs}",
             f"  decide {pair.decide}",
             "}",
-            'network f = "f.onnx" in s',
-            'network g = "g.onnx" in s',
-            f"region r in s = box {{ {'  '.join(bounds)} }}{joined}",
-            f"check c {{ prove {_sentence(claim)} on r  arithmetic {arithmetic} }}",
+            *networks,
+            f"region r in s = {region}",
+            f"check c {{ prove {sentence} on r  arithmetic {arithmetic} }}",
             "",
         ]
     )
 
 
-def _sentence(claim: Property) -> str:
+def _sentence(claim: Property, words: Plain) -> str:
     match claim:
         case Epsilon(eps, norm, chosen):
             comparing = "" if chosen is None else f" comparing [{', '.join(map(str, chosen))}]"
-            return f"g stays within {_shown(Fraction(eps))} of f in {norm}{comparing}"
+            return f"g stays within {words.number(Fraction(eps))} of f in {norm}{comparing}"
         case Top1():
             return "g keeps top1 of f"
         case Margin(margin):
-            return f"g keeps top1 of f when margin >= {_shown(Fraction(margin))}"
+            return f"g keeps top1 of f when margin >= {words.number(Fraction(margin))}"
         case Confidence(delta):
-            return f"g keeps top1 of f when confidence >= {_shown(Fraction(delta))}"
+            return f"g keeps top1 of f when confidence >= {words.number(Fraction(delta))}"
         case Linear(candidate, reference, bound, strict):
             rows = (("g", candidate), ("f", reference))
             terms = [(Fraction(c), f"{name}[{o}]") for name, row in rows for o, c in enumerate(row)]
-            return f"g satisfies {_sum(terms)} {'<' if strict else '<='} {_shown(Fraction(bound))}"
-
-
-def _bound(name: str, low: Fraction, high: Fraction) -> str:
-    return f"{name} = {_shown(low)}" if low == high else f"{name}: {_shown(low)} .. {_shown(high)}"
-
-
-def _shown(number: Fraction) -> str:
-    return str(number)
-
-
-def _sum(terms: Sequence[tuple[Fraction, str]]) -> str:
-    return " + ".join(f"({_shown(c)}) * {name}" for c, name in terms)
-
-
-def _listed(numbers: Sequence[Fraction]) -> str:
-    return f"[{', '.join(map(_shown, numbers))}]"
+            return f"g satisfies {words.below(terms, Fraction(bound), strict=strict)}"

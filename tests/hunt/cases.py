@@ -7,6 +7,7 @@ the pair is a matter of the mode: over more inputs, with weights known only up t
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -30,6 +31,15 @@ confirming: the core, and candidates are evaluated by the oracle. runner: as use
 spec: as a spec with files and another normalisation (or a runner, where the language has no words for it).
 certified: as a runner, with a certificate that is audited. remembered: as a runner with a cache, several times."""
 
+_SHARES: Mapping[Channel, float] = {
+    "refusing": 0.5,
+    "confirming": 0.29,
+    "runner": 0.146,
+    "spec": 0.04,
+    "certified": 0.012,
+    "remembered": 0.012,
+}
+
 Solver = Literal["highs", "noise", "none"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
 """Who answers linear programs: noise answers at random, and must not matter to the truth of a verdict."""
@@ -44,7 +54,8 @@ class Mode:
     """How a case is decided; every field is a dimension of the hunt.
 
     `inputs` is the least number of free inputs over which the engine sees the pair (see `spreading`), `smudge` by
-    which share weights are moved and declared uncertain, `few_bytes` a budget of memory that is spent at once.
+    which share weights are moved and declared uncertain, `few_bytes` a budget of memory that is spent at once,
+    `styled` whether files and specs are written in a random style (see `onnx_styles`, `spec_styles`).
     """
 
     channel: Channel = "refusing"
@@ -63,6 +74,7 @@ class Mode:
     inputs: int = 0
     smudge: float = 0.0
     few_bytes: bool = False
+    styled: bool = False
     arithmetic: Arithmetic = "real"
     seed: int = 0
 
@@ -101,6 +113,7 @@ class Mode:
             *(f"no {word}" for word in STAGES_OFF if not getattr(self, word)),
             *(["smudged"] if self.smudge else []),
             *(["few bytes"] if self.few_bytes else []),
+            *(["styled"] if self.styled else []),
             *([self.arithmetic] if self.arithmetic != "real" else []),
         ]
 
@@ -152,17 +165,23 @@ def read(text: str) -> Case:
     return Case(pair, oracle, claim, oracle.breaks(claim), mode)
 
 
-def random_mode(rng: np.random.Generator) -> Mode:
+THROUGH_FILES: tuple[Channel, ...] = ("spec", "certified")
+"""The channels in which networks are written to files and read again."""
+
+
+def random_mode(rng: np.random.Generator, channels: Sequence[Channel] = CHANNELS) -> Mode:
     """Most cases on one thread with the strongest bounds; everything else often enough.
 
     Certificates are about files, whose weights are exact; what runtimes round is known of weights without other errors.
+    What runtimes round is a matter of how a file writes its function, so under float32 files are written plainly.
     """
 
     def one(share: float) -> bool:
         return bool(rng.random() < share)
 
     inputs = int(rng.choice([0, 9, 66], p=[0.75, 0.22, 0.03]))
-    channel = CHANNELS[int(rng.choice(6, p=[0.5, 0.29, 0.146, 0.04, 0.012, 0.012]))]
+    shares = np.array([_SHARES[channel] for channel in channels])
+    channel = channels[int(rng.choice(len(channels), p=shares / shares.sum()))]
     in_float32, smudged = one(0.04), one(0.08) and channel != "certified"
     return Mode(
         channel=channel,
@@ -182,6 +201,7 @@ def random_mode(rng: np.random.Generator) -> Mode:
         smudge=float(rng.choice([2.0**-50, 2.0**-20, 2.0**-8])) if smudged and not in_float32 else 0.0,
         arithmetic="float32" if in_float32 else "real",
         few_bytes=one(0.05),
+        styled=channel in THROUGH_FILES and not in_float32 and one(0.8),
         seed=int(rng.integers(1 << 30)),
     )
 

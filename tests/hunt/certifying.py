@@ -10,22 +10,29 @@ import atexit
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from eqspec.certificates import Auditor, Certifier
+from eqspec.networks import Network, read_network
 from eqspec.tasks import document
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task
 from hunt.cases import Case
-from unit.certificates.files import in_files
+from hunt.onnx_styles import write_styled
+from oracle.pairs import Random
+from oracle.pieces import Layers
+from unit.certificates.files import in_files, write
 from unit.certificates.proofs import pack, unpack
 
 _UNPROVED = "is not proved on leaf"
 _HOLDS = "the claim holds"
+_UNREAD = "the auditor does not read"
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,8 @@ def _desk() -> _Desk:
 def certify(case: Case, task: Task, options: Options) -> Audited:
     """Decide the task of a case, and have audited what was written about it."""
     desk = _desk()
-    made = in_files(task, desk.folder)
+    styled = partial(_styled, rng=np.random.default_rng([case.mode.seed, 5]))
+    made = in_files(task, desk.folder, styled if case.mode.styled else write)
     result = Runner(replace(options, certifier=desk.certifier)).run(made)
     certificate = desk.certifier.made.pop(made.id, None)
     verdict = result.verdict
@@ -68,6 +76,8 @@ def certify(case: Case, task: Task, options: Options) -> Audited:
         return Audited(result, "no certificate was made")
     if certificate.reason is not None:
         barely = case.mode.arithmetic == "float32" and _HOLDS in certificate.reason  # its radii are its own
+        if _UNREAD in certificate.reason:
+            return Audited(result, None, ("not read by the auditor",))
         excused = barely or (verdict is Verdict.EQUIVALENT and _UNPROVED in certificate.reason)
         return Audited(result, None if excused else f"no certificate: {certificate.reason}", ("no certificate",))
     also = ["audited", f"audited {verdict.value}"]
@@ -81,6 +91,11 @@ def certify(case: Case, task: Task, options: Options) -> Audited:
         if desk.auditor.ask(pack(certificate.path.with_suffix(".forged"), forged)).refused is None:
             return Audited(result, f"the auditor accepts {false} with the proof of {case.claim}", tuple(also))
     return Audited(result, None, tuple(also))
+
+
+def _styled(path: Path, layers: Layers, rng: Random) -> Network:
+    write_styled(path, layers, rng)
+    return read_network(path)
 
 
 def _false_claims(case: Case) -> Iterator[Property]:

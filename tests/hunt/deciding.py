@@ -87,7 +87,7 @@ def decide(case: Case, seen: Pair) -> Answer:
     """Ask the core, or a runner, or a spec; and have the certificate audited if there is one."""
     mode, rng = case.mode, np.random.default_rng([case.mode.seed, 2])
     if mode.channel == "spec" and expressible(seen, case.claim):
-        result = run_spec(seen, case.claim, options(mode), rng, mode.arithmetic)
+        result = run_spec(seen, case.claim, options(mode), rng, mode.arithmetic, styled=mode.styled)
         return EMPTY if result is None else answer_of(result)
     made = task_of(case, seen)
     refuse_overflow(made)

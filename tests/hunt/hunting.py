@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hunt.cases import Case, Mode, random_mode, random_offset, write
+from hunt.cases import CHANNELS, Case, Channel, Mode, random_mode, random_offset, write
 from hunt.judging import judge
 from hunt.pairs import random_pair
 from hunt.shrinking import shrink
@@ -36,8 +36,8 @@ class Catch:
         self.wrong.extend(other.wrong)
 
 
-def cases(seed: int) -> Iterator[tuple[Case, str]]:
-    """Every case of a seed, and what was done to its pair."""
+def cases(seed: int, channels: Sequence[Channel] = CHANNELS) -> Iterator[tuple[Case, str]]:
+    """Every case of a seed, by some of the channels, and what was done to its pair."""
     pair, change = random_pair(seed)
     oracle = oracle_of(pair)
     for number, kind in enumerate(CLAIMS):
@@ -48,14 +48,14 @@ def cases(seed: int) -> Iterator[tuple[Case, str]]:
             continue  # the oracle's square roots and softmax are for numbers of ordinary size
         case = Case(asked.pair, asked.oracle, asked.claim, asked.breaks, Mode(), asked.excuse == "softmax")
         for _ in range(MODES):
-            yield replace(case, mode=random_mode(rng)), change
+            yield replace(case, mode=random_mode(rng, channels)), change
 
 
-def hunt(first: int, seeds: int) -> Catch:
-    """All cases of a block of seeds."""
+def hunt(first: int, seeds: int, channels: Sequence[Channel] = CHANNELS) -> Catch:
+    """All cases of a block of seeds, by some of the channels."""
     catch = Catch()
     for seed in range(first, first + seeds):
-        for case, change in cases(seed):
+        for case, change in cases(seed, channels):
             judgement = judge(case)
             catch.cases += 1
             catch.seen.update([*judgement.traits, f"pair {change}", f"pair {case.pair.kind}"])

@@ -5,9 +5,11 @@ from __future__ import annotations
 import faulthandler
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
+from hunt.cases import Channel
 from hunt.hunting import hunt
 
 SEEDS = 12
@@ -21,12 +23,12 @@ def first_seed(seed: int, block: int) -> int:
     return seed * 10**9 + block * SEEDS
 
 
-def work(pipe: Connection, seed: int) -> None:
+def work(pipe: Connection, seed: int, channels: Sequence[Channel]) -> None:
     """Blocks by number, until nobody asks any more; ended from outside, it takes its files and its auditor along."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     with suppress(EOFError, KeyboardInterrupt):
         while True:
             block = pipe.recv()
             faulthandler.dump_traceback_later(_HANGS, exit=True)
-            pipe.send(hunt(first_seed(seed, block), SEEDS))
+            pipe.send(hunt(first_seed(seed, block), SEEDS, channels))
             faulthandler.cancel_dump_traceback_later()

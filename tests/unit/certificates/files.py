@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def write(path: Path, layers: Layers) -> Network:
     return network
 
 
-def in_files(task: Task, folder: Path) -> Task:
+def in_files(task: Task, folder: Path, write: Callable[[Path, Layers], Network] = write) -> Task:
     """The same task, with its networks in files."""
     kept = in_float32 if task.arithmetic == "float32" else lambda network: network
     reference, candidate = (
