@@ -55,8 +55,7 @@ def test_a_file_holds_its_layers(tmp_path: Path) -> None:
         used.update([node.op_type for node in model.graph.node] + [f"opset {model.opset_import[0].version}"])
         network = read_network(path)
         for _ in range(3):
-            numbers: list[int] = rng.integers(-20, 21, layers[0][0].shape[1]).tolist()
-            point = [Fraction(n, 7) for n in numbers]
+            point = [Fraction(int(rng.integers(-20, 21)), 7) for _ in range(layers[0][0].shape[1])]
             for true, (low, high) in zip(outputs(layers, point), network.evaluate_exact(tuple(point)), strict=True):
                 assert low <= true <= high, seed
     assert len([name for name in used if name.startswith("opset")]) == 14
@@ -83,7 +82,7 @@ def test_onnxruntime_computes_the_same_where_nothing_cancels(tmp_path: Path) -> 
         session = onnxruntime.InferenceSession(str(path), options)
         (given,) = [i for i in session.get_inputs() if i.name == "x"]
         kind = np.float32 if given.type == "tensor(float)" else np.float64
-        point: list[float] = (rng.integers(-16, 17, layers[0][0].shape[1]) / 8).tolist()
+        point = [int(rng.integers(-16, 17)) / 8 for _ in range(layers[0][0].shape[1])]
         shape = [size if isinstance(size, int) else 1 for size in given.shape]
         answer = session.run(None, {"x": np.array(point, kind).reshape(shape)})[0].reshape(-1)
         true = np.array([float(y) for y in outputs(layers, [Fraction(x) for x in point])])
