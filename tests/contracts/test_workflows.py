@@ -71,6 +71,36 @@ def test_the_workflow_for_users_runs(root: Path, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.glob(uploaded)} == {"equivalence.html", "equivalence.json"}
 
 
+def test_the_gate_runs_on_every_change(root: Path) -> None:
+    """The same script as anywhere else, and nothing that it would not do by itself."""
+    workflow = load(root / ".github" / "workflows" / "ci.yml")
+    assert {"push", "pull_request"} <= set(workflow[True])  # YAML reads the key `on` as a truth value
+    (job,) = workflow["jobs"].values()
+    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run"]
+    assert job["env"]["CI"] != "true"  # real networks are not there
+
+
+def test_what_the_project_asks_of_contributors_can_be_read(root: Path) -> None:
+    """Files that other programs read are well formed, and name commands and files that exist."""
+    hooks = [hook for repo in load(root / ".pre-commit-config.yaml")["repos"] for hook in repo["hooks"]]
+    gate = (root / ".ci" / "run").read_text(encoding="utf-8")
+    for hook in hooks:
+        assert hook["entry"].split(" --fix")[0].removesuffix(" --").removeprefix(".venv/bin/") in gate, hook["id"]
+    assert {update["package-ecosystem"] for update in load(root / ".github" / "dependabot.yml")["updates"]} == {
+        "cargo",
+        "pip",
+        "github-actions",
+    }
+    cited = load(root / "CITATION.cff")
+    crate = tomllib.loads((root / "Cargo.toml").read_text(encoding="utf-8"))["package"]
+    assert cited["version"] == crate["version"]
+    for template in (root / ".github" / "ISSUE_TEMPLATE").glob("*.md"):
+        _, head, body = template.read_text(encoding="utf-8").split("---\n", 2)
+        assert {"name", "about"} <= set(yaml.safe_load(head)), template.name
+        for command in re.findall(r"`eqspec (\w+)", body):
+            assert importlib.import_module(f"eqspec.cli.tools.{command}")
+
+
 def test_a_wheel_is_built_and_tried_for_every_platform(root: Path) -> None:
     workflow = load(root / ".github" / "workflows" / "wheels.yml")
     wheel = workflow["jobs"]["wheel"]
