@@ -3,18 +3,20 @@
 from eqspec.networks.align import align
 from eqspec.networks.float32 import in_float32, overflow
 from eqspec.networks.memory import Model, as_network
-from eqspec.networks.network import AffineLayer, Arithmetic, Network
+from eqspec.networks.network import AffineLayer, Arithmetic, ExactLayer, Network, exact_layers
 from eqspec.networks.read import read_network
 from eqspec.networks.transform import compose_affine, negate_outputs
 
 __all__ = [
     "AffineLayer",
     "Arithmetic",
+    "ExactLayer",
     "Model",
     "Network",
     "align",
     "as_network",
     "compose_affine",
+    "exact_layers",
     "in_float32",
     "negate_outputs",
     "overflow",
