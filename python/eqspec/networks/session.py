@@ -58,11 +58,8 @@ class Session:
             raise CannotRunError(f"{network.source} takes {self._input.type}")
         self.kind = np.dtype(_TYPES[self._input.type])
         self._shape = self._single(self._input.shape)
-
-    @property
-    def samples(self) -> int:
+        self.samples = math.prod(self._shape) // self._size
         """How many points are run at once."""
-        return math.prod(self._shape) // self._size
 
     def _single(self, shape: Sequence[int | str | None]) -> tuple[int, ...]:
         """The shape to feed: unknown sizes are 1, or what is missing to hold the point if there is just one of them."""
@@ -95,7 +92,9 @@ class Session:
         """Everything that is answered where a point (I,) is fed `samples` times, flat."""
         given = point if isinstance(point, np.ndarray) else np.array([float(x) for x in point], np.float64)
         with np.errstate(over="ignore"):
-            fed = np.resize(given.astype(self.kind), self._shape)  # repeats the point along a fixed batch
+            single = given.astype(self.kind)
+        # np.resize repeats the point along a fixed batch
+        fed = single.reshape(self._shape) if self.samples == 1 else np.resize(single, self._shape)
         try:
             answer: Any = self._session.run(self._wanted, {self._input.name: fed})[0]
         except Exception as error:
