@@ -32,6 +32,7 @@ def witnesses(draw: st.DrawFn) -> Witness:
         statement=draw(st.text()),
         onnxruntime_confirms=draw(st.none() | st.booleans()),
         onnxruntime_reason=draw(st.none() | st.text()),
+        onnxruntime_default_confirms=draw(st.none() | st.booleans()),
     )
 
 

@@ -60,3 +60,7 @@ class NetworkError(EqspecError):
         self.path, self.message, self.node, self.operator, self.fix = path, message, node, operator, fix
         place = f" (operator {operator!r}, node {node!r})" if operator or node else ""
         super().__init__(f"{path}: {message}{place}" + (f". Fix: {fix}" if fix else ""))
+
+
+class DisagreementError(NetworkError):
+    """A file is read as another function than onnxruntime computes, by more than rounding; nothing is proved of it."""

@@ -88,6 +88,8 @@ def _witness(witness: Witness) -> str:
     both = _cut(["input", "value", ""], rows) + _cut(["output", "reference", "candidate"], outputs)
     runtime = {None: "", True: "onnxruntime agrees.", False: "onnxruntime does not, in its own precision."}
     said = f"{escape(witness.statement)}. {runtime[witness.onnxruntime_confirms]}"
+    if (differs := table.optimised(witness)) is not None:
+        said += f" {differs[0].upper()}{differs[1:]}."
     return f'<div>{said}</div><div style="display:flex;gap:2em;align-items:flex-start">{both}</div>'
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from eqspec.api.progress import shown
 from eqspec.api.remembering import recall_from
 from eqspec.errors import InputError
-from eqspec.networks import Arithmetic, Model, as_network, in_float32
+from eqspec.networks import Arithmetic, Model, as_network, comparison, in_float32
 from eqspec.tasks.monitor import Monitor, Progress
 from eqspec.tasks.property import Number, Property, exact, validate
 from eqspec.tasks.result import Result
@@ -74,7 +74,7 @@ def verify(
 
     Raises:
         InputError: an argument has the wrong shape or an impossible value, or float32 could overflow.
-        NetworkError: a file cannot be read exactly.
+        NetworkError: a file cannot be read exactly, or onnxruntime answers something else than what was read.
 
     Running out of a budget never raises.
     """
@@ -97,6 +97,9 @@ def verify(
     for index, (a, b) in enumerate(zip(low, high, strict=True)):
         if a > b:
             raise InputError(f"lower[{index}] = {float(a)} is above upper[{index}] = {float(b)}; swap the ends")
+    corners = floats_below(low), floats_above(high)
+    for network in (first, second):
+        comparison(network).within(*corners)
     task = Task(
         id="verify",
         check="verify",
@@ -117,8 +120,8 @@ def verify(
         ),
         lower_exact=low,
         upper_exact=high,
-        lower=floats_below(low),
-        upper=floats_above(high),
+        lower=corners[0],
+        upper=corners[1],
         property=property,
         constraints=_constraints(constraints, size),
     )

@@ -125,6 +125,8 @@ class Grid:
             empty = refute(str(facts.use.region), facts.use.span, box, frame.scaler)
             if empty is not None:
                 raise Fault(empty)
+        for binding in (subjects.reference, subjects.candidate):
+            self.networks.compare_on(binding, box.lower, box.upper, frame.scaler)
         parameters = {name: value.constant for name, value in point.items()}
         if box.row is not None:
             parameters["row"] = Fraction(box.row)

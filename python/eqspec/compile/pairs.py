@@ -13,9 +13,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from eqspec.compile.scalers import Scaler
-from eqspec.errors import Diagnostic, InputError, Label, NetworkError
-from eqspec.networks import Arithmetic, Network, compose_affine, in_float32, read_network
+from eqspec.errors import Diagnostic, DisagreementError, InputError, Label, NetworkError
+from eqspec.networks import Arithmetic, Comparison, Network, comparison, compose_affine, in_float32, read_network
 from eqspec.spec import ast, values
 from eqspec.spec.check import CheckedSpec
 from eqspec.spec.checks import CheckFacts
@@ -25,8 +28,12 @@ from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.program import Binding
 from eqspec.spec.spaces import SpaceFacts
 from eqspec.spec.suggest import enumerate_names
+from eqspec.tasks.words import approximately
 
+Array = NDArray[np.float64]
 Reader: TypeAlias = Callable[[Path], Network]
+_MOST_BOXES = 4
+"""Of a network that are compared with onnxruntime."""
 
 
 class Networks:
@@ -45,6 +52,7 @@ class Networks:
         self._composed: dict[tuple[Path, Binding, Arithmetic], Network] = {}
         self._rounded: dict[Path, Network] = {}
         self._paths: dict[Binding, Path] = {}
+        self._compared: dict[Path, tuple[Comparison, int]] = {}
 
     def as_given(self, binding: Binding) -> Network:
         """The network as its file has it, checked against its space; Fault if it cannot be used."""
@@ -84,6 +92,22 @@ class Networks:
                 message = f"'{binding.name}' cannot be compared in float32: {problem.message}"
                 raise Fault(error("E210", message, declaration.path.span, help=problem.fix)) from None
         return self._rounded[path]
+
+    def compare_on(self, binding: Binding, lower: Array, upper: Array, scaler: Scaler) -> None:
+        """E211 where onnxruntime answers something else on a box of network units; the first boxes are looked at."""
+        network, path = self.as_given(binding), self._paths[binding]
+        compared, boxes = self._compared.get(path) or (comparison(network), 0)
+        if boxes == _MOST_BOXES:
+            return
+        self._compared[path] = compared, boxes + 1
+        if takes_raw(binding):
+            centre, scale = (np.array([approximately(x) for x in xs]) for xs in (scaler.centre, scaler.scale))
+            lower, upper = centre + scale * lower, centre + scale * upper
+        try:
+            compared.within(lower, upper)
+        except DisagreementError as problem:
+            declaration = cast(ast.Network, binding.declaration)
+            raise Fault(_unreadable(problem, problem.path, declaration)) from None
 
     def check_distance(self, facts: CheckFacts, claim: ClaimValue) -> None:
         """E301 for a distance of 0 between networks that are not the same file."""
@@ -153,12 +177,16 @@ def takes_raw(binding: Binding) -> bool:
 
 
 def _unreadable(problem: NetworkError, written: str, declaration: ast.Network) -> Diagnostic:
-    """E207 for an operator that is not supported, E210 for anything else that is wrong with a file."""
+    """E207 for an operator that is not supported, E211 where onnxruntime answers something else, E210 for anything else
+    that is wrong with a file.
+    """
     span = declaration.path.span
     hint = problem.fix or f"run 'eqspec inspect {written}'"
     if problem.operator is not None and "not supported" in problem.message:
         message = f"operator '{problem.operator}' (node '{problem.node}' of '{written}') is not supported"
         return error("E207", message, span, help=hint)
+    if isinstance(problem, DisagreementError):
+        return error("E211", f"'{written}' cannot be relied on: {problem.message}", span, help=hint)
     at = "" if problem.operator is None else f" (operator '{problem.operator}', node '{problem.node}')"
     return error("E210", f"cannot read '{written}': {problem.message}{at}", span, help=hint)
 

@@ -1,20 +1,25 @@
 """Networks: read from files, folded into affine and ReLU layers, aligned in pairs, evaluated in float64 and exactly."""
 
+from eqspec.networks.agreement import Comparison
 from eqspec.networks.align import align
 from eqspec.networks.float32 import in_float32, overflow
 from eqspec.networks.memory import Model, as_network
-from eqspec.networks.network import AffineLayer, Arithmetic, Network
-from eqspec.networks.read import read_network
+from eqspec.networks.network import AffineLayer, Arithmetic, ExactLayer, Network, exact_layers
+from eqspec.networks.read import comparison, read_network
 from eqspec.networks.transform import compose_affine, negate_outputs
 
 __all__ = [
     "AffineLayer",
     "Arithmetic",
+    "Comparison",
+    "ExactLayer",
     "Model",
     "Network",
     "align",
     "as_network",
+    "comparison",
     "compose_affine",
+    "exact_layers",
     "in_float32",
     "negate_outputs",
     "overflow",

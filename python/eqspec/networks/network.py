@@ -34,6 +34,32 @@ class AffineLayer:
     weight_error: Array | None = None
     bias_error: Array | None = None
 
+    @property
+    def exact(self) -> bool:
+        """Whether the stored numbers are the layer: no error stands beside them."""
+        return not any(error is not None and error.any() for error in (self.weight_error, self.bias_error))
+
+
+@dataclass(frozen=True, eq=False)
+class ExactLayer:
+    """x -> weight x + bias and nothing else: what may be written to a file. `exact_layers` makes them."""
+
+    weight: Array
+    bias: Array
+
+
+def exact_layers(layers: Sequence[AffineLayer], source: str, fix: str) -> tuple[ExactLayer, ...]:
+    """The layers for whoever takes no errors. InputError, with this fix, where a layer is only known up to an error."""
+    for number, layer in enumerate(layers):
+        if not layer.exact:
+            errors = [error for error in (layer.weight_error, layer.bias_error) if error is not None]
+            largest = max(float(error.max()) for error in errors)
+            raise InputError(
+                f"layer {number} of {source} was folded from several operators and rounded, by up to {largest:.3g}, so "
+                f"a file of it would be about another network; {fix}"
+            )
+    return tuple(ExactLayer(layer.weight, layer.bias) for layer in layers)
+
 
 @dataclass(frozen=True, eq=False)
 class Peak:

@@ -27,7 +27,7 @@ from eqspec.networks.held import Held
 from eqspec.networks.network import AffineLayer, Arithmetic, Network, Peak, Stripped
 from eqspec.networks.onnx_graph import Graph, name_of
 from eqspec.networks.onnx_tensor import UnreadableError, decode
-from eqspec.networks.roundoff import SHORT_FIX, SHORT_TYPES, Roundoff
+from eqspec.networks.roundoff import SHORT_FIX, SHORT_TYPES, Precision, Roundoff
 
 OPERATORS = arithmetic.OPERATORS | normalization.OPERATORS | rearranging.OPERATORS
 MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
@@ -63,6 +63,23 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     except UnreadableError as error:
         raise NetworkError(path, error.message, fix=error.fix) from error
     return replace(reading, roundoff=Roundoff(unit)).network(content)
+
+
+def read_rounded(path: str, content: bytes, precision: Precision) -> Network:
+    """The same network with radii for what a runtime of this precision may round. Raises NetworkError."""
+    graph = onnx_graph.load(path, content)
+    problem: NetworkError | None = None
+    for sample in _readings(graph.input_shape):
+        reading = _Reading(graph, *sample, Roundoff(precision=precision))
+        try:
+            reading.network(content)
+            return replace(reading, roundoff=Roundoff(reading.roundoff.gamma(), precision)).network(content)
+        except NetworkError as error:
+            problem = problem or error
+        except UnreadableError as error:
+            problem = problem or NetworkError(path, error.message, fix=error.fix)
+    assert problem is not None
+    raise problem
 
 
 def _readings(shape: tuple[int | str, ...]) -> list[tuple[tuple[int, ...], int | None]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from eqspec.errors import NetworkError
-from eqspec.networks import nnet, onnx_reader
+from eqspec.networks import agreement, nnet, onnx_reader
 from eqspec.networks.network import Network
 from eqspec.networks.onnx_tensor import MAX_BYTES
 
@@ -16,13 +16,23 @@ from eqspec.networks.onnx_tensor import MAX_BYTES
 def read_network(path: str | os.PathLike[str]) -> Network:
     """Read a network from an .onnx or .nnet file.
 
+    Where onnxruntime runs the file, it must answer what was read, up to rounding.
+
     Raises NetworkError, and nothing else, whatever the file holds; it names file, node, operator, cause and a fix.
     """
     name = os.fspath(path)
     stored = content(name)
     read = nnet.read if Path(name).suffix.lower() == ".nnet" else onnx_reader.read
     with np.errstate(all="ignore"):  # whatever is not finite is refused where it arises
-        return read(name, stored)
+        network = read(name, stored)
+    agreement.check(network, lambda: stored)
+    return network
+
+
+def comparison(network: Network) -> agreement.Comparison:
+    """The network beside its file in onnxruntime, for points of a caller's own."""
+    stored = network.content
+    return agreement.Comparison(network, lambda: content(network.source) if stored is None else stored)
 
 
 def content(name: str) -> bytes:

@@ -9,7 +9,8 @@ monomial (a unit, a constant that is added) gets a radius of gamma times its siz
 radii by absolute values. K counts the roundings of all operators over one level; over all levels where a value passes
 by a ReLU. A conversion of input and constants to float32 is counted, so that it may happen or not.
 
-Underflow, gradual or flushed to zero, of operands and results: 2^-126 for each operation. Overflow: `peaks` bound the
+Underflow, gradual or flushed to zero, of operands and results: 2^-126 for each operation. Runtimes of other types are
+the same with another `Precision`. Overflow: `peaks` bound the
 absolute monomials that any step sums up, so that a caller with bounds of the inputs can exclude it.
 """
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, nextafter
 
@@ -31,10 +32,25 @@ from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.network import Peak
 from eqspec.networks.onnx_tensor import UnreadableError
 
-UNIT = Fraction(1, 2**24)
-TINY = 2.0**-126
-LARGEST = 2.0**125
-"""Less than a third of what float32 holds: the slack covers every rounding on the way."""
+
+@dataclass(frozen=True)
+class Precision:
+    """A type of floating-point numbers: unit roundoff, smallest normal number, and a quarter of the largest one.
+
+    That quarter leaves a slack which covers every rounding on the way.
+    """
+
+    name: str
+    unit: Fraction
+    tiny: float
+    largest: float
+
+
+BFLOAT16 = Precision("bfloat16", Fraction(1, 2**8), 2.0**-126, 2.0**125)
+FLOAT16 = Precision("float16", Fraction(1, 2**11), 2.0**-14, 2.0**13)
+FLOAT32 = Precision("float32", Fraction(1, 2**24), 2.0**-126, 2.0**125)
+FLOAT64 = Precision("float64", Fraction(1, 2**53), 2.0**-1022, 2.0**1021)
+LARGEST = FLOAT32.largest
 _MOST = 100_000
 SHORT_TYPES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 SHORT_FIX = "convert the model to float32, or leave 'arithmetic float32' out"
@@ -46,20 +62,22 @@ _OPERATIONS |= {"Sub": 3, "Sum": 2}
 class Roundoff:
     """Follows the evaluation of a graph: with `unit` 0 it counts the roundings, else it adds their radii."""
 
-    def __init__(self, unit: float = 0.0) -> None:
-        self.unit = unit
+    def __init__(self, unit: float = 0.0, precision: Precision = FLOAT32) -> None:
+        self.unit, self.precision = unit, precision
         self._counts: Counter[int] = Counter()
         self._constants = 0
         self._passes_by = False
         self._peaks: defaultdict[int, list[tuple[Array, float]]] = defaultdict(list)
 
     def gamma(self) -> float:
-        """The radius relative to a monomial, rounded up. UnreadableError where sums are too long for float32."""
+        """The radius relative to a monomial, rounded up. UnreadableError where sums are too long for the type."""
         counts = self._counts.values()
         roundings = (sum(counts) if self._passes_by else max(counts, default=0)) + self._constants + 2
-        if roundings > _MOST:
-            raise UnreadableError(f"{roundings} roundings in a row are too many for float32", "compare it in 'real'")
-        return nextafter(float(roundings * UNIT / (1 - roundings * UNIT)), inf)
+        unit = self.precision.unit
+        if roundings > _MOST or roundings * unit >= Fraction(1, 2):
+            message = f"{roundings} roundings in a row are too many for {self.precision.name}"
+            raise UnreadableError(message, "compare it in 'real'")
+        return nextafter(float(roundings * unit / (1 - roundings * unit)), inf)
 
     def given(self, value: Affine) -> Affine:
         """The input of the graph, which may be rounded to float32 or, where it is tiny, to zero."""
@@ -70,9 +88,10 @@ class Roundoff:
         if not self.unit:
             return value
         size = np.abs(value.value)
-        if (size > LARGEST).any():
-            raise UnreadableError("a constant is beyond the range of float32", "rescale the weights")
-        return en.enclose(value.value, en.add_up(value.radius, np.where((size > 0) & (size < 2 * TINY), TINY, 0.0)))
+        if (size > self.precision.largest).any():
+            raise UnreadableError(f"a constant is beyond the range of {self.precision.name}", "rescale the weights")
+        tiny = self.precision.tiny
+        return en.enclose(value.value, en.add_up(value.radius, np.where((size > 0) & (size < 2 * tiny), tiny, 0.0)))
 
     def before(self, call: Call) -> Call:
         """The call with those constants widened that start a monomial."""
@@ -80,15 +99,16 @@ class Roundoff:
         if kind not in _OPERATIONS or not self.unit:
             return call
         if kind == "Cast":
-            if call.integer("to", 0) in SHORT_TYPES:
+            if call.integer("to", 0) in SHORT_TYPES and self.precision is FLOAT32:
                 raise UnreadableError("a cast to 16 bits is no float32 arithmetic", SHORT_FIX)
             return call
         if kind == "BatchNormalization" and (call.number(4).value < 0).any():
             raise UnreadableError("a variance is negative", "repair the training or the export that made it")
         if kind == "Div" and isinstance(divisor := call.value(1), Enclosure):
             size = np.abs(divisor.value)
-            if ((size < 1 / LARGEST) | (size > LARGEST)).any():
-                raise UnreadableError("the reciprocal of a divisor leaves the range of float32", "rescale the weights")
+            if ((size < 1 / self.precision.largest) | (size > self.precision.largest)).any():
+                message = f"the reciprocal of a divisor leaves the range of {self.precision.name}"
+                raise UnreadableError(message, "rescale the weights")
         if kind != "BatchNormalization" and any(isinstance(v, Affine) for v in call.inputs):
             return call
         return replace(call, inputs=[en.widen(v, self.unit) if isinstance(v, Enclosure) else v for v in call.inputs])
@@ -113,16 +133,17 @@ class Roundoff:
         self._constants += count
         if not self.unit:
             return value
-        if (en.add_up(np.abs(value.value), value.radius / self.unit) * growth > LARGEST).any():
-            raise UnreadableError("a constant is computed beyond the range of float32", "rescale the weights")
-        return _absorb(value, 4 * count * TINY)
+        if (en.add_up(np.abs(value.value), value.radius / self.unit) * growth > self.precision.largest).any():
+            message = f"a constant is computed beyond the range of {self.precision.name}"
+            raise UnreadableError(message, "rescale the weights")
+        return _absorb(value, 4 * count * self.precision.tiny)
 
     def computed(self, value: Affine, count: int, growth: float = 1.0) -> Affine:
         """The result of one operation with what underflow may add; its roundings are counted."""
         self._counts[value.level.depth] += count
         if not self.unit:
             return value
-        amount = 4 * count * TINY
+        amount = 4 * count * self.precision.tiny
         if isinstance(value.matrix, Pick):
             scale = _absorb(value.matrix.scale, amount)
             matrix: Pick | Dense = Pick(value.matrix.index, scale)

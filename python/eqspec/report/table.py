@@ -131,7 +131,7 @@ def _witness(result: Result, witness: Witness) -> RenderableType:
         outputs.add_row(Text(name), value(reference), value(candidate))
     if len(rows) > _MOST_NUMBERS:
         outputs.add_row(Text(f"... {len(rows) - _MOST_NUMBERS} more"), "", "")
-    return Group(where, Padding(Group(inputs, outputs, _runtime(witness)), (0, 0, 1, 2)))
+    return Group(where, Padding(Group(inputs, outputs, runtime_said(witness)), (0, 0, 1, 2)))
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -139,12 +139,25 @@ def _listed(parts: Sequence[str]) -> str:
     return ", ".join(parts[:_MOST_NUMBERS]) + more
 
 
-def _runtime(witness: Witness) -> Text:
+def runtime_said(witness: Witness) -> Text:
+    """Whether onnxruntime agrees, and whether it still does where it optimises the files first."""
     if witness.onnxruntime_confirms is None:
         return Text(f"onnxruntime was not asked: {witness.onnxruntime_reason}", "yellow")
     if witness.onnxruntime_confirms:
-        return Text("onnxruntime agrees on the original files")
-    return Text("onnxruntime does not: in the files' own precision the claim holds here", "yellow")
+        said = Text("onnxruntime agrees on the original files")
+    else:
+        said = Text("onnxruntime does not: in the files' own precision the claim holds here", "yellow")
+    differs = optimised(witness)
+    return said if differs is None else said.append(f"; {differs}", "yellow")
+
+
+def optimised(witness: Witness) -> str | None:
+    """What onnxruntime answers with its default settings, where that is something else than it does without them."""
+    by_default = witness.onnxruntime_default_confirms
+    if by_default is None or by_default is witness.onnxruntime_confirms:
+        return None
+    agrees = "the claim breaks" if by_default else "the claim holds"
+    return f"with its default optimisations, which rewrite the models, {agrees} here"
 
 
 def summary(results: Sequence[Result], seconds: float, *, interrupted: bool = False, left_out: int = 0) -> Text:

@@ -68,6 +68,7 @@ class Replay:
             statement=violation_in_words(task, found, confidence),
             onnxruntime_confirms=confirms,
             onnxruntime_reason=reason,
+            onnxruntime_default_confirms=self._runtime.confirms_by_default(task, point) if self._runtime else None,
         )
 
 

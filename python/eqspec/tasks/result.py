@@ -61,7 +61,9 @@ class Witness:
     `normalised` (I,) is the point in network units and `raw` the same in raw units, both exact. The outputs are
     those of exact arithmetic, rounded; `confidence` is the softmax of the reference at its class, for claims about
     decisions. `onnxruntime_confirms` says whether the original files break the claim too when onnxruntime runs them
-    in their own precision; None, with a reason, if they could not be run.
+    in their own precision, node by node; None, with a reason, if they could not be run.
+    `onnxruntime_default_confirms` says the same of onnxruntime's default settings, by which it rewrites a model before
+    it runs it; None if that was not asked or could not be run.
     """
 
     normalised: tuple[Fraction, ...]
@@ -75,6 +77,7 @@ class Witness:
     statement: str
     onnxruntime_confirms: bool | None = None
     onnxruntime_reason: str | None = None
+    onnxruntime_default_confirms: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The `witness` object of the schema."""
@@ -90,6 +93,7 @@ class Witness:
             "statement": self.statement,
             "onnxruntime_confirms": self.onnxruntime_confirms,
             "onnxruntime_reason": self.onnxruntime_reason,
+            "onnxruntime_default_confirms": self.onnxruntime_default_confirms,
         }
 
     @classmethod
@@ -107,6 +111,7 @@ class Witness:
             statement=data["statement"],
             onnxruntime_confirms=data["onnxruntime_confirms"],
             onnxruntime_reason=data["onnxruntime_reason"],
+            onnxruntime_default_confirms=data.get("onnxruntime_default_confirms"),
         )
 
 

@@ -1,147 +1,66 @@
 """Does a claim break in onnxruntime too, on the original files in their own precision? Reported, never part of a proof.
 
-Shapes: x (I,) is rounded to the type of the file's input and laid out in the file's own input shape; where that
-fixes a batch size the point is repeated, and the first answer counts. A trailing softmax is passed over: its input
-is read.
+A file is run as it stands, node by node. What onnxruntime answers with its default settings, by which it rewrites a
+model before it runs it, is asked separately: a deployed file is often run so, and the two may differ.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-import onnx
-import onnxruntime
 from numpy.typing import NDArray
 
 from eqspec.networks.network import Network
+from eqspec.networks.session import CannotRunError, Session
 from eqspec.tasks.task import Task
 from eqspec.tasks.violation import violation
 
-_MOST_NUMBERS = 100_000_000
-"""Of a repeated input; a file with a larger fixed batch is not run."""
-_TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16}
-
-
-class CannotRunError(Exception):
-    """A file cannot be run at a single point; the message says why."""
+__all__ = ["CannotRunError", "RuntimeReplay"]
 
 
 class RuntimeReplay:
     """Runs files in onnxruntime, each loaded once."""
 
     def __init__(self) -> None:
-        self._files: dict[tuple[str, str], _File | CannotRunError] = {}
+        self._files: dict[tuple[str, str, bool], Session | CannotRunError] = {}
 
     def confirms(self, task: Task, point: Sequence[Fraction]) -> tuple[bool | None, str | None]:
         """Whether the claim breaks at the outputs of the original files; None and a reason if they cannot be run."""
-        raw = [c + s * x for c, s, x in zip(task.space.centre, task.space.scale, point, strict=True)]
         try:
-            reference = self._file(task.reference).run(raw if task.reference_takes_raw else point)
-            candidate = self._file(task.candidate).run(raw if task.candidate_takes_raw else point)
+            return self._breaks(task, point, rewritten=False), None
         except CannotRunError as error:
             return None, str(error)
+
+    def confirms_by_default(self, task: Task, point: Sequence[Fraction]) -> bool | None:
+        """The same as onnxruntime rewrites the files by default; None if it cannot run them so."""
+        try:
+            return self._breaks(task, point, rewritten=True)
+        except CannotRunError:
+            return None
+
+    def outputs(self, network: Network, point: Sequence[Fraction], *, rewritten: bool = False) -> NDArray[np.float64]:
+        """What the file answers (O,) at a point in the units it takes; CannotRunError if it cannot be run."""
+        return self._file(network, rewritten=rewritten).run(point)
+
+    def _breaks(self, task: Task, point: Sequence[Fraction], *, rewritten: bool) -> bool:
+        raw = [c + s * x for c, s, x in zip(task.space.centre, task.space.scale, point, strict=True)]
+        reference = self.outputs(task.reference, raw if task.reference_takes_raw else point, rewritten=rewritten)
+        candidate = self.outputs(task.candidate, raw if task.candidate_takes_raw else point, rewritten=rewritten)
         exact_reference = [(Fraction(y), Fraction(y)) for y in reference.tolist()]
         exact_candidate = [(Fraction(y), Fraction(y)) for y in candidate.tolist()]
         lowest_wins = task.space.decide == "min"
-        return violation(task.property, exact_reference, exact_candidate, lowest_wins=lowest_wins) is not None, None
+        return violation(task.property, exact_reference, exact_candidate, lowest_wins=lowest_wins) is not None
 
-    def outputs(self, network: Network, point: Sequence[Fraction]) -> NDArray[np.float64]:
-        """What the file answers (O,) at a point in the units it takes; CannotRunError if it cannot be run."""
-        return self._file(network).run(point)
-
-    def _file(self, network: Network) -> _File:
-        key = (network.source, network.sha256)
+    def _file(self, network: Network, *, rewritten: bool) -> Session:
+        key = (network.source, network.sha256, rewritten)
         if key not in self._files:
             try:
-                self._files[key] = _File(network)
+                self._files[key] = Session(network, rewritten=rewritten)
             except CannotRunError as error:
                 self._files[key] = error
         found = self._files[key]
         if isinstance(found, CannotRunError):
             raise found
         return found
-
-
-class _File:
-    """An original file in an inference session."""
-
-    def __init__(self, network: Network) -> None:
-        self._name, self._size, self._outputs = network.source, network.input_size, network.output_size
-        given = _given(network)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4
-        self._wanted: list[str] | None
-        try:
-            model, self._wanted = _without_softmax(given) if network.stripped else (given, None)
-            self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-            filled = {i.name for i in self._session.get_overridable_initializers()}
-            (self._input,) = [i for i in self._session.get_inputs() if i.name not in filled]
-        except Exception as error:
-            raise CannotRunError(f"onnxruntime does not load {network.source}: {_first_line(error)}") from error
-        if self._input.type not in _TYPES:
-            raise CannotRunError(f"{network.source} takes {self._input.type}")
-        self._shape = self._single(self._input.shape)
-
-    def _single(self, shape: Sequence[int | str | None]) -> tuple[int, ...]:
-        """The shape to feed: unknown sizes are 1, or what is missing to hold the point if there is just one of them."""
-        known = [size if isinstance(size, int) and size > 0 else None for size in shape]
-        product = math.prod(size for size in known if size is not None)
-        if known.count(None) == 1 and product and self._size % product == 0:
-            fed = tuple(self._size // product if size is None else size for size in known)
-        else:
-            fed = tuple(size or 1 for size in known)
-        numbers = math.prod(fed)
-        if numbers % self._size or (numbers > self._size and math.prod(fed[1:]) != self._size):
-            raise CannotRunError(
-                f"{self._name} takes shape {list(shape)}, which does not hold one point of {self._size}"
-            )
-        if numbers > _MOST_NUMBERS:
-            raise CannotRunError(f"{self._name} takes {fed[0]} points at once")
-        return fed
-
-    def run(self, point: Sequence[Fraction]) -> NDArray[np.float64]:
-        """The outputs (O,) at a point (I,) in the units the file takes, as float64."""
-        kind = _TYPES[self._input.type]
-        one = np.array([float(x) for x in point], np.float64).astype(kind)
-        fed = np.resize(one, self._shape)  # repeats the point along a fixed batch
-        try:
-            answer: Any = self._session.run(self._wanted, {self._input.name: fed})[0]
-        except Exception as error:
-            raise CannotRunError(f"onnxruntime does not run {self._name}: {_first_line(error)}") from error
-        outputs = np.asarray(answer, np.float64).reshape(-1)
-        if outputs.size < self._outputs or outputs.size % self._outputs:
-            raise CannotRunError(f"{self._name} answers {outputs.size} numbers instead of {self._outputs}")
-        outputs = outputs[: self._outputs]
-        if not np.isfinite(outputs).all():
-            raise CannotRunError(f"{self._name} answers {outputs.tolist()}, not all of them finite")
-        return outputs
-
-
-def _given(network: Network) -> str | bytes:
-    """The path of its file, or the model itself if it came from memory."""
-    if network.content is not None:
-        return network.content
-    path = Path(network.source)
-    if path.suffix.lower() != ".onnx":
-        raise CannotRunError(f"{network.source} is not an ONNX file")
-    if not path.is_file():
-        raise CannotRunError(f"there is no file {network.source}")
-    return str(path)
-
-
-def _without_softmax(given: str | bytes) -> tuple[bytes, list[str]]:
-    """The model with the input of its last softmax as an output, and the name of that output."""
-    model = onnx.load_from_string(given) if isinstance(given, bytes) else onnx.load(given)
-    softmax = [node for node in model.graph.node if node.op_type in ("Softmax", "LogSoftmax")][-1]
-    model.graph.output.append(onnx.ValueInfoProto(name=softmax.input[0]))
-    return model.SerializeToString(), [softmax.input[0]]
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

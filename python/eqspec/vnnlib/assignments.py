@@ -16,26 +16,39 @@ from eqspec.networks import Network
 from eqspec.tasks.words import approximately
 from eqspec.vnnlib import decimals
 from eqspec.vnnlib.binding import Subject
-from eqspec.vnnlib.query import Element, holds
+from eqspec.vnnlib.query import Element, Interval, holds
 
 Point = Sequence[Fraction]
 
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """An input for each network of a query, and the outputs there: exact scores, or the middle of their enclosure."""
+    """An input for each network of a query, and what encloses the outputs there; the ends are the same where they are
+    exact, which they are unless operators of a network were folded with rounding.
+    """
 
     subject: Subject
     inputs: tuple[tuple[Fraction, ...], ...]
-    outputs: tuple[tuple[Fraction, ...], ...]
+    enclosures: tuple[tuple[Interval, ...], ...]
 
-    def value(self, element: Element) -> Fraction:
-        """The number that an element has."""
-        return (self.outputs if element.output else self.inputs)[element.network][element.entry]
+    @property
+    def outputs(self) -> tuple[tuple[Fraction, ...], ...]:
+        """The scores, or the middles of what encloses them."""
+        return tuple(tuple((low + high) / 2 for low, high in several) for several in self.enclosures)
+
+    def value(self, element: Element) -> Interval:
+        """The numbers that an element may have."""
+        if element.output:
+            return self.enclosures[element.network][element.entry]
+        number = self.inputs[element.network][element.entry]
+        return number, number
 
     @property
     def satisfies(self) -> bool:
-        """Whether all asserts of the query hold for these numbers. A Softmax is passed over: only order counts then."""
+        """Whether all asserts of the query hold, whatever the outputs are within their enclosures.
+
+        A Softmax is passed over: only order counts then.
+        """
         return all(holds(assertion.formula, self.value) for assertion in self.subject.query.assertions)
 
     def written(self) -> str:
@@ -61,7 +74,7 @@ def at(subject: Subject, inputs: Sequence[Point]) -> Assignment:
     outputs = []
     for bound, point in zip(subject.networks, inputs, strict=True):
         assert bound.network is not None
-        outputs.append(tuple((low + high) / 2 for low, high in bound.network.evaluate_exact(point)))
+        outputs.append(tuple(bound.network.evaluate_exact(point)))
     return Assignment(subject, tuple(tuple(point) for point in inputs), tuple(outputs))
 
 

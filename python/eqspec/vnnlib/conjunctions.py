@@ -10,31 +10,30 @@ Every other class of R has a twin, so it never leads by 1. So `C keeps top1 of R
 h_2, ..., h_m >= 0 and h_1 > -slack. With a slack above 0 that is wherever the case holds, and a little more: a proof
 shows that it holds nowhere. To find an input for the case, h_2, ..., h_m are made smaller by a slack instead.
 
-Sound because constants are rounded to the side where the claim breaks, folding the last layers carries its error (the
-file is read back like any other), and a counterexample counts only if the asserts themselves hold there, exactly.
+Sound because constants are rounded to the side where the claim breaks, because the layers keep the errors that they
+have and folding the last two adds its own (`composing`), and because a counterexample counts only if the asserts
+themselves hold there, exactly.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import gcd, lcm
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import InputError
-from eqspec.networks import AffineLayer, Network, read_network
+from eqspec.networks import AffineLayer, Network
 from eqspec.tasks.property import Linear, Margin
 from eqspec.tasks.rounding import float_below
 from eqspec.tasks.task import Task
 from eqspec.tasks.words import approximately
 from eqspec.vnnlib.cases import Case
-from eqspec.vnnlib.onnx_file import write_layers
-from eqspec.vnnlib.product import side_by_side
+from eqspec.vnnlib.composing import behind, side_by_side
 from eqspec.vnnlib.query import Comparison
 
 Array = NDArray[np.float64]
@@ -55,18 +54,18 @@ def conjunction(area: Task, case: Case, *, outer: bool) -> Task:
         return replace(area, property=Linear(zeros, zeros, -1))
     pair = {e.network for c in case for e in c.elements} == {0, 1}
     alone = area.reference if {e.network for c in case for e in c.elements} == {0} else area.candidate
-    layers = side_by_side(area) if pair else list(alone.layers)
+    layers = side_by_side(area.reference, area.candidate) if pair else list(alone.layers)
     first, *others = sorted(case, key=lambda c: c.relation != "<")  # a strict one need not be met with equality
     width = layers[-1].weight.shape[0]
     guards = [_affine(c, width, pair=pair, slack=Fraction(0) if outer else -SLACK) for c in others]
     row, bound = _affine(first, width, pair=pair, slack=SLACK if outer else Fraction(0))
     lead = [(np.zeros(width), 0.0), *(side for h, b in guards for side in [(-h, float_below(-1 - b))] * 2)]
-    behind = [(-row, float_below(-bound)), (np.zeros(width), 0.0)]
-    behind += [(-row, float_below(-bound - 1))] * (len(lead) - 2)
+    lag = [(-row, float_below(-bound)), (np.zeros(width), 0.0)]
+    lag += [(-row, float_below(-bound - 1))] * (len(lead) - 2)
     return replace(
         area,
-        reference=_read(layers, lead, "guard"),
-        candidate=_read(layers, behind, "broken"),
+        reference=_network(layers, lead, "guard", alone.source),
+        candidate=_network(layers, lag, "broken", alone.source),
         property=Margin(1),
         reference_takes_raw=False,
         candidate_takes_raw=False,
@@ -89,11 +88,12 @@ def _affine(comparison: Comparison, width: int, *, pair: bool, slack: Fraction) 
     return row, comparison.bound * factor + slack
 
 
-def _read(layers: Sequence[AffineLayer], rows: Sequence[tuple[Array, float]], name: str) -> Network:
+def _network(layers: Sequence[AffineLayer], rows: Sequence[tuple[Array, float]], role: str, source: str) -> Network:
     """The layers with these affine functions of their outputs in place of the outputs, folded."""
     matrix = np.array([row for row, _ in rows])
-    shift = np.array([constant for _, constant in rows])
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / f"{name}.onnx"
-        write_layers(layers, path, name, matrix, shift)
-        return read_network(str(path))
+    made = tuple(behind(layers, matrix, np.array([constant for _, constant in rows])))
+    digest = hashlib.sha256(role.encode())
+    for layer in made:
+        for array in (layer.weight, layer.bias, layer.weight_error, layer.bias_error):
+            digest.update(b"exact" if array is None else repr(array.shape).encode() + array.tobytes())
+    return Network(made, f"{role} over {source}", digest.hexdigest())

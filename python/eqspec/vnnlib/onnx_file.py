@@ -1,6 +1,7 @@
-"""Folded layers as an ONNX file: Gemm and Relu in one chain, which every tool reads.
+"""Exact layers as an ONNX file: Gemm and Relu in one chain, which every tool reads.
 
-The numbers are stored as float32 where all of them are float32, else as float64, so nothing is rounded.
+The numbers are stored as float32 where all of them are float32, else as float64, so nothing is rounded. Layers
+that are known up to an error cannot be given: the type has no place for one.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from eqspec.networks import AffineLayer
+from eqspec.networks import ExactLayer
 
 Array = NDArray[np.float64]
 OPSET, IR_VERSION = 13, 8
 
 
 def write_layers(
-    layers: Sequence[AffineLayer], path: Path, comment: str, rows: Array | None = None, shift: Array | None = None
+    layers: Sequence[ExactLayer], path: Path, comment: str, rows: Array | None = None, shift: Array | None = None
 ) -> int:
     """Write layers over an input X of shape [1, I] with an output Y of shape [1, O].
 

@@ -2,7 +2,7 @@
 
 Shapes: I inputs, O outputs each. Both networks are brought to the same depth; their layers then stand side by side in
 one chain, and the last layer is a matrix R over [f; g]: what the claim compares. So every weight of the pair occurs
-unchanged, apart from what was rounded when operators were folded, which is reported.
+unchanged; a pair whose operators were folded with rounding is refused, because a file has no place for the errors.
 
     stays within    R has the rows y_f - y_g (linf), or their sums for each pattern of signs (l1)
     keeps top1      R is [f; g] itself; with a guard it has the rows y_f[k] - y_f[l] and y_g[k] - y_g[l], k < l
@@ -20,23 +20,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import InputError
-from eqspec.networks import AffineLayer, align
+from eqspec.networks import ExactLayer, exact_layers
 from eqspec.spec.findings import Fault
 from eqspec.tasks.property import Epsilon, Linear, Top1, exact
 from eqspec.tasks.task import Task
 from eqspec.vnnlib.cases import Case, cases
+from eqspec.vnnlib.composing import side_by_side
 from eqspec.vnnlib.query import All, Element, Formula, Monomial, Some, compare
 from eqspec.vnnlib.unsafe import NOWHERE, unsafe
 
 Array = NDArray[np.float64]
 MOST_ROWS = 100_000
+_FIX = "export it to vnnlib2, which names the files themselves"
 
 
 @dataclass(frozen=True, eq=False)
 class Product:
     """The layers of the one network, R behind them (None: nothing), and the unsafe set over its outputs."""
 
-    layers: tuple[AffineLayer, ...]
+    layers: tuple[ExactLayer, ...]
     rows: Array | None
     formula: Formula
     notes: tuple[str, ...]
@@ -67,20 +69,15 @@ def product(task: Task) -> Product:
     if len(rows) > MOST_ROWS:
         raise InputError(f"{task.id}: the product network would have {len(rows)} outputs; export it to vnnlib2")
     only = alone(task)
-    layers = list(task.candidate.layers) if only else side_by_side(task)
+    networks = [task.candidate] if only else [task.reference, task.candidate]
+    found = [exact_layers(n.layers, n.source, _FIX) for n in networks]
+    layers = found[0] if only else exact_layers(side_by_side(*networks), task.id, _FIX)
     matrix = np.zeros((len(rows), outputs if only else 2 * outputs))
     for row, coefficients in enumerate(rows):
         for element, coefficient in coefficients.items():
             column = element.entry if only else element.network * outputs + element.entry
             matrix[row, column] = _exactly(coefficient, task)
-    notes = list(where.notes)
-    if any(
-        layer.weight_error is not None or layer.bias_error is not None
-        for network in (task.reference, task.candidate)
-        for layer in network.layers
-    ):
-        notes.append("operators of the networks were folded with rounding, so the product differs by that much")
-    return Product(tuple(layers), None if isinstance(task.property, Top1) else matrix, formula, tuple(notes))
+    return Product(layers, None if isinstance(task.property, Top1) else matrix, formula, where.notes)
 
 
 def _alternatives(task: Task, formula: Formula) -> list[Case]:
@@ -128,23 +125,6 @@ def _by_rows(alternatives: Sequence[Case]) -> tuple[list[dict[Element, Fraction]
 
 def _all(parts: Sequence[Formula]) -> Formula:
     return parts[0] if len(parts) == 1 else All(tuple(parts))
-
-
-def side_by_side(task: Task) -> list[AffineLayer]:
-    """Both networks as one: the first layers on top of each other, the others block by block."""
-    first, second = align(task.reference, task.candidate)
-    layers = []
-    for number, (a, b) in enumerate(zip(first.layers, second.layers, strict=True)):
-        weight = np.concatenate([a.weight, b.weight]) if number == 0 else _blocks(a.weight, b.weight)
-        layers.append(AffineLayer(weight, np.concatenate([a.bias, b.bias])))
-    return layers
-
-
-def _blocks(a: Array, b: Array) -> Array:
-    joined = np.zeros((a.shape[0] + b.shape[0], a.shape[1] + b.shape[1]))
-    joined[: a.shape[0], : a.shape[1]] = a
-    joined[a.shape[0] :, a.shape[1] :] = b
-    return joined
 
 
 def _exactly(coefficient: Fraction, task: Task) -> float:

@@ -144,23 +144,35 @@ class Query:
         return tensor.named(element.entry, scalars=self.version == "1.0")
 
 
-Values: TypeAlias = Callable[[Element], Fraction]
+Interval: TypeAlias = tuple[Fraction, Fraction]
+Values: TypeAlias = Callable[[Element], Interval]
+"""What an element may be: anything from the first number to the second, which are the same where it is known."""
 
 
 def holds(formula: Formula, at: Values) -> bool:
-    """Whether a formula holds for exact values of the elements."""
+    """Whether a formula holds whatever the elements are within their intervals; if all are known, whether it holds.
+
+    Sound for an `or`, whose parts might hold in turns: some part must hold throughout.
+    """
     match formula:
         case Comparison(terms, relation, bound):
-            left = Fraction(0)
-            for monomial, coefficient in terms:
-                for element in monomial:
-                    coefficient = coefficient * at(element)
-                left += coefficient
-            return left == bound if relation == "==" else left < bound if relation == "<" else left <= bound
+            low, high = _sum(terms, at)
+            return low == high == bound if relation == "==" else high < bound if relation == "<" else high <= bound
         case All(parts):
             return all(holds(part, at) for part in parts)
         case Some(parts):
             return any(holds(part, at) for part in parts)
+
+
+def _sum(terms: Sequence[tuple[Monomial, Fraction]], at: Values) -> Interval:
+    low = high = Fraction(0)
+    for monomial, coefficient in terms:
+        ends = coefficient, coefficient
+        for element in monomial:
+            products = [a * b for a in ends for b in at(element)]
+            ends = min(products), max(products)
+        low, high = low + ends[0], high + ends[1]
+    return low, high
 
 
 def compare(terms: Mapping[Monomial, Fraction], relation: Relation, bound: Fraction, span: Span) -> Formula:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -13,10 +14,13 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from eqspec.networks import Network, compose_affine, read_network
+from eqspec.report.table import runtime_said
 from eqspec.tasks.property import Confidence, Epsilon, Top1
 from eqspec.tasks.replay import Replay
+from eqspec.tasks.result import Witness
 from eqspec.tasks.runtime import CannotRunError, RuntimeReplay
 from small_tasks import network, space, task
+from unit.networks.models import model, node, save
 
 WEIGHT = [[1.0, -2.0], [0.5, 0.25]]
 
@@ -83,6 +87,35 @@ def test_a_violation_too_small_for_the_file_is_not_confirmed(tmp_path: Path) -> 
     witness = Replay(made, RuntimeReplay()).replay((Fraction(1),))
     assert witness is not None
     assert witness.onnxruntime_confirms is False
+
+
+def test_what_the_default_settings_rewrite_is_said_beside(tmp_path: Path) -> None:
+    """x a w with w = 3 and a next to 1/3: rounded after each product it is x, with a put into w it is not."""
+    third = np.float32(1) / np.float32(3)
+    nodes = [node("Mul", ["x", "a"], "h"), node("MatMul", ["h", "w"], "y")]
+    constants = {"a": np.full(1, third, np.float32), "w": 3 * np.eye(1, dtype=np.float32)}
+    scaled = read_network(save(tmp_path, model(nodes, constants, [1, 1]), "scaled.onnx"))
+    plain = write(tmp_path / "plain.onnx", (1, 1), [[1.0]])
+    x = Fraction(float(np.float32(1.1)))
+    run = RuntimeReplay()
+    answers = [run.outputs(scaled, [x], rewritten=rewritten).tolist() for rewritten in (False, True)]
+    assert answers[0] == [float(x)] != answers[1]
+    witness = Replay(task(plain, scaled, Epsilon("1e-8"), [1], [2]), run).replay((x,))
+    assert witness is not None
+    assert (witness.onnxruntime_confirms, witness.onnxruntime_default_confirms) == (False, True)
+    assert "default optimisations, which rewrite the models, the claim breaks here" in runtime_said(witness).plain
+    assert Witness.from_json(json.loads(json.dumps(witness.to_json()))) == witness
+    older = {key: value for key, value in witness.to_json().items() if key != "onnxruntime_default_confirms"}
+    assert Witness.from_json(older).onnxruntime_default_confirms is None
+
+
+def test_both_ways_alike_are_one_sentence(tmp_path: Path) -> None:
+    net = write(tmp_path / "a.onnx", (1, 2))
+    other = write(tmp_path / "b.onnx", (1, 2), [[1.0, -2.0], [0.5, 8.0]])
+    witness = Replay(task(net, other, Epsilon(1)), RuntimeReplay()).replay((Fraction(0), Fraction(1)))
+    assert witness is not None
+    assert (witness.onnxruntime_confirms, witness.onnxruntime_default_confirms) == (True, True)
+    assert runtime_said(witness).plain == "onnxruntime agrees on the original files"
 
 
 def test_each_file_gets_the_units_it_takes(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from eqspec.compile import loads
-from eqspec.errors import Diagnostic, NetworkError, SpecError
+from eqspec.errors import Diagnostic, DisagreementError, NetworkError, SpecError
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.spec.codes import CODES
 from eqspec.spec.explanations import explanation
@@ -23,6 +23,8 @@ def read(path: Path) -> Network:
         raise NetworkError(str(path), "operator is not supported", node="act", operator="Sigmoid")
     if path.name == "broken.onnx":
         raise NetworkError(str(path), "not an ONNX model")
+    if path.name == "misread.onnx":
+        raise DisagreementError(str(path), "it is read as another function than onnxruntime computes")
     outputs = 2 if path.name == "three_two.onnx" else 3
     stripped = "softmax" if path.name == "softmax.onnx" else None
     layer = AffineLayer(np.ones((outputs, 3)), np.zeros(outputs))
@@ -32,7 +34,7 @@ def read(path: Path) -> Network:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
-    for name in ("full", "pruned", "folded", "three_two", "softmax", "sigmoid", "broken"):
+    for name in ("full", "pruned", "folded", "three_two", "softmax", "sigmoid", "broken", "misread"):
         (folder / f"{name}.onnx").write_text("")
     (folder / "common.eqspec").write_text("eqspec 1\n")
     (folder / "checked.eqspec").write_text("eqspec 1\ncheck inner { }\n")

@@ -25,10 +25,11 @@ from eqspec.tasks.replay import contains, raw_point
 from eqspec.tasks.task import Task
 from eqspec.tasks.violation import violation
 from eqspec.vnnlib import decimals
-from eqspec.vnnlib.exporting import deviation, export
+from eqspec.vnnlib.exporting import Target, deviation, export
 from eqspec.vnnlib.importing import import_query
 from eqspec.vnnlib.product import product
 from eqspec.vnnlib.reading import read_file, read_text
+from unit.networks.models import model, node
 from unit.vnnlib.pairs import pair, points, scores
 from vnnlib_text import declared, entries, satisfied
 
@@ -231,12 +232,12 @@ def test_likeness_is_of_files(tmp_path: Path) -> None:
         if kind == "same":
             (tmp_path / "g.onnx").write_bytes((tmp_path / "f.onnx").read_bytes())
         if kind == "wider":
-            model = onnx.load(tmp_path / "f.onnx")
+            wider = onnx.load(tmp_path / "f.onnx")
             added: dict[str, Any] = {"W": ((0, 1), (0, 0)), "b": (0, 1), "V": ((0, 0), (0, 1)), "c": (0, 0)}
-            for tensor in model.graph.initializer:
+            for tensor in wider.graph.initializer:
                 grown = np.pad(onnx.numpy_helper.to_array(tensor), added[tensor.name])
                 tensor.CopyFrom(onnx.numpy_helper.from_array(grown, tensor.name))
-            onnx.save(model, tmp_path / "g.onnx")
+            onnx.save(wider, tmp_path / "g.onnx")
         (made,) = export([the_task(spec(CLAIMS["linf"]), tmp_path)], "vnnlib2", tmp_path / f"out_{kind}")
         assert expected in made.property.read_text(encoding="utf-8")
 
@@ -288,11 +289,11 @@ def test_a_written_network_that_differs_is_noticed(tmp_path: Path) -> None:
     rows = product(task).rows
     assert rows is not None
     assert deviation(made.networks[0], networks, rows, task) < 1e-5
-    model = onnx.load(made.networks[0])
-    bias = next(t for t in model.graph.initializer if t.name == "b_1")
+    written = onnx.load(made.networks[0])
+    bias = next(t for t in written.graph.initializer if t.name == "b_1")
     moved = onnx.numpy_helper.to_array(bias) + np.array([0.125, 0, 0, 0, 0, 0], np.float32)
     bias.CopyFrom(onnx.numpy_helper.from_array(moved, "b_1"))
-    onnx.save(model, made.networks[0])
+    onnx.save(written, made.networks[0])
     with pytest.raises(RuntimeError, match="something else"):
         deviation(made.networks[0], networks, rows, task)
 
@@ -329,3 +330,31 @@ def test_regions_are_rounded_outward(tmp_path: Path) -> None:
         assert exact - Fraction(1, 10**20) <= wide <= exact
     for wide, exact in zip(again.upper_exact, task.upper_exact, strict=True):
         assert exact <= wide <= exact + Fraction(1, 10**20)
+
+
+def folded(path: Path, tail: str | None = None) -> None:
+    """Two products in a row, 2^60 + 1 - 2^60 times x0 of them: what float64 cannot fold exactly."""
+    first = np.array([[1.0, 0], [1, 0], [1, 1]])
+    second = np.array([[2.0**60, 1, -(2.0**60)], [0, 1, 1], [1, 0, 0]])
+    nodes = [node("MatMul", ["x", "w"], "h"), node("MatMul", ["h", "v"], "y" if tail is None else "z")]
+    if tail is not None:
+        nodes.append(node(tail, ["z"], "y", axis=1))
+    constants = {"w": first.T.copy(), "v": second.T.copy()}
+    onnx.save(model(nodes, constants, [1, 2], kind=onnx.TensorProto.DOUBLE), path)
+
+
+@pytest.mark.parametrize("target", ["vnnlib2", "product-onnx"])
+def test_layers_that_folding_rounded_are_not_written(target: Target, tmp_path: Path) -> None:
+    """The file would be another network than the one that is asked about."""
+    tail = "Softmax" if target == "vnnlib2" else None
+    for name in "fg":
+        folded(tmp_path / f"{name}.onnx", tail)
+    with pytest.raises(InputError, match=r"layer 0 of .* was folded from several operators and rounded"):
+        export([the_task(spec(CLAIMS["linf"]), tmp_path)], target, tmp_path / "out")
+
+
+def test_a_folded_file_is_named_as_it_is(tmp_path: Path) -> None:
+    for name in "fg":
+        folded(tmp_path / f"{name}.onnx")
+    (made,) = export([the_task(spec(CLAIMS["linf"]), tmp_path)], "vnnlib2", tmp_path / "out")
+    assert [path.name for path in made.networks] == ["f.onnx", "g.onnx"]

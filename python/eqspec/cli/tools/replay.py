@@ -13,6 +13,7 @@ from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import Commands, command
 from eqspec.errors import InputError
 from eqspec.report.numbers import plural
+from eqspec.report.table import runtime_said
 from eqspec.tasks.recheck import Replayed, replay_all
 from eqspec.vnnlib.replaying import replay_assignment
 
@@ -95,13 +96,7 @@ def _show(one: Replayed, out: Console) -> None:
     out.print(Text.assemble((one.id, "bold"), "  ", verdict), soft_wrap=True)
     if one.witness is None:
         return
-    match one.witness.onnxruntime_confirms:
-        case True:
-            note = Text("  onnxruntime agrees on the original files")
-        case False:
-            note = Text("  onnxruntime does not: in the files' own precision the claim holds here", "yellow")
-        case _:
-            note = Text(f"  onnxruntime was not asked: {one.witness.onnxruntime_reason}", "yellow")
+    note = Text.assemble("  ", runtime_said(one.witness))
     if one.witness.onnxruntime_confirms is not one.recorded.onnxruntime_confirms:
         note.append(" (this is not what the file says)", "yellow")
     out.print(note, soft_wrap=True)

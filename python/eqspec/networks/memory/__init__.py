@@ -19,7 +19,7 @@ import numpy as np
 import onnx
 
 from eqspec.errors import InputError, NetworkError
-from eqspec.networks import onnx_reader
+from eqspec.networks import agreement, onnx_reader
 from eqspec.networks.memory import keras_model, sklearn_model, torch_module
 from eqspec.networks.memory.converted import Converted
 from eqspec.networks.network import Array, Network
@@ -80,7 +80,9 @@ def _read(name: str, model: onnx.ModelProto) -> Network:
         network = onnx_reader.read(name, content)
     # The digest is that of a file with these bytes: saved and read again it is the same network.
     assert network.sha256 == hashlib.sha256(content).hexdigest()
-    return replace(network, content=content)
+    network = replace(network, content=content)
+    agreement.check(network, lambda: content)
+    return network
 
 
 def _compare(name: str, network: Network, converted: Converted) -> None:

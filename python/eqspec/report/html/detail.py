@@ -15,7 +15,7 @@ from eqspec.report.explain_search import PARTS, STAGES
 from eqspec.report.html import plots, raster
 from eqspec.report.numbers import count, duration, share, value
 from eqspec.report.outcome import Outcome, headline, outcome, place, witness_of
-from eqspec.report.table import remark
+from eqspec.report.table import optimised, remark
 from eqspec.tasks.observed import Undecided
 from eqspec.tasks.result import Result, Witness
 from eqspec.tasks.words import approximately
@@ -225,6 +225,8 @@ def _witness(result: Result, seen: Witness) -> Shown:
             runtime = "onnxruntime does not agree: in the files' own precision the claim holds here."
         case _:
             runtime = f"onnxruntime was not asked: {seen.onnxruntime_reason}."
+    if (differs := optimised(seen)) is not None:
+        runtime = f"{runtime} {differs[0].upper()}{differs[1:]}."
     return Shown(
         statement=seen.statement,
         at=f"{found.variable} = {value(float(found.refuted))}" if found and found.refuted is not None else "",

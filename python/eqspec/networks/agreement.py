@@ -1,0 +1,225 @@
+"""Is a file read as the function that onnxruntime computes? Asked at some hundred points whenever a file is read.
+
+Shapes: N points (N, I), outputs (N, O). A reader that is wrong about an operator would prove things about another
+network, so a disagreement that rounding does not explain stops. It is no proof of the reader: what is not seen at the
+points stays unseen.
+
+Nothing is refused without need: the radii of `roundoff`, in the type of the file, hold whatever a runtime may round in
+any order of summation. They take two more readings of the file, so a point is first put to a bound of the same kind on
+the folded layers, of about that size; only where that does not explain it, the radii are formed. Bounds are in float64
+and pay for their own rounding. What onnxruntime cannot run, or answers with something not finite, is passed over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from time import perf_counter
+
+import numpy as np
+import onnx
+from onnx import TensorProto
+
+from eqspec.errors import DisagreementError, NetworkError
+from eqspec.networks import onnx_reader, roundoff
+from eqspec.networks.network import AffineLayer, Array, Network
+from eqspec.networks.roundoff import Precision
+from eqspec.networks.session import CannotRunError, Session
+
+SECONDS = 0.5
+"""After so long no further points are tried; one always is."""
+_SCALES = (1e-2, 0.1, 1.0, 10.0, 100.0, 1e3)
+_PER_SCALE = 24
+_CORNERS, _AXES, _IN_BOX = 16, 16, 16
+_MOST_NUMBERS = 1 << 22
+"""Of the points that are tried at a time."""
+_PRECISIONS = {
+    TensorProto.BFLOAT16: roundoff.BFLOAT16,
+    TensorProto.FLOAT16: roundoff.FLOAT16,
+    TensorProto.FLOAT: roundoff.FLOAT32,
+    TensorProto.DOUBLE: roundoff.FLOAT64,
+}
+"""By element type, the coarsest first."""
+_FIX = (
+    "export the model again with another opset, or without optimisations; and report it with the file, because either "
+    "eqspec reads it wrongly or onnxruntime runs it wrongly"
+)
+_agreed: set[str] = set()
+"""Digests of files together with the layers that they were read as, in this process."""
+
+
+def check(network: Network, content: Callable[[], bytes]) -> None:
+    """Compare a network with its file at points of many sizes, once in a process.
+
+    Raises DisagreementError where they differ by more than rounding.
+    """
+    key = _key(network)
+    if key not in _agreed:
+        Comparison(network, content).at(_points(network.input_size))
+        _agreed.add(key)
+
+
+class Comparison:
+    """A network and its file in onnxruntime; nothing is compared where that does not run the file.
+
+    `content` gives the bytes that the network was read from.
+    """
+
+    def __init__(self, network: Network, content: Callable[[], bytes]) -> None:
+        self._network, self._content = network, content
+        self._session: Session | None = None
+        self._precision: Precision | None = None
+        self._rounded: Sequence[AffineLayer] | None = None
+        try:
+            self._session = Session(network)
+        except CannotRunError:
+            return
+
+    def within(self, lower: Array, upper: Array) -> None:
+        """Compare them on a box (I,) in the units that the file takes. Raises DisagreementError."""
+        shares = np.random.default_rng(0).uniform(size=(_IN_BOX, len(lower)))
+        shares[0], shares[1], shares[2] = 0.5, 0.0, 1.0
+        most = max(1, _MOST_NUMBERS // max(1, len(lower)))
+        self.at(iter([lower * (1.0 - shares[:most]) + upper * shares[:most]]))
+
+    def at(self, points: Iterator[Array]) -> None:
+        """Compare them at points in the units that the file takes. Raises DisagreementError."""
+        began = perf_counter()
+        for some in points:
+            if self._session is None:
+                return
+            tried = some if perf_counter() - began < SECONDS / 2 else some[:1]
+            self._compare(self._session, tried, began)
+            if perf_counter() - began > SECONDS:
+                return
+
+    def _compare(self, session: Session, points: Array, began: float) -> None:
+        with np.errstate(over="ignore"):
+            points = points.astype(session.kind).astype(np.float64)
+        points = points[np.isfinite(points).all(axis=1)]
+        answers = []
+        for point in points:
+            try:
+                answers.append(self._answer(session, point))
+            except CannotRunError:
+                self._session = None
+                break
+            if perf_counter() - began > SECONDS:
+                break
+        if not answers:
+            return
+        points, found = points[: len(answers)], np.array(answers, np.float64)
+        if self._precision is None:
+            self._precision = precision_of(self._content())
+        if beyond(self._network.layers, points, found, self._precision) is None:
+            return
+        if self._rounded is None:
+            try:
+                self._rounded = onnx_reader.read_rounded(self._network.source, self._content(), self._precision).layers
+            except NetworkError:  # numbers beyond the range of the type: nothing is known of what it rounds
+                self._session = None
+                return
+        where = beyond(self._rounded, points, found)
+        if where is not None:
+            raise self._disagreement(points, found, where)
+
+    def _answer(self, session: Session, point: Array) -> Array:
+        answer = session.answers(point)
+        outputs = self._network.output_size
+        if session.samples == 1 and answer.size != outputs:
+            raise DisagreementError(
+                self._network.source,
+                f"it is read as a function with {outputs} outputs, but onnxruntime answers {answer.size} numbers",
+                fix=_FIX,
+            )
+        if answer.size < outputs:
+            raise CannotRunError("fewer numbers than outputs")
+        return answer[:outputs]
+
+    def _disagreement(self, points: Array, found: Array, where: tuple[int, int, float]) -> DisagreementError:
+        row, output, allowed = where
+        point, here = points[row], self._network.evaluate(points[row : row + 1])[0]
+        shown = ", ".join(f"{x:.6g}" for x in point[:8]) + (", ..." if len(point) > 8 else "")
+        message = (
+            f"it is read as another function than onnxruntime computes: at input [{shown}] output {output} is "
+            f"{here[output]:.9g} here and {found[row, output]:.9g} there; rounding explains {allowed:.2g} of that"
+        )
+        return DisagreementError(self._network.source, message, fix=_FIX)
+
+
+def beyond(
+    layers: Sequence[AffineLayer], points: Array, found: Array, precision: Precision | None = None
+) -> tuple[int, int, float] | None:
+    """Row, output and radius of the answer that is furthest outside of what the layers enclose; None if all are inside.
+
+    With a precision, the layers are without what a runtime rounds, and some units in their last places are allowed for
+    it. Without one, the layers have the radii of `roundoff`. Answers and bounds that are not finite count as inside.
+    """
+    with np.errstate(all="ignore"):
+        centre, radius = points, np.zeros_like(points)
+        for number, layer in enumerate(layers):
+            if number:
+                centre = np.maximum(centre, 0.0)  # which moves no two numbers further apart
+            centre, radius = _through(layer, centre, radius, precision)
+        excess = np.where(np.isfinite(found) & np.isfinite(radius), np.abs(found - centre) - radius, -np.inf)
+    if not (excess > 0).any():
+        return None
+    row, output = (int(i) for i in np.unravel_index(np.argmax(excess), excess.shape))
+    return row, output, float(radius[row, output])
+
+
+def _through(layer: AffineLayer, centre: Array, radius: Array, precision: Precision | None) -> tuple[Array, Array]:
+    """Centre and radius behind a layer, its errors and the rounding of this computation included."""
+    weight = np.abs(layer.weight)
+    terms = weight.shape[1]
+    size = np.abs(centre) @ weight.T + np.abs(layer.bias)
+    share = (terms + 4) * 2.0**-52
+    grown = radius @ weight.T
+    if layer.weight_error is not None:
+        grown += (np.abs(centre) + radius) @ layer.weight_error.T
+    if layer.bias_error is not None:
+        grown += layer.bias_error
+    if precision is not None:
+        share += (terms + 2) * float(precision.unit)
+        grown += (terms + 2) * precision.tiny
+    grown = (grown + size * share) * (1.0 + 2 * (terms + 8) * 2.0**-52) + (terms + 2) * 2.0**-1022
+    return centre @ layer.weight.T + layer.bias, grown
+
+
+def precision_of(content: bytes) -> Precision:
+    """The coarsest type of floating-point numbers that occurs in a model."""
+    model = onnx.load_model_from_string(content)
+    kinds = {value.type.tensor_type.elem_type for value in model.graph.input}
+    kinds |= {tensor.data_type for tensor in model.graph.initializer}
+    for node in model.graph.node:
+        for attribute in node.attribute:
+            kinds |= {attribute.i} if node.op_type == "Cast" and attribute.name == "to" else set()
+            kinds |= {attribute.t.data_type} if attribute.HasField("t") else set()
+    return next((precision for kind, precision in _PRECISIONS.items() if kind in kinds), roundoff.FLOAT64)
+
+
+def _points(size: int) -> Iterator[Array]:
+    """Points in parts that grow: at once one of usual size, then a few of every kind, then all others."""
+    random = np.random.default_rng(0)
+    yield random.normal(size=(1, size))
+    most = max(1, _MOST_NUMBERS // size)
+    some = random.normal(size=(min(len(_SCALES), most), size)) * np.array(_SCALES)[: min(len(_SCALES), most), None]
+    yield some
+    if most < 16:
+        return
+    axes = np.zeros((2 * min(_AXES, size), size))
+    for row, axis in enumerate(random.choice(size, min(_AXES, size), replace=False)):
+        axes[2 * row, axis], axes[2 * row + 1, axis] = 1.0, -1.0
+    corners = random.choice([-1.0, 1.0], size=(min(_CORNERS, most), size))
+    yield np.concatenate([np.zeros((1, size)), np.ones((1, size)), axes[:most], corners])
+    yield random.uniform(size=(min(_CORNERS, most), size))
+    for scale in _SCALES:
+        yield random.normal(size=(min(_PER_SCALE, most), size)) * scale
+
+
+def _key(network: Network) -> str:
+    digest = hashlib.sha256(f"{network.sha256} {network.stripped}".encode())
+    for layer in network.layers:
+        for array in (layer.weight, layer.bias, layer.weight_error, layer.bias_error):
+            digest.update(b"exact" if array is None else np.ascontiguousarray(array).data)
+    return digest.hexdigest()
