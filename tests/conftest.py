@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # A test must run what it says, and leave nothing behind: results are kept only where a test asks for it.
 os.environ["EQSPEC_CACHE"] = "off"
+os.environ["EQSPEC_CACHE_KEY"] = "nothing that tests keep has to be kept from anybody"
 
 # Nor may it depend on how the tests themselves are spread: our plugin reads how many workers there are.
 os.environ.pop("PYTEST_XDIST_WORKER_COUNT", None)

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eqspec.api import Report, Spec, check, load, loads, verify
-    from eqspec.errors import Diagnostic, EqspecError, InputError, NetworkError, SpecError
+    from eqspec.errors import (
+        Diagnostic,
+        EqspecError,
+        InputError,
+        InternalError,
+        NetworkError,
+        ResourceError,
+        SpecError,
+    )
     from eqspec.networks import Network, as_network, read_network
     from eqspec.tasks.bracket import Bracket
     from eqspec.tasks.monitor import Monitor, Progress
@@ -25,7 +33,15 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "eqspec.api": ("Report", "Spec", "check", "load", "loads", "verify"),
-    "eqspec.errors": ("Diagnostic", "EqspecError", "InputError", "NetworkError", "SpecError"),
+    "eqspec.errors": (
+        "Diagnostic",
+        "EqspecError",
+        "InputError",
+        "InternalError",
+        "NetworkError",
+        "ResourceError",
+        "SpecError",
+    ),
     "eqspec.networks": ("Network", "as_network", "read_network"),
     "eqspec.tasks.bracket": ("Bracket",),
     "eqspec.tasks.monitor": ("Monitor", "Progress"),
@@ -43,6 +59,7 @@ __all__ = [
     "Epsilon",
     "EqspecError",
     "InputError",
+    "InternalError",
     "Linear",
     "Margin",
     "Monitor",
@@ -52,6 +69,7 @@ __all__ = [
     "Property",
     "Reason",
     "Report",
+    "ResourceError",
     "Result",
     "Spec",
     "SpecError",

@@ -213,8 +213,11 @@ def solve(
 ) -> Solution:
     """Decide a property of a pair on the box lower <= x <= upper (rounded outward).
 
-    With `state` the time is counted from now, boxes and everything else from the beginning of the search. InputError if
-    it is damaged or belongs to another question.
+    With `state` the time is counted from now, boxes and everything else from the beginning of the search.
+
+    SavedStateError if the state is damaged or belongs to another question. InputError if an argument makes no sense.
+    ResourceError if threads cannot be started, the record cannot be written, or the processor rounds in another way.
+    InternalError if the search itself failed, which is a defect. The last three say nothing about the state.
 
     All callbacks run on the calling thread, never on a worker. An exception in one stops the search and propagates,
     except that KeyboardInterrupt yields a Solution with reason "interrupted".

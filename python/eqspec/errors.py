@@ -1,5 +1,10 @@
 """The errors a user can meet: each says what is wrong, where, and what to do about it.
 
+The type says whose doing it is, because that decides what follows. What was asked cannot be asked (`SpecError`,
+`InputError`, `NetworkError`): it has to be changed. The machine did not give what a search needs (`ResourceError`): the
+same question may be asked again, and what is kept of it stays. A saved search cannot be gone on with
+(`SavedStateError`): it alone is put aside. eqspec itself is wrong (`InternalError`): that is to be reported.
+
 A spec collects many findings before it gives up, so `SpecError` carries a list of `Diagnostic`; a network or an
 argument is refused at the first finding. Rendering lives in `eqspec.report`.
 """
@@ -49,6 +54,21 @@ class SpecError(EqspecError):
 
 class InputError(EqspecError, ValueError):
     """An argument is out of range or of the wrong shape; the message names it, its value and what is accepted."""
+
+
+class ResourceError(EqspecError):
+    """The machine or the process did not give what a search needs: threads, memory, room on a disk, IEEE arithmetic.
+
+    Nothing is wrong with the question, and nothing that is kept of it is touched; the message says what helps.
+    """
+
+
+class SavedStateError(EqspecError):
+    """A saved search is shown to be unusable: damaged, not the whole search, or of another question or version."""
+
+
+class InternalError(RuntimeError):
+    """A defect of eqspec. It is no `EqspecError`, so that nobody takes it for something a user could mend."""
 
 
 class NetworkError(EqspecError):

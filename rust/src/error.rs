@@ -1,6 +1,20 @@
-//! Misuse of the core. Running out of budget is never an error, it is a reason for `unknown`.
+//! What ends a search without an answer, by whose doing. Running out of budget is never an error, it is a reason for `unknown`.
+//!
+//! The kind of an error decides what becomes of a search that was stopped and kept: it may be given up only if it is itself shown to be unusable. Wrong
+//! arguments and a machine that has no threads left say nothing about it.
 
-/// What a caller got wrong; the text names the argument, its value and what is accepted.
+/// Whose doing an error is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The caller's: an argument has the wrong size or an impossible value.
+    Misuse,
+    /// The machine's or the process's: the same call may succeed at another time.
+    Resource,
+    /// The saved search cannot be gone on with, now or later.
+    Saved,
+}
+
+/// The text names the argument, its value and what is accepted; or what the machine did not give, and what helps.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// Two things that must have the same size do not.
@@ -45,14 +59,30 @@ pub enum Error {
     )]
     Arithmetic,
     /// The record of a proof cannot be written.
-    #[error("cannot write the record of the proof to {0}: {1}")]
+    #[error("cannot write the record of the proof to {0}: {1}; make room there, or name another folder")]
     Record(String, String),
     /// A saved search does not fit.
     #[error("the saved search cannot go on: {0}")]
     Saved(String),
     /// The worker threads could not be started.
-    #[error("cannot start worker threads: {0}")]
-    Threads(String),
+    #[error("cannot start {0} worker threads: {1}; ask for fewer, or raise the limits on processes and memory")]
+    Threads(usize, String),
+}
+
+impl Error {
+    /// Whose doing it is.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Size { .. }
+            | Self::NotFinite(_)
+            | Self::EmptyBox { .. }
+            | Self::Value { .. }
+            | Self::EmptyNetwork => Kind::Misuse,
+            Self::Arithmetic | Self::Record(..) | Self::Threads(..) => Kind::Resource,
+            Self::Saved(_) => Kind::Saved,
+        }
+    }
 }
 
 /// Refuses `found != expected`.

@@ -103,6 +103,7 @@ def test_no_environment_variable_decides_anything(monkeypatch: pytest.MonkeyPatc
         '"PYTEST_XDIST_WORKER_COUNT"',  # how many share the cores
         'os.environ.get("GITHUB_ACTIONS") == "true"',  # whether findings are annotated
         "def chosen_folder(",  # where results are kept, not what they are
+        "def given_key(",  # who may use what was kept, not what it says
         "os.environ.setdefault(name",  # threads of the linear algebra library of the auditor
         "env=os.environ |",  # the same, for a process of its own
     )

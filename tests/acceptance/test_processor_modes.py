@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from eqspec import _core
-from eqspec.errors import InputError
+from eqspec.errors import ResourceError
 from eqspec.lp import HighsSolver
 
 Array = NDArray[np.float64]
@@ -102,7 +102,7 @@ def test_the_modes_are_really_switched(switch: Callable[[str], None]) -> None:
 def test_a_search_in_another_mode_is_an_error(mode: str, threads: int, switch: Callable[[str], None]) -> None:
     assert solve(threads) == "unknown"
     switch(mode)
-    with pytest.raises(InputError, match="floating-point mode"):
+    with pytest.raises(ResourceError, match="floating-point mode"):
         solve(threads)
 
 
@@ -121,7 +121,7 @@ def test_a_mode_that_is_switched_during_a_search_is_an_error(mode: str, switch: 
         switch(mode)
         return answers
 
-    with pytest.raises(InputError, match="floating-point mode"):
+    with pytest.raises(ResourceError, match="floating-point mode"):
         _core.solve(
             _core.Pair(*networks),
             -np.ones(3),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import sys
 import traceback
@@ -15,15 +14,13 @@ from rich.text import Text
 from eqspec import __version__
 from eqspec.cli.arguments import parser
 from eqspec.cli.check import run_check
-from eqspec.cli.exit import ExitCode
+from eqspec.cli.exit import ExitCode, of_error
 from eqspec.cli.stopping import stopped_by_sigterm
 from eqspec.cli.tools import TOOLS
 from eqspec.errors import EqspecError
 
 __all__ = ["ExitCode", "main"]
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of a disk that takes no more, which is no defect of eqspec."""
 _WIDTH_OF_FILES = 120
 """Columns where the output is no terminal and COLUMNS does not say."""
 
@@ -42,7 +39,7 @@ def _run(arguments: argparse.Namespace) -> int:
         return int(getattr(arguments, "run", run_check)(arguments, out, err))
     except EqspecError as problem:
         err.print(Text.assemble(("error", "bold red"), f": {problem}"), soft_wrap=True)
-        return int(ExitCode.BAD_INPUT)
+        return int(of_error(problem))
     except KeyboardInterrupt:
         err.print("Interrupted.", soft_wrap=True)
         return int(ExitCode.INTERRUPTED)
@@ -50,9 +47,10 @@ def _run(arguments: argparse.Namespace) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.INTERNAL)
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in _FULL:
-            err.print(Text.assemble(("error", "bold red"), f": cannot write: {error.strerror}"), soft_wrap=True)
-            return int(ExitCode.BAD_INPUT)
+        if (code := of_error(error)) is ExitCode.RESOURCES:
+            what = f"cannot write: {error.strerror}" if isinstance(error, OSError) else "there is no memory left for it"
+            err.print(Text.assemble(("error", "bold red"), f": {what}"), soft_wrap=True)
+            return int(code)
         err.print(Text.assemble(("eqspec failed", "bold red"), f": {type(error).__name__}: {error}"), soft_wrap=True)
         if arguments.debug:
             err.print(traceback.format_exc(), highlight=False, markup=False, soft_wrap=True)

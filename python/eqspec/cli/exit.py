@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable
 from enum import IntEnum
 
 from eqspec.api import Report
-from eqspec.errors import EqspecError
+from eqspec.errors import EqspecError, ResourceError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of a disk that takes no more, which is no defect of eqspec."""
 
 
 class ExitCode(IntEnum):
-    """Exit codes. If several apply, the first of 143, 130, 2, 4, 1, 3, 0 counts."""
+    """Exit codes. If several apply, the first of 143, 130, 2, 4, 75, 1, 3, 0 counts."""
 
     AS_EXPECTED = 0
     """Every task came out as expected; one without an expectation is expected to hold, and not vacuously."""
@@ -22,6 +26,8 @@ class ExitCode(IntEnum):
     """Tasks were left undecided, and nothing else is wrong."""
     INTERNAL = 4
     """eqspec failed at a task; this is a defect of eqspec."""
+    RESOURCES = 75
+    """The machine did not give what was needed: threads, memory, room on a disk. Trying again later may help."""
     INTERRUPTED = 130
     """Ctrl-C; what was known by then was printed."""
     TERMINATED = 143
@@ -35,12 +41,24 @@ def exit_code(reports: Iterable[Report], *, bad_input: bool) -> ExitCode:
     failures = [error for report in reports for _, error in report.failures]
     if any(report.interrupted for report in reports):
         return ExitCode.INTERRUPTED
-    if bad_input or any(isinstance(error, EqspecError) for error in failures):
+    kinds = {of_error(error) for error in failures}
+    if bad_input or ExitCode.BAD_INPUT in kinds:
         return ExitCode.BAD_INPUT
-    if failures:
+    if ExitCode.INTERNAL in kinds:
         return ExitCode.INTERNAL
+    if ExitCode.RESOURCES in kinds:
+        return ExitCode.RESOURCES
     if any(result.as_expected is False for result in results):
         return ExitCode.NOT_AS_EXPECTED
     if any(result.as_expected is None for result in results):
         return ExitCode.UNDECIDED
     return ExitCode.AS_EXPECTED
+
+
+def of_error(error: BaseException) -> ExitCode:
+    """The exit code of a run that an error ended, by whose doing it is."""
+    if isinstance(error, ResourceError | MemoryError):
+        return ExitCode.RESOURCES
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return ExitCode.RESOURCES
+    return ExitCode.BAD_INPUT if isinstance(error, EqspecError) else ExitCode.INTERNAL

@@ -1,7 +1,10 @@
 """The store: two kinds of entries by key, results (small, JSON) and stopped searches (bytes, one owner at a time).
 
-Nothing that goes wrong here may stop a run or change a verdict: a file that does not read back is told about, removed
+Nothing that goes wrong here may stop a run or change a verdict: a result that does not read back is told about, removed
 and as good as absent; a disk that is full or cannot be written is told about once, and the run goes on without.
+
+Entries lie apart by the key that seals them, as folder/kind/id of the key/entry. So users and machines with
+different keys neither use nor replace what the others keep.
 
 Several processes may use a store at once. Entries are replaced whole, so the worst that can happen is that one of two
 equally true entries stays. A stopped search belongs to the process that holds its lock, which the system releases
@@ -10,64 +13,87 @@ however that process ends.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import time
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from filelock import FileLock, Timeout
 
 from eqspec.errors import InputError
-from eqspec.memory.sealed import TEMPORARY, BrokenError, head, opened, replace_file
+from eqspec.memory.files import TEMPORARY, BrokenError, private_folder, read_file, replace_file
+from eqspec.memory.key import KEY_ENVIRONMENT, Key, given_key, user_key
+from eqspec.memory.sealed import head, opened
+from eqspec.memory.search import SavedSearch
 
 LIMIT = 2 << 30
 """Bytes a store may take before the entries that were not used for longest go."""
 _OLD = 86400.0
 """Seconds after which a file that somebody began to write is surely abandoned."""
+_HEAD = 4096
+"""Bytes that the first line of an entry may take, and more."""
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# Results that eqspec keeps; they can be deleted at any time.\n"
 
 Kind = Literal["result", "search"]
 Tell = Callable[[str], None]
 
+_OURS = re.compile(r"[0-9a-f]{32,64}\.(result|search|lock|unusable)|\.[0-9a-f]{32,64}\..*\.part")
+"""Names of files that a store makes. Others below its folder are somebody else's, and are never touched."""
+
 
 @dataclass(frozen=True)
 class Usage:
-    """What a store holds."""
+    """What a store holds; `foreign` are the results and searches that another key seals, which are not used."""
 
     results: int
     searches: int
     bytes: int
+    foreign: int = 0
 
 
 class Store:
-    """Entries below a folder, which is made when the first is written."""
+    """Entries below a folder, which is made when the first is written.
 
-    def __init__(self, folder: Path, *, limit: int = LIMIT, tell: Tell | None = None) -> None:
+    `key` seals them: by default that of the environment, else that of the user, which is looked for when it is needed.
+    InputError if the environment has one that can be guessed.
+    """
+
+    def __init__(self, folder: Path, *, limit: int = LIMIT, tell: Tell | None = None, key: Key | None = None) -> None:
         self.folder, self._limit = folder, limit
         self._tell = tell or logging.getLogger("eqspec").warning
-        self._failed = False
+        self._key = key or given_key()
+        self._failed = self._foreign_seen = False
         self._written = False
         self._lock = threading.Lock()
 
+    @property
+    def key(self) -> Key:
+        """What seals the entries. NoKeyError (an OSError) if there is none to be had."""
+        with self._lock:
+            if self._key is None:
+                self._key = user_key()
+            return self._key
+
     def require(self) -> None:
-        """InputError unless the folder is there, or can be made, and can be written to."""
+        """InputError unless the folder is there, or can be made, and can be written to, and there is a key."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            private_folder(self.folder, self.folder)
             replace_file(self.folder / "CACHEDIR.TAG", _TAG)
+            private_folder(self._path("result", "00" * 32).parent, self.folder)
         except OSError as error:
             raise InputError(f"cannot keep results in {self.folder}: {error.strerror or error}") from None
 
     def read(self, kind: Kind, key: str) -> bytes | None:
         """What was kept under a key; None if nothing was, or if it cannot be trusted."""
-        path = self._path(kind, key)
         try:
-            content = opened(kind, key, path.read_bytes())
+            return self._read(kind, key)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -76,19 +102,23 @@ class Store:
         except BrokenError as broken:
             self.forget(kind, key, str(broken))
             return None
-        with suppress(OSError):
-            os.utime(path)  # used just now
-        return content
+
+    def _read(self, kind: Kind, key: str) -> bytes:
+        try:
+            return opened(self.key, kind, key, read_file(self._path(kind, key), self._limit + _HEAD))
+        except FileNotFoundError:
+            self._look_for_foreign(kind, key)
+            raise
 
     def write(self, kind: Kind, key: str, *parts: bytes) -> bool:
         """Keep the parts, one after the other, instead of what was there. Whether they are on disk now."""
-        path = self._path(kind, key)
         if sum(map(len, parts)) > self._limit / 2:
             self._tell(f"what is left of a search is not kept: it would fill half of {self.folder}")
             return False
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, head(kind, key, *parts), *parts)
+            path = self._path(kind, key)
+            private_folder(path.parent, self.folder)
+            replace_file(path, head(self.key, kind, key, *parts), *parts)
         except OSError as error:
             self._cannot(error)
             return False
@@ -97,19 +127,21 @@ class Store:
 
     def forget(self, kind: Kind, key: str, why: str | None = None) -> None:
         """Remove an entry; say so if there is a reason to."""
-        path = self._path(kind, key)
-        if why is not None:
-            self._tell(f"{path} is not used and removed: {why}")
         with suppress(OSError):
+            path = self._path(kind, key)
+            if why is not None:
+                self._tell(f"{path} is not used and removed: {why}")
             path.unlink(missing_ok=True)
 
     @contextmanager
     def search(self, key: str) -> Iterator[SavedSearch | None]:
         """The stopped search of a key; None while another process or thread has it in the same context."""
-        path = self._path("search", key)
-        lock = FileLock(path.with_suffix(".lock"))
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path = self._path("search", key)
+            lock = FileLock(path.with_suffix(".lock"), mode=0o600)
+            private_folder(path.parent, self.folder)
+            if path.with_suffix(".lock").is_symlink():  # which would be emptied
+                path.with_suffix(".lock").unlink()
             lock.acquire(blocking=False)
         except Timeout:
             yield None
@@ -118,9 +150,9 @@ class Store:
             self._cannot(error)
             yield None
             return
-        saved = SavedSearch(self, key)
         try:
-            yield saved
+            read, write = partial(self._read, "search", key), partial(self.write, "search", key)
+            yield SavedSearch(path, read, write, self._tell)
         finally:
             if not path.exists():
                 with suppress(OSError):
@@ -128,14 +160,21 @@ class Store:
             lock.release()
 
     def usage(self) -> Usage:
-        """How much is kept."""
+        """How much is kept. Without a key to tell whose it is, none of it is ours."""
         files = list(self._files())
-        results = sum(path.suffix == ".result" for path, _ in files)
-        searches = sum(path.suffix == ".search" for path, _ in files)
-        return Usage(results, searches, sum(stat.st_size for _, stat in files))
+        mine = None
+        with suppress(OSError):
+            mine = self.key.id if files else None
+        entries = [(path.suffix, path.parts[-2] == mine) for path, _ in files if path.suffix in (".result", ".search")]
+        return Usage(
+            results=entries.count((".result", True)),
+            searches=entries.count((".search", True)),
+            bytes=sum(stat.st_size for _, stat in files),
+            foreign=sum(not own for _, own in entries),
+        )
 
     def clear(self) -> None:
-        """Forget everything. OSError if something cannot be removed."""
+        """Forget everything, whoever sealed it. OSError if something cannot be removed."""
         for path, _ in list(self._files()):
             path.unlink(missing_ok=True)
 
@@ -158,46 +197,31 @@ class Store:
                     total -= stat.st_size
 
     def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
-        """Everything in the store; what another process removes meanwhile is passed over."""
+        """Everything in the store that is ours; what another process removes meanwhile is passed over."""
         for part in get_args(Kind):
+            if (self.folder / part).is_symlink():
+                continue
             for folder, _, names in os.walk(self.folder / part):
-                for name in names:
+                for name in filter(_OURS.fullmatch, names):
                     path = Path(folder, name)
                     with suppress(FileNotFoundError):
-                        yield path, path.stat()
+                        yield path, path.lstat()
 
     def _path(self, kind: Kind, key: str) -> Path:
-        return self.folder / kind / key[:2] / f"{key}.{kind}"
+        return self.folder / kind / self.key.id / f"{key}.{kind}"
+
+    def _look_for_foreign(self, kind: Kind, key: str) -> None:
+        """Say once that there are entries which another key seals: whoever expects them should know."""
+        own = self._path(kind, key)
+        if not self._foreign_seen and any(other != own for other in own.parents[1].glob(f"*/{own.name}")):
+            self._foreign_seen = True
+            self._tell(
+                f"results in {self.folder} that were sealed with another key, as by another user or machine, are not "
+                f"used; machines that give {KEY_ENVIRONMENT} the same value share them"
+            )
 
     def _cannot(self, error: OSError) -> None:
         with self._lock:
             if not self._failed:
                 self._tell(f"cannot keep results in {self.folder}: {error.strerror or error}; the run goes on without")
             self._failed = True
-
-
-class SavedSearch:
-    """A stopped search in the hands of its owner."""
-
-    def __init__(self, store: Store, key: str) -> None:
-        self._store, self._key = store, key
-
-    def load(self) -> tuple[dict[str, Any], bytes] | None:
-        """What is known about it, and its state; None if there is none that can be trusted."""
-        content = self._store.read("search", self._key)
-        if content is None:
-            return None
-        about, _, state = content.partition(b"\n")
-        try:
-            return dict(json.loads(about)), state
-        except (ValueError, TypeError):
-            self.drop("it is not from this version of eqspec")
-            return None
-
-    def keep(self, about: dict[str, Any], state: bytes) -> bool:
-        """Replace the state. Whether it is on disk now."""
-        return self._store.write("search", self._key, json.dumps(about, allow_nan=False).encode() + b"\n", state)
-
-    def drop(self, why: str | None = None) -> None:
-        """It is decided, or cannot be used for a reason."""
-        self._store.forget("search", self._key, why)

@@ -19,6 +19,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from eqspec.errors import InputError
 from eqspec.lp import HighsSolver
 from eqspec.memory import ENVIRONMENT, Store, chosen_folder
 from eqspec.networks import Network, read_network
@@ -197,7 +198,11 @@ def _cache() -> Iterator[Finding]:
         yield Finding("cache", "ok", f"{ENVIRONMENT} is off: no result is kept")
         return
     told: list[str] = []
-    store, key = Store(folder, tell=told.append), uuid4().hex
+    try:
+        store, key = Store(folder, tell=told.append), uuid4().hex
+    except InputError as problem:  # a key in the environment that is none
+        yield Finding("cache", "problem", str(problem))
+        return
     if store.write("result", key, b"doctor") and store.read("result", key) == b"doctor":
         store.forget("result", key)
         usage = store.usage()

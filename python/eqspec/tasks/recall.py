@@ -1,9 +1,10 @@
 """What is known of a task before it is run: its result from an earlier run, or the search that was stopped.
 
 Sound because a result is kept under everything it depends on: what the core sees (both networks with their errors, the
-region, the claim, the settings that its way depends on), the exact task, and the core itself, byte for byte. What reads
-back under that key was written for the same question. A witness is replayed all the same, so that `different` never
-rests on a file.
+region, the claim, the settings that its way depends on), the exact task, and eqspec itself, file by file: the core, and
+the Python that reads networks and specs and calls it. What reads back under that key was written for the same question
+by the same program of the same user, whose key seals it (`memory/sealed.py`). A witness is replayed all the same, so
+that `different` never rests on a file.
 
 Decided is decided. What stayed undecided counts only for who would not spend more on it than was spent.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,8 +22,10 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from eqspec.memory import Store
-from eqspec.memory.store import SavedSearch
+import numpy as np
+import onnx
+
+from eqspec.memory import SavedSearch, Store
 from eqspec.tasks import core, document
 from eqspec.tasks.replay import Replay
 from eqspec.tasks.result import Reason, Result, Verdict
@@ -97,17 +101,17 @@ class Recall:
         unsure = task.expected == "vacuous" and result.verdict is Verdict.EQUIVALENT and not result.vacuous
         return not unsure or effort.within(spent)
 
-    def keep(self, key: str, result: Result, effort: Effort) -> None:
-        """Remember a result, unless it says nothing, or something better is known."""
+    def keep(self, key: str, result: Result, effort: Effort) -> bool:
+        """Remember a result, unless it says nothing, or something better is known. Whether it is on disk now."""
         if result.verdict is Verdict.UNKNOWN:
             if result.reason in _NOT_KEPT:
-                return
+                return False
             known = self._read(key)
             if known is not None and known[0].verdict is not Verdict.UNKNOWN:
-                return
+                return False
         spent = replace(effort, timeout=max(effort.timeout, result.seconds))
         data = {"result": result.to_json(), "effort": spent.to_json()}
-        self.store.write("result", key, json.dumps(data, allow_nan=False).encode())
+        return self.store.write("result", key, json.dumps(data, allow_nan=False).encode())
 
     def _read(self, key: str) -> tuple[Result, Effort] | None:
         content = self.store.read("result", key)
@@ -152,9 +156,9 @@ class Earlier:
             self._saved.keep({"seconds": seconds}, state)
 
     def refuse(self, why: str) -> None:
-        """It cannot be used."""
+        """It is shown to be unusable: damaged, or of another question. Nothing else is a reason to give it up."""
         if self._saved is not None:
-            self._saved.drop(why)
+            self._saved.put_aside(why)
         self._about, self.state = {}, None
 
     def forget(self) -> None:
@@ -171,6 +175,17 @@ def key_of(task: Task, fingerprint: bytes) -> str:
 
 @cache
 def build() -> str:
-    """The core, byte for byte: what one build proved, a later one has to prove again."""
-    with Path(core.FILE).open("rb") as file:
-        return f"{core.__version__} {hashlib.file_digest(file, 'sha256').hexdigest()}"
+    """This version of eqspec, file by file, and what it computes with: what another proved has to be proved again.
+
+    All files of the package count, the core among them, because a verdict also depends on how networks, specs and
+    claims reach the core.
+    """
+    package, built = Path(__file__).parents[1], Path(core.FILE)
+    files = {path.relative_to(package).as_posix(): path for path in package.rglob("*") if path.is_file()}
+    digest = hashlib.sha256()
+    for name, path in sorted((files | {"_core": built}).items()):
+        if "__pycache__" not in path.parts:
+            with path.open("rb") as file:
+                digest.update(f"{name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\0".encode())
+    python = ".".join(map(str, sys.version_info[:3]))
+    return f"{core.__version__} python-{python} numpy-{np.__version__} onnx-{onnx.__version__} {digest.hexdigest()}"

@@ -177,9 +177,11 @@ class Result:
         """Whether this is what was expected of it; None while undecided.
 
         Without an expectation the claim is meant to hold. An empty region or guard proves anything, so it is as
-        expected only where `expect vacuous` says so. `expect unknown` is met by unknown.
+        expected only where `expect vacuous` says so. `expect unknown` is met by unknown, not by a task that failed.
         """
         if self.find is not None and self.find.gap == "budget":
+            return None
+        if self.reason is Reason.ERROR:
             return None
         if self.expected == "unknown":
             return self.verdict is Verdict.UNKNOWN

@@ -15,7 +15,7 @@ from math import inf
 from time import perf_counter
 from typing import Any
 
-from eqspec.errors import InputError
+from eqspec.errors import InputError, InternalError, ResourceError, SavedStateError
 from eqspec.lp import HighsSolver, MixedSolver
 from eqspec.networks import Network
 from eqspec.tasks import core, document
@@ -132,9 +132,15 @@ class Runner:
 
         Running out of time or memory, or Ctrl-C, gives a result with what is known by then; so does `stop`, asked
         about ten times a second, by answering True. `options` replaces the runner's own. Raises InputError if the
-        claim makes no sense for the networks, or if float32 is claimed and could overflow.
+        claim makes no sense for the networks, or if float32 is claimed and could overflow; ResourceError if threads or
+        memory are not to be had. Whatever is raised, what is kept of the task from earlier runs stays.
         """
-        options = options or self.options
+        try:
+            return self._run(task, monitor, stop, options or self.options)
+        except MemoryError:
+            raise ResourceError(f"{task.id}: there is not enough memory; run fewer tasks or threads at once") from None
+
+    def _run(self, task: Task, monitor: Monitor | None, stop: Callable[[], bool] | None, options: Options) -> Result:
         validate(task.property, task.reference.output_size)
         refuse_overflow(task)
         if self.recall is None or options.certifier is not None:  # a certificate needs the whole proof, made now
@@ -145,8 +151,8 @@ class Runner:
             return known
         with self.recall.search(key) as earlier:
             result = self._search(task, monitor, stop, options, earlier)
-            self.recall.keep(key, result, effort)
-            if result.verdict is not Verdict.UNKNOWN:
+            kept = self.recall.keep(key, result, effort)
+            if kept and result.verdict is not Verdict.UNKNOWN:  # not before: else a full disk would lose both
                 earlier.forget()
         return result
 
@@ -200,7 +206,7 @@ class Runner:
         if earlier.state is not None:
             try:
                 solution = solve(state=earlier.state)
-            except InputError as problem:  # if it is not about the state, it comes again
+            except SavedStateError as problem:  # anything else says nothing about the state, which stays
                 earlier.refuse(str(problem))
                 began, solution = perf_counter(), solve()
         else:
@@ -235,10 +241,10 @@ def _result(
     verdict = Verdict(solution.verdict)
     reason = Reason(solution.reason) if verdict is Verdict.UNKNOWN and solution.reason else None
     if verdict is Verdict.DIFFERENT and replay.witness is None:
-        raise RuntimeError("the core reports a difference that no replay confirmed")
+        raise InternalError("the core reports a difference that no replay confirmed")
     if verdict is Verdict.EQUIVALENT and replay.witness is not None:
         # A net under everything else: an input that exactly violates the claim refutes any proof of it.
-        raise RuntimeError("the core reports a proof, and a replayed input contradicts it; please report this")
+        raise InternalError("the core reports a proof, and a replayed input contradicts it; please report this")
     return describe(
         task,
         options,

@@ -3,15 +3,17 @@
 //! The search runs without the GIL. The calling thread, which Python's signal handlers need, takes it for each callback. An exception in a callback stops
 //! the search and is raised when the workers are done, except `KeyboardInterrupt`, after which the partial result is returned.
 
-use super::types::{LinearProgram, MixedProgram, Pair, Progress, Property, Settings, Solution, input_error};
+use super::types::{LinearProgram, MixedProgram, Pair, Progress, Property, Settings, Solution, python_error, raised};
 use crate::error::Error;
 use crate::lp;
 use crate::network::eval::{Evaluation, Evaluator};
 use crate::search::{self, Host, Region};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 /// Callbacks as a [`Host`]; remembers the first exception.
@@ -132,20 +134,32 @@ pub fn solve<'py>(
     keep_every: f64,
 ) -> PyResult<Solution> {
     let (region, claim) = question(pair, &lower, &upper, property, settings, constraints)?;
-    let interval = Duration::try_from_secs_f64(keep_every).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let interval = Duration::try_from_secs_f64(keep_every).map_err(|_| {
+        let accepted = "seconds, 0 or more";
+        python_error(&Error::Value { name: "keep_every", value: keep_every.to_string(), accepted })
+    })?;
     let mut caller = Caller { answer_lps, answer_milp, confirm, progress, keep, interval, raised: None };
     let (pair, settings) = (pair.0.clone(), settings.0.clone());
-    let (solution, raised) = py.detach(|| {
-        let solution = match state {
+    // A panic is a defect of ours, and of one search: as an ordinary exception it leaves other tasks and what is kept alone.
+    let solution = py.detach(|| {
+        catch_unwind(AssertUnwindSafe(|| match state {
             None => search::solve(&pair, &region, &claim, &settings, &mut caller),
             Some(state) => search::resume(&pair, &region, &claim, &settings, state, &mut caller),
-        };
-        (solution, caller.raised.take())
+        }))
     });
-    match raised {
+    match caller.raised.take() {
         Some(error) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
-        _ => solution.map(Solution).map_err(|e| input_error(&e)),
+        _ => match solution {
+            Ok(solution) => solution.map(Solution).map_err(|e| python_error(&e)),
+            Err(panic) => Err(raised("InternalError", panicked(panic.as_ref()))),
+        },
     }
+}
+
+/// What a panic said.
+fn panicked(panic: &(dyn Any + Send)) -> String {
+    let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("the search failed: {}", said.unwrap_or("no reason is known"))
 }
 
 /// SHA-256 of what [`solve`] would decide, and of the settings that its way depends on.
@@ -189,7 +203,7 @@ fn question(
     );
     let region = constraints.and_then(|c| Region::new(lower.as_array().to_vec(), upper.as_array().to_vec(), c));
     let prepared = region.and_then(|r| Ok((r, property.unfold(pair.0.outputs(), settings.0.domain)?)));
-    prepared.map_err(|e| input_error(&e))
+    prepared.map_err(|e| python_error(&e))
 }
 
 type Outputs<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
@@ -199,7 +213,7 @@ type Outputs<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 #[allow(clippy::needless_pass_by_value)] // PyO3's calling convention
 pub fn evaluate<'py>(py: Python<'py>, pair: &Pair, inputs: PyReadonlyArray2<'py, f64>) -> PyResult<Outputs<'py>> {
     let inputs = inputs.as_array();
-    crate::error::same_size("columns of inputs", inputs.ncols(), pair.0.inputs()).map_err(|e| input_error(&e))?;
+    crate::error::same_size("columns of inputs", inputs.ncols(), pair.0.inputs()).map_err(|e| python_error(&e))?;
     let (mut evaluator, mut result) = (Evaluator::default(), Evaluation::default());
     let shape = [inputs.nrows(), pair.0.outputs()];
     let (mut first, mut second) = (Vec::new(), Vec::new());

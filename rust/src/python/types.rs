@@ -1,23 +1,33 @@
 //! The classes Python sees: frozen, no logic beyond conversion.
 
 use crate::domain::Domain;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::network::{self, Affine};
 use crate::property::{self as claims, Norm};
 use crate::{lp, search, settings};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// The Python exception of a core error: `eqspec.errors.InputError`, a `ValueError`.
-pub fn input_error(error: &Error) -> PyErr {
+/// The Python exception of a core error, a class of `eqspec.errors` for each kind.
+pub fn python_error(error: &Error) -> PyErr {
+    let class = match error.kind() {
+        Kind::Misuse => "InputError",
+        Kind::Resource => "ResourceError",
+        Kind::Saved => "SavedStateError",
+    };
+    raised(class, error.to_string())
+}
+
+/// An instance of a class of `eqspec.errors`; where that cannot be imported, a `RuntimeError`, which nobody takes for a refused argument or state.
+pub fn raised(class: &str, message: String) -> PyErr {
     Python::attach(|py| {
-        let class = py.import("eqspec.errors").and_then(|m| m.getattr("InputError"));
-        match class.and_then(|c| c.call1((error.to_string(),))) {
+        let class = py.import("eqspec.errors").and_then(|module| module.getattr(class));
+        match class.and_then(|class| class.call1((message.as_str(),))) {
             Ok(instance) => PyErr::from_value(instance),
-            Err(_) => PyValueError::new_err(error.to_string()),
+            Err(_) => PyRuntimeError::new_err(message),
         }
     })
 }
@@ -50,7 +60,7 @@ impl Pair {
                 .collect::<Result<Vec<_>, Error>>()
         };
         let pair = layers(reference).and_then(|f| network::Pair::new(f, layers(candidate)?));
-        Ok(Self(Arc::new(pair.map_err(|e| input_error(&e))?)))
+        Ok(Self(Arc::new(pair.map_err(|e| python_error(&e))?)))
     }
 
     #[getter]
@@ -83,7 +93,7 @@ impl Property {
             "l1" => Norm::Sum,
             "l2" => Norm::Euclid,
             _ => {
-                return Err(input_error(&Error::Value {
+                return Err(python_error(&Error::Value {
                     name: "norm",
                     value: norm.to_owned(),
                     accepted: "linf, l1 or l2",
@@ -119,7 +129,7 @@ impl Property {
         not_nan("bound", bound)?;
         let (candidate, reference) = (candidate.as_array().to_vec(), reference.as_array().to_vec());
         if candidate.iter().chain(&reference).any(|v| !v.is_finite()) {
-            return Err(input_error(&Error::NotFinite("coefficients".to_owned())));
+            return Err(python_error(&Error::NotFinite("coefficients".to_owned())));
         }
         Ok(Self(Claim::Linear(candidate, reference, bound, strict)))
     }
@@ -153,7 +163,7 @@ impl Property {
 }
 
 fn not_nan(name: &'static str, value: f64) -> PyResult<()> {
-    if value.is_nan() { Err(input_error(&Error::NotFinite(name.to_owned()))) } else { Ok(()) }
+    if value.is_nan() { Err(python_error(&Error::NotFinite(name.to_owned()))) } else { Ok(()) }
 }
 
 /// How to search.
@@ -200,7 +210,7 @@ impl Settings {
             record,
         });
         let settings = settings.and_then(|s| s.validate().map(|()| s));
-        settings.map(Self).map_err(|e| input_error(&e))
+        settings.map(Self).map_err(|e| python_error(&e))
     }
 }
 

@@ -282,12 +282,18 @@ impl Search<'_> {
         } else {
             settings.threads
         };
-        let pool =
-            rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Threads(e.to_string()))?;
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|e| Error::Threads(threads, e.to_string()))?;
         let recorder = match &settings.record {
             None => None,
             Some(_) if matches!(origin, Origin::State(_)) => {
-                return Err(Error::Saved("the record of a proof needs all of it".to_owned()));
+                return Err(Error::Value {
+                    name: "record",
+                    value: "a file".to_owned(),
+                    accepted: "none for a search that goes on, since the record of a proof needs all of it",
+                });
             }
             Some(path) => Some(
                 record::Recorder::create(path).map_err(|e| Error::Record(path.display().to_string(), e.to_string()))?,

@@ -13,6 +13,7 @@ import pytest
 
 from eqspec.errors import InputError
 from eqspec.memory import Store, chosen_folder, replace_file
+from eqspec.memory.store import LIMIT
 
 KEY, OTHER = "ab" * 32, "cd" * 32
 
@@ -20,12 +21,12 @@ KEY, OTHER = "ab" * 32, "cd" * 32
 class Told(list[str]):
     """What a store tells."""
 
-    def store(self, folder: Path, **limits: int) -> Store:
-        return Store(folder, tell=self.append, **limits)
+    def store(self, folder: Path, limit: int = LIMIT) -> Store:
+        return Store(folder, tell=self.append, limit=limit)
 
 
-def only_file(folder: Path, suffix: str) -> Path:
-    (path,) = folder.rglob(f"*.{suffix}")
+def only_file(folder: Path, suffix: str, key: str = "*") -> Path:
+    (path,) = folder.rglob(f"{key}.{suffix}")
     return path
 
 
@@ -70,7 +71,7 @@ def test_an_entry_counts_under_its_own_key_and_kind_only(tmp_path: Path) -> None
     store.write("result", KEY, b"true")
     store.write("result", OTHER, b"false")
     store.write("search", KEY, b"state")
-    path, other = tmp_path / "result" / "ab" / f"{KEY}.result", tmp_path / "result" / "cd" / f"{OTHER}.result"
+    path, other = (next(tmp_path.rglob(f"{key}.result")) for key in (KEY, OTHER))
     other.write_bytes(path.read_bytes())
     assert store.read("result", OTHER) is None
     path.write_bytes(only_file(tmp_path, "search").read_bytes())
@@ -170,10 +171,10 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
     keys = [f"{i:02x}" * 32 for i in range(5)]
     for age, key in enumerate(keys):
         store.write("result", key, b"x" * 1000)
-        path = tmp_path / "result" / key[:2] / f"{key}.result"
+        path = next(tmp_path.rglob(f"{key}.result"))
         os.utime(path, (1000.0 + age, 1000.0 + age))
     assert store.read("result", keys[0]) is not None  # used just now
-    abandoned = tmp_path / "result" / "00" / ".something.part"
+    abandoned = only_file(tmp_path, "result", keys[0]).with_name(f".{keys[0]}.result.x9_.part")
     abandoned.write_bytes(b"half")
     os.utime(abandoned, (1000.0, 1000.0))
     store.tidy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from eqspec.memory import Store
+from eqspec.tasks import core, recall
 from eqspec.tasks.monitor import Monitor
 from eqspec.tasks.property import Confidence, Epsilon, Margin, Property
 from eqspec.tasks.recall import Effort, Recall
@@ -119,6 +121,28 @@ def test_another_build_of_the_core_proves_again(memory: Memory, monkeypatch: pyt
     memory.run(close())
     monkeypatch.setattr("eqspec.tasks.recall.build", lambda: "another")
     assert not memory.run(close()).cached
+
+
+def test_another_version_of_any_file_of_eqspec_proves_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What reads networks, and not the core alone: every file of the package, and none that Python compiles them to."""
+    package = Path(recall.__file__).parents[1]
+    known = {recall.build.__wrapped__()}
+    assert known == {recall.build.__wrapped__()}
+    for name in ("networks/onnx_reader.py", "tasks/lowering.py", "spec/eqspec.lark", "_core.pyi"):
+        copied = tmp_path / str(len(known))
+        shutil.copytree(package, copied, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+        with (copied / name).open("a") as file:
+            file.write("\n")
+        with monkeypatch.context() as patched:
+            patched.setattr(recall, "__file__", str(copied / "tasks" / "recall.py"))
+            known.add(recall.build.__wrapped__())
+            (copied / "tasks" / "__pycache__").mkdir()
+            (copied / "tasks" / "__pycache__" / "recall.pyc").write_bytes(b"compiled")
+            known.add(recall.build.__wrapped__())
+        monkeypatch.setattr(core, "FILE", str(copied / name))
+        known.add(recall.build.__wrapped__())
+        monkeypatch.undo()
+    assert len(known) == 1 + 4 + 4
 
 
 def test_a_witness_is_replayed_and_must_break_the_claim(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

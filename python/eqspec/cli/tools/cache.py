@@ -9,7 +9,7 @@ from rich.console import Console
 
 from eqspec.cli.exit import ExitCode
 from eqspec.errors import InputError
-from eqspec.memory import ENVIRONMENT, Store, chosen_folder
+from eqspec.memory import ENVIRONMENT, KEY_ENVIRONMENT, Store, chosen_folder
 from eqspec.report.numbers import plural
 
 
@@ -19,7 +19,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "cache",
         help="where results are kept, and how many; or forget them",
         description="`eqspec check` keeps what it found, so that the same question is not decided twice. "
-        f"{ENVIRONMENT} names another folder, or is off.",
+        f"{ENVIRONMENT} names another folder, or is off. Every entry is sealed with a key that lies elsewhere, so that "
+        "who can write to the folder cannot change a verdict: a file of yours, or what "
+        f"{KEY_ENVIRONMENT} holds, which machines may share.",
         allow_abbrev=False,
     )
     parser.add_argument("action", nargs="?", choices=("info", "clear"), default="info", help="clear forgets everything")
@@ -43,7 +45,8 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode: 
         raise InputError(f"cannot {arguments.action} {folder}: {error.strerror or error}") from None
     done = "Removed" if arguments.action == "clear" else "There are"
     what = f"{plural(usage.results, 'result')} and {plural(usage.searches, 'stopped search', 'stopped searches')}"
-    out.print(f"{done} {what}, {_size(usage.bytes)}, in {folder}.", highlight=False, soft_wrap=True)
+    others = f" and {plural(usage.foreign, 'entry', 'entries')} of another key or version" if usage.foreign else ""
+    out.print(f"{done} {what}{others}, {_size(usage.bytes)}, in {folder}.", highlight=False, soft_wrap=True)
     return ExitCode.AS_EXPECTED
 
 
