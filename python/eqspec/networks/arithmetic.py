@@ -1,25 +1,24 @@
-"""The arithmetic operators of ONNX, over the reals: products, sums, ReLU, casts.
+"""The arithmetic operators of ONNX, over the reals: products, sums, ReLU.
 
-A product or quotient must have a constant operand, so that the value stays affine. Float casts of input-dependent
-values are the identity, as all rounding at run time is; a cast of a stored constant is applied, since it decides
-which weight the network has.
+A product or quotient must have a constant operand, so that the value stays affine. Integer constants are computed
+with in their own type (see `integers`), casts are in `casting`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 import numpy as np
-from onnx import TensorProto
 
 from eqspec.networks import affine as af
 from eqspec.networks import enclosure as en
+from eqspec.networks import integers
 from eqspec.networks.affine import Affine
-from eqspec.networks.call import Call, Operator, Scores, Value
+from eqspec.networks.call import NOT_AFFINE, Call, Operator, Value
+from eqspec.networks.casting import cast
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.onnx_tensor import FLOATS, WHOLES, UnreadableError, Whole
-
-NOT_AFFINE = "a network of affine and ReLU layers cannot express it: replace it, or split the model there"
+from eqspec.networks.onnx_tensor import UnreadableError, Whole
 
 
 def _swap(value: Affine) -> Affine:
@@ -150,13 +149,6 @@ def _quotient(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosur
     return af.scale(a, b, en.divide) if isinstance(a, Affine) else en.divide(a, b)
 
 
-def _whole_quotient(a: Whole, b: Whole) -> Whole:
-    if not b.all():
-        raise UnreadableError("a division by zero", "repair the constant")
-    quotient: Whole = np.abs(a) // np.abs(b) * np.sign(a) * np.sign(b)  # towards zero, as C does
-    return quotient
-
-
 Real = Callable[[Affine | Enclosure, Affine | Enclosure], Affine | Enclosure]
 
 
@@ -164,15 +156,31 @@ def _binary(real: Real, whole: Callable[[Whole, Whole], Whole]) -> Operator:
     def operator(call: Call) -> Sequence[Value]:
         a, b = call.value(0), call.value(1)
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+            b = b.reshape(_legacy_shape(call, a.shape, b.shape)) if call.opset < 7 else b
             _check_broadcast(a.shape, b.shape)
-            return [np.asarray(whole(a, b))]
+            return [whole(a, b)]
         x, y = call.real_value(0), call.real_value(1)
-        if call.opset < 7 and (axis := call.integer("axis", -1)) >= 0:  # B's axes start at this one of A's
-            y = reshaped(y, (*y.shape, *(1,) * (len(x.shape) - axis - len(y.shape))))
+        if call.opset < 7:
+            y = reshaped(y, _legacy_shape(call, x.shape, y.shape))
         _check_one_for_all(call, x.shape, y.shape)
         return [real(x, y)]
 
     return operator
+
+
+def _legacy_shape(call: Call, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """Before opset 7 shapes are equal; with `broadcast` those of B are some of A's, from `axis` or else the last."""
+    if not call.integer("broadcast", 0):
+        shape = b if a == b else None
+    elif prod(b) == 1:
+        shape = (1,) * min(len(a), len(b))
+    else:
+        axis = len(a) - len(b) if call.attribute("axis") is None else call.integer("axis", 0)
+        fits = 0 <= axis <= len(a) - len(b) and all(d in (1, e) for d, e in zip(b, a[axis:], strict=False))
+        shape = (*b, *(1,) * (len(a) - axis - len(b))) if fits else None
+    if shape is None:
+        raise UnreadableError(f"shapes {a} and {b} do not broadcast as opset {call.opset} asks", "export it again")
+    return shape
 
 
 def sum_all(call: Call) -> Sequence[Value]:
@@ -187,7 +195,7 @@ def sum_all(call: Call) -> Sequence[Value]:
 def negative(call: Call) -> Sequence[Value]:
     """Neg."""
     a = call.value(0)
-    return [np.asarray(-a) if isinstance(a, np.ndarray) else _negative(call.real_value(0))]
+    return [integers.negate(a) if isinstance(a, np.ndarray) else _negative(call.real_value(0))]
 
 
 def square_root(call: Call) -> Sequence[Value]:
@@ -206,68 +214,16 @@ def relu(call: Call) -> Sequence[Value]:
     return [Enclosure(np.maximum(a.value, 0.0), a.error)]
 
 
-def cast(call: Call) -> Sequence[Value]:
-    """Cast: the identity on input-dependent values, the stored type's rounding on constants."""
-    a, kind = call.value(0), call.integer("to", 0)
-    if kind in FLOATS:
-        if isinstance(a, Affine | Scores):
-            if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
-                name = TensorProto.DataType.Name(kind).lower()
-                call.notes.append(f"Cast {call.node.output[0]!r} to {name} is the identity: rounding is not modelled")
-            return [a]
-        if isinstance(a, np.ndarray):
-            rounded = a.astype(np.float64)
-            error = np.array(
-                [abs(int(n) - int(r)) for n, r in zip(a.ravel(), rounded.ravel(), strict=True)], dtype=np.float64
-            )
-            if error.any():
-                raise UnreadableError("an integer beyond 2^53 is cast to a float", "store it as a float")
-            a = Enclosure(rounded)
-        return [_narrow(a, kind)]
-    if kind not in WHOLES:
-        raise UnreadableError(f"a cast to type number {kind}", "cast to a float type, or to integers for shapes")
-    if not isinstance(a, Enclosure | np.ndarray):
-        raise UnreadableError("a value that depends on the input is cast to integers", NOT_AFFINE)
-    return [_to_whole(a, kind)]
-
-
-def _narrow(a: Enclosure, kind: int) -> Enclosure:
-    if kind == TensorProto.BFLOAT16:
-        narrow = (
-            (a.value.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32).astype(np.float64)
-        )
-        if a.error is not None or (narrow != a.value).any():
-            raise UnreadableError("a constant is rounded to bfloat16", "store the rounded constant")
-        return a
-    with np.errstate(over="ignore"):
-        narrow = a.value.astype(FLOATS[kind]).astype(np.float64)
-    if (narrow == a.value).all():
-        return a
-    if a.error is not None:
-        raise UnreadableError("a computed constant is rounded by a cast", "fold the constants before exporting")
-    return en.enclose(narrow, None)
-
-
-def _to_whole(a: Enclosure | Whole, kind: int) -> Whole:
-    if isinstance(a, Enclosure):
-        if a.error is not None or (np.abs(a.value) >= 2.0**63).any():
-            raise UnreadableError("a constant that is no exact int64 is cast to integers", "store it as integers")
-        a = a.value.astype(np.int64) if kind != TensorProto.BOOL else (a.value != 0).astype(np.int64)
-    dtype = np.dtype(WHOLES[kind])
-    cut: Whole = a.astype(dtype).astype(np.int64)
-    return cut
-
-
 OPERATORS: dict[str, Operator] = {
-    "Add": _binary(add, np.add),
+    "Add": _binary(add, integers.add),
     "Cast": cast,
-    "Div": _binary(_quotient, _whole_quotient),
+    "Div": _binary(_quotient, integers.divide),
     "Gemm": gemm,
     "MatMul": matmul,
-    "Mul": _binary(multiply, np.multiply),
+    "Mul": _binary(multiply, integers.multiply),
     "Neg": negative,
     "Relu": relu,
     "Sqrt": square_root,
-    "Sub": _binary(lambda a, b: add(a, _negative(b)), np.subtract),
+    "Sub": _binary(lambda a, b: add(a, _negative(b)), integers.subtract),
     "Sum": sum_all,
 }

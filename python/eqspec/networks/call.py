@@ -13,6 +13,7 @@ from eqspec.networks.affine import Affine, Level
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, Whole
 
+NOT_AFFINE = "a network of affine and ReLU layers cannot express it: replace it, or split the model there"
 NEEDS_CONSTANT = "only constants may stand here; fold them into initialisers with a constant-folding exporter"
 
 
@@ -29,7 +30,10 @@ Value: TypeAlias = Affine | Enclosure | Whole | Scores
 
 @dataclass(frozen=True)
 class Call:
-    """A node with its inputs evaluated (None: left out)."""
+    """A node with its inputs evaluated (None: left out).
+
+    `rounded` says that a constant among them is, as a runtime has it, not the real number that it is here.
+    """
 
     node: NodeProto
     opset: int
@@ -38,6 +42,7 @@ class Call:
     external: ExternalData
     batch: int | None = None
     notes: list[str] = field(default_factory=list)
+    rounded: bool = False
 
     def attribute(self, name: str) -> AttributeProto | None:
         """An attribute, None where it is absent."""

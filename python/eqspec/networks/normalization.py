@@ -17,8 +17,7 @@ from eqspec.networks.onnx_tensor import UnreadableError
 def batch_normalization(call: Call) -> Sequence[Value]:
     """scale (x - mean) / sqrt(variance + epsilon) + bias with stored statistics, over the channels of axis 1."""
     x = call.real_value(0)
-    training = call.integer("training_mode", 0) if call.opset >= 14 else 0
-    if training or (call.opset < 7 and not call.integer("is_test", 0) and len([o for o in call.node.output if o]) > 1):
+    if _is_training(call):
         raise UnreadableError("normalisation in training mode", "export the model in inference mode (model.eval())")
     factor, bias, mean, variance = (call.number(i) for i in range(1, 5))
     shape = _channel_shape(call, x.shape, factor.shape)
@@ -29,6 +28,17 @@ def batch_normalization(call: Call) -> Sequence[Value]:
     slope = en.divide(factor, en.square_root(deviation))
     offset = en.add(bias, en.negate(en.multiply(mean, slope)))
     return [add(multiply(x, slope), offset)]
+
+
+def _is_training(call: Call) -> bool:
+    """Whether the node normalises by the statistics of its batch, which makes it another function.
+
+    Since opset 14 an attribute says so, and in inference there is one output only. Before, more than one output means
+    training; before opset 7 so does `is_test`, which is 0 where it is left out.
+    """
+    if call.opset < 7 and not call.integer("is_test", 0):
+        return True
+    return len(call.node.output) > 1 or (call.opset >= 14 and call.integer("training_mode", 0) != 0)
 
 
 def _constant_shape(constant: Enclosure, shape: tuple[int, ...]) -> Enclosure:

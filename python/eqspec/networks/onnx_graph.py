@@ -14,14 +14,14 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import NodeProto, TensorProto, ValueInfoProto
 
 from eqspec.errors import NetworkError
+from eqspec.networks import onnx_definition, onnx_names
 from eqspec.networks.affine import MAX_VALUE
-from eqspec.networks.onnx_tensor import FLOATS, ExternalData
+from eqspec.networks.onnx_names import MODEL_FIX, STANDARD, name_of
+from eqspec.networks.onnx_tensor import FLOATS, ExternalData, UnreadableError
 
 OLDEST_OPSET = 6
-REVIEWED_OPSET = 28
-"""The newest opset whose operators were compared with ours; from later ones, operators defined no later are read."""
-
-MODEL_FIX = "check that it is an ONNX model and was copied completely"
+REVIEWED_IR = 14
+"""The newest version of the file format that was looked through for parts with a meaning of their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,7 @@ class Graph:
     output_name: str
     output_shape: tuple[int | str, ...]
     input_type: int = TensorProto.FLOAT
+    functions: frozenset[tuple[str, str]] = frozenset()
 
 
 def load(path: str, content: bytes) -> Graph:
@@ -53,75 +54,47 @@ def load(path: str, content: bytes) -> Graph:
         raise NetworkError(
             path, "the file is empty" if empty else "the model has no graph with an output", fix=MODEL_FIX
         )
-    _check_texts(path, graph)
+    onnx_names.check(path, model)
     opset = _opset(path, model)
-    if graph.sparse_initializer:
-        raise NetworkError(path, "the model has sparse initialisers", fix="save them as dense tensors")
     initializers = {tensor.name: tensor for tensor in graph.initializer}
     output = _only_output(path, graph.output)
-    nodes = _needed(path, graph.node, output.name)
+    nodes = _needed(graph.node, output.name)
     given = _only_input(path, [v for v in graph.input if v.name not in initializers], nodes, output.name)
     for node in nodes:
         _check_definition(path, node, opset)
     external = ExternalData(Path(path).parent)
     shape, outputs = _input_shape(path, given), _shape(output)
     kind = given.type.tensor_type.elem_type
-    return Graph(path, opset, nodes, initializers, external, given.name, shape, output.name, outputs, kind)
-
-
-def _check_texts(path: str, graph: onnx.GraphProto) -> None:
-    """Every name is text; protobuf hands out bytes where it is not UTF-8."""
-    names: list[object] = [tensor.name for tensor in graph.initializer]
-    for value in [*graph.input, *graph.output]:
-        names += [value.name, *(d.dim_param for d in value.type.tensor_type.shape.dim)]
-    for node in graph.node:
-        names += [node.op_type, node.domain, node.name, *node.input, *node.output, *(a.name for a in node.attribute)]
-    wrong = next((name for name in names if not isinstance(name, str)), None)
-    if wrong is not None:
-        raise NetworkError(path, f"the name {wrong!r} is not UTF-8", fix=MODEL_FIX)
+    own = frozenset((f.domain, f.name) for f in model.functions)
+    return Graph(path, opset, nodes, initializers, external, given.name, shape, output.name, outputs, kind, own)
 
 
 def _opset(path: str, model: onnx.ModelProto) -> int:
-    opset = next((int(o.version) for o in model.opset_import if o.domain in ("", "ai.onnx")), None)
+    if model.ir_version > max(int(onnx.IR_VERSION), REVIEWED_IR):
+        message = f"version {model.ir_version} of the file format is newer than the installed onnx knows"
+        raise NetworkError(path, message, fix="install a newer onnx, or export with an older one")
+    imported = sorted({int(o.version) for o in model.opset_import if o.domain in STANDARD})
+    if len(imported) > 1:
+        message = f"the model imports the opsets {', '.join(map(str, imported))} at once"
+        raise NetworkError(path, message, fix="export it again with one version of the standard operators")
+    opset = imported[0] if imported else None
     known = onnx.defs.onnx_opset_version()
     if opset is None:
         raise NetworkError(path, "the model does not say which ONNX opset it uses", fix="export it again")
     if opset < OLDEST_OPSET:
         fix = f"convert it to opset {OLDEST_OPSET} or newer with onnx.version_converter"
         raise NetworkError(path, f"opset {opset} is older than {OLDEST_OPSET}", fix=fix)
-    if opset > max(known, REVIEWED_OPSET):
+    if opset > max(known, onnx_definition.REVIEWED_OPSET):
         fix = f"install a newer onnx, or export with opset {known}"
         raise NetworkError(path, f"opset {opset} is newer than the installed onnx knows ({known})", fix=fix)
     return opset
 
 
 def _check_definition(path: str, node: NodeProto, opset: int) -> None:
-    """A standard operator is used as its opset defines it, so that no input or attribute is overlooked."""
-    if node.domain not in ("", "ai.onnx") or not onnx.defs.has(node.op_type):
-        return
     try:
-        schema = onnx.defs.get_schema(node.op_type, opset)
-    except onnx.defs.SchemaError:
-        message, fix = f"opset {opset} has no such operator", "export the model again"
-    else:
-        unknown = [a.name for a in node.attribute if a.name not in schema.attributes]
-        if schema.since_version > REVIEWED_OPSET:
-            message = f"the operator was redefined in opset {schema.since_version}, only {REVIEWED_OPSET} is read"
-            fix = f"export with opset {REVIEWED_OPSET}"
-        elif unknown:
-            message = f"in opset {opset} the operator has no attribute {unknown[0]!r}"
-            fix = "set the opset that the model was written for, or export it again"
-        elif not schema.min_input <= len(node.input) <= schema.max_input:
-            message = f"{len(node.input)} inputs, but opset {opset} takes {schema.min_input} to {schema.max_input}"
-            fix = "set the opset that the model was written for, or export it again"
-        else:
-            return
-    raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=fix)
-
-
-def name_of(node: NodeProto) -> str:
-    """What a node is called in messages: its name, else its first output."""
-    return node.name or next(iter(node.output), "") or "?"
+        onnx_definition.check(node, opset)
+    except UnreadableError as error:
+        raise NetworkError(path, error.message, node=name_of(node), operator=node.op_type, fix=error.fix) from error
 
 
 def _only_output(path: str, outputs: Sequence[ValueInfoProto]) -> ValueInfoProto:
@@ -132,17 +105,9 @@ def _only_output(path: str, outputs: Sequence[ValueInfoProto]) -> ValueInfoProto
     return outputs[0]
 
 
-def _needed(path: str, nodes: Sequence[NodeProto], output: str) -> list[NodeProto]:
+def _needed(nodes: Sequence[NodeProto], output: str) -> list[NodeProto]:
     """The nodes the output depends on, in order; in a cycle some node precedes its input, which the reader reports."""
-    makers: dict[str, int] = {}
-    for index, node in enumerate(nodes):
-        for name in node.output:
-            if name and name in makers:
-                fix = "export the model again: every value must have one maker"
-                raise NetworkError(
-                    path, f"{name!r} is computed twice", node=name_of(node), operator=node.op_type, fix=fix
-                )
-            makers[name] = index
+    makers = {name: index for index, node in enumerate(nodes) for name in node.output if name}
     needed: set[int] = set()
     wanted = [output]
     while wanted:

@@ -19,17 +19,19 @@ from onnx import NodeProto
 
 from eqspec.errors import NetworkError
 from eqspec.networks import affine as af
-from eqspec.networks import arithmetic, normalization, onnx_graph, rearranging
+from eqspec.networks import arithmetic, normalization, onnx_graph, rearranging, selecting
 from eqspec.networks.affine import Affine, Level
-from eqspec.networks.call import Call, Scores, Value
+from eqspec.networks.call import Call, Operator, Scores, Value
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.held import Held
 from eqspec.networks.network import AffineLayer, Arithmetic, Network, Peak, Stripped
-from eqspec.networks.onnx_graph import Graph, name_of
+from eqspec.networks.onnx_graph import Graph
+from eqspec.networks.onnx_names import STANDARD, name_of
 from eqspec.networks.onnx_tensor import UnreadableError, decode
+from eqspec.networks.onnx_types import Types
 from eqspec.networks.roundoff import SHORT_FIX, SHORT_TYPES, Precision, Roundoff
 
-OPERATORS = arithmetic.OPERATORS | normalization.OPERATORS | rearranging.OPERATORS
+OPERATORS = arithmetic.OPERATORS | normalization.OPERATORS | rearranging.OPERATORS | selecting.OPERATORS
 MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 """What a node with impossible attributes or shapes may raise inside; it is reported as that node's fault."""
 
@@ -150,20 +152,20 @@ class _Reading:
 
     def _result(self, inputs: Level, notes: list[str]) -> Value:
         graph = self.graph
-        given = af.pick(inputs, np.arange(inputs.size).reshape(self.shape))
+        sample = af.pick(inputs, np.arange(inputs.size).reshape(self.shape))
         values = Held(graph.nodes, graph.output_name)
-        values.keep(graph.input_name, self.roundoff.given(given))
+        values.keep(graph.input_name, self.roundoff.given(sample))
+        types = Types(graph)
         for node in graph.nodes:
-            call = Call(
-                node,
-                graph.opset,
-                [self._input(name, values, node) for name in node.input],
-                inputs,
-                graph.external,
-                self.batch,
-                notes,
-            )
-            results = self._evaluate(call)
+            operator = self._operator(node)
+            given = [self._input(name, values, node) for name in node.input]
+            try:
+                rounded = types.enter(node, given)
+            except UnreadableError as error:
+                raise self._error(error.message, node, error.fix) from error
+            call = Call(node, graph.opset, given, inputs, graph.external, self.batch, notes, rounded)
+            results = self._evaluate(operator, call)
+            types.leave(node, results)
             with self._limited(node):
                 for name, value in zip(node.output, results, strict=False):
                     values.keep(name, value)
@@ -200,13 +202,18 @@ class _Reading:
         except af.TooLargeError as error:
             raise self._error(f"{error}", node, "use a smaller network") from error
 
-    def _evaluate(self, call: Call) -> Sequence[Value]:
-        node = call.node
-        operator = OPERATORS.get(node.op_type) if node.domain in ("", "ai.onnx") else None
+    def _operator(self, node: NodeProto) -> Operator:
+        operator = OPERATORS.get(node.op_type) if node.domain in STANDARD else None
         if operator is None:
             name = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
             fix = f"rewrite or remove it; these are read: {', '.join(sorted(OPERATORS))}"
+            if (node.domain, node.op_type) in self.graph.functions:
+                fix = "it is a function of the model: inline the functions with onnx.inliner"
             raise self._error(f"operator {name} is not supported", node, fix)
+        return operator
+
+    def _evaluate(self, operator: Operator, call: Call) -> Sequence[Value]:
+        node = call.node
         try:
             call = self.roundoff.before(call)
             return self.roundoff.after(call, operator(call))

@@ -1,5 +1,5 @@
-"""ONNX tensors as exact numbers: float16, bfloat16, float32 and float64 become float64, integers become int64, nothing
-is rounded.
+"""ONNX tensors as exact numbers: float16, bfloat16, float32 and float64 become float64, integers keep their type,
+nothing is rounded.
 
 External data is looked up relative to the model's folder and never outside it. Sizes are checked against the bytes at
 hand before anything is allocated, so a hostile header cannot ask for more memory than its file has.
@@ -19,9 +19,9 @@ from onnx import TensorProto
 from eqspec.networks.affine import check_size
 from eqspec.networks.enclosure import Enclosure
 
-Whole: TypeAlias = NDArray[np.int64]
+Whole: TypeAlias = NDArray[Any]
 Constant: TypeAlias = Enclosure | Whole
-"""A constant of the graph: real numbers, or integers (shapes, axes, indices, truth values)."""
+"""A constant of the graph: real numbers, or integers of their own type (shapes, axes, indices, truth values)."""
 
 MAX_BYTES = 1 << 31
 """Largest file that is read; protobuf itself allows no more."""
@@ -43,6 +43,7 @@ _FIELDS: dict[int, str] = {
     TensorProto.UINT32: "uint64_data", TensorProto.UINT64: "uint64_data",
 }  # fmt: skip
 """Where a tensor without raw bytes keeps its numbers; the others use int32_data."""
+_CONTENTS = ("raw_data", "float_data", "int32_data", "int64_data", "uint64_data", "double_data", "string_data")
 
 
 class UnreadableError(Exception):
@@ -129,25 +130,43 @@ def decode(tensor: TensorProto, external: ExternalData) -> Constant:
 
 
 def _stored(tensor: TensorProto, dtype: str, external: ExternalData) -> NDArray[Any]:
-    if tensor.data_location == TensorProto.EXTERNAL or tensor.HasField("raw_data"):
-        raw = external.read(tensor) if tensor.data_location == TensorProto.EXTERNAL else tensor.raw_data
+    outside = tensor.data_location == TensorProto.EXTERNAL
+    raw_data = tensor.HasField("raw_data")
+    field = _FIELDS.get(tensor.data_type, "int32_data")
+    expected = None if outside else "raw_data" if raw_data else field
+    others = [name for name in _CONTENTS if name != expected and len(getattr(tensor, name))]
+    if others or tensor.HasField("segment"):
+        message = f"numbers in {others[0]!r}, where a tensor of this type has none" if others else "a part of a tensor"
+        raise UnreadableError(message, "save the model again: what it holds can be read in more than one way")
+    if outside or raw_data:
+        raw = external.read(tensor) if outside else tensor.raw_data
         size = np.dtype(dtype).itemsize
         if len(raw) % size:
             message = f"{len(raw)} bytes are no whole number of {size}-byte numbers"
             raise UnreadableError(message, "copy or export the model again: it is truncated or damaged")
         return np.frombuffer(raw, dtype=dtype)
-    field = _FIELDS.get(tensor.data_type, "int32_data")
-    numbers = np.array(getattr(tensor, field), dtype=None if getattr(tensor, field) else dtype)
+    given = getattr(tensor, field)
+    numbers = np.array(given, dtype=None if given else dtype)
     if tensor.data_type in (TensorProto.FLOAT16, TensorProto.BFLOAT16):  # bit patterns, one to an integer
-        return numbers.astype("<u2").view(dtype)
-    return numbers.astype(dtype)
+        return _fitting(numbers, "<u2").view(dtype)
+    return numbers.astype(dtype) if tensor.data_type in FLOATS else _fitting(numbers, dtype)
+
+
+def _fitting(numbers: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """Integers in the type of their tensor, which must hold them."""
+    fit = numbers.astype(dtype)
+    if (fit.astype(numbers.dtype) != numbers).any():
+        raise UnreadableError("an integer beyond the range of its tensor's type", "save the model again")
+    return fit
 
 
 def _exact(stored: NDArray[Any], kind: int) -> Constant:
+    if kind == TensorProto.BOOL:
+        if (stored.view(np.uint8) > 1).any():
+            raise UnreadableError("a truth value that is neither 0 nor 1", "save the model again")
+        return np.array(stored, dtype=np.bool_)
     if kind in WHOLES:
-        if stored.dtype == np.dtype("<u8") and stored.size and int(stored.max()) >> 63:
-            raise UnreadableError("an unsigned integer beyond int64", "store shapes and indices as int64")
-        return stored.astype(np.int64)
+        return np.array(stored, dtype=stored.dtype.newbyteorder("="))
     if kind == TensorProto.BFLOAT16:
         stored = (stored.astype("<u4") << 16).view("<f4")
     numbers = np.ascontiguousarray(stored, dtype=np.float64).reshape(stored.shape)

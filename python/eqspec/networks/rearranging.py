@@ -1,4 +1,4 @@
-"""The operators of ONNX that only move numbers: shapes, transposes, selections, concatenation, constants.
+"""The operators of ONNX that only move numbers: shapes, transposes, concatenation, constants.
 
 Each is one numpy function. A constant goes through it directly; a value that depends on the input goes through it as
 the array of its flat positions, which is an exact index permutation (or selection) of its entries.
@@ -23,17 +23,18 @@ from eqspec.networks.onnx_tensor import Constant, UnreadableError, Whole, decode
 AnyArray = NDArray[Any]
 
 
-def _shape(value: Value) -> tuple[int, ...]:
+def shape_of_value(value: Value) -> tuple[int, ...]:
+    """The shape of any kind of value."""
     return value.scores.shape if isinstance(value, Scores) else value.shape
 
 
-def _check(values: Sequence[Value], shape: tuple[int, ...]) -> None:
+def check_made(values: Sequence[Value], shape: tuple[int, ...]) -> None:
     """Refuse a shape that is too large for what is made of these values, before anything is made."""
     constant = all(isinstance(value, Enclosure | np.ndarray) for value in values)
     (af.check_size if constant else af.check_value)(shape)
 
 
-def _apply(value: Value, f: Callable[[AnyArray], AnyArray]) -> Value:
+def apply(value: Value, f: Callable[[AnyArray], AnyArray]) -> Value:
     """A rearrangement f of any kind of value."""
     if isinstance(value, np.ndarray):
         moved: Whole = np.asarray(f(value))  # numpy turns rank 0 into a scalar
@@ -59,13 +60,17 @@ def identity(call: Call) -> Sequence[Value]:
 
 
 def dropout(call: Call) -> Sequence[Value]:
-    """Dropout in inference mode: the identity. The mask is not offered."""
-    if call.has(2) and call.whole(2).any():
+    """Dropout in inference: the identity, whatever its ratio. The mask is not offered.
+
+    It is training where its input says so since opset 12, and before opset 7 unless `is_test` is set.
+    """
+    if (call.opset < 7 and not call.integer("is_test", 0)) or (call.has(2) and call.whole(2).any()):
         raise UnreadableError("dropout in training mode", "export the model in inference mode (model.eval())")
     return [call.value(0)]
 
 
-def _axis(axis: int, rank: int) -> int:
+def axis_of(axis: int, rank: int) -> int:
+    """An axis, counted from the front; UnreadableError where there is none."""
     if not -rank <= axis < rank:
         raise UnreadableError(f"axis {axis} of a value with {rank} axes", "export the model again")
     return axis % rank
@@ -74,17 +79,17 @@ def _axis(axis: int, rank: int) -> int:
 def flatten(call: Call) -> Sequence[Value]:
     """Flatten to a matrix: axes before `axis` are the rows."""
     x = call.value(0)
-    shape, axis = _shape(x), call.integer("axis", 1)
+    shape, axis = shape_of_value(x), call.integer("axis", 1)
     if not -len(shape) <= axis <= len(shape):
         raise UnreadableError(f"axis {axis} of a value with {len(shape)} axes", "export the model again")
     axis = axis + len(shape) if axis < 0 else axis
-    return [_apply(x, lambda a: a.reshape(prod(shape[:axis]), prod(shape[axis:])))]
+    return [apply(x, lambda a: a.reshape(prod(shape[:axis]), prod(shape[axis:])))]
 
 
 def reshape(call: Call) -> Sequence[Value]:
     """Reshape: 0 copies a size (unless allowzero), -1 is worked out, a fixed batch size becomes 1."""
     x, target = call.value(0), [int(d) for d in call.whole(1).reshape(-1)]
-    shape = _shape(x)
+    shape = shape_of_value(x)
     if not (call.opset >= 14 and call.integer("allowzero", 0)):
         if any(d == 0 and i >= len(shape) for i, d in enumerate(target)):
             raise UnreadableError(f"shape {target} copies a size that {shape} does not have", "export the model again")
@@ -94,7 +99,7 @@ def reshape(call: Call) -> Sequence[Value]:
         raise UnreadableError(
             f"a value of shape {shape} cannot be reshaped to {target}", "export the model with a batch size of 1"
         )
-    return [_apply(x, lambda a: a.reshape(target))]
+    return [apply(x, lambda a: a.reshape(target))]
 
 
 def _complete(target: list[int], size: int) -> list[int] | None:
@@ -122,12 +127,14 @@ def _axes(call: Call, since: int) -> list[int] | None:
 def squeeze(call: Call) -> Sequence[Value]:
     """Squeeze the given axes, or all of size 1."""
     x, axes = call.value(0), _axes(call, 13)
-    shape = _shape(x)
-    gone = {i for i, d in enumerate(shape) if d == 1} if axes is None else {_axis(a, len(shape)) for a in axes}
+    shape = shape_of_value(x)
+    if axes == []:
+        raise UnreadableError("no axes, which some runtimes take for all", "leave the axes out, or the operator")
+    gone = {i for i, d in enumerate(shape) if d == 1} if axes is None else {axis_of(a, len(shape)) for a in axes}
     if any(shape[i] != 1 for i in gone):
         raise UnreadableError(f"axes {axes} of shape {shape} are not all of size 1", "export the model again")
     kept = [d for i, d in enumerate(shape) if i not in gone]
-    return [_apply(x, lambda a: a.reshape(kept))]
+    return [apply(x, lambda a: a.reshape(kept))]
 
 
 def unsqueeze(call: Call) -> Sequence[Value]:
@@ -135,99 +142,45 @@ def unsqueeze(call: Call) -> Sequence[Value]:
     x, axes = call.value(0), _axes(call, 13)
     if axes is None:
         raise UnreadableError("no axes", "export the model again")
-    shape = list(_shape(x))
+    shape = list(shape_of_value(x))
     rank = len(shape) + len(axes)
-    places = sorted(_axis(a, rank) for a in axes)
+    places = sorted(axis_of(a, rank) for a in axes)
     if len(set(places)) != len(axes) or rank > 32:
         raise UnreadableError(f"axes {axes[:40]} repeat or are too many", "export the model again")
     for place in places:
         shape.insert(place, 1)
-    return [_apply(x, lambda a: a.reshape(shape))]
+    return [apply(x, lambda a: a.reshape(shape))]
 
 
 def transpose(call: Call) -> Sequence[Value]:
     """Transpose: any permutation of the axes, by default the reverse."""
     x = call.value(0)
-    rank = len(_shape(x))
-    order = call.integers("perm") or list(range(rank))[::-1]
+    shape = shape_of_value(x)
+    rank = len(shape)
+    given = call.integers("perm")
+    order = list(range(rank))[::-1] if given is None else given
     if sorted(order) != list(range(rank)):
-        raise UnreadableError(f"perm {order} does not fit a value of shape {_shape(x)}", "export the model again")
-    return [_apply(x, lambda a: np.transpose(a, order))]
+        raise UnreadableError(f"perm {order} does not fit a value of shape {shape}", "export the model again")
+    return [apply(x, lambda a: np.transpose(a, order))]
 
 
 def shape_of(call: Call) -> Sequence[Value]:
     """Shape of a value (of one sample), or a part of it."""
-    sizes = np.array(_shape(call.value(0)), dtype=np.int64)
+    sizes = np.array(shape_of_value(call.value(0)), dtype=np.int64)
     end = call.attribute("end")
     return [sizes[call.integer("start", 0) : None if end is None else call.integer("end", 0)]]
-
-
-def gather(call: Call) -> Sequence[Value]:
-    """Gather constant places along an axis."""
-    x, places = call.value(0), call.whole(1)
-    shape = _shape(x)
-    axis = _axis(call.integer("axis", 0), len(shape))
-    size = shape[axis]
-    if places.size and not (-size <= int(places.min()) and int(places.max()) < size):
-        raise UnreadableError(f"indices beyond axis {axis} of shape {shape}", "export the model again")
-    _check([x], (*shape[:axis], *places.shape, *shape[axis + 1 :]))
-    return [_apply(x, lambda a: np.take(a, places, axis=axis))]
-
-
-def slice_(call: Call) -> Sequence[Value]:
-    """Slice: starts, ends, axes and steps as attributes before opset 10, as inputs since."""
-    x = call.value(0)
-    shape = _shape(x)
-    if call.opset < 10:
-        starts, ends, axes, steps = call.integers("starts"), call.integers("ends"), call.integers("axes"), None
-    else:
-        given = [[int(i) for i in call.whole(k).reshape(-1)] if call.has(k) else None for k in range(1, 5)]
-        starts, ends, axes, steps = given
-    if starts is None or ends is None:
-        raise UnreadableError("no starts or no ends", "export the model again")
-    axes = list(range(len(starts))) if axes is None else axes
-    steps = [1] * len(starts) if steps is None else steps
-    if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
-        raise UnreadableError("starts, ends, axes and steps do not fit together", "export the model again")
-    cut = [slice(None)] * len(shape)
-    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        cut[_axis(axis, len(shape))] = slice(start, end, step)
-    return [_apply(x, lambda a: a[tuple(cut)])]
-
-
-def split(call: Call) -> Sequence[Value]:
-    """Split along an axis into equal parts, or into parts of the given sizes."""
-    x = call.value(0)
-    shape = _shape(x)
-    axis = _axis(call.integer("axis", 0), len(shape))
-    count, size = len(call.node.output), shape[axis]
-    if call.opset >= 13:
-        sizes = [int(i) for i in call.whole(1).reshape(-1)] if call.has(1) else None
-    else:
-        sizes = call.integers("split")
-    if sizes is None:
-        part = -(-size // count)
-        sizes = [max(0, min(part, size - i * part)) for i in range(count)]
-    if len(sizes) != count or sum(sizes) != size or min(sizes) < 0:
-        raise UnreadableError(f"{size} entries cannot be split into {sizes[:20]}", "export the model again")
-    ends = [sum(sizes[: i + 1]) for i in range(count)]
-
-    def part_of(first: int, last: int) -> Value:
-        return _apply(x, lambda a: np.take(a, range(first, last), axis=axis))
-
-    return [part_of(end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
 
 def concat(call: Call) -> Sequence[Value]:
     """Concat along an axis; constants may stand among the values."""
     values = [call.value(i) for i in range(max(1, len(call.inputs)))]
     whole = [v for v in values if isinstance(v, np.ndarray)]
-    shapes = [_shape(v) for v in values]
-    axis = _axis(call.integer("axis", 1), len(shapes[0]))
+    shapes = [shape_of_value(v) for v in values]
+    axis = axis_of(call.integer("axis", 1), len(shapes[0]))
     rest = {(*s[:axis], *s[axis + 1 :]) for s in shapes}
     if len(rest) != 1 or len({len(s) for s in shapes}) != 1:
         raise UnreadableError(f"shapes {shapes[:6]} cannot be joined along axis {axis}", "export the model again")
-    _check(values, (*shapes[0][:axis], sum(s[axis] for s in shapes), *shapes[0][axis + 1 :]))
+    check_made(values, (*shapes[0][:axis], sum(s[axis] for s in shapes), *shapes[0][axis + 1 :]))
     if len(whole) == len(values):
         return [np.concatenate(whole, axis=axis)]
     reals = [call.real_value(i) for i in range(len(values))]
@@ -244,15 +197,20 @@ def expand(call: Call) -> Sequence[Value]:
     if any(d < 0 for d in target):
         raise UnreadableError(f"shape {target} is negative", "export the model again")
     try:
-        shape = np.broadcast_shapes(_shape(x), tuple(target))
+        shape = np.broadcast_shapes(shape_of_value(x), tuple(target))
     except ValueError as error:
-        raise UnreadableError(f"shape {_shape(x)} does not broadcast to {target}", "export the model again") from error
-    _check([x], shape)
-    return [_apply(x, lambda a: np.broadcast_to(a, shape))]
+        raise UnreadableError(
+            f"shape {shape_of_value(x)} does not broadcast to {target}", "export the model again"
+        ) from error
+    check_made([x], shape)
+    return [apply(x, lambda a: np.broadcast_to(a, shape))]
 
 
 def constant(call: Call) -> Sequence[Value]:
     """Constant, in any of its forms but strings and sparse tensors."""
+    if len(call.node.attribute) != 1:
+        message = f"a constant with {len(call.node.attribute)} values"
+        raise UnreadableError(message, "export the model again: one value must be given")
     for name in ("value", "value_float", "value_floats", "value_int", "value_ints"):
         found = call.attribute(name)
         if found is None:
@@ -292,12 +250,9 @@ OPERATORS: dict[str, Operator] = {
     "Dropout": dropout,
     "Expand": expand,
     "Flatten": flatten,
-    "Gather": gather,
     "Identity": identity,
     "Reshape": reshape,
     "Shape": shape_of,
-    "Slice": slice_,
-    "Split": split,
     "Squeeze": squeeze,
     "Transpose": transpose,
     "Unsqueeze": unsqueeze,

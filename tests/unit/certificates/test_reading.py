@@ -42,7 +42,7 @@ def agrees(path: Path, point: list[Fraction]) -> bool:
     own = file(path, network.input_size, network.output_size)
     try:
         values, layers = values_at(own, point), own.layers()
-    except (Refused, AttributeError):  # onnx's reference implementation wants the type of a result that has no axes
+    except Refused:
         return False
     expected = exact.evaluate([exact.IntegerLayer(layer) for layer in network.layers], point)
     for (least, most), (low, high) in zip(values, expected, strict=True):
@@ -142,8 +142,10 @@ def test_what_an_operator_means_elsewhere_is_refused(tmp_path: Path) -> None:
 
 def test_what_compares_numbers_is_refused(tmp_path: Path) -> None:
     """Nothing decides anything on a Number by accident."""
+    others: dict[str, Any] = {"MaxPool": {"kernel_shape": [1]}, "Cast": {"to": TensorProto.FLOAT}}
     for kind in ("Abs", "Sign", "Clip", "MaxPool", "Max", "Where", "Exp", "Cast"):
-        path = saved(tmp_path, model([node(kind, ["x"], "y")], {}, [1, 3]))
+        given = ["x", "x", "x"] if kind == "Where" else ["x"]
+        path = saved(tmp_path, model([node(kind, given, "y", **others.get(kind, {}))], {}, [1, 3]))
         with pytest.raises(Refused, match="does not read"):
             file(path, 3, 3).layers()
     one = file(path, 3, 3).kind.of(Fraction(1))

@@ -15,7 +15,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from eqspec.errors import NetworkError
-from eqspec.networks import onnx_graph, read_network
+from eqspec.networks import onnx_definition, read_network
 from unit.networks.models import CURRENT, model, node, run_onnxruntime, save
 
 WEIGHT = np.arange(-6, 6, dtype=np.float32).reshape(3, 4) / 4
@@ -258,15 +258,15 @@ def test_opsets(opset: int | None, words: str, tmp_path: Path) -> None:
 
 
 def test_operators_redefined_after_the_reviewed_opset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx_graph, "REVIEWED_OPSET", 12)
+    monkeypatch.setattr(onnx_definition, "REVIEWED_OPSET", 12)
     error = refused(save(tmp_path, linear(opset=13)))
     assert "redefined in opset 13" in error.message
     assert error.operator == "MatMul"
     read_network(save(tmp_path, linear(opset=12)))
 
 
-def graph_of(*nodes: onnx.NodeProto, constants: Any = None) -> onnx.ModelProto:
-    return model(nodes, {"w": WEIGHT} if constants is None else constants, (1, 3))
+def graph_of(*nodes: onnx.NodeProto, constants: Any = None, kind: int = TensorProto.FLOAT) -> onnx.ModelProto:
+    return model(nodes, {"w": WEIGHT} if constants is None else constants, (1, 3), kind=kind)
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def graph_of(*nodes: onnx.NodeProto, constants: Any = None) -> onnx.ModelProto:
         (graph_of(node("Identity", ["s"], "y"), constants={"s": np.array([1])}), "output holds integers", None),
         (
             graph_of(node("MatMul", ["x", "s"], "y"), constants={"s": np.ones((3, 3), np.int64)}),
-            "holds integers",
+            "input 1 ('s') has type int64, another one float",
             "MatMul",
         ),
         (graph_of(node("Mul", ["x", "s"], "y"), constants={"s": np.array(["a"])}), "tensor of type string", "Mul"),
@@ -291,7 +291,12 @@ def graph_of(*nodes: onnx.NodeProto, constants: Any = None) -> onnx.ModelProto:
             None,
         ),
         (
-            graph_of(node("Mul", ["x", "s"], "t"), node("Mul", ["t", "s"], "y"), constants={"s": np.full(3, 1e200)}),
+            graph_of(
+                node("Mul", ["x", "s"], "t"),
+                node("Mul", ["t", "s"], "y"),
+                constants={"s": np.full(3, 1e200)},
+                kind=TensorProto.DOUBLE,
+            ),
             "range of float64",
             "Mul",
         ),

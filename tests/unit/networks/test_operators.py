@@ -371,7 +371,7 @@ def test_weights_of_every_float_type(opset: int, kind: Any, tmp_path: Path) -> N
 def test_bfloat16_weights_are_read_bit_by_bit(tmp_path: Path) -> None:
     bits = np.array([0x3F80, 0xC049, 0x0001, 0x7F7F], dtype="<u2")
     exact = (bits.astype("<u4") << 16).view("<f4").astype(np.float64)
-    proto = model([node("Mul", ["x", "w"], "y")], {}, (1, 4), opset=13)
+    proto = model([node("Mul", ["x", "w"], "y")], {}, (1, 4), opset=13, kind=TensorProto.BFLOAT16)
     proto.graph.initializer.append(helper.make_tensor("w", TensorProto.BFLOAT16, [4], bits.tobytes(), raw=True))
     assert np.array_equal(np.diag(read_network(save(tmp_path, proto)).layers[0].weight), exact)
     proto.graph.initializer[0].CopyFrom(

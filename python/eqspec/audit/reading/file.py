@@ -19,6 +19,9 @@ from ..rounding import Array, Refused
 from . import graph, nnet
 from .number import Float32, Number
 
+MOST_ENTRIES = 1 << 24
+"""Of a layer: four thousand units over four thousand."""
+
 
 @dataclass(frozen=True)
 class File:
@@ -43,11 +46,15 @@ class File:
             return self._read()
         except Refused as reason:
             raise Refused(f"{self.path}: {reason}") from None
+        except Exception as problem:  # whatever went wrong, nothing is read
+            raise Refused(f"{self.path}: it cannot be read ({type(problem).__name__}: {problem})") from None
 
     def _read(self) -> list[Array]:
         found: list[Array] = []
 
         def add(values: Array) -> None:
+            if values.size * (units[-1] + 1) > MOST_ENTRIES:
+                raise Refused("its layers are larger than the auditor allows for")
             exact, missing = layer = np.full((2, values.size, units[-1] + 1), 0, object)
             for i, value in enumerate(values.ravel()):
                 gamma = value.gamma

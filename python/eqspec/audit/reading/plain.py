@@ -1,0 +1,75 @@
+"""ONNX files that mean one thing: every value has one maker, every node is as its opset defines it, weights are whole.
+
+Runtimes differ on what other files mean, so these are refused. onnx's own checker looks at nodes and tensors; what it
+lets pass (two imports of one domain, functions named like operators, numbers beyond the sizes) is looked at here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import prod
+
+import numpy as np
+import onnx
+from onnx import TensorProto
+
+from ..rounding import Array, Refused
+
+STANDARD = ("", "ai.onnx")
+STORED: dict[int, tuple[str, str]] = {
+    TensorProto.FLOAT: ("<f4", "float_data"),
+    TensorProto.DOUBLE: ("<f8", "double_data"),
+    TensorProto.FLOAT16: ("<f2", "raw_data"),
+    TensorProto.INT32: ("<i4", "int32_data"),
+    TensorProto.INT64: ("<i8", "int64_data"),
+}
+"""Types of constants, and where they are if not in raw bytes."""
+
+
+def plain(content: bytes) -> tuple[onnx.GraphProto, int]:
+    """The graph of a file, and its opset."""
+    model = onnx.load_model_from_string(content)
+    graph = model.graph
+    opsets = {o.version for o in model.opset_import if o.domain in STANDARD}
+    if model.functions or graph.sparse_initializer or len(opsets) != 1 or len(graph.output) != 1:
+        raise Refused("the auditor reads plain graphs with one output, of one opset")
+    (opset,) = opsets
+    if not 7 <= opset <= onnx.defs.onnx_opset_version() or model.ir_version > onnx.IR_VERSION:
+        raise Refused("the auditor reads opset 7 or newer, as far as the installed onnx knows it")
+    _check_names(graph)
+    context = onnx.checker.C.CheckerContext()
+    context.ir_version, context.opset_imports = model.ir_version, dict.fromkeys(STANDARD, opset)
+    for node in graph.node:
+        if node.domain not in STANDARD or node.overload:
+            raise Refused(f"the auditor does not read {node.op_type} {node.name!r} of {node.domain!r}")
+        try:
+            onnx.checker.check_node(node, context)
+        except onnx.checker.ValidationError as error:
+            raise Refused(f"{node.op_type} {node.name!r} is not as opset {opset} has it: {error}") from None
+    return graph, opset
+
+
+def _check_names(graph: onnx.GraphProto) -> None:
+    listed = [value.name for value in graph.input]
+    made = [name for node in graph.node for name in node.output if name]
+    stored = [tensor.name for tensor in graph.initializer]
+    for names in (listed, [*made, *stored], [*made, *set(listed)]):
+        name, times = Counter(names).most_common(1)[0] if names else ("none", 1)
+        if times > 1 or "" in names:
+            raise Refused(f"the name {name!r} stands for two values, or a value has none")
+
+
+def numbers_of(tensor: onnx.TensorProto) -> Array:
+    """What a tensor holds, as it is."""
+    if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
+        raise Refused("its weights are in other files, which no sha256 covers")
+    if tensor.data_type not in STORED or tensor.HasField("segment"):
+        raise Refused("a constant is of a type that the auditor does not read")
+    kind, field = STORED[tensor.data_type]
+    raw, size = tensor.HasField("raw_data"), prod(tensor.dims)
+    others = {name for _, name in STORED.values()} | {"raw_data", "uint64_data", "string_data"}
+    others.discard("raw_data" if raw else field)
+    stored = np.frombuffer(tensor.raw_data, kind) if raw else np.array(getattr(tensor, field), kind)
+    if any(len(getattr(tensor, name)) for name in others) or stored.size != size or min(tensor.dims, default=0) < 0:
+        raise Refused(f"constant {tensor.name!r} does not hold what its sizes ask for")
+    return stored.reshape(tuple(tensor.dims))

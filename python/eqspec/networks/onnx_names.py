@@ -1,0 +1,80 @@
+"""Every value of an ONNX graph has one name and one maker; whatever could be read in two ways is refused.
+
+ONNX asks for this (single static assignment), but runtimes do not agree on what a file means that breaks the rule: of
+an initialiser and a node with the same name, one takes the node's value and another the initialiser's. Hence such a
+file has no meaning that could be proved. All nodes count here, also those that the output does not need.
+
+An initialiser may be listed among the inputs: up to IR version 3 all of them had to be, and a caller may override it.
+What is read is its default.
+"""
+
+from __future__ import annotations
+
+from onnx import GraphProto, ModelProto, NodeProto
+
+from eqspec.errors import NetworkError
+
+STANDARD = ("", "ai.onnx")
+"""The names of the standard domain, which are the same."""
+
+MODEL_FIX = "check that it is an ONNX model and was copied completely"
+MAKER_FIX = "export the model again: every value must have one maker, and runtimes differ on which of them they use"
+
+
+def check(path: str, model: ModelProto) -> None:
+    """Refuse a model in which a name is no text, is missing, or stands for two things. Raises NetworkError."""
+    graph = model.graph
+    _check_texts(path, graph)
+    if graph.sparse_initializer:
+        raise NetworkError(path, "the model has sparse initialisers", fix="save them as dense tensors")
+    _check_functions(path, model)
+    _check_makers(path, graph)
+
+
+def name_of(node: NodeProto) -> str:
+    """What a node is called in messages: its name, else its first output."""
+    return node.name or next(iter(node.output), "") or "?"
+
+
+def _check_texts(path: str, graph: GraphProto) -> None:
+    """Every name is text; protobuf hands out bytes where it is not UTF-8."""
+    names: list[object] = [tensor.name for tensor in graph.initializer]
+    for value in [*graph.input, *graph.output]:
+        names += [value.name, *(d.dim_param for d in value.type.tensor_type.shape.dim)]
+    for node in graph.node:
+        names += [node.op_type, node.domain, node.name, *node.input, *node.output, *(a.name for a in node.attribute)]
+    wrong = next((name for name in names if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise NetworkError(path, f"the name {wrong!r} is not UTF-8", fix=MODEL_FIX)
+
+
+def _check_functions(path: str, model: ModelProto) -> None:
+    """A function of the model may not take the place of a standard operator."""
+    for function in model.functions:
+        if function.domain in STANDARD:
+            message = f"the model defines the standard operator {function.name} anew, as a function of its own"
+            raise NetworkError(path, message, fix="inline the functions with onnx.inliner, or give them another domain")
+
+
+def _check_makers(path: str, graph: GraphProto) -> None:
+    makers: dict[str, str] = {}
+    for kind, values in (("an initialiser", graph.initializer), ("an input", graph.input), ("an output", graph.output)):
+        if any(not value.name for value in values):
+            raise NetworkError(path, f"the model has {kind} without a name", fix="export the model again")
+    for tensor in graph.initializer:
+        if tensor.name in makers:
+            raise NetworkError(path, f"two initialisers have the name {tensor.name!r}", fix=MAKER_FIX)
+        makers[tensor.name] = "an initialiser"
+    listed: set[str] = set()
+    for value in graph.input:
+        if value.name in listed:
+            raise NetworkError(path, f"two inputs have the name {value.name!r}", fix=MAKER_FIX)
+        listed.add(value.name)
+        makers.setdefault(value.name, "the input")
+    for node in graph.node:
+        for name in filter(None, node.output):
+            if name in makers:
+                before = makers[name]
+                message = f"{name!r} is computed twice" if before == "a node" else f"{name!r} is {before} as well"
+                raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=MAKER_FIX)
+            makers[name] = "a node"
