@@ -32,7 +32,8 @@ Value: TypeAlias = Affine | Enclosure | Whole | Scores
 class Call:
     """A node with its inputs evaluated (None: left out).
 
-    Where a fixed batch was set aside, `batch` is its size and `samples` how many are read of it. `rounded` says that a constant among them is, as a runtime has it, not the real number that it is here.
+    Where a fixed batch was set aside, `batch` is its size and `samples` how many are read of it. `rounded` says that a
+    constant among the inputs is, as a runtime has it, not the real number that it is here.
     """
 
     node: NodeProto

@@ -1,9 +1,9 @@
 """ONNX to layers: the graph is evaluated on affine values, and each ReLU starts a new layer.
 
 The network is the real function of the stored weights, read at one sample: an open size, or a leading one where there
-are several axes, is the batch and becomes 1. A model that makes no sense so (an image without a batch axis, or samples that
-meet on the way) is read with its whole input as the sample. A Softmax at the end is left out and reported. Folding may round; then the layers
-say by how much (see `enclosure`).
+are several axes, is the batch and becomes 1. A model that makes no sense so (an image without a batch axis, or samples
+that meet on the way) is read with its whole input as the sample. A Softmax at the end is left out and reported. Folding
+may round; then the layers say by how much (see `enclosure`).
 """
 
 from __future__ import annotations
@@ -238,14 +238,11 @@ class _Reading:
         fixed = [d for d in declared if isinstance(d, int)]
         if result.size == 0:
             raise self._error("the output is empty", None, "export the model again")
-        if (
-            self.batch is not None
-            and len(fixed) == len(declared) > 0
-            and prod(fixed) * self.samples != result.size * self.batch
-        ):
-            message = (
-                f"the output of shape {declared} is not {self.batch} samples of {result.size // self.samples} outputs"
-            )
+        if self.batch is None or not len(fixed) == len(declared) > 0:
+            return
+        if prod(fixed) * self.samples != result.size * self.batch:
+            size = result.size // self.samples
+            message = f"the output of shape {declared} is not {self.batch} samples of {size} outputs"
             raise self._error(message, None, "export the model with a batch size of 1")
 
     def _error(self, message: str, node: NodeProto | None, fix: str) -> NetworkError:

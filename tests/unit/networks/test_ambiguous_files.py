@@ -48,7 +48,7 @@ def stored(name: str, array: Any) -> onnx.TensorProto:
 
 
 def sparse(name: str) -> onnx.SparseTensorProto:
-    values, places = stored(name, np.float32([5.0])), stored("places", np.int64([4]))  # type: ignore[arg-type]
+    values, places = stored(name, np.array([5], np.float32)), stored("places", np.array([4], np.int64))
     made: onnx.SparseTensorProto = helper.make_sparse_tensor(values, places, [3, 3])
     return made
 
@@ -159,7 +159,7 @@ def test_a_constant_of_two_values(tmp_path: Path) -> None:
 
 def test_operands_of_types_that_do_not_go_together(tmp_path: Path) -> None:
     nodes = [node("Add", ["a", "b"], "t"), node("Cast", ["t"], "f", to=TensorProto.FLOAT), node("Mul", ["x", "f"], "y")]
-    proto = model(nodes, {"a": np.uint8([200]), "b": np.int8([100])}, (1, 3))  # type: ignore[dict-item]
+    proto = model(nodes, {"a": np.array([200], np.uint8), "b": np.array([100], np.int8)}, (1, 3))
     error = refused_by_both(tmp_path, proto)
     assert "has type int8, another one uint8" in error.message
     assert error.operator == "Add"
@@ -200,9 +200,9 @@ def test_samples_that_meet_are_no_batch(declared: Any, tmp_path: Path) -> None:
     network = read_network(save(tmp_path, model(first, constants, (2, 3), output_shape=declared)))
     assert (network.input_size, network.output_size) == (6, 3)
     places = [node("MatMul", ["x", "w"], "h"), node("Add", ["h", "b"], "y")]
-    constants = {"w": np.ones((1, 1, 2), np.float32), "b": np.float32([[[1, 1], [2, 2], [3, 3]]])}  # type: ignore[arg-type]
+    constants = {"w": np.ones((1, 1, 2), np.float32), "b": np.array([[[1, 1], [2, 2], [3, 3]]], np.float32)}
     proto = model(places, constants, (3, 1))
     network = read_network(save(tmp_path, proto))
-    x = np.float32([[1], [2], [4]])  # type: ignore[arg-type]
+    x = np.array([[1], [2], [4]], np.float32)
     expected = run_onnxruntime(proto, x).reshape(1, -1)
     assert np.array_equal(network.evaluate(x.reshape(1, -1).astype(np.float64)), expected)
