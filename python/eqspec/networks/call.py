@@ -32,7 +32,8 @@ Value: TypeAlias = Affine | Enclosure | Whole | Scores
 class Call:
     """A node with its inputs evaluated (None: left out).
 
-    `rounded` says that a constant among them is, as a runtime has it, not the real number that it is here.
+    Where a fixed batch was set aside, `batch` is its size and `samples` how many are read of it. `rounded` says that a
+    constant among the inputs is, as a runtime has it, not the real number that it is here.
     """
 
     node: NodeProto
@@ -43,6 +44,7 @@ class Call:
     batch: int | None = None
     notes: list[str] = field(default_factory=list)
     rounded: bool = False
+    samples: int = 1
 
     def attribute(self, name: str) -> AttributeProto | None:
         """An attribute, None where it is absent."""

@@ -79,7 +79,7 @@ def softmax(call: Call) -> Sequence[Value]:
         raise UnreadableError(f"axis {axis} of a value of shape {x.shape}", "export the model again")
     axis %= rank
     covered = int(np.prod(x.shape[axis:])) if call.opset < 13 else x.shape[axis]
-    if covered != x.size:
+    if covered * call.samples != x.size:
         message = f"Softmax over {covered} of {x.size} numbers of a value of shape {x.shape}"
         raise UnreadableError(message, "only a Softmax over all outputs of one sample is read: check its axis")
     return [Scores(x, "softmax" if call.node.op_type == "Softmax" else "log_softmax")]

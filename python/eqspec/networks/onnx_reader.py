@@ -1,9 +1,9 @@
 """ONNX to layers: the graph is evaluated on affine values, and each ReLU starts a new layer.
 
 The network is the real function of the stored weights, read at one sample: an open size, or a leading one where there
-are several axes, is the batch and becomes 1. A model that makes no sense so (an image without a batch axis) is read
-with its whole input as the sample. A Softmax at the end is left out and reported. Folding may round; then the layers
-say by how much (see `enclosure`).
+are several axes, is the batch and becomes 1. A model that makes no sense so (an image without a batch axis, or samples
+that meet on the way) is read with its whole input as the sample. A Softmax at the end is left out and reported. Folding
+may round; then the layers say by how much (see `enclosure`).
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ def read(path: str, content: bytes, arithmetic: Arithmetic = "real") -> Network:
     """A model's network, with what float32 runtimes may round if that is the arithmetic. Raises NetworkError."""
     graph = onnx_graph.load(path, content)
     readings = _readings(graph.input_shape)
-    try:
-        return _read(_Reading(graph, *readings[0]), content, arithmetic)
-    except NetworkError:
-        for reading in readings[1:]:
-            try:
-                return _read(_Reading(graph, *reading), content, arithmetic)
-            except NetworkError:
-                continue
-        raise
+    failures: list[NetworkError] = []
+    for reading in readings:
+        try:
+            return _read(_Reading(graph, *reading), content, arithmetic)
+        except NetworkError as error:
+            failures.append(error)
+    raise failures[0] from failures[-1] if len(failures) > 1 else None
 
 
 def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     network = reading.network(content)
+    if reading.batch is not None:
+        _check_samples_apart(reading, network, content)
     if arithmetic == "real":
         return network
     path = reading.graph.path
@@ -74,7 +74,9 @@ def read_rounded(path: str, content: bytes, precision: Precision) -> Network:
     for sample in _readings(graph.input_shape):
         reading = _Reading(graph, *sample, Roundoff(precision=precision))
         try:
-            reading.network(content)
+            network = reading.network(content)
+            if reading.batch is not None:
+                _check_samples_apart(reading, network, content)
             return replace(reading, roundoff=Roundoff(reading.roundoff.gamma(), precision)).network(content)
         except NetworkError as error:
             problem = problem or error
@@ -82,6 +84,28 @@ def read_rounded(path: str, content: bytes, precision: Precision) -> Network:
             problem = problem or NetworkError(path, error.message, fix=error.fix)
     assert problem is not None
     raise problem
+
+
+def _check_samples_apart(reading: _Reading, network: Network, content: bytes) -> None:
+    """Refuse to set a fixed batch aside where its samples meet: two of them must give what each gives by itself.
+
+    The outputs of both may be anywhere, hence they are compared in the order of their size, at a few points; but before
+    a Softmax those of a sample stand together.
+    """
+    pair = replace(reading, shape=(2, *reading.shape[1:]), samples=2).network(content)
+    apart = pair.output_size == 2 * network.output_size
+    if apart:
+        points = np.random.default_rng(0).normal(size=(3, 2, network.input_size))
+        together = pair.evaluate(points.reshape(3, -1))
+        single = network.evaluate(points.reshape(6, -1)).reshape(3, -1)
+        if not network.stripped:
+            together, single = np.sort(together, axis=1), np.sort(single, axis=1)
+        difference = np.abs(together - single)
+        apart = not (difference > 1e-6 * (1 + np.abs(single).max())).any()
+    if not apart:
+        message = f"the {reading.batch} samples of the batch meet, so that one of them cannot be read by itself"
+        fix = "export the model with a batch size of 1, or with a batch of open size"
+        raise NetworkError(reading.graph.path, message, fix=fix)
 
 
 def _readings(shape: tuple[int | str, ...]) -> list[tuple[tuple[int, ...], int | None]]:
@@ -96,12 +120,13 @@ def _readings(shape: tuple[int | str, ...]) -> list[tuple[tuple[int, ...], int |
 
 @dataclass(frozen=True, eq=False)
 class _Reading:
-    """One way to read a graph: the sample's shape, and the fixed batch size that was set aside."""
+    """One way to read a graph: the shape of what is read, and the fixed batch size of which it is some samples."""
 
     graph: Graph
     shape: tuple[int, ...]
     batch: int | None
     roundoff: Roundoff = field(default_factory=Roundoff)
+    samples: int = 1
 
     def network(self, content: bytes) -> Network:
         graph, notes = self.graph, list[str]()
@@ -163,7 +188,7 @@ class _Reading:
                 rounded = types.enter(node, given)
             except UnreadableError as error:
                 raise self._error(error.message, node, error.fix) from error
-            call = Call(node, graph.opset, given, inputs, graph.external, self.batch, notes, rounded)
+            call = Call(node, graph.opset, given, inputs, graph.external, self.batch, notes, rounded, self.samples)
             results = self._evaluate(operator, call)
             types.leave(node, results)
             with self._limited(node):
@@ -232,8 +257,11 @@ class _Reading:
         fixed = [d for d in declared if isinstance(d, int)]
         if result.size == 0:
             raise self._error("the output is empty", None, "export the model again")
-        if self.batch is not None and len(fixed) == len(declared) > 0 and prod(fixed) != result.size * self.batch:
-            message = f"the output of shape {declared} is not {self.batch} samples of {result.size} outputs"
+        if self.batch is None or not len(fixed) == len(declared) > 0:
+            return
+        if prod(fixed) * self.samples != result.size * self.batch:
+            size = result.size // self.samples
+            message = f"the output of shape {declared} is not {self.batch} samples of {size} outputs"
             raise self._error(message, None, "export the model with a batch size of 1")
 
     def _error(self, message: str, node: NodeProto | None, fix: str) -> NetworkError:

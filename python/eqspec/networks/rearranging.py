@@ -94,7 +94,7 @@ def reshape(call: Call) -> Sequence[Value]:
         if any(d == 0 and i >= len(shape) for i, d in enumerate(target)):
             raise UnreadableError(f"shape {target} copies a size that {shape} does not have", "export the model again")
         target = [shape[i] if d == 0 else d for i, d in enumerate(target)]
-    target = _complete(target, prod(shape)) or _complete(_one_sample(target, call.batch), prod(shape)) or target
+    target = _complete(target, prod(shape)) or _complete(_read_samples(target, call), prod(shape)) or target
     if any(d < 0 for d in target) or prod(target) != prod(shape):
         raise UnreadableError(
             f"a value of shape {shape} cannot be reshaped to {target}", "export the model with a batch size of 1"
@@ -110,11 +110,12 @@ def _complete(target: list[int], size: int) -> list[int] | None:
     return target if -1 not in target and known == size else None
 
 
-def _one_sample(target: list[int], batch: int | None) -> list[int]:
-    if batch is None or batch not in target:
+def _read_samples(target: list[int], call: Call) -> list[int]:
+    """The target with as many samples as are read in place of the whole batch."""
+    if call.batch is None or call.batch not in target:
         return target
-    at = target.index(batch)
-    return [*target[:at], 1, *target[at + 1 :]]
+    at = target.index(call.batch)
+    return [*target[:at], call.samples, *target[at + 1 :]]
 
 
 def _axes(call: Call, since: int) -> list[int] | None:

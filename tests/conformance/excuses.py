@@ -1,0 +1,83 @@
+"""Where we need not agree: what is refused although others read it, and what others are known to do wrong.
+
+Both are counted under their reasons. A reason that no graph ever meets is removed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import onnx
+
+REFUSALS: dict[str, str] = {
+    r"depend on the input": "no affine function: a product of two values that depend on the input",
+    r"division by a value": "no affine function: a division by a value that depends on the input",
+    r"square root of a negative number|variance \+ epsilon is not positive": "nothing finite comes out",
+    r"leaves the range of u?int|beyond the range of u?int": "signed overflow, and casts out of range, are not defined",
+    r"cast to integers": "no affine function, or a constant that was rounded before it became an integer",
+    r"rounded by a cast|rounded to bfloat16|by way of|the range of float16": "runtimes round in other ways",
+    r"Softmax over \d+ of \d+|output of a Softmax": "a Softmax is read over all outputs, at the end",
+    r"the output is empty|has 0 inputs|neither of them 0": "a network has at least one input and one output",
+    r"training mode": "training is another function",
+    r"no axes, which some runtimes take for all": "onnxruntime squeezes all axes, onnx none",
+    r"\d+ outputs, but|offered outputs": "an output that no inference has",
+    r"normalis|channels|scale, bias, mean and variance": "channels are on axis 1 of a value with axes",
+    r"a constant that is no dense tensor": "sparse constants are not read",
+    r"holds integers|is no constant of integers": "operators on integers are those that shapes are computed with",
+    r"neither sizes nor a number of parts|both sizes and a number": "Split asks for one of the two",
+    r"cannot be split into": "parts that are not equal, or empty",
+    r"beyond 2\^53": "integers that no float holds",
+    r"do not broadcast as opset 6 asks": "before opset 7 onnx's reference implementation broadcasts as later ones do",
+    r"a constant with \d+ values": "a constant has one value",
+    r"has type": "operands of types that do not go together",
+    r"the batch": "a batch of fixed size whose samples meet",
+}
+"""Words of a refusal, and why it may be although others read the model."""
+
+
+@dataclass(frozen=True)
+class Bug:
+    """What an oracle is known to do wrong: with an operator, from one opset up to another, perhaps only in training."""
+
+    operator: str
+    reason: str
+    first: int = 1
+    last: int = 99
+    training: bool = False
+
+
+REFERENCE_BUGS = (
+    Bug("Slice", "numpy's slices are not clamped as ONNX says, where a step is negative"),
+    Bug("BatchNormalization", "before opset 14 a momentum, which is there by default, makes it train", 9, 13),
+    Bug("BatchNormalization", "`spatial` is ignored, and outputs do not count", 6, 8),
+    Bug("Squeeze", "before opset 13 axes are squeezed one after the other, so that later ones may mean others", 1, 12),
+    Bug("Unsqueeze", "before opset 13 axes are added one after the other, so that later ones may mean others", 1, 12),
+    Bug("Gemm", "before opset 7 `broadcast` is ignored", 6, 6),
+    Bug("Add", "before opset 7 `axis` is ignored", 6, 6),
+    Bug("Sub", "before opset 7 `axis` is ignored", 6, 6),
+    Bug("Mul", "before opset 7 `axis` is ignored", 6, 6),
+    Bug("Div", "before opset 7 `axis` is ignored", 6, 6),
+    Bug("Softmax", "before opset 13 it is taken over one axis", 1, 12),
+    Bug("LogSoftmax", "before opset 13 it is taken over one axis", 1, 12),
+)
+ONNXRUNTIME_BUGS = (
+    Bug("BatchNormalization", "what it learns is written over initialisers that other nodes use", training=True),
+)
+
+
+def excuse_for_refusal(message: str) -> str | None:
+    """Why a model may be refused with these words."""
+    return next((reason for words, reason in REFUSALS.items() if re.search(words, message)), None)
+
+
+def known_bug(bugs: tuple[Bug, ...], model: onnx.ModelProto) -> str | None:
+    """What an oracle does wrong with an operator of this model."""
+    opset = model.opset_import[0].version
+    for node in model.graph.node:
+        for bug in bugs:
+            if bug.training and len(node.output) < 2:
+                continue
+            if node.op_type == bug.operator and bug.first <= opset <= bug.last:
+                return f"{bug.operator}: {bug.reason}"
+    return None

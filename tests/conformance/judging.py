@@ -1,0 +1,230 @@
+"""One graph: what the two readers make of it, against what others make of it at a few points.
+
+A network is evaluated exactly, so that it differs from others by their rounding alone. Inputs and weights are small
+multiples of a quarter; a wrong place, sign or weight shows as a difference of about that size.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from conformance import oracles
+from conformance.excuses import ONNXRUNTIME_BUGS, REFERENCE_BUGS, excuse_for_refusal, known_bug
+from eqspec.audit import Refused
+from eqspec.audit.reading import File, Number
+from eqspec.audit.witness import values_at
+from eqspec.errors import NetworkError
+from eqspec.networks import Network, onnx_reader
+
+POINTS = 2
+DTYPES: dict[int, Any] = {1: np.float32, 10: np.float16, 11: np.float64}
+ROUNDING = {1: 2e-5, 10: 3e-2, 11: 1e-10}
+
+
+@dataclass
+class Judgement:
+    """What was seen of a graph, and what is wrong with it."""
+
+    traits: list[str] = field(default_factory=list)
+    complaint: str | None = None
+
+
+def judge(model: onnx.ModelProto, spoiled: str | None = None) -> Judgement:
+    """Read a model with both readers, and compare."""
+    content = model.SerializeToString()
+    found = Judgement()
+    try:
+        with np.errstate(all="ignore"):
+            network: Network | NetworkError = onnx_reader.read("m.onnx", content)
+    except NetworkError as error:
+        network = error
+        if not error.message or not error.fix:
+            return _complain(found, f"refused without a word or a fix: {error}")
+    except Exception as error:
+        return _complain(found, f"the reader fails: {type(error).__name__}: {error}")
+    shape = [d.dim_value or 1 for d in model.graph.input[0].type.tensor_type.shape.dim]
+    if spoiled is not None:
+        return _spoiled(found, network, content, spoiled, prod(shape[1:]) if len(shape) > 1 else prod(shape))
+    kind = model.graph.input[0].type.tensor_type.elem_type
+    rng = np.random.default_rng(len(content))
+    inputs = [np.asarray(rng.integers(-16, 17, shape) / 4, DTYPES[kind]) for _ in range(POINTS)]
+    sample = network.input_size if isinstance(network, Network) else prod(shape)
+    batch = prod(shape) // sample
+    if batch > 1:  # one sample is read of a fixed batch: all samples are the same
+        inputs = [np.broadcast_to(x[:1], shape).copy() for x in inputs]
+    answers = {"onnxruntime": oracles.by_onnxruntime(model, inputs), "onnx": oracles.by_reference(model, inputs)}
+    if isinstance(network, NetworkError):
+        found.traits.append("refused")
+        _judge_refusal(found, network, answers, model)
+    else:
+        found.traits.append("read")
+        _judge_network(found, network, answers, model, inputs, batch)
+    if found.complaint is None:
+        _judge_auditor(found, network, answers, model, content, inputs, batch)
+    return found
+
+
+def _complain(found: Judgement, words: str) -> Judgement:
+    found.complaint = words
+    return found
+
+
+def _spoiled(found: Judgement, network: Network | NetworkError, content: bytes, spoiled: str, size: int) -> Judgement:
+    found.traits.append(f"spoiled {spoiled}")
+    if isinstance(network, Network):
+        return _complain(found, f"read although spoiled: {spoiled}")
+    try:
+        _audited(content, size, 1).layers()
+    except Refused as reason:
+        if not re.search(r"it has \d+ outputs, the task 1", str(reason)):
+            return found
+    except Exception as error:
+        return _complain(found, f"the auditor fails: {type(error).__name__}: {error}")
+    return _complain(found, f"the auditor reads it although spoiled: {spoiled}")
+
+
+def _audited(content: bytes, inputs: int, outputs: int) -> File:
+    one, none = ((Fraction(c),) * inputs for c in (1, 0))
+    return File("m.onnx", content, Number, one, none, (0.0,) * inputs, False, outputs)
+
+
+def _judge_refusal(
+    found: Judgement, error: NetworkError, answers: dict[str, list[oracles.Answer]], model: onnx.ModelProto
+) -> None:
+    """What all others read, and alike, is refused for a reason that is listed."""
+    arrays = [answer[0] for answer in answers.values()]
+    if any(isinstance(a, str) for a in arrays) or oracles.complaint_of_checker(model) is not None:
+        found.traits.append("refused by another, too")
+        return
+    empty = any(np.asarray(a).size == 0 for a in arrays)
+    last = error.__cause__ if isinstance(error.__cause__, NetworkError) else error  # the whole input as one sample
+    excuse = "a network has at least one output" if empty else excuse_for_refusal(last.message)
+    if excuse is None:
+        first, second = (np.asarray(a, np.float64) for a in arrays)
+        if first.shape != second.shape or not np.allclose(first, second, rtol=1e-2) or not np.isfinite(first).all():
+            found.traits.append("refused, and others disagree")
+            return
+        _complain(found, f"refused although others read it: {last}")
+    found.traits.append(f"refused: {excuse}")
+
+
+def _judge_network(
+    found: Judgement,
+    network: Network,
+    answers: dict[str, list[oracles.Answer]],
+    model: onnx.ModelProto,
+    inputs: list[NDArray[Any]],
+    batch: int,
+) -> None:
+    checked = False
+    for name, bugs in (("onnxruntime", ONNXRUNTIME_BUGS), ("onnx", REFERENCE_BUGS)):
+        for x, answer in zip(inputs, answers[name], strict=True):
+            if isinstance(answer, str):
+                break
+            first = x.reshape(batch, -1)[0] if batch > 1 else x.ravel()
+            middle = np.array(
+                [float((low + high) / 2) for low, high in network.evaluate_exact([Fraction(float(v)) for v in first])]
+            )
+            wrong = _difference(_ended(network, middle), answer, batch, model)  # what is left out, is put back
+            if wrong is None:
+                checked = True
+            elif bug := known_bug(bugs, model):
+                found.traits.append(f"{name} is wrong: {bug}")
+            else:
+                _complain(found, f"{name} disagrees: {wrong}")
+                return
+    found.traits.append("checked" if checked else "read by no other")
+
+
+def _ended(network: Network, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """With the Softmax that was left out."""
+    if network.stripped is None:
+        return scores
+    shifted = scores - scores.max()
+    logs = shifted - np.log(np.exp(shifted).sum())
+    ended: NDArray[np.float64] = logs if network.stripped == "log_softmax" else np.exp(logs)
+    return ended
+
+
+def _difference(ours: NDArray[np.float64], theirs: NDArray[Any], batch: int, model: onnx.ModelProto) -> str | None:
+    """How two answers differ beyond rounding."""
+    other = theirs.astype(np.float64)
+    if not np.isfinite(other).all():
+        return None if model.graph.input[0].type.tensor_type.elem_type == 10 else f"{other.ravel()[:8].tolist()}"
+    if batch > 1:
+        if other.size != batch * ours.size:
+            return f"{other.size} outputs of {batch} samples, not {batch} times {ours.size}"
+        ours, other = np.sort(np.repeat(ours, batch)), np.sort(other, axis=None)  # samples may be anywhere
+    if other.size != ours.size:
+        return f"{other.size} outputs, not {ours.size}"
+    kind = model.graph.input[0].type.tensor_type.elem_type
+    short = kind == 10 or any(t.data_type == 10 for t in model.graph.initializer)
+    allowed = ROUNDING[10 if short else 1 if kind == 1 else kind] * (1 + np.abs(ours).max(initial=0))
+    if (np.abs(ours - other.ravel()) <= allowed).all():
+        return None
+    return f"{other.ravel()[:8].tolist()} instead of {ours[:8].tolist()}"
+
+
+def _judge_auditor(
+    found: Judgement,
+    network: Network | NetworkError,
+    answers: dict[str, list[oracles.Answer]],
+    model: onnx.ModelProto,
+    content: bytes,
+    inputs: list[NDArray[Any]],
+    batch: int,
+) -> None:
+    """The auditor refuses, or reads the same function: as we do, or else as others do."""
+    theirs = [(name, a) for name, a in answers.items() if not isinstance(a[0], str)]
+    if isinstance(network, Network):
+        size, outputs = network.input_size, network.output_size
+    elif theirs:
+        size, outputs = inputs[0].size, int(np.asarray(theirs[0][1][0]).size)
+    else:
+        size, outputs = inputs[0].size, 1
+    try:
+        file = _audited(content, size, outputs)
+        file.layers()
+    except Refused:
+        found.traits.append("refused by the auditor")
+        return None
+    except Exception as error:
+        _complain(found, f"the auditor fails: {type(error).__name__}: {error}")
+        return None
+    found.traits.append("read by the auditor")
+    if isinstance(network, NetworkError):
+        return _judge_auditor_alone(found, file, theirs, model, inputs, network)
+    for x in inputs:
+        point = [Fraction(float(v)) for v in (x.reshape(batch, -1)[0] if batch > 1 else x.ravel())]
+        values, expected = values_at(file, point), network.evaluate_exact(point)
+        for (least, most), (low, high) in zip(values, expected, strict=True):
+            if low > most or least > high:
+                _complain(found, f"the auditor reads {float(least)}, we read {float(low)}")
+    return None
+
+
+def _judge_auditor_alone(
+    found: Judgement,
+    file: File,
+    theirs: list[tuple[str, list[oracles.Answer]]],
+    model: onnx.ModelProto,
+    inputs: list[NDArray[Any]],
+    error: NetworkError,
+) -> None:
+    """What we refuse, the auditor may read only as others do."""
+    for name, answer in theirs:
+        for x, other in zip(inputs, answer, strict=True):
+            values = np.array([float(low) for low, _ in values_at(file, [Fraction(float(v)) for v in x.ravel()])])
+            wrong = _difference(values, np.asarray(other), 1, model)
+            softmax = any(node.op_type.endswith("Softmax") for node in model.graph.node)
+            if wrong is not None and not softmax and known_bug(REFERENCE_BUGS, model) is None:
+                _complain(found, f"the auditor reads what we refuse ({error.message}), and {name} disagrees: {wrong}")
+    found.traits.append("read by the auditor alone")
