@@ -100,6 +100,11 @@ class Record:
         low, high, count = struct.unpack_from("<QQI", self._data, at + 12)
         return self._data[at : at + 12], (low, high), struct.unpack_from(f"<{count}I", self._data, at + 32)
 
+    def above(self) -> dict[int, int]:
+        """The nodes that halves come from."""
+        cut = [label for label in self._events if b"C" in self.kinds(label)]
+        return {half: label for label in cut for half in self.halved(label)[1]}
+
     def contracted(self, label: int) -> dict[int, Contracted]:
         """The contractions of a node, by obligation."""
         found = {}
