@@ -16,7 +16,7 @@ from eqspec.audit.proof import Node, Proof
 from eqspec.audit.rounding import Array
 
 MARGIN = 2.0**-40
-"""Of what a bound is, and of what its quantity may be: the auditor bounds many leaves at a time, and rounds otherwise."""
+"""Of the larger bound of a quantity: the auditor bounds many leaves at a time, which may be rounded otherwise."""
 
 
 class Drafted(Proof):

@@ -18,11 +18,11 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from eqspec.audit.bounds import Reached
-from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND, Node, Proof
+from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND, Node
 from eqspec.certificates.drafted import Drafted
-from eqspec.certificates.multipliers import Ending, Excluded, Round, Rounds, assumed, on_facts
+from eqspec.certificates.multipliers import Ending, Excluded, Found, Round, Rounds, assumed, on_facts
 from eqspec.certificates.record import ROOT, Contracted, IncompleteError, Record
-from eqspec.certificates.settling import Found, Settling
+from eqspec.certificates.settling import Settling
 from eqspec.lp import HighsSolver
 
 Array = NDArray[Any]
@@ -31,7 +31,9 @@ Hints = dict[tuple[bytes, int], Array]
 Step = Callable[[], None]
 Doubts = Set[tuple[int, int]]
 
-SETTLED = 4096
+BITS = (15, 24, 53)
+"""To how many bits multipliers are rounded: bounds to the first, a contradiction to the first that shows it."""
+SETTLED = 1024
 """So many nodes of one certificate are settled by programs of our own; more would take longer than anybody waits."""
 NOTHING: Found = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 0)))
 """A round that bounds nothing, where none is needed."""
@@ -45,8 +47,8 @@ class Draft:
     those that are met on the way are added. `labels` are the nodes that leaves come from, by their place in the tree.
     """
 
-    def __init__(self, events: Record, proof: Drafted, rounds: BinaryIO, bits: int, doubts: Doubts) -> None:
-        self.events, self.proof, self.rounds, self.bits = events, proof, rounds, bits
+    def __init__(self, events: Record, proof: Drafted, rounds: BinaryIO, doubts: Doubts) -> None:
+        self.events, self.proof, self.rounds = events, proof, rounds
         self.known, self.doubts = frozenset(doubts), set(doubts)
         self.tree: list[tuple[float, float, float]] = []
         self.labels: dict[int, int] = {}
@@ -193,10 +195,13 @@ class Draft:
         reached = self.proof.reach(node)
         if reached.empty[0]:
             return replace(node, low=reached.low[:, 0], high=reached.high[:, 0])
-        return self._conclude(node, *on_facts(self.proof, reached, Ending(self.proof, node.open[0]), one))
+        return self._bound(node, on_facts(self.proof, reached, Ending(self.proof, node.open[0]), one))
+
+    def _bound(self, node: Node, found: Found) -> Node:
+        return self._conclude(node, *found[:2], shortened(found[2], BITS[0]))
 
     def _conclude(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
-        multipliers = shortened(multipliers, self.bits)
+        """A round with these multipliers as they are."""
         self.tree.append((ROUND, 0, 0))
         for array in (wanted, rows, multipliers):
             npy.write_array(self.rounds, np.ascontiguousarray(array), allow_pickle=False)
@@ -213,10 +218,10 @@ class Draft:
             return
         steps: list[Step] = []
         for o, found in self._shown_by_hints(node, node.open, hints).items():
-            if found is not None and (len(found[0]) or o in doubted):
+            if found is not None and len(found[0]):
                 steps.append(partial(self._under, o, node, partial(self._last, found)))
-            elif found is None and o in doubted:
-                steps.append(partial(self._under, o, node, self._settle))
+            elif o in doubted:
+                steps.append(partial(self._under, o, node, self._take_apart))
             elif found is None:
                 self.doubts.add((label, o))
         self._later(*steps, lambda: self._leaf(label))
@@ -248,26 +253,31 @@ class Draft:
     def _take_apart(self, node: Node) -> None:
         """Multipliers of our own; and if these do not suffice, the node is cut."""
         self.settled += 1
-        if self.settled > SETTLED:
-            raise IncompleteError(f"obligation {node.open[0]} is still open in the enclosures of the auditor")
         for again in range(2):
             program = Settling(self.proof, node, self.proof.reach(node), self.solver)
-            found = program.contradiction()
-            if found is not None and self._would(node, found).over:
+            if (found := self._contradicting(node, program.contradiction())) is not None:
                 self._last(found, node)
                 return
             if again or (found := program.bounds()) is None:
                 break
-            node = self._conclude(node, *found)
+            node = self._bound(node, found)
             if node.over or self.proof.surely_excluded(self.proof.reach(node))[node.open[0]]:
                 self._leaf()
                 return
-        quantity, place = program.cut()
-        self.tree.append((CUT, quantity, place))
-        self._later(*[partial(self._settle, half) for half in self.proof.halves(node, quantity, place)])
+        if self.settled >= SETTLED or (cut := program.cut()) is None:
+            raise IncompleteError(f"obligation {node.open[0]} stays open in the enclosures of the auditor")
+        self.tree.append((CUT, *cut))
+        self._later(*[partial(self._settle, half) for half in self.proof.halves(node, *cut)])
 
-    def _would(self, node: Node, found: Found) -> Node:
-        return self.proof.round(node, *found[:2], shortened(found[2], self.bits))
+    def _contradicting(self, node: Node, found: Found | None) -> Found | None:
+        """Multipliers rounded to as few bits as still show that nothing satisfies what is known, if they do."""
+        if found is None or not found[1].size:
+            return None
+        for bits in BITS:
+            short = *found[:2], shortened(found[2], bits)
+            if self.proof.round(node, *short).over:
+                return short
+        return None
 
     def _multiplied(self, node: Node, reached: Reached, o: int, hints: Hints) -> Found | None:
         """One round that contradicts a violation: with multipliers of programs, or with the weights of a softmax."""
@@ -291,8 +301,8 @@ class Draft:
             used = np.flatnonzero(row)
             used = used[np.argsort(places[used])]
             found = np.zeros(1, np.int32), places[used].astype(np.int32), row[None, used]
-            if used.size and self._would(node if node.assumed else self.proof.under(node, o), found).over:
-                return found
+            if (short := self._contradicting(node if node.assumed else self.proof.under(node, o), found)) is not None:
+                return short
         return None
 
 

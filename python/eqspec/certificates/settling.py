@@ -9,9 +9,9 @@ size of each fact, the program is
 
     minimise t  subject to  F_i (1, g) + err_i + size_i t >= 0.
 
-If the least t is positive no input satisfies all facts, and the multipliers of the rows are those of a contradiction. If
-not, the point that attains it tells which neuron is farthest from its ReLU there, and so where to cut; and with t = 0 the
-same program bounds quantities. Nothing here is trusted: the auditor evaluates whatever multipliers come out.
+If the least t is positive no input satisfies all facts, and the multipliers of the rows show it. If not, the point that
+attains it tells which neuron is farthest from its ReLU there, and so where to cut; and with t = 0 the same program
+bounds quantities. Nothing here is trusted: the auditor evaluates whatever multipliers come out.
 """
 
 from __future__ import annotations
@@ -25,13 +25,10 @@ from numpy.typing import NDArray
 from eqspec.audit.bounds import Reached
 from eqspec.audit.forms import Form, join
 from eqspec.audit.proof import Node, Proof
-from eqspec.certificates.multipliers import Ending
+from eqspec.certificates.multipliers import Ending, Found
 from eqspec.lp import HighsSolver
 
 Array = NDArray[Any]
-Found = tuple[Array, Array, Array]
-"""What is bounded, the facts that are used, and their multipliers (F, R), as a round of a certificate has them."""
-
 TANGENTS = 8
 """A confidence says sum exp(-(z - t)) <= 1, which is a line for any weights; so many weights are tried one by one."""
 BOUNDED = 48
@@ -69,7 +66,7 @@ class Settling:
         self.weights = np.zeros((0, len(self.exact)))
 
     def contradiction(self) -> Found | None:
-        """Multipliers that are meant to show that nothing satisfies all facts; `point` is where they are satisfied best."""
+        """Multipliers that may show that nothing satisfies all facts; `point` is where they are satisfied best."""
         aim = np.append(np.zeros(self.generators), -1.0)[None]
         for _ in range(1 + TANGENTS):
             matrix, need, scale = self._program()
@@ -120,17 +117,20 @@ class Settling:
             found += [(gap.flat[i], start + i) for i in range(3 * m) if low[start + i] < 0.0 < high[start + i]]
         return np.array([q for gap, q in sorted(found, key=lambda one: -one[0])], int)
 
-    def cut(self) -> tuple[int, float]:
-        """Where a node is best cut: the sign of a neuron, or else the input that moves the violation most."""
+    def cut(self) -> tuple[int, float] | None:
+        """Where to cut the node: the sign of a neuron. Where none is left only a norm needs to be cut, at an input."""
         if len(found := self.unsettled()):
             return int(found[0]), 0.0
         low, high = (ends[: self.proof.pair.inputs, 0] for ends in (self.reached.low, self.reached.high))
         widest = int(np.argmax(high - low))
-        return widest, float(0.5 * low[widest] + 0.5 * high[widest])
+        middle = float(0.5 * low[widest] + 0.5 * high[widest])
+        return (widest, middle) if self.obligation.norm and low[widest] < middle < high[widest] else None
 
     def _program(self) -> tuple[Array, Array, Array]:
-        """Rows of generators, what they must be at least, and what they were divided by: facts, equations once more with
-        the other sign, and lines of a confidence."""
+        """Rows of generators, what they must be at least, and what they were divided by.
+
+        They are the facts, the equations once more with the other sign, and the lines of a confidence.
+        """
         z = np.concatenate([self.z, -self.z[self.either], self.weights @ self.z[self.exact]])
         gain = -(self.weights * np.log(np.maximum(self.weights, 1e-300))).sum(axis=1)
         err = np.concatenate([self.err, self.err[self.either], self.weights @ self.err[self.exact] - gain])

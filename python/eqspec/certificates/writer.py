@@ -25,8 +25,8 @@ from eqspec.tasks import document
 from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.task import Task
 
-BITS = (15, 15, 24, 53)
-"""To how many bits multipliers are rounded, attempt by attempt: the smallest first."""
+DRAFTS = 4
+"""What leaves of one draft do not show, the next one settles."""
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,15 @@ def _header(data: dict[str, Any], result: Result) -> bytes:
 
 
 def _proved(data: dict[str, Any], header: bytes, record: Path, part: Path, auditor: Auditor) -> Answer:
-    """Written until it is accepted: each draft settles what leaves of the one before do not show, and rounds less."""
+    """Written until it is accepted: each draft settles what leaves of the one before do not show."""
     doubts: Doubts = set()
     with Record(record) as events:
-        for bits in BITS:
+        for number in range(1, DRAFTS + 1):
             with np.errstate(all="ignore"), tempfile.TemporaryFile(dir=record.parent) as file:  # as the auditor does
                 rounds = cast(BinaryIO, file)
-                draft = Draft(events, _proof(data), rounds, bits, doubts)
+                draft = Draft(events, _proof(data), rounds, doubts)
                 tree = draft.drawn()
-                if draft.doubts == doubts or bits == BITS[-1]:
+                if draft.doubts == doubts or number == DRAFTS:
                     _write(part, header, tree, rounds)
                     answer = auditor.ask(part, Path.cwd())
                     if answer.refused is None:
