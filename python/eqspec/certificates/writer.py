@@ -66,9 +66,12 @@ def write_certificate(task: Task, result: Result, record: Path, path: Path, audi
     except (Refused, IncompleteError) as reason:
         return Certificate(path, str(reason))
     except OSError as error:
-        return Certificate(path, f"cannot write {error.filename or path}: {error.strerror}")
+        return Certificate(path, f"cannot write {error.filename or path}: {error.strerror or error}")
+    except Exception as problem:  # a certificate that cannot be made takes nothing from the verdict
+        return Certificate(path, f"it could not be written: {type(problem).__name__}: {problem}")
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def _header(data: dict[str, Any], result: Result) -> bytes:
