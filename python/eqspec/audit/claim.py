@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .rounding import MORE, Array, Refused, float_above, float_below, log_odds_below, up
+from .rounding import Array, Refused, float_above, float_below, gamma, log_odds_below, up
 
 Rows = list[dict[int, Fraction]]
 FIRST, SECOND, DIFFERENCE = range(3)
@@ -59,7 +59,7 @@ class Obligation:
         none = (low > high).any(axis=(0, 1))
         if self.norm:
             size = np.maximum(-low[DIFFERENCE], high[DIFFERENCE])[list(self.rows)]
-            total = up((size * size if self.norm == "l2" else size).sum(0) * MORE)
+            total = up((size * size if self.norm == "l2" else size).sum(0) * (1.0 + gamma(len(size) + 2)))
             return np.asarray(none | ((up(np.sqrt(total)) if self.norm == "l2" else total) <= float_below(self.limit)))
         kind, row, sign, least = self.conditions[0]
         most = high[kind, row] if sign > 0 else -low[kind, row]

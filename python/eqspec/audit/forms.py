@@ -35,7 +35,8 @@ class Form:
     def bounds(self) -> tuple[Array, Array]:
         """Lower and upper bounds (m, B), exact where nothing was rounded."""
         centre, radius = self.z[..., 0], self.spread + self.err
-        radius = np.where(radius == 0.0, 0.0, (radius + 4.0 * U * np.abs(centre)) * MORE + TINY)
+        more = 1.0 + gamma(self.z.shape[-1] + 8)  # a sum of so many sizes, and what follows it
+        radius = np.where(radius == 0.0, 0.0, (radius + 4.0 * U * np.abs(centre)) * more + TINY)
         return centre - radius, centre + radius
 
     def __getitem__(self, key: Array | slice) -> Form:

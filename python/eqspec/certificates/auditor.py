@@ -60,6 +60,11 @@ class Auditor:
                 line = process.stdout.readline()
             except BrokenPipeError:
                 line = ""
+            except BaseException:  # nobody waits for this answer, so it must not be taken for that to another question
+                self._process = None
+                process.kill()
+                process.communicate()
+                raise
             if not line:
                 self._process = None
                 raise EqspecError(f"the auditor ended with code {process.wait()} while it read {path}")
@@ -80,4 +85,5 @@ def _start() -> subprocess.Popen[str]:
         text=True,
         encoding="utf-8",
         env=os.environ | one,
+        start_new_session=True,  # Ctrl-C is for us, who end it
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import tempfile
 import threading
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -32,7 +34,9 @@ class Certifier:
             folder.mkdir(parents=True, exist_ok=True)
             self._temporary = tempfile.TemporaryDirectory(dir=folder, prefix=".record-")
         except OSError as error:
-            raise InputError(f"cannot write to {folder}: {error.strerror}") from None
+            raise InputError(
+                f"cannot write to {folder}: {error.strerror}; name another folder for certificates"
+            ) from None
 
     def __enter__(self) -> Certifier:
         return self
@@ -41,29 +45,45 @@ class Certifier:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._auditor.__exit__(kind, error, trace)
-        self._temporary.cleanup()
+        with suppress(OSError):
+            self._temporary.cleanup()
 
-    def record(self, task: Task) -> Path:
-        """A new file for the search of a task."""
+    @property
+    def missing(self) -> dict[str, str]:
+        """Why there is no certificate of a task, by its id."""
+        with self._lock:
+            return {name: made.reason for name, made in self.made.items() if made.reason is not None}
+
+    def record(self, task: Task) -> Path | None:
+        """A new file for the search of a task; None if none can be written, which `certify` gives as the reason."""
         with self._lock:
             self._count += 1
-            self._records[task] = Path(self._temporary.name) / str(self._count)
-            return self._records[task]
+            path = self._records[task] = Path(self._temporary.name) / str(self._count)
+        try:
+            path.touch()
+        except OSError:
+            return None
+        return path
 
-    def certify(self, task: Task, result: Result) -> None:
-        """Write the certificate of a decided task, and have it audited."""
+    def certify(self, task: Task, result: Result) -> Result:
+        """Write the certificate of a decided task, and have it audited: the result, with its path or the reason."""
         with self._lock:
             record = self._records.pop(task)
+            if result.verdict is Verdict.UNKNOWN:
+                path = None
+            else:
+                path = self._path(task.id)
+                self.made[task.id] = Certificate(path, "the run was stopped while it was written")  # keeps the name
         try:
-            if result.verdict is not Verdict.UNKNOWN:
-                with self._lock:
-                    path = self._path(task.id)
-                    self.made[task.id] = Certificate(path)  # keeps the name
-                made = write_certificate(task, result, record, path, self._auditor)
-                with self._lock:
-                    self.made[task.id] = made
+            if path is None:
+                return result
+            made = write_certificate(task, result, record, path, self._auditor)
+            with self._lock:
+                self.made[task.id] = made
+            return replace(result, certificate=None if made.reason else str(path), uncertified=made.reason)
         finally:
-            record.unlink(missing_ok=True)
+            with suppress(OSError):
+                record.unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:
         """A path that no other task of this run was given; ids that differ in odd characters only get a number."""

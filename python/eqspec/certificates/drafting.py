@@ -18,56 +18,76 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from eqspec.audit.bounds import Reached
-from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND, Node, Proof
-from eqspec.certificates.multipliers import Ending, Excluded, Round, Rounds, assumed, on_facts
+from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND, Node
+from eqspec.certificates.drafted import Drafted
+from eqspec.certificates.multipliers import Ending, Excluded, Found, Round, Rounds, assumed, on_facts
 from eqspec.certificates.record import ROOT, Contracted, IncompleteError, Record
+from eqspec.certificates.settling import Settling
+from eqspec.lp import HighsSolver
 
 Array = NDArray[Any]
 Signs = tuple[tuple[int, int, int, bool], ...]
 Hints = dict[tuple[bytes, int], Array]
 Step = Callable[[], None]
-Early = Set[tuple[int, int]]
+Doubts = Set[tuple[int, int]]
+
+BITS = (15, 24, 53)
+"""To how many bits multipliers are rounded: bounds to the first, a contradiction to the first that shows it."""
+SETTLED = 1024
+"""So many nodes of one certificate are settled by programs of our own; more would take longer than anybody waits."""
+NOTHING: Found = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 0)))
+"""A round that bounds nothing, where none is needed."""
 
 
 class Draft:
     """`tree` is complete and the rounds are in the file once it is `drawn`.
 
-    `early` are nodes of the search, by their labels, and obligations that are proved there before the node is halved;
-    None for all that the search proved so. `labels` are the nodes that leaves come from, by their place in the tree.
+    `doubts` are obligations that leaves do not show, with the nodes of the search that these leaves come from, by their
+    labels. Those that are known are proved where the search had proved them first, or else are settled on the leaf;
+    those that are met on the way are added. `labels` are the nodes that leaves come from, by their place in the tree.
     """
 
-    def __init__(self, events: Record, proof: Proof, rounds: BinaryIO, bits: int, early: Early | None) -> None:
-        self.events, self.proof, self.rounds, self.bits, self.early = events, proof, rounds, bits, early
+    def __init__(self, events: Record, proof: Drafted, rounds: BinaryIO, doubts: Doubts) -> None:
+        self.events, self.proof, self.rounds = events, proof, rounds
+        self.known, self.doubts = frozenset(doubts), set(doubts)
         self.tree: list[tuple[float, float, float]] = []
         self.labels: dict[int, int] = {}
-        self.above: dict[int, int] = {}
         self.todo: list[Step] = []
         self.free = np.flatnonzero(proof.region.lower < proof.region.upper)
+        self.early = self._proved_above()
+        self.solver, self.settled = HighsSolver(), 0
 
     def drawn(self) -> Array:
         """The tree (N, 3)."""
         root = self.proof.root()
         begun = bool(self.events.kinds(ROOT))  # else the search saw that both networks are the same
-        self.todo = [(lambda: self._node(ROOT, root, {}, ())) if begun else self._leaf]
+        self.todo = [lambda: self._node(ROOT, root, {}, ()) if begun else self._closed(ROOT, root, {})]
         while self.todo:
             self.todo.pop()()
         return np.array(self.tree, np.float64).reshape(-1, 3)
 
-    def proved_above(self, failed: Iterable[tuple[int, int]]) -> Early:
-        """For leaves, numbered in order, and obligations: the highest node above at which the search had proved it."""
-        places, found = [place for place, (kind, *_) in enumerate(self.tree) if kind == LEAF], set()
-        for leaf, o in failed:
-            label, highest = self.labels[places[leaf]], set()
-            while label in self.above:
-                label = self.above[label]
+    def doubt(self, failed: Iterable[tuple[int, int]]) -> None:
+        """Leaves, numbered in order, do not show obligations."""
+        places = [place for place, (kind, *_) in enumerate(self.tree) if kind == LEAF]
+        self.doubts |= {(self.labels[places[leaf]], o) for leaf, o in failed if places[leaf] in self.labels}
+
+    def _proved_above(self) -> Set[tuple[int, int]]:
+        """For what is in doubt, the highest node above at which the search had proved it."""
+        above = self.events.above() if self.known else {}
+        found = set()
+        for label, o in self.known:
+            highest = set()
+            while label in above:
+                label = above[label]
                 if o not in self.events.halved(label)[2]:
                     highest = {(label, o)}
             found |= highest
         return found
 
-    def _leaf(self, label: int = ROOT) -> None:
+    def _leaf(self, label: int | None = None) -> None:
         add_leaf(self.tree)
-        self.labels[len(self.tree) - 1] = label
+        if label is not None:
+            self.labels[len(self.tree) - 1] = label
 
     def _later(self, *steps: Step) -> None:
         """These come next, in this order."""
@@ -107,13 +127,12 @@ class Draft:
         cut, labels, left = self.events.halved(label)
         index, place = struct.unpack("<Id", cut)
         steps: list[Step] = []
-        self.above |= dict.fromkeys(labels, label)
-        if not node.assumed:
-            whole, here = node, [o for o in node.open if o not in left]
-            if self.early is not None:
-                here = [o for o in here if (label, o) in self.early]
-            steps += [partial(self._under, o, whole, lambda n: self._closed(label, n, hints)) for o in here]
-            node = replace(node, open=tuple(o for o in node.open if o not in here))
+        here = [o for o in node.open if o not in left and (label, o) in self.early]
+        if here and not node.assumed:
+            shown = {o: found for o, found in self._shown_by_hints(node, here, hints).items() if found is not None}
+            for o, found in shown.items():
+                steps.append(partial(self._under, o, node, partial(self._last, found)))
+            node = replace(node, open=tuple(o for o in node.open if o not in shown))
 
         def halve() -> None:
             quantity = int(self.free[index])
@@ -147,8 +166,10 @@ class Draft:
 
             self._later(lambda: on(0), lambda: on(1))
             return
-        if node.over or not one.children:
+        if node.over:
             self._leaf()
+        elif not one.children:
+            self._settle(node)
         elif len(one.children) == 1:
             self._node(one.children[0], node, hints, signs)
         else:
@@ -168,16 +189,19 @@ class Draft:
             if node.over:
                 break
             node = self._round(node, one)
-        self._leaf()
+        self._settle(node)
 
     def _round(self, node: Node, one: Round) -> Node:
         reached = self.proof.reach(node)
         if reached.empty[0]:
             return replace(node, low=reached.low[:, 0], high=reached.high[:, 0])
-        return self._conclude(node, *on_facts(self.proof, reached, Ending(self.proof, node.open[0]), one))
+        return self._bound(node, on_facts(self.proof, reached, Ending(self.proof, node.open[0]), one))
+
+    def _bound(self, node: Node, found: Found) -> Node:
+        return self._conclude(node, *found[:2], shortened(found[2], BITS[0]))
 
     def _conclude(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
-        multipliers = shortened(multipliers, self.bits)
+        """A round with these multipliers as they are."""
         self.tree.append((ROUND, 0, 0))
         for array in (wanted, rows, multipliers):
             npy.write_array(self.rounds, np.ascontiguousarray(array), allow_pickle=False)
@@ -185,25 +209,77 @@ class Draft:
 
     def _closed(self, label: int, node: Node, hints: Hints) -> None:
         """A leaf; what the enclosure leaves open there is closed by multipliers that the search had on the way."""
-        if node.over or not node.open or not (hints or any(one.exact for one in self.proof.obligations)):
+        if node.assumed:
+            self._settle(node, hints)
+            return
+        doubted = {o for o in node.open if (label, o) in self.known}
+        if node.over or not node.open or not (doubted or hints or any(one.exact for one in self.proof.obligations)):
             self._leaf(label)
             return
-        reached = self.proof.reach(node)
-        done = self.proof.excluded(reached)[:, 0]
         steps: list[Step] = []
-        for o in (o for o in node.open if not done[o]):
-            found = self._multiplied(node, reached, o, hints)
-            if found is not None and node.assumed:
-                self._conclude(node, *found)
-            elif found is not None:
-                steps.append(lambda o=o, found=found: self._under(o, node, lambda n: self._last(n, found)))  # type: ignore[misc]
+        for o, found in self._shown_by_hints(node, node.open, hints).items():
+            if found is not None and len(found[0]):
+                steps.append(partial(self._under, o, node, partial(self._last, found)))
+            elif o in doubted:
+                steps.append(partial(self._under, o, node, self._take_apart))
+            elif found is None:
+                self.doubts.add((label, o))
         self._later(*steps, lambda: self._leaf(label))
 
-    def _last(self, node: Node, found: tuple[Array, ...]) -> None:
-        self._conclude(node, *found)
+    def _shown_by_hints(self, node: Node, some: Iterable[int], hints: Hints) -> dict[int, Found | None]:
+        """For obligations, the round that shows them (an empty one where the enclosure does), or None."""
+        reached = self.proof.reach(node)
+        done = self.proof.surely_excluded(reached)
+        return {o: NOTHING if done[o] else self._multiplied(node, reached, o, hints) for o in some}
+
+    def _last(self, found: Found, node: Node) -> None:
+        if len(found[0]):
+            node = self._conclude(node, *found)
         self._leaf()
 
-    def _multiplied(self, node: Node, reached: Reached, o: int, hints: Hints) -> tuple[Array, ...] | None:
+    def _settle(self, node: Node, hints: Hints | None = None) -> None:
+        """A node under an assumption, which the enclosure contradicts, or multipliers, or else those of its parts."""
+        if not node.over:
+            reached, o = self.proof.reach(node), node.open[0]
+            if not self.proof.surely_excluded(reached)[o]:
+                found = self._multiplied(node, reached, o, hints) if hints else None
+                if found is not None:
+                    node = self._conclude(node, *found)
+                else:
+                    self._take_apart(node)
+                    return
+        self._leaf()
+
+    def _take_apart(self, node: Node) -> None:
+        """Multipliers of our own; and if these do not suffice, the node is cut."""
+        self.settled += 1
+        for again in range(2):
+            program = Settling(self.proof, node, self.proof.reach(node), self.solver)
+            if (found := self._contradicting(node, program.contradiction())) is not None:
+                self._last(found, node)
+                return
+            if again or (found := program.bounds()) is None:
+                break
+            node = self._bound(node, found)
+            if node.over or self.proof.surely_excluded(self.proof.reach(node))[node.open[0]]:
+                self._leaf()
+                return
+        if self.settled >= SETTLED or (cut := program.cut()) is None:
+            raise IncompleteError(f"obligation {node.open[0]} stays open in the enclosures of the auditor")
+        self.tree.append((CUT, *cut))
+        self._later(*[partial(self._settle, half) for half in self.proof.halves(node, *cut)])
+
+    def _contradicting(self, node: Node, found: Found | None) -> Found | None:
+        """Multipliers rounded to as few bits as still show that nothing satisfies what is known, if they do."""
+        if found is None or not found[1].size:
+            return None
+        for bits in BITS:
+            short = *found[:2], shortened(found[2], bits)
+            if self.proof.round(node, *short).over:
+                return short
+        return None
+
+    def _multiplied(self, node: Node, reached: Reached, o: int, hints: Hints) -> Found | None:
         """One round that contradicts a violation: with multipliers of programs, or with the weights of a softmax."""
         end = Ending(self.proof, o)
         if not end.violation:
@@ -225,9 +301,8 @@ class Draft:
             used = np.flatnonzero(row)
             used = used[np.argsort(places[used])]
             found = np.zeros(1, np.int32), places[used].astype(np.int32), row[None, used]
-            under = self.proof.under(node, o)
-            if used.size and self.proof.round(under, *found[:2], shortened(found[2], self.bits)).over:
-                return found
+            if (short := self._contradicting(node if node.assumed else self.proof.under(node, o), found)) is not None:
+                return short
         return None
 
 

@@ -19,6 +19,8 @@ from eqspec.audit.bounds import Reached, chord
 from eqspec.audit.proof import Proof
 
 Array = NDArray[Any]
+Found = tuple[Array, Array, Array]
+"""What is bounded, the facts that are used, and their multipliers (F, R), as a round of a certificate has them."""
 TARGET, FIRST, SECOND, DIFFERENCE, INPUT = range(5)
 IMPOSSIBLE = 2**32 - 1
 
@@ -163,7 +165,7 @@ class Ending:
         return -found
 
 
-def on_facts(proof: Proof, reached: Reached, end: Ending, f: Round) -> tuple[Array, ...]:
+def on_facts(proof: Proof, reached: Reached, end: Ending, f: Round) -> Found:
     """What a round bounds, the facts that it uses, and their multipliers, as the auditor reads them."""
     pair, hidden = proof.pair, proof.pair.widths[:-1]
     facts = np.zeros((len(f.kind), end.facts))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import struct
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -33,14 +34,16 @@ class Record:
     """A finished record; a context manager."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("rb")
-        try:
-            self._data = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-            self._events: dict[int, list[int]] = {}
-            self._index()
-        except (ValueError, struct.error):
-            self._file.close()
-            raise IncompleteError("the record of the proof is empty or damaged") from None
+        self._events: dict[int, list[int]] = {}
+        with ExitStack() as opened:
+            self._file = opened.enter_context(path.open("rb"))
+            try:
+                self._data = opened.enter_context(mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ))
+                self._index()
+            except (OSError, ValueError, LookupError, struct.error):
+                reason = "the record of the proof is empty or damaged; is the disk full?"
+                raise IncompleteError(reason) from None
+            self._opened = opened.pop_all()
 
     def __enter__(self) -> Record:
         return self
@@ -48,8 +51,7 @@ class Record:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._data.close()
-        self._file.close()
+        self._opened.close()
 
     def _index(self) -> None:
         data, at, size = self._data, 0, len(self._data)
@@ -99,6 +101,11 @@ class Record:
         at = next(at for at in self._events[label] if self._data[at : at + 1] == b"C") + 9
         low, high, count = struct.unpack_from("<QQI", self._data, at + 12)
         return self._data[at : at + 12], (low, high), struct.unpack_from(f"<{count}I", self._data, at + 32)
+
+    def above(self) -> dict[int, int]:
+        """The nodes that halves come from."""
+        cut = [label for label in self._events if b"C" in self.kinds(label)]
+        return {half: label for label in cut for half in self.halved(label)[1]}
 
     def contracted(self, label: int) -> dict[int, Contracted]:
         """The contractions of a node, by obligation."""

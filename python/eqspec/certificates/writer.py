@@ -9,7 +9,7 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.lib import format as npy
@@ -17,17 +17,16 @@ from numpy.typing import NDArray
 
 from eqspec.audit import Refused
 from eqspec.audit.certificate import FORMAT
-from eqspec.audit.proof import Proof
 from eqspec.certificates.auditor import Answer, Auditor
-from eqspec.certificates.drafting import Draft, Early
+from eqspec.certificates.drafted import Drafted
+from eqspec.certificates.drafting import Doubts, Draft
 from eqspec.certificates.record import IncompleteError, Record
 from eqspec.tasks import document
 from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.task import Task
 
-P = TypeVar("P", bound=Proof)
-BITS = (15, 15, 24, 53)
-"""To how many bits multipliers are rounded, attempt by attempt: the smallest first."""
+DRAFTS = 4
+"""What leaves of one draft do not show, the next one settles."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +66,12 @@ def write_certificate(task: Task, result: Result, record: Path, path: Path, audi
     except (Refused, IncompleteError) as reason:
         return Certificate(path, str(reason))
     except OSError as error:
-        return Certificate(path, f"cannot write {error.filename or path}: {error.strerror}")
+        return Certificate(path, f"cannot write {error.filename or path}: {error.strerror or error}")
+    except Exception as problem:  # a certificate that cannot be made takes nothing from the verdict
+        return Certificate(path, f"it could not be written: {type(problem).__name__}: {problem}")
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def _header(data: dict[str, Any], result: Result) -> bytes:
@@ -81,51 +83,36 @@ def _header(data: dict[str, Any], result: Result) -> bytes:
 
 
 def _proved(data: dict[str, Any], header: bytes, record: Path, part: Path, auditor: Auditor) -> Answer:
-    """Written in the first way that is accepted.
-
-    First all is left to the leaves; what they do not show is then proved where the search did, and at last everything.
-    """
-    early: Early = set()
+    """Written until it is accepted: each draft settles what leaves of the one before do not show."""
+    doubts: Doubts = set()
     with Record(record) as events:
-        for attempt, bits in enumerate(BITS):
-            if attempt == 1 and not early:
-                continue
-            every = attempt + 1 == len(BITS)
+        for number in range(1, DRAFTS + 1):
             with np.errstate(all="ignore"), tempfile.TemporaryFile(dir=record.parent) as file:  # as the auditor does
                 rounds = cast(BinaryIO, file)
-                draft = Draft(events, _proof(Proof, data), rounds, bits, None if every else early)
-                _write(part, header, draft.drawn(), rounds)
-            answer = auditor.ask(part, Path.cwd())
-            if answer.refused is None:
-                break
-            if attempt == 0:
-                early = draft.proved_above(_open(data, part))
+                draft = Draft(events, _proof(data), rounds, doubts)
+                tree = draft.drawn()
+                if draft.doubts == doubts or number == DRAFTS:
+                    _write(part, header, tree, rounds)
+                    answer = auditor.ask(part, Path.cwd())
+                    if answer.refused is None:
+                        break
+                    draft.doubt(_open(data, part))
+                doubts = draft.doubts
     return answer
 
 
-def _proof(kind: type[P], data: dict[str, Any]) -> P:
+def _proof(data: dict[str, Any]) -> Drafted:
     try:
-        return kind(data, Path.cwd())
+        return Drafted(data, Path.cwd())
     except Refused:
         raise
     except Exception as problem:  # as when it reads a certificate: whatever goes wrong there is a refusal
         raise Refused(f"the auditor cannot read the task: {type(problem).__name__}: {problem}") from problem
 
 
-class _Survey(Proof):
-    """A proof read to its end; `failed` are the leaves, numbered in order, with what they do not exclude."""
-
-    def __init__(self, task: dict[str, Any], folder: Path) -> None:
-        super().__init__(task, folder)
-        self.failed: list[tuple[int, int]] = []
-
-    def unproved(self, leaf: int, o: int) -> None:
-        self.failed.append((leaf, o))
-
-
 def _open(data: dict[str, Any], part: Path) -> list[tuple[int, int]]:
     """What the leaves of a certificate leave open."""
-    survey = _proof(_Survey, data)
+    survey = _proof(data)
     with suppress(Refused), np.errstate(all="ignore"), gzip.open(part, "rb") as file:
         file.readline()
         survey.check(cast(BinaryIO, file))

@@ -17,10 +17,11 @@ exit codes:
   2    a spec, a network or an argument cannot be used (other files are run all the same)
   3    something left undecided, nothing else wrong
   4    eqspec itself failed
+  5    a certificate is missing that --certify asked for, the verdicts being as expected or undecided
   75   the machine did not give what was needed: threads, memory, room on a disk; trying again may help
   130  interrupted by Ctrl-C; what was known by then is printed, and kept
   143  the same by SIGTERM
-If several apply, the first of 143, 130, 2, 4, 75, 1, 3, 0 counts.
+If several apply, the first of 143, 130, 2, 4, 75, 1, 5, 3, 0 counts.
 """
 
 

@@ -90,7 +90,8 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
     if lines is not None:
         lines.close()
     advise(recall, (result for run in runs for result in run.report), err)
-    return exit_code((run.report for run in runs), bad_input=bad_input)
+    certified = certifier is None or not certifier.missing
+    return exit_code((run.report for run in runs), bad_input=bad_input, certified=certified)
 
 
 def _prepare(arguments: argparse.Namespace) -> None:
@@ -206,9 +207,8 @@ def _write_reports(runs: Sequence[_Run], arguments: argparse.Namespace, err: Con
 def _show_certificates(certifier: Certifier, err: Console) -> None:
     """What can be audited, and what cannot, with the reason."""
     made = [c for c in certifier.made.values() if c.reason is None]
-    for name, certificate in certifier.made.items():
-        if certificate.reason is not None:
-            err.print(Text.assemble(("no certificate", "yellow"), f" of {name}: {certificate.reason}"), soft_wrap=True)
+    for name, reason in certifier.missing.items():
+        err.print(Text.assemble(("no certificate", "yellow"), f" of {name}: {reason}"), soft_wrap=True)
     size, seconds = sum(c.size for c in made) / 1000.0, sum(c.seconds for c in made)
     what = f"{plural(len(made), 'certificate')} in {certifier.folder}, {size:.0f} kB, audited in {seconds:.1f} s"
     err.print(what, highlight=False, soft_wrap=True)

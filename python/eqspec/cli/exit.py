@@ -14,7 +14,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class ExitCode(IntEnum):
-    """Exit codes. If several apply, the first of 143, 130, 2, 4, 75, 1, 3, 0 counts."""
+    """Exit codes. If several apply, the first of 143, 130, 2, 4, 75, 1, 5, 3, 0 counts."""
 
     AS_EXPECTED = 0
     """Every task came out as expected; one without an expectation is expected to hold, and not vacuously."""
@@ -26,6 +26,8 @@ class ExitCode(IntEnum):
     """Tasks were left undecided, and nothing else is wrong."""
     INTERNAL = 4
     """eqspec failed at a task; this is a defect of eqspec."""
+    NOT_CERTIFIED = 5
+    """A verdict has no certificate, though `--certify` asked for one; the verdicts are as expected or undecided."""
     RESOURCES = 75
     """The machine did not give what was needed: threads, memory, room on a disk. Trying again later may help."""
     INTERRUPTED = 130
@@ -34,8 +36,8 @@ class ExitCode(IntEnum):
     """SIGTERM; the same otherwise."""
 
 
-def exit_code(reports: Iterable[Report], *, bad_input: bool) -> ExitCode:
-    """The exit code for reports, one per spec that could be used."""
+def exit_code(reports: Iterable[Report], *, bad_input: bool, certified: bool = True) -> ExitCode:
+    """The exit code for reports, one per spec that could be used; `certified` unless a certificate is missing."""
     reports = list(reports)
     results = [result for report in reports for result in report]
     failures = [error for report in reports for _, error in report.failures]
@@ -50,6 +52,8 @@ def exit_code(reports: Iterable[Report], *, bad_input: bool) -> ExitCode:
         return ExitCode.RESOURCES
     if any(result.as_expected is False for result in results):
         return ExitCode.NOT_AS_EXPECTED
+    if not certified:
+        return ExitCode.NOT_CERTIFIED
     if any(result.as_expected is None for result in results):
         return ExitCode.UNDECIDED
     return ExitCode.AS_EXPECTED

@@ -12,8 +12,8 @@ from eqspec.tasks.task import Task
 class Certifier(Protocol):
     """Names a file for the record of each search, and makes what can be made of it. Called from any thread."""
 
-    def record(self, task: Task) -> Path:
-        """A new file for the search of a task."""
+    def record(self, task: Task) -> Path | None:
+        """A new file for the search of a task; None if none can be written."""
 
-    def certify(self, task: Task, result: Result) -> None:
-        """The search is over."""
+    def certify(self, task: Task, result: Result) -> Result:
+        """The search is over: its result, with the certificate that was made, or why there is none."""

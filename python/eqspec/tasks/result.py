@@ -133,6 +133,9 @@ class Result:
     With a witness comes `task`, the task it belongs to in the form of `eqspec.tasks.document`, so that it can be
     replayed from the result alone; for a search, the task at the refuted value.
 
+    Where a certificate was asked for, `certificate` is its path, or None if there is none, and then `uncertified` says
+    why; for a search, the reasons of all its tasks.
+
     `history` tells how the proved share grew, `undecided` where the open boxes of an unknown result lie, and `sampled`
     how far the outputs lie apart at random inputs: for reports, not for the verdict.
     """
@@ -171,6 +174,8 @@ class Result:
     sampled: Sampled | None = None
     cached: bool = False
     resumed: bool = False
+    certificate: str | None = None
+    uncertified: str | None = None
 
     @property
     def as_expected(self) -> bool | None:
@@ -230,6 +235,8 @@ class Result:
             "sampled": self.sampled.to_json() if self.sampled else None,
             "cached": self.cached,
             "resumed": self.resumed,
+            "certificate": self.certificate,
+            "uncertified": self.uncertified,
         }
 
     @classmethod
@@ -270,6 +277,8 @@ class Result:
             sampled=Sampled.from_json(data["sampled"]) if data.get("sampled") else None,
             cached=data.get("cached", False),
             resumed=data.get("resumed", False),
+            certificate=data.get("certificate"),
+            uncertified=data.get("uncertified"),
         )
 
 

@@ -86,8 +86,8 @@ class Options:
             chosen["milp"] = True
         if self.boxes is not None:
             chosen["boxes"] = self.boxes
-        if self.certifier is not None:
-            chosen["record"] = self.certifier.record(task)
+        if self.certifier is not None and (record := self.certifier.record(task)) is not None:
+            chosen["record"] = record
         return core.Settings(**chosen)
 
     def effort(self, task: Task) -> Effort:
@@ -220,9 +220,7 @@ class Runner:
             "sampled": sample(task, pair),
         }
         result = _result(task, options, solution, replay, perf_counter() - began, shown)
-        if options.certifier is not None:
-            options.certifier.certify(task, result)
-        return result
+        return result if options.certifier is None else options.certifier.certify(task, result)
 
     def replay(self, task: Task) -> Replay:
         """The replay of a task's candidates, onnxruntime included."""

@@ -238,6 +238,7 @@ class _Hunt:
             certified_fraction=1.0 if self._proved is not None else 0.0,
             witness=self._witness if verdict is Verdict.DIFFERENT else None,
             find=bracket,
+            uncertified="; ".join(f"{r.id}: {r.uncertified}" for r in self._results if r.uncertified) or None,
         )
         place = str(search.source) if search.source else None
         return replace(

@@ -11,10 +11,14 @@ import pytest
 
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
 from eqspec.certificates.drafting import add_leaf, shortened
+from eqspec.tasks import document
 from eqspec.tasks.property import Confidence, Epsilon
 from eqspec.tasks.result import Verdict
 from eqspec.tasks.task import LinearConstraint
-from unit.certificates.proofs import certify, close, holds, unpack
+from small_tasks import space
+from small_tasks import task as task_of
+from unit.certificates.files import write
+from unit.certificates.proofs import certify, close, holds, layers, unpack
 
 
 @pytest.mark.parametrize(
@@ -79,3 +83,47 @@ def test_multipliers_are_stored_short_and_finite() -> None:
     with np.errstate(all="ignore"):
         huge = shortened(np.array([[1e200, np.inf, np.nan, -1e-300]]), 15)
     assert np.allclose(huge, [[1e200, 0.0, 0.0, -1e-300]], rtol=1e-4, atol=0.0)
+
+
+@pytest.mark.parametrize(
+    ("seed", "first", "second", "radius", "eps"),
+    [
+        (1, [12, 20, 10, 4], [12, 16, 4], Fraction(1, 2), Fraction(253, 100)),
+        (1, [10, 12, 12, 12, 3], [10, 12, 3], Fraction(1), Fraction(191, 50)),
+        (5, [12, 20, 10, 4], [12, 16, 4], Fraction(1, 2), Fraction(237, 100)),
+    ],
+)
+def test_what_the_search_proves_by_a_hair_is_settled(
+    seed: int, first: list[int], second: list[int], radius: Fraction, eps: Fraction, tmp_path: Path
+) -> None:
+    """The recorded multipliers miss by a hair in the enclosures of the auditor."""
+    rng = np.random.default_rng(seed)
+    reference, candidate = (
+        write(tmp_path / "a.onnx", layers(rng, first)),
+        write(tmp_path / "b.onnx", layers(rng, second)),
+    )
+    low, high = [-radius] * first[0], [radius] * first[0]
+    given = task_of(reference, candidate, Epsilon(eps), low, high, space=space(first[0], first[-1]))
+    result, made = certify(given, tmp_path)
+    assert result.verdict is Verdict.EQUIVALENT
+    assert made is not None
+    assert made.reason is None
+    assert unpack(made.path).rounds
+
+
+@pytest.mark.parametrize("claim", [Epsilon(Fraction(1)), Epsilon(Fraction(1), "l2")])
+def test_a_claim_with_a_millionth_of_a_millionth_to_spare_has_a_certificate(claim: Epsilon, tmp_path: Path) -> None:
+    """Of 1 and of its share, 1 - 2^-41, it takes the difference: rounding is paid, and no more than that."""
+    spare = 1.0 - 2.0**-41
+    one = [(np.eye(2), np.zeros(2)), (np.array([[1.0, 0.0]]), np.zeros(1))]
+    other = [(np.eye(2), np.zeros(2)), (np.array([[1.0 - spare, 0.0]]), np.zeros(1))]
+    reference, candidate = write(tmp_path / "a.onnx", one), write(tmp_path / "b.onnx", other)
+    given = task_of(reference, candidate, claim, [-1, -1], [1, 1], space=space(2, 1))
+    result, made = certify(given, tmp_path)
+    assert result.verdict is Verdict.EQUIVALENT
+    assert made is not None
+    assert made.reason is None
+    wrong = replace(claim, eps=Fraction(spare) - Fraction(1, 2**60))
+    forged = unpack(made.path)
+    forged.header["task"] = document.to_json(replace(given, property=wrong))
+    assert not holds(forged, tmp_path)

@@ -1,0 +1,50 @@
+"""The auditor's proof as the writer of a certificate uses it: enclosures are kept, and survive being looked at twice.
+
+A draft asks for the enclosure of a node to derive multipliers, and then again to see what they prove.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eqspec.audit.bounds import Reached
+from eqspec.audit.proof import Node, Proof
+from eqspec.audit.rounding import Array
+
+MARGIN = 2.0**-40
+"""Of the larger bound of a quantity: the auditor bounds many leaves at a time, which may be rounded otherwise."""
+
+
+class Drafted(Proof):
+    """A proof that is being written; `failed` are leaves, numbered in order, with what they do not exclude."""
+
+    def __init__(self, task: dict[str, Any], folder: Path) -> None:
+        super().__init__(task, folder)
+        self.failed: list[tuple[int, int]] = []
+        self._last: tuple[Node, Reached] | None = None
+
+    def unproved(self, leaf: int, o: int) -> None:
+        """The draft is read on."""
+        self.failed.append((leaf, o))
+
+    def reach(self, *nodes: Node) -> Reached:
+        """Their enclosures; of one node, the last one is kept."""
+        if len(nodes) != 1:
+            return super().reach(*nodes)
+        if self._last is None or self._last[0] is not nodes[0]:
+            self._last = nodes[0], super().reach(*nodes)
+        reached = copy(self._last[1])
+        reached.low, reached.high = reached.low.copy(), reached.high.copy()  # a round improves them in place
+        return reached
+
+    def surely_excluded(self, reached: Reached) -> Array:
+        """Which obligations (O,) contradict what is known on one box, with some room for rounding."""
+        wide = copy(reached)
+        room = MARGIN * np.maximum(np.abs(reached.low), np.abs(reached.high))
+        wide.low, wide.high = reached.low - room, reached.high + room
+        wide.empty = np.asarray((wide.low > wide.high).any(axis=0))
+        return np.asarray(self.excluded(wide)[:, 0])

@@ -1,0 +1,154 @@
+"""Multipliers of our own for a node on which those of the search do not suffice, found by linear programs.
+
+The search and the auditor enclose the same box in different ways, and the search stops as soon as a bound is below its
+limit. So what the search proved by a hair may be missed by a hair in the enclosures of the auditor. Then we ask HiGHS
+what the facts of the auditor come to, the facts being those that `audit/bounds.py` numbers.
+
+Shapes: G generators, each in [-1, 1], and R facts, F (R, 1 + G), the constants first. With a slack t, relative to the
+size of each fact, the program is
+
+    minimise t  subject to  F_i (1, g) + err_i + size_i t >= 0.
+
+If the least t is positive no input satisfies all facts, and the multipliers of the rows show it. If not, the point that
+attains it tells which neuron is farthest from its ReLU there, and so where to cut; and with t = 0 the same program
+bounds quantities. Nothing here is trusted: the auditor evaluates whatever multipliers come out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqspec.audit.bounds import Reached
+from eqspec.audit.forms import Form, join
+from eqspec.audit.proof import Node, Proof
+from eqspec.certificates.multipliers import Ending, Found
+from eqspec.lp import HighsSolver
+
+Array = NDArray[Any]
+TANGENTS = 8
+"""A confidence says sum exp(-(z - t)) <= 1, which is a line for any weights; so many weights are tried one by one."""
+BOUNDED = 48
+"""So many neurons are bounded before a node is cut, those first that are farthest from their ReLU."""
+EMPTY = np.zeros((0, 1))
+
+
+@dataclass(frozen=True)
+class _Program:
+    """As `HighsSolver` takes it."""
+
+    matrix: Array
+    lower: Array
+    upper: Array
+    objectives: Array
+
+
+class Settling:
+    """The program of one node under an assumption."""
+
+    def __init__(self, proof: Proof, node: Node, reached: Reached, solver: HighsSolver) -> None:
+        self.proof, self.node, self.reached, self.solver = proof, node, reached, solver
+        self.obligation = proof.obligations[node.open[0]]
+        every = np.arange(Ending(proof, node.open[0]).facts)
+        form, kinds = reached.facts(self.obligation, proof.region, every)
+        low, high = (ends[:, 0] for ends in form.bounds())
+        either = kinds == 1
+        may_fail = (low < 0.0) | (either & (high > 0.0)) | (kinds == 2)
+        used = np.flatnonzero(may_fail & np.isfinite(form.size[:, 0]))
+        self.z, self.err, self.size = form.z[used, 0], form.err[used, 0], np.maximum(form.size[used, 0], 1e-300)
+        self.rows, self.either = every[used], either[used]
+        self.exact = np.flatnonzero(kinds[used] == 2)
+        self.generators = self.z.shape[1] - 1
+        self.point = np.zeros(self.generators)
+        self.weights = np.zeros((0, len(self.exact)))
+
+    def contradiction(self) -> Found | None:
+        """Multipliers that may show that nothing satisfies all facts; `point` is where they are satisfied best."""
+        aim = np.append(np.zeros(self.generators), -1.0)[None]
+        for _ in range(1 + TANGENTS):
+            matrix, need, scale = self._program()
+            # No row is farther from being satisfied than this, and t is a column like the others, between -1 and 1.
+            most = 1.0 + float(np.abs(need).max(initial=0.0) + np.abs(matrix).sum(axis=1).max(initial=0.0))
+            duals, points = self._answer(np.pad(matrix, ((0, 0), (0, 1)), constant_values=most), need, aim)
+            if not (np.isfinite(duals).all() and np.isfinite(points).all()):
+                return None
+            self.point = points[0, :-1]
+            found = self._found(np.zeros(1), np.abs(duals) / scale)
+            if not len(self.exact) or self.proof.round(self.node, *found).over:
+                return found
+            at = self.z[self.exact] @ np.append(1.0, self.point)
+            weights = np.exp(at.min() - at)
+            self.weights = np.concatenate([self.weights, [weights / weights.sum()]])
+        return None
+
+    def bounds(self) -> Found | None:
+        """Multipliers that are meant to bound the neurons that are farthest from their ReLU, both ways."""
+        chosen = self.unsettled()[:BOUNDED]
+        if self.obligation.norm:
+            first = len(self.node.low) - self.proof.pair.widths[-1]
+            chosen = np.append(chosen, first + np.array(self.obligation.rows))
+        if not len(chosen):
+            return None
+        wanted = np.concatenate([1 + chosen, -1 - chosen])
+        every = join([self.reached.inputs, *self.reached.before, Form(np.zeros((0, 1, 1 + self.generators)), EMPTY)])
+        aims = every.z[chosen, 0, 1:]
+        matrix, need, scale = self._program()
+        duals, _ = self._answer(matrix, need, np.concatenate([-aims, aims]))
+        good = np.isfinite(duals).all(axis=1)
+        return self._found(wanted[good], np.abs(duals[good]) / scale) if good.any() else None
+
+    def unsettled(self) -> Array:
+        """Neurons that may be on or off, as quantities, those first whose values at `point` differ most from a ReLU."""
+        pair, one, found = self.proof.pair, np.append(1.0, self.point), []
+        low, high = self.reached.low[:, 0], self.reached.high[:, 0]
+        for layer, (before, after, alive) in enumerate(
+            zip(self.reached.before, self.reached.after, self.reached.alive, strict=False)
+        ):
+            m, start = pair.widths[layer], pair.inputs + 3 * sum(pair.widths[:layer])
+            value, given = np.zeros((3, m)), before.z[:, 0] @ one[: before.z.shape[2]]
+            value.reshape(-1)[alive] = after.z[:, 0] @ one[: after.z.shape[2]]
+            x, y, _ = given.reshape(3, m)
+            exact = np.stack([np.maximum(x, 0.0), np.maximum(y, 0.0), np.maximum(x, 0.0) - np.maximum(y, 0.0)])
+            weight = np.abs(pair.layers[layer + 1][0]).sum(axis=0).reshape(3, m)
+            gap = np.abs(value - exact) * weight
+            found += [(gap.flat[i], start + i) for i in range(3 * m) if low[start + i] < 0.0 < high[start + i]]
+        return np.array([q for gap, q in sorted(found, key=lambda one: -one[0])], int)
+
+    def cut(self) -> tuple[int, float] | None:
+        """Where to cut the node: the sign of a neuron. Where none is left only a norm needs to be cut, at an input."""
+        if len(found := self.unsettled()):
+            return int(found[0]), 0.0
+        low, high = (ends[: self.proof.pair.inputs, 0] for ends in (self.reached.low, self.reached.high))
+        widest = int(np.argmax(high - low))
+        middle = float(0.5 * low[widest] + 0.5 * high[widest])
+        return (widest, middle) if self.obligation.norm and low[widest] < middle < high[widest] else None
+
+    def _program(self) -> tuple[Array, Array, Array]:
+        """Rows of generators, what they must be at least, and what they were divided by.
+
+        They are the facts, the equations once more with the other sign, and the lines of a confidence.
+        """
+        z = np.concatenate([self.z, -self.z[self.either], self.weights @ self.z[self.exact]])
+        gain = -(self.weights * np.log(np.maximum(self.weights, 1e-300))).sum(axis=1)
+        err = np.concatenate([self.err, self.err[self.either], self.weights @ self.err[self.exact] - gain])
+        size = np.concatenate([self.size, self.size[self.either], self.weights @ self.size[self.exact]])
+        return z[:, 1:] / size[:, None], -(z[:, 0] + err) / size, size
+
+    def _answer(self, matrix: Array, need: Array, aims: Array) -> tuple[Array, Array]:
+        program = _Program(matrix, need, np.full(len(need), np.inf), aims)
+        duals, points, _ = self.solver.answer([program])[0]
+        return duals, points
+
+    def _found(self, wanted: Array, y: Array) -> Found:
+        """Multipliers of the rows of the program (F, rows) as a round, the largest about 1 where nothing is bounded."""
+        count, both = len(self.rows), int(self.either.sum())
+        m = y[:, :count].copy()
+        m[:, self.either] -= y[:, count : count + both]
+        m[:, self.exact] += y[:, count + both :] @ self.weights
+        if not wanted.any():
+            m /= max(float(np.abs(m).max(initial=0.0)), 1e-300)
+        used = np.flatnonzero(np.abs(m).max(axis=0, initial=0.0) > 1e-12 * np.abs(m).max(initial=0.0))
+        return wanted.astype(np.int32), self.rows[used].astype(np.int32), m[:, used]
