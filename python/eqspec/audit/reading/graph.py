@@ -16,6 +16,7 @@ from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from ..rounding import Array, Refused
+from . import sizes
 from .number import Float32, Number, numbers
 
 REFERENCE = {"Add", "Div", "Gemm", "MatMul", "Mul", "Sub"}
@@ -37,6 +38,7 @@ def run(content: bytes, kind: type[Number], value: Array, relu: Callable[[Array]
     model = onnx.load_model_from_string(content)
     if model.functions or min(o.version for o in model.opset_import if o.domain in ("", "ai.onnx")) < 7:
         raise Refused("the auditor reads plain graphs of opset 7 or newer")
+    sizes.bounded(model.graph)
     values = {tensor.name: stored(tensor) for tensor in model.graph.initializer}
     (given,), (result,) = [i for i in model.graph.input if i.name not in values], model.graph.output
     shape = [d.dim_value or 1 for d in given.type.tensor_type.shape.dim]
@@ -44,6 +46,7 @@ def run(content: bytes, kind: type[Number], value: Array, relu: Callable[[Array]
     for node in model.graph.node:
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         operands = [values[name] for name in node.input if name]
+        sizes.result(operator, attributes, operands)
         if node.domain not in ("", "ai.onnx") or len(node.output) != 1:
             raise Refused(f"the auditor does not read {operator} {node.name!r} of {node.domain!r}")
         if operator == "Relu":
@@ -80,3 +83,9 @@ def _by_reference(node: onnx.NodeProto, opsets: Any, operands: list[Array]) -> A
     model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8)
     (result,) = ReferenceEvaluator(model).run(None, inputs)
     return np.asarray(result)
+
+
+def ends_in_softmax(content: bytes) -> bool:
+    """Whether the result of a network that can be read comes out of a Softmax."""
+    model = onnx.load_model_from_string(content)
+    return any(n.op_type.endswith("Softmax") and n.output[0] == model.graph.output[0].name for n in model.graph.node)

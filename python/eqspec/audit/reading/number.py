@@ -16,16 +16,31 @@ code that is handed one decides anything on it by accident.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from math import isqrt
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ..opening import limits
 from ..rounding import Array, Refused
 
 Terms = dict[Any, tuple[Fraction, Fraction]]
 ZERO, ONE = Fraction(0), Fraction(1)
+_made = threading.local()
+
+
+@contextmanager
+def counted() -> Iterator[None]:
+    """What is made meanwhile may have so many coefficients in all."""
+    _made.left = limits.TERMS
+    try:
+        yield
+    finally:
+        del _made.left
 
 
 class Number:
@@ -39,6 +54,10 @@ class Number:
         """`terms`, added to the Number `before` when they are asked for: many sums are only the way to a longer one."""
         if size > self.largest:
             raise Refused("float32 might overflow on the way")
+        if before is None and hasattr(_made, "left"):
+            _made.left -= len(terms) + 1
+            if _made.left < 0:
+                raise Refused(f"reading it takes more than the {limits.TERMS} coefficients that the auditor allows")
         self._terms, self._before, self.k, self.size = terms, before, k, size
 
     @property

@@ -1,0 +1,21 @@
+"""Opening: what the auditor takes from a file, bounded before anything is made of it. Nothing here proves anything."""
+
+from .arrays import array
+from .files import Bounded, content, opened
+from .header import header
+from .question import Question, question, witness
+from .words import label, number_in_words, plain
+
+__all__ = [
+    "Bounded",
+    "Question",
+    "array",
+    "content",
+    "header",
+    "label",
+    "number_in_words",
+    "opened",
+    "plain",
+    "question",
+    "witness",
+]
