@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from time import monotonic
-from typing import BinaryIO, cast
 
 import numpy as np
 
@@ -22,10 +20,12 @@ def audit(path: Path, folder: Path | None = None, seconds: float = limits.SECOND
     """Check a certificate, with the networks where the task says, or in `folder`. Refused if it does not hold."""
     until = monotonic() + seconds
     try:
-        with opened(path, limits.CERTIFICATE) as packed, gzip.GzipFile(fileobj=packed) as file:
-            return _audit(Bounded(cast(BinaryIO, file)), folder or path.parent, until)
+        with opened(path, limits.CERTIFICATE) as file:
+            return _audit(Bounded(file), folder or path.parent, until)
     except Refused as reason:
         raise Refused(plain(str(reason))) from None
+    except MemoryError:
+        raise Refused("it needs more memory than the auditor may take") from None
     except Exception as problem:  # whatever went wrong, nothing is shown
         raise Refused(plain(f"this is no certificate: {type(problem).__name__}: {problem}")) from None
 

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from .bounds import Reached, exchange
 from .claim import Region, claim
-from .opening import Bounded, array, limits
+from .opening import Bounded, array, go_on, limits
 from .reading import Pair, network
 from .rounding import Array, Refused
 
@@ -115,11 +114,10 @@ class Proof:
 
     def check(self, file: Bounded, until: float = np.inf) -> tuple[int, int]:
         """Read and check the tree: how many leaves and rounds it has. Refused if that takes longer than `until`."""
-        tree, at, todo = array(file, 2, 3 * limits.RECORDS), 0, [self.root()]
-        most = max(2, limits.WAITING // todo[0].low.nbytes)
+        tree, at, todo = array(file, 2, 3 * limits.RECORDS, 3), 0, [self.root()]
+        most = max(2, limits.WAITING // (todo[0].low.nbytes + 400))  # and what Python needs for a node
         while todo:
-            if at == len(tree) or len(todo) > most or monotonic() > until:
-                raise Refused("the tree ends early, or is too deep, or takes longer than the auditor may (--timeout)")
+            go_on(len(tree) - at, len(todo), most, until)
             (kind, which, place), node, at = tree[at], todo.pop(), at + 1
             if kind == LEAF:
                 self._wait(node)

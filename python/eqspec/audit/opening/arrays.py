@@ -20,16 +20,16 @@ _SHAPE = r"\(((?:[0-9]{1,10}, ?)*(?:[0-9]{1,10})?)\)"
 _HEAD = re.compile(rf"\{{'descr': '([<|][fiu][1248])', 'fortran_order': False, 'shape': {_SHAPE}, \}} *\n")
 
 
-def array(file: Bounded, dimensions: int, most: int = limits.ARRAY) -> Array:
-    """The next array, of so many dimensions and at most so many numbers."""
+def array(file: Bounded, dimensions: int, most: int = limits.ARRAY, columns: int | None = None) -> Array:
+    """The next array, of so many dimensions and at most so many numbers; where it matters, of so many columns."""
     if file.read(len(_MAGIC)) != _MAGIC:
         raise Refused("it ends early, or has something else where an array is due")
     head = _HEAD.fullmatch(file.read(int.from_bytes(file.read(2), "little")).decode("latin-1"))
     if head is None:
         raise Refused("an array is not of plain numbers, row by row")
     shape = tuple(int(size) for size in head[2].replace(" ", "").split(",") if size)
-    if len(shape) != dimensions:
-        raise Refused(f"an array of {len(shape)} dimensions stands where one of {dimensions} is due")
+    if len(shape) != dimensions or columns not in (None, shape[-1]):
+        raise Refused(f"an array of the shape {shape} stands where one of {dimensions} dimensions is due")
     count, kind = math.prod(shape), np.dtype(head[1])
     if count > most or max(shape, default=0) > most:
         raise Refused(f"an array of {count} numbers is larger than the auditor reads here, which is {most}")

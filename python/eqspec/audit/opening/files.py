@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import stat
+import zlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from ..rounding import Refused
 from . import limits
@@ -33,6 +36,14 @@ def opened(path: Path, most: int) -> BinaryIO:
     return file
 
 
+def exists(path: Path) -> bool:
+    """Whether there is anything at a path, also one that is no path."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def content(path: Path, most: int) -> bytes:
     """All of an ordinary file."""
     with opened(path, most) as file:
@@ -58,20 +69,24 @@ def _ordinary(path: Path, found: os.stat_result, most: int) -> None:
 
 
 class Bounded:
-    """What comes out of a packed file, at most so many bytes of it in all."""
+    """What comes out of a file packed by gzip, at most so many bytes of it in all."""
 
     def __init__(self, file: BinaryIO, most: int = limits.INFLATED) -> None:
-        self._file, self._left = file, most
+        self._file, self._left = cast(BinaryIO, gzip.GzipFile(fileobj=file)), most
 
     def read(self, size: int) -> bytes:
         """So many bytes, or fewer at the end."""
-        return self._counted(self._file.read(size))
+        return self._counted(self._file.read, size)
 
     def readline(self, size: int) -> bytes:
         """A line, or so many bytes of it."""
-        return self._counted(self._file.readline(size))
+        return self._counted(self._file.readline, size)
 
-    def _counted(self, found: bytes) -> bytes:
+    def _counted(self, read: Callable[[int], bytes], size: int) -> bytes:
+        try:
+            found = read(size)
+        except (EOFError, OSError, zlib.error) as problem:
+            raise Refused(f"it is not packed by gzip, or it is damaged: {problem}") from None
         self._left -= len(found)
         if self._left < 0:
             raise Refused("more comes out of the file than the auditor takes from one")

@@ -28,7 +28,10 @@ def in_time(seconds: float) -> Iterator[None]:
     """Refused after so many seconds, also in the middle of a step. In the main thread only."""
 
     def ring(*_: Any) -> None:
-        raise Refused(f"it takes longer than the {seconds:g} seconds that the auditor may take for it")
+        raise Refused(
+            f"checking it takes longer than the {seconds:g} seconds that the auditor may; `eqspec audit --timeout` gives"
+            " it more"
+        )
 
     if not hasattr(signal, "setitimer"):
         yield

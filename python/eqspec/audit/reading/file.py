@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..opening import content, label, limits
+from ..opening import content, exists, label, limits
 from ..rounding import Array, Refused
 from . import graph, nnet
 from .number import Float32, Number, counted
@@ -45,6 +45,11 @@ class File:
                 return self._read()
         except Refused as reason:
             raise Refused(f"{label(self.path, 500)}: {reason}") from None
+        except (MemoryError, RecursionError):
+            raise Refused(f"{label(self.path, 500)}: reading it takes more memory than the auditor has") from None
+        except Exception as problem:  # onnx, numpy and its reference implementation answer in many ways
+            said = f"{type(problem).__name__}: {problem}"
+            raise Refused(f"{label(self.path, 500)}: it is no network that the auditor can read ({said})") from None
 
     @property
     def softmax(self) -> bool:
@@ -94,7 +99,7 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
     """The network of a task, at its path or by its name in `folder`."""
     data, space, region = task[role], task["space"], task["region"]
     places = (Path(data["path"]), folder / data["path"], folder / Path(data["path"]).name)
-    path = next((place for place in places if place.exists()), places[0])
+    path = next((place for place in places if exists(place)), places[0])
     whole = content(path, limits.NETWORK)
     if (now := hashlib.sha256(whole).hexdigest()) != data["sha256"]:
         raise Refused(

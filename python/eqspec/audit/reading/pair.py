@@ -83,7 +83,10 @@ def _padded(layer: Array, rows: int, columns: int) -> Array:
 
 def _floats(exact: Array, missing: Array) -> tuple[Array, Array]:
     """The nearest floats, and by how much each of them is off."""
-    near, gap = exact.astype(np.float64), missing.copy()
+    try:
+        near, gap = exact.astype(np.float64), missing.copy()
+    except OverflowError:
+        raise Refused("weights leave the range of floats") from None
     ratio = np.frompyfunc(lambda x: x.as_integer_ratio(), 1, 1)
     inexact = np.asarray(ratio(exact) != ratio(near), bool)
     gap[inexact] += np.abs(exact[inexact] - rational(near[inexact]))
