@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from fuzz.hostile_certificates import CERTIFICATES, networks
 from unit.networks.models import model, node
 
 ONE = np.ones((2, 2), np.float32)
@@ -273,6 +274,7 @@ NNET: Files = {
     "comments only": lambda _: b"// a\n" * 200_000,
 }
 HOSTILE: dict[str, Files] = {
+    "certificate": CERTIFICATES | networks(ONNX) | networks(NNET, "h.nnet"),
     "onnx graphs": ONNX,
     "nnet": NNET,
     "scaler npz": NPZ,

@@ -5,7 +5,8 @@ floats whose rounding is counted. What a certificate adds are hints: where to cu
 hints can make it refuse, never accept. Without the rest of eqspec: `python path/to/eqspec/audit CERTIFICATE`.
 """
 
-from .certificate import Audit, audit
+from .certificate import audit
 from .rounding import Refused
+from .statement import Audit
 
 __all__ = ["Audit", "Refused", "audit"]

@@ -1,6 +1,7 @@
 """`python path/to/eqspec/audit CERTIFICATE ...`: exit code 0 if every certificate holds, 1 otherwise.
 
-With `-` instead, requests are read line by line, {"path": ..., "folder": ...}, and answered in JSON.
+With `-` instead, requests are read line by line, {"path": ..., "folder": ..., "seconds": ...}, and answered in JSON.
+The process holds itself to a time for each certificate and to the memory in `opening/limits.py`.
 """
 
 import gc
@@ -15,20 +16,30 @@ gc.set_threshold(1_000_000)  # exact weights are many small objects, none of whi
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from audit import Refused, audit  # type: ignore[import-not-found]  # noqa: E402
+from audit.opening import label, limits  # type: ignore[import-not-found]  # noqa: E402
+from audit.opening.process import hold, in_time  # type: ignore[import-not-found]  # noqa: E402
 
+hold(limits.MEMORY)
 if sys.argv[1:] == ["-"]:
     for line in sys.stdin:
         asked = json.loads(line)
+        seconds = float(asked.get("seconds") or limits.SECONDS)
         try:
-            print(json.dumps(vars(audit(Path(asked["path"]), Path(asked["folder"])))), flush=True)
+            with in_time(seconds):
+                answer = vars(audit(Path(asked["path"]), Path(asked["folder"]), seconds))
         except Refused as reason:
-            print(json.dumps({"refused": str(reason)}), flush=True)
+            answer = {"refused": str(reason)}
+        print(json.dumps(answer), flush=True)
     sys.exit(0)
 failed = len(sys.argv) < 2
 for name in sys.argv[1:]:
     try:
-        found = audit(Path(name))
+        with in_time(limits.SECONDS):
+            found = audit(Path(name))
         print(f"{name}: {found.verdict}: {found.claim}")
+        for heading, sentence in found.said[1:]:
+            print(f"  {heading}: {sentence}")
+        print(f"  named in the certificate, not checked: {label(str(found.labels.get('task', '')))}")
     except Refused as reason:
         failed = True
         print(f"{name}: refused: {reason}")

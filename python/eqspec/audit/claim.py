@@ -122,9 +122,9 @@ class Region:
         rows, bounds = [], []
         for exact, bound, _ in self.constraints:
             row = [float(a) for a in exact]
-            off = (abs(Fraction(f) - a) * size for f, a, size in zip(row, exact, largest, strict=True))
+            off = (float_above(abs(Fraction(f) - a) * size) for f, a, size in zip(row, exact, largest, strict=True))
             rows.append(row)
-            bounds.append(float_above(bound + sum(off, Fraction(0))))
+            bounds.append(float_above(bound + sum(map(Fraction, off))))
         self.rows, self.bounds = np.array(rows).reshape(-1, inputs), np.array(bounds)
 
     def shrink(self, lower: Array, upper: Array) -> tuple[Array, Array]:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 
 from .bounds import Reached, exchange
 from .claim import Region, claim
+from .opening import Bounded, array, go_on, limits
 from .reading import Pair, network
 from .rounding import Array, Refused
 
@@ -44,7 +44,7 @@ class Proof:
     """A proof under audit. Leaves are bounded many at a time."""
 
     def __init__(self, task: dict[str, Any], folder: Path) -> None:
-        first, second = (network(task, role, folder) for role in ("reference", "candidate"))
+        self.files = first, second = [network(task, role, folder) for role in ("reference", "candidate")]
         *rows, self.obligations = claim(task, first.outputs)
         self.pair = Pair.of(first, second, (rows[0], rows[1]))
         self.region = Region(task, self.pair.inputs)
@@ -101,6 +101,9 @@ class Proof:
         if node.over:
             return node
         reached = self.reach(node)
+        taken = len(wanted) + len(rows)
+        if taken * max(len(wanted), reached.before[-1].z.shape[2]) > limits.ROUND:
+            raise Refused("a round bounds more quantities, or uses more facts, than the auditor takes at once")
         bounds = reached.least(wanted, rows, multipliers, self.obligations[node.open[0]], self.region)
         low, high, good = reached.low[:, 0], -reached.high[:, 0], np.isfinite(bounds)
         for ends, chosen in ((low, good & (wanted > 0)), (high, good & (wanted < 0))):
@@ -109,18 +112,19 @@ class Proof:
             low[0] = np.inf
         return replace(node, low=low, high=-high)
 
-    def check(self, file: BinaryIO) -> tuple[int, int]:
-        """Read and check the tree: how many leaves and rounds it has."""
-        tree, at, todo = npy.read_array(file, allow_pickle=False), 0, [self.root()]
+    def check(self, file: Bounded, until: float = np.inf) -> tuple[int, int]:
+        """Read and check the tree: how many leaves and rounds it has. Refused if that takes longer than `until`."""
+        tree, at, todo = array(file, 2, 3 * limits.RECORDS, 3), 0, [self.root()]
+        most = max(2, limits.WAITING // (todo[0].low.nbytes + 400))  # and what Python needs for a node
         while todo:
+            go_on(len(tree) - at, len(todo), most, until)
             (kind, which, place), node, at = tree[at], todo.pop(), at + 1
             if kind == LEAF:
                 self._wait(node)
             elif kind == CUT:
                 todo += reversed(self.halves(node, int(which), float(place)))
             elif kind == ROUND:
-                arrays = [npy.read_array(file, allow_pickle=False) for _ in range(3)]
-                todo.append(self.round(node, *arrays))
+                todo.append(self.round(node, *(array(file, dimensions) for dimensions in (1, 1, 2))))
             elif kind == ASSUME and int(which) in node.open:
                 todo += [replace(node, open=tuple(o for o in node.open if o != which)), self.under(node, int(which))]
             else:

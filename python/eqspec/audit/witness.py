@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .claim import DIFFERENCE, FIRST, Obligation, Region, Rows, claim
+from .opening import limits as most
 from .reading import File, network
 from .rounding import Array, Refused, decimal
 
@@ -21,8 +22,8 @@ FAR = Fraction(20_000)
 """e to the minus this, 1e-8685, stands for all smaller powers."""
 
 
-def check(task: dict[str, Any], folder: Path, texts: list[str]) -> None:
-    """Refused unless the input lies in the region and breaks the claim, whatever is rounded."""
+def check(task: dict[str, Any], folder: Path, texts: list[str]) -> list[File]:
+    """The files; refused unless the input lies in the region and breaks the claim, whatever is rounded."""
     files = [network(task, role, folder) for role in ("reference", "candidate")]
     point, region = [Fraction(text) for text in texts], Region(task, len(files[0].scale))
     if len(point) != len(region.low) or not contains(region, point):
@@ -31,13 +32,16 @@ def check(task: dict[str, Any], folder: Path, texts: list[str]) -> None:
     f, g = (values_at(file, point) for file in files)
     if not any(breaks(one, f, g, (rows[0], rows[1])) for one in obligations):
         raise Refused("the claim holds at this input")
+    return files
 
 
 def contains(region: Region, point: Sequence[Fraction]) -> bool:
     """Whether an exact point lies in the region itself."""
     inside = all(a <= x <= b for a, x, b in zip(region.low, point, region.high, strict=True))
-    sums = [(sum(a * x for a, x in zip(row, point, strict=True)), b, s) for row, b, s in region.constraints]
-    return inside and all(value < b or (value == b and not strict) for value, b, strict in sums)
+    rows = np.array([row for row, *_ in region.constraints], object).reshape(-1, len(point))
+    sums: Array = _times(rows, np.array(point, object)) if inside and len(rows) else np.zeros(0)
+    limits = [(b, strict) for _, b, strict in region.constraints]
+    return inside and all(v < b or (v == b and not strict) for v, (b, strict) in zip(sums, limits, strict=False))
 
 
 def values_at(file: File, point: Sequence[Fraction]) -> list[Ends]:
@@ -60,7 +64,11 @@ def _times(matrix: Array, vector: Array) -> Array:
 
 def _whole(values: Array) -> tuple[Array, int]:
     """Integers, and what they are to be divided by."""
-    common = lcm(*(x.denominator for x in values.flat))
+    common = 1
+    for denominator in {x.denominator for x in values.flat}:
+        common = lcm(common, denominator)
+        if common.bit_length() > most.BITS or common.bit_length() * values.size > most.WHOLE:
+            raise Refused("its exact numbers have no common denominator of a size that the auditor computes with")
     return np.asarray(np.frompyfunc(lambda x: x.numerator * (common // x.denominator), 1, 1)(values)), common
 
 
@@ -73,10 +81,10 @@ def breaks(one: Obligation, x: Sequence[Ends], y: Sequence[Ends], rows: tuple[Ro
         return bool(sum(s * s for s in sizes) > one.limit**2 if one.norm == "l2" else sum(sizes) > one.limit)
     least = [(every[kind][row][0 if s > 0 else 1] * s, limit) for kind, row, s, limit in one.conditions]
     held = all(value >= limit for value, limit in least) and (one.closed or least[0][0] > least[0][1])
-    return held and (not one.exact or _confident(one, [every[FIRST][r][0] for r in one.exact]))
+    return held and (not one.exact or confident(one, [every[FIRST][r][0] for r in one.exact]))
 
 
-def _confident(one: Obligation, margins: list[Fraction]) -> bool:
+def confident(one: Obligation, margins: list[Fraction]) -> bool:
     """softmax >= delta iff the others' exponentials, relative to k's, sum to at most (1 - delta) / delta."""
     limit = (1 - one.confidence) / one.confidence
     if not any(margins):

@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
+from typing import Any
 
 from eqspec import audit
 from eqspec.errors import EqspecError
@@ -18,13 +20,22 @@ from eqspec.errors import EqspecError
 
 @dataclass(frozen=True)
 class Answer:
-    """What the auditor says: `refused` is None where a certificate holds; how many leaves and rounds it checked."""
+    """What the auditor says: `refused` is None where a certificate holds; how many leaves and rounds it checked.
+
+    `question` is what was checked, exactly, and `said` is that in headings and sentences, the claim among them.
+    `vacuous` says whether the claim holds for no input at all, None if that was not found out. `labels` are the
+    certificate's own words, which nothing was checked against.
+    """
 
     refused: str | None
     verdict: str = ""
     claim: str = ""
     leaves: int = 0
     rounds: int = 0
+    vacuous: bool | None = None
+    question: Mapping[str, Any] = field(default_factory=dict)
+    said: Sequence[tuple[str, str]] = ()
+    labels: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
 
 
@@ -46,14 +57,17 @@ class Auditor:
                 self._process.kill()
             self._process.communicate()
 
-    def ask(self, path: Path, folder: Path | None = None) -> Answer:
-        """Audit a certificate; its networks are looked up by their paths, or in `folder` (by default where it lies)."""
+    def ask(self, path: Path, folder: Path | None = None, seconds: float | None = None) -> Answer:
+        """Audit a certificate; its networks are looked up by their paths, or in `folder` (by default where it lies).
+
+        It may take so many seconds, or as many as the auditor allows itself.
+        """
         began = perf_counter()
         with self._lock:
             process = self._process = self._process or _start()
             assert process.stdin is not None
             assert process.stdout is not None
-            request = {"path": str(path), "folder": str(folder or path.parent)}
+            request = {"path": str(path), "folder": str(folder or path.parent), "seconds": seconds}
             try:
                 process.stdin.write(json.dumps(request) + "\n")
                 process.stdin.flush()
@@ -65,7 +79,7 @@ class Auditor:
                 process.kill()
                 process.communicate()
                 raise
-            if not line:
+            if not line.endswith("\n"):
                 self._process = None
                 raise EqspecError(f"the auditor ended with code {process.wait()} while it read {path}")
         answer = json.loads(line)

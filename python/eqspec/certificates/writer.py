@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from eqspec.audit import Refused
 from eqspec.audit.certificate import FORMAT
+from eqspec.audit.opening import Bounded, limits
 from eqspec.certificates.auditor import Answer, Auditor
 from eqspec.certificates.drafted import Drafted
 from eqspec.certificates.drafting import Doubts, Draft
@@ -114,8 +115,9 @@ def _open(data: dict[str, Any], part: Path) -> list[tuple[int, int]]:
     """What the leaves of a certificate leave open."""
     survey = _proof(data)
     with suppress(Refused), np.errstate(all="ignore"), gzip.open(part, "rb") as file:
-        file.readline()
-        survey.check(cast(BinaryIO, file))
+        whole = Bounded(cast(BinaryIO, file))
+        whole.readline(limits.HEADER)
+        survey.check(whole)
     return survey.failed
 
 

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from ..opening import content, exists, label, limits
 from ..rounding import Array, Refused
 from . import graph, nnet
-from .number import Float32, Number
+from .number import Float32, Number, counted
 
 MOST_ENTRIES = 1 << 24
 """Of a layer: four thousand units over four thousand."""
@@ -43,11 +44,24 @@ class File:
         Constants are in the last column.
         """
         try:
-            return self._read()
+            with counted():
+                return self._read()
         except Refused as reason:
-            raise Refused(f"{self.path}: {reason}") from None
-        except Exception as problem:  # whatever went wrong, nothing is read
-            raise Refused(f"{self.path}: it cannot be read ({type(problem).__name__}: {problem})") from None
+            raise Refused(f"{label(self.path, 500)}: {reason}") from None
+        except (MemoryError, RecursionError):
+            raise Refused(f"{label(self.path, 500)}: reading it takes more memory than the auditor has") from None
+        except Exception as problem:  # onnx, numpy and its reference implementation answer in many ways
+            said = f"{type(problem).__name__}: {problem}"
+            raise Refused(f"{label(self.path, 500)}: it is no network that the auditor can read ({said})") from None
+
+    @property
+    def softmax(self) -> bool:
+        """Whether it ends in a Softmax, which is set aside: what is claimed is about what goes into it."""
+        return not self._text and graph.ends_in_softmax(self.content)
+
+    @property
+    def _text(self) -> bool:
+        return self.path.lower().endswith(".nnet")
 
     def _read(self) -> list[Array]:
         found: list[Array] = []
@@ -78,7 +92,7 @@ class File:
         for i, (scale, shift, size) in enumerate(zip(self.scale, self.shift, self.sizes, strict=True)):
             constant = {None: (shift, self.kind.lost(abs(shift)))} if self.kind.lost(abs(shift)) else {}
             given.append(self.kind({(0, i): (scale, abs(scale))} | constant, self.kind.rounds, size))
-        form = nnet if self.path.lower().endswith(".nnet") else graph
+        form = nnet if self._text else graph
         result = np.ravel(form.run(self.content, self.kind, np.array(given, object), relu))
         if len(result) != self.outputs or not all(isinstance(value, Number) for value in result):
             raise Refused(f"it has {len(result)} outputs, the task {self.outputs}")
@@ -90,13 +104,13 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
     """The network of a task, at its path or by its name in `folder`."""
     data, space, region = task[role], task["space"], task["region"]
     places = (Path(data["path"]), folder / data["path"], folder / Path(data["path"]).name)
-    path = next((place for place in places if place.exists()), places[0])
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise Refused(f"cannot read {path}: {error.strerror}") from None
-    if hashlib.sha256(content).hexdigest() != data["sha256"]:
-        raise Refused(f"{path} is not the file that the proof is about: its sha256 differs")
+    path = next((place for place in places if exists(place)), places[0])
+    whole = content(path, limits.NETWORK)
+    if (now := hashlib.sha256(whole).hexdigest()) != data["sha256"]:
+        raise Refused(
+            f"{label(str(path), 500)} is not the file that the proof is about: its sha256 is {now}, that of the"
+            f" {role} in the certificate {data['sha256']}"
+        )
     kinds, raw, count = {"real": Number, "float32": Float32}, data["takes"] == "raw", len(space["features"])
     kind = kinds[task.get("arithmetic", "real")]
     given = (space["std_exact"], space["mean_exact"]) if raw else ((1,) * count, (0,) * count)
@@ -107,4 +121,4 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
     ]
     sizes = tuple(1.001 * float(max(map(abs, pair))) if kind is Float32 else 0.0 for pair in zip(*ends, strict=True))
     negated = task["property"]["kind"] == "top1" and task["property"]["decide"] == "min"
-    return File(str(path), content, kind, scale, shift, sizes, negated, len(space["outputs"]))
+    return File(str(path), whole, kind, scale, shift, sizes, negated, len(space["outputs"]))

@@ -129,3 +129,9 @@ def _normalised(operands: list[Array], epsilon: float) -> Array:
         raise Refused("a normalisation whose channels are not those of its value")
     scale, shift, mean, variance = (v.reshape(-1, *[1] * (x.ndim - 2)) for v in operands[1:])
     return np.asarray((x - mean) * (scale / np.sqrt(variance + epsilon)) + shift)
+
+
+def ends_in_softmax(content: bytes) -> bool:
+    """Whether the result of a network that can be read comes out of a Softmax."""
+    model = onnx.load_model_from_string(content)
+    return any(n.op_type.endswith("Softmax") and n.output[0] == model.graph.output[0].name for n in model.graph.node)

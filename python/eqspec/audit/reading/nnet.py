@@ -7,12 +7,15 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..opening import limits
 from ..rounding import Array, Refused
 from .number import Number, numbers
 
 
 def run(content: bytes, kind: type[Number], value: Array, relu: Callable[[Array], Array]) -> Array:
     """What comes out of a network that is given a value."""
+    if content.count(b",") > limits.TERMS or content.count(b"\n") > limits.TERMS:
+        raise Refused("it has more numbers than the auditor reads")
     lines = [line for line in content.decode("ascii").splitlines() if line.strip() and line.strip()[:2] != "//"]
     fields = [[f.strip() for f in line.strip().removesuffix(",").split(",")] for line in lines]
     widths, stored, at = [int(f) for f in fields[1]], np.array([float(f) for line in fields[7:] for f in line]), 0

@@ -16,16 +16,43 @@ code that is handed one decides anything on it by accident.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from math import isqrt
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ..opening import limits
 from ..rounding import Array, Refused
 
 Terms = dict[Any, tuple[Fraction, Fraction]]
 ZERO, ONE = Fraction(0), Fraction(1)
+_made = threading.local()
+_TOO_MANY = f"reading it takes more than the {limits.TERMS} coefficients that the auditor allows"
+
+
+@contextmanager
+def counted() -> Iterator[None]:
+    """What is made meanwhile may have so many coefficients in all."""
+    _made.left = limits.TERMS
+    try:
+        yield
+    except Exception:  # numpy may go on with an exception, and end in another one
+        if _made.left < 0:
+            raise Refused(_TOO_MANY) from None
+        raise
+    finally:
+        del _made.left
+
+
+def _count(terms: Terms) -> None:
+    if hasattr(_made, "left"):
+        _made.left -= len(terms) + 1
+        if _made.left < 0:
+            raise Refused(_TOO_MANY)
 
 
 class Number:
@@ -39,6 +66,8 @@ class Number:
         """`terms`, added to the Number `before` when they are asked for: many sums are only the way to a longer one."""
         if size > self.largest:
             raise Refused("float32 might overflow on the way")
+        if before is None:
+            _count(terms)
         self._terms, self._before, self.k, self.size = terms, before, k, size
 
     @property
@@ -51,6 +80,7 @@ class Number:
         if added:
             self._terms, self._before = dict(one._terms), None
             for terms in reversed(added):
+                _count(terms)
                 for unit, (c, a) in terms.items():
                     if unit in self._terms:
                         c, a = c + self._terms[unit][0], self.lost(a + self._terms[unit][1])

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
+from ..opening import limits
 from ..rounding import Array, Refused, rational, up
 from .file import File
 
@@ -23,11 +25,15 @@ class Pair:
 
     def __init__(self, first: list[Array], second: list[Array], rows: Rows) -> None:
         depth = max(len(first), len(second))
+        if depth * max(layers[-1].shape[2] for layers in (first, second)) ** 2 > limits.STEP:
+            raise Refused("one of the networks is too deep for the width of the other")
         chains = [_deepen(layers, depth) for layers in (first, second)]
         for chain, part in zip(chains, rows, strict=True):
             chain[-1] = np.stack([sum(_times(c, chain[-1][:, o]) for o, c in row.items()) for row in part], axis=1)
         self.inputs, self.outputs = first[0].shape[2] - 1, first[-1].shape[1]
         self.widths = [max(a.shape[1], b.shape[1]) for a, b in zip(*chains, strict=True)]
+        if sum(9 * a * b for a, b in pairwise([self.inputs, *self.widths])) > limits.STEP:
+            raise Refused("the two networks in step are larger than the auditor computes with")
         self.layers = []
         for before, width, *layers in zip([0, *self.widths], self.widths, *chains, strict=False):
             a, b = (_padded(layer, width, before or self.inputs) for layer in layers)
@@ -77,7 +83,10 @@ def _padded(layer: Array, rows: int, columns: int) -> Array:
 
 def _floats(exact: Array, missing: Array) -> tuple[Array, Array]:
     """The nearest floats, and by how much each of them is off."""
-    near, gap = exact.astype(np.float64), missing.copy()
+    try:
+        near, gap = exact.astype(np.float64), missing.copy()
+    except OverflowError:
+        raise Refused("weights leave the range of floats") from None
     ratio = np.frompyfunc(lambda x: x.as_integer_ratio(), 1, 1)
     inexact = np.asarray(ratio(exact) != ratio(near), bool)
     gap[inexact] += np.abs(exact[inexact] - rational(near[inexact]))

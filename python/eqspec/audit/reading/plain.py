@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
+from ..opening import limits
 from ..rounding import Array, Refused
 
 STANDARD = ("", "ai.onnx")
@@ -33,6 +34,8 @@ def plain(content: bytes) -> tuple[onnx.GraphProto, int]:
     opsets = {o.version for o in model.opset_import if o.domain in STANDARD}
     if model.functions or graph.sparse_initializer or len(opsets) != 1 or len(graph.output) != 1:
         raise Refused("the auditor reads plain graphs with one output, of one opset")
+    if len(graph.node) > limits.NODES:
+        raise Refused(f"it has {len(graph.node)} operators; the auditor reads at most {limits.NODES}")
     (opset,) = opsets
     if not 7 <= opset <= onnx.defs.onnx_opset_version() or model.ir_version > onnx.IR_VERSION:
         raise Refused("the auditor reads opset 7 or newer, as far as the installed onnx knows it")

@@ -1,17 +1,23 @@
-"""`eqspec audit`: do certificates hold?"""
+"""`eqspec audit`: do certificates hold, what do they show, and are they those of a spec?"""
 
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from eqspec.certificates import SUFFIX, Auditor
+from eqspec.audit.opening import label, limits, plain
+from eqspec.certificates import SUFFIX, Answer, Auditor, Coverage, UnboundError
+from eqspec.cli.arguments import add_params
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, command
-from eqspec.errors import InputError
+from eqspec.cli.tools.common import Commands, command, load
+from eqspec.errors import EqspecError, InputError
 from eqspec.report.numbers import count, plural
 
 
@@ -22,33 +28,78 @@ def add(commands: Commands) -> None:
         "audit",
         "check certificates that 'eqspec check --certify' wrote",
         "Check certificates: every step of a proof, every input that breaks a claim, on the network files as they are\n"
-        "now. The auditor is small, shares nothing with the search, and runs in a process of its own; it also runs\n"
-        "where the compiled core does not: python path/to/eqspec/audit CERTIFICATE.",
+        "now. What a certificate shows is derived from what was checked; with --spec it must be what a task of the\n"
+        "spec asks. The auditor is small, shares nothing with the search, and runs in a process of its own; it also\n"
+        "runs where the compiled core does not: python path/to/eqspec/audit CERTIFICATE.",
     )
     audit.add_argument("files", nargs="+", type=Path, metavar="CERTIFICATE", help=f"*{SUFFIX} files, or folders")
+    audit.add_argument(
+        "--spec",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="every certificate must answer a task of this spec exactly, and every task must have one; FILE:CHECK for"
+        " one check; repeatable",
+    )
+    add_params(audit)
     audit.add_argument("--networks", type=Path, metavar="DIR", help="where the network files are, if they were moved")
-    audit.epilog = "exit codes: 0 every certificate holds; 1 one does not; 2 there is none, or a file cannot be used"
+    audit.add_argument(
+        "--timeout", type=float, metavar="S", help=f"seconds for each certificate (default: {limits.SECONDS:g})"
+    )
+    audit.add_argument(
+        "--format", choices=("human", "json"), default="human", help="sentences, or one JSON object with exact numbers"
+    )
+    audit.epilog = (
+        "exit codes: 0 every certificate holds, and with --spec shows what the spec expects of every task; 1 one does\n"
+        "not hold or belongs to no task, or a task has none or comes out otherwise; 2 there is no certificate, or a\n"
+        "spec cannot be used"
+    )
     audit.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:  # noqa: ARG001
+@dataclass(frozen=True)
+class _Found:
+    """A certificate file, what the auditor says, and which tasks of the specs it answers."""
+
+    file: Path
+    answer: Answer
+    tasks: Sequence[str] = ()
+    refused: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        data = {name: value for name, value in asdict(self.answer).items() if name not in ("refused", "seconds")}
+        return {"file": str(self.file), "holds": self.refused is None, "refused": self.refused} | (
+            data | {"tasks": list(self.tasks)} if self.answer.refused is None else {}
+        )
+
+
+def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command."""
-    refused = 0
+    if arguments.timeout is not None and not 0 < arguments.timeout < float("inf"):
+        raise InputError(f"timeout = {arguments.timeout:g}; give a number of seconds above 0")
+    if arguments.param and not arguments.spec:
+        raise InputError("--param gives values to a spec; name it with --spec")
     files = [file for given in arguments.files for file in _files(given)]
+    coverage = _coverage(arguments, err)
+    if arguments.spec and coverage is None:
+        return ExitCode.BAD_INPUT
+    found: list[_Found] = []
     with Auditor() as auditor:
         for file in files:
-            answer = auditor.ask(file, arguments.networks)
-            if answer.refused is not None:
-                refused += 1
-                text = Text.assemble((str(file), "bold"), "  ", ("refused", "bold red"), f": {answer.refused}")
-            else:
-                what = f" ({count(answer.leaves)} leaves, {count(answer.rounds)} rounds)"
-                checked = what if answer.verdict == "equivalent" else ""
-                good = (answer.verdict, "bold green")
-                text = Text.assemble((str(file), "bold"), "  ", good, f": {answer.claim}{checked}")
-            out.print(text, soft_wrap=True)
-    out.print(f"{plural(len(files) - refused, 'certificate')} hold, {refused} refused", soft_wrap=True)
-    return ExitCode.NOT_AS_EXPECTED if refused else ExitCode.AS_EXPECTED
+            found.append(_audited(file, auditor, arguments, coverage))
+            if arguments.format == "human":
+                _show(found[-1], out)
+    troubles = [one for one in coverage.all if one.trouble] if coverage else []
+    if arguments.format == "json":
+        whole = {"certificates": [one.to_json() for one in found], "specs": arguments.spec, "tasks": _tasks(coverage)}
+        out.file.write(json.dumps(whole, indent=2, allow_nan=False) + "\n")
+    else:
+        refused = sum(one.refused is not None for one in found)
+        out.print(f"{plural(len(files) - refused, 'certificate')} hold, {refused} refused", soft_wrap=True)
+        if coverage:
+            _show_coverage(coverage, arguments.spec, out)
+    failed = troubles or any(one.refused is not None for one in found)
+    return ExitCode.NOT_AS_EXPECTED if failed else ExitCode.AS_EXPECTED
 
 
 def _files(given: Path) -> list[Path]:
@@ -56,3 +107,88 @@ def _files(given: Path) -> list[Path]:
     if not files or not all(file.is_file() for file in files):
         raise InputError(f"there is no certificate at {given}; 'eqspec check --certify DIR' writes them")
     return files
+
+
+def _coverage(arguments: argparse.Namespace, err: Console) -> Coverage | None:
+    """The tasks of all specs; None if there is no spec, or one that cannot be used."""
+    specs = [load(spec, arguments.param, err) for spec in arguments.spec]
+    used = [spec for spec in specs if spec is not None]
+    if not used or len(used) < len(specs):
+        return None
+    tasks, searches = [t for spec in used for t in spec.tasks], [s for spec in used for s in spec.finds]
+    if not tasks and not searches:
+        raise InputError(f"there is nothing to cover in {', '.join(arguments.spec)}; add a 'check' clause")
+    return Coverage(tasks, searches)
+
+
+def _audited(file: Path, auditor: Auditor, arguments: argparse.Namespace, coverage: Coverage | None) -> _Found:
+    try:
+        answer = auditor.ask(file, arguments.networks, arguments.timeout)
+    except EqspecError as problem:  # the process of the auditor ended
+        answer = Answer(str(problem))
+    if answer.refused is not None:
+        return _Found(file, answer, refused=answer.refused)
+    try:
+        return _Found(file, answer, coverage.bind(answer) if coverage else ())
+    except UnboundError as reason:
+        return _Found(file, answer, refused=str(reason))
+
+
+def _show(one: _Found, out: Console) -> None:
+    name, answer = plain(str(one.file)), one.answer
+    if one.refused is not None:
+        text = Text.assemble((name, "bold"), "  ", ("refused", "bold red"), f": {plain(one.refused)}")
+        out.print(text, soft_wrap=True)
+        return
+    steps = f"{plural(answer.leaves, 'leaf', 'leaves')}, {plural(answer.rounds, 'round')}"
+    checked = [("checked", steps)] if answer.verdict == "equivalent" else []
+    bound = [("task", ", ".join(one.tasks))] if one.tasks else []
+    named = [] if one.tasks else [("called", f"{_labels(answer)} (the certificate's own words, not checked)")]
+    out.print(Text.assemble((name, "bold"), "  ", (answer.verdict, "bold green")), soft_wrap=True)
+    before = ""
+    for heading, sentence in [*bound, *answer.said, *checked, *named]:
+        shown = "" if heading == before else heading
+        out.print(Text.assemble((f"  {shown:14}", "dim"), sentence), soft_wrap=True)
+        before = heading
+
+
+def _labels(answer: Answer) -> str:
+    """The certificate's own names, a few of each kind."""
+    parts = [f"{name} {label(str(answer.labels.get(name, '')))}" for name in ("task", "reference", "candidate")]
+    for name in ("features", "outputs"):
+        texts = [label(str(text)) for text in answer.labels.get(name, ())]
+        parts.append(f"{name} {', '.join(texts[:6])}{' ...' if len(texts) > 6 else ''}")
+    return "; ".join(parts)
+
+
+def _tasks(coverage: Coverage | None) -> list[dict[str, Any]]:
+    if coverage is None:
+        return []
+    tasks = [
+        {"id": one.id, "verdicts": sorted({a.verdict for a in one.answers}), "trouble": one.trouble}
+        for one in coverage.tasks
+    ]
+    return tasks + [
+        {
+            "id": one.id,
+            "verdicts": sorted({a.verdict for _, a in one.answers}),
+            "proved": None if one.proved is None else str(one.proved),
+            "refuted": None if one.refuted is None else str(one.refuted),
+            "trouble": one.trouble,
+        }
+        for one in coverage.searches
+    ]
+
+
+def _show_coverage(coverage: Coverage, specs: Sequence[str], out: Console) -> None:
+    for one in coverage.all:
+        if one.trouble is not None:
+            out.print(
+                Text.assemble((one.id, "bold"), "  ", ("not shown", "bold red"), f": {one.trouble}"), soft_wrap=True
+            )
+    for search in coverage.searches:
+        if search.trouble is None:
+            out.print(Text.assemble((search.id, "bold"), f"  {search.shown}"), soft_wrap=True)
+    good = sum(one.trouble is None for one in coverage.all)
+    what = f"{count(good)} of {plural(len(coverage.all), 'task')} of {', '.join(specs)} shown as expected"
+    out.print(Text(what), soft_wrap=True)

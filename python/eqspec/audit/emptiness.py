@@ -1,0 +1,105 @@
+"""Whether a region, and a condition on it, are met by any input: a claim about none is true and says nothing.
+
+Each question has three answers. True comes with an input that was looked at exactly or with an enclosure, False from an
+enclosure of the whole region, None if neither was found. No proof rests on any of them.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+
+from .claim import FIRST, Obligation
+from .proof import Node, Proof
+from .rounding import Array, float_above, float_below
+from .witness import confident, contains
+
+TRIED = 64
+"""Inputs at random, beside the middle of the region."""
+STEPS = 5
+"""Corners, for each class."""
+Point = list[Fraction]
+
+
+def region_inhabited(proof: Proof) -> bool | None:
+    """Whether any input lies in the region."""
+    region = proof.region
+    if any(a > b for a, b in zip(region.low, region.high, strict=True)) or proof.root().over:
+        return False
+    return True if not region.constraints or _points(proof) else None
+
+
+def condition_met(proof: Proof) -> bool | None:
+    """Whether the condition of a claim about the first class is met by any input of the region."""
+    ways = list({_rows(one): one for one in proof.obligations}.values())  # one for each class of the reference
+    whole = proof.reach(proof.root())
+    if whole.empty[0] or not any(_possible(one, whole.last()[1][FIRST, :, 0]) for one in ways):
+        return False
+    points = _points(proof)
+    for some in (points[at : at + proof.batch] for at in range(0, len(points), proof.batch)):
+        low = proof.reach(*(_at(proof, point) for point in some)).last()[0][FIRST]
+        if any(_shown(one, low[:, b]) for b in range(len(some)) for one in ways):
+            return True
+    return None
+
+
+def _rows(one: Obligation) -> tuple[int, ...]:
+    return tuple(row for kind, row, *_ in one.conditions if kind == FIRST)
+
+
+def _possible(one: Obligation, high: Array) -> bool:
+    """Whether upper bounds of the rows leave the condition of an obligation open; NaN does."""
+    least = [(row, float_below(limit)) for kind, row, _, limit in one.conditions if kind == FIRST]
+    least += [(row, one.log_odds) for row in one.exact]
+    return not any(high[row] < limit for row, limit in least)
+
+
+def _shown(one: Obligation, low: Array) -> bool:
+    """Whether lower bounds of the rows show the condition of an obligation."""
+    rows = [(row, limit) for kind, row, _, limit in one.conditions if kind == FIRST]
+    if not all(np.isfinite(low[row]) and Fraction(low[row]) >= limit for row, limit in rows):
+        return False
+    return not one.exact or confident(one, [Fraction(low[row]) for row in one.exact])
+
+
+def _points(proof: Proof) -> list[Point]:
+    """Some inputs that lie in the region, exactly."""
+    region, random, root = proof.region, Random(0), proof.root()
+    low, high = root.low[: proof.pair.inputs], root.high[: proof.pair.inputs]
+    ends = zip(region.low, region.high, low, high, strict=True)
+    shrunk = [(max(a, Fraction(least)), min(b, Fraction(most))) for a, b, least, most in ends]
+    shares = [[Fraction(1, 2)] * len(shrunk)]
+    shares += [[Fraction(random.randrange(17), 16) for _ in shrunk] for _ in range(TRIED)]
+    shares += [[Fraction(int(share)) for share in row] for row in _corners(proof)]
+    points = [[a + t * (b - a) for t, (a, b) in zip(row, shrunk, strict=True)] for row in shares]
+    return [point for point in points if contains(region, point)]
+
+
+def _corners(proof: Proof) -> list[Array]:
+    """Corners of the box, 0 or 1 for each input, at which a class leads by much: a few steps along slopes."""
+    low, high, found = proof.region.lower, proof.region.upper, []
+    sizes = list(zip([proof.pair.inputs, *proof.pair.widths], proof.pair.widths, strict=False))
+    layers = [(layer[0][:m, :n], layer[1][:m, 0]) for layer, (n, m) in zip(proof.pair.layers, sizes, strict=True)]
+    for rows in {_rows(one) for one in proof.obligations}:
+        x = low + 0.5 * (high - low)
+        for _ in range(STEPS):
+            on, value = [], x
+            for weight, bias in layers[:-1]:
+                on.append(weight @ value + bias > 0.0)
+                value = np.maximum(weight @ value + bias, 0.0)
+            slope = layers[-1][0][list(rows)].sum(0)
+            for (weight, _), some in zip(reversed(layers[:-1]), reversed(on), strict=True):
+                slope = (slope * some) @ weight
+            found.append(slope > 0.0)
+            x = np.where(slope > 0.0, high, low)
+    return found
+
+
+def _at(proof: Proof, point: Point) -> Node:
+    """The smallest box of floats around a point."""
+    node = proof.root()
+    low, high, n = node.low.copy(), node.high.copy(), proof.pair.inputs
+    low[:n], high[:n] = [float_below(x) for x in point], [float_above(x) for x in point]
+    return Node(low, high, ())

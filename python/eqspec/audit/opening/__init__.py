@@ -1,0 +1,24 @@
+"""Opening: what the auditor takes from a file, bounded before anything is made of it. Nothing here proves anything."""
+
+from .arrays import array
+from .files import Bounded, content, exists, opened
+from .header import header
+from .question import Question, question, witness
+from .walking import go_on
+from .words import label, number_in_words, plain
+
+__all__ = [
+    "Bounded",
+    "Question",
+    "array",
+    "content",
+    "exists",
+    "go_on",
+    "header",
+    "label",
+    "number_in_words",
+    "opened",
+    "plain",
+    "question",
+    "witness",
+]

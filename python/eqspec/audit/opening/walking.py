@@ -1,0 +1,17 @@
+"""Whether the walk through a tree may go on."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from ..rounding import Refused
+
+
+def go_on(left: int, waiting: int, most: int, until: float) -> None:
+    """Refused if no record is left, if too many nodes wait to be looked at, or if the time is over."""
+    if not left:
+        raise Refused("the tree ends early: records are missing")
+    if waiting > most:
+        raise Refused(f"the tree is too deep: more than {most} nodes of it wait to be looked at")
+    if monotonic() > until:
+        raise Refused("checking it takes longer than the auditor may; `eqspec audit --timeout` gives it more seconds")
