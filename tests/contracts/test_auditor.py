@@ -41,4 +41,4 @@ def test_what_proves_is_under_five_hundred_lines() -> None:
 def test_each_of_the_others_is_shorter() -> None:
     for part in (AUDIT / "reading", AUDIT / "witness.py", AUDIT / "__main__.py"):
         files = part.glob("*.py") if part.is_dir() else [part]
-        assert 0 < sum(map(code_lines, files)) < 400, part
+        assert 0 < sum(map(code_lines, files)) < 450, part
