@@ -35,7 +35,14 @@ _Layer: TypeAlias = tuple[_Array, _Array, _Array | None, _Array | None]
 class Pair:
     """Two networks of the same depth and width in every layer; ReLU between the layers, none after the last."""
 
-    def __new__(cls, reference: Sequence[_Layer], candidate: Sequence[_Layer]) -> Pair: ...
+    def __new__(
+        cls,
+        reference: Sequence[_Layer],
+        candidate: Sequence[_Layer],
+        *,
+        # Per layer, the rows whose exact weights and bias are the same real numbers in both networks; stored equally.
+        shared: Sequence[Sequence[bool]] | None = None,
+    ) -> Pair: ...
     @property
     def input_size(self) -> int: ...
     @property

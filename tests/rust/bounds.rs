@@ -12,6 +12,7 @@ use eqspec::network::eval::{Evaluation, Evaluator};
 use eqspec::property::{Norm, Property, Violation, epsilon, linear, top1};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::cell::Cell;
 
 /// A functional of a pair's outputs, without rounding.
 pub fn value(combination: &Combination, x: &[Exact], y: &[Exact]) -> Exact {
@@ -209,6 +210,27 @@ fn equal_networks_differ_by_nothing() {
             Ok(())
         })
     });
+}
+
+/// Not although nothing is known exactly, but because both are off by the same: [`Case::shared`] holds for all rows.
+#[test]
+fn networks_that_are_uncertain_alike_differ_by_nothing() {
+    let uncertain = Cell::new(0);
+    let domains = prop_oneof![Just(Domain::Shared), Just(Domain::Paper)];
+    let strategy = cases(1..=4, 1..=4, 1..=4, Just(Scale::Plain), 0);
+    for_all(1500, (strategy, domains), |(mut case, domain)| {
+        for [first, second] in &mut case.layers {
+            second.clone_from(first);
+        }
+        uncertain.set(uncertain.get() + usize::from(case.layers.iter().any(|[a, _]| a.uncertain.is_some())));
+        prop_assert!(case.pair().identical());
+        with_outputs(&case, domain, |output, _, _| {
+            let largest = output.largest_difference(0..output.outputs());
+            prop_assert!(largest <= 1e-300, "{largest:e}");
+            Ok(())
+        })
+    });
+    assert!(uncertain.get() > 300, "{uncertain:?}");
 }
 
 fn check_evaluation(case: &Case) -> Result<(), TestCaseError> {

@@ -271,6 +271,10 @@ fn misuse_is_refused() {
     assert!(Pair::new(one(), [one(), one()].concat()).unwrap_err().to_string().contains("number of layers"));
     assert!(Pair::new(one(), vec![affine(&[&[1.0, 1.0]], &[0.0])]).is_err());
     assert!(Pair::new(Vec::new(), Vec::new()).is_err());
+    let other = vec![affine(&[&[2.0]], &[0.0])];
+    assert!(Pair::sharing(one(), other, vec![vec![true]]).unwrap_err().to_string().contains("shared"));
+    assert!(Pair::sharing(one(), one(), vec![vec![true, true]]).unwrap_err().to_string().contains("shared rows"));
+    assert!(Pair::sharing(one(), one(), vec![vec![]; 2]).unwrap_err().to_string().contains("shared"));
 }
 
 #[test]

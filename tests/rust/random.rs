@@ -111,7 +111,15 @@ impl fmt::Debug for Case {
 impl Case {
     pub fn pair(&self) -> Pair {
         let network = |k: usize| self.layers.iter().map(|l| l[k].affine()).collect();
-        Pair::new(network(0), network(1)).expect("fitting sizes")
+        Pair::sharing(network(0), network(1), self.shared()).expect("fitting sizes")
+    }
+
+    /// Rows of which not only what is stored is equal in both networks, but also where within the errors the true numbers lie.
+    pub fn shared(&self) -> Vec<Vec<bool>> {
+        let row = |w: &Weights, i: usize| {
+            (w.weight[i].clone(), w.bias[i], w.uncertain.as_ref().map(|u| u[i].clone()).unwrap_or_default())
+        };
+        self.layers.iter().map(|[a, b]| (0..a.weight.len()).map(|i| row(a, i) == row(b, i)).collect()).collect()
     }
 
     pub fn truths(&self) -> [Truth; 2] {
@@ -216,7 +224,9 @@ fn layer(
 ) -> impl Strategy<Value = [Weights; 2]> {
     let parts =
         (numbers(m, n + 1), numbers(m, n + 1), vec(vec(any::<bool>(), n + 1), m), uncertain(m, n), uncertain(m, n));
-    (scale, relation, parts).prop_map(move |(scale, relation, (a, b, gone, error1, error2))| {
+    // Where errors are those of one number in both networks, rows that are stored equally are shared.
+    (scale, relation, parts, any::<bool>()).prop_map(move |(scale, relation, (a, b, gone, error1, error2), one)| {
+        let error2 = if one { error1.clone() } else { error2 };
         let scaled = |rows: Vec<Vec<(f64, i32)>>| {
             rows.into_iter().map(|r| r.into_iter().map(|v| scale.number(v)).collect()).collect::<Vec<Vec<f64>>>()
         };

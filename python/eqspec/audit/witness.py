@@ -13,7 +13,7 @@ import numpy as np
 
 from .claim import DIFFERENCE, FIRST, Obligation, Region, Rows, claim
 from .opening import limits as most
-from .reading import File, network
+from .reading import File, network, rational
 from .rounding import Array, Refused, decimal
 
 Ends = tuple[Fraction, Fraction]
@@ -47,7 +47,7 @@ def contains(region: Region, point: Sequence[Fraction]) -> bool:
 def values_at(file: File, point: Sequence[Fraction]) -> list[Ends]:
     """Between which numbers the outputs are at an exact point: over the reals exactly, but for square roots."""
     centre, radius = np.array(point, object), np.full(len(point), Fraction(0))
-    for number, (exact, missing) in enumerate(file.layers()):
+    for number, (exact, missing) in enumerate(map(rational, file.layers())):
         if number:  # the last ReLU
             low, high = (np.maximum(end, 0 * end) for end in (centre - radius, centre + radius))
             centre, radius = (low + high) / 2, (high - low) / 2

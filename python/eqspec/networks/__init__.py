@@ -6,6 +6,7 @@ from eqspec.networks.float32 import in_float32, overflow
 from eqspec.networks.memory import Model, as_network
 from eqspec.networks.network import AffineLayer, Arithmetic, ExactLayer, Network, exact_layers
 from eqspec.networks.read import comparison, read_network
+from eqspec.networks.sharing import share
 from eqspec.networks.transform import compose_affine, negate_outputs
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "negate_outputs",
     "overflow",
     "read_network",
+    "share",
 ]

@@ -5,23 +5,27 @@ in level k. A value of `shape` is an `Affine`: bias + matrix . units, one row pe
 scaled unit per entry, holds inputs, their reshapes, transposes and normalisations without a dense identity (and
 exactly); `Dense` has shape (*shape, n) over the first n units.
 
-Soundness: every operation is one of `enclosure`, so errors only grow and stay None where nothing was rounded. Values
-of different levels meet (a residual branch) by carrying the lower one up exactly: x = relu(x) - relu(-x). Shapes are
+Soundness: every operation is one of `enclosure`, so errors only grow and stay None where nothing was rounded. Each
+entry that is not exact has a name, if it can be told which function of the units it is: its whole row and its bias (see
+`names`). Names of float32 values would say nothing, since two runs may round differently; there are none. Values of
+different levels meet (a residual branch) by carrying the lower one up exactly: x = relu(x) - relu(-x). Shapes are
 checked before anything is allocated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.networks import constants, names
 from eqspec.networks import enclosure as en
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.names import Names
 
 Indices = NDArray[np.intp]
 
@@ -89,11 +93,12 @@ class Dense:
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """bias + matrix . units of `level`."""
+    """bias + matrix . units of `level`. `names` (of its shape) are kept where it is not exact."""
 
     level: Level
     matrix: Pick | Dense
     bias: Enclosure
+    names: Names | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -105,8 +110,47 @@ class Affine:
         """Number of entries."""
         return int(self.bias.value.size)
 
+    @property
+    def exact(self) -> bool:
+        """Whether nothing about it was rounded."""
+        coefficients = self.matrix.scale if isinstance(self.matrix, Pick) else self.matrix.rows
+        return coefficients.error is None and self.bias.error is None
+
 
 Combine: TypeAlias = Callable[[Enclosure, Enclosure], Enclosure]
+
+
+def names_of(value: Affine) -> Names | None:
+    """The name of every entry, as a function of its level's units; None where that is not known."""
+    if not value.exact:
+        return value.names
+    if value.level.unit or value.size > names.MOST:
+        return None
+    bias = names.of_floats(value.bias.value)
+    if isinstance(value.matrix, Dense):
+        return names.elementwise("row", value.shape, names.of_rows(value.matrix.rows.value), bias)
+    index = names.listed([int(i).to_bytes(8, "little") for i in value.matrix.index.ravel()]).reshape(value.shape)
+    return names.elementwise("unit", value.shape, index, names.of_floats(value.matrix.scale.value), bias)
+
+
+def _named(result: Affine, operation: str, *operands: Affine | Enclosure | Names) -> Affine:
+    """The result of an operation on operands that broadcast to it, with names where it is not exact."""
+    if result.exact or result.level.unit:
+        return result
+    known = list[Names]()
+    for operand in operands:
+        found: Names | None
+        match operand:
+            case Affine():
+                found = names_of(operand)
+            case Enclosure():
+                found = constants.names_of(operand)
+            case _:
+                found = operand
+        if found is None:
+            return result
+        known.append(found)
+    return replace(result, names=names.elementwise(operation, result.shape, *known))
 
 
 def pick(level: Level, index: Indices) -> Affine:
@@ -117,7 +161,8 @@ def pick(level: Level, index: Indices) -> Affine:
 
 def constant(level: Level, value: Enclosure) -> Affine:
     """A value that depends on no unit."""
-    return Affine(level, Dense(en.exactly(np.zeros((*value.shape, 0)))), en.widen(value, level.unit))
+    made = Affine(level, Dense(en.exactly(np.zeros((*value.shape, 0)))), en.widen(value, level.unit))
+    return _named(made, "constant", value)
 
 
 def dense(value: Affine, width: int | None = None) -> Enclosure:
@@ -150,12 +195,12 @@ def _take(value: Affine, take: Indices, *, same: bool) -> Affine:
         flat = a.reshape((value.size, *a.shape[len(value.shape) :]))
         return (flat if same else flat[take.ravel()]).reshape((*take.shape, *flat.shape[1:]))
 
-    bias = _map(value.bias, gather)
+    bias, moved = _map(value.bias, gather), None if value.names is None else gather(value.names)
     if isinstance(value.matrix, Pick):
         index = gather(value.matrix.index)
-        return Affine(value.level, Pick(index, _map(value.matrix.scale, gather)), bias)
+        return Affine(value.level, Pick(index, _map(value.matrix.scale, gather)), bias, moved)
     check_size((*take.shape, value.matrix.rows.shape[-1]))
-    return Affine(value.level, Dense(_map(value.matrix.rows, gather)), bias)
+    return Affine(value.level, Dense(_map(value.matrix.rows, gather)), bias, moved)
 
 
 def broadcast(value: Affine, shape: tuple[int, ...]) -> Affine:
@@ -169,23 +214,25 @@ def scale(value: Affine, factor: Enclosure, combine: Combine = en.multiply) -> A
     value = broadcast(value, _broadcast_shape(value.shape, factor.shape))
     bias = combine(value.bias, factor)
     if isinstance(value.matrix, Pick):
-        return Affine(value.level, Pick(value.matrix.index, combine(value.matrix.scale, factor)), bias)
-    columns = _map(factor, lambda a: a[..., None])
-    return Affine(value.level, Dense(combine(value.matrix.rows, columns)), bias)
+        made = Affine(value.level, Pick(value.matrix.index, combine(value.matrix.scale, factor)), bias)
+    else:
+        columns = _map(factor, lambda a: a[..., None])
+        made = Affine(value.level, Dense(combine(value.matrix.rows, columns)), bias)
+    return _named(made, f"scale, {combine.__name__}", value, factor)
 
 
 def shift(value: Affine, offset: Enclosure) -> Affine:
     """value + offset elementwise, broadcast."""
     value = broadcast(value, _broadcast_shape(value.shape, offset.shape))
-    return Affine(value.level, value.matrix, en.add(value.bias, en.widen(offset, value.level.unit)))
+    made = Affine(value.level, value.matrix, en.add(value.bias, en.widen(offset, value.level.unit)))
+    return _named(made, "shift", value, offset)
 
 
 def negate(value: Affine) -> Affine:
     """-value, exact."""
     matrix = value.matrix
-    if isinstance(matrix, Pick):
-        return Affine(value.level, Pick(matrix.index, en.negate(matrix.scale)), en.negate(value.bias))
-    return Affine(value.level, Dense(en.negate(matrix.rows)), en.negate(value.bias))
+    turned = Pick(matrix.index, en.negate(matrix.scale)) if isinstance(matrix, Pick) else Dense(en.negate(matrix.rows))
+    return _named(Affine(value.level, turned, en.negate(value.bias)), "negate", value)
 
 
 def add(first: Affine, second: Affine) -> Affine:
@@ -194,7 +241,7 @@ def add(first: Affine, second: Affine) -> Affine:
     shape = _broadcast_shape(first.shape, second.shape)
     first, second = broadcast(first, shape), broadcast(second, shape)
     rows = en.add(dense(first), dense(second))
-    return Affine(first.level, Dense(rows), en.add(first.bias, second.bias))
+    return _named(Affine(first.level, Dense(rows), en.add(first.bias, second.bias)), "add", first, second)
 
 
 def raise_together(values: Sequence[Affine]) -> list[Affine]:
@@ -207,7 +254,7 @@ def _raise(value: Affine, highest: Level) -> Affine:
     """Carry a value up to a level: by its units where they are ReLU outputs, else by x = relu(x) - relu(-x)."""
     while value.level.depth < highest.depth:
         if isinstance(value.matrix, Dense) and not value.matrix.rows.value.any() and value.matrix.rows.error is None:
-            return constant(highest, value.bias)
+            return _named(constant(highest, value.bias), "raised constant", value)
         if value.level.depth > 0:
             value = _raise_units(value)
             continue
@@ -223,7 +270,9 @@ def _raise_units(value: Affine) -> Affine:
     if isinstance(matrix, Pick):
         raised = value.level.rectify(pick(value.level, matrix.index))
         assert isinstance(raised.matrix, Pick)
-        return Affine(raised.level, Pick(raised.matrix.index, matrix.scale), value.bias)
+        made = Affine(raised.level, Pick(raised.matrix.index, matrix.scale), value.bias)
+        index = names.listed([int(i).to_bytes(8, "little") for i in raised.matrix.index.ravel()])
+        return _named(made, "raised unit", value, index.reshape(value.shape))
     used = np.flatnonzero((np.abs(matrix.rows.value) + matrix.rows.radius).any(axis=tuple(range(len(value.shape)))))
     raised = value.level.rectify(pick(value.level, used))
     check_size((*value.shape, raised.level.size))
@@ -232,7 +281,8 @@ def _raise_units(value: Affine) -> Affine:
     def move(a: en.Array) -> en.Array:
         return np.concatenate([np.zeros((*value.shape, first)), a[..., used]], axis=-1)
 
-    return Affine(raised.level, Dense(_map(matrix.rows, move)), value.bias)
+    places = np.array(used.astype("<i8").tobytes() + first.to_bytes(8, "little"), object)
+    return _named(Affine(raised.level, Dense(_map(matrix.rows, move)), value.bias), "raised units", value, places)
 
 
 def stack(values: Sequence[Affine]) -> Affine:
@@ -240,14 +290,26 @@ def stack(values: Sequence[Affine]) -> Affine:
     check_value((sum(value.size for value in values),))
     values = [rearrange(value, lambda p: p.reshape(-1)) for value in raise_together(values)]
     bias = _concatenate([value.bias for value in values])
+    together = _names_together(values)
     picks = [value.matrix for value in values if isinstance(value.matrix, Pick)]
     level = values[0].level
     if len(picks) == len(values):
         return Affine(
-            level, Pick(np.concatenate([m.index for m in picks]), _concatenate([m.scale for m in picks])), bias
+            level,
+            Pick(np.concatenate([m.index for m in picks]), _concatenate([m.scale for m in picks])),
+            bias,
+            together,
         )
     check_size((bias.shape[0], level.size))
-    return Affine(level, Dense(_concatenate([dense(value) for value in values])), bias)
+    return Affine(level, Dense(_concatenate([dense(value) for value in values])), bias, together)
+
+
+def _names_together(values: Sequence[Affine]) -> Names | None:
+    """The names of vectors one after the other; None for each entry of which none is known."""
+    if all(value.exact for value in values):
+        return None
+    found = [(names_of(value), value.size) for value in values]
+    return np.concatenate([names.listed([None] * size) if known is None else known for known, size in found])
 
 
 def matmul(value: Affine, weight: Enclosure) -> Affine:
@@ -260,13 +322,22 @@ def matmul(value: Affine, weight: Enclosure) -> Affine:
     check_size((*batch, rows, columns, value.level.size), (*batch, rows, inner, columns))
     bias = en.matmul(value.bias, weight)
     if isinstance(value.matrix, Pick) and (spread := _spread(value.matrix, weight, value.level.size)) is not None:
-        return Affine(value.level, Dense(spread), bias)
+        return _named_product(Affine(value.level, Dense(spread), bias), value, weight)
     units_first = _map(dense(value), lambda a: np.moveaxis(a, -1, 0))  # (n, ..., rows, inner)
     if weight.value.ndim > value.bias.value.ndim:
         lead = (1,) * (weight.value.ndim - value.bias.value.ndim)
         units_first = _map(units_first, lambda a: a.reshape(a.shape[0], *lead, *a.shape[1:]))
     product = en.matmul(units_first, weight)
-    return Affine(value.level, Dense(_map(product, lambda a: np.ascontiguousarray(np.moveaxis(a, 0, -1)))), bias)
+    units_last = _map(product, lambda a: np.ascontiguousarray(np.moveaxis(a, 0, -1)))
+    return _named_product(Affine(value.level, Dense(units_last), bias), value, weight)
+
+
+def _named_product(product: Affine, value: Affine, weight: Enclosure) -> Affine:
+    """Every entry is defined by a row of the value and a column of the weight."""
+    if product.exact or (rows := names_of(value)) is None or (columns := constants.names_of(weight)) is None:
+        return product
+    left, right = names.joined(rows, -1)[..., :, None], names.joined(columns, -2)[..., None, :]
+    return _named(product, "matmul", left, right)
 
 
 def _spread(matrix: Pick, weight: Enclosure, width: int) -> Enclosure | None:

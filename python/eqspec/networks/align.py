@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from eqspec.errors import InputError
+from eqspec.networks.names import define
 from eqspec.networks.network import AffineLayer, Array, Network
 
 
@@ -48,9 +49,9 @@ def _with_relu(layer: AffineLayer) -> tuple[AffineLayer, AffineLayer]:
     weight, bias = np.concatenate([layer.weight, -layer.weight]), np.concatenate([layer.bias, -layer.bias])
     outputs = layer.bias.size
     difference = np.concatenate([np.eye(outputs), -np.eye(outputs)], axis=1)
-    return AffineLayer(weight, bias, twice(layer.weight_error), twice(layer.bias_error)), AffineLayer(
-        difference, np.zeros(outputs)
-    )
+    names = None if layer.names is None else (*layer.names, *(define("negate", name) for name in layer.names))
+    twofold = AffineLayer(weight, bias, twice(layer.weight_error), twice(layer.bias_error), names)
+    return twofold, AffineLayer(difference, np.zeros(outputs))
 
 
 def _widen(layers: tuple[AffineLayer, ...], widths: list[int]) -> tuple[AffineLayer, ...]:
@@ -70,4 +71,7 @@ def _padded(layer: AffineLayer, rows: int, columns: int) -> AffineLayer:
     def pad_error(a: Array | None) -> Array | None:
         return None if a is None else pad(a)
 
-    return AffineLayer(pad(layer.weight), pad(layer.bias), pad_error(layer.weight_error), pad_error(layer.bias_error))
+    # A name is of a function of all units to come, of which it reads none: columns of zeros do not change it.
+    names = None if layer.names is None else layer.names + (None,) * (rows - len(layer.names))
+    errors = pad_error(layer.weight_error), pad_error(layer.bias_error)
+    return AffineLayer(pad(layer.weight), pad(layer.bias), *errors, names)

@@ -12,8 +12,8 @@ from math import prod
 import numpy as np
 
 from eqspec.networks import affine as af
+from eqspec.networks import constants, integers
 from eqspec.networks import enclosure as en
-from eqspec.networks import integers
 from eqspec.networks.affine import Affine
 from eqspec.networks.call import NOT_AFFINE, Call, Operator, Value
 from eqspec.networks.casting import cast
@@ -26,8 +26,7 @@ def _swap(value: Affine) -> Affine:
 
 
 def _transpose(constant: Enclosure) -> Enclosure:
-    error = None if constant.error is None else np.swapaxes(constant.error, -1, -2)
-    return Enclosure(np.swapaxes(constant.value, -1, -2), error)
+    return constant.rearranged(lambda a: np.swapaxes(a, -1, -2))
 
 
 def _multiply_matrices(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
@@ -43,14 +42,14 @@ def _multiply_matrices(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine |
         return _swap(af.matmul(_swap(b), _transpose(a)))
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     af.check_size((*batch, a.shape[-2], b.shape[-1]))
-    return en.matmul(a, b)
+    return constants.matmul(a, b)
 
 
 def reshaped(value: Affine | Enclosure, shape: tuple[int, ...]) -> Affine | Enclosure:
     """The same entries in another shape."""
     if isinstance(value, Affine):
         return af.rearrange(value, lambda p: p.reshape(shape))
-    return Enclosure(value.value.reshape(shape), None if value.error is None else value.error.reshape(shape))
+    return value.rearranged(lambda a: a.reshape(shape))
 
 
 def matmul(call: Call) -> Sequence[Value]:
@@ -97,11 +96,11 @@ def _times(value: Affine | Enclosure, factor: float) -> Affine | Enclosure:
     if factor == 1:
         return value
     constant = en.exactly(factor)
-    return af.scale(value, constant) if isinstance(value, Affine) else en.multiply(value, constant)
+    return af.scale(value, constant) if isinstance(value, Affine) else constants.multiply(value, constant)
 
 
 def _negative(value: Affine | Enclosure) -> Affine | Enclosure:
-    return af.negate(value) if isinstance(value, Affine) else en.negate(value)
+    return af.negate(value) if isinstance(value, Affine) else constants.negate(value)
 
 
 def _check_broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> None:
@@ -126,7 +125,7 @@ def add(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
     _check_broadcast(a.shape, b.shape)
     if isinstance(a, Affine):
         return af.add(a, b) if isinstance(b, Affine) else af.shift(a, b)
-    return af.shift(b, a) if isinstance(b, Affine) else en.add(a, b)
+    return af.shift(b, a) if isinstance(b, Affine) else constants.add(a, b)
 
 
 def multiply(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
@@ -137,7 +136,7 @@ def multiply(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure
     if isinstance(a, Affine):
         assert isinstance(b, Enclosure)
         return af.scale(a, b)
-    return af.scale(b, a) if isinstance(b, Affine) else en.multiply(a, b)
+    return af.scale(b, a) if isinstance(b, Affine) else constants.multiply(a, b)
 
 
 def _quotient(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
@@ -146,7 +145,7 @@ def _quotient(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosur
         raise UnreadableError("a division by a value that depends on the input", NOT_AFFINE)
     if not ((np.abs(b.value) - b.radius) > 0).all():
         raise UnreadableError("a division by zero", "repair the constant")
-    return af.scale(a, b, en.divide) if isinstance(a, Affine) else en.divide(a, b)
+    return af.scale(a, b, en.divide) if isinstance(a, Affine) else constants.divide(a, b)
 
 
 Real = Callable[[Affine | Enclosure, Affine | Enclosure], Affine | Enclosure]
@@ -203,7 +202,7 @@ def square_root(call: Call) -> Sequence[Value]:
     a = call.number(0)
     if (a.value - a.radius < 0).any():
         raise UnreadableError("the square root of a negative number", "repair the constant")
-    return [en.square_root(a)]
+    return [constants.square_root(a)]
 
 
 def relu(call: Call) -> Sequence[Value]:

@@ -14,13 +14,16 @@ OverflowError: an infinity never stands for a number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from eqspec.networks.names import Names
 
 Array = NDArray[np.float64]
 
@@ -31,10 +34,14 @@ SMALLEST_NORMAL = 2.0**-1022
 
 @dataclass(frozen=True, eq=False)
 class Enclosure:
-    """The reals within `error` of `value`, elementwise; None: exactly `value`."""
+    """The reals within `error` of `value`, elementwise; None: exactly `value`.
+
+    `names` say which numbers they are, where that is known of a constant (see `constants`); operations here lose them.
+    """
 
     value: Array
     error: Array | None = None
+    names: Names | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -45,6 +52,11 @@ class Enclosure:
     def radius(self) -> Array:
         """The error as an array, zeros where exact."""
         return np.zeros_like(self.value) if self.error is None else self.error
+
+    def rearranged(self, f: Callable[[NDArray[Any]], NDArray[Any]]) -> Enclosure:
+        """The same numbers elsewhere: `f` moves entries, and changes none."""
+        error, names = (None if a is None else np.asarray(f(a)) for a in (self.error, self.names))
+        return Enclosure(np.asarray(f(self.value)), error, names)
 
 
 def enclose(value: Array, error: Array | None) -> Enclosure:

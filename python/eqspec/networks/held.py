@@ -15,6 +15,7 @@ from onnx import NodeProto
 from eqspec.networks.affine import Affine, Dense, Pick, TooLargeError
 from eqspec.networks.call import Scores, Value
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.names import Names
 
 MAX_HELD = 1 << 28
 """Numbers in all values that are still needed: two GiB of float64."""
@@ -63,13 +64,18 @@ class Held:
 def _numbers(value: Value) -> int:
     """How many numbers a value consists of."""
     match value:
-        case Affine(_, Pick(index, scale), bias):
-            return index.size + _numbers(scale) + _numbers(bias)
-        case Affine(_, Dense(rows), bias):
-            return _numbers(rows) + _numbers(bias)
-        case Enclosure(numbers, error):
-            return numbers.size * (1 if error is None else 2)
+        case Affine(_, Pick(index, scale), bias, names):
+            return index.size + _numbers(scale) + _numbers(bias) + _size_of(names)
+        case Affine(_, Dense(rows), bias, names):
+            return _numbers(rows) + _numbers(bias) + _size_of(names)
+        case Enclosure(numbers, error, names):
+            return numbers.size * (1 if error is None else 2) + _size_of(names)
         case Scores():
             return _numbers(value.scores)
         case _:
             return int(np.asarray(value).size)
+
+
+def _size_of(names: Names | None) -> int:
+    """As many numbers as names take room: a pointer, and a digest with its header."""
+    return 0 if names is None else 10 * names.size

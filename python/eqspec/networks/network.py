@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError, NetworkError
 from eqspec.networks import exact
+from eqspec.networks.names import Name
 
 Array = NDArray[np.float64]
 Stripped = Literal["softmax", "log_softmax"]
@@ -27,12 +28,17 @@ Arithmetic = Literal["real", "float32"]
 
 @dataclass(frozen=True, eq=False)
 class AffineLayer:
-    """x -> weight x + bias, exact up to the elementwise errors (None: exact)."""
+    """x -> weight x + bias, exact up to the elementwise errors (None: exact).
+
+    `names` (m) say of a row and its entry of the bias which exact function they stand for: two rows of the same name,
+    in whatever networks, are the same real numbers (see `names`). None where that is not known.
+    """
 
     weight: Array
     bias: Array
     weight_error: Array | None = None
     bias_error: Array | None = None
+    names: tuple[Name, ...] | None = None
 
     @property
     def exact(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from eqspec.networks import affine as af
+from eqspec.networks import constants
 from eqspec.networks import enclosure as en
 from eqspec.networks.arithmetic import add, multiply, reshaped
 from eqspec.networks.call import Call, Operator, Scores, Value
@@ -22,11 +23,11 @@ def batch_normalization(call: Call) -> Sequence[Value]:
     factor, bias, mean, variance = (call.number(i) for i in range(1, 5))
     shape = _channel_shape(call, x.shape, factor.shape)
     factor, bias, mean, variance = (_constant_shape(c, shape) for c in (factor, bias, mean, variance))
-    deviation = en.add(variance, en.exactly(call.real("epsilon", float(np.float32(1e-5)))))
+    deviation = constants.add(variance, en.exactly(call.real("epsilon", float(np.float32(1e-5)))))
     if not (deviation.value - deviation.radius > 0).all():
         raise UnreadableError("variance + epsilon is not positive", "repair the training or the export that made it")
-    slope = en.divide(factor, en.square_root(deviation))
-    offset = en.add(bias, en.negate(en.multiply(mean, slope)))
+    slope = constants.divide(factor, constants.square_root(deviation))
+    offset = constants.add(bias, constants.negate(constants.multiply(mean, slope)))
     return [add(multiply(x, slope), offset)]
 
 

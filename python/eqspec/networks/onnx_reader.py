@@ -288,4 +288,6 @@ def _layer(value: Affine, width: int) -> AffineLayer:
     bias_error = (
         None if value.bias.error is None or not value.bias.error.any() else np.ascontiguousarray(value.bias.error)
     )
-    return AffineLayer(weight, bias, weight_error, bias_error)
+    exact = weight_error is None and bias_error is None
+    names = () if exact or value.names is None or value.level.unit else tuple(value.names.ravel().tolist())
+    return AffineLayer(weight, bias, weight_error, bias_error, names if any(names) else None)

@@ -42,7 +42,7 @@ def apply(value: Value, f: Callable[[AnyArray], AnyArray]) -> Value:
     if isinstance(value, Affine):
         return af.rearrange(value, f)
     if isinstance(value, Enclosure):
-        return Enclosure(np.asarray(f(value.value)), None if value.error is None else np.asarray(f(value.error)))
+        return value.rearranged(f)
     moved_scores = af.rearrange(value.scores, f)
     before, after = (
         np.arange(value.scores.size),

@@ -12,6 +12,7 @@ from eqspec.errors import InputError, NetworkError
 from eqspec.networks import enclosure as en
 from eqspec.networks import exact
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.names import Name, define, elementwise, of_floats, of_rows
 from eqspec.networks.network import AffineLayer, Network
 
 
@@ -39,8 +40,30 @@ def compose_affine(network: Network, scale: Sequence[Fraction], shift: Sequence[
         raise NetworkError(
             network.source, "the first layer leaves the range of float64 when the normalisation is folded in", fix=fix
         ) from error
-    layer = AffineLayer(np.ascontiguousarray(weight.value), bias.value, weight.error, bias.error)
+    names = None if network.arithmetic == "float32" else _composed_names(first, scale, shift)
+    layer = AffineLayer(np.ascontiguousarray(weight.value), bias.value, weight.error, bias.error, names)
     return replace(network, layers=(layer, *network.layers[1:]))
+
+
+def _composed_names(layer: AffineLayer, scale: Sequence[Fraction], shift: Sequence[Fraction]) -> tuple[Name, ...]:
+    """Each row's function of x is given by its function of scale x + shift, and by these exact numbers."""
+    exact_rows = names_of_rows(layer)
+    numbers = ";".join(f"{Fraction(s)},{Fraction(t)}" for s, t in zip(scale, shift, strict=True)).encode()
+    given = define("normalisation", numbers)
+    return tuple(define("composed", name, given) for name in exact_rows)
+
+
+def names_of_rows(layer: AffineLayer) -> tuple[Name, ...]:
+    """What each row is, with its entry of the bias: its name, or its numbers where they are exact."""
+    inexact = np.zeros(len(layer.bias), bool)
+    if layer.weight_error is not None:
+        inexact |= layer.weight_error.any(axis=1)
+    if layer.bias_error is not None:
+        inexact |= layer.bias_error > 0
+    stored = elementwise("row", layer.bias.shape, of_rows(layer.weight), of_floats(layer.bias))
+    known = layer.names or (None,) * len(layer.bias)
+    numbers = known if stored is None else stored.tolist()
+    return tuple(name if off else number for name, number, off in zip(known, numbers, inexact.tolist(), strict=True))
 
 
 def _shifted_bias(layer: AffineLayer, shift: list[Fraction]) -> Enclosure:
@@ -52,5 +75,6 @@ def _shifted_bias(layer: AffineLayer, shift: list[Fraction]) -> Enclosure:
 def negate_outputs(network: Network) -> Network:
     """The network x -> -network(x), exact."""
     last = network.layers[-1]
-    turned = AffineLayer(-last.weight, -last.bias, last.weight_error, last.bias_error)
+    names = None if last.names is None else tuple(define("negate", name) for name in last.names)
+    turned = AffineLayer(-last.weight, -last.bias, last.weight_error, last.bias_error, names)
     return replace(network, layers=(*network.layers[:-1], turned))

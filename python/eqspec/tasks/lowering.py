@@ -3,7 +3,7 @@
 Shapes: I inputs, O outputs, q constraints. Sound because the core is given no more than it may assume and asked for
 no less than is claimed: the box and the constraints contain the region, allowed distances, margins and thresholds
 are rounded down, and the coefficients of a linear claim are exact, because the claim is multiplied until they are
-integers.
+integers. What both networks define alike is given as shared (`networks.sharing`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import InputError
-from eqspec.networks import Network, align, negate_outputs
+from eqspec.networks import Network, align, negate_outputs, share
 from eqspec.tasks import core
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.rounding import float_above, float_below, log_odds_below
@@ -39,7 +39,8 @@ class Pairs:
             first, second = align(task.reference, task.candidate)
             if negated:
                 first, second = negate_outputs(first), negate_outputs(second)
-            self._made[key] = core.Pair(_layers(first), _layers(second))
+            second, shared = share(first, second)
+            self._made[key] = core.Pair(_layers(first), _layers(second), shared=shared)
         return self._made[key]
 
 

@@ -2,6 +2,7 @@
 //!
 //! A computed product W^T p misses the exact one by at most gamma |W|^T |p| per entry, and that costs as much times the size of the variable it multiplies. By
 //! Hoelder the total is |p|_1 times one number per layer: the largest |W| of each column, times the sizes, summed. Sizes come from what is known of the neurons.
+//! In rows that both networks share, d = W1 times the d before it, exactly, so what is uncertain about W1 acts on that d alone, which is 0 at the inputs.
 
 use super::backward::Backward;
 use crate::domain::knowledge::Knowledge;
@@ -15,8 +16,14 @@ pub(super) struct ColumnMaxima {
     second: Vec<f64>,
     difference: Vec<f64>,
     errors: [Option<Vec<f64>>; 2],
+    /// Of the rows that are not shared.
+    apart: [Option<Vec<f64>>; 2],
+    /// Of the rows that are.
+    shared: Option<Vec<f64>>,
     bias: f64,
     bias_error: f64,
+    /// Of the rows that are not shared.
+    apart_bias_error: f64,
 }
 
 fn column_maxima(matrix: &[f64], m: usize) -> Vec<f64> {
@@ -39,14 +46,27 @@ impl ColumnMaxima {
         let largest = |v: &[f64]| v.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
         let (a, b, d) = (&pair.first[l], &pair.second[l], &pair.difference[l]);
         let error = |layer: &Affine| layer.weight_error.as_ref().map(|e| column_maxima(e, layer.rows));
+        let among = |layer: &Affine, shared: bool| {
+            let part = |c: &[f64]| {
+                c.iter().zip(&d.shared).filter(|(_, s)| **s == shared).fold(0.0, |a: f64, (w, _)| a.max(w.abs()))
+            };
+            layer.weight_error.as_ref().map(|e| e.chunks_exact(layer.rows.max(1)).map(part).collect::<Vec<_>>())
+        };
         let bias_error = |layer: &Affine| layer.bias_error.as_deref().map_or(0.0, largest);
+        let apart_bias_error = |layer: &Affine| {
+            let errors = layer.bias_error.iter().flat_map(|e| e.iter().zip(&d.shared));
+            errors.filter(|(_, s)| !**s).fold(0.0, |a: f64, (e, _)| a.max(*e))
+        };
         ColumnMaxima {
             first: column_maxima(&a.weight, a.rows),
             second: column_maxima(&b.weight, a.rows),
             difference: column_maxima(&d.weight, a.rows),
             errors: [error(a), error(b)],
+            apart: [among(a, false), among(b, false)],
+            shared: among(a, true),
             bias: largest(&a.bias).max(largest(&b.bias)).max(largest(&d.bias)),
             bias_error: bias_error(a).max(bias_error(b)),
+            apart_bias_error: apart_bias_error(a).max(apart_bias_error(b)),
         }
     }
 }
@@ -71,8 +91,10 @@ impl Backward<'_> {
                 column.iter().enumerate().map(|(i, w)| w * magnitude(i, which)).sum::<f64>()
             };
             let rounding = gamma(2 * self.pair.first[l].rows + 6);
-            let uncertain = |e: usize| maxima.errors[e].as_ref().map_or(0.0, |v| sum(v, e));
-            let (e1, e2) = (uncertain(0), uncertain(1));
+            let uncertain = |e: &Option<Vec<f64>>, which: usize| e.as_ref().map_or(0.0, |v| sum(v, which));
+            let (e1, e2) = (uncertain(&maxima.errors[0], 0), uncertain(&maxima.errors[1], 1));
+            let apart = uncertain(&maxima.apart[0], 0) + uncertain(&maxima.apart[1], 1);
+            let shared = if l == 0 { 0.0 } else { uncertain(&maxima.shared, 2) };
             #[allow(clippy::cast_precision_loss)]
             let tiny = TINY * (8 * (self.pair.first[l].rows + self.pair.first[l].columns + 4)) as f64;
             let ones = vec![1.0; self.pair.first[l].columns];
@@ -83,9 +105,9 @@ impl Backward<'_> {
                 second: 1.01 * (rounding * sum(&maxima.second, 1) + e2 + maxima.bias_error) + tiny,
                 difference: 1.01
                     * (rounding * (sum(&maxima.first, 2) + sum(&maxima.difference, 1))
-                        + e1
-                        + e2
-                        + 2.0 * maxima.bias_error)
+                        + apart
+                        + shared
+                        + 2.0 * maxima.apart_bias_error)
                     + 2.0 * U * maxima.bias
                     + tiny,
                 underflow: tiny * sizes,

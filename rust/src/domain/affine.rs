@@ -9,6 +9,9 @@
 //!
 //! Rounding. With M = |centre| + sum |generators| of the input form, a product over k inputs is off by at most gamma(k) |W| M, summed over all columns;
 //! W1 - W2 and b1 - b2 are rounded once more; errors of the input are stretched by |W|. If W itself is uncertain, |W error| (M + err) is added.
+//!
+//! Of the difference, rows that are shared (the exact rows of both layers are one and the same, see [`crate::network::pair`]) have W1 - W2 = 0 and b1 - b2 = 0,
+//! so that d' = W1 d: there the uncertainty of W1 acts on d alone, and where d = 0 exactly, d' = 0 exactly. On other rows it acts on x and on y.
 
 use crate::network::{Affine, pair::Difference};
 use crate::numeric::kernels::{add_absolute_product, add_product, gather};
@@ -98,6 +101,8 @@ impl Entering<'_> {
 pub struct Scratch {
     values: Vec<f64>,
     part: Vec<f64>,
+    apart: Vec<f64>,
+    together: Vec<f64>,
 }
 
 impl Scratch {
@@ -160,9 +165,9 @@ pub fn difference_error(
     let terms = 2 * part.width() + 2;
     out.clear();
     out.resize(first.rows, 0.0);
-    let certain = |layer: &Affine| layer.weight_error.is_none() && layer.bias_error.is_none();
-    if difference.zero && certain(first) && certain(second) && difference.bias.iter().all(|&b| b == 0.0) && d.is_zero()
-    {
+    let shared = &difference.shared;
+    let equal_so_far = d.is_zero();
+    if equal_so_far && shared.iter().all(|&s| s) {
         // Equal so far and equal here: d' = 0 exactly.
         return;
     }
@@ -174,14 +179,33 @@ pub fn difference_error(
         scratch.values.iter_mut().zip(y.rows).for_each(|(v, &i)| *v += 2.0 * U * y.mass.err[i]);
         add_absolute_product(out, between, &scratch.values);
     }
-    scratch.add_uncertain(out, part, first.weight_error.as_deref(), x);
-    scratch.add_uncertain(out, part, second.weight_error.as_deref(), y);
     let errors = [first.bias_error.as_deref(), second.bias_error.as_deref()];
-    finish(out, terms, columns, &difference.bias, errors);
-    for (i, o) in out.iter_mut().enumerate().filter(|&(i, _)| first.zero_rows[i] && second.zero_rows[i]) {
-        let biases = errors.iter().flatten().fold(0.0, |sum, e| if e[i] == 0.0 { sum } else { add_up(sum, e[i]) });
-        let rounding = U * difference.bias[i].abs();
-        *o = if rounding == 0.0 { biases } else { add_up(biases, rounding) };
+    if errors.iter().any(Option::is_some) || first.weight_error.is_some() || second.weight_error.is_some() {
+        let (mut apart, mut together) = (std::mem::take(&mut scratch.apart), std::mem::take(&mut scratch.together));
+        for sums in [&mut apart, &mut together] {
+            sums.clear();
+            sums.resize(first.rows, 0.0);
+        }
+        scratch.add_uncertain(&mut apart, part, first.weight_error.as_deref(), x);
+        scratch.add_uncertain(&mut apart, part, second.weight_error.as_deref(), y);
+        for error in errors.iter().flatten() {
+            apart.iter_mut().zip(*error).for_each(|(o, e)| *o += e);
+        }
+        scratch.add_uncertain(&mut together, part, first.weight_error.as_deref(), d);
+        for (i, o) in out.iter_mut().enumerate() {
+            *o += if shared[i] { together[i] } else { apart[i] };
+        }
+        (scratch.apart, scratch.together) = (apart, together);
+    }
+    finish(out, terms + 2, columns, &difference.bias, [None, None]);
+    for (i, o) in out.iter_mut().enumerate() {
+        if shared[i] && (equal_so_far || first.zero_rows[i]) {
+            *o = 0.0;
+        } else if first.zero_rows[i] && second.zero_rows[i] {
+            let biases = errors.iter().flatten().fold(0.0, |sum, e| if e[i] == 0.0 { sum } else { add_up(sum, e[i]) });
+            let rounding = U * difference.bias[i].abs();
+            *o = if rounding == 0.0 { biases } else { add_up(biases, rounding) };
+        }
     }
 }
 

@@ -117,6 +117,8 @@ fn pick(to: &mut Affine, whole: &Affine, place: Place<'_>) {
 fn pick_difference(to: &mut Difference, whole: &Difference, (width, place): (usize, Place<'_>)) {
     pick_matrix(&mut to.weight, &whole.weight, (width, place));
     pick_entries(&mut to.bias, &whole.bias, place.0);
+    // A row that is shared is so in every part.
+    pick_entries(&mut to.shared, &whole.shared, place.0);
     to.zero = to.weight.iter().all(|&w| w == 0.0);
 }
 

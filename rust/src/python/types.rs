@@ -46,7 +46,12 @@ pub struct Pair(pub Arc<network::Pair>);
 #[pymethods]
 impl Pair {
     #[new]
-    fn new(reference: Vec<PyLayer<'_>>, candidate: Vec<PyLayer<'_>>) -> PyResult<Self> {
+    #[pyo3(signature = (reference, candidate, *, shared=None))]
+    fn new(
+        reference: Vec<PyLayer<'_>>,
+        candidate: Vec<PyLayer<'_>>,
+        shared: Option<Vec<Vec<bool>>>,
+    ) -> PyResult<Self> {
         let layers = |list: Vec<PyLayer<'_>>| {
             list.iter()
                 .map(|(w, b, we, be)| {
@@ -59,7 +64,7 @@ impl Pair {
                 })
                 .collect::<Result<Vec<_>, Error>>()
         };
-        let pair = layers(reference).and_then(|f| network::Pair::new(f, layers(candidate)?));
+        let pair = layers(reference).and_then(|f| network::Pair::sharing(f, layers(candidate)?, shared.unwrap_or_default()));
         Ok(Self(Arc::new(pair.map_err(|e| python_error(&e))?)))
     }
 

@@ -1,4 +1,4 @@
-//! What a search decides, as a digest: both networks with their errors, the region, the claim, and the settings that its way depends on.
+//! What a search decides, as a digest: both networks with their errors and what they share, the region, the claim, and the settings that its way depends on.
 //!
 //! Two searches with the same fingerprint ask the same question of the same core, so that one may go on where the other stopped.
 
@@ -16,6 +16,10 @@ pub fn fingerprint(pair: &Pair, region: &Region, property: &Property, settings: 
     sum.size(pair.depth());
     for layer in pair.first.iter().chain(&pair.second) {
         sum.layer(layer);
+    }
+    for difference in &pair.difference {
+        sum.size(difference.shared.len());
+        sum.0.update(difference.shared.iter().map(|&s| u8::from(s)).collect::<Vec<_>>());
     }
     sum.numbers(&region.lower);
     sum.numbers(&region.upper);

@@ -13,16 +13,18 @@ import onnx
 import pytest
 from onnx import TensorProto
 
-from eqspec.audit import Refused
+from eqspec.audit import Refused, audit
 from eqspec.audit.reading import File, Number, Pair
+from eqspec.audit.reading.surd import Surd, root
 from eqspec.audit.witness import values_at
 from eqspec.networks import exact, read_network
-from eqspec.tasks.property import Epsilon
+from eqspec.tasks.property import Epsilon, Top1
 from small_tasks import space, task
 from unit.certificates.proofs import certify
 from unit.networks import test_operators
 from unit.networks.models import model, node, run_onnxruntime, save
 from unit.networks.test_nnet import GOOD as NNET
+from unit.networks.test_sharing import normalised
 
 READ = {"gemm", "matmul", "add", "sub", "mul", "div", "relu", "transpose", "reshape", "flatten", "squeeze"}
 
@@ -218,3 +220,60 @@ def test_batch_normalisation_has_an_enclosure_of_its_root(tmp_path: Path) -> Non
     exact = values_at(file(path, 2, 2), [Fraction(7, 5), Fraction(-9, 4)])
     assert np.allclose(ours, [float(v) for v, _ in exact], rtol=1e-5)
     assert hashlib.sha256(path.read_bytes()).hexdigest() == read_network(path).sha256
+
+
+def batch_normalised(folder: Path, variance: float, epsilon: float, name: str) -> File:
+    """x / sqrt(variance + epsilon), in double precision."""
+    constants = {"one": np.ones(1), "zero": np.zeros(1), "q": np.array([variance])}
+    nodes = [node("BatchNormalization", ["x", "one", "zero", "zero", "q"], "y", epsilon=epsilon)]
+    proto = model(nodes, constants, [1, 1], kind=TensorProto.DOUBLE)
+    (folder / name).write_bytes(proto.SerializeToString())
+    return file(folder / name, 1, 1)
+
+
+def test_one_root_leaves_nothing_and_another_however_near_does(tmp_path: Path) -> None:
+    """The roots of 2^100 + 2^-149 and 2^100 + 2^-148 agree in 248 bits; of what is equal nothing is missing."""
+    one, again, other = (
+        batch_normalised(tmp_path, 2.0**100, 2.0**e, f"{n}.onnx") for n, e in enumerate((-149, -149, -148))
+    )
+    rows: list[dict[int, Fraction]] = [{0: Fraction(1)}]
+    for second, equal in ((again, True), (other, False)):
+        matrix, constant, off, lost = Pair(one.layers(), second.layers(), (rows, rows)).layers[0]
+        assert matrix[0, 0] == matrix[1, 0]
+        assert off[0, 0] > 0.0
+        assert bool(matrix[2, 0] == off[2, 0] == 0.0) is equal
+        assert not (constant.any())
+        assert not (lost.any())
+
+
+def test_sums_and_products_of_roots_are_exact() -> None:
+    a, b = root(Fraction(2)), root(Fraction(3, 7))
+    assert isinstance(a, Surd)
+    assert root(Fraction(9, 4)) == Fraction(3, 2)
+    assert a * a == 2
+    assert (a + b) * (a - b) == 2 - Fraction(3, 7)
+    assert a - a == 0
+    assert 0 * a == 0
+    assert (a * 3).inverse() * a == Fraction(1, 3)
+    assert (a + b).inverse() is None
+    for value, square in ((a, Fraction(2)), (b, Fraction(3, 7))):
+        near, off = value.near()
+        assert near**2 <= square <= (near + off) ** 2
+        assert 0 < off < near / 2**199
+    near, off = (Fraction(1, 3) - a * b + 5 * a).near()
+    assert abs(float(near) - (1 / 3 - (2 * 3 / 7) ** 0.5 + 5 * 2**0.5)) < 1e-12
+    assert off < Fraction(1, 2**190)
+
+
+def test_a_normalised_network_against_itself_is_certified(tmp_path: Path) -> None:
+    """Whatever the roots are, they are the same in both files: no margin is needed, and a tie keeps its classes."""
+    for name, proto in (("a", normalised()), ("b", normalised(prefix="other", add=True))):
+        (tmp_path / f"{name}.onnx").write_bytes(proto.SerializeToString())
+    first, second = (read_network(str(tmp_path / f"{name}.onnx")) for name in "ab")
+    for claim in (Top1(), Epsilon(0)):
+        result, certificate = certify(task(first, second, claim), tmp_path)
+        assert result.verdict == "equivalent"
+        assert result.boxes == 1
+        assert certificate is not None
+        assert certificate.reason is None
+        assert audit(certificate.path).verdict == "equivalent"

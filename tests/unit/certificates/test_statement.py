@@ -227,8 +227,7 @@ def test_what_is_printed_is_what_the_oracle_was_asked(kind: Claim, tmp_path: Pat
         for changed in _changes(parts):
             try:
                 other = audited(changed, folder)
-            except Refused as reason:
-                assert str(reason)
+            except Refused:
                 refused += 1
                 continue
             accepted += 1

@@ -3,5 +3,6 @@
 from .file import File, network
 from .number import Float32, Number
 from .pair import Pair
+from .surd import rational
 
-__all__ = ["File", "Float32", "Number", "Pair", "network"]
+__all__ = ["File", "Float32", "Number", "Pair", "network", "rational"]

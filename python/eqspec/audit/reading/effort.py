@@ -11,6 +11,7 @@ from math import prod
 import numpy as np
 
 from ..rounding import Array, Refused
+from .surd import Surd
 
 MOST_NUMBERS, MOST_STEPS, MOST_BITS = 1 << 20, 1 << 24, 1 << 17
 
@@ -38,7 +39,8 @@ class Effort:
         for number in value.ravel():
             terms = max(terms, len(number.terms))
             for c, _ in number.terms.values():
-                bits = max(bits, c.numerator.bit_length(), c.denominator.bit_length())
+                for part in (*c.parts, *c.parts.values()) if isinstance(c, Surd) else (c,):
+                    bits = max(bits, part.numerator.bit_length(), part.denominator.bit_length())
         if bits > MOST_BITS:
             raise Refused("its numbers have more digits than the auditor allows for")
         return self.note(value, terms, bits)

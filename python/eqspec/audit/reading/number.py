@@ -3,7 +3,8 @@
 A Number is the sum of c u over units u, which are the inputs, or what the last ReLU gave, and None for the constant 1.
 Beside every c stands a >= |c|, the sum of its absolute monomials, and k counts roundings. What is computed, v, obeys
     |v - sum c u| <= gamma(k) sum a |u|,    gamma(k) = k unit / (1 - k unit).                          (*)
-Over the reals nothing is rounded but square roots, to 200 bits. In float32 (`Float32`) every operation rounds and may
+Over the reals nothing is rounded: c may be a sum of square roots (`surd`), and only a root or a quotient of sums of
+them is rounded, to 200 bits. In float32 (`Float32`) every operation rounds and may
 underflow, gradually or to zero. (*) is kept by addition, (1 + gamma(k)) (1 + unit) <= 1 + gamma(k + 1), and by
 multiplication, (1 + gamma(j)) (1 + gamma(k)) <= 1 + gamma(j + k), since |c| <= a; underflow adds 2^-126 = unit 2^-102.
 No sum is reordered here, but (*) holds in any order: a sum of n terms counts n roundings on every one of them, which no
@@ -20,15 +21,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from math import isqrt
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..opening import limits
 from ..rounding import Array, Refused
+from .surd import MOST, Surd, parts, root, total
 
-Terms = dict[Any, tuple[Fraction, Fraction]]
+Terms = dict[Any, tuple[Any, Fraction]]
 ZERO, ONE = Fraction(0), Fraction(1)
 _made = threading.local()
 _TOO_MANY = f"reading it takes more than the {limits.TERMS} coefficients that the auditor allows"
@@ -78,13 +79,21 @@ class Number:
             added.append(one._terms)
             one = one._before
         if added:
-            self._terms, self._before = dict(one._terms), None
+            self._terms, self._before, surds = dict(one._terms), None, dict[Any, list[Any]]()
             for terms in reversed(added):
                 _count(terms)
                 for unit, (c, a) in terms.items():
                     if unit in self._terms:
-                        c, a = c + self._terms[unit][0], self.lost(a + self._terms[unit][1])
+                        before, size = self._terms[unit]
+                        if isinstance(
+                            c, Surd
+                        ):  # many of them take as long as one after the other only if added at once
+                            surds.setdefault(unit, []).append(c)
+                            c = ZERO
+                        c, a = c + before, self.lost(a + size)
                     self._terms[unit] = (c, a)
+            for unit, found in surds.items():
+                self._terms[unit] = (total([self._terms[unit][0], *found]), self._terms[unit][1])
         return self._terms
 
     @classmethod
@@ -113,7 +122,7 @@ class Number:
         return self.k * self.unit / (1 - self.k * self.unit)
 
     @property
-    def constant(self) -> tuple[Fraction, Fraction]:
+    def constant(self) -> tuple[Any, Fraction]:
         """c and a of a number without units."""
         if self.over_units:
             raise Refused("the auditor only reads networks that are affine between their ReLUs")
@@ -141,13 +150,26 @@ class Number:
         one, other = self, self.of(other)
         if other.over_units:
             one, other = other, self
+        if max(map(parts, (c for c, _ in one.terms.values())), default=0) * parts(other.constant[0]) > MOST:
+            one, other = one.rounded(), other.rounded()
         factor, size = other.constant
         terms = {u: (_times(c, factor), self.lost(_times(a, size))) for u, (c, a) in one.terms.items()} if size else {}
         return type(self)(terms, one.k + other.k + self.rounds, max(1.0, one.size) * max(1.0, other.size))
 
+    def rounded(self) -> Any:
+        """The same with rationals for surds, which a unit of their size covers."""
+        if not any(isinstance(c, Surd) for c, _ in self.terms.values()):
+            return self
+        near = {unit: c.near()[0] if isinstance(c, Surd) else c for unit, (c, _) in self.terms.items()}
+        sizes = {unit: max(a, abs(near[unit])) for unit, (_, a) in self.terms.items()}
+        return type(self)({unit: (near[unit], sizes[unit]) for unit in near}, self.k + 1, self.size)
+
     def __truediv__(self, other: Any) -> Any:
         """|1/v - 1/c| <= gamma a / (|c| (|c| - gamma a)) <= 2 gamma a / c^2 <= gamma(2 k) a / c^2."""
         other = self.of(other)
+        if isinstance(other.constant[0], Surd) and not other.k and (exact := other.constant[0].inverse()) is not None:
+            return self * type(self)({None: (exact, _size(exact))}, 0, float(_size(exact)) * 1.001)
+        other = other.rounded()
         c, a = other.constant
         if abs(c) <= 2 * other.gamma * a:
             raise Refused("a divisor may be zero")
@@ -157,13 +179,16 @@ class Number:
     __radd__, __rmul__ = __add__, __mul__
 
     def sqrt(self) -> Any:
-        """|sqrt(v) - sqrt(c)| <= gamma a / sqrt(c); the root is rounded down by less than a unit."""
-        c, a = self.constant
-        if c <= 2 * self.gamma * a:
+        """|sqrt(v) - sqrt(c)| <= gamma a / sqrt(c); where v is off, the root is rounded by less than a unit."""
+        one = self.rounded()
+        c, a = one.constant
+        if c <= 2 * one.gamma * a:
             raise Refused("a square root of what may not be positive")
-        bits = 202 + c.denominator.bit_length()
-        root = Fraction(isqrt((c.numerator << 2 * bits) // c.denominator), 1 << bits)
-        return type(self)({None: (root, self.lost(a / root))}, self.k + 1 + self.rounds, max(1.0, self.size))
+        found = root(c)
+        if not (one.k or one.rounds):
+            return type(self)({None: (found, _size(found))}, 0, max(1.0, self.size))
+        near = found.near()[0] if isinstance(found, Surd) else found
+        return type(self)({None: (near, self.lost(a / near))}, one.k + 1 + self.rounds, max(1.0, self.size))
 
     def _no(self, *_: Any) -> NoReturn:
         raise Refused("the auditor does not read operators that compare numbers")
@@ -185,9 +210,14 @@ class Float32(Number):
         return a + Fraction(1, 2**102)
 
 
-def _times(one: Fraction, other: Fraction) -> Fraction:
+def _times(one: Any, other: Any) -> Any:
     """Most are the 1 of a unit."""
     return other if one is ONE else one * other
+
+
+def _size(c: Any) -> Fraction:
+    """At least |c|."""
+    return sum((abs(end) for end in c.near()), ZERO) if isinstance(c, Surd) else Fraction(abs(c))
 
 
 def numbers(kind: type[Number], values: Any) -> Array:

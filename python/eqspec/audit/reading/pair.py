@@ -1,4 +1,9 @@
-"""Two networks in step, in floats: layers of equal widths, and by how much every float is off."""
+"""Two networks in step, in floats: layers of equal widths, and by how much every float is off.
+
+x' = W1 x + b1 and y' = W2 y + b2 give d' = W1 d + (W1 - W2) y + b1 - b2. W1 - W2 is formed of the exact numbers before
+it is rounded, so what both files define alike (square roots included, as `surd`) leaves exactly nothing, and the error
+of such a W1 acts on d alone. What a runtime may be off is of each file by itself, and is added up.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +15,10 @@ from itertools import pairwise
 import numpy as np
 
 from ..opening import limits
-from ..rounding import Array, Refused, rational, up
+from ..rounding import Array, Refused, up
+from ..rounding import rational as rationals
 from .file import File
+from .surd import rational
 
 Rows = tuple[Sequence[Mapping[int, Fraction]], Sequence[Mapping[int, Fraction]]]
 """Sums of outputs of each, which are the last layer instead of the outputs themselves."""
@@ -83,13 +90,14 @@ def _padded(layer: Array, rows: int, columns: int) -> Array:
 
 def _floats(exact: Array, missing: Array) -> tuple[Array, Array]:
     """The nearest floats, and by how much each of them is off."""
+    exact, gap = rational(np.stack([exact, missing]))
     try:
-        near, gap = exact.astype(np.float64), missing.copy()
+        near = exact.astype(np.float64)
     except OverflowError:
         raise Refused("weights leave the range of floats") from None
     ratio = np.frompyfunc(lambda x: x.as_integer_ratio(), 1, 1)
     inexact = np.asarray(ratio(exact) != ratio(near), bool)
-    gap[inexact] += np.abs(exact[inexact] - rational(near[inexact]))
+    gap[inexact] += np.abs(exact[inexact] - rationals(near[inexact]))
     off = np.where(gap != 0, up(gap.astype(np.float64)), 0.0)
     if not (np.isfinite(near).all() and np.isfinite(off).all()):
         raise Refused("weights leave the range of floats")
