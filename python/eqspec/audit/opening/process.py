@@ -29,8 +29,8 @@ def in_time(seconds: float) -> Iterator[None]:
 
     def ring(*_: Any) -> None:
         raise Refused(
-            f"checking it takes longer than the {seconds:g} seconds that the auditor may; `eqspec audit --timeout` gives"
-            " it more"
+            f"checking it takes longer than the {seconds:g} seconds that the auditor may;"
+            " `eqspec audit --timeout` gives it more"
         )
 
     if not hasattr(signal, "setitimer"):
