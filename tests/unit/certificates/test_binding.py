@@ -27,7 +27,7 @@ region near(k) in s = box { all within k sigma }
 check close { prove g stays within 0.5 of f  on near(k)  for k in [0.25, 0.5] }
 check first { prove g keeps top1 of f when margin >= 0.5  on near(0.25) }
 check apart { prove g stays within 0.0001 of f  on near(0.5)  expect different }
-check least { prove g stays within eps of f  on near(0.5)  find smallest eps in 0 .. 1 to 0.1 }
+check least { prove g stays within eps of f  on near(0.375)  find smallest eps in 0 .. 1 to 0.1 }
 """
 IDS = {"close[k=0.25]", "close[k=0.5]", "first", "apart"}
 
