@@ -144,20 +144,22 @@ class Proof:
     def _flush(self) -> None:
         """The enclosures of the leaves that wait must exclude what is open on them."""
         waiting, self.waiting = self.waiting, []
-        done = self.excluded(self.reach(*(node for _, node in waiting))) if waiting else np.zeros((0, 0))
+        if waiting:
+            reached = self.reach(*(node for _, node in waiting))
+            done = {o: self.excluded(reached, o) for o in {o for _, node in waiting for o in node.open}}
         for b, (leaf, node) in enumerate(waiting):
             for o in node.open:
-                if not done[o, b]:
+                if not done[o][b]:
                     self.unproved(leaf, o)
 
     def unproved(self, leaf: int, o: int) -> None:
         """What a leaf does not show ends the audit."""
         raise Refused(f"obligation {o} is not proved on leaf {leaf}")
 
-    def excluded(self, reached: Reached) -> Array:
-        """Which obligations (O, B) contradict what is known on which boxes."""
-        low, high = reached.last()
-        found = []
-        for one, (least, most) in zip(self.obligations, self.boxes, strict=True):
-            found.append(reached.empty | one.excluded(*exchange(np.maximum(low, least), np.minimum(high, most))))
-        return np.array(found)
+    def excluded(self, reached: Reached, o: int) -> Array:
+        """On which boxes (B,) an obligation contradicts what is known; most rows it says nothing of."""
+        (least, most), (low, high) = self.boxes[o], (ends.copy() for ends in reached.last())
+        rows = np.flatnonzero(((least > -np.inf) | (most < np.inf)).any(axis=(0, 2)))
+        ends = np.maximum(low[:, rows], least[:, rows]), np.minimum(high[:, rows], most[:, rows])
+        low[:, rows], high[:, rows] = exchange(*ends)
+        return np.asarray(reached.empty | self.obligations[o].excluded(low, high))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -64,6 +65,7 @@ def decimal(x: Fraction, context: Context) -> Decimal:
     return context.divide(Decimal(x.numerator), Decimal(x.denominator))
 
 
+@lru_cache(maxsize=64)  # every row of a guard asks for the same one
 def log_odds_below(delta: Fraction) -> float:
     """A float below ln(delta / (1 - delta)), by a unit or two: `decimal` rounds division and ln correctly."""
     context = Context(prec=60)

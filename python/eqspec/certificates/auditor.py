@@ -57,17 +57,32 @@ class Auditor:
                 self._process.kill()
             self._process.communicate()
 
+    def begin(self) -> None:
+        """Start the process, which takes half a second to import what it needs."""
+        with self._lock:
+            self._process = self._process or _start()
+
+    def read(self, task: dict[str, Any], folder: Path) -> None:
+        """Have the networks of a task read ahead of its audit."""
+        self._exchange({"task": task, "folder": str(folder)}, "the networks")
+
     def ask(self, path: Path, folder: Path | None = None, seconds: float | None = None) -> Answer:
         """Audit a certificate; its networks are looked up by their paths, or in `folder` (by default where it lies).
 
         It may take so many seconds, or as many as the auditor allows itself.
         """
         began = perf_counter()
+        request = {"path": str(path), "folder": str(folder or path.parent), "seconds": seconds}
+        answer = self._exchange(request, str(path))
+        if "refused" in answer:
+            return Answer(str(answer["refused"]), seconds=perf_counter() - began)
+        return Answer(None, **answer, seconds=perf_counter() - began)
+
+    def _exchange(self, request: dict[str, Any], about: str) -> dict[str, Any]:
         with self._lock:
             process = self._process = self._process or _start()
             assert process.stdin is not None
             assert process.stdout is not None
-            request = {"path": str(path), "folder": str(folder or path.parent), "seconds": seconds}
             try:
                 process.stdin.write(json.dumps(request) + "\n")
                 process.stdin.flush()
@@ -81,11 +96,9 @@ class Auditor:
                 raise
             if not line.endswith("\n"):
                 self._process = None
-                raise EqspecError(f"the auditor ended with code {process.wait()} while it read {path}")
-        answer = json.loads(line)
-        if "refused" in answer:
-            return Answer(str(answer["refused"]), seconds=perf_counter() - began)
-        return Answer(None, **answer, seconds=perf_counter() - began)
+                raise EqspecError(f"the auditor ended with code {process.wait()} while it read {about}")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
 
 
 def _start() -> subprocess.Popen[str]:

@@ -1,18 +1,26 @@
-"""A certificate for each verdict of a run, in a folder."""
+"""A certificate for each verdict of a run, in a folder.
+
+The auditor and the writer both read the networks exactly, which takes longer than many a proof: so they begin when the
+search does.
+"""
 
 from __future__ import annotations
 
 import re
 import tempfile
 import threading
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from eqspec.certificates.auditor import Auditor
+from eqspec.certificates.drafted import Drafted
 from eqspec.certificates.writer import Certificate, write_certificate
 from eqspec.errors import InputError
+from eqspec.tasks import document
 from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.task import Task
 
@@ -27,6 +35,8 @@ class Certifier:
         self.made: dict[str, Certificate] = {}
         self.folder = folder
         self._auditor = Auditor()
+        self._ahead = ThreadPoolExecutor(max_workers=2, thread_name_prefix="reading")
+        self._reading: dict[Task, list[Future[Any]]] = {}
         self._lock = threading.Lock()
         self._records: dict[Task, Path] = {}
         self._count = 0
@@ -39,11 +49,13 @@ class Certifier:
             ) from None
 
     def __enter__(self) -> Certifier:
+        self._auditor.begin()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._ahead.shutdown(wait=kind is None, cancel_futures=True)
         self._auditor.__exit__(kind, error, trace)
         with suppress(OSError):
             self._temporary.cleanup()
@@ -63,10 +75,18 @@ class Certifier:
             path.touch()
         except OSError:
             return None
+        data = document.to_json(task)
+        reading = [
+            self._ahead.submit(reads, data, Path.cwd())
+            for reads in (self._auditor.read, Drafted)  # both keep what they read of a pair
+        ]
+        with self._lock:
+            self._reading[task] = reading
         return path
 
     def certify(self, task: Task, result: Result) -> Result:
         """Write the certificate of a decided task, and have it audited: the result, with its path or the reason."""
+        wait(self._reading.pop(task, []))  # if it failed, the same is about to fail again, and is told there
         with self._lock:
             record = self._records.pop(task)
             if result.verdict is Verdict.UNKNOWN:

@@ -41,10 +41,10 @@ class Drafted(Proof):
         reached.low, reached.high = reached.low.copy(), reached.high.copy()  # a round improves them in place
         return reached
 
-    def surely_excluded(self, reached: Reached) -> Array:
-        """Which obligations (O,) contradict what is known on one box, with some room for rounding."""
+    def surely_excluded(self, reached: Reached, o: int) -> Array:
+        """On which boxes (B,) an obligation contradicts what is known, with some room for rounding."""
         wide = copy(reached)
         room = MARGIN * np.maximum(np.abs(reached.low), np.abs(reached.high))
         wide.low, wide.high = reached.low - room, reached.high + room
         wide.empty = np.asarray((wide.low > wide.high).any(axis=0))
-        return np.asarray(self.excluded(wide)[:, 0])
+        return self.excluded(wide, o)

@@ -229,8 +229,10 @@ class Draft:
     def _shown_by_hints(self, node: Node, some: Iterable[int], hints: Hints) -> dict[int, Found | None]:
         """For obligations, the round that shows them (an empty one where the enclosure does), or None."""
         reached = self.proof.reach(node)
-        done = self.proof.surely_excluded(reached)
-        return {o: NOTHING if done[o] else self._multiplied(node, reached, o, hints) for o in some}
+        return {
+            o: NOTHING if self.proof.surely_excluded(reached, o)[0] else self._multiplied(node, reached, o, hints)
+            for o in some
+        }
 
     def _last(self, found: Found, node: Node) -> None:
         if len(found[0]):
@@ -241,7 +243,7 @@ class Draft:
         """A node under an assumption, which the enclosure contradicts, or multipliers, or else those of its parts."""
         if not node.over:
             reached, o = self.proof.reach(node), node.open[0]
-            if not self.proof.surely_excluded(reached)[o]:
+            if not self.proof.surely_excluded(reached, o)[0]:
                 found = self._multiplied(node, reached, o, hints) if hints else None
                 if found is not None:
                     node = self._conclude(node, *found)
@@ -261,7 +263,7 @@ class Draft:
             if again or (found := program.bounds()) is None:
                 break
             node = self._bound(node, found)
-            if node.over or self.proof.surely_excluded(self.proof.reach(node))[node.open[0]]:
+            if node.over or self.proof.surely_excluded(self.proof.reach(node), node.open[0])[0]:
                 self._leaf()
                 return
         if self.settled >= SETTLED or (cut := program.cut()) is None:

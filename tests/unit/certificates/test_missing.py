@@ -132,13 +132,13 @@ def test_the_command_says_so_and_ends_with_a_code_of_its_own(
     spec = str(SPECS / "tiny" / "tiny.eqspec")
     ask = ["check", spec, "--certify", str(tmp_path), "--format", "json", "--select", "raised_right"]
     assert main(ask) == ExitCode.AS_EXPECTED
-    (result,) = json.loads(capsys.readouterr().out)["results"]
+    (result,) = json.loads(capsys.readouterr().out)
     assert result["certificate"] == str(tmp_path / "raised_right.eqcert")
     assert result["uncertified"] is None
     (tmp_path / "raised_right.eqcert.part").symlink_to(FULL)
     assert main(ask) == ExitCode.NOT_CERTIFIED
     said = capsys.readouterr()
-    (result,) = json.loads(said.out)["results"]
+    (result,) = json.loads(said.out)
     assert result["verdict"] == "equivalent"
     assert result["certificate"] is None
     assert "No space left" in result["uncertified"]

@@ -36,7 +36,7 @@ class Pair:
             raise Refused("one of the networks is too deep for the width of the other")
         chains = [_deepen(layers, depth) for layers in (first, second)]
         for chain, part in zip(chains, rows, strict=True):
-            chain[-1] = np.stack([sum(_times(c, chain[-1][:, o]) for o, c in row.items()) for row in part], axis=1)
+            chain[-1] = np.stack([_sum([_times(c, chain[-1][:, o]) for o, c in row.items()]) for row in part], axis=1)
         self.inputs, self.outputs = first[0].shape[2] - 1, first[-1].shape[1]
         self.widths = [max(a.shape[1], b.shape[1]) for a, b in zip(*chains, strict=True)]
         if sum(9 * a * b for a, b in pairwise([self.inputs, *self.widths])) > limits.STEP:
@@ -60,7 +60,13 @@ def kept(first: File, second: File, rows: tuple[tuple[tuple[tuple[int, Fraction]
     return Pair(first.layers(), second.layers(), (one, other))
 
 
+def _sum(parts: list[Array]) -> Array:
+    return np.asarray(sum(parts[1:], parts[0]))
+
+
 def _times(factor: Fraction, values: Array) -> Array:
+    if abs(factor) == 1:  # as in most claims
+        return values if factor == 1 else np.stack([-values[0], values[1]])
     return np.asarray(values * np.array([[factor], [abs(factor)]]))
 
 
