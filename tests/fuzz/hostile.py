@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from fuzz.bombs import ARCHIVES, ARRAYS, NAMED, TEXTS
 from unit.networks.models import model, node
 
 ONE = np.ones((2, 2), np.float32)
@@ -275,10 +276,14 @@ NNET: Files = {
 HOSTILE: dict[str, Files] = {
     "onnx graphs": ONNX,
     "nnet": NNET,
-    "scaler npz": NPZ,
-    "rows npz": NPZ,
-    "scaler json": JSON,
-    "scaler csv": CSV,
-    "rows csv": CSV,
-    "header csv": CSV,
+    "scaler npz": NPZ | ARCHIVES,
+    "rows npz": NPZ | ARCHIVES,
+    "rows npy": ARRAYS,
+    "table npz": ARCHIVES,
+    "table npy": ARRAYS,
+    "table csv": CSV | TEXTS,
+    "scaler json": JSON | NAMED,
+    "scaler csv": CSV | TEXTS,
+    "rows csv": CSV | TEXTS,
+    "header csv": CSV | TEXTS,
 }

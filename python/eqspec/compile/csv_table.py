@@ -55,6 +55,8 @@ class CsvTable:
         if lines[0].startswith("#"):
             lines[0] = lines[0].lstrip("# \t") or "#"
         table = cls(lines, _delimiter(lines[:_LOOKED_AT]), None)
+        if any(line.count('"') % 2 for line in lines):
+            return replace(table, doubt="a line has an odd number of quotes, so that a cell may go over its end")
         try:
             first = table.split(0)
             below = [table.split(i) for i in range(1, min(len(lines), 1 + _rows_to_look_at(len(first))))]

@@ -23,8 +23,8 @@ MOST_COLUMNS = 1_000_001
 """Of a csv file: as many as the language allows inputs, and a label."""
 MOST_JSON_BYTES = 64 * MIB
 """Of a scaler in json."""
-MOST_JSON_VALUES = 4_000_000
-"""Numbers, lists and names in a scaler in json."""
+MOST_JSON_VALUES = 3_000_000
+"""Numbers, lists and names in a scaler in json, a number with a name counts twice."""
 MOST_ARRAY_BYTES = 1024 * MIB
 """Of one array, as it lies in memory after it was unpacked."""
 MOST_ARRAYS = 1000

@@ -32,6 +32,8 @@ NAME_KEYS = frozenset(
 """What a list or a column is called that says to which feature a number belongs."""
 _REMARKS = frozenset(("unit", "units", "dtype", "type", "kind", "comment", "comments", "description", "note", "notes"))
 """What a column of texts is called that says something else."""
+_MOST_KEYS = 1000
+"""Columns of a csv file with its keys on top; a wider one is a table, and no scaler."""
 _EXAMPLE = 'write {"mean": [...], "std": [...]}'
 
 
@@ -93,7 +95,7 @@ def _not_numbers(key: str, written: str, span: Span, reason: str | None = None) 
 def _from_json(path: Path, written: str, span: Span) -> ScalerFile:
     fewer = "keep the numbers of the scaler only"
     text = limits.bounded_text(path, written, limits.MOST_JSON_BYTES, span, fewer)
-    values = sum(text.count(mark) for mark in ",[{")
+    values = sum(text.count(mark) for mark in ",[{:")
     if values > limits.MOST_JSON_VALUES:
         what = f"it has more than {limits.MOST_JSON_VALUES} values"
         raise limits.too_large(written, what, f"{limits.MOST_JSON_VALUES} values", span, fewer)
@@ -223,6 +225,8 @@ def _from_csv(table: CsvTable, keys: frozenset[str], written: str, span: Span) -
             written, span, {k: _of_cells(table, k, v, names, written, span) for k, v in by_key.items()}, {}
         )
     _refuse_repeated([name for name in table.header if name], written, span)
+    if table.width > _MOST_KEYS:
+        return ScalerFile(written, span, {}, dict.fromkeys(table.header))
     columns = {name: [row[i] for row in rows] for i, name in enumerate(table.header)}
     of_rows = _row_names(columns, written, span)
     found = {k: _of_cells(table, k, v, of_rows, written, span) for k, v in columns.items()}

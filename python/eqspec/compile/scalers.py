@@ -35,6 +35,8 @@ _ALIASES: dict[str, tuple[str, ...]] = {
 """The keys a file may use for each number."""
 _NEARLY = Fraction(1, 10**6)
 """So far may the ends of a range lie from 0 and 1, which scikit-learn computed in floats."""
+_FAR_MORE = 10
+"""Where a file names so many times more than there are features, names are not compared."""
 _EVERY_KEY = tuple(alias for aliases in _ALIASES.values() for alias in aliases)
 
 
@@ -133,6 +135,8 @@ def _numbers(file: ScalerFile, name: str, key: str, features: Names) -> tuple[Fr
         message = f"key '{name}' of '{file.written}' is not a list of finite numbers"
         raise Fault(error("E122", message, file.span, help="one number per feature"))
     if listed.names is not None:
+        if len(listed.names) > _FAR_MORE * (1 + len(features)):
+            raise _wrong_count(file, listed, key, name, len(features))
         places = _places(file, listed.names, features)
         row = _read(file, listed, key, name, len(features))
         return tuple(row[place] for place in places)
@@ -143,9 +147,13 @@ def _numbers(file: ScalerFile, name: str, key: str, features: Names) -> tuple[Fr
 def _read(file: ScalerFile, listed: Listed, key: str, name: str, needed: int) -> tuple[Fraction, ...]:
     """The numbers as they stand in the file, as many as are needed, or one for all; their count is looked at first."""
     if listed.size != needed and (listed.size != 1 or listed.names is not None):
-        message = f"'{file.written}' has {listed.size} {key}s for {needed} features"
-        raise Fault(error("E120", message, file.span, help=f"key '{name}' must have one number per feature"))
+        raise _wrong_count(file, listed, key, name, needed)
     return listed.numbers()
+
+
+def _wrong_count(file: ScalerFile, listed: Listed, key: str, name: str, needed: int) -> Fault:
+    message = f"'{file.written}' has {listed.size} {key}s for {needed} features"
+    return Fault(error("E120", message, file.span, help=f"key '{name}' must have one number per feature"))
 
 
 def _places(file: ScalerFile, names: Sequence[str], features: Names) -> list[int]:

@@ -118,18 +118,18 @@ def _refuse_shape(text: str, written: str, span: Span, fix: str) -> None:
     lines = text.count("\n")
     if lines > limits.MOST_LINES:
         raise limits.too_large(written, f"it has {lines} lines", f"{limits.MOST_LINES} lines", span, fix)
-    start = 0 if len(text) > limits.MOST_LINE_CHARACTERS else len(text)
+    start = 0 if len(text) > limits.MOST_COLUMNS else len(text)
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
         if end - start > limits.MOST_LINE_CHARACTERS:
             what = f"a line has {end - start} characters"
             raise limits.too_large(written, what, f"{limits.MOST_LINE_CHARACTERS} characters", span, fix)
+        if end - start > limits.MOST_COLUMNS:
+            cells = 1 + max(text.count(mark, start, end) for mark in ",;\t ")
+            if cells > limits.MOST_COLUMNS:
+                raise limits.too_large(written, f"a line has {cells} cells", f"{limits.MOST_COLUMNS} cells", span, fix)
         start = end + 1
-    first = text.lstrip("\n").partition("\n")[0]
-    cells = 1 + max(first.count(mark) for mark in ",;\t ")
-    if cells > limits.MOST_COLUMNS:
-        raise limits.too_large(written, f"it has {cells} columns", f"{limits.MOST_COLUMNS} columns", span, fix)
 
 
 def _array_of_rows(arrays: Arrays) -> str:

@@ -139,7 +139,7 @@ def _columns(table: Table, path: str, inputs: int) -> tuple[int, int]:
     if len(choices) == 1 or table.columns == inputs:
         start = choices[0] if choices else 0
         return start, start + inputs - 1
-    listed = "" if table.header is None else f" ({', '.join(f'{i} {n}' for i, n in enumerate(table.header[:40]))})"
+    listed = "" if table.header is None else f" ({', '.join(f'{i} {n[:30]}' for i, n in enumerate(table.header[:40]))})"
     if choices:
         reason = f"{len(choices)} choices of {inputs} columns next to each other"
     else:

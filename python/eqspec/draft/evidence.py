@@ -2,7 +2,7 @@
 
 For classes that is the share of rows in which the output that decides is the one of their class, with outputs and
 classes matched one to one as most rows agree with; so no order of the classes is assumed. For a quantity it is the
-share of its variance that the output explains. None of this proves anything; it decides what is taken without a question.
+share of its variance that the output explains. None of this proves anything; it decides what is taken without asking.
 """
 
 from __future__ import annotations

@@ -89,7 +89,10 @@ def _names(labels: Labels, evidence: Evidence, pair: Pair) -> tuple[str, ...]:
 
 
 def _written(text: str) -> str:
-    return f"class_{identifier(text).removeprefix('n')}" if text.lstrip("-").isdecimal() else identifier(text)
+    """The label as a name; a number becomes class_1 or class_minus_1."""
+    if not text.removeprefix("-").isdecimal():
+        return identifier(text)
+    return f"class_minus_{text[1:]}" if text.startswith("-") else f"class_{text}"
 
 
 def _which_order(labels: Labels, evidence: Evidence, pair: Pair, doubtful: list[int]) -> Question:
