@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from fuzz.bombs import ARCHIVES, ARRAYS, NAMED, TEXTS
 from fuzz.hostile_certificates import CERTIFICATES, networks
 from unit.networks.models import model, node
 
@@ -277,10 +278,14 @@ HOSTILE: dict[str, Files] = {
     "certificate": CERTIFICATES | networks(ONNX) | networks(NNET, "h.nnet"),
     "onnx graphs": ONNX,
     "nnet": NNET,
-    "scaler npz": NPZ,
-    "rows npz": NPZ,
-    "scaler json": JSON,
-    "scaler csv": CSV,
-    "rows csv": CSV,
-    "header csv": CSV,
+    "scaler npz": NPZ | ARCHIVES,
+    "rows npz": NPZ | ARCHIVES,
+    "rows npy": ARRAYS,
+    "table npz": ARCHIVES,
+    "table npy": ARRAYS,
+    "table csv": CSV | TEXTS,
+    "scaler json": JSON | NAMED,
+    "scaler csv": CSV | TEXTS,
+    "rows csv": CSV | TEXTS,
+    "header csv": CSV | TEXTS,
 }

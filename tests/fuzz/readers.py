@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 import eqspec
 from eqspec.audit import Refused, audit
+from eqspec.draft.data import read_data
+from eqspec.draft.scalings import beside
 from eqspec.errors import EqspecError
 from eqspec.networks import read_network
 from eqspec.networks.onnx_reader import OPERATORS
@@ -150,6 +152,12 @@ def _spec_with(part: str, suffix: str, path: Path) -> object:
     return eqspec.loads(text, directory=path.parent)
 
 
+def _table(path: Path) -> object:
+    """As `eqspec init` and `eqspec verify` read it, for networks of two inputs, with the scalers that lie beside it."""
+    data = read_data(str(path), 2)
+    return beside([str(path)], data.features)
+
+
 def _json(rng: Random) -> bytes:
     return damaged_text(rng, json.dumps({"mean_": [1.5, 2], "scale_": [0.25, 1e-3], "n": 3})).encode("utf-8", "replace")
 
@@ -197,6 +205,9 @@ READERS: dict[str, Reader] = {
     "rows npy": Reader("t.npy", _array, partial(_spec_with, "rows", ".npy")),
     "rows npz": Reader("t.npz", lambda rng: _archive(rng, x=np.ones((3, 2))), partial(_spec_with, "rows", ".npz")),
     "header csv": Reader("t.csv", _csv, partial(_spec_with, "header", ".csv")),
+    "table csv": Reader("t.csv", _csv, _table),
+    "table npy": Reader("t.npy", _array, _table),
+    "table npz": Reader("t.npz", lambda rng: _archive(rng, x=np.ones((3, 2)), y=np.array([0, 1, 1])), _table),
     "vnnlib": Reader(
         "p.vnnlib", partial(_text_of, VNNLIB), lambda path: read_text(path.read_text("utf-8", "replace"), path.name)
     ),

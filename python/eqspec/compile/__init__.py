@@ -24,7 +24,7 @@ from eqspec.spec.files import read_spec
 from eqspec.spec.findings import Findings, error
 from eqspec.spec.program import Binding, Program, load_program
 from eqspec.spec.scope import Override
-from eqspec.spec.spaces import Names
+from eqspec.spec.spaces import Header, Names
 from eqspec.spec.suggest import did_you_mean, enumerate_names
 from eqspec.tasks.task import Task
 
@@ -95,12 +95,12 @@ def compile_spec(
     With `only`, networks and rows of other checks are not read. SpecError with everything that is wrong.
     """
     findings = Findings() if findings is None else findings
-    checked = check(spec, findings, params, _header)
+    checked = check(spec, findings, params, _header(findings))
     scalers: dict[Binding, Scaler] = {}
     for binding, space in checked.spaces.items():
         if space.features is not None:
             with findings.collecting():
-                scalers[binding] = read_scaler(space, checked.scope(binding.module))
+                scalers[binding] = read_scaler(space, checked.scope(binding.module), findings)
     files = Networks(checked, findings, read, _placed(spec, networks or {}))
     chosen = _chosen(checked.checks, spec, only, findings)
     if only is None:
@@ -140,8 +140,13 @@ def _placed(spec: Program, networks: Mapping[str, Network]) -> dict[Binding, Net
     return {known[name]: network for name, network in networks.items()}
 
 
-def _header(path: Path, written: str, columns: tuple[int, int] | None, span: Span) -> Names:
-    return header_names(load_table(path, written, span), written, columns, span)
+def _header(findings: Findings) -> Header:
+    """Reads the names in the header of a table; the findings are told what was taken for it if that is not plain."""
+
+    def read(path: Path, written: str, columns: tuple[int, int] | None, span: Span) -> Names:
+        return header_names(load_table(path, written, span, findings), written, columns, span)
+
+    return read
 
 
 def _chosen(

@@ -55,7 +55,7 @@ class Grid:
         self, spec: CheckedSpec, networks: Networks, scalers: Mapping[Binding, Scaler], findings: Findings
     ) -> None:
         self.spec, self.networks, self.scalers, self.findings = spec, networks, scalers, findings
-        self._tables = Tables()
+        self._tables = Tables(findings)
 
     def compile(self, facts: CheckFacts) -> tuple[list[Task], list[Find]]:
         """The tasks and searches of a check; Fault where there are none to be had."""
@@ -96,7 +96,7 @@ class Grid:
         scope = frame.scope.with_locals(point)
         terms, builder = self._region(frame, scope)
         wanted = next((b.centre for b in terms.balls if isinstance(b.centre, RowsOf)), None)
-        rows = None if wanted is None else self._tables.rows(wanted, len(frame.space.features))
+        rows = None if wanted is None else self._tables.rows(wanted, frame.space.features)
         if rows is not None and only is not None:
             rows = rows[only : only + 1]
         for box in builder.build(rows):

@@ -1,26 +1,29 @@
 """Normalisations: raw = centre + scale * x for every input, exact.
 
 zscore has centre = mean and scale = std; minmax has centre = low and scale = high - low. Files may use the names of an
-exported scikit-learn scaler (mean_, scale_; data_min_, data_max_).
+exported scikit-learn scaler (mean_, scale_; data_min_, data_max_). Where a file says to which features its numbers
+belong, they go to the features of these names, whatever their order, and every feature must have one; only numbers
+without names are taken in the order of the features.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from eqspec.compile.tables import CellError, CsvTable, load_arrays, number_kind
+from eqspec.compile.scaler_files import Listed, ScalerFile, read_scaler_file
+from eqspec.compile.tables import column_name
 from eqspec.span import Span
-from eqspec.spec import ast, numbers, values
-from eqspec.spec.files import locate, read_text
-from eqspec.spec.findings import Fault, error
-from eqspec.spec.numbers import NumberError, shown
+from eqspec.spec import ast, values
+from eqspec.spec.files import locate
+from eqspec.spec.findings import Fault, Findings, error
+from eqspec.spec.numbers import shown
 from eqspec.spec.scope import Scope
-from eqspec.spec.spaces import Names, SpaceFacts, require_unit
+from eqspec.spec.spaces import Names, Normaliser, SpaceFacts, require_unit
+from eqspec.spec.suggest import did_you_mean
 from eqspec.spec.vocabulary import SCALER_KEYS
 
 _ALIASES: dict[str, tuple[str, ...]] = {
@@ -29,7 +32,12 @@ _ALIASES: dict[str, tuple[str, ...]] = {
     "low": ("low", "lo", "min", "data_min_", "minimum"),
     "high": ("high", "hi", "max", "data_max_", "maximum"),
 }
-"""The keys a file may use for each number, the first found counts."""
+"""The keys a file may use for each number."""
+_NEARLY = Fraction(1, 10**6)
+"""So far may the ends of a range lie from 0 and 1, which scikit-learn computed in floats."""
+_FAR_MORE = 10
+"""Where a file names so many times more than there are features, names are not compared."""
+_EVERY_KEY = tuple(alias for aliases in _ALIASES.values() for alias in aliases)
 
 
 @dataclass(frozen=True)
@@ -40,30 +48,50 @@ class Scaler:
     scale: tuple[Fraction, ...]
 
 
-def read_scaler(space: SpaceFacts, scope: Scope) -> Scaler:
-    """The normalisation of a space; Fault where its numbers do not fit."""
+def read_scaler(space: SpaceFacts, scope: Scope, findings: Findings | None = None) -> Scaler:
+    """The normalisation of a space; Fault where its numbers do not fit. `findings` are told what was guessed."""
     features: Names = space.features or ()
     clause = space.normalise
     if clause is None or space.normaliser == "none":
         return Scaler((Fraction(0),) * len(features), (Fraction(1),) * len(features))
     keys = SCALER_KEYS[space.normaliser]
     if isinstance(clause, ast.NormaliseFrom):
-        found = _from_file(clause, keys, features, scope)
-        place: Mapping[str, Span] = dict.fromkeys(keys, clause.path.span)
+        written = values.text(clause.path, scope)
+        if written is values.UNKNOWN:
+            raise Fault
+        span = clause.path.span
+        path = locate(written, scope.module.directory, scope.module.source.name, span)
+        return scaler_from_file(path, written, space.normaliser, features, span, findings)
+    settings = {setting.key.text: setting for setting in clause.settings}
+    first, second = (_inline(settings[key], features, scope) for key in keys)
+    return _scaler(space.normaliser, features, first, second, settings[keys[1]].value.span)
+
+
+def scaler_from_file(
+    path: Path, written: str, kind: Normaliser, features: Names, span: Span, findings: Findings | None = None
+) -> Scaler:
+    """The normalisation that a file has for these features; Fault where it has none."""
+    file = read_scaler_file(path, written, _EVERY_KEY, span, findings)
+    _require_affine(file)
+    keys = SCALER_KEYS[kind]
+    first, second = (_in_order(file, key, features) for key in keys)
+    if kind == "zscore":
+        _require_std(file, second, features)
     else:
-        settings = {setting.key.text: setting for setting in clause.settings}
-        found = {key: _inline(settings[key], features, scope) for key in keys}
-        place = {key: settings[key].value.span for key in keys}
-    first, second = found[keys[0]], found[keys[1]]
-    scale = (
-        second if space.normaliser == "zscore" else tuple(high - low for low, high in zip(first, second, strict=True))
-    )
+        _require_unit_range(file, first, second, features)
+    return _scaler(kind, features, first, second, span)
+
+
+def _scaler(
+    kind: Normaliser, features: Names, first: tuple[Fraction, ...], second: tuple[Fraction, ...], span: Span
+) -> Scaler:
+    scale = second if kind == "zscore" else tuple(high - low for low, high in zip(first, second, strict=True))
     for (name, _), number in zip(features, scale, strict=True):
         if number <= 0:
             what = f"std of feature '{name}' is {shown(number)}"
-            if space.normaliser == "minmax":
+            if kind == "minmax":
                 what = f"high of feature '{name}' is not above low"
-            raise Fault(error("E121", what, place[keys[1]], help="leave constant features out, or give them a spread"))
+            raise Fault(error("E121", what, span, help="leave constant features out, or give them a spread"))
     return Scaler(first, scale)
 
 
@@ -87,106 +115,149 @@ def _inline(setting: ast.Setting, features: Names, scope: Scope) -> tuple[Fracti
     return tuple(number.constant for number in listed)
 
 
-def _from_file(
-    clause: ast.NormaliseFrom, keys: tuple[str, str], features: Names, scope: Scope
-) -> dict[str, tuple[Fraction, ...]]:
-    written = values.text(clause.path, scope)
-    if written is values.UNKNOWN:
-        raise Fault
-    span = clause.path.span
-    path = locate(written, scope.module.directory, scope.module.source.name, span)
-    content = _content(path, written, span)
-    found: dict[str, tuple[Fraction, ...]] = {}
-    for key in keys:
-        name = next((alias for alias in _ALIASES[key] if alias in content), None)
-        if name is None:
-            listed = ", ".join(str(k) for k in list(content)[:12])
-            aliases = ", ".join(_ALIASES[key])
-            message = f"key '{key}' not found in '{written}'; keys: {listed}"
-            raise Fault(error("E122", message, span, help=f"'{key}' may be called {aliases}"))
-        size = getattr(content[name], "size", 0)
-        row = _numbers(content[name], name, written, span) if size <= max(len(features), 1) else ()
-        if len(row) == 1 and len(features) > 1:
-            row *= len(features)
-        if len(row) != len(features):
-            message = f"'{written}' has {size or len(row)} {key}s for {len(features)} features"
-            raise Fault(error("E120", message, span, help=f"key '{name}' must have one number per feature"))
-        found[key] = row
-    if "data_min_" in content and "low" in keys:
-        _require_unit_range(content, written, span)
-    return found
+def _in_order(file: ScalerFile, key: str, features: Names) -> tuple[Fraction, ...]:
+    """The numbers of a key, one for each feature."""
+    found = [name for name in _ALIASES[key] if name in file.listed or name in file.alone]
+    if not found:
+        listed = ", ".join(str(k)[:40] for k in file.keys[:12])
+        message = f"key '{key}' not found in '{file.written}'; keys: {listed}"
+        raise Fault(error("E122", message, file.span, help=f"'{key}' may be called {', '.join(_ALIASES[key])}"))
+    rows = [_numbers(file, name, key, features) for name in found]
+    if any(row != rows[0] for row in rows):
+        message = f"'{file.written}' has different numbers under {' and '.join(found)}, both of which are {key}"
+        raise Fault(error("E122", message, file.span, help="keep the one that the network was trained with"))
+    return rows[0]
 
 
-def _require_unit_range(content: Mapping[str, Any], written: str, span: Span) -> None:
+def _numbers(file: ScalerFile, name: str, key: str, features: Names) -> tuple[Fraction, ...]:
+    listed = file.listed.get(name)
+    if listed is None:
+        message = f"key '{name}' of '{file.written}' is not a list of finite numbers"
+        raise Fault(error("E122", message, file.span, help="one number per feature"))
+    if listed.names is not None:
+        if len(listed.names) > _FAR_MORE * (1 + len(features)):
+            raise _wrong_count(file, listed, key, name, len(features))
+        places = _places(file, listed.names, features)
+        row = _read(file, listed, key, name, len(features))
+        return tuple(row[place] for place in places)
+    row = _read(file, listed, key, name, len(features))
+    return row * len(features) if len(row) == 1 else row
+
+
+def _read(file: ScalerFile, listed: Listed, key: str, name: str, needed: int) -> tuple[Fraction, ...]:
+    """The numbers as they stand in the file, as many as are needed, or one for all; their count is looked at first."""
+    if listed.size != needed and (listed.size != 1 or listed.names is not None):
+        raise _wrong_count(file, listed, key, name, needed)
+    return listed.numbers()
+
+
+def _wrong_count(file: ScalerFile, listed: Listed, key: str, name: str, needed: int) -> Fault:
+    message = f"'{file.written}' has {listed.size} {key}s for {needed} features"
+    return Fault(error("E120", message, file.span, help=f"key '{name}' must have one number per feature"))
+
+
+def _places(file: ScalerFile, names: Sequence[str], features: Names) -> list[int]:
+    """Where in the file the number of each feature stands. Fault E122 unless the names are those of the features."""
+    wanted = [name for name, _ in features]
+    written = [column_name(name, i) for i, name in enumerate(names)]
+    found: dict[str, int] = {}
+    for place, (name, unit) in enumerate(written):
+        name = _as_feature(name, names[place], wanted)
+        if name in found:
+            message = f"'{file.written}' has two numbers for '{names[place][:40]}'"
+            raise Fault(error("E122", message, file.span, help="keep one of them"))
+        found[name] = place
+        declared = dict(features).get(name)
+        if unit is not None and declared is not None and unit != declared:
+            require_unit(f"feature '{name}'", declared, unit, f"its number in '{file.written}'", file.span)
+    if set(found) == set(wanted):
+        return [found[name] for name in wanted]
+    counted = _counted(names)
+    if counted is not None and len(counted) == len(wanted):
+        return counted
+    missing = next((name for name in wanted if name not in found), None)
+    extra = next((names[place] for name, place in found.items() if name not in wanted), None)
+    if missing is not None:
+        message = f"'{file.written}' has no number for feature '{missing}'; it names {', '.join(names[:8])[:120]}"
+        help_text = did_you_mean(missing, names) or "name its numbers like the features, or leave all names out"
+    else:
+        message = f"'{file.written}' has a number for '{str(extra)[:40]}', which is no feature"
+        help_text = "is it the scaler of other inputs? leave out what is no feature"
+    raise Fault(error("E122", message, file.span, help=help_text))
+
+
+def _as_feature(name: str, cell: str, wanted: Sequence[str]) -> str:
+    """The feature that a name of the file means: itself, or the form in which `eqspec init` writes it."""
+    if cell.strip() in wanted:
+        return cell.strip()
+    return "all_" if name == "all" and "all" not in wanted else name
+
+
+def _counted(names: Sequence[str]) -> list[int] | None:
+    """The places of names that are only numbers of columns, from 0 or from 1."""
+    if not all(name.strip().isdecimal() and len(name.strip()) < 9 for name in names):
+        return None
+    numbers = [int(name) for name in names]
+    start = min(numbers, default=0)
+    places = {number - start: place for place, number in enumerate(numbers)}
+    if start > 1 or set(places) != set(range(len(names))):
+        return None
+    return [places[i] for i in range(len(names))]
+
+
+def _require_affine(file: ScalerFile) -> None:
+    """A scikit-learn scaler may leave out a part, or clip; then it is another function than its numbers say."""
+    for key, value in file.alone.items():
+        if key in ("with_mean", "with_std") and value is False:
+            what = "does not subtract its mean" if key == "with_mean" else "does not divide by its standard deviation"
+            fix = "give the mean 0" if key == "with_mean" else "give the std 1"
+            message = f"'{file.written}' is a scaler that {what} ({key} is false)"
+            raise Fault(error("E122", message, file.span, help=f"{fix}, and leave '{key}' out"))
+        if key == "clip" and value is True:
+            message = f"'{file.written}' is a scaler that clips, which no normalisation here does"
+            raise Fault(error("E122", message, file.span, help="scale without clipping, and leave 'clip' out"))
+
+
+def _require_std(file: ScalerFile, std: tuple[Fraction, ...], features: Names) -> None:
+    """Where variances stand beside the standard deviations, these are their roots, up to how they were estimated."""
+    for key in ("var_", "var", "variance"):
+        if key in file.listed and file.listed[key].size == len(features):
+            variances = _numbers(file, key, "variance", features)
+            for (name, _), deviation, variance in zip(features, std, variances, strict=True):
+                if variance > 0 and not variance / 2 <= deviation**2 <= variance * 2:
+                    message = (
+                        f"the std of feature '{name}' in '{file.written}' is {shown(deviation)}, but its variance "
+                        f"there is {shown(variance)}"
+                    )
+                    raise Fault(error("E122", message, file.span, help="give the roots of the variances as std"))
+
+
+def _require_unit_range(
+    file: ScalerFile, low: tuple[Fraction, ...], high: tuple[Fraction, ...], features: Names
+) -> None:
     """A scikit-learn MinMaxScaler may map to another range than [0, 1]; minmax does not."""
-    if "feature_range" in content:
-        low_high = _numbers(content["feature_range"], "feature_range", written, span)
-        if list(low_high) != [0, 1]:
-            shown_range = ", ".join(shown(n) for n in low_high)
-            message = f"'{written}' scales to [{shown_range}], minmax scales to [0, 1]"
-            raise Fault(error("E122", message, span, help="give the network's own mean and std with 'zscore'"))
+    if "feature_range" in file.listed:
+        ends = file.listed["feature_range"].numbers()
+        if list(ends) != [0, 1]:
+            shown_range = ", ".join(shown(n) for n in ends[:4])
+            message = f"'{file.written}' scales to [{shown_range}], minmax scales to [0, 1]"
+            raise Fault(error("E122", message, file.span, help="give the network's own mean and std with 'zscore'"))
+        return
+    if not {"data_min_", "min_", "scale_"} <= file.listed.keys():
+        return
+    offsets, factors = (_numbers(file, key, key, features) for key in ("min_", "scale_"))
+    for (name, _), a, b, offset, factor in zip(features, low, high, offsets, factors, strict=True):
+        ends = (a * factor + offset, b * factor + offset)
+        if b > a and max(abs(ends[0]), abs(ends[1] - 1)) > _NEARLY:
+            shown_range = ", ".join(f"{float(end):.6g}" for end in ends)
+            message = f"'{file.written}' scales feature '{name}' to [{shown_range}], minmax scales to [0, 1]"
+            raise Fault(error("E122", message, file.span, help="give the network's own mean and std with 'zscore'"))
 
 
-def _content(path: Path, written: str, span: Span) -> Mapping[str, Any]:
-    """The named numbers in a json, npz or csv file."""
-    suffix = path.suffix.lower()
-    if suffix in (".npz", ".npy"):
-        return load_arrays(path, written, span)
-    if suffix in (".pkl", ".pickle", ".joblib"):
-        message = f"'{written}' is not read: loading it would run code"
-        raise Fault(error("E144", message, span, help="save mean_ and scale_ as json or npz"))
-    text = read_text(path, written, span)
-    if suffix == ".csv":
-        return _csv_columns(CsvTable.parse(text), written, span)
-    try:
-        content = json.loads(text, parse_float=numbers.literal, parse_int=numbers.literal)
-    except (ValueError, RecursionError, NumberError) as problem:
-        message = f"cannot read '{written}' as json: {str(problem)[:120]}"
-        raise Fault(error("E144", message, span, help='write {"mean": [...], "std": [...]}')) from None
-    if not isinstance(content, dict):
-        message = f"'{written}' holds no named numbers"
-        raise Fault(error("E144", message, span, help='write {"mean": [...], "std": [...]}'))
-    return content
-
-
-def _csv_columns(table: CsvTable, written: str, span: Span) -> Mapping[str, Any]:
-    """The columns of a table by their header, one row per feature."""
-    if table.header is None:
-        message = f"'{written}' has no header row"
-        raise Fault(error("E145", message, span, help="name the columns, such as mean,std, with one row per feature"))
-    found: dict[str, Any] = {}
-    for column, name in enumerate(table.header):
-        try:
-            found[name] = [table.row(i, column, column)[0] for i in range(table.rows)]
-        except CellError as cell:
-            found[name] = cell.text  # a column of names; refused if it is asked for
-    return found
-
-
-def _numbers(content: Any, name: str, written: str, span: Span) -> tuple[Fraction, ...]:
-    """Exact numbers from json or an array: one, a list, or a list in a list."""
-    if hasattr(content, "dtype"):
-        content = content.reshape(-1).tolist() if number_kind(content) else None
-    if isinstance(content, Fraction | int | float) and not isinstance(content, bool):
-        content = [content]
-    if isinstance(content, Sequence) and len(content) == 1 and isinstance(content[0], list):
-        content = content[0]
-    if not isinstance(content, list) or not all(_is_number(n) for n in content):
-        message = f"key '{name}' of '{written}' is not a list of finite numbers"
-        raise Fault(error("E122", message, span, help="one number per feature"))
-    return tuple(Fraction(n) for n in content)
-
-
-def _is_number(content: Any) -> bool:
-    if isinstance(content, float):
-        return content - content == 0
-    return isinstance(content, Fraction | int) and not isinstance(content, bool)
-
-
-def normaliser_of(path: Path) -> str | None:
-    """The normaliser that a file has the numbers of; None if it has neither. Fault where it cannot be read."""
-    content = _content(path, str(path), ast.NOWHERE)
-    for kind, keys in SCALER_KEYS.items():
-        if all(any(alias in content for alias in _ALIASES[key]) for key in keys):
-            return kind
-    return None
+def normalisers_of(path: Path, written: str, span: Span = ast.NOWHERE) -> tuple[Normaliser, ...]:
+    """The normalisers that a file has the numbers of. Fault where it cannot be read."""
+    file = read_scaler_file(path, written, _EVERY_KEY, span)
+    kinds: tuple[Literal["zscore", "minmax"], ...] = ("zscore", "minmax")
+    return tuple(
+        kind for kind in kinds if all(any(alias in file.listed for alias in _ALIASES[key]) for key in SCALER_KEYS[kind])
+    )

@@ -1,4 +1,4 @@
-"""Tables of numbers: rows of csv, npy and npz files, read exactly.
+"""Tables of numbers: rows of csv, npy and npz files, read exactly and within limits.
 
 A decimal in a csv file is that rational; a number in an array is the binary fraction it is. Rows and columns count from
 0; a header row does not count. Loading never runs code: pickled arrays are refused.
@@ -6,9 +6,8 @@ A decimal in a csv file is that rational; a number in an array is the binary fra
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from re import compile as regex
@@ -17,25 +16,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.compile import limits
+from eqspec.compile.arrays import Arrays, number_kind, open_arrays
+from eqspec.compile.csv_table import CellError, CsvTable
 from eqspec.span import Span
-from eqspec.spec import numbers
-from eqspec.spec.files import read_text
-from eqspec.spec.findings import Fault, error
-from eqspec.spec.numbers import NumberError
+from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.spaces import Names
 
-_DECIMAL = regex(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-"""No text can be read in two ways, or a long cell would take its length squared."""
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", "inf", "+inf", "-inf", "infinity"})
+_ODD = regex(r"\W+")
 _PREFERRED = ("x", "data", "features", "inputs", "images", "samples")
-
-
-class CellError(Exception):
-    """A cell that is not a number: where, and what stands there."""
-
-    def __init__(self, column: int, text: str) -> None:
-        self.column, self.text = column, text
-        super().__init__(text)
+_CODE = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
+_PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z")
 
 
 class Table(Protocol):
@@ -53,70 +44,6 @@ class Table(Protocol):
 
     def row(self, index: int, first: int, last: int) -> tuple[Fraction, ...]:
         """The numbers of a row in columns first to last; CellError where one is none."""
-
-
-@dataclass
-class CsvTable:
-    """A csv file, kept as lines; a row is split when it is asked for, and equal texts share one number."""
-
-    lines: list[str]
-    delimiter: str | None
-    header: tuple[str, ...] | None
-    _cells: dict[str, Fraction] = field(default_factory=dict)
-
-    @classmethod
-    def parse(cls, text: str) -> CsvTable:
-        """A table from the text of a file; a first row with a word that does not mark a missing value is a header."""
-        lines = [line for line in text.splitlines() if line.strip()]
-        if not lines:
-            return cls([], ",", None)
-        delimiter = max(",;\t", key=lines[0].count)
-        table = cls(lines, delimiter if delimiter in lines[0] else None, None)
-        first = table.split(0)
-        if any(cell.casefold() not in MISSING and not _DECIMAL.fullmatch(cell) for cell in first):
-            return cls(lines[1:], table.delimiter, tuple(first))
-        return table
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are below the header."""
-        return len(self.lines)
-
-    @property
-    def columns(self) -> int:
-        """How many cells the first row has."""
-        return len(self.header) if self.header is not None else len(self.split(0)) if self.lines else 0
-
-    def split(self, index: int) -> list[str]:
-        """The cells of a row."""
-        line = self.lines[index]
-        if self.delimiter is None:
-            return line.split()
-        try:
-            cells = next(csv.reader([line], delimiter=self.delimiter, skipinitialspace=True))
-        except (csv.Error, StopIteration):
-            cells = line.split(self.delimiter)
-        return [cell.strip() for cell in cells]
-
-    def row(self, index: int, first: int, last: int) -> tuple[Fraction, ...]:
-        """The numbers of a row in columns first to last."""
-        cells = self.split(index)
-        found: list[Fraction] = []
-        for column in range(first, last + 1):
-            text = cells[column] if column < len(cells) else ""
-            number = self._cells.get(text)
-            if number is None:
-                number = self._cells[text] = self._number(text, column)
-            found.append(number)
-        return tuple(found)
-
-    def _number(self, text: str, column: int) -> Fraction:
-        if not _DECIMAL.fullmatch(text):
-            raise CellError(column, text)
-        try:
-            return numbers.literal(text)
-        except NumberError:
-            raise CellError(column, text) from None
 
 
 @dataclass
@@ -145,45 +72,82 @@ class ArrayTable:
         return tuple(kinds.setdefault(cell, Fraction(cell)) for cell in cells.tolist())
 
 
-def load_arrays(path: Path, written: str, span: Span) -> dict[str, NDArray[Any]]:
-    """The arrays of an npy (under the name '') or npz file; Fault E144 if it holds anything else."""
-    try:
-        with path.open("rb") as file:  # numpy leaves one open that it cannot read
-            loaded = np.load(file, allow_pickle=False)
-            if isinstance(loaded, np.ndarray):
-                return {"": loaded}
-            with loaded:
-                return {name: loaded[name] for name in loaded.files}
-    except Exception as problem:  # numpy raises whatever its readers meet in a broken file
-        message = f"cannot read '{written}': {' '.join(str(problem).split())[:120]}"
-        raise Fault(error("E144", message, span, help="save plain arrays with numpy.save or numpy.savez")) from None
-
-
-def number_kind(array: NDArray[Any]) -> bool:
-    """Whether an array holds real numbers that floats or integers stand for exactly."""
-    return array.dtype.kind in "biu" or array.dtype in (np.float16, np.float32, np.float64)
-
-
-def load_table(path: Path, written: str, span: Span) -> Table:
-    """The table in a file, by its suffix; Fault E111 or E144 if there is none."""
+def refuse_kind(path: Path, written: str, span: Span, fix: str) -> None:
+    """Fault E144 for files that would run code when they are loaded, and for packed ones."""
     suffix = path.suffix.lower()
-    if suffix in (".pkl", ".pickle", ".joblib", ".pt", ".pth"):
+    if suffix in _CODE:
         message = f"'{written}' is not read: loading it would run code"
-        raise Fault(error("E144", message, span, help="save the numbers as csv, npy or npz"))
-    if suffix not in (".npy", ".npz"):
-        return CsvTable.parse(read_text(path, written, span))
-    arrays = load_arrays(path, written, span)
-    name = next(iter(arrays), None) if len(arrays) == 1 else None
-    if name is None:
-        name = next((n for p in _PREFERRED for n in arrays if n.casefold() == p), None)
-    if name is None:
-        message = f"'{written}' holds {len(arrays)} arrays: {', '.join(sorted(arrays)[:8])}"
-        raise Fault(error("E144", message, span, help="call the one with the rows 'x', or save it alone"))
-    array = arrays[name]
-    if array.ndim == 0 or not number_kind(array):
-        message = f"'{written}' holds no rows of numbers, but {array.dtype} of shape {list(array.shape)}"
-        raise Fault(error("E144", message, span, help="save an array of shape [rows, columns]"))
+        raise Fault(error("E144", message, span, help=fix))
+    if suffix in _PACKED:
+        raise Fault(error("E144", f"'{written}' is not read: it is packed", span, help="unpack it"))
+
+
+def load_table(path: Path, written: str, span: Span, findings: Findings | None = None) -> Table:
+    """The table in a file, by its suffix; Fault E111, E144 or E146 if there is none that can be used.
+
+    `findings` are told where the first row of a csv file was taken for what it is not plainly.
+    """
+    refuse_kind(path, written, span, "save the numbers as csv, npy or npz")
+    if path.suffix.lower() not in (".npy", ".npz"):
+        return load_csv(path, written, span, findings)
+    arrays = open_arrays(path, written, span)
+    array = arrays.read(_array_of_rows(arrays))
     return ArrayTable(array)
+
+
+def load_csv(path: Path, written: str, span: Span, findings: Findings | None = None) -> CsvTable:
+    """A csv file as a table; Fault E111, E144 or E146 if it cannot be used."""
+    fewer = "keep the rows and columns that are needed, or save them with numpy.save"
+    text = limits.bounded_text(path, written, limits.MOST_TEXT_BYTES, span, fewer)
+    _refuse_shape(text, written, span, fewer)
+    table = CsvTable.parse(text)
+    if table.doubt is not None:
+        fix = (
+            "put a row with a name for each column at the top, above the numbers; leave out comments, rows of units "
+            "and cells without a column"
+        )
+        raise Fault(error("E146", f"it is not clear how to read '{written}': {table.doubt}", span, help=fix))
+    if table.note is not None and findings is not None:
+        fix = "if that is wrong, put a row of names at the top that are no numbers"
+        findings.add(warning("W308", f"'{written}': {table.note}", span, help=fix))
+    return table
+
+
+def _refuse_shape(text: str, written: str, span: Span, fix: str) -> None:
+    """Fault E144 for more lines, longer lines or more columns than are read; nothing is split before that is known."""
+    lines = text.count("\n")
+    if lines > limits.MOST_LINES:
+        raise limits.too_large(written, f"it has {lines} lines", f"{limits.MOST_LINES} lines", span, fix)
+    start = 0 if len(text) > limits.MOST_COLUMNS else len(text)
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        if end - start > limits.MOST_LINE_CHARACTERS:
+            what = f"a line has {end - start} characters"
+            raise limits.too_large(written, what, f"{limits.MOST_LINE_CHARACTERS} characters", span, fix)
+        if end - start > limits.MOST_COLUMNS:
+            cells = 1 + max(text.count(mark, start, end) for mark in ",;\t ")
+            if cells > limits.MOST_COLUMNS:
+                raise limits.too_large(written, f"a line has {cells} cells", f"{limits.MOST_COLUMNS} cells", span, fix)
+        start = end + 1
+
+
+def _array_of_rows(arrays: Arrays) -> str:
+    """The name of the array that holds the rows."""
+    headings = arrays.headings
+    name = next(iter(headings), None) if len(headings) == 1 else None
+    if name is None:
+        name = next((n for p in _PREFERRED for n in headings if n.casefold() == p), None)
+    if name is None:
+        message = f"'{arrays.written}' holds {len(headings)} arrays: {', '.join(sorted(headings)[:8])}"
+        fix = "call the one with the rows 'x', or save it alone"
+        raise Fault(error("E144", message, arrays.span, help=fix))
+    heading = headings[name]
+    if not heading.shape or not number_kind(heading.dtype):
+        shape = list(heading.shape)
+        message = f"'{arrays.written}' holds no rows of numbers, but {heading.dtype} of shape {shape}"
+        raise Fault(error("E144", message, arrays.span, help="save an array of shape [rows, columns]"))
+    return name
 
 
 def header_names(table: Table, written: str, columns: tuple[int, int] | None, span: Span) -> Names:
@@ -195,16 +159,18 @@ def header_names(table: Table, written: str, columns: tuple[int, int] | None, sp
     if last >= len(table.header):
         message = f"columns {first}..{last} of '{written}': the file has {len(table.header)} columns"
         raise Fault(error("E142", message, span, help=f"columns count from 0: 0..{len(table.header) - 1}"))
-    names: list[tuple[str, str | None]] = []
-    for column in range(first, last + 1):
-        cell = table.header[column]
-        name, unit = _name_and_unit(cell)
-        name = regex(r"\W+").sub("_", name).strip("_") or f"column_{column}"
-        names.append((name if not name[0].isdigit() else f"_{name}", unit))
+    names = [column_name(table.header[column], column) for column in range(first, last + 1)]
     repeated, times = Counter(name for name, _ in names).most_common(1)[0]
     if times > 1:
         raise Fault(error("E104", f"'{written}' names two columns '{repeated}'", span, help="rename one"))
     return tuple(names)
+
+
+def column_name(cell: str, column: int) -> tuple[str, str | None]:
+    """The name of a column as the language can write it, and its unit."""
+    name, unit = _name_and_unit(cell)
+    name = _ODD.sub("_", name).strip("_") or f"column_{column}"
+    return (name if not name[0].isdigit() else f"_{name}", unit)
 
 
 def _name_and_unit(cell: str) -> tuple[str, str | None]:

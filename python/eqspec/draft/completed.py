@@ -1,72 +1,244 @@
-"""What was said about the inputs, completed by guesses, with a note on the origin of each part."""
+"""What was said about the inputs, completed by what the table shows, with a note on the origin of each part.
+
+What the networks take is never guessed: it was said, or the table tells it by the labels that the reference answers, or
+it is asked for. A wrong normalisation makes a spec about other inputs than those that were meant, and that spec can be
+proved like any other.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from eqspec.draft import guesses
+from eqspec.draft import outputs, scalings
+from eqspec.draft.asking import Answer, Question
 from eqspec.draft.data import Data
+from eqspec.draft.evidence import ENOUGH, Evidence, Labels, are_quantities, decided, labels_of, weigh
 from eqspec.draft.pair import Pair
+from eqspec.draft.scalings import Scaling
 from eqspec.draft.space import Inputs
+from eqspec.errors import InputError
 
 
 @dataclass(frozen=True)
 class Completed:
-    """The inputs, notes on where they come from, and whether the outputs are classes, with the reason."""
+    """The inputs, and whether the outputs are classes, with the reason.
+
+    `notes` say where the inputs come from and stand in a spec; `said` is what the user is to see at once.
+    """
 
     inputs: Inputs
     notes: tuple[str, ...]
+    said: tuple[str, ...]
     decides: bool
     why: str
 
 
-def complete(pair: Pair, inputs: Inputs) -> Completed:
-    """Guess what was not said."""
-    notes: list[str] = []
+def complete(pair: Pair, inputs: Inputs, *, to_keep: bool) -> Completed:
+    """Find out what was not said; a Question where that is not possible.
+
+    For a spec that is `to_keep` the outputs are called like the labels of the table, and without a table it is asked
+    about scalers that lie beside the networks; a single question without a table is about the networks' own inputs.
+    """
+    chosen = _chosen(pair, inputs)
     data = inputs.data
-    if inputs.scaler is None and inputs.takes is None:
-        beside = [pair.reference.source, pair.candidate.source, *([data.path] if data is not None else [])]
-        if (found := guesses.nearby_scaler(beside)) is not None:
-            inputs = replace(inputs, scaler=found)
-            notes.append(f"{Path(found).name} was found beside the networks; that they take what it scales is a guess.")
-    classes = None if data is None else guesses.classes(data, pair.outputs)
-    if data is not None:
-        notes.append(_table(data))
-    if data is not None and inputs.scaler is None:
-        basis = f"mean and std are those of {Path(data.path).name}"
-        if inputs.takes is None:
-            guess = guesses.takes(pair, data, classes, lowest=inputs.decide == "min")
-            inputs = replace(inputs, takes=guess.takes)
-            kind = "the columns as they are" if guess.takes == "raw" else "standardised columns"
-            basis += f"; the networks take {kind}: {guess.reason}"
-        notes.append(f"{basis}.")
-        if data.constant:
-            listed = ", ".join(f"x{i}" if data.names is None else data.names[i][0] for i in data.constant[:8])
-            more = ", ..." if len(data.constant) > 8 else ""
-            notes.append(f"there is only one value of {listed}{more}: divided by 1.")
-    if data is None and inputs.scaler is None:
-        notes.append("nothing is known of the inputs: --data or --scaler would give names and normalisation.")
-    if classes is not None and classes.names is not None and inputs.outputs is None:
-        inputs = replace(inputs, outputs=classes.names)
-        notes.append("the outputs are called like the classes in the table, in alphabetic order: is it the networks'?")
-    elif inputs.outputs is None:
+    if data is None:
+        found, notes = _without_data(pair, inputs, chosen, look_beside=to_keep)
+        return Completed(found, tuple(notes), (), *_decides(pair, found, None))
+    labels = labels_of(data, pair.outputs)
+    ways, remarks = _ways(pair, data, chosen)
+    said = [*data.remarks, *filter(None, [data.left_out()]), *remarks]
+    weighed = [] if labels is None else weigh(pair.reference, data, labels, ways, lowest=inputs.decide == "min")
+    if chosen is None:
+        found_way = None if labels is None else decided(weighed, labels)
+        if found_way is None:
+            raise _which_way(pair, data, labels, weighed, ways, said)
+        way, origin = found_way.scaling, _origin(pair, found_way, weighed)
+    else:
+        way, origin = chosen, _chosen_origin(pair, chosen, weighed)
+        said += _contradiction(weighed, chosen)
+    said += _table(pair, weighed, way)
+    inputs = _taking(inputs, way)
+    notes = [_columns(data), *data.remarks, *filter(None, [data.left_out()]), *remarks, origin, *_constants(data, way)]
+    evidence = next((e for e in weighed if e.scaling is way or e.scaling.is_like(way, data)), None)
+    if to_keep or inputs.labels is not None:
+        inputs, more = outputs.named(inputs, pair, labels, evidence)
+        notes.append(more)
+        said += outputs.remarks(inputs, labels, evidence)
+    return Completed(inputs, tuple(notes), tuple(said), *_decides(pair, inputs, labels))
+
+
+def _chosen(pair: Pair, inputs: Inputs) -> Scaling | None:
+    """The way that was said; None if none was. InputError where it cannot be used."""
+    option, data = inputs.normalisation, inputs.data
+    if option is not None and (inputs.scaler is not None or inputs.takes is not None):
+        raise InputError("--normalisation says what --scaler and --takes say; give it alone, or these two")
+    if inputs.takes == "raw":
+        return scalings.of_table("raw", data, pair.inputs)
+    file = inputs.scaler if option is None else None if option in scalings.NAMES else option
+    if file is not None:
+        if data is None:
+            return Scaling(file, f"what {Path(file).name} normalises", "none", file=file)
+        found = scalings.of_file(file, data.features)
+        if len(found) > 1:
+            raise InputError(f"{file} has mean and std as well as low and high; keep those that the networks take")
+        return found[0]
+    if option is not None:
+        return scalings.of_table(option, data, pair.inputs)
+    return None if inputs.takes is None else scalings.of_table("zscore", data, pair.inputs)
+
+
+def _ways(pair: Pair, data: Data, chosen: Scaling | None) -> tuple[list[Scaling], list[str]]:
+    """Every way that differs from those before it on the rows of the table."""
+    files = [*_files(pair), data.path]
+    beside, remarks = scalings.beside(files, data.features)
+    raw, *others = (scalings.of_table(name, data, pair.inputs) for name in scalings.NAMES)
+    found: list[Scaling] = []
+    for way in ([] if chosen is None else [chosen]) + [raw, *beside, *reversed(others)]:
+        if not any(way.is_like(other, data) for other in found):
+            found.append(way)
+    return found, remarks
+
+
+def _files(pair: Pair) -> list[str]:
+    return [network.source for network in (pair.reference, pair.candidate) if Path(network.source).is_file()]
+
+
+def _without_data(pair: Pair, inputs: Inputs, chosen: Scaling | None, *, look_beside: bool) -> tuple[Inputs, list[str]]:
+    """What is known without a table. A scaler beside the files is asked about, since nothing shows that it belongs."""
+    notes = []
+    if inputs.outputs is None:
         notes.append("the outputs are only counted; names read better: outputs a, b, ...")
-    return Completed(inputs, tuple(notes), *_decides(pair, inputs, classes))
+    if chosen is not None:
+        option = _option(inputs)
+        return _taking(inputs, chosen), [f"what the networks take was said: {option}.", *notes]
+    features = tuple((f"x{i}", None) for i in range(pair.inputs))
+    beside = scalings.beside(_files(pair), features)[0] if look_beside else []
+    if beside:
+        answers = [Answer("--scaler", way.option, way.words) for way in beside]
+        answers.append(Answer("--normalisation", "raw", "the inputs as they are"))
+        asked = (
+            f"What do the networks take? {Path(beside[0].option).name} lies beside them, and without a table of inputs "
+            "nothing shows whether it is theirs."
+        )
+        raise Question(asked, answers)
+    notes.append("nothing is known of the inputs: --data or --scaler would give names and normalisation.")
+    return inputs, notes
 
 
-def _table(data: Data) -> str:
-    left_out = f", {data.skipped} incomplete rows left out" if data.skipped else ""
-    return f"{Path(data.path).name}: columns {data.first}..{data.last}, {len(data.values)} rows{left_out}."
+def _taking(inputs: Inputs, way: Scaling) -> Inputs:
+    """The inputs with a way that was found or chosen."""
+    if way.file is not None:
+        return replace(inputs, scaler=way.file, takes="normalised", scaling=way if way.first else None)
+    if way.option in ("raw", "zscore"):
+        return replace(inputs, takes="raw" if way.option == "raw" else "normalised", scaling=None)
+    return replace(inputs, takes="normalised", scaling=way)
 
 
-def _decides(pair: Pair, inputs: Inputs, classes: guesses.Classes | None) -> tuple[bool, str]:
+def _which_way(
+    pair: Pair,
+    data: Data,
+    labels: Labels | None,
+    weighed: Sequence[Evidence],
+    ways: Sequence[Scaling],
+    said: Sequence[str],
+) -> Question:
+    """The question what the networks take, with how well each way answers the labels."""
+    name = Path(data.path).name
+    if labels is None:
+        why = f"{name} has no labels that the reference could be held against, so nothing tells."
+        answers = [Answer("--normalisation", way.option, way.words) for way in ways]
+    else:
+        best = weighed[0]
+        if best.share < ENOUGH:
+            why = f"{pair.reference_name} {_best(labels)} {name} in at most {best.share:.1%} under any of these."
+        else:
+            why = f"Several of these answer {name} equally well, or no better than always the largest class would."
+        answers = [
+            Answer("--normalisation", e.scaling.option, f"{_answers(labels, e)} {e.scaling.words}") for e in weighed
+        ]
+    asked = "\n".join([*said, f"What do the networks take? {why} A wrong choice makes a spec about other inputs."])
+    return Question(asked, answers)
+
+
+def _table(pair: Pair, weighed: Sequence[Evidence], way: Scaling) -> list[str]:
+    """How well the labels are answered under each way."""
+    if not weighed:
+        return []
+    width = max(len(e.scaling.option) for e in weighed)
+    lines = [f"how well {pair.reference_name} answers the labels of {weighed[0].rows} rows, by what it takes:"]
+    for e in weighed:
+        taken = "  <- taken" if e.scaling is way else ""
+        lines.append(f"  {e.scaling.option:<{width}}  {e.share:6.1%}  {e.scaling.words}{taken}")
+    return lines
+
+
+def _answers(labels: Labels, evidence: Evidence) -> str:
+    what = "of the variance explained" if labels.kind == "quantity" else f"of {evidence.rows} rows right"
+    return f"{evidence.share:6.1%} {what}:"
+
+
+def _best(labels: Labels) -> str:
+    return "explains" if labels.kind == "quantity" else "answers the class of the rows of"
+
+
+def _origin(pair: Pair, found: Evidence, weighed: Sequence[Evidence]) -> str:
+    others = ", ".join(f"{e.scaling.option} {e.share:.1%}" for e in weighed if e is not found)
+    measure = "explains" if found.losses is not None else "is right in"
+    return (
+        f"the networks take {found.scaling.words} ({_name(found.scaling)}): {pair.reference_name} then {measure} "
+        f"{found.share:.1%} of {found.rows} rows" + (f"; otherwise {others}." if others else ".")
+    )
+
+
+def _chosen_origin(pair: Pair, chosen: Scaling, weighed: Sequence[Evidence]) -> str:
+    shares = ", ".join(f"{e.scaling.option} {e.share:.1%}" for e in weighed)
+    note = f"that the networks take {chosen.words} was said on the command line ({_name(chosen)})"
+    return note + (f"; how well {pair.reference_name} answers the labels: {shares}." if shares else ".")
+
+
+def _contradiction(weighed: Sequence[Evidence], chosen: Scaling) -> list[str]:
+    """A warning where the labels speak for another way than the one that was said."""
+    mine = next((e for e in weighed if e.scaling is chosen), None)
+    if mine is None or weighed[0] is mine or weighed[0].share < ENOUGH or not weighed[0].surpasses(mine):
+        return []
+    best = weighed[0]
+    return [
+        f"careful: taking {chosen.words}, as was said, the reference is right in {mine.share:.1%}, taking "
+        f"{best.scaling.words} in {best.share:.1%}"
+    ]
+
+
+def _name(way: Scaling) -> str:
+    return f"normalisation {Path(way.option).name if way.file else way.option}"
+
+
+def _option(inputs: Inputs) -> str:
+    if inputs.normalisation is not None:
+        return f"--normalisation {inputs.normalisation}"
+    return f"--takes {inputs.takes}" if inputs.scaler is None else f"--scaler {Path(inputs.scaler).name}"
+
+
+def _columns(data: Data) -> str:
+    return f"{Path(data.path).name}: columns {data.first}..{data.last}, {len(data.values)} rows."
+
+
+def _constants(data: Data, way: Scaling) -> list[str]:
+    if way.file is not None or not data.constant:
+        return []
+    listed = ", ".join(data.features[i][0] for i in data.constant[:8])
+    more = ", ..." if len(data.constant) > 8 else ""
+    return [f"there is only one value of {listed}{more}: divided by 1."]
+
+
+def _decides(pair: Pair, inputs: Inputs, labels: Labels | None) -> tuple[bool, str]:
     if pair.outputs == 1:
         return False, "There is one output, so it is a quantity."
     if pair.reference.stripped or pair.candidate.stripped:
         return True, "The files end in Softmax, so the outputs are classes."
-    if classes is not None:
+    if labels is not None:
         return True, "The table has a class for each row, so the outputs are classes."
-    if inputs.data is not None and guesses.has_quantities(inputs.data):
+    if inputs.data is not None and are_quantities(inputs.data, pair.outputs):
         return False, "The column beside the inputs holds quantities, so the outputs are quantities."
     return True, "The outputs are taken for scores of classes; for quantities write 'stays within 0.05 of'."

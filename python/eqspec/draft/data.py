@@ -1,7 +1,8 @@
 """A table of inputs: which of its columns the networks take, and what lies in them.
 
 Columns count from 0. The columns of the networks are those next to each other that hold numbers only and are not
-called like a label; where more than one choice is left, nothing is guessed. Rows with missing cells are left out.
+called like a label; where more than one choice is left, nothing is guessed. Rows with missing cells are left out, and
+counted.
 """
 
 from __future__ import annotations
@@ -15,20 +16,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.compile.tables import MISSING, ArrayTable, CellError, CsvTable, Table, header_names, load_table
+from eqspec.compile.arrays import open_arrays
+from eqspec.compile.csv_table import CellError, CsvTable
+from eqspec.compile.first_row import LABEL_NAMES, MISSING, ROW_NAMES
+from eqspec.compile.tables import ArrayTable, Table, header_names, load_table
 from eqspec.errors import InputError
 from eqspec.spec.ast import NOWHERE
-from eqspec.spec.findings import Fault
+from eqspec.spec.findings import Fault, Findings
 from eqspec.spec.spaces import Names
 
 Floats = NDArray[np.float64]
-LABELS = frozenset(
-    ("label", "labels", "class", "classes", "class_id", "class_name", "category", "species", "target", "targets", "y",
-     "output", "outputs", "truth", "prediction")
-)  # fmt: skip
-"""What a column is called that holds what a network is to answer."""
-_ROW_KEYS = frozenset(("", "id", "index", "row", "split", "fold", "weight"))
-"""What a column is called that tells rows apart."""
+MOST_NUMBERS = 64_000_000
+"""Rows times inputs that are looked at, in float64 half a gigabyte."""
 _LOOKED_AT = 50
 """Rows that say whether a column holds numbers."""
 
@@ -38,7 +37,8 @@ class Data:
     """The columns `first` to `last` of a table: values (R, I) in float64 of the rows that are complete.
 
     `names` are those of the header, with units; None without one. `labels` are the texts of the one column beside
-    them, if there is just one. `skipped` counts incomplete rows.
+    them, if there is just one, with "" where it is missing. `skipped` are the rows that are not complete, and
+    `remarks` say what was taken for what where that is not plain.
     """
 
     path: str
@@ -49,7 +49,13 @@ class Data:
     values: Floats
     rows: tuple[int, ...]
     labels: tuple[str, ...] | None
-    skipped: int
+    skipped: tuple[int, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def features(self) -> Names:
+        """The names of the columns, or x0, x1, ... as the language counts them."""
+        return tuple((f"x{i}", None) for i in range(self.values.shape[1])) if self.names is None else self.names
 
     @cached_property
     def lowest(self) -> tuple[Fraction, ...]:
@@ -73,10 +79,20 @@ class Data:
         std: Floats = self.values.std(axis=0)
         return std
 
-    @property
+    @cached_property
     def constant(self) -> tuple[int, ...]:
         """Columns with one value only."""
         return tuple(int(i) for i in np.flatnonzero(self.values.min(axis=0) == self.values.max(axis=0)))
+
+    def left_out(self) -> str | None:
+        """What to say of the rows that are not complete; None if there are none."""
+        if not self.skipped:
+            return None
+        listed = ", ".join(map(str, self.skipped[:5])) + (", ..." if len(self.skipped) > 5 else "")
+        return (
+            f"{len(self.skipped)} of {self.table.rows} rows of {Path(self.path).name} are left out because numbers are "
+            f"missing or not finite in columns {self.first}..{self.last} (rows {listed})"
+        )
 
     def _at(self, places: NDArray[np.intp]) -> tuple[Fraction, ...]:
         return tuple(
@@ -88,31 +104,42 @@ def read_data(path: str, inputs: int, columns: tuple[int, int] | None = None) ->
     """Read a csv, npy or npz table for networks with so many inputs. InputError where that is not possible."""
     if not Path(path).is_file():
         raise InputError(f"cannot read {path}: no such file")
+    findings = Findings()
     try:
-        table = load_table(Path(path), path, NOWHERE)
+        table = load_table(Path(path), path, NOWHERE, findings)
         if table.rows == 0:
             raise InputError(f"{path} has no rows of numbers")
         first, last = _columns(table, path, inputs) if columns is None else _chosen(table, path, inputs, columns)
         names = None if table.header is None else _distinct(header_names(table, path, (first, last), NOWHERE))
+        if table.rows * inputs > MOST_NUMBERS:
+            raise InputError(
+                f"{path} has {table.rows} rows of {inputs} inputs, {table.rows * inputs} numbers; at most "
+                f"{MOST_NUMBERS} are looked at; give a part of its rows"
+            )
+        values, rows, labels = _read(table, path, first, last)
     except Fault as fault:
         if fault.diagnostic is None:
             raise
         hint = f"; {fault.diagnostic.help}" if fault.diagnostic.help else ""
         raise InputError(f"{fault.diagnostic.message}{hint}") from None
-    values, rows = _values(table, path, first, last)
-    return Data(
-        path, table, first, last, names, values, rows, _labels(table, first, last, rows), table.rows - len(rows)
-    )
+    taken = set(rows)
+    skipped = tuple(i for i in range(table.rows) if i not in taken)
+    remarks = tuple(found.message for found in findings.warnings)
+    return Data(path, table, first, last, names, values, rows, labels, skipped, remarks)
 
 
 def _columns(table: Table, path: str, inputs: int) -> tuple[int, int]:
     """The columns the networks take, where there is just one choice."""
-    usable = [_is_input(table, column) for column in range(table.columns)]
-    choices = [start for start in range(table.columns - inputs + 1) if all(usable[start : start + inputs])]
+    usable = _usable(table)
+    run, choices = 0, []
+    for column, is_usable in enumerate(usable):
+        run = run + 1 if is_usable else 0
+        if run >= inputs:
+            choices.append(column - inputs + 1)
     if len(choices) == 1 or table.columns == inputs:
         start = choices[0] if choices else 0
         return start, start + inputs - 1
-    listed = "" if table.header is None else f" ({', '.join(f'{i} {n}' for i, n in enumerate(table.header[:40]))})"
+    listed = "" if table.header is None else f" ({', '.join(f'{i} {n[:30]}' for i, n in enumerate(table.header[:40]))})"
     if choices:
         reason = f"{len(choices)} choices of {inputs} columns next to each other"
     else:
@@ -132,64 +159,92 @@ def _chosen(table: Table, path: str, inputs: int, columns: tuple[int, int]) -> t
     return first, last
 
 
-def _is_input(table: Table, column: int) -> bool:
-    if table.header is not None and table.header[column].strip().casefold() in LABELS | _ROW_KEYS:
-        return False
-    return all(_number(table, row, column) is not None for row in range(min(table.rows, _LOOKED_AT)))
+def _usable(table: Table) -> list[bool]:
+    """Which columns hold numbers, as far as the first rows tell, and are not called like something else."""
+    usable = [True] * table.columns
+    if not isinstance(table, CsvTable):
+        return usable
+    if table.header is not None:
+        usable = [name.strip().casefold() not in LABEL_NAMES | ROW_NAMES for name in table.header]
+    for row in range(min(table.rows, max(2, min(_LOOKED_AT, 2_000_000 // table.columns)))):
+        for column, cell in enumerate(_cells(table, row)):
+            if usable[column] and _number(table, cell, column) is None:
+                usable[column] = False
+    return usable
 
 
-def _number(table: Table, row: int, column: int) -> float | None:
-    """The number of a cell; NaN where it is missing, None where something else stands there."""
+def _cells(table: CsvTable, row: int) -> list[str]:
+    """The cells of a row, as many as there are columns. InputError where they do not fit."""
     try:
-        return float(table.row(row, column, column)[0])
+        cells = table.cells(row)
     except CellError as cell:
-        return math.nan if cell.text.casefold() in MISSING else None
-    except OverflowError:
+        raise InputError(f"row {row} of the table: {cell.reason or cell.text}; mend or remove the row") from None
+    return cells + [""] * (table.columns - len(cells))
+
+
+def _number(table: CsvTable, cell: str, column: int) -> float | None:
+    """The number of a cell; NaN where it is missing, None where something else stands there."""
+    if cell.casefold() in MISSING:
+        return math.nan
+    try:
+        return float(table.number(cell, column))
+    except (CellError, OverflowError):
         return None
 
 
-def _values(table: Table, path: str, first: int, last: int) -> tuple[Floats, tuple[int, ...]]:
-    """All complete rows as floats, and which they are."""
-    if isinstance(table, ArrayTable):
-        every = table.array.reshape(table.rows, -1)[:, first : last + 1].astype(np.float64)
+def _read(table: Table, path: str, first: int, last: int) -> tuple[Floats, tuple[int, ...], tuple[str, ...] | None]:
+    """All complete rows as floats, which they are, and their labels."""
+    if isinstance(table, CsvTable):
+        beside = _label_column(table, first, last)
+        every = np.empty((table.rows, last - first + 1), np.float64)
+        labels: list[str] | None = None if beside is None else []
+        for row in range(table.rows):
+            cells = _cells(table, row)
+            every[row] = _row(table, path, row, cells[first : last + 1], first)
+            if beside is not None and labels is not None:
+                labels.append("" if cells[beside].casefold() in MISSING else cells[beside])
     else:
-        every = np.array([_row(table, path, row, first, last) for row in range(table.rows)], np.float64)
+        assert isinstance(table, ArrayTable)
+        every = table.array.reshape(table.rows, -1)[:, first : last + 1].astype(np.float64)
+        labels = _labels_of_arrays(path, table.rows)
     complete = np.isfinite(every).all(axis=1)
     if not complete.any():
         raise InputError(f"every row of {path} has missing numbers in columns {first}..{last}")
-    return np.ascontiguousarray(every[complete]), tuple(int(i) for i in np.flatnonzero(complete))
+    rows = tuple(int(i) for i in np.flatnonzero(complete))
+    return np.ascontiguousarray(every[complete]), rows, None if labels is None else tuple(labels[i] for i in rows)
 
 
-def _row(table: Table, path: str, row: int, first: int, last: int) -> list[float]:
-    assert isinstance(table, CsvTable)
-    cells = table.split(row)[first : last + 1]
-    cells += [""] * (last - first + 1 - len(cells))
-    try:
-        return [float(cell) for cell in cells]
-    except ValueError:
-        pass
-    found = [_number(table, row, first + i) for i in range(len(cells))]
+def _row(table: CsvTable, path: str, row: int, cells: list[str], first: int) -> list[float]:
+    found = [_number(table, cell, first + i) for i, cell in enumerate(cells)]
     for offset, number in enumerate(found):
         if number is None:
             name = first + offset if table.header is None else repr(table.header[first + offset])
             raise InputError(
-                f"{path}, row {row}, column {name}: {cells[offset]!r} is no number; mend or remove the row"
+                f"{path}, row {row}, column {name}: {cells[offset][:40]!r} is no number; mend or remove the row"
             )
     return [math.nan if number is None else number for number in found]
 
 
-def _labels(table: Table, first: int, last: int, rows: tuple[int, ...]) -> tuple[str, ...] | None:
-    """The texts of the column beside the inputs: the one that is left, or the one that is called like a label."""
-    if not isinstance(table, CsvTable):
-        return None
+def _label_column(table: CsvTable, first: int, last: int) -> int | None:
+    """The column beside the inputs: the one that is left, or the one that is called like a label."""
     beside = [c for c in range(table.columns) if not first <= c <= last]
-    if len(beside) > 1 and table.header is not None:
-        beside = [c for c in beside if table.header[c].strip().casefold() in LABELS]
-    if len(beside) != 1:
-        return None
-    column = beside[0]
-    cells = (table.split(row) for row in rows)
-    return tuple(line[column] if column < len(line) else "" for line in cells)
+    if table.header is not None:
+        named = [(c, table.header[c].strip().casefold()) for c in beside]
+        beside = [c for c, name in named if name not in ROW_NAMES]
+        if len(beside) > 1:
+            beside = [c for c, name in named if name in LABEL_NAMES]
+    return beside[0] if len(beside) == 1 else None
+
+
+def _labels_of_arrays(path: str, rows: int) -> list[str] | None:
+    """The array of an npz file that is called like a label and has one entry per row."""
+    arrays = open_arrays(Path(path), path, NOWHERE)
+    named = [
+        name
+        for name, heading in arrays.headings.items()
+        if name.casefold() in LABEL_NAMES and heading.size == rows and heading.dtype.kind in "biufU"
+    ]
+    return [str(label) for label in arrays.read(named[0]).reshape(-1).tolist()] if len(named) == 1 else None
 
 
 def _distinct(names: Names) -> Names:

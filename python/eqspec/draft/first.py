@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from textwrap import wrap
 
 from eqspec import compile as compiler
 from eqspec.draft import claim, numbers, region
-from eqspec.draft.completed import Completed, complete
+from eqspec.draft.comments import comment
+from eqspec.draft.completed import Completed
 from eqspec.draft.neighbourhood import NAME, neighbourhood
 from eqspec.draft.observed import Observed, observe
 from eqspec.draft.pair import Pair
 from eqspec.draft.probe import Probed, probe
-from eqspec.draft.space import DraftedSpace, Inputs, draft_space, networks
+from eqspec.draft.space import DraftedSpace, draft_space, networks
 from eqspec.errors import InputError, SpecError
 from eqspec.spec import ast
 from eqspec.spec.formatting import formatted
@@ -23,7 +23,6 @@ from eqspec.tasks.task import Task
 
 SIZES = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "0.75", "1", "1.5", "2", "3")
 """The regions that are tried."""
-_WIDTH = 110
 _BUDGET = ast.Budget((ast.Setting(ast.Name("timeout"), ast.Quantity("60s")),))
 _ANY = ast.Box((ast.Ranged(None, ast.Range(ast.Number("0"), ast.Number("1"))),))
 _HEAD = (
@@ -32,14 +31,13 @@ _HEAD = (
 )
 
 
-def first_spec(pair: Pair, inputs: Inputs, path: Path, seconds: float) -> str:
+def first_spec(pair: Pair, known: Completed, path: Path, seconds: float) -> str:
     """The text of a spec that will lie at `path`. At most so many seconds go into trying its claim.
 
     InputError where what is known of the inputs does not fit the networks.
     """
-    folder, known = path.parent, complete(pair, inputs)
-    inputs = known.inputs
-    sigma = inputs.scaler is None and inputs.data is not None
+    folder, inputs = path.parent, known.inputs
+    sigma = inputs.scaler is None and inputs.scaling is None and inputs.data is not None
     space = draft_space(pair, inputs, folder, sigma=sigma)
     parts = _Parts(space, networks(pair, space, folder), folder)
     any_claim = claim.stays_within(pair, ast.Number("1"))
@@ -57,22 +55,22 @@ def first_spec(pair: Pair, inputs: Inputs, path: Path, seconds: float) -> str:
     check = ast.Check(ast.Name(name), (chosen, region.use(NAME, size), _BUDGET))
     lines = [
         "eqspec 1",
-        *_comment(_HEAD),
+        *comment(_HEAD),
         "#",
         f"#   eqspec check {path.name}     prove every claim, or show an input where it does not hold",
         f"#   eqspec explain {path.name}   say what is claimed, and what is not",
         "",
-        *_comment("What goes in and comes out:"),
-        *(line for note in known.notes for line in _comment(f"- {note}")),
+        *comment("What goes in and comes out:"),
+        *(line for note in known.notes for line in comment(f"- {note}")),
         str(space.node),
         "",
-        *_comment(f"{pair.reference_name} is right, {pair.candidate_name} is to behave like it."),
+        *comment(f"{pair.reference_name} is right, {pair.candidate_name} is to behave like it."),
         *map(str, parts.networks),
         "",
-        *_comment(near.words),
+        *comment(near.words),
         str(near.node),
         "",
-        *(line for note in (*notes, _tried(found)) for line in _comment(note)),
+        *(line for note in (*notes, _tried(found)) for line in comment(note)),
         str(check),
     ]
     return formatted("\n".join(lines) + "\n", str(path))
@@ -141,7 +139,3 @@ def _tried(found: Probed) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
-
-
-def _comment(text: str) -> list[str]:
-    return [f"# {line}" for line in wrap(text, _WIDTH, subsequent_indent="  " if text.startswith("- ") else "")]

@@ -39,7 +39,7 @@ class What:
 
 def draft(pair: Pair, inputs: Inputs, where: Where, what: What, folder: Path, timeout: float | None = None) -> ast.File:
     """The spec, with paths as seen from `folder`. InputError where something is missing or contradicts itself."""
-    _check(where, inputs)
+    refuse_incomplete(where, what, has_data=inputs.data is not None)
     space = draft_space(pair, inputs, folder, sigma=where.sigma is not None)
     region_name, term = _region(where, inputs, space)
     clauses: list[ast.CheckClause] = [_claim(pair, what), region.use(region_name)]
@@ -54,14 +54,26 @@ def draft(pair: Pair, inputs: Inputs, where: Where, what: What, folder: Path, ti
     return ast.File(ast.Number("1"), tuple(declarations))
 
 
-def _check(where: Where, inputs: Inputs) -> None:
+def refuse_incomplete(where: Where, what: What, *, has_data: bool) -> None:
+    """InputError where the region or the claim is missing or contradicts itself."""
+    _check(where, has_data=has_data)
+    chosen = [option for option, is_wanted in _wanted(what).items() if is_wanted]
+    if len(chosen) > 1:
+        raise InputError(f"{' and '.join(chosen)} are claims of their own; ask for one at a time, or write a spec")
+    if not chosen:
+        raise InputError("what is claimed? give --top1, --confidence D, --margin T or --eps E")
+    if what.eps is None and (what.norm is not None or what.comparing):
+        raise InputError("--norm and --comparing go with --eps; a decision has no distance")
+
+
+def _check(where: Where, *, has_data: bool) -> None:
     bounds = where.lower is not None, where.upper is not None
     if any(bounds) and not all(bounds):
         missing, there = ("--upper", "--lower") if bounds[0] else ("--lower", "--upper")
         raise InputError(f"{there} without {missing}; every input needs both bounds")
     if where.sigma is not None and any(bounds):
         raise InputError("--sigma and --lower/--upper both give a region; choose one, or write a spec that has both")
-    if where.sigma is None and not any(bounds) and inputs.data is None:
+    if where.sigma is None and not any(bounds) and not has_data:
         raise InputError("on which inputs? give --sigma K, --lower and --upper, or --data FILE for what it spans")
 
 
@@ -76,22 +88,19 @@ def _region(where: Where, inputs: Inputs, space: DraftedSpace) -> tuple[str, ast
     return "spanned", region.spanned(space.features, inputs.data)
 
 
-def _claim(pair: Pair, what: What) -> ast.Claim:
-    wanted = {
+def _wanted(what: What) -> dict[str, bool]:
+    """Which claims were asked for, by their options."""
+    return {
         "--eps": what.eps is not None,
         "--top1": what.top1 and what.confidence is None and what.margin is None,
         "--confidence": what.confidence is not None,
         "--margin": what.margin is not None,
     }
-    chosen = [option for option, is_wanted in wanted.items() if is_wanted]
-    if len(chosen) > 1:
-        raise InputError(f"{' and '.join(chosen)} are claims of their own; ask for one at a time, or write a spec")
-    if not chosen:
-        raise InputError("what is claimed? give --top1, --confidence D, --margin T or --eps E")
+
+
+def _claim(pair: Pair, what: What) -> ast.Claim:
     if what.eps is not None:
         return claim.stays_within(pair, numbers.given(what.eps, "--eps"), what.norm, what.comparing)
-    if what.norm is not None or what.comparing:
-        raise InputError("--norm and --comparing go with --eps; a decision has no distance")
     if what.confidence is not None:
         return claim.keeps_top1(pair, "confidence", numbers.given(what.confidence, "--confidence"))
     if what.margin is not None:

@@ -7,17 +7,20 @@ the mean and the standard deviation of the columns, rounded to a millionth of th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from re import fullmatch
 from typing import Literal
 
-from eqspec.compile.scalers import normaliser_of
+from eqspec.compile.scalers import normalisers_of
 from eqspec.draft import numbers
 from eqspec.draft.data import Data
 from eqspec.draft.pair import Pair, identifier, path_from
+from eqspec.draft.scalings import Scaling, standardisation
 from eqspec.errors import InputError
 from eqspec.spec import ast
 from eqspec.spec.findings import Fault
+from eqspec.spec.vocabulary import SCALER_KEYS
 
 NAME = "inputs"
 MOST_LISTED = 40
@@ -27,18 +30,27 @@ Takes = Literal["raw", "normalised"]
 
 @dataclass(frozen=True)
 class Inputs:
-    """What is known of the inputs: the file of a scaler, a table, what the networks take, names of the outputs."""
+    """What is known of the inputs: the file of a scaler, a table, what the networks take, names of the outputs.
+
+    `normalisation` names a way to normalise, `labels` the labels of the table in the order of the outputs, as they were
+    typed. `scaling` is the way that was found or chosen, where it is neither of those that `takes` tells apart.
+    """
 
     scaler: str | None = None
     data: Data | None = None
     takes: Takes | None = None
     outputs: tuple[str, ...] | None = None
     decide: Literal["max", "min"] = "max"
+    normalisation: str | None = None
+    labels: tuple[str, ...] | None = None
+    scaling: Scaling | None = None
 
     @property
     def normalised(self) -> bool:
-        """Whether the networks take normalised inputs: as it was said, else if there is a scaler file."""
-        return self.scaler is not None if self.takes is None else self.takes == "normalised"
+        """Whether the networks take normalised inputs: as it was said, else if there is a scaler."""
+        if self.takes is not None:
+            return self.takes == "normalised"
+        return self.scaler is not None or self.scaling is not None
 
 
 @dataclass(frozen=True)
@@ -115,10 +127,17 @@ def _unit(unit: str | None) -> str | None:
 
 def _normalise(inputs: Inputs, folder: Path, *, sigma: bool) -> tuple[str, ast.SpaceClause | None]:
     if inputs.scaler is not None:
-        kind = _kind(inputs.scaler)
+        kind = _kind(inputs.scaler) if inputs.scaling is None else inputs.scaling.normaliser
         if sigma and kind != "zscore":
             raise InputError(f"sigma needs a mean and a std; {inputs.scaler} holds the numbers of {kind}")
         return kind, ast.NormaliseFrom(ast.Name(kind), ast.Text(path_from(folder, inputs.scaler)))
+    if inputs.scaling is not None:
+        if sigma:
+            how = f"the networks take {inputs.scaling.words}"
+            raise InputError(f"sigma needs a mean and a std, but {how}; give --lower and --upper instead")
+        return inputs.scaling.normaliser, _inline(
+            inputs.scaling.normaliser, inputs.scaling.first, inputs.scaling.second
+        )
     if inputs.data is None:
         if sigma:
             raise InputError("sigma needs a mean and a std: give --scaler FILE, or --data FILE to take them from")
@@ -127,36 +146,37 @@ def _normalise(inputs: Inputs, folder: Path, *, sigma: bool) -> tuple[str, ast.S
         return "none", None
     if not sigma and not inputs.normalised:
         return "none", None
-    return "zscore", _standardisation(inputs.data)
+    return "zscore", _inline("zscore", *standardisation(inputs.data))
 
 
 def _kind(scaler: str) -> str:
     if not Path(scaler).is_file():
         raise InputError(f"cannot read {scaler}: no such file")
     try:
-        kind = normaliser_of(Path(scaler))
+        kinds = normalisers_of(Path(scaler), scaler)
     except Fault as fault:
         if fault.diagnostic is None:
             raise
         hint = f"; {fault.diagnostic.help}" if fault.diagnostic.help else ""
         raise InputError(f"{fault.diagnostic.message}{hint}") from None
-    if kind is None:
+    if not kinds:
         raise InputError(f"{scaler} has neither mean and std nor low and high; name its numbers like that")
-    return kind
+    if len(kinds) > 1:
+        raise InputError(f"{scaler} has mean and std as well as low and high; keep those that the networks take")
+    return kinds[0]
 
 
-def _standardisation(data: Data) -> ast.Normalise:
-    """zscore by the columns; a constant one is divided by 1, as scikit-learn does."""
-    constant = set(data.constant)
-    spread = [1.0 if i in constant else float(s) for i, s in enumerate(data.std)]
-    resolution = [s * 1e-6 for s in spread]
-    mean = tuple(numbers.measured(float(m), r) for m, r in zip(data.mean, resolution, strict=True))
-    std = tuple(numbers.measured(s, r) for s, r in zip(spread, resolution, strict=True))
-    settings = (
-        ast.Setting(ast.Name("mean"), ast.ListOf(mean)),
-        ast.Setting(ast.Name("std"), ast.ListOf(std)),
-    )
-    return ast.Normalise(ast.Name("zscore"), settings)
+def _inline(kind: str, first: tuple[Fraction, ...], second: tuple[Fraction, ...]) -> ast.Normalise:
+    """The numbers in the spec: one for all where they are the same, as for images."""
+    keys = SCALER_KEYS[kind]
+    settings = (ast.Setting(ast.Name(key), _listed(row)) for key, row in zip(keys, (first, second), strict=True))
+    return ast.Normalise(ast.Name(kind), tuple(settings))
+
+
+def _listed(row: tuple[Fraction, ...]) -> ast.Expression:
+    if len(row) > 1 and len(set(row)) == 1:
+        return numbers.exactly(row[0])
+    return ast.ListOf(tuple(map(numbers.exactly, row)))
 
 
 def _outputs(pair: Pair, names: tuple[str, ...] | None) -> ast.Outputs:

@@ -49,6 +49,7 @@ CODES: dict[str, str] = {
     "E143": "a region that goes over rows more than once",
     "E144": "a data file that cannot be read",
     "E145": "a table without a header",
+    "E146": "a table that can be read in two ways",
     "E201": "a network with other inputs or outputs than its space",
     "E202": "two networks in different spaces",
     "E203": "a region of another space",
@@ -72,4 +73,5 @@ CODES: dict[str, str] = {
     "W305": "a feature that is bound twice",
     "W306": "checks of an included file are not run",
     "W307": "a swept variable that nothing depends on",
+    "W308": "a first row whose kind was found out from the rows below",
 }

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eqspec.compile import Compiled, tables
-from eqspec.compile.tables import ArrayTable, CellError, CsvTable
+from eqspec.compile.csv_table import CellError, CsvTable
+from eqspec.compile.tables import ArrayTable
 from eqspec.errors import SpecError
 
 Compile = Callable[..., Compiled]

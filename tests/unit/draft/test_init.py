@@ -48,14 +48,15 @@ def write_table(folder: Path, rows: np.ndarray, labels: list[str], names: str = 
 def test_names_scaler_and_classes_are_taken_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_pair(tmp_path)
     (tmp_path / "range.json").unlink()
-    text = init(capsys, tmp_path, "--data", str(tmp_path / "train.csv"), "--probe", "0")
+    said = ("--normalisation", str(tmp_path / "scaler.json"), "--labels", "left,right")
+    text = init(capsys, tmp_path, "--data", str(tmp_path / "train.csv"), "--probe", "0", *said)
     (task,) = compiled(text, tmp_path)
     assert task.space.features == ("speed", "load", "all_")
     assert task.space.outputs == ("left", "right")
     assert task.space.centre == (2, 10, Fraction(1, 4))
     assert isinstance(task.property, Confidence)
-    assert "scaler.json was found beside the networks" in remarks(text)
-    assert "1 incomplete rows left out" in remarks(text)
+    assert "was said on the command line (normalisation scaler.json)" in remarks(text)
+    assert "1 of 4 rows of train.csv are left out because numbers are missing" in remarks(text)
     assert "Not tried" in remarks(text)
 
 
@@ -94,7 +95,7 @@ def test_labels_tell_what_the_networks_take(
     text = init(capsys, tmp_path, "--data", table, "--probe", "0")
     (task,) = compiled(text, tmp_path)
     assert task.reference_takes_raw is not standardised
-    assert "answers the class in" in remarks(text)
+    assert "is right in 100.0% of 40 rows" in remarks(text)
     assert task.space.outputs == ("high", "low")
 
 
@@ -114,8 +115,8 @@ def test_a_threshold_lies_above_every_difference_seen(tmp_path: Path, capsys: py
 def test_columns_that_never_change_stay_fixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_pair(tmp_path)
     table = write_table(tmp_path, np.array([[1.0, 5.0, 0.0], [2.0, 5.0, 8.0]]), ["l", "r"])
-    for scaler in ([], ["--scaler", str(tmp_path / "range.json")]):
-        text = init(capsys, tmp_path, "--data", table, "--probe", "0", *scaler)
+    for scaler in (["--takes", "normalised"], ["--scaler", str(tmp_path / "range.json")]):
+        text = init(capsys, tmp_path, "--data", table, "--probe", "0", "--labels", "none", *scaler)
         (task,) = compiled(text, tmp_path)
         centre, scale = task.space.centre[1], task.space.scale[1]
         assert [centre + scale * end for end in (task.lower_exact[1], task.upper_exact[1])] == [5, 5]
@@ -153,7 +154,7 @@ def test_a_softmax_means_classes(root: Path, tmp_path: Path, capsys: pytest.Capt
     lhc = root / "specs" / "lhc"
     spec = tmp_path / "first.eqspec"
     pair = [str(lhc / "reference.onnx"), str(lhc / "pruned.onnx")]
-    assert main(["init", *pair, "--probe", "0", "-o", str(spec)]) == 0
+    assert main(["init", *pair, "--probe", "0", "-o", str(spec), "--scaler", str(lhc / "scaler.json")]) == 0
     assert "end in Softmax, so the outputs are classes" in remarks(spec.read_text())
     (task,) = compiled(spec.read_text(), tmp_path)
     assert list(task.space.centre) == [
@@ -189,5 +190,7 @@ def test_an_index_column_is_not_an_input(tmp_path: Path, capsys: pytest.CaptureF
     """As pandas writes it: a first column without a name."""
     write_pair(tmp_path)
     (tmp_path / "table.csv").write_text(",a,b,c\n0,1,2,3\n1,4,5,7\n")
-    (task,) = compiled(init(capsys, tmp_path, "--data", str(tmp_path / "table.csv"), "--probe", "0"), tmp_path)
+    (task,) = compiled(
+        init(capsys, tmp_path, "--data", str(tmp_path / "table.csv"), "--takes", "raw", "--probe", "0"), tmp_path
+    )
     assert task.space.features == ("a", "b", "c")

@@ -41,6 +41,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "binary.eqspec").write_bytes(b"eqspec 1 \xff\xfe")
     (folder / "rows.csv").write_text("label,mass,width,tilt\n0,80,0,0\n1,81,0,0\n0,82,n/a,0\n")
     (folder / "bare.csv").write_text("1,2\n3,4\n")
+    (folder / "counted.csv").write_text("0,1,2\n80,0.5,0.25\n81,0.5,0\n")
+    (folder / "named.csv").write_text("0,1,label\n80,0.5,a\n81,0.5,b\n")
     (folder / "scaler.json").write_text('{"mean_": [0], "scale_": [1]}')
     (folder / "variance.json").write_text('{"mean_": [0], "var_": [1]}')
     (folder / "scaler.pkl").write_bytes(b"")

@@ -36,7 +36,11 @@ def add(commands: Commands) -> None:
         metavar="S",
         help=f"seconds to try on which region the claim can be proved; 0 for not at all (default: {_PROBE:g})",
     )
-    made.epilog = "exit codes: 0 written; 2 something cannot be used, or the file is there already; it is left as it is"
+    made.epilog = (
+        "What the networks take is found out by the labels in the table. Where these do not tell, it is asked on a\n"
+        "terminal; elsewhere the question is printed with the options that answer it.\n\n"
+        "exit codes: 0 written; 2 something cannot be used or has to be said, or the file is there already"
+    )
     made.set_defaults(run=run)
 
 
@@ -44,13 +48,18 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command."""
     if not arguments.probe >= 0:
         raise InputError(f"--probe {arguments.probe}; give seconds, 0 or more")
-    pair, inputs = read(arguments)
+    _refuse_existing(arguments.output)
+    pair, known = read(arguments, err, to_keep=True)
     path = arguments.output or Path(f"{pair.candidate_name}.eqspec")
-    if path.exists():
-        raise InputError(f"{path} is there already and is left as it is; give another name with -o")
+    _refuse_existing(path)
     with err.status("trying how far the claim holds ...") if err.is_terminal else nullcontext():
-        text = first_spec(pair, inputs, path, arguments.probe)
+        text = first_spec(pair, known, path, arguments.probe)
     write_new(path, text)
     out.print(Text(f"wrote {path}"), soft_wrap=True)
     err.print(Text(f"next: read it, then run  eqspec check {path}"), soft_wrap=True)
     return ExitCode.AS_EXPECTED
+
+
+def _refuse_existing(path: Path | None) -> None:
+    if path is not None and path.exists():
+        raise InputError(f"{path} is there already and is left as it is; give another name with -o")

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from re import compile as regex
 from re import fullmatch
 
+from rich.console import Console
+from rich.text import Text
+
+from eqspec.draft.asking import Question
+from eqspec.draft.completed import Completed, complete
 from eqspec.draft.data import read_data
 from eqspec.draft.pair import Pair, read_pair
 from eqspec.draft.space import Inputs
@@ -37,19 +43,80 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--takes",
         choices=("raw", "normalised"),
-        help="what the networks take (default: normalised with --scaler, else raw)",
+        help="what the networks take (default: normalised with --scaler, else what --normalisation says)",
+    )
+    group.add_argument(
+        "--normalisation",
+        metavar="HOW",
+        help="what the networks take: raw, zscore, minmax, max, column-max (by the table), 255, or the file of a "
+        "scaler (default: what the labels in the table show; asked if they do not)",
+    )
+    group.add_argument(
+        "--labels",
+        type=_names,
+        metavar="A,B,...",
+        help="the labels of the table in the order of the outputs, or none (default: what most rows agree with)",
     )
     group.add_argument("--outputs", type=_names, metavar="A,B,...", help="names of the outputs")
     group.add_argument("--decide", choices=("max", "min"), default="max", help="which score decides (default: max)")
 
 
-def read(arguments: argparse.Namespace) -> tuple[Pair, Inputs]:
-    """The networks, and what is known of their inputs. NetworkError or InputError where something does not fit."""
+def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple[Pair, Completed]:
+    """The networks, and what is known of their inputs; what was found out is told on the way.
+
+    What cannot be found out is asked on a terminal; elsewhere the Question is raised. NetworkError or InputError where
+    something does not fit.
+    """
+    refuse_without_data(arguments)
     pair = read_pair(arguments.reference, arguments.candidate)
-    if arguments.columns is not None and arguments.data is None:
-        raise InputError("--columns says which columns of --data; give that, too")
     data = None if arguments.data is None else read_data(arguments.data, pair.inputs, arguments.columns)
-    return pair, Inputs(arguments.scaler, data, arguments.takes, arguments.outputs, arguments.decide)
+    while True:
+        inputs = Inputs(
+            arguments.scaler,
+            data,
+            arguments.takes,
+            arguments.outputs,
+            arguments.decide,
+            arguments.normalisation,
+            arguments.labels,
+        )
+        try:
+            known = complete(pair, inputs, to_keep=to_keep)
+        except Question as question:
+            _ask(question, arguments, err)
+            continue
+        for line in known.said:
+            err.print(Text(line), soft_wrap=True)
+        return pair, known
+
+
+def refuse_without_data(arguments: argparse.Namespace) -> None:
+    """InputError for options about a table where none is given."""
+    if arguments.data is not None:
+        return
+    if arguments.columns is not None:
+        raise InputError("--columns says which columns of --data; give that, too")
+    if arguments.labels is not None:
+        raise InputError("--labels says which labels of --data belong to the outputs; give that, too")
+
+
+def _ask(question: Question, arguments: argparse.Namespace, err: Console) -> None:
+    """Put the answer into the arguments. The Question itself where nobody can be asked, or nobody answers."""
+    if not (sys.stdin is not None and sys.stdin.isatty() and err.is_terminal):
+        raise question
+    err.print(Text(question.asked), soft_wrap=True)
+    for number, answer in enumerate(question.answers, 1):
+        err.print(Text(f"  [{number}] {answer.words}   ({answer.typed})"), soft_wrap=True)
+    while True:
+        try:
+            typed = err.input(f"1 to {len(question.answers)}: ").strip()
+        except EOFError:
+            raise question from None
+        if typed.isdecimal() and 1 <= int(typed) <= len(question.answers):
+            break
+    answer = question.answers[int(typed) - 1]
+    value = _names(answer.value) if answer.option == "--labels" else answer.value
+    setattr(arguments, answer.option.removeprefix("--"), value)
 
 
 def write_new(path: Path, text: str) -> None:

@@ -18,8 +18,9 @@ from eqspec.cli.arguments import add_effort
 from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.remembering import advise, recall_of
 from eqspec.cli.tools.common import Commands, command, show, show_warnings
-from eqspec.cli.tools.pairs import add_pair, read, write_new
-from eqspec.draft.question import What, Where, draft
+from eqspec.cli.tools.pairs import add_pair, read, refuse_without_data, write_new
+from eqspec.draft.comments import comment
+from eqspec.draft.question import What, Where, draft, refuse_incomplete
 from eqspec.errors import EqspecError, SpecError
 from eqspec.report import json, table
 from eqspec.report.live import LiveMonitor
@@ -33,11 +34,6 @@ examples:
   eqspec verify full.onnx small.onnx --lower -1,0 --upper 1,8/3 --top1 --spec small.eqspec
 
 exit codes: 0 it holds; 1 it does not, or for nothing; 2 something cannot be used; 3 undecided"""
-
-_ASSUMED = (
-    "the networks are taken to take the columns as they are; if they were trained on standardised inputs, give "
-    "--scaler FILE or --takes normalised"
-)
 
 
 def add(commands: Commands) -> None:
@@ -81,9 +77,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         lp=not arguments.no_lp,
         milp=arguments.milp,
     )
-    text = _spec(arguments)
-    if arguments.data is not None and arguments.scaler is None and arguments.takes is None:
-        err.print(Text.assemble(("note", "bold"), f": {_ASSUMED}"), soft_wrap=True)
+    text = _spec(arguments, err)
     if arguments.spec is not None:
         write_new(arguments.spec, text)
     if arguments.only_spec:
@@ -119,13 +113,19 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     return exit_code([report], bad_input=False)
 
 
-def _spec(arguments: argparse.Namespace) -> str:
-    pair, inputs = read(arguments)
+def _spec(arguments: argparse.Namespace, err: Console) -> str:
     comparing = tuple(name.strip() for name in arguments.comparing.split(",")) if arguments.comparing else ()
     where = Where(arguments.sigma, arguments.lower, arguments.upper)
     claim = (arguments.eps, arguments.norm, comparing, arguments.top1, arguments.confidence, arguments.margin)
     what = What(*claim, arguments.float32)
-    return str(draft(pair, inputs, where, what, _folder(arguments), arguments.timeout))
+    refuse_without_data(arguments)
+    refuse_incomplete(where, what, has_data=arguments.data is not None)
+    pair, known = read(arguments, err, to_keep=False)
+    text = str(draft(pair, known.inputs, where, what, _folder(arguments), arguments.timeout))
+    if arguments.data is None:
+        return text
+    version, _, rest = text.partition("\n")
+    return "\n".join([version, *(line for note in known.notes for line in comment(note)), rest])
 
 
 def _folder(arguments: argparse.Namespace) -> Path:
