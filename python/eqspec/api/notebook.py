@@ -37,6 +37,8 @@ def of_report(report: Report) -> str:
     if len(report) > _MOST_ROWS:
         parts.append(f"<div>... and {numbers.count(len(report) - _MOST_ROWS)} more; to_frame() has them all</div>")
     parts += [_folded(r, w) for r in report[:_MOST_ROWS] if (w := _witness_of(r)) is not None]
+    if said := table.scores(report):
+        parts.append(f"<div>{escape(said)}</div>")
     parts.append(f"<div>{escape(in_words(report))}</div>")
     return "".join(parts)
 
@@ -52,6 +54,7 @@ def of_result(result: Result) -> str:
     words = [f"<b>{escape(result.id)}</b> {_verdict(result)} in {numbers.duration(result.seconds)}"]
     words += [escape(remark)] if remark else []
     parts = [f"<div>{', '.join(words)}</div>", f"<div>{escape(result.claim)}</div>" if result.claim else ""]
+    parts += [f"<div>{escape(said)}</div>"] if (said := result.scores_in_words) else []
     witness = _witness_of(result)
     return "".join(parts) + (_witness(witness) if witness is not None else "")
 

@@ -18,6 +18,7 @@ from eqspec.compile.find import Find
 from eqspec.compile.pairs import Networks, takes_raw
 from eqspec.compile.rows import Tables
 from eqspec.compile.scalers import Scaler
+from eqspec.compile.scores import scores_finding
 from eqspec.compile.weaker import weaker
 from eqspec.errors import InputError, Label, SpecError
 from eqspec.spec import ast, claims, values
@@ -90,6 +91,7 @@ class Grid:
         claim = claim_value(facts, point, frame.scope, self.findings)
         if facts.search is None:  # the ends of a search may touch what cannot be reached
             self.networks.check_distance(facts, claim)
+            self._check_scores(facts, _property(claim))
         scope = frame.scope.with_locals(point)
         terms, builder = self._region(frame, scope)
         wanted = next((b.centre for b in terms.balls if isinstance(b.centre, RowsOf)), None)
@@ -98,6 +100,12 @@ class Grid:
             rows = rows[only : only + 1]
         for box in builder.build(rows):
             yield self._task(frame, claim, box, point, scope)
+
+    def _check_scores(self, facts: CheckFacts, claim: Property) -> None:
+        if (found := scores_finding(facts, claim, self.networks)) is not None:
+            if found.severity == "error":
+                raise Fault(found)
+            self.findings.add(found)
 
     def _region(self, frame: _Frame, scope: Scope) -> tuple[Terms, BoxBuilder]:
         use = frame.facts.use
@@ -179,6 +187,9 @@ class Grid:
         finds: list[Find] = []
         with self.findings.collecting():
             lows, highs = at(search.low), at(search.high)
+            if lows:
+                easiest = highs[0] if search.direction == "smallest" else lows[0]
+                self._check_scores(facts, easiest.property)
             if (refused := refuse_direction(facts, search, point, frame.scope, frame.scaler)) is not None:
                 raise Fault(refused)
             for number, (low, high) in enumerate(zip(lows, highs, strict=True)):

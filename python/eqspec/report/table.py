@@ -6,7 +6,7 @@ Everything is a rich renderable, so it fits the terminal and loses its colours w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -18,6 +18,7 @@ from rich.text import Text
 from eqspec.report.numbers import count, duration, plural, share, value
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.result import Reason, Result, Verdict, Witness
+from eqspec.tasks.scores import of_networks
 
 STYLES = {Verdict.EQUIVALENT: "green", Verdict.DIFFERENT: "red", Verdict.UNKNOWN: "yellow"}
 _MOST_WITNESSES = 20
@@ -131,7 +132,7 @@ def _witness(result: Result, witness: Witness) -> RenderableType:
         outputs.add_row(Text(name), value(reference), value(candidate))
     if len(rows) > _MOST_NUMBERS:
         outputs.add_row(Text(f"... {len(rows) - _MOST_NUMBERS} more"), "", "")
-    return Group(where, Padding(Group(inputs, outputs, _runtime(witness)), (0, 0, 1, 2)))
+    return Group(where, Padding(Group(inputs, outputs, _runtime(result, witness)), (0, 0, 1, 2)))
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -139,12 +140,19 @@ def _listed(parts: Sequence[str]) -> str:
     return ", ".join(parts[:_MOST_NUMBERS]) + more
 
 
-def _runtime(witness: Witness) -> Text:
+def _runtime(result: Result, witness: Witness) -> Text:
     if witness.onnxruntime_confirms is None:
         return Text(f"onnxruntime was not asked: {witness.onnxruntime_reason}", "yellow")
     if witness.onnxruntime_confirms:
-        return Text("onnxruntime agrees on the original files")
+        before = ", in front of their Softmax" if result.scores == "logits" else ""
+        return Text(f"onnxruntime agrees on the original files{before}")
     return Text("onnxruntime does not: in the files' own precision the claim holds here", "yellow")
+
+
+def scores(results: Iterable[Result]) -> str:
+    """What the claims compare, where that is not what the files give: said once, for all results; else empty."""
+    said = of_networks(network for result in results for network in result.networks.values())
+    return said[:1].upper() + said[1:]
 
 
 def summary(results: Sequence[Result], seconds: float, *, interrupted: bool = False, left_out: int = 0) -> Text:

@@ -56,7 +56,7 @@ CODES: dict[str, str] = {
     "E205": "a check without 'prove' or 'on'",
     "E206": "'gives' contradicts the network file",
     "E207": "an operator that is not supported",
-    "E208": "distances between probabilities are not supported",
+    "E208": "a distance or inequality that may be meant of probabilities",
     "E209": "two different verdicts are expected at once",
     "E210": "a network file that cannot be read",
     "E301": "a distance of 0 cannot be certified",
@@ -71,4 +71,5 @@ CODES: dict[str, str] = {
     "W305": "a feature that is bound twice",
     "W306": "checks of an included file are not run",
     "W307": "a swept variable that nothing depends on",
+    "W308": "a distance that can only be one of logits",
 }

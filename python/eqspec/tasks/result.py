@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.observed import Moment, Sampled, Undecided
+from eqspec.tasks.scores import of_networks
 
 SCHEMA_VERSION = 1
 
@@ -157,7 +158,7 @@ class Result:
     tags: tuple[str, ...] = ()
     find: Bracket | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    networks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    networks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     engine_version: str = ""
     source: str | None = None
     task: Mapping[str, Any] | None = None
@@ -182,6 +183,19 @@ class Result:
             return None
         actual = "vacuous" if self.vacuous else self.verdict.value
         return actual == (self.expected or "equivalent")
+
+    @property
+    def scores(self) -> Literal["outputs", "logits"] | None:
+        """What the claim compares: what the files give, or logits where one ends in Softmax; None if not known."""
+        tails = [network.get("left_out", "?") for network in self.networks.values()]
+        if "?" in tails or not tails:
+            return None
+        return "logits" if any(tails) else "outputs"
+
+    @property
+    def scores_in_words(self) -> str:
+        """Which networks are read without the Softmax at their end; empty where scores are the files' outputs."""
+        return of_networks(self.networks.values())
 
     def to_json(self) -> dict[str, Any]:
         """One object of the schema, of plain JSON types."""
@@ -214,6 +228,7 @@ class Result:
             "find": self.find.to_json() if self.find else None,
             "tags": list(self.tags),
             "settings": {name: _finite(value) for name, value in self.settings.items()},
+            "scores": self.scores,
             "networks": {role: dict(network) for role, network in self.networks.items()},
             "engine_version": self.engine_version,
             "source": self.source,
