@@ -122,7 +122,7 @@ class NotebookMonitor(Monitor):
     """What runs right now, in the output of the cell; it leaves nothing behind."""
 
     def __init__(self, total: int) -> None:
-        self._total, self._done = total, 0
+        self._total, self._counted = total, set[str]()
         self._running: dict[str, Progress | None] = {}
         self._lock = threading.Lock()
         self._handle: Any = None
@@ -154,11 +154,25 @@ class NotebookMonitor(Monitor):
     def finished(self, task: Task, result: Result) -> None:  # noqa: ARG002
         """A line less."""
         with self._lock:
-            self._done += 1
+            self._counted.add(task.id)
             self._running.pop(task.id, None)
 
+    def tried(self, task: Task, result: Result) -> None:  # noqa: ARG002
+        """A line less; a value that a search tries does not count."""
+        with self._lock:
+            self._running.pop(task.id, None)
+
+    def decided(self, result: Result) -> None:
+        """A search counts when it is answered."""
+        with self._lock:
+            self._counted.add(result.id)
+
     def _picture(self) -> str:
-        lines = [f"<div>{self._done} of {numbers.plural(self._total, 'task')} done</div>"] if self._total > 1 else []
+        lines = (
+            [f"<div>{len(self._counted)} of {numbers.plural(self._total, 'task')} done</div>"]
+            if self._total > 1
+            else []
+        )
         for name, state in self._running.items():
             if state is not None:
                 boxes = f"{numbers.count(state.boxes)} boxes"

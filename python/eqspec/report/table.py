@@ -21,6 +21,7 @@ from eqspec.tasks.result import Reason, Result, Verdict, Witness
 from eqspec.tasks.scores import of_networks
 
 STYLES = {Verdict.EQUIVALENT: "green", Verdict.DIFFERENT: "red", Verdict.UNKNOWN: "yellow"}
+_OUT_OF_TIME = " (time ran out)"
 _MOST_WITNESSES = 20
 _MOST_NUMBERS = 32
 """Of one input or output that are printed; a saved witness has them all."""
@@ -59,9 +60,12 @@ def results_table(results: Sequence[Result]) -> RenderableType:
 def remark(result: Result) -> Text:
     """Why it is unknown, whether it was expected, and what a search found."""
     parts: list[Text] = []
-    if result.find is not None:
-        parts.append(Text(bracket_in_words(result.find)))
-    if result.reason is not None:
+    said = "" if result.find is None else bracket_in_words(result.find)
+    if result.reason not in (None, Reason.TIMEOUT):
+        said = said.removesuffix(_OUT_OF_TIME)
+    if said:
+        parts.append(Text(said))
+    if result.reason is not None and not said.endswith(_OUT_OF_TIME):
         parts.append(Text(_reason_in_words(result), "yellow"))
     if result.vacuous:
         empty = "vacuous: nothing in the region meets the condition"
@@ -104,7 +108,7 @@ def bracket_in_words(bracket: Bracket) -> str:
     if refuted is None:
         hard = bracket.low if bracket.direction == "smallest" else bracket.high
         return f"{held}, the {bracket.direction} there is" if bracket.proved == hard else f"{held}, refuted nowhere"
-    return f"{held}, not at {refuted}" + ("" if bracket.gap == "closed" else " (time ran out)")
+    return f"{held}, not at {refuted}" + ("" if bracket.gap == "closed" else _OUT_OF_TIME)
 
 
 def witnesses(results: Sequence[Result]) -> RenderableType:

@@ -120,8 +120,9 @@ class Result:
     `milps` counts mixed-integer programs, and `rests_on_solver` the boxes left open where by the solver's word nothing
     breaks the claim. `effort` and `worst_open` say what the search took and what it left, as the schema describes them.
 
-    For a search, `find` has its answer: the verdict is equivalent if some value was proved and different if even the
-    easiest one is refuted; the counts are those of all the tasks it took.
+    For a search, `find` has its answer: the verdict is equivalent if the bracket is closed around a value that was
+    proved, different if even the easiest value is refuted, and unknown while the bracket is open, whatever was proved
+    so far; the counts are those of all the tasks it took.
 
     `cached` says that the verdict is that of an earlier run of the same question, `resumed` that the search went on
     where an earlier one stopped; times and counts are then those of the whole search.
