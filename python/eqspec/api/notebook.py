@@ -37,6 +37,8 @@ def of_report(report: Report) -> str:
     if len(report) > _MOST_ROWS:
         parts.append(f"<div>... and {numbers.count(len(report) - _MOST_ROWS)} more; to_frame() has them all</div>")
     parts += [_folded(r, w) for r in report[:_MOST_ROWS] if (w := _witness_of(r)) is not None]
+    if said := table.scores(report):
+        parts.append(f"<div>{escape(said)}</div>")
     parts.append(f"<div>{escape(in_words(report))}</div>")
     return "".join(parts)
 
@@ -52,6 +54,7 @@ def of_result(result: Result) -> str:
     words = [f"<b>{escape(result.id)}</b> {_verdict(result)} in {numbers.duration(result.seconds)}"]
     words += [escape(remark)] if remark else []
     parts = [f"<div>{', '.join(words)}</div>", f"<div>{escape(result.claim)}</div>" if result.claim else ""]
+    parts += [f"<div>{escape(said)}</div>"] if (said := result.scores_in_words) else []
     witness = _witness_of(result)
     return "".join(parts) + (_witness(witness) if witness is not None else "")
 
@@ -121,7 +124,7 @@ class NotebookMonitor(Monitor):
     """What runs right now, in the output of the cell; it leaves nothing behind."""
 
     def __init__(self, total: int) -> None:
-        self._total, self._done = total, 0
+        self._total, self._counted = total, set[str]()
         self._running: dict[str, Progress | None] = {}
         self._lock = threading.Lock()
         self._handle: Any = None
@@ -153,11 +156,25 @@ class NotebookMonitor(Monitor):
     def finished(self, task: Task, result: Result) -> None:  # noqa: ARG002
         """A line less."""
         with self._lock:
-            self._done += 1
+            self._counted.add(task.id)
             self._running.pop(task.id, None)
 
+    def tried(self, task: Task, result: Result) -> None:  # noqa: ARG002
+        """A line less; a value that a search tries does not count."""
+        with self._lock:
+            self._running.pop(task.id, None)
+
+    def decided(self, result: Result) -> None:
+        """A search counts when it is answered."""
+        with self._lock:
+            self._counted.add(result.id)
+
     def _picture(self) -> str:
-        lines = [f"<div>{self._done} of {numbers.plural(self._total, 'task')} done</div>"] if self._total > 1 else []
+        lines = (
+            [f"<div>{len(self._counted)} of {numbers.plural(self._total, 'task')} done</div>"]
+            if self._total > 1
+            else []
+        )
         for name, state in self._running.items():
             if state is not None:
                 boxes = f"{numbers.count(state.boxes)} boxes"

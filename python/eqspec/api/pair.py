@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from fractions import Fraction
@@ -14,12 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from eqspec.api.progress import shown
 from eqspec.api.remembering import recall_from
 from eqspec.errors import InputError
-from eqspec.networks import Arithmetic, Model, as_network, comparison, in_float32
+from eqspec.networks import Arithmetic, Model, Network, as_network, comparison, in_float32
 from eqspec.tasks.monitor import Monitor, Progress
 from eqspec.tasks.property import Number, Property, exact, validate
 from eqspec.tasks.result import Result
 from eqspec.tasks.rounding import floats_above, floats_below
 from eqspec.tasks.run import Options, Runner
+from eqspec.tasks.scores import ambiguous, beyond_probabilities, left_out
 from eqspec.tasks.task import Domain, LinearConstraint, Space, Task
 
 Bounds: TypeAlias = ArrayLike | Sequence[Number]
@@ -38,6 +40,7 @@ def verify(
     threads: int | None = None,
     domain: Domain = "shared",
     arithmetic: Arithmetic = "real",
+    scores: Literal["logits"] | None = None,
     lp: bool = True,
     milp: bool = False,
     on_progress: Callable[[Progress], bool | None] | None = None,
@@ -61,6 +64,8 @@ def verify(
         threads: None for one per core.
         domain: "shared", or "paper" and "naive" for comparison with the published method.
         arithmetic: "real", or "float32" for a claim about every float32 runtime, in any order of summation.
+        scores: "logits" says that scores are logits: a network that ends in Softmax is compared without it. `Epsilon`
+            and `Linear` of such a network need it, because distances between probabilities are not what is proved.
         lp: whether linear programs may be solved.
         milp: whether a mixed-integer solver is asked, as a last resort; what rests on its word alone stays unknown.
         on_progress: called about ten times a second; returning True stops, with what is known by then.
@@ -73,7 +78,8 @@ def verify(
         checked exactly; `unknown` says with `reason` which limit was met.
 
     Raises:
-        InputError: an argument has the wrong shape or an impossible value, or float32 could overflow.
+        InputError: an argument has the wrong shape or an impossible value, float32 could overflow, or a distance of
+            networks that end in Softmax does not say that it is one of logits.
         NetworkError: a file cannot be read exactly, or onnxruntime answers something else than what was read.
 
     Running out of a budget never raises.
@@ -86,6 +92,7 @@ def verify(
         if one != other:
             raise InputError(f"{first.source} has {one} {name}, but {second.source} has {other}")
     validate(property, first.output_size)
+    _check_scores(property, (first, second), scores)
     if decide not in ("max", "min"):
         raise InputError(f"decide = {decide!r}; one of max, min")
     if arithmetic not in ("real", "float32"):
@@ -134,6 +141,19 @@ def verify(
         result = runner.run(task, told)
         told.finished(task, result)
         return result
+
+
+def _check_scores(claim: Property, networks: tuple[Network, Network], scores: str | None) -> None:
+    """InputError where a claim may be meant of probabilities; a warning where its size shows that it is not."""
+    if scores not in (None, "logits"):
+        raise InputError(f'scores = {scores!r}; "logits", or None')
+    if scores == "logits" or not ambiguous(claim, networks):
+        return
+    found = [f"{network.source} ends in {left_out(network)}" for network in networks if left_out(network) is not None]
+    what = f"{' and '.join(dict.fromkeys(found))}: compared are the logits in front of it, not probabilities"
+    if not beyond_probabilities(claim, networks):
+        raise InputError(f'{what}; give scores="logits" if that is meant, or claim Top1() or Confidence(...)')
+    warnings.warn(f'{what}, which cannot be so far apart; give scores="logits" to say so', UserWarning, stacklevel=3)
 
 
 class _Listener(Monitor):

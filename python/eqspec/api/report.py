@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any, overload
 
 from eqspec.api import frame, notebook
+from eqspec.report import table
 from eqspec.tasks.result import Result
 
 
@@ -46,7 +47,8 @@ class Report(Sequence[Result]):
         return not (self.interrupted or self.left_out) and all(r.as_expected is True for r in self.results)
 
     def __repr__(self) -> str:
-        return f"<Report: {notebook.in_words(self)}>"
+        said = table.scores(self.results)
+        return f"<Report: {notebook.in_words(self)}{f'. {said}' if said else ''}>"
 
     def _repr_html_(self) -> str:
         return notebook.of_report(self)

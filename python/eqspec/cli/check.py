@@ -175,7 +175,10 @@ def _write(runs: Sequence[_Run], arguments: argparse.Namespace, out: Console, se
     interrupted = any(run.report.interrupted for run in runs)
     left_out = sum(len(run.chosen) for run in runs) - len(results)
     last = table.summary(results, seconds, interrupted=interrupted, left_out=left_out)
+    said = table.scores(results)
     if (arguments.format == "human" or arguments.output is not None) and runs:
+        if said:
+            out.print(Text(said), soft_wrap=True)
         out.print(last, soft_wrap=True)
     if arguments.format == "json":
         text = formats.render(results, arguments.format)
@@ -190,6 +193,8 @@ def _write(runs: Sequence[_Run], arguments: argparse.Namespace, out: Console, se
             _show(run.report, page)
             if arguments.explain_search:
                 page.print(_searches(run))
+        if said:
+            page.print(Text(said), soft_wrap=True)
         page.print(last, soft_wrap=True)
         write_file(arguments.output, page.export_text())
 

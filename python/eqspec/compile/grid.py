@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import cast
 
 from eqspec.compile.boxes import BoxBuilder, RegionBox
+from eqspec.compile.direction import refuse_direction
 from eqspec.compile.emptiness import refute
 from eqspec.compile.find import Find
 from eqspec.compile.pairs import Networks, takes_raw
 from eqspec.compile.rows import Tables
 from eqspec.compile.scalers import Scaler
+from eqspec.compile.scores import scores_finding
 from eqspec.compile.weaker import weaker
 from eqspec.errors import InputError, Label, SpecError
 from eqspec.spec import ast, claims, values
@@ -32,9 +33,6 @@ from eqspec.spec.scope import Scope
 from eqspec.spec.values import Form
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.task import Budget, Expectation, Space, Task
-
-_STEPS = 4
-"""At so many steps across its range a search is checked to go one way only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +91,7 @@ class Grid:
         claim = claim_value(facts, point, frame.scope, self.findings)
         if facts.search is None:  # the ends of a search may touch what cannot be reached
             self.networks.check_distance(facts, claim)
+            self._check_scores(facts, _property(claim))
         scope = frame.scope.with_locals(point)
         terms, builder = self._region(frame, scope)
         wanted = next((b.centre for b in terms.balls if isinstance(b.centre, RowsOf)), None)
@@ -101,6 +100,12 @@ class Grid:
             rows = rows[only : only + 1]
         for box in builder.build(rows):
             yield self._task(frame, claim, box, point, scope)
+
+    def _check_scores(self, facts: CheckFacts, claim: Property) -> None:
+        if (found := scores_finding(facts, claim, self.networks)) is not None:
+            if found.severity == "error":
+                raise Fault(found)
+            self.findings.add(found)
 
     def _region(self, frame: _Frame, scope: Scope) -> tuple[Terms, BoxBuilder]:
         use = frame.facts.use
@@ -185,13 +190,14 @@ class Grid:
         with self.findings.collecting():
             lows, highs = at(search.low), at(search.high)
             if lows:
-                step = (search.high - search.low) / _STEPS
-                between = [
-                    self.single(frame, point, search.low + step * i, 0, searching=True) for i in range(1, _STEPS)
-                ]
-                self._refuse_direction(facts, [lows[0], *between, highs[0]])
+                easiest = highs[0] if search.direction == "smallest" else lows[0]
+                self._check_scores(facts, easiest.property)
+            if (refused := refuse_direction(facts, search, point, frame.scope, frame.scaler)) is not None:
+                raise Fault(refused)
             for number, (low, high) in enumerate(zip(lows, highs, strict=True)):
-                self._refuse_direction(facts, [low, high])
+                easy, hard = (high, low) if search.direction == "smallest" else (low, high)
+                if not weaker(easy, hard):  # a net under the proof of the direction: the ends must agree with it
+                    raise RuntimeError(f"'{easy.id}' does not follow from '{hard.id}', which was proved of all values")
                 parameters = {n: v for n, v in low.parameters.items() if n != search.variable}
                 finds.append(
                     Find(
@@ -211,32 +217,7 @@ class Grid:
                 )
         return finds
 
-    def _refuse_direction(self, facts: CheckFacts, steps: list[Task]) -> None:
-        """E305 unless the claim gets weaker, step by step, towards the end the search does not look for."""
-        search = facts.search
-        if search is None:
-            return
-        easier_high = all(weaker(later, earlier) for earlier, later in pairwise(steps))
-        easier_low = all(weaker(earlier, later) for earlier, later in pairwise(steps))
-        wanted = easier_high if search.direction == "smallest" else easier_low
-        other = easier_low if search.direction == "smallest" else easier_high
-        if wanted and not other:
-            return
-        name = search.variable
-        span = search.clause.span
-        if other and not wanted:
-            turned = "largest" if search.direction == "smallest" else "smallest"
-            end = "lower" if search.direction == "smallest" else "upper"
-            message = f"'find {search.direction} {name}' is trivially the {end} end"
-            raise Fault(error("E305", message, span, help=f"did you mean 'find {turned} {name}'?"))
-        message = f"the claim does not depend on '{name}'"
-        if not wanted:
-            message = f"the claim gets neither weaker nor stronger with '{name}'"
-        raise Fault(error("E305", message, span, help="search for one number that only widens a claim or a region"))
-
-    def single(
-        self, frame: _Frame, point: Mapping[str, Form], value: Fraction, number: int, *, searching: bool = False
-    ) -> Task:
+    def single(self, frame: _Frame, point: Mapping[str, Form], value: Fraction, number: int) -> Task:
         """One task of a search, compiled on its own."""
         search = frame.facts.search
         if search is None or not search.low <= value <= search.high:
@@ -245,8 +226,6 @@ class Grid:
         try:
             (task,) = self._tasks(frame, moved, number)
         except Fault as fault:
-            if searching:
-                raise
             raise SpecError([fault.diagnostic] if fault.diagnostic else self.findings.errors) from None
         return task
 

@@ -1,10 +1,10 @@
 """The networks of a spec: each file read once, checked against its space, with the normalisation folded in where it
 takes raw inputs.
 
-A file that ends in Softmax is read without it and gives logits. Saying `gives logits` of such a file contradicts
-it, and saying `gives probabilities` of any other file does too; both are errors. With `gives probabilities` the
-logits are ln p up to a constant, so decisions, confidences and margins are the same; distances between
-probabilities are not supported.
+A file that ends in Softmax is read without it: its scores are logits. `gives logits` says that this is what is meant,
+which a distance and an inequality need to be told (`eqspec.compile.scores`); of a file that gives logits by itself it
+is true anyway. `gives probabilities` states that a file ends in Softmax, and is an error for any other; its logits are
+ln p up to a constant, so decisions and confidences are the same, and distances of probabilities are not supported.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.program import Binding
 from eqspec.spec.spaces import SpaceFacts
 from eqspec.spec.suggest import enumerate_names
+from eqspec.tasks.scores import left_out
 from eqspec.tasks.words import approximately
 
 Array = NDArray[np.float64]
@@ -128,7 +129,7 @@ class Networks:
                 if word is not None and word.text == "probabilities":
                     span = (place or facts.claim).span
                     message = f"'{binding.name}' gives probabilities: '{sentence}' compares logits only, so far"
-                    hint = "leave 'gives probabilities' out, or use 'keeps top1'"
+                    hint = "write 'gives logits' if logits are meant, or use 'keeps top1'"
                     raise Fault(error("E208", message, span, Label(word.span, "declared here"), help=hint))
         first, second = self.as_given(subjects.candidate), self.as_given(subjects.reference)
         if first.sha256 == second.sha256 and takes_raw(subjects.candidate) == takes_raw(subjects.reference):
@@ -211,19 +212,11 @@ def _check_sizes(network: Network, declaration: ast.Network, space: SpaceFacts) 
 
 
 def _check_scores(network: Network, declaration: ast.Network) -> None:
-    """E206 where 'gives' contradicts the file."""
+    """E206 where 'gives probabilities' contradicts the file."""
     gives = declaration.gives
-    if gives is None:
-        return
-    tail = {None: None, "softmax": "Softmax", "log_softmax": "LogSoftmax"}[network.stripped]
-    label = Label(declaration.path.span, "this file")
-    if gives.text == "logits" and tail is not None:
-        message = f"'{declaration.name}' ends in {tail} but is declared 'gives logits'"
-        hint = f"leave 'gives logits' out: the file is then read without its {tail}"
-        if tail == "Softmax":
-            hint = f"write 'gives probabilities', or {hint}"
-        raise Fault(error("E206", message, gives.span, label, help=hint))
-    if gives.text == "probabilities" and tail != "Softmax":
+    tail = left_out(network)
+    if gives is not None and gives.text == "probabilities" and tail != "Softmax":
+        label = Label(declaration.path.span, "this file")
         ends = f"ends in {tail}" if tail is not None else "does not end in Softmax"
         message = f"'{declaration.name}' {ends} but is declared 'gives probabilities'"
         raise Fault(error("E206", message, gives.span, label, help="write 'gives logits', or leave 'gives' out"))

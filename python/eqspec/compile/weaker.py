@@ -1,8 +1,8 @@
 """Whether one task's claim follows from another's: the order that makes a search for the best value meaningful.
 
 A task is weaker if it allows more (a larger distance, a stronger guard, a larger bound) on a region that lies inside.
-Both must hold for the ends of a search, in the direction it goes; for what lies between, a value that enters a claim or
-a bound linearly moves it one way only.
+This compares two tasks. That each task of a search follows from every harder one, for all values of its range, is
+decided in `eqspec.compile.direction`; here it is only looked at once more, at both ends.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def first_spec(pair: Pair, known: Completed, path: Path, seconds: float) -> str:
     folder, inputs = path.parent, known.inputs
     sigma = inputs.scaler is None and inputs.scaling is None and inputs.data is not None
     space = draft_space(pair, inputs, folder, sigma=sigma)
-    parts = _Parts(space, networks(pair, space, folder), folder)
+    parts = _Parts(pair, space, folder)
     any_claim = claim.stays_within(pair, ast.Number("1"))
     (trial,) = parts.tasks(any_claim, region.region(NAME, _ANY), None)
     near = neighbourhood(space, inputs.data, _ranges(trial, space), folder)
@@ -65,7 +65,7 @@ def first_spec(pair: Pair, known: Completed, path: Path, seconds: float) -> str:
         str(space.node),
         "",
         *comment(f"{pair.reference_name} is right, {pair.candidate_name} is to behave like it."),
-        *map(str, parts.networks),
+        *map(str, parts.networks(chosen)),
         "",
         *comment(near.words),
         str(near.node),
@@ -80,15 +80,21 @@ def first_spec(pair: Pair, known: Completed, path: Path, seconds: float) -> str:
 class _Parts:
     """A space with its networks, to which regions and claims are added."""
 
+    pair: Pair
     space: DraftedSpace
-    networks: tuple[ast.Network, ast.Network]
     folder: Path
+
+    def networks(self, claimed: ast.Claim) -> tuple[ast.Network, ast.Network]:
+        """The networks as a claim needs them: a distance of files that end in Softmax is one of logits, and says so."""
+        softened = self.pair.reference.stripped or self.pair.candidate.stripped
+        logits = isinstance(claimed, ast.StaysWithin) and softened is not None
+        return networks(self.pair, self.space, self.folder, logits=logits)
 
     def tasks(self, claimed: ast.Claim, where: ast.Region, size: str | None) -> tuple[Task, ...]:
         """The tasks of a claim on a region of some size. InputError where the spec cannot be used."""
         value = None if size is None else ast.Number(size)
         check = ast.Check(ast.Name("trial"), (claimed, region.use(where.name.text, value)))
-        file = ast.File(ast.Number("1"), (self.space.node, *self.networks, where, check))
+        file = ast.File(ast.Number("1"), (self.space.node, *self.networks(claimed), where, check))
         try:
             return compiler.loads(str(file), directory=self.folder).tasks
         except SpecError as problem:

@@ -25,7 +25,7 @@ class Where:
 class What:
     """The claim: a distance `eps`, or `top1` with a `confidence`, a `margin` or neither; numbers as they were typed.
 
-    With `float32` it is about what every float32 runtime computes.
+    With `float32` it is about what every float32 runtime computes; with `logits` the networks say `gives logits`.
     """
 
     eps: str | None = None
@@ -35,6 +35,7 @@ class What:
     confidence: str | None = None
     margin: str | None = None
     float32: bool = False
+    logits: bool = False
 
 
 def draft(pair: Pair, inputs: Inputs, where: Where, what: What, folder: Path, timeout: float | None = None) -> ast.File:
@@ -48,7 +49,7 @@ def draft(pair: Pair, inputs: Inputs, where: Where, what: What, folder: Path, ti
     if timeout is not None:
         seconds = numbers.exactly(numbers.rounded(timeout, 1e-3))
         clauses.append(ast.Budget((ast.Setting(ast.Name("timeout"), ast.Quantity(f"{seconds}s")),)))
-    declarations: list[ast.Declaration] = [space.node, *networks(pair, space, folder)]
+    declarations: list[ast.Declaration] = [space.node, *networks(pair, space, folder, logits=what.logits)]
     declarations.append(region.region(region_name, term))
     declarations.append(ast.Check(ast.Name("verify"), tuple(clauses)))
     return ast.File(ast.Number("1"), tuple(declarations))

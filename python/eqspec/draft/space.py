@@ -80,12 +80,13 @@ def draft_space(pair: Pair, inputs: Inputs, folder: Path, *, sigma: bool) -> Dra
     return DraftedSpace(ast.Space(ast.Name(NAME), tuple(clauses)), features, normaliser, takes)
 
 
-def networks(pair: Pair, space: DraftedSpace, folder: Path) -> tuple[ast.Network, ast.Network]:
-    """The declarations of both networks."""
+def networks(pair: Pair, space: DraftedSpace, folder: Path, *, logits: bool = False) -> tuple[ast.Network, ast.Network]:
+    """The declarations of both networks; with `logits` they say that scores are logits."""
+    gives = ast.Name("logits") if logits else None
     lives_in = ast.QualifiedName((NAME,))
 
     def declared(name: str, file: str) -> ast.Network:
-        return ast.Network(ast.Name(name), ast.Text(path_from(folder, file)), lives_in, takes=space.takes)
+        return ast.Network(ast.Name(name), ast.Text(path_from(folder, file)), lives_in, takes=space.takes, gives=gives)
 
     return (
         declared(pair.reference_name, pair.reference.source),

@@ -39,6 +39,8 @@ def _page(first: str, result: Result, width: int) -> str:
     parts: list[RenderableType] = [Text(first)]
     if result.claim:
         parts.append(Text.assemble(("claim  ", "bold"), result.claim))
+    if said := result.scores_in_words:
+        parts.append(Text(said))
     if result.source is not None:
         parts.append(Text.assemble(("at  ", "bold"), result.source))
     if result.witness or (result.find and result.find.witness):

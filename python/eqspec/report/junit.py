@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
 from eqspec.report.outcome import Outcome, account, headline, outcome, place
+from eqspec.report.table import scores
 from eqspec.tasks.result import Result
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -29,6 +30,8 @@ def to_text(results: Sequence[Result]) -> str:
         suite = Xml.SubElement(root, "testsuite", {"name": _clean(name), **_counts(members)})
         for result in members:
             _case(suite, result)
+        if said := scores(members):
+            Xml.SubElement(suite, "system-out").text = _clean(said)
     Xml.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
 

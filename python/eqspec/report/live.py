@@ -23,12 +23,14 @@ from eqspec.tasks.task import Task
 class LiveMonitor(Monitor):
     """Lines on a terminal that are redrawn; without a terminal, one line per task that is done.
 
+    Of `total` tasks and searches each counts once: a search when it is answered, not with every value that it tries.
     `each` is given every result of the run as soon as it is known.
     """
 
     def __init__(self, console: Console, total: int, each: Callable[[Result], None] | None = None) -> None:
         self._console, self._total, self._done = console, total, 0
         self._each = each
+        self._counted: set[str] = set()
         self._lines: dict[str, TaskID] = {}
         self._lock = threading.Lock()
         self._display = Progress(
@@ -46,7 +48,9 @@ class LiveMonitor(Monitor):
         )
 
     def decided(self, result: Result) -> None:
-        """Hand it on."""
+        """Leave a line of a search, whose tasks did not count, and hand every result on."""
+        if result.id not in self._counted:
+            self._count(result.id, result)
         if self._each is not None:
             self._each(result)
 
@@ -76,12 +80,28 @@ class LiveMonitor(Monitor):
 
     def finished(self, task: Task, result: Result) -> None:
         """Close the line; leave one that stays."""
+        self._close(task)
+        self._count(task.id, result)
+
+    def tried(self, task: Task, result: Result) -> None:
+        """The same for a value of a search; it does not count."""
+        self._close(task)
+        self._leave("tried", task.id, result)
+
+    def _close(self, task: Task) -> None:
         with self._lock:
-            self._done += 1
-            done = f"{self._done}/{self._total}" if self._total else f"{self._done}"
             if (line := self._lines.pop(task.id, None)) is not None:
                 self._display.remove_task(line)
                 self._display.refresh()
+
+    def _count(self, name: str, result: Result) -> None:
+        with self._lock:
+            self._counted.add(name)
+            self._done += 1
+            done = f"{self._done}/{self._total}" if self._total else f"{self._done}"
+        self._leave(done, name, result)
+
+    def _leave(self, before: str, name: str, result: Result) -> None:
         verdict = (result.verdict.value, STYLES[result.verdict])
-        message = Text.assemble(f"{done} ", (task.id, "bold"), " ", verdict, f" in {duration(result.seconds)}")
+        message = Text.assemble(f"{before} ", (name, "bold"), " ", verdict, f" in {duration(result.seconds)}")
         self._console.print(message, highlight=False, soft_wrap=True)

@@ -48,6 +48,8 @@ def headline(result: Result) -> str:
 def account(result: Result) -> str:
     """Several lines: what was claimed, and where it breaks."""
     lines = [f"claim: {result.claim}"]
+    if said := result.scores_in_words:
+        lines.append(said)
     if result.source:
         lines.append(f"in: {result.source}")
     seen = witness_of(result)

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from eqspec.report.outcome import Outcome, account, headline, outcome, place
+from eqspec.report.table import scores
 from eqspec.tasks.result import Result
 from eqspec.tasks.run import __version__
 
@@ -43,7 +44,7 @@ def document(results: Sequence[Result]) -> dict[str, Any]:
         "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "Where eqspec ran."}}},
         "columnKind": "unicodeCodePoints",
         "results": [_finding(result, found) for result, found in findings],
-        "properties": {"tasks": len(results), "findings": len(findings)},
+        "properties": {"tasks": len(results), "findings": len(findings), "scores": scores(results) or "outputs"},
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 

@@ -13,6 +13,7 @@ from eqspec.networks import Arithmetic
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1, exact
 from eqspec.tasks.replay import raw_point
 from eqspec.tasks.rounding import log_odds_below
+from eqspec.tasks.scores import left_out
 from eqspec.tasks.task import Task
 from eqspec.tasks.words import approximately, claim_in_words, number_in_words, sentence
 
@@ -169,6 +170,14 @@ def _notes(task: Task) -> tuple[str, ...]:
             notes.append(f"{f} and {g} may not be exchanged, and this is not 'the same argmax': see the tie")
     if isinstance(task.property, Confidence):
         notes += _confidence_notes(task, exact(task.property.delta))
+    softened = [name for name, n in ((f, task.reference), (g, task.candidate)) if left_out(n) is not None]
+    if softened and isinstance(task.property, Epsilon | Linear):
+        notes.append(f"scores are logits, in front of the Softmax of {' and '.join(softened)}, not probabilities")
+    if softened and isinstance(task.property, Margin):
+        notes.append(
+            f"the margin is one of logits, in front of the Softmax of {' and '.join(softened)}; a margin of "
+            "probabilities of the same size implies it, so a proof covers that, too"
+        )
     for name, network in ((f, task.reference), (g, task.candidate)):
         notes += [f"{name}: {note}" for note in network.notes]
     if task.lower_exact != tuple(map(Fraction, task.lower.tolist())) or task.upper_exact != tuple(

@@ -6,7 +6,7 @@ Everything is a rich renderable, so it fits the terminal and loses its colours w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -18,8 +18,10 @@ from rich.text import Text
 from eqspec.report.numbers import count, duration, plural, share, value
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.result import Reason, Result, Verdict, Witness
+from eqspec.tasks.scores import of_networks
 
 STYLES = {Verdict.EQUIVALENT: "green", Verdict.DIFFERENT: "red", Verdict.UNKNOWN: "yellow"}
+_OUT_OF_TIME = " (time ran out)"
 _MOST_WITNESSES = 20
 _MOST_NUMBERS = 32
 """Of one input or output that are printed; a saved witness has them all."""
@@ -58,9 +60,12 @@ def results_table(results: Sequence[Result]) -> RenderableType:
 def remark(result: Result) -> Text:
     """Why it is unknown, whether it was expected, and what a search found."""
     parts: list[Text] = []
-    if result.find is not None:
-        parts.append(Text(bracket_in_words(result.find)))
-    if result.reason is not None:
+    said = "" if result.find is None else bracket_in_words(result.find)
+    if result.reason not in (None, Reason.TIMEOUT):
+        said = said.removesuffix(_OUT_OF_TIME)
+    if said:
+        parts.append(Text(said))
+    if result.reason is not None and not said.endswith(_OUT_OF_TIME):
         parts.append(Text(_reason_in_words(result), "yellow"))
     if result.vacuous:
         empty = "vacuous: nothing in the region meets the condition"
@@ -103,7 +108,7 @@ def bracket_in_words(bracket: Bracket) -> str:
     if refuted is None:
         hard = bracket.low if bracket.direction == "smallest" else bracket.high
         return f"{held}, the {bracket.direction} there is" if bracket.proved == hard else f"{held}, refuted nowhere"
-    return f"{held}, not at {refuted}" + ("" if bracket.gap == "closed" else " (time ran out)")
+    return f"{held}, not at {refuted}" + ("" if bracket.gap == "closed" else _OUT_OF_TIME)
 
 
 def witnesses(results: Sequence[Result]) -> RenderableType:
@@ -131,7 +136,8 @@ def _witness(result: Result, witness: Witness) -> RenderableType:
         outputs.add_row(Text(name), value(reference), value(candidate))
     if len(rows) > _MOST_NUMBERS:
         outputs.add_row(Text(f"... {len(rows) - _MOST_NUMBERS} more"), "", "")
-    return Group(where, Padding(Group(inputs, outputs, runtime_said(witness)), (0, 0, 1, 2)))
+    said = runtime_said(witness, logits=result.scores == "logits")
+    return Group(where, Padding(Group(inputs, outputs, said), (0, 0, 1, 2)))
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -139,12 +145,15 @@ def _listed(parts: Sequence[str]) -> str:
     return ", ".join(parts[:_MOST_NUMBERS]) + more
 
 
-def runtime_said(witness: Witness) -> Text:
-    """Whether onnxruntime agrees, and whether it still does where it optimises the files first."""
+def runtime_said(witness: Witness, *, logits: bool = False) -> Text:
+    """Whether onnxruntime agrees, and whether it still does where it optimises the files first.
+
+    With `logits` it was asked about the scores in front of the files' Softmax.
+    """
     if witness.onnxruntime_confirms is None:
         return Text(f"onnxruntime was not asked: {witness.onnxruntime_reason}", "yellow")
     if witness.onnxruntime_confirms:
-        said = Text("onnxruntime agrees on the original files")
+        said = Text(f"onnxruntime agrees on the original files{', in front of their Softmax' if logits else ''}")
     else:
         said = Text("onnxruntime does not: in the files' own precision the claim holds here", "yellow")
     differs = optimised(witness)
@@ -158,6 +167,12 @@ def optimised(witness: Witness) -> str | None:
         return None
     agrees = "the claim breaks" if by_default else "the claim holds"
     return f"with its default optimisations, which rewrite the models, {agrees} here"
+
+
+def scores(results: Iterable[Result]) -> str:
+    """What the claims compare, where that is not what the files give: said once, for all results; else empty."""
+    said = of_networks(network for result in results for network in result.networks.values())
+    return said[:1].upper() + said[1:]
 
 
 def summary(results: Sequence[Result], seconds: float, *, interrupted: bool = False, left_out: int = 0) -> Text:

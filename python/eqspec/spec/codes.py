@@ -57,7 +57,7 @@ CODES: dict[str, str] = {
     "E205": "a check without 'prove' or 'on'",
     "E206": "'gives' contradicts the network file",
     "E207": "an operator that is not supported",
-    "E208": "distances between probabilities are not supported",
+    "E208": "a distance or inequality that may be meant of probabilities",
     "E209": "two different verdicts are expected at once",
     "E210": "a network file that cannot be read",
     "E211": "a network file that is read as another function than onnxruntime computes",
@@ -74,4 +74,5 @@ CODES: dict[str, str] = {
     "W306": "checks of an included file are not run",
     "W307": "a swept variable that nothing depends on",
     "W308": "a first row whose kind was found out from the rows below",
+    "W309": "a distance that can only be one of logits",
 }

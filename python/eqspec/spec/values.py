@@ -94,6 +94,11 @@ def kind(value: Value) -> str:
     return "a number"
 
 
+def is_known(value: Value) -> bool:
+    """Whether nothing in a value is unknown."""
+    return all(map(is_known, value)) if isinstance(value, tuple) else value is not UNKNOWN
+
+
 def form(expression: ast.Expression, lookup: Lookup) -> Form | Literal[Unknown.UNKNOWN]:
     """A number or linear form; Fault E134 for anything else."""
     value = evaluate(expression, lookup)

@@ -44,5 +44,8 @@ class Monitor:
     def finished(self, task: Task, result: Result) -> None:
         """It is done, whatever the outcome."""
 
+    def tried(self, task: Task, result: Result) -> None:
+        """It is done and was one value of a search: no result of the run, so it does not count as one."""
+
     def decided(self, result: Result) -> None:
         """What a run will report of a task, or of a search with all its tasks, is known."""

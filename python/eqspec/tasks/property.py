@@ -27,7 +27,11 @@ def exact(number: Number) -> Fraction:
 
 @dataclass(frozen=True)
 class Epsilon:
-    """||(g - f)(x)|_outputs||_norm <= eps at every x; `outputs` None means all."""
+    """||(g - f)(x)|_outputs||_norm <= eps at every x; `outputs` None means all.
+
+    Of a file that ends in Softmax, f(x) and g(x) are the logits in front of it, not probabilities; `verify` then has to
+    be told `scores="logits"`.
+    """
 
     eps: Number
     norm: Norm = "linf"
@@ -41,7 +45,10 @@ class Top1:
 
 @dataclass(frozen=True)
 class Margin:
-    """Top-1 wherever the best class of f leads every other by at least `margin`."""
+    """Top-1 wherever the best class of f leads every other by at least `margin`.
+
+    Of a file that ends in Softmax the scores are the logits in front of it; a lead of probabilities implies theirs.
+    """
 
     margin: Number
 
@@ -55,7 +62,11 @@ class Confidence:
 
 @dataclass(frozen=True)
 class Linear:
-    """candidate . g(x) + reference . f(x) <= bound (strictly below if `strict`) at every x."""
+    """candidate . g(x) + reference . f(x) <= bound (strictly below if `strict`) at every x.
+
+    Of a file that ends in Softmax, f(x) and g(x) are the logits in front of it, not probabilities; `verify` then has to
+    be told `scores="logits"`.
+    """
 
     candidate: tuple[Number, ...]
     reference: tuple[Number, ...]

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.observed import Moment, Sampled, Undecided
+from eqspec.tasks.scores import of_networks
 
 SCHEMA_VERSION = 1
 
@@ -124,8 +125,9 @@ class Result:
     `milps` counts mixed-integer programs, and `rests_on_solver` the boxes left open where by the solver's word nothing
     breaks the claim. `effort` and `worst_open` say what the search took and what it left, as the schema describes them.
 
-    For a search, `find` has its answer: the verdict is equivalent if some value was proved and different if even the
-    easiest one is refuted; the counts are those of all the tasks it took.
+    For a search, `find` has its answer: the verdict is equivalent if the bracket is closed around a value that was
+    proved, different if even the easiest value is refuted, and unknown while the bracket is open, whatever was proved
+    so far; the counts are those of all the tasks it took.
 
     `cached` says that the verdict is that of an earlier run of the same question, `resumed` that the search went on
     where an earlier one stopped; times and counts are then those of the whole search.
@@ -165,7 +167,7 @@ class Result:
     tags: tuple[str, ...] = ()
     find: Bracket | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    networks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    networks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     engine_version: str = ""
     source: str | None = None
     task: Mapping[str, Any] | None = None
@@ -194,6 +196,19 @@ class Result:
             return None
         actual = "vacuous" if self.vacuous else self.verdict.value
         return actual == (self.expected or "equivalent")
+
+    @property
+    def scores(self) -> Literal["outputs", "logits"] | None:
+        """What the claim compares: what the files give, or logits where one ends in Softmax; None if not known."""
+        tails = [network.get("left_out", "?") for network in self.networks.values()]
+        if "?" in tails or not tails:
+            return None
+        return "logits" if any(tails) else "outputs"
+
+    @property
+    def scores_in_words(self) -> str:
+        """Which networks are read without the Softmax at their end; empty where scores are the files' outputs."""
+        return of_networks(self.networks.values())
 
     def to_json(self) -> dict[str, Any]:
         """One object of the schema, of plain JSON types."""
@@ -226,6 +241,7 @@ class Result:
             "find": self.find.to_json() if self.find else None,
             "tags": list(self.tags),
             "settings": {name: _finite(value) for name, value in self.settings.items()},
+            "scores": self.scores,
             "networks": {role: dict(network) for role, network in self.networks.items()},
             "engine_version": self.engine_version,
             "source": self.source,

@@ -31,6 +31,7 @@ from eqspec.tasks.replay import Replay
 from eqspec.tasks.result import Reason, Result, Verdict
 from eqspec.tasks.runtime import RuntimeReplay
 from eqspec.tasks.sampling import sample
+from eqspec.tasks.scores import left_out
 from eqspec.tasks.task import Domain, Task
 from eqspec.tasks.undecided import undecided
 from eqspec.tasks.words import claim_in_words
@@ -296,5 +297,5 @@ def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **f
     )
 
 
-def _network_record(name: str, network: Network) -> dict[str, str]:
-    return {"name": name, "path": network.source, "sha256": network.sha256}
+def _network_record(name: str, network: Network) -> dict[str, Any]:
+    return {"name": name, "path": network.source, "sha256": network.sha256, "left_out": left_out(network)}

@@ -114,7 +114,7 @@ class _Hunt:
         self._monitor.started(task)
         options = replace(self._options, timeout=max(0.0, min(seconds, self._time_left())))
         result = self._runner.run(task, self._monitor, stop=self._stop, options=options)
-        self._monitor.finished(task, result)
+        self._monitor.tried(task, result)
         self._results.append(result)
         reason = result.reason.value if result.reason else None
         self._probes.append(Probe(value, result.verdict.value, reason, result.seconds, result.boxes))
@@ -201,16 +201,23 @@ class _Hunt:
         """Bisections until the gap is closed."""
         return max(1, math.ceil(math.log2(float(abs(a - b) / self._width(a, b)))))
 
+    def _why_open(self) -> Reason:
+        """Why the bracket is not closed: the time, or what kept the values in between from being decided."""
+        if self._interrupted:
+            return Reason.INTERRUPTED
+        if self._time_left() <= 0:
+            return Reason.TIMEOUT
+        reasons = [r.reason for r in self._results if r.reason is not None and r.reason is not Reason.TIMEOUT]
+        return reasons[-1] if reasons else Reason.TIMEOUT
+
     def _result(self) -> Result:
         search = self._search
         gap: Gap = "closed" if self._closed() else "budget"
-        verdict, reason = Verdict.UNKNOWN, None
-        if self._proved is not None:
-            verdict = Verdict.EQUIVALENT
-        elif self._refuted == search.easy:
+        verdict, reason = Verdict.EQUIVALENT, None
+        if gap == "budget":  # the question has no answer yet, whatever the bracket says so far
+            verdict, reason = Verdict.UNKNOWN, self._why_open()
+        elif self._proved is None:
             verdict = Verdict.DIFFERENT
-        else:
-            reason = Reason.INTERRUPTED if self._interrupted else Reason.TIMEOUT
         bracket = Bracket(
             variable=search.variable,
             direction=search.direction,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from eqspec.tasks import scores
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Number, Top1, exact
 from eqspec.tasks.task import Task
 from eqspec.tasks.violation import BeyondBound, OtherClass, TooFar, Violation
@@ -28,11 +29,12 @@ def approximately(number: Fraction) -> float:
 
 def claim_in_words(task: Task) -> str:
     """What is to hold everywhere in the region, in the words of a spec."""
-    return sentence(task) + ("" if task.arithmetic == "real" else f", in {task.arithmetic}")
+    about = scores.of_claim(task.property, (task.reference, task.candidate))
+    return sentence(task) + about + ("" if task.arithmetic == "real" else f", in {task.arithmetic}")
 
 
 def sentence(task: Task) -> str:
-    """The same without the arithmetic."""
+    """The same without what the scores are and without the arithmetic."""
     reference, candidate, outputs = task.reference_name, task.candidate_name, task.space.outputs
     match task.property:
         case Epsilon(eps, norm, chosen):

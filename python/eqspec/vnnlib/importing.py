@@ -200,7 +200,9 @@ class _Importer:
         made = []
         for i, (name, bound) in enumerate(zip(self._names, self._subject.networks, strict=True)):
             takes = ast.Name("raw") if raw == i else None
-            made.append(ast.Network(ast.Name(name), ast.Text(self._path(bound)), spelling.name(SPACE), takes))
+            softened = bound.network is not None and bound.network.stripped is not None
+            gives = ast.Name("logits") if softened else None  # only the order of its outputs is asked about
+            made.append(ast.Network(ast.Name(name), ast.Text(self._path(bound)), spelling.name(SPACE), takes, gives))
         return made
 
     def _path(self, bound: Bound) -> str:

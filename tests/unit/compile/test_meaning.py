@@ -224,7 +224,7 @@ class TestClaims:
 
     def test_softmax_is_read_off(self, compiled: Compile) -> None:
         head = PLAIN.replace('"2x2.onnx" in s', '"2x2-softmax.onnx" in s')
-        assert claim(compiled, "g stays within 1 of f", head).reference.stripped == "softmax"
+        assert claim(compiled, "g keeps top1 of f", head).reference.stripped == "softmax"
         probabilities = head.replace('softmax.onnx" in s', 'softmax.onnx" in s gives probabilities')
         assert claim(compiled, "g keeps top1 of f when confidence >= 0.9", probabilities).property == Confidence(
             F(9, 10)

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import io
+import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
+from eqspec.api import Report
+from eqspec.cli.exit import ExitCode, exit_code
+from eqspec.report import formats, table
+from eqspec.report.live import LiveMonitor
 from eqspec.tasks import search as module
 from eqspec.tasks.batch import run_all
 from eqspec.tasks.bracket import Direction
@@ -138,7 +147,7 @@ def test_the_bracket_holds_the_border_and_closes_where_it_can(
     assert clock.now <= 100.0 + 1e-6
     if bracket.proved is not None:
         assert oracle.holds(bracket.proved)
-        assert result.verdict is Verdict.EQUIVALENT
+        assert result.verdict is (Verdict.EQUIVALENT if bracket.gap == "closed" else Verdict.UNKNOWN)
     if bracket.refuted is not None:
         assert not oracle.holds(bracket.refuted)
         assert bracket.witness is not None
@@ -149,7 +158,7 @@ def test_the_bracket_holds_the_border_and_closes_where_it_can(
         apart = abs(bracket.proved - bracket.refuted)  # type: ignore[operator]
         assert apart <= (width or max(max(abs(bracket.proved), abs(bracket.refuted)) / 100, (high - low) / 10_000))  # type: ignore[arg-type]
     if bracket.gap == "budget":
-        assert result.as_expected is None
+        assert (result.as_expected, result.verdict, result.reason) == (None, Verdict.UNKNOWN, Reason.TIMEOUT)
     tried = [probe.value for probe in bracket.probes]
     assert low <= min(tried)
     assert max(tried) <= high
@@ -250,3 +259,63 @@ def test_a_search_that_fails_is_a_result() -> None:
     assert [(r.id, r.reason, r.message) for r in outcome.results] == [
         ("best", Reason.ERROR, "ValueError: no task at 1")
     ]
+
+
+def out_of_time(monkeypatch: pytest.MonkeyPatch, monitor: Any = None) -> tuple[Result, Oracle]:
+    """A search that proved the easy end, refuted the hard one, and had no time for what lies between."""
+    wanted = Wanted("smallest", Fraction(1), Fraction(2), Fraction(1, 10), task_at, Budget(timeout=64.0))
+    clock = Clock()
+    monkeypatch.setattr(module, "perf_counter", clock)
+    oracle = Oracle(clock, wanted, Fraction(3, 2), Fraction(2, 5), Fraction(0))
+    (result,) = run_all(oracle, [wanted], monitor).results  # type: ignore[arg-type]
+    assert result.find is not None
+    assert (result.find.gap, result.find.proved, result.find.refuted) == ("budget", 2, 1)
+    return result, oracle
+
+
+def test_a_search_out_of_time_counts_once_and_as_undecided_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, _ = out_of_time(monkeypatch)
+    assert result.as_expected is None
+    assert exit_code([Report((result,))], bad_input=False) is ExitCode.UNDECIDED
+    summary = table.summary([result], 1.0).plain
+    assert "1 unknown. 1 undecided" in summary
+    assert "equivalent" not in summary
+    assert table.remark(result).plain == "holds at v = 2, not at 1 (time ran out)"
+    (object_,) = json.loads(formats.render([result], "json"))
+    assert (object_["verdict"], object_["reason"], object_["as_expected"]) == ("unknown", "timeout", None)
+    assert object_["find"]["proved_exact"] == "2"
+    suites = ElementTree.fromstring(formats.render([result], "junit"))
+    assert {k: suites.get(k) for k in ("tests", "failures", "errors")} == {"tests": "1", "failures": "0", "errors": "1"}
+    (run,) = json.loads(formats.render([result], "sarif"))["runs"]
+    assert [(r["ruleId"], r["properties"]["verdict"]) for r in run["results"]] == [("undecided", "unknown")]
+    page = formats.render([result], "html")
+    tiles = dict(re.findall(r'class="tile (\w+)[^"]*"[^>]*>\s*<b>(\d+)</b>', page))
+    assert (tiles["equivalent"], tiles["unknown"]) == ("0", "1")
+    assert "1 undecided." in page
+    assert Result.from_json(object_).verdict is Verdict.UNKNOWN
+
+
+def test_a_search_that_stops_for_another_reason_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stuck(Oracle):
+        def run(self, *arguments: Any, **named: Any) -> Result:
+            found = super().run(*arguments, **named)
+            return replace(found, reason=Reason.INCOMPLETE) if found.reason is Reason.TIMEOUT else found
+
+    wanted = Wanted("smallest", Fraction(1), Fraction(2), Fraction(1, 10), task_at, Budget(timeout=1e6))
+    clock = Clock()
+    monkeypatch.setattr(module, "perf_counter", clock)
+    result, _ = run_search(Stuck(clock, wanted, Fraction(3, 2), Fraction(2, 5), Fraction(0)), wanted)  # type: ignore[arg-type]
+    assert (result.verdict, result.reason) == (Verdict.UNKNOWN, Reason.INCOMPLETE)
+    assert table.remark(result).plain == "holds at v = 2, not at 1, boxes too small to split"
+
+
+def test_progress_counts_a_search_once_however_many_values_it_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(file=io.StringIO(), width=100)
+    with LiveMonitor(console, 1) as monitor:
+        _, oracle = out_of_time(monkeypatch, monitor)
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert len(oracle.asked) > 3
+    assert len([line for line in lines if line.startswith("tried best[v=")]) == len(oracle.asked)
+    (last,) = [line for line in lines if not line.startswith("tried ")]
+    assert last.startswith("1/1 best unknown in ")

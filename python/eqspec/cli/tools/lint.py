@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from itertools import chain
 
 from rich.console import Console
 from rich.text import Text
@@ -15,6 +16,7 @@ from eqspec.cli.tools.common import Commands, command, show, show_warnings
 from eqspec.errors import Diagnostic, SpecError
 from eqspec.report import diagnostics
 from eqspec.report.numbers import plural
+from eqspec.tasks.scores import left_out, of_networks
 
 
 def add(commands: Commands) -> None:
@@ -31,6 +33,13 @@ def add(commands: Commands) -> None:
     )
     lint.epilog = "exit codes: 0 nothing is wrong (there may be warnings); 2 something is"
     lint.set_defaults(run=run)
+
+
+def _scores(compiled: compiler.Compiled) -> str:
+    """What the claims compare, where that is not what the files give."""
+    tasks = [*compiled.tasks, *(find.task_at(find.easy) for find in compiled.finds)]
+    used = ((t.reference_name, t.reference) for t in tasks), ((t.candidate_name, t.candidate) for t in tasks)
+    return of_networks({"name": name, "left_out": left_out(network)} for name, network in chain(*used))
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
@@ -53,6 +62,8 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
             if compiled.finds:
                 parts.append(f"{len(compiled.finds)} search{'' if len(compiled.finds) == 1 else 'es'}")
             out.print(Text(f"{file}: {', '.join(parts)}"), soft_wrap=True)
+            if said := _scores(compiled):
+                out.print(Text(f"{file}: {said}"), soft_wrap=True)
     if arguments.format == "json":
         out.file.write(json.dumps([diagnostics.to_json(d) for d in found], indent=2, ensure_ascii=False) + "\n")
     return code

@@ -57,6 +57,11 @@ def add(commands: Commands) -> None:
     what.add_argument("--eps", metavar="E", help="no output differs by more than E")
     what.add_argument("--norm", choices=("linf", "l1", "l2"), help="with --eps: how differences are summed up")
     what.add_argument("--comparing", metavar="A,B", help="with --eps: only these outputs")
+    what.add_argument(
+        "--logits",
+        action="store_true",
+        help="scores are logits: files that end in Softmax are read without it (needed with --eps)",
+    )
     what.add_argument("--float32", action="store_true", help="it holds for what every float32 runtime computes")
     add_effort(made.add_argument_group("how to run"))
     shown = made.add_argument_group("what to show")
@@ -88,6 +93,8 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         spec = loads(text, directory=_folder(arguments))
     except SpecError as problem:
         show(problem, err)
+        if any(finding.code == "E208" for finding in problem.diagnostics):
+            err.print("here '--logits' says so", highlight=False, soft_wrap=True)
         return ExitCode.BAD_INPUT
     show_warnings(spec.warnings, err)
     recall = recall_of(arguments, err)
@@ -117,7 +124,7 @@ def _spec(arguments: argparse.Namespace, err: Console) -> str:
     comparing = tuple(name.strip() for name in arguments.comparing.split(",")) if arguments.comparing else ()
     where = Where(arguments.sigma, arguments.lower, arguments.upper)
     claim = (arguments.eps, arguments.norm, comparing, arguments.top1, arguments.confidence, arguments.margin)
-    what = What(*claim, arguments.float32)
+    what = What(*claim, arguments.float32, arguments.logits)
     refuse_without_data(arguments)
     refuse_incomplete(where, what, has_data=arguments.data is not None)
     pair, known = read(arguments, err, to_keep=False)
@@ -138,5 +145,7 @@ def _show(report: Report, seconds: float, out: Console) -> None:
     out.print()
     if any(result.witness for result in report):
         out.print(table.witnesses(report))
+    if said := table.scores(report):
+        out.print(Text(said), soft_wrap=True)
     out.print(table.summary(report, seconds, interrupted=report.interrupted, left_out=report.left_out), soft_wrap=True)
     out.print()

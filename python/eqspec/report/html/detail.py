@@ -93,6 +93,7 @@ class Detail:
     headline: str
     remark: str
     claim: str
+    scores: str
     message: str
     source: str
     tags: tuple[str, ...]
@@ -122,6 +123,7 @@ def detail(number: int, result: Result, setup: int, *, unfolded: bool) -> Detail
         headline=headline(result),
         remark=remark(result).plain,
         claim=result.claim,
+        scores=result.scores_in_words,
         message=result.message or "",
         source=f"{where[0]}, line {where[1]}" if where else result.source or "",
         tags=result.tags,
@@ -220,7 +222,8 @@ def _witness(result: Result, seen: Witness) -> Shown:
     found = result.find
     match seen.onnxruntime_confirms:
         case True:
-            runtime = "onnxruntime, run on the original files, agrees."
+            before = " in front of their Softmax," if result.scores == "logits" else ""
+            runtime = f"onnxruntime, run on the original files,{before} agrees."
         case False:
             runtime = "onnxruntime does not agree: in the files' own precision the claim holds here."
         case _:

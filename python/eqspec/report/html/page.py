@@ -193,7 +193,7 @@ def _setups(results: Sequence[Result]) -> tuple[tuple[Setup, ...], list[int]]:
 
 def _setup(position: int, result: Result, tasks: int) -> Setup:
     networks = tuple(
-        (role, network.get("name", ""), network.get("path", ""), network.get("sha256", ""))
+        (role, network.get("name") or "", network.get("path") or "", network.get("sha256") or "")
         for role, network in result.networks.items()
     )
     settings = tuple((name, _setting(name, given)) for name, given in result.settings.items())

@@ -1,0 +1,62 @@
+"""What the scores of a claim are. Where a file ends in Softmax or LogSoftmax, they are the logits in front of it.
+
+For decisions that changes nothing: the order of the probabilities is that of the logits, and a confidence is the
+softmax of the logits. A margin is safe as well. Where the probabilities of f have a gap p_k - p_l >= m, m in [0, 1],
+p_k and p_l sum up to at most 1, so p_l <= (1 - m) / 2 and p_k / p_l >= 1 + m / p_l >= (1 + m) / (1 - m): the logits
+have a gap of at least ln((1 + m) / (1 - m)) >= 2 m >= m. A proof about logits therefore covers the claim about
+probabilities.
+
+For a distance and for a linear inequality it changes the question. Nobody can tell from the claim whether logits or
+probabilities are meant, so it has to be said (`gives logits`). One case tells it by itself: if both files end in
+Softmax, no distance between what they give is more than 1 in linf, 2 in l1, or the root of 2 in l2, because
+probabilities lie between 0 and 1 and sum up to 1. A larger distance is allowed only by somebody who means logits. The
+logarithms of probabilities that LogSoftmax gives have no such limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from eqspec.networks import Network
+from eqspec.tasks.property import Epsilon, Linear, Margin, Property, exact
+
+_TAILS = {"softmax": "Softmax", "log_softmax": "LogSoftmax"}
+
+
+def left_out(network: Network) -> str | None:
+    """The operator at the end of the file that its scores stand in front of; None if the scores are its outputs."""
+    return None if network.stripped is None else _TAILS[network.stripped]
+
+
+def ambiguous(claim: Property, networks: Iterable[Network]) -> bool:
+    """Whether it makes a difference to the claim that some file gives something else than its scores."""
+    return isinstance(claim, Epsilon | Linear) and any(left_out(network) is not None for network in networks)
+
+
+def beyond_probabilities(claim: Property, networks: Sequence[Network]) -> bool:
+    """Whether a distance is larger than any between probabilities, where all files give probabilities."""
+    if not isinstance(claim, Epsilon) or any(left_out(network) != "Softmax" for network in networks):
+        return False
+    most = {"linf": 1, "l1": 2, "l2": 2}[claim.norm]  # for l2, of the square
+    eps = exact(claim.eps)
+    return (eps * eps if claim.norm == "l2" else eps) > most
+
+
+def of_claim(claim: Property, networks: Iterable[Network]) -> str:
+    """What is to be added to a claim in words about its scores."""
+    compares = isinstance(claim, Margin) or ambiguous(claim, networks)
+    return ", scores being logits" if compares and any(left_out(network) is not None for network in networks) else ""
+
+
+def of_networks(records: Iterable[Mapping[str, Any]]) -> str:
+    """A sentence on the scores of networks, given as results name them; empty where scores are the files' outputs."""
+    found: dict[str, list[str]] = {}
+    for record in records:
+        if (tail := record.get("left_out")) and record["name"] not in found.setdefault(tail, []):
+            found[tail].append(record["name"])
+    parts = []
+    for tail, names in found.items():
+        listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        parts.append(f"{listed} {'is' if len(names) == 1 else 'are'} read without the {tail} at the end")
+    return f"scores are logits: {'; '.join(parts)}" if parts else ""

@@ -1,0 +1,201 @@
+"""What scores are, wherever a result is shown: of files that end in Softmax the logits in front of it."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import eqspec
+from eqspec.__main__ import main
+from eqspec.errors import InputError, SpecError
+from eqspec.report import formats, table
+from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+from eqspec.testing import assert_equivalent
+
+SAID = "cores are logits: f and g are read without the Softmax at the end"
+SPEC = """eqspec 1
+space s {{ features a, b outputs y, z }}
+network f = "f.onnx" in s{gives}
+network g = "g.onnx" in s{gives}
+region core in s = box {{ all: -1 .. 1 }}
+check {claim} }}
+"""
+
+
+def file(path: Path, bias: float, tail: str | None = "Softmax") -> str:
+    """y = x + (0, bias), behind it perhaps a Softmax."""
+    weights = [
+        numpy_helper.from_array(np.eye(2, dtype=np.float32), "W"),
+        numpy_helper.from_array(np.array([0, bias], np.float32), "b"),
+    ]
+    nodes = [helper.make_node("Gemm", ["x", "W", "b"], ["y" if tail is None else "z"])]
+    if tail is not None:
+        nodes.append(helper.make_node(tail, ["z"], ["y"], axis=1))
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 2]) for name in "xy"]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    onnx.save(model, path)
+    return str(path)
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[str, str]:
+    return file(tmp_path / "f.onnx", 0.0), file(tmp_path / "g.onnx", 0.25)
+
+
+def spec(folder: Path, claim: str, gives: str = " gives logits") -> str:
+    path = folder / "soft.eqspec"
+    path.write_text(SPEC.format(claim=claim, gives=gives))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("claim", "refused"),
+    [
+        (Epsilon(0.3), True),
+        (Epsilon(1), True),
+        (Epsilon(2, "l1"), True),
+        (Epsilon("1.41", "l2"), True),
+        (Linear((1, 0), (-1, 0), 0.5), True),
+        (Linear((1, 0), (-1, 0), 5), True),
+        (Top1(), False),
+        (Confidence(0.9), False),
+        (Margin(0.5), False),
+    ],
+)
+def test_a_distance_has_to_say_that_it_is_one_of_logits(pair: tuple[str, str], claim: Property, refused: bool) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if refused:
+            with pytest.raises(InputError, match=r'ends in Softmax.*logits in front of it.*scores="logits"'):
+                eqspec.verify(*pair, [-1, -1], [1, 1], claim)
+        result = eqspec.verify(*pair, [-1, -1], [1, 1], claim, scores="logits")
+    assert result.scores == "logits"
+    assert ("scores being logits" in result.claim) == (refused or isinstance(claim, Margin))
+    if refused:
+        with pytest.raises(InputError, match="scores"):
+            eqspec.verify(*pair, [-1, -1], [1, 1], claim, scores="probabilities")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("claim", [Epsilon("1.01"), Epsilon("2.01", "l1"), Epsilon("1.42", "l2")])
+def test_a_distance_that_no_probabilities_have_only_warns(
+    pair: tuple[str, str], claim: Property, tmp_path: Path
+) -> None:
+    with pytest.warns(UserWarning, match="cannot be so far apart"):
+        assert eqspec.verify(*pair, [-1, -1], [1, 1], claim).verdict == "equivalent"
+    for tail in (None, "LogSoftmax"):  # what these give may well be so far apart
+        other = file(tmp_path / "other.onnx", 0.0, tail)
+        with pytest.raises(InputError, match="logits"):
+            eqspec.verify(pair[0], other, [-1, -1], [1, 1], claim)
+
+
+def test_plain_files_need_say_nothing(tmp_path: Path) -> None:
+    pair = file(tmp_path / "f.onnx", 0.0, None), file(tmp_path / "g.onnx", 0.25, None)
+    result = eqspec.verify(*pair, [-1, -1], [1, 1], Epsilon(0.3))
+    assert (result.scores, result.scores_in_words) == ("outputs", "")
+    assert "logits" not in str(result) + result.claim
+
+
+def test_assertions_take_it_too(pair: tuple[str, str]) -> None:
+    assert_equivalent(*pair, 1, eps=0.3, scores="logits", cache=False)
+    with pytest.raises(InputError, match="logits"):
+        assert_equivalent(*pair, 1, eps=0.3, cache=False)
+
+
+def test_a_margin_of_probabilities_implies_one_of_logits() -> None:
+    """The inequality that lets a margin stand: checked on many pairs of probabilities."""
+    for m in np.linspace(0.0, 0.99, 34):
+        for low in np.linspace(1e-6, (1 - m) / 2, 40):
+            for high in np.linspace(low + m, 1 - low, 10):
+                assert np.log(high / low) >= m - 1e-12
+
+
+def test_every_form_of_a_report_says_it(pair: tuple[str, str], tmp_path: Path) -> None:
+    del pair
+    text = spec(
+        tmp_path, "c { prove g stays within 0.2 of f on core }\ncheck d { prove g stays within 0.3 of f on core"
+    )
+    report = eqspec.check(text, cache=False)
+    assert [r.verdict.value for r in report] == ["different", "equivalent"]
+    assert table.scores(report) == "S" + SAID
+    for form in ("human", "json", "jsonl", "html", "junit", "sarif", "github"):
+        if form in formats.FORMATS:
+            assert "logits" in formats.render(list(report), form), form
+    for result in json.loads(formats.render(list(report), "json")):
+        assert result["scores"] == "logits"
+        assert result["networks"]["reference"]["left_out"] == "Softmax"
+        assert result["claim"].endswith(", scores being logits")
+    assert SAID in formats.render(list(report)[1:], "junit")  # where everything is as expected, too
+    assert SAID in repr(report)
+    assert SAID in report._repr_html_()
+    for result in report:
+        assert SAID in str(result)
+        assert SAID in result._repr_html_()  # type: ignore[attr-defined]
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    code = main(list(arguments))
+    shown = capsys.readouterr()
+    return code, " ".join((shown.out + shown.err).split())
+
+
+def test_every_command_says_it(
+    pair: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = spec(tmp_path, "c { prove g stays within 0.2 of f on core expect different")
+    code, shown = run(capsys, "check", path, "--no-cache")
+    assert code == 0
+    assert SAID in shown
+    assert "onnxruntime agrees on the original files, in front of their Softmax" in shown
+    assert SAID in run(capsys, "lint", path)[1]
+    assert "scores are logits, in front of the Softmax of f and g, not probabilities" in run(capsys, "explain", path)[1]
+    bounds = ("--lower", "-1", "--upper", "1", "--eps", "0.3")
+    code, shown = run(capsys, "verify", *pair, *bounds, "--no-cache")
+    assert code == 2
+    assert "E208" in shown
+    assert "'--logits' says so" in shown
+    code, shown = run(capsys, "verify", *pair, *bounds, "--logits", "--no-cache")
+    assert code == 0
+    assert SAID in shown
+    assert shown.count("gives logits") == 2
+
+
+@pytest.mark.parametrize(
+    ("claim", "code"),
+    [
+        ("c { prove g stays within 0.2 of f on core", "E208"),
+        ("c { prove g stays within e of f on core for e in [2, 0.2]", "E208"),
+        ("c { prove g stays within e of f on core find smallest e in 0.1 .. 1", "E208"),
+        ("c { prove g satisfies g[y] - g[z] <= 9 on core", "E208"),
+        ("c { prove g stays within e of f on core find smallest e in 0.1 .. 20", None),
+        ("c { prove g keeps top1 of f when margin >= 0.5 on core", None),
+    ],
+)
+def test_a_spec_has_to_say_it_too(pair: tuple[str, str], tmp_path: Path, claim: str, code: str | None) -> None:
+    del pair
+    path = spec(tmp_path, claim, gives="")
+    if code is None:
+        found = eqspec.load(path)
+        assert {w.code for w in found.warnings} <= {"W309"}
+        assert ("stays within" in claim) == bool(found.warnings)
+        return
+    with pytest.raises(SpecError) as caught:
+        eqspec.load(path)
+    assert {d.code for d in caught.value.diagnostics if d.severity == "error"} == {code}
+    eqspec.load(spec(tmp_path, claim))
+
+
+def test_the_networks_in_front_of_their_softmax_are_what_is_proved(pair: tuple[str, str]) -> None:
+    """The logits differ by exactly 1/4, and the probabilities by at most about 0.06."""
+    inside: Any = eqspec.verify(*pair, [-1, -1], [1, 1], Epsilon(Fraction(1, 4) + Fraction(1, 10**6)), scores="logits")
+    beyond: Any = eqspec.verify(*pair, [-1, -1], [1, 1], Epsilon("0.2"), scores="logits")
+    assert (inside.verdict.value, beyond.verdict.value) == ("equivalent", "different")
