@@ -73,13 +73,16 @@ def write_spec(
         mean = [Fraction(int(n), int(rng.integers(1, 8))) for n in rng.integers(-20, 21, size)]
         std = [Fraction(int(n), int(rng.integers(1, 8))) for n in rng.integers(1, 21, size)]
         exact = None
+    root = float(rng.choice([2.0, 3.0, 5.0])) if styled and rng.random() < 0.25 else None
     networks = []
     for name, layers in (("f", pair.reference), ("g", pair.candidate)):
         raw, softmax = False, False
         if styled:
             raw = exact is not None and rng.random() < 0.5
             softmax = pair.decide == "max" and isinstance(claim, Top1 | Margin | Confidence) and rng.random() < 0.3
-            write_styled(folder / f"{name}.onnx", layers, rng, softmax=softmax, before=exact if raw else None)
+            write_styled(
+                folder / f"{name}.onnx", layers, rng, softmax=softmax, before=exact if raw else None, root=root
+            )
         else:
             write(folder / f"{name}.onnx", layers)
         networks.append(f'network {name} = "{name}.onnx" in s{" takes raw" if raw else ""}')

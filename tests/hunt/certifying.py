@@ -65,7 +65,8 @@ def _desk() -> _Desk:
 def certify(case: Case, task: Task, options: Options) -> Audited:
     """Decide the task of a case, and have audited what was written about it."""
     desk = _desk()
-    styled = partial(_styled, rng=np.random.default_rng([case.mode.seed, 5]))
+    rng = np.random.default_rng([case.mode.seed, 5])
+    styled = partial(_styled, rng=rng, root=float(rng.choice([2.0, 3.0, 5.0])) if rng.random() < 0.25 else None)
     made = in_files(task, desk.folder, styled if case.mode.styled else write)
     result = Runner(replace(options, certifier=desk.certifier)).run(made)
     certificate = desk.certifier.made.pop(made.id, None)
@@ -93,8 +94,8 @@ def certify(case: Case, task: Task, options: Options) -> Audited:
     return Audited(result, None, tuple(also))
 
 
-def _styled(path: Path, layers: Layers, rng: Random) -> Network:
-    write_styled(path, layers, rng)
+def _styled(path: Path, layers: Layers, rng: Random, root: float | None) -> Network:
+    write_styled(path, layers, rng, root=root)
     return read_network(path)
 
 

@@ -25,14 +25,21 @@ OPSETS = (7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 18, 19, 20, 21)
 
 
 def write_styled(
-    path: Path, layers: Layers, rng: Random, *, softmax: bool = False, before: Affine | None = None
+    path: Path,
+    layers: Layers,
+    rng: Random,
+    *,
+    softmax: bool = False,
+    before: Affine | None = None,
+    root: float | None = None,
 ) -> None:
     """Write layers in a style drawn at random; `softmax` puts one behind them.
 
     `before` is a normalisation (centre, scale) that the file applies to its input: (x - centre) / scale, with scales
-    that are powers of two.
+    that are powers of two. With `root`, what goes into each layer is divided by the square root of that number and
+    multiplied by it again, in the same way in every file, so that two files share rows which no float holds.
     """
-    writer = _Writer(rng, layers, before)
+    writer = _Writer(rng, layers, before, root)
     path.write_bytes(writer.model(softmax).SerializeToString())
 
 
@@ -48,8 +55,8 @@ def is_power_of_two(numbers: Array) -> bool:
 class _Writer:
     """The nodes and constants of one file as they grow."""
 
-    def __init__(self, rng: Random, layers: Layers, before: Affine | None) -> None:
-        self.rng, self.layers, self.before = rng, layers, before
+    def __init__(self, rng: Random, layers: Layers, before: Affine | None, root: float | None) -> None:
+        self.rng, self.layers, self.before, self.root = rng, layers, before, root
         self.opset = int(rng.choice(OPSETS))
         numbers = [array for layer in layers for array in layer] + list(before or ())
         short = all(_is_float32(array) for array in numbers) and rng.random() < 0.7
@@ -111,8 +118,10 @@ class _Writer:
         for number, (weight, bias) in enumerate(self.layers):
             if number:
                 value = self.node("Relu", value)
-            value = self.unchanged(value, weight.shape[1])
-            value = self.affine(value, weight, bias)
+            if self.root is None:
+                value = self.affine(self.unchanged(value, weight.shape[1]), weight, bias)
+            else:
+                value = self._gemm(self.rooted(value, weight.shape[1], self.root), weight, bias)
         value = self.unchanged(value, outputs)
         if softmax:
             value = self.node("Softmax", value, axis=1)
@@ -206,6 +215,13 @@ class _Writer:
         shift = self.large(size)
         arrays = [np.ldexp(np.ones(size), power), shift, shift, np.ldexp(np.ones(size), 2 * power) - epsilon]
         return self.node("BatchNormalization", value, *map(self.constant, arrays), epsilon=epsilon)
+
+    def rooted(self, value: str, size: int, number: float) -> str:
+        """x / sqrt(number) * sqrt(number): by a normalisation, and by a square root of constants."""
+        epsilon = 2.0**-10
+        arrays = [np.ones(size), np.zeros(size), np.zeros(size), np.full(size, number - epsilon)]
+        divided = self.node("BatchNormalization", value, *map(self.constant, arrays), epsilon=epsilon)
+        return self.node("Mul", divided, self.node("Sqrt", self.constant(np.full(size, number))))
 
     def normalised(self, value: str, centre: Array, scale: Array) -> str:
         """(x - centre) / scale."""

@@ -11,7 +11,7 @@ import onnx
 import onnxruntime
 import pytest
 
-from eqspec.networks import AffineLayer, onnx_reader, read_network
+from eqspec.networks import AffineLayer, align, onnx_reader, read_network, share
 from hunt.cases import THROUGH_FILES
 from hunt.hunting import Catch, cases, hunt
 from hunt.judging import judge
@@ -62,6 +62,23 @@ def test_a_file_holds_its_layers(tmp_path: Path) -> None:
     kinds = {"Gemm", "MatMul", "Add", "Sub", "Sum", "Neg", "Mul", "Div", "Concat", "Split", "Slice", "Gather", "Cast"}
     kinds |= {"BatchNormalization", "Constant", "Identity", "Dropout", "Flatten", "Reshape", "Squeeze", "Transpose"}
     assert kinds <= set(used)
+
+
+def test_files_with_the_same_roots_share_rows_that_no_float_holds(tmp_path: Path) -> None:
+    """Or else the hunt would not try what is proved of such rows; and their exact values are what they were."""
+    rows = 0
+    for seed in range(FILES // 3):
+        pair, rng = random_pair(seed)[0], np.random.default_rng(seed)
+        networks = []
+        for name, layers in (("f", pair.reference), ("g", pair.candidate)):
+            write_styled(tmp_path / f"{name}.onnx", layers, rng, root=3.0)
+            networks.append(read_network(tmp_path / f"{name}.onnx"))
+            point = [Fraction(int(rng.integers(-20, 21)), 7) for _ in range(layers[0][0].shape[1])]
+            enclosed = networks[-1].evaluate_exact(tuple(point))
+            assert all(a <= y <= b for y, (a, b) in zip(outputs(layers, point), enclosed, strict=True))
+        _, shared = share(*align(*networks))
+        rows += sum(map(sum, shared))
+    assert rows > FILES / 3
 
 
 def test_onnxruntime_computes_the_same_where_nothing_cancels(tmp_path: Path) -> None:
