@@ -8,6 +8,7 @@ import os
 import struct
 import zipfile
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -128,6 +129,54 @@ def _sparse(_: Path) -> bytes:
     return whole
 
 
+def _chain(count: int, operator: str, *constants: str) -> Callable[[Path], bytes]:
+    """So many nodes one after the other."""
+
+    def made(_: Path) -> bytes:
+        names = ["x", *(f"t{n}" for n in range(count - 1)), "y"]
+        nodes = [node(operator, [a, *constants], b) for a, b in pairwise(names)]
+        content: bytes = model(nodes, {"c": np.array([1 / 3], np.float32)}, [1, 2]).SerializeToString()
+        return content
+
+    return made
+
+
+def _squares(count: int) -> Callable[[Path], bytes]:
+    """A constant with twice as many digits after every node."""
+
+    def made(_: Path) -> bytes:
+        names = ["c", *(f"t{n}" for n in range(count))]
+        nodes = [node("Mul", [a, a], b) for a, b in pairwise(names)]
+        nodes.append(node("Mul", ["x", names[-1]], "y"))
+        content: bytes = model(nodes, {"c": np.array([1.0000001], np.float32)}, [1, 2]).SerializeToString()
+        return content
+
+    return made
+
+
+def _functions(depth: int) -> Callable[[Path], bytes]:
+    """A function that calls one twice that calls one twice."""
+
+    def made(_: Path) -> bytes:
+        proto = model([node("F0", ["x"], "y", domain="own")], {}, [1, 2])
+        opsets = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+        for n in range(depth):
+            calls = [
+                helper.make_node(f"F{n + 1}", ["a"], ["b"], domain="own"),
+                helper.make_node(f"F{n + 1}", ["b"], ["c"], domain="own"),
+            ]
+            proto.functions.append(helper.make_function("own", f"F{n}", ["a"], ["c"], calls, opsets))
+        proto.opset_import.append(opsets[1])
+        content: bytes = proto.SerializeToString()
+        return content
+
+    return made
+
+
+def _row(count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    return np.ones((1, count), np.float32)
+
+
 BIG = 1_000_000_000
 ONNX: Files = {
     "dims beyond memory": _declared((2**40, 2**20)),
@@ -201,6 +250,44 @@ ONNX: Files = {
     "many values at once": _kept(400),
     "doubling by addition": _many(3000, "Add"),
     "graphs in graphs": _nested(12),
+    "functions in functions": _functions(60),
+    "a chain of relus": _chain(3000, "Relu"),
+    "a chain of products": _chain(20_000, "Mul", "c"),
+    "a chain of sums": _chain(20_000, "Add", "c"),
+    "squares of squares": _squares(60),
+    "an outer product": _onnx(
+        node("Mul", ["a", "b"], "m"), node("MatMul", ["x", "m"], "y"),
+        shape=(1, 20_000), a=_row(20_000).T, b=_row(20_000),
+    ),
+    "an outer product of the input": _onnx(node("Mul", ["x", "b"], "y"), shape=(20_000, 1), b=_row(20_000)),
+    "a product of long vectors": _onnx(
+        node("MatMul", ["a", "b"], "m"), node("MatMul", ["x", "m"], "y"), shape=(1, 9000), a=_row(9000).T, b=_row(9000)
+    ),
+    "a product of outer products": _onnx(
+        node("MatMul", ["a", "b"], "m"), node("MatMul", ["m", "m"], "n"), node("MatMul", ["x", "n"], "y"),
+        shape=(1, 900), a=_row(900).T, b=_row(900),
+    ),
+    "a gathering of everything": _onnx(
+        node("Gather", ["x", "i"], "g", axis=1), node("Gather", ["g", "i"], "y", axis=1), i=np.zeros(40_000, np.int64)
+    ),
+    "a gathering of constants": _onnx(
+        node("Gather", ["w", "i"], "g", axis=1), node("Gather", ["g", "i"], "h", axis=0), node("Add", ["x", "h"], "y"),
+        i=np.zeros(40_000, np.int64),
+    ),
+    "integers from nothing": _onnx(
+        node("ConstantOfShape", ["s"], "a", value=numpy_helper.from_array(np.ones(1, np.int64))),
+        node("Mul", ["a", "a"], "b"), node("Cast", ["b"], "f", to=TensorProto.FLOAT), node("Add", ["x", "f"], "y"),
+        s=_sizes(60_000_000),
+    ),
+    "a slice with the longest step": _onnx(
+        node("Slice", ["x", "s", "e", "a", "p"], "y"),
+        s=_sizes(2**63 - 1), e=_sizes(-(2**63)), a=_sizes(1), p=_sizes(-(2**63)),
+    ),
+    "thirty-three axes": _onnx(node("Unsqueeze", ["x", "a"], "y"), a=np.arange(40)),
+    "an axis of 2^63": _onnx(node("Concat", ["x", "x"], "y", axis=2**63 - 1)),
+    "parts without number": _onnx(node("Split", ["x", "s"], "y", axis=1), s=np.zeros(100_000, np.int64)),
+    "two gibibytes in a few bytes": _declared((2**29,), bytes(8)),
+    "all names the same": _onnx(*(node("Relu", ["x"], "y") for _ in range(20_000))),
     "sparse": _sparse,
     "weights nan": _no_finite(float("nan")),
     "weights inf": _no_finite(float("inf")),
@@ -277,6 +364,7 @@ NNET: Files = {
 HOSTILE: dict[str, Files] = {
     "certificate": CERTIFICATES | networks(ONNX) | networks(NNET, "h.nnet"),
     "onnx graphs": ONNX,
+    "audited graphs": ONNX,
     "nnet": NNET,
     "scaler npz": NPZ | ARCHIVES,
     "rows npz": NPZ | ARCHIVES,
