@@ -56,15 +56,40 @@ class Draft:
         self.free = np.flatnonzero(proof.region.lower < proof.region.upper)
         self.early = self._proved_above()
         self.solver, self.settled = HighsSolver(), 0
+        self.helped = bool(events.met & {b"M", b"G"}) or any(one.exact for one in proof.obligations)
+        self.shown: dict[int, set[int]] = {}
 
     def drawn(self) -> Array:
         """The tree (N, 3)."""
         root = self.proof.root()
         begun = bool(self.events.kinds(ROOT))  # else the search saw that both networks are the same
+        if begun and self.helped:
+            self._survey(root)
         self.todo = [lambda: self._node(ROOT, root, {}, ()) if begun else self._closed(ROOT, root, {})]
         while self.todo:
             self.todo.pop()()
         return np.array(self.tree, np.float64).reshape(-1, 3)
+
+    def _survey(self, root: Node) -> None:
+        """What enclosures show on the leaves that assume nothing, by the labels of their nodes: many at a time."""
+        todo, waiting = [(ROOT, root)], list[tuple[int, Node]]()
+        while todo:
+            label, node = todo.pop()
+            kinds = self.events.kinds(label)
+            if b"C" in kinds and not node.over:
+                (index, place), halves = (
+                    struct.unpack("<Id", self.events.halved(label)[0]),
+                    self.events.halved(label)[1],
+                )
+                todo += zip(halves, self.proof.halves(node, int(self.free[index]), place), strict=True)
+            elif not node.over:
+                waiting.append((label, node))
+            if len(waiting) == self.proof.batch or (waiting and not todo):
+                reached = self.proof.reach(*(one for _, one in waiting))
+                done = [self.proof.surely_excluded(reached, o) for o in root.open]
+                for b, (one, _) in enumerate(waiting):
+                    self.shown[one] = {o for o, excluded in zip(root.open, done, strict=True) if excluded[b]}
+                waiting.clear()
 
     def doubt(self, failed: Iterable[tuple[int, int]]) -> None:
         """Leaves, numbered in order, do not show obligations."""
@@ -213,11 +238,12 @@ class Draft:
             self._settle(node, hints)
             return
         doubted = {o for o in node.open if (label, o) in self.known}
-        if node.over or not node.open or not (doubted or hints or any(one.exact for one in self.proof.obligations)):
+        left = [o for o in node.open if o in doubted or o not in self.shown.get(label, ())]
+        if node.over or not left or not (doubted or self.helped):
             self._leaf(label)
             return
         steps: list[Step] = []
-        for o, found in self._shown_by_hints(node, node.open, hints).items():
+        for o, found in self._shown_by_hints(node, left, hints).items():
             if found is not None and len(found[0]):
                 steps.append(partial(self._under, o, node, partial(self._last, found)))
             elif o in doubted:

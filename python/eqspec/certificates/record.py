@@ -35,6 +35,7 @@ class Record:
 
     def __init__(self, path: Path) -> None:
         self._events: dict[int, list[int]] = {}
+        self.met: set[bytes] = set()
         with ExitStack() as opened:
             self._file = opened.enter_context(path.open("rb"))
             try:
@@ -63,6 +64,7 @@ class Record:
                 return
             (label,) = struct.unpack_from("<Q", data, at + 1)
             self._events.setdefault(label, []).append(at)
+            self.met.add(kind)
             at = self._end(kind, at)
         raise IncompleteError("the record of the proof ends early; is the disk full?")
 
