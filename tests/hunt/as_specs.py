@@ -50,8 +50,10 @@ def run_spec(
         return result
 
 
-def write_spec(pair: Pair, claim: Property, folder: Path, rng: Random, arithmetic: Arithmetic = "real") -> str:
-    """The text of a spec with one check, and in the folder the networks it names."""
+def write_spec(
+    pair: Pair, claim: Property, folder: Path, rng: Random, arithmetic: Arithmetic = "real", *more: Property
+) -> str:
+    """The text of a spec with the check `c`, then `c1` and so on, and in the folder the networks it names."""
     for name, layers in (("f", pair.reference), ("g", pair.candidate)):
         write(folder / f"{name}.onnx", layers)
     size = len(pair.lower)
@@ -77,7 +79,10 @@ def write_spec(pair: Pair, claim: Property, folder: Path, rng: Random, arithmeti
             'network f = "f.onnx" in s',
             'network g = "g.onnx" in s',
             f"region r in s = box {{ {'  '.join(bounds)} }}{joined}",
-            f"check c {{ prove {_sentence(claim)} on r  arithmetic {arithmetic} }}",
+            *(
+                f"check c{number or ''} {{ prove {_sentence(one)} on r  arithmetic {arithmetic} }}"
+                for number, one in enumerate((claim, *more))
+            ),
             "",
         ]
     )
