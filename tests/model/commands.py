@@ -67,7 +67,7 @@ class Commands:
         self, arguments: Sequence[object], folder: Path, *, boxes: int | None = None, kill: Kill | None = None
     ) -> Finished:
         """`eqspec` with these arguments in a folder; at most so many boxes for each task."""
-        job = {"arguments": list(map(str, arguments)), "folder": str(folder), "boxes": boxes}
+        job: dict[str, Any] = {"arguments": list(map(str, arguments)), "folder": str(folder), "boxes": boxes}
         job["kill"] = None if kill is None else asdict(kill)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
