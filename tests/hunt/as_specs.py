@@ -33,8 +33,7 @@ def expressible(pair: Pair, claim: Property) -> bool:
         return False
     if any(len(digits) > MOST_DIGITS for digits in re.findall(r"\d+", _sentence(claim, Plain()))):
         return False
-    decision = isinstance(claim, Top1 | Margin | Confidence)
-    return not any(c.strict for c in pair.constraints) and (pair.outputs > 1 or not decision)
+    return not any(c.strict for c in pair.constraints) and (pair.outputs > 1 or not _decides(claim))
 
 
 def run_spec(
@@ -60,9 +59,19 @@ def run_spec(
 
 
 def write_spec(
-    pair: Pair, claim: Property, folder: Path, rng: Random, arithmetic: Arithmetic = "real", *, styled: bool = False
+    pair: Pair,
+    claim: Property,
+    folder: Path,
+    rng: Random,
+    arithmetic: Arithmetic = "real",
+    *more: Property,
+    styled: bool = False,
 ) -> str:
-    """The text of a spec with one check, and in the folder the networks it names; styled, both as people might."""
+    """The text of a spec with the check `c`, then `c1` and so on, and in the folder the networks it names.
+
+    Styled, both are written as people might.
+    """
+    claims = (claim, *more)
     size = len(pair.lower)
     words: Plain = Styled(rng) if styled else Plain()
     if styled and rng.random() < 0.5:  # a normalisation that a file can apply without rounding
@@ -79,7 +88,7 @@ def write_spec(
         raw, softmax = False, False
         if styled:
             raw = exact is not None and rng.random() < 0.5
-            softmax = pair.decide == "max" and isinstance(claim, Top1 | Margin | Confidence) and rng.random() < 0.3
+            softmax = pair.decide == "max" and all(map(_decides, claims)) and rng.random() < 0.3
             write_styled(
                 folder / f"{name}.onnx", layers, rng, softmax=softmax, before=exact if raw else None, root=root
             )
@@ -93,7 +102,7 @@ def write_spec(
         offset = sum((a * m / s for a, m, s in zip(constraint.coefficients, mean, std, strict=True)), Fraction(0))
         where.append(words.below(terms, constraint.bound + offset, strict=constraint.strict))
     normalisation = f"mean {words.listed(mean)} std {words.listed(std)}"
-    region, sentence = words.region(low, high, mean, std, where), _sentence(claim, words)
+    region, sentences = words.region(low, high, mean, std, where), [_sentence(one, words) for one in claims]
     return "\n".join(
         [
             "eqspec 1",
@@ -106,10 +115,17 @@ def write_spec(
             "}",
             *networks,
             f"region r in s = {region}",
-            f"check c {{ prove {sentence} on r  arithmetic {arithmetic} }}",
+            *(
+                f"check c{number or ''} {{ prove {sentence} on r  arithmetic {arithmetic} }}"
+                for number, sentence in enumerate(sentences)
+            ),
             "",
         ]
     )
+
+
+def _decides(claim: Property) -> bool:
+    return isinstance(claim, Top1 | Margin | Confidence)
 
 
 def _sentence(claim: Property, words: Plain) -> str:

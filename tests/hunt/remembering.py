@@ -80,11 +80,11 @@ def changed(case: Case, rng: Random) -> Case:
     pair, mode = case.pair, case.mode
     match int(rng.integers(6)):
         case 0:
-            return case.with_pair(replace(pair, candidate=_nudged(pair.candidate, rng)))
+            return case.with_pair(replace(pair, candidate=nudged(pair.candidate, rng)))
         case 1:
-            return case.with_pair(replace(pair, reference=_nudged(pair.reference, rng)))
+            return case.with_pair(replace(pair, reference=nudged(pair.reference, rng)))
         case 2:
-            return case.with_claim(_moved(case.claim))
+            return case.with_claim(moved(case.claim))
         case 3:
             other: Domain = "paper" if mode.domain == "shared" else "shared"
             return replace(case, mode=replace(mode, domain=other))
@@ -97,7 +97,7 @@ def changed(case: Case, rng: Random) -> Case:
     return case.with_pair(replace(pair, upper=(*pair.upper[:at], wider, *pair.upper[at + 1 :])))
 
 
-def _nudged(layers: Layers, rng: Random) -> Layers:
+def nudged(layers: Layers, rng: Random) -> Layers:
     """The last digit of one number."""
     made = [(weight.copy(), bias.copy()) for weight, bias in layers]
     numbers = made[int(rng.integers(len(made)))][int(rng.integers(2))]
@@ -106,7 +106,7 @@ def _nudged(layers: Layers, rng: Random) -> Layers:
     return made
 
 
-def _moved(claim: Property) -> Property:
+def moved(claim: Property) -> Property:
     """The threshold by less than a float can tell."""
     little = 1 + Fraction(1, 2**60)
     match claim:
