@@ -15,6 +15,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from eqspec.report.inputs import inputs
 from eqspec.report.numbers import count, duration, plural, share, value
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.result import Reason, Result, Verdict, Witness
@@ -119,10 +120,8 @@ def _witness(result: Result, witness: Witness) -> RenderableType:
     where = Text.assemble((result.id, "bold"), f"  {witness.statement}")
     if result.find is not None and result.find.refuted is not None:
         where.append(f" (at {result.find.variable} = {value(float(result.find.refuted))})")
-    inputs = Text("at ", "bold")
-    names = zip(witness.features, witness.raw, witness.units, strict=True)
-    parts = [f"{name} = {value(float(x))}{f' {unit}' if unit else ''}" for name, x, unit in names]
-    inputs.append(_listed(parts), "not bold")
+    at, seen = Text("at ", "bold"), inputs(witness)
+    at.append(_listed(seen.parts) + (f"; {seen.others}" if seen.others else ""), "not bold")
     outputs = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
     for heading in ("output", "reference", "candidate"):
         outputs.add_column(heading, justify="left" if heading == "output" else "right")
@@ -131,7 +130,7 @@ def _witness(result: Result, witness: Witness) -> RenderableType:
         outputs.add_row(Text(name), value(reference), value(candidate))
     if len(rows) > _MOST_NUMBERS:
         outputs.add_row(Text(f"... {len(rows) - _MOST_NUMBERS} more"), "", "")
-    return Group(where, Padding(Group(inputs, outputs, _runtime(witness)), (0, 0, 1, 2)))
+    return Group(where, Padding(Group(at, outputs, _runtime(witness)), (0, 0, 1, 2)))
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.observed import Moment, Sampled, Undecided
 
 SCHEMA_VERSION = 1
+Base = Literal["centre", "row"]
 
 
 class Verdict(StrEnum):
@@ -61,7 +62,8 @@ class Witness:
     `normalised` (I,) is the point in network units and `raw` the same in raw units, both exact. The outputs are
     those of exact arithmetic, rounded; `confidence` is the softmax of the reference at its class, for claims about
     decisions. `onnxruntime_confirms` says whether the original files break the claim too when onnxruntime runs them
-    in their own precision; None, with a reason, if they could not be run.
+    in their own precision; None, with a reason, if they could not be run. `moved` are the features away from the
+    `base`, by number: the centre of the region, or the row of the table that it lies around; None where nobody looked.
     """
 
     normalised: tuple[Fraction, ...]
@@ -75,6 +77,8 @@ class Witness:
     statement: str
     onnxruntime_confirms: bool | None = None
     onnxruntime_reason: str | None = None
+    moved: tuple[int, ...] | None = None
+    base: Base = "centre"
 
     def to_json(self) -> dict[str, Any]:
         """The `witness` object of the schema."""
@@ -90,6 +94,8 @@ class Witness:
             "statement": self.statement,
             "onnxruntime_confirms": self.onnxruntime_confirms,
             "onnxruntime_reason": self.onnxruntime_reason,
+            "moved": None if self.moved is None else [self.features[i] for i in self.moved],
+            "base": self.base,
         }
 
     @classmethod
@@ -107,6 +113,8 @@ class Witness:
             statement=data["statement"],
             onnxruntime_confirms=data["onnxruntime_confirms"],
             onnxruntime_reason=data["onnxruntime_reason"],
+            moved=None if data.get("moved") is None else tuple(list(data["raw"]).index(n) for n in data["moved"]),
+            base=data.get("base", "centre"),
         )
 
 

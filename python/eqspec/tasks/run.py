@@ -21,6 +21,7 @@ from eqspec.networks import Network
 from eqspec.tasks import core, document
 from eqspec.tasks.certifier import Certifier
 from eqspec.tasks.history import Recorder
+from eqspec.tasks.improving import improve
 from eqspec.tasks.lowering import Pairs, lower_constraints, lower_property
 from eqspec.tasks.monitor import Monitor, Progress
 from eqspec.tasks.observed import Moment
@@ -49,6 +50,7 @@ class Options:
 
     `boxes` stops each task after so many boxes; None for no limit. `certifier` is given every verdict. `milp` asks a
     mixed-integer solver, as a last resort, about what splitting does not settle; what rests on its word stays unknown.
+    A witness has few features apart from the base of its region; without `simplify` it only breaks the claim by much.
     """
 
     timeout: float | None = None
@@ -58,6 +60,7 @@ class Options:
     milp: bool = False
     boxes: int | None = None
     certifier: Certifier | None = None
+    simplify: bool = True
 
     def __post_init__(self) -> None:
         if self.timeout is not None and not self.timeout >= 0:
@@ -213,6 +216,8 @@ class Runner:
             "undecided": undecided(task, solution.open_sample),
             "sampled": sample(task, pair),
         }
+        if solution.verdict == Verdict.DIFFERENT:
+            replay.witness = improve(task, replay, perf_counter() - began, simplify=options.simplify)
         result = _result(task, options, solution, replay, perf_counter() - began, shown)
         if options.certifier is not None:
             options.certifier.certify(task, result)
