@@ -18,7 +18,8 @@ from rich.text import Text
 from eqspec.report.inputs import inputs
 from eqspec.report.numbers import count, duration, plural, share, value
 from eqspec.tasks.bracket import Bracket
-from eqspec.tasks.result import Reason, Result, Verdict, Witness
+from eqspec.tasks.result import Nearly, Reason, Result, Verdict, Witness
+from eqspec.tasks.words import number_in_words
 
 STYLES = {Verdict.EQUIVALENT: "green", Verdict.DIFFERENT: "red", Verdict.UNKNOWN: "yellow"}
 _MOST_WITNESSES = 20
@@ -63,6 +64,8 @@ def remark(result: Result) -> Text:
         parts.append(Text(bracket_in_words(result.find)))
     if result.reason is not None:
         parts.append(Text(_reason_in_words(result), "yellow"))
+        if result.nearly is not None:
+            parts.append(Text(f"because of rounding alone: {nearly_in_words(result.nearly)} is proved", "yellow"))
     if result.vacuous:
         empty = "vacuous: nothing in the region meets the condition"
         parts.append(Text(empty, "" if result.expected == "vacuous" else "red"))
@@ -92,6 +95,12 @@ def _reason_in_words(result: Result) -> str:
         case _:
             words = str(result.reason)
     return words if result.find is not None else f"{words}, {share(result.certified_fraction)} proved"
+
+
+def nearly_in_words(found: Nearly) -> str:
+    """margin >= 3e-06, eps = 0.0500001: the number that a claim has instead."""
+    relation = ">=" if found.name in ("margin", "confidence") else "="
+    return f"{found.name} {relation} {number_in_words(found.value)}"
 
 
 def bracket_in_words(bracket: Bracket) -> str:

@@ -119,6 +119,27 @@ class Witness:
 
 
 @dataclass(frozen=True)
+class Nearly:
+    """What is proved instead where rounding alone stands in the way: the claim, which number of it was moved, to where.
+
+    `name` is margin, confidence, eps or bound.
+    """
+
+    claim: str
+    name: str
+    value: Fraction
+
+    def to_json(self) -> dict[str, Any]:
+        """The `nearly` object of the schema."""
+        return {"claim": self.claim, "name": self.name, "value": float(self.value), "value_exact": str(self.value)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Nearly:
+        """What `to_json` wrote."""
+        return cls(data["claim"], data["name"], Fraction(data["value_exact"]))
+
+
+@dataclass(frozen=True)
 class Result:
     """What became of one task. `boxes`, `splits` and `lps` count work; `seconds` is wall time with everything included.
 
@@ -138,6 +159,8 @@ class Result:
 
     `history` tells how the proved share grew, `undecided` where the open boxes of an unknown result lie, and `sampled`
     how far the outputs lie apart at random inputs: for reports, not for the verdict.
+
+    `nearly` is there if an unknown result is undecided because of rounding alone: a claim a hair weaker, and proved.
     """
 
     id: str
@@ -174,6 +197,7 @@ class Result:
     sampled: Sampled | None = None
     cached: bool = False
     resumed: bool = False
+    nearly: Nearly | None = None
 
     @property
     def as_expected(self) -> bool | None:
@@ -231,6 +255,7 @@ class Result:
             "sampled": self.sampled.to_json() if self.sampled else None,
             "cached": self.cached,
             "resumed": self.resumed,
+            "nearly": self.nearly.to_json() if self.nearly else None,
         }
 
     @classmethod
@@ -271,6 +296,7 @@ class Result:
             sampled=Sampled.from_json(data["sampled"]) if data.get("sampled") else None,
             cached=data.get("cached", False),
             resumed=data.get("resumed", False),
+            nearly=Nearly.from_json(data["nearly"]) if data.get("nearly") else None,
         )
 
 

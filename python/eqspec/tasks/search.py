@@ -114,7 +114,9 @@ class _Hunt:
         task = self._search.task_at(value)
         self._monitor.started(task)
         left = max(0.0, min(seconds, self._time_left()))
-        options = replace(self._options, timeout=left, simplify=False)  # the firmer, the more values one input refutes
+        options = replace(
+            self._options, timeout=left, simplify=False, weaken=False
+        )  # the firmer, the more values one input refutes
         result = self._runner.run(task, self._monitor, stop=self._stop, options=options)
         self._monitor.finished(task, result)
         self._results.append(result)
