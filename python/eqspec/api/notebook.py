@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from eqspec.report import numbers, table
+from eqspec.report.inputs import inputs
 from eqspec.tasks.monitor import Monitor, Progress
 from eqspec.tasks.result import Result, Verdict, Witness
 from eqspec.tasks.task import Task
@@ -82,8 +83,8 @@ def _folded(result: Result, witness: Witness) -> str:
 
 def _witness(witness: Witness) -> str:
     """The input in raw units and both outputs."""
-    inputs = zip(witness.features, witness.raw, witness.units, strict=True)
-    rows = [[escape(name), numbers.value(float(x)), escape(unit or "")] for name, x, unit in inputs]
+    seen = inputs(witness)
+    rows = [[escape(name), number, escape(unit)] for name, number, unit in seen.named]
     outputs = [
         [escape(name), numbers.value(reference), numbers.value(candidate)]
         for name, reference, candidate in zip(witness.outputs, witness.reference, witness.candidate, strict=True)
@@ -93,6 +94,7 @@ def _witness(witness: Witness) -> str:
     said = f"{escape(witness.statement)}. {runtime[witness.onnxruntime_confirms]}"
     if (differs := table.optimised(witness)) is not None:
         said += f" {differs[0].upper()}{differs[1:]}."
+    said += f" {seen.others[0].upper()}{seen.others[1:]}." if seen.others else ""
     return f'<div>{said}</div><div style="display:flex;gap:2em;align-items:flex-start">{both}</div>'
 
 

@@ -34,7 +34,8 @@ Row: TypeAlias = tuple[int, tuple[Fraction, ...]]
 
 @dataclass(frozen=True, eq=False)
 class RegionBox:
-    """lower <= x <= upper and the constraints, in network units; `row` is the row of the table it lies around.
+    """lower <= x <= upper and the constraints, in network units; `row` is the row of the table it lies around, and
+    `around` are its numbers.
 
     `joint` are the constraints on several inputs as written, in raw units, each with those in network units it became.
     """
@@ -46,6 +47,7 @@ class RegionBox:
     upper: NDArray[np.float64]
     constraints: tuple[LinearConstraint, ...]
     joint: tuple[RawConstraint, ...]
+    around: tuple[Fraction, ...] | None = None
 
 
 class BoxBuilder:
@@ -88,20 +90,23 @@ class BoxBuilder:
             groups.setdefault((self.scaler.centre[i], self.scaler.scale[i], r, self.low[i], self.high[i]), len(groups))
             for i, r in enumerate(radius)
         ]
-        known: dict[tuple[Fraction, int], tuple[Side, Side]] = {}
+        known: dict[tuple[Fraction, int], tuple[Fraction, tuple[Side, Side]]] = {}
         for index, numbers in rows:
-            sides = []
+            sides, around = list[tuple[Side, Side]](), list[Fraction]()
             for i, number in enumerate(numbers):
                 key = (number, group[i])
-                side = known.get(key)
-                if side is None:
+                found = known.get(key)
+                if found is None:
                     centre = self._normalised(i, number)
                     low, high = _later(self.low[i], centre - radius[i]), _earlier(self.high[i], centre + radius[i])
-                    side = known[key] = self._sides(i, low, high, index)
-                sides.append(side)
-            yield self._box(index, sides)
+                    found = known[key] = (centre, self._sides(i, low, high, index))
+                around.append(found[0])
+                sides.append(found[1])
+            yield self._box(index, sides, tuple(around))
 
-    def _box(self, row: int | None, sides: list[tuple[Side, Side]]) -> RegionBox:
+    def _box(
+        self, row: int | None, sides: list[tuple[Side, Side]], around: tuple[Fraction, ...] | None = None
+    ) -> RegionBox:
         return RegionBox(
             row,
             tuple(low[0] for low, _ in sides),
@@ -110,6 +115,7 @@ class BoxBuilder:
             np.array([high[1] for _, high in sides], np.float64),
             self.constraints,
             self.joint,
+            around,
         )
 
     def _sides(self, i: int, low: Fraction | None, high: Fraction | None, row: int | None) -> tuple[Side, Side]:

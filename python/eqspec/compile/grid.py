@@ -160,6 +160,7 @@ class Grid:
             expected=expected,
             tags=facts.tags,
             source=_declaration(facts).name.span,
+            around=box.around,
         )
 
     def _expected(self, facts: CheckFacts, point: Mapping[str, Form], scope: Scope) -> Expectation | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from eqspec.report.inputs import inputs
 from eqspec.report.numbers import value
 from eqspec.report.table import remark
 from eqspec.tasks.result import Reason, Result, Verdict, Witness
@@ -54,8 +55,8 @@ def account(result: Result) -> str:
         lines.append(f"in: {result.source}")
     seen = witness_of(result)
     if seen is not None:
-        named = zip(seen.features, seen.raw, seen.units, strict=True)
-        lines.append("at: " + ", ".join(f"{n} = {value(float(x))}{f' {u}' if u else ''}" for n, x, u in named))
+        at = inputs(seen)
+        lines.append("at: " + ", ".join(at.parts) + (f"; {at.others}" if at.others else ""))
         for name, reference, candidate in zip(seen.outputs, seen.reference, seen.candidate, strict=True):
             lines.append(f"output {name}: reference {value(reference)}, candidate {value(candidate)}")
     if result.verdict is Verdict.UNKNOWN and result.initial_bound is not None:

@@ -15,10 +15,12 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from eqspec.report.inputs import inputs
 from eqspec.report.numbers import count, duration, plural, share, value
 from eqspec.tasks.bracket import Bracket
-from eqspec.tasks.result import Reason, Result, Verdict, Witness
+from eqspec.tasks.result import Nearly, Reason, Result, Verdict, Witness
 from eqspec.tasks.scores import of_networks
+from eqspec.tasks.words import number_in_words
 
 STYLES = {Verdict.EQUIVALENT: "green", Verdict.DIFFERENT: "red", Verdict.UNKNOWN: "yellow"}
 _OUT_OF_TIME = " (time ran out)"
@@ -67,6 +69,8 @@ def remark(result: Result) -> Text:
         parts.append(Text(said))
     if result.reason is not None and not said.endswith(_OUT_OF_TIME):
         parts.append(Text(_reason_in_words(result), "yellow"))
+        if result.nearly is not None:
+            parts.append(Text(f"because of rounding alone: {nearly_in_words(result.nearly)} is proved", "yellow"))
     if result.vacuous:
         empty = "vacuous: nothing in the region meets the condition"
         parts.append(Text(empty, "" if result.expected == "vacuous" else "red"))
@@ -98,6 +102,12 @@ def _reason_in_words(result: Result) -> str:
     return words if result.find is not None else f"{words}, {share(result.certified_fraction)} proved"
 
 
+def nearly_in_words(found: Nearly) -> str:
+    """margin >= 3e-06, eps = 0.0500001: the number that a claim has instead."""
+    relation = ">=" if found.name in ("margin", "confidence") else "="
+    return f"{found.name} {relation} {number_in_words(found.value)}"
+
+
 def bracket_in_words(bracket: Bracket) -> str:
     """holds at sigma = 0.12, not at 0.13."""
     proved = None if bracket.proved is None else value(float(bracket.proved))
@@ -124,10 +134,8 @@ def _witness(result: Result, witness: Witness) -> RenderableType:
     where = Text.assemble((result.id, "bold"), f"  {witness.statement}")
     if result.find is not None and result.find.refuted is not None:
         where.append(f" (at {result.find.variable} = {value(float(result.find.refuted))})")
-    inputs = Text("at ", "bold")
-    names = zip(witness.features, witness.raw, witness.units, strict=True)
-    parts = [f"{name} = {value(float(x))}{f' {unit}' if unit else ''}" for name, x, unit in names]
-    inputs.append(_listed(parts), "not bold")
+    at, seen = Text("at ", "bold"), inputs(witness)
+    at.append(_listed(seen.parts) + (f"; {seen.others}" if seen.others else ""), "not bold")
     outputs = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
     for heading in ("output", "reference", "candidate"):
         outputs.add_column(heading, justify="left" if heading == "output" else "right")
@@ -137,7 +145,7 @@ def _witness(result: Result, witness: Witness) -> RenderableType:
     if len(rows) > _MOST_NUMBERS:
         outputs.add_row(Text(f"... {len(rows) - _MOST_NUMBERS} more"), "", "")
     said = runtime_said(witness, logits=result.scores == "logits")
-    return Group(where, Padding(Group(inputs, outputs, said), (0, 0, 1, 2)))
+    return Group(where, Padding(Group(at, outputs, said), (0, 0, 1, 2)))
 
 
 def _listed(parts: Sequence[str]) -> str:

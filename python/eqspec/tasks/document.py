@@ -67,6 +67,7 @@ def to_json(task: Task) -> dict[str, Any]:
             "hi": task.upper.tolist(),
             **decides["region"],
             "row": _whole(task.parameters.get("row")),
+            "around": None if task.around is None else _exact(task.around),
         },
         "property": decides["property"],
         "arithmetic": task.arithmetic,
@@ -125,6 +126,7 @@ def from_json(
             constraints=tuple(LinearConstraint(_fractions(a), Fraction(b), strict) for a, b, strict in rows),
             expected=data["expect"],
             tags=tuple(data["tags"]),
+            around=None if region.get("around") is None else _fractions(region["around"]),
         )
     except (KeyError, TypeError, ValueError, ArithmeticError) as problem:
         if isinstance(problem, InputError):

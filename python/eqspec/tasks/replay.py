@@ -69,6 +69,8 @@ class Replay:
             onnxruntime_confirms=confirms,
             onnxruntime_reason=reason,
             onnxruntime_default_confirms=self._runtime.confirms_by_default(task, point) if self._runtime else None,
+            moved=tuple(i for i, (x, b) in enumerate(zip(point, base_of(task), strict=True)) if x != b),
+            base="centre" if task.around is None else "row",
         )
 
 
@@ -83,6 +85,13 @@ def contains(task: Task, point: Sequence[Fraction]) -> bool:
     return True
 
 
+def base_of(task: Task) -> Point:
+    """What the region lies around: the row of its table, as far as that is inside the box, or the box's centre."""
+    if task.around is not None:
+        return _inside(task, task.around)
+    return tuple((low + high) / 2 for low, high in zip(task.lower_exact, task.upper_exact, strict=True))
+
+
 def raw_point(task: Task, point: Sequence[Fraction]) -> Point:
     """The point in raw units: centre + scale x."""
     space = task.space
@@ -91,18 +100,27 @@ def raw_point(task: Task, point: Sequence[Fraction]) -> Point:
 
 def _points(task: Task, candidate: Sequence[Fraction]) -> Iterator[Point]:
     """Points of the box to try: the nearest float32 ones (raw if that is what both files take), then the nearest."""
-    box = list(zip(task.lower_exact, task.upper_exact, strict=True))
-    nearest = tuple(min(max(x, low), high) for x, (low, high) in zip(candidate, box, strict=True))
-    if task.reference_takes_raw and task.candidate_takes_raw:
-        short = tuple(
-            (_nearest_float32(c + s * x, *sorted((c + s * low, c + s * high))) - c) / s if s else x
-            for x, (low, high), c, s in zip(nearest, box, task.space.centre, task.space.scale, strict=True)
-        )
-    else:
-        short = tuple(_nearest_float32(x, low, high) for x, (low, high) in zip(nearest, box, strict=True))
+    nearest = _inside(task, candidate)
+    short = nearest_floats(task, nearest)
     yield short
     if short != nearest:
         yield nearest
+
+
+def _inside(task: Task, point: Sequence[Fraction]) -> Point:
+    box = zip(task.lower_exact, task.upper_exact, strict=True)
+    return tuple(min(max(x, low), high) for x, (low, high) in zip(point, box, strict=True))
+
+
+def nearest_floats(task: Task, point: Sequence[Fraction]) -> Point:
+    """The point of the box next to a point that float32 can hold, in the units that the files take."""
+    box, nearest = list(zip(task.lower_exact, task.upper_exact, strict=True)), _inside(task, point)
+    if task.reference_takes_raw and task.candidate_takes_raw:
+        return tuple(
+            (_nearest_float32(c + s * x, *sorted((c + s * low, c + s * high))) - c) / s if s else x
+            for x, (low, high), c, s in zip(nearest, box, task.space.centre, task.space.scale, strict=True)
+        )
+    return tuple(_nearest_float32(x, low, high) for x, (low, high) in zip(nearest, box, strict=True))
 
 
 def _nearest_float32(number: Fraction, low: Fraction, high: Fraction) -> Fraction:

@@ -19,6 +19,7 @@ from eqspec.tasks.observed import Moment, Sampled, Undecided
 from eqspec.tasks.scores import of_networks
 
 SCHEMA_VERSION = 1
+Base = Literal["centre", "row"]
 
 
 class Verdict(StrEnum):
@@ -64,7 +65,8 @@ class Witness:
     decisions. `onnxruntime_confirms` says whether the original files break the claim too when onnxruntime runs them
     in their own precision, node by node; None, with a reason, if they could not be run.
     `onnxruntime_default_confirms` says the same of onnxruntime's default settings, by which it rewrites a model before
-    it runs it; None if that was not asked or could not be run.
+    it runs it; None if that was not asked or could not be run. `moved` are the features away from the `base`, by
+    number: the centre of the region, or the row of the table that it lies around; None where nobody looked.
     """
 
     normalised: tuple[Fraction, ...]
@@ -79,6 +81,8 @@ class Witness:
     onnxruntime_confirms: bool | None = None
     onnxruntime_reason: str | None = None
     onnxruntime_default_confirms: bool | None = None
+    moved: tuple[int, ...] | None = None
+    base: Base = "centre"
 
     def to_json(self) -> dict[str, Any]:
         """The `witness` object of the schema."""
@@ -95,6 +99,8 @@ class Witness:
             "onnxruntime_confirms": self.onnxruntime_confirms,
             "onnxruntime_reason": self.onnxruntime_reason,
             "onnxruntime_default_confirms": self.onnxruntime_default_confirms,
+            "moved": None if self.moved is None else [self.features[i] for i in self.moved],
+            "base": self.base,
         }
 
     @classmethod
@@ -113,7 +119,30 @@ class Witness:
             onnxruntime_confirms=data["onnxruntime_confirms"],
             onnxruntime_reason=data["onnxruntime_reason"],
             onnxruntime_default_confirms=data.get("onnxruntime_default_confirms"),
+            moved=None if data.get("moved") is None else tuple(list(data["raw"]).index(n) for n in data["moved"]),
+            base=data.get("base", "centre"),
         )
+
+
+@dataclass(frozen=True)
+class Nearly:
+    """What is proved instead where rounding alone stands in the way: the claim, which number of it was moved, to where.
+
+    `name` is margin, confidence, eps or bound.
+    """
+
+    claim: str
+    name: str
+    value: Fraction
+
+    def to_json(self) -> dict[str, Any]:
+        """The `nearly` object of the schema."""
+        return {"claim": self.claim, "name": self.name, "value": float(self.value), "value_exact": str(self.value)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Nearly:
+        """What `to_json` wrote."""
+        return cls(data["claim"], data["name"], Fraction(data["value_exact"]))
 
 
 @dataclass(frozen=True)
@@ -140,6 +169,8 @@ class Result:
 
     `history` tells how the proved share grew, `undecided` where the open boxes of an unknown result lie, and `sampled`
     how far the outputs lie apart at random inputs: for reports, not for the verdict.
+
+    `nearly` is there if an unknown result is undecided because of rounding alone: a claim a hair weaker, and proved.
     """
 
     id: str
@@ -178,6 +209,7 @@ class Result:
     resumed: bool = False
     certificate: str | None = None
     uncertified: str | None = None
+    nearly: Nearly | None = None
 
     @property
     def as_expected(self) -> bool | None:
@@ -253,6 +285,7 @@ class Result:
             "resumed": self.resumed,
             "certificate": self.certificate,
             "uncertified": self.uncertified,
+            "nearly": self.nearly.to_json() if self.nearly else None,
         }
 
     @classmethod
@@ -295,6 +328,7 @@ class Result:
             resumed=data.get("resumed", False),
             certificate=data.get("certificate"),
             uncertified=data.get("uncertified"),
+            nearly=Nearly.from_json(data["nearly"]) if data.get("nearly") else None,
         )
 
 

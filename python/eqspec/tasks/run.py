@@ -21,16 +21,18 @@ from eqspec.networks import Network
 from eqspec.tasks import core, document
 from eqspec.tasks.certifier import Certifier
 from eqspec.tasks.history import Recorder
+from eqspec.tasks.improving import improve
 from eqspec.tasks.lowering import Pairs, lower_constraints, lower_property
 from eqspec.tasks.monitor import Monitor, Progress
+from eqspec.tasks.nearly import nearly
 from eqspec.tasks.observed import Moment
 from eqspec.tasks.property import validate
 from eqspec.tasks.range import refuse_overflow
 from eqspec.tasks.recall import Earlier, Effort, Recall, key_of
 from eqspec.tasks.replay import Replay
-from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.result import Nearly, Reason, Result, Verdict
 from eqspec.tasks.runtime import RuntimeReplay
-from eqspec.tasks.sampling import sample
+from eqspec.tasks.sampling import largest_output, sample
 from eqspec.tasks.scores import left_out
 from eqspec.tasks.task import Domain, Task
 from eqspec.tasks.undecided import undecided
@@ -50,6 +52,8 @@ class Options:
 
     `boxes` stops each task after so many boxes; None for no limit. `certifier` is given every verdict. `milp` asks a
     mixed-integer solver, as a last resort, about what splitting does not settle; what rests on its word stays unknown.
+    A witness has few features apart from the base of its region; without `simplify` it only breaks the claim by much.
+    With `weaken`, claims a hair weaker are tried where rounding alone stands in the way, which takes a little longer.
     """
 
     timeout: float | None = None
@@ -59,6 +63,8 @@ class Options:
     milp: bool = False
     boxes: int | None = None
     certifier: Certifier | None = None
+    simplify: bool = True
+    weaken: bool = True
 
     def __post_init__(self) -> None:
         if self.timeout is not None and not self.timeout >= 0:
@@ -220,8 +226,21 @@ class Runner:
             "undecided": undecided(task, solution.open_sample),
             "sampled": sample(task, pair),
         }
+        if solution.verdict == Verdict.DIFFERENT:
+            replay.witness = improve(task, replay, perf_counter() - began, simplify=options.simplify)
         result = _result(task, options, solution, replay, perf_counter() - began, shown)
+        if options.weaken and result.verdict is Verdict.UNKNOWN:
+            result = replace(result, nearly=self._nearly(task, result, pair, stop, options))
         return result if options.certifier is None else options.certifier.certify(task, result)
+
+    def _nearly(
+        self, task: Task, result: Result, pair: core.Pair, stop: Callable[[], bool] | None, options: Options
+    ) -> Nearly | None:
+        def proves(easier: Task, seconds: float) -> bool:
+            brief = replace(options, timeout=seconds, milp=False, certifier=None, weaken=False)
+            return self._search(easier, None, stop, brief, Earlier()).verdict is Verdict.EQUIVALENT
+
+        return nearly(task, result, largest_output(task, pair), proves)
 
     def replay(self, task: Task) -> Replay:
         """The replay of a task's candidates, onnxruntime included."""

@@ -6,6 +6,7 @@ Floating point and chance: nothing here proves or refutes anything.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eqspec.tasks import core
 from eqspec.tasks.observed import Sampled
@@ -18,8 +19,8 @@ _FEWEST, _MOST = 16, 1024
 _BINS = 24
 
 
-def sample(task: Task, pair: core.Pair) -> Sampled | None:
-    """Differences at the same inputs every time; None if no input that was drawn lies in the region."""
+def _inputs(task: Task) -> NDArray[np.float64]:
+    """Inputs of the region (N, I), the same every time; fewer for large networks."""
     layers = [*task.reference.layers, *task.candidate.layers]
     size = max(1, sum(layer.weight.size for layer in layers))
     points = int(np.clip(_WORK / size, _FEWEST, _MOST))
@@ -30,7 +31,19 @@ def sample(task: Task, pair: core.Pair) -> Sampled | None:
         for constraint in task.constraints:
             coefficients = np.array([approximately(a) for a in constraint.coefficients])
             inputs = inputs[inputs @ coefficients <= approximately(constraint.bound)]
-        reference, candidate = core.evaluate(pair, np.ascontiguousarray(inputs))
+    return np.ascontiguousarray(inputs)
+
+
+def largest_output(task: Task, pair: core.Pair) -> float:
+    """The largest absolute output of both at these inputs; 0 if none lies in the region."""
+    outputs = core.evaluate(pair, _inputs(task))
+    return float(max((np.abs(part).max(initial=0.0) for part in outputs), default=0.0))
+
+
+def sample(task: Task, pair: core.Pair) -> Sampled | None:
+    """Differences at the same inputs every time; None if no input that was drawn lies in the region."""
+    with np.errstate(all="ignore"):
+        reference, candidate = core.evaluate(pair, _inputs(task))
         apart = np.abs(candidate - reference)
     apart = apart[np.isfinite(apart).all(axis=1)]
     if not len(apart):

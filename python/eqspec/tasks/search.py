@@ -21,6 +21,7 @@ from typing import Protocol
 from eqspec.span import Span
 from eqspec.tasks import document
 from eqspec.tasks.bracket import Bracket, Direction, Gap, Probe
+from eqspec.tasks.improving import improve
 from eqspec.tasks.monitor import Monitor
 from eqspec.tasks.result import Reason, Result, Verdict, Witness
 from eqspec.tasks.run import Options, Runner, describe
@@ -112,7 +113,10 @@ class _Hunt:
     def _try(self, value: Fraction, seconds: float) -> None:
         task = self._search.task_at(value)
         self._monitor.started(task)
-        options = replace(self._options, timeout=max(0.0, min(seconds, self._time_left())))
+        left = max(0.0, min(seconds, self._time_left()))
+        options = replace(
+            self._options, timeout=left, simplify=False, weaken=False
+        )  # the firmer, the more values one input refutes
         result = self._runner.run(task, self._monitor, stop=self._stop, options=options)
         self._monitor.tried(task, result)
         self._results.append(result)
@@ -212,6 +216,10 @@ class _Hunt:
 
     def _result(self) -> Result:
         search = self._search
+        if self._witness is not None and self._refuted is not None:
+            replay = self._runner.replay(search.task_at(self._refuted))
+            replay.witness = self._witness
+            self._witness = improve(search.task_at(self._refuted), replay, perf_counter() - self._began)
         gap: Gap = "closed" if self._closed() else "budget"
         verdict, reason = Verdict.EQUIVALENT, None
         if gap == "budget":  # the question has no answer yet, whatever the bracket says so far

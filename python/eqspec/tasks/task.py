@@ -82,6 +82,8 @@ class Task:
     expected: Expectation | None = None
     tags: tuple[str, ...] = ()
     source: Span | None = None
+    around: tuple[Fraction, ...] | None = None
+    """The row of a table that the region lies around, in network units."""
 
     @builtins.property  # `property` is a field here
     def arithmetic(self) -> Arithmetic:

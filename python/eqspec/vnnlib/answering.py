@@ -85,7 +85,9 @@ def answer(
     missing = [bound.name for bound in made.subject.networks if bound.network is None]
     if missing:
         raise InputError(f"no file is given for network {missing[0]}; add --network {missing[0]}=FILE")
-    found = _Run(made, read, Options(threads=threads), None if timeout is None else began + timeout).answer()
+    found = _Run(
+        made, read, Options(threads=threads, weaken=False), None if timeout is None else began + timeout
+    ).answer()
     return replace(found, warnings=made.warnings + ((made.empty,) if made.empty is not None else ()))
 
 

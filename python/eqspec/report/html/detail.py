@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from eqspec.report.explain_search import PARTS, STAGES
 from eqspec.report.html import plots, raster
+from eqspec.report.inputs import set_apart
 from eqspec.report.numbers import count, duration, share, value
 from eqspec.report.outcome import Outcome, headline, outcome, place, witness_of
 from eqspec.report.table import optimised, remark
@@ -234,7 +235,7 @@ def _witness(result: Result, seen: Witness) -> Shown:
         statement=seen.statement,
         at=f"{found.variable} = {value(float(found.refuted))}" if found and found.refuted is not None else "",
         confidence="" if seen.confidence is None else value(seen.confidence),
-        runtime=runtime,
+        runtime=f"{set_apart(seen)} {runtime}".strip(),
         outputs=outputs,
         features=_features(seen, (result.task or {}).get("region")),
         picture=plots.pixels(raw, side, "The input as a picture", "ink") if side and np.isfinite(raw).all() else None,
