@@ -15,6 +15,7 @@ from eqspec.cli.tools.common import Commands, command, show, show_warnings
 from eqspec.errors import Diagnostic, SpecError
 from eqspec.report import diagnostics
 from eqspec.report.numbers import plural
+from eqspec.report.terminal import shown_in_json
 
 
 def add(commands: Commands) -> None:
@@ -54,5 +55,6 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
                 parts.append(f"{len(compiled.finds)} search{'' if len(compiled.finds) == 1 else 'es'}")
             out.print(Text(f"{file}: {', '.join(parts)}"), soft_wrap=True)
     if arguments.format == "json":
-        out.file.write(json.dumps([diagnostics.to_json(d) for d in found], indent=2, ensure_ascii=False) + "\n")
+        whole = json.dumps([diagnostics.to_json(d) for d in found], indent=2, ensure_ascii=False)
+        out.file.write(shown_in_json(whole) + "\n")
     return code
