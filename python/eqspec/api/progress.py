@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 
-from rich.console import Console
-
 from eqspec.api.notebook import NotebookMonitor, in_notebook
 from eqspec.report.live import LiveMonitor
+from eqspec.report.terminal import Terminal
 from eqspec.tasks.monitor import Monitor
 
 
@@ -15,4 +14,4 @@ def shown(progress: bool | None, total: int) -> AbstractContextManager[Monitor |
     """A monitor for so many tasks. None: in notebooks only; True: on a terminal, too; False: nowhere."""
     if progress is not False and in_notebook():
         return NotebookMonitor(total)
-    return LiveMonitor(Console(stderr=True, highlight=False), total) if progress else nullcontext()
+    return LiveMonitor(Terminal(stderr=True), total) if progress else nullcontext()

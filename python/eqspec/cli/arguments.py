@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from eqspec.cli.remembering import add_memory
+from eqspec.report.terminal import shown
 
 _DESCRIPTION = "Proves that two neural networks behave equivalently on a region of inputs, or shows an input where not."
 _CODES = """\
@@ -31,9 +32,16 @@ class Command(Protocol):
     def add(self, commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: ...  # noqa: D102
 
 
+class _Parser(argparse.ArgumentParser):
+    """Shows control characters of arguments in its messages, instead of sending them."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        super()._print_message(shown(message) if message else message, file)
+
+
 def parser(version: str, tools: Iterable[Command] = ()) -> argparse.ArgumentParser:
     """The parser of `eqspec`: `check`, and other commands."""
-    main = argparse.ArgumentParser("eqspec", description=_DESCRIPTION, allow_abbrev=False)
+    main: argparse.ArgumentParser = _Parser("eqspec", description=_DESCRIPTION, allow_abbrev=False)
     main.add_argument("--version", action="version", version=f"eqspec {version}")
     commands = main.add_subparsers(dest="command", metavar="COMMAND", required=True)
     check = commands.add_parser(

@@ -28,6 +28,7 @@ from eqspec.report.lines import Lines
 from eqspec.report.live import LiveMonitor
 from eqspec.report.numbers import plural
 from eqspec.report.saved import save_witnesses
+from eqspec.report.terminal import Terminal
 from eqspec.tasks.recall import Recall
 from eqspec.tasks.run import Options
 from eqspec.tasks.search import Search
@@ -187,7 +188,7 @@ def _write(runs: Sequence[_Run], arguments: argparse.Namespace, out: Console, se
         else:
             write_file(arguments.output, text)
     elif arguments.format == "human" and arguments.output is not None:
-        page = Console(file=io.StringIO(), width=120, highlight=False, record=True)
+        page = Terminal(file=io.StringIO(), width=120, record=True)
         for run in runs:
             page.print(Text(run.name))
             _show(run.report, page)

@@ -1,15 +1,41 @@
 """SIGTERM, by which schedulers, containers and `timeout` end a run, stops it as Ctrl-C does: what is known is printed,
 what was decided and what is left of searches is kept.
 
-Only the first one counts: it often comes twice, to the process and to its group, and must not cut off the last words.
+While the program is imported there is nothing to print or to keep, and a library that is interrupted there fails in its
+own way; so either signal ends the process at once.
+
+Only the first SIGTERM counts: it often comes twice, to the process and to its group, and must not cut off the last
+words.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+_AT_ONCE = {signal.SIGINT: 130, signal.SIGTERM: 143}
+"""Exit codes of signals; `exit` says the same, but would have to be imported."""
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Within this context SIGINT and SIGTERM end the process, with their exit codes.
+
+    Other threads than the main one cannot listen, and who started us with a signal ignored wants it ignored.
+    """
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number, code in _AT_ONCE.items():
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                before[number] = signal.signal(number, lambda *_, code=code: os._exit(code))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

@@ -13,6 +13,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from eqspec.errors import Diagnostic, Label, SpecError
+from eqspec.report.terminal import shown as escaped
+from eqspec.report.terminal import written_out
 from eqspec.span import Span
 
 WIDTH = 120
@@ -24,7 +26,7 @@ _CUT = "..."
 
 def plain(diagnostics: Sequence[Diagnostic], hidden: int = 0, width: int = WIDTH) -> str:
     """All findings, one after the other, and a last line that counts them."""
-    return text(diagnostics, hidden, width).plain
+    return escaped(text(diagnostics, hidden, width).plain)
 
 
 def text(diagnostics: Sequence[Diagnostic], hidden: int = 0, width: int = WIDTH) -> Text:
@@ -145,4 +147,4 @@ def _window(line: str, start: int, end: int, room: int) -> tuple[str, int, int]:
 
 def _printable(shown: str) -> str:
     """Text that cannot move the cursor."""
-    return "".join(c if c.isprintable() else _TAB if c == "\t" else "\ufffd" for c in shown)
+    return "".join(c if c.isprintable() else _TAB if c == "\t" else written_out(c) for c in shown)

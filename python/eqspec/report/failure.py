@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from eqspec.report import table
+from eqspec.report.terminal import Terminal
 from eqspec.tasks.result import Result, Verdict
 
 
@@ -45,6 +46,6 @@ def _page(first: str, result: Result, width: int) -> str:
         parts.append(Text.assemble(("at  ", "bold"), result.source))
     if result.witness or (result.find and result.find.witness):
         parts += [Text(), table.witnesses([result])]
-    page = Console(file=(text := io.StringIO()), width=width, color_system=None, highlight=False, legacy_windows=False)
+    page = Terminal(file=(text := io.StringIO()), width=width, color_system=None, legacy_windows=False)
     page.print(Group(*parts))
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()).rstrip()

@@ -6,18 +6,17 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from eqspec.errors import InputError
 from eqspec.report import github, html, json, junit, sarif, table
 from eqspec.report.files import write_file
+from eqspec.report.terminal import Terminal
 from eqspec.tasks.result import Result
 
 _COLUMNS = 120
 
 
 def _table(results: Sequence[Result]) -> str:
-    page = Console(file=io.StringIO(), width=_COLUMNS, highlight=False, no_color=True)
+    page = Terminal(file=io.StringIO(), width=_COLUMNS, no_color=True)
     page.print(table.results_table(results))
     page.print()
     page.print(table.witnesses(results))

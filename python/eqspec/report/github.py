@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from eqspec.report.numbers import plural
 from eqspec.report.outcome import Outcome, account, headline, outcome, place
+from eqspec.report.terminal import shown as escaped
 from eqspec.tasks.result import Result
 
 _SHOWN = 10
@@ -25,7 +26,7 @@ def to_text(results: Sequence[Result]) -> str:
         if rest := len(found) - len(shown):
             what = "not as expected" if level == "error" else "undecided"
             lines.append(f"::{level} title=eqspec::... and {plural(rest, 'more task')} {what}")
-    return "\n".join(lines)
+    return escaped("\n".join(lines))
 
 
 def _annotation(level: str, result: Result) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from eqspec.report.terminal import shown_in_json
 from eqspec.tasks.result import Result
 
 _DENSE = ("history", "undecided", "sampled")
@@ -34,4 +35,4 @@ def _spread(result: Result) -> str:
 
 
 def _dumps(value: object, indent: int | None = None) -> str:
-    return json.dumps(value, indent=indent, allow_nan=False, ensure_ascii=False)
+    return shown_in_json(json.dumps(value, indent=indent, allow_nan=False, ensure_ascii=False))

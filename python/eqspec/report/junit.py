@@ -12,6 +12,7 @@ from xml.etree import ElementTree as Xml
 
 from eqspec.report.outcome import Outcome, account, headline, outcome, place
 from eqspec.report.table import scores
+from eqspec.report.terminal import shown
 from eqspec.tasks.result import Result
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -58,4 +59,4 @@ def _case(suite: Xml.Element, result: Result) -> None:
 
 def _clean(text: str) -> str:
     """What XML 1.0 can hold."""
-    return _NOT_XML.sub("\ufffd", text)
+    return _NOT_XML.sub("\ufffd", shown(text))

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from eqspec.report.outcome import Outcome, account, headline, outcome, place
 from eqspec.report.table import scores
+from eqspec.report.terminal import shown_in_json
 from eqspec.tasks.result import Result
 from eqspec.tasks.run import __version__
 
@@ -29,7 +30,7 @@ _RULES = {
 
 def to_text(results: Sequence[Result]) -> str:
     """The log file."""
-    return json.dumps(document(results), indent=2, allow_nan=False, ensure_ascii=False)
+    return shown_in_json(json.dumps(document(results), indent=2, allow_nan=False, ensure_ascii=False))
 
 
 def document(results: Sequence[Result]) -> dict[str, Any]:

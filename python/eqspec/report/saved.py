@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from eqspec.report.terminal import shown_in_json
 from eqspec.tasks.result import Result, Witness
 
 
@@ -25,7 +26,9 @@ def save_witnesses(results: Iterable[Result], folder: Path) -> list[Path]:
             continue
         path = _free(folder, re.sub(r"[^\w.,=+-]+", "_", result.id).strip("_") or "task", written)
         document = {"id": result.id, "claim": result.claim, "witness": witness.to_json(), "task": result.task}
-        path.write_text(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n", encoding="utf-8")
+        path.write_text(
+            shown_in_json(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False)) + "\n", encoding="utf-8"
+        )
         np.save(path.with_suffix(".npy"), _array(witness))
         written.append(path)
     return written

@@ -153,6 +153,9 @@ class _Importer:
         rest = [case for case in rest if case not in impossible] if impossible else rest
         if rest and self._answering and all(len(case) != 1 and all(c.linear for c in case) for case in rest):
             self._refuse_scores(rest)
+            alike = sanity.agreement(area.unsafe)
+            if alike is not None and alike.span is not None:
+                self._notes.add(alike.code, alike.message, alike.span, alike.help)
             self._conjunctions += [(number, case) for case in rest]
         elif rest:
             raise Fault(sanity.agreement(area.unsafe) or _no_sentence(rest[0], area))

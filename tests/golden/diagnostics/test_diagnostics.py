@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from eqspec.compile import loads
-from eqspec.errors import Diagnostic, NetworkError, SpecError
+from eqspec.errors import Diagnostic, DisagreementError, NetworkError, SpecError
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.report.diagnostics import to_json
 from eqspec.spec.codes import CODES
@@ -69,6 +69,9 @@ def read(path: Path) -> Network:
         raise NetworkError(
             str(path), "operator is not supported", node="act_2", operator="Sigmoid", fix="supported: Gemm, MatMul"
         )
+    if path.name == "misread.onnx":
+        message = "it is read as another function than onnxruntime computes"
+        raise DisagreementError(str(path), message, fix="report it")
     if path.name not in SIZES:
         raise NetworkError(str(path), "not an ONNX model", fix="export it again")
     inputs, outputs = SIZES[path.name]
@@ -86,7 +89,7 @@ def read(path: Path) -> Network:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cases")
-    for name in (*SIZES, "sigmoid.onnx", "broken.onnx", "nets/deep.onnx"):
+    for name in (*SIZES, "sigmoid.onnx", "broken.onnx", "misread.onnx", "nets/deep.onnx"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("")
     (folder / "common.eqspec").write_text("eqspec 1\n")

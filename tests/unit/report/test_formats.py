@@ -20,6 +20,7 @@ from eqspec.errors import InputError
 from eqspec.report import formats, github, junit, sarif
 from eqspec.report.outcome import Outcome, headline, outcome, place
 from eqspec.report.reading import parse, read
+from eqspec.report.terminal import shown
 from eqspec.tasks.result import Reason, Result, Verdict
 
 some = st.lists(results(), max_size=3)
@@ -152,6 +153,11 @@ def undone(text: str) -> str:
     return text
 
 
+def visible(text: str) -> str:
+    """As it is shown; a carriage return goes through as GitHub writes it."""
+    return "\r".join(shown(part) for part in text.split("\r"))
+
+
 @settings(max_examples=20)
 @given(some, sources)
 def test_annotations_are_one_line_each_and_can_be_read_back(given_results: list[Result], source: str | None) -> None:
@@ -167,10 +173,10 @@ def test_annotations_are_one_line_each_and_can_be_read_back(given_results: list[
         assert parts is not None
         assert parts[1] == ("warning" if outcome(task) is Outcome.UNDECIDED else "error")
         given_properties = dict(part.split("=", 1) for part in parts[2].split(","))
-        assert undone(given_properties["title"]) == f"eqspec: {task.id}"
+        assert undone(given_properties["title"]) == visible(f"eqspec: {task.id}")
         if (where := place(task)) is not None:
-            assert (undone(given_properties["file"]), given_properties["line"]) == (where[0], str(where[1]))
-        assert undone(parts[3]).startswith(headline(task).replace("\r", "\r"))
+            assert (undone(given_properties["file"]), given_properties["line"]) == (visible(where[0]), str(where[1]))
+        assert undone(parts[3]).startswith(visible(headline(task)))
 
 
 def test_many_annotations_end_in_a_count() -> None:

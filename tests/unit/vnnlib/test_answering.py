@@ -126,6 +126,22 @@ def test_asserts_that_nothing_can_meet_are_unsat(folder: Path, capsys: pytest.Ca
     assert "E602" in err
 
 
+def test_asserts_of_outputs_that_agree_are_answered_with_a_warning(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The negation was forgotten: `sat` only says that they agree somewhere."""
+    query = folder / "agree.vnnlib"
+    query.write_text(
+        PAIR + "(assert (and (<= Y_g[0,0] (+ Y_f[0,0] 9)) (>= Y_g[0,0] (- Y_f[0,0] 9))))", encoding="utf-8"
+    )
+    networks = [f"--network={n}={folder / n}.onnx" for n in "fg"]
+    code, lines, err = ask(capsys, query, *networks)
+    assert (code, lines[0]) == (0, "sat")
+    assert "warning[E601]" in err
+    assert main(["import", str(query), *networks]) == 2
+    assert "error[E601]" in capsys.readouterr().err
+
+
 def test_a_strict_bound_of_inputs_is_not_met_on_it(folder: Path) -> None:
     """At X_0 = 0.7 alone the asserts would hold, but X_0 < 0.7: that point is no answer."""
     f = pair(folder, 0)[0]

@@ -14,7 +14,7 @@ from eqspec import compile as compiler
 from eqspec.errors import Diagnostic, SpecError
 from eqspec.report import diagnostics
 from eqspec.spec.files import read_spec
-from eqspec.spec.findings import Fault
+from eqspec.spec.findings import Fault, error
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 STDIN = "-"
@@ -36,7 +36,11 @@ def command(commands: Commands, name: str, summary: str, description: str | None
 def read_text(file: str) -> tuple[str, str]:
     """The text of a spec, or of the standard input for `-`, and what to call it. SpecError if it cannot be read."""
     if file == STDIN:
-        return sys.stdin.read(), "<stdin>"
+        try:
+            return sys.stdin.read(), "<stdin>"
+        except UnicodeDecodeError:
+            message, fix = "cannot read '<stdin>': it is not text in the encoding of this terminal", "give it as a file"
+            raise SpecError([error("E111", message, None, help=fix)]) from None
     try:
         return read_spec(Path(file), file), file
     except Fault as fault:

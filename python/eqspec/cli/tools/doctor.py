@@ -14,6 +14,7 @@ from rich.text import Text
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import Commands, command
 from eqspec.report.numbers import plural
+from eqspec.report.terminal import shown_in_json
 from eqspec.tasks.health import Finding, examine
 
 _MARKS = {"ok": Text("ok", "green"), "note": Text("note", "yellow"), "problem": Text("problem", "bold red")}
@@ -38,7 +39,8 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     findings = [*examine(), *_terminal(err)]
     problems = sum(finding.state == "problem" for finding in findings)
     if arguments.format == "json":
-        out.file.write(json.dumps([asdict(f) for f in findings], indent=2, ensure_ascii=False) + "\n")
+        whole = json.dumps([asdict(f) for f in findings], indent=2, ensure_ascii=False)
+        out.file.write(shown_in_json(whole) + "\n")
     else:
         out.print(_table(findings))
         last = f"{plural(problems, 'problem')}" if problems else "All that is needed works"

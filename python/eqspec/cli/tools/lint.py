@@ -16,6 +16,7 @@ from eqspec.cli.tools.common import Commands, command, show, show_warnings
 from eqspec.errors import Diagnostic, SpecError
 from eqspec.report import diagnostics
 from eqspec.report.numbers import plural
+from eqspec.report.terminal import shown_in_json
 from eqspec.tasks.scores import left_out, of_networks
 
 
@@ -65,5 +66,6 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
             if said := _scores(compiled):
                 out.print(Text(f"{file}: {said}"), soft_wrap=True)
     if arguments.format == "json":
-        out.file.write(json.dumps([diagnostics.to_json(d) for d in found], indent=2, ensure_ascii=False) + "\n")
+        whole = json.dumps([diagnostics.to_json(d) for d in found], indent=2, ensure_ascii=False)
+        out.file.write(shown_in_json(whole) + "\n")
     return code

@@ -21,6 +21,7 @@ from eqspec.report.html.grid import Grid, grids
 from eqspec.report.numbers import count, duration, plural
 from eqspec.report.outcome import Outcome, outcome, place
 from eqspec.report.table import remark
+from eqspec.report.terminal import shown
 from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.run import __version__
 
@@ -80,7 +81,7 @@ class View:
 def page(results: Sequence[Result], title: str | None = None, made: datetime | None = None) -> str:
     """The page as text. Without a title it is named after the spec files; `made` is the time that it shows."""
     view = _view(results, title, made or datetime.now(UTC))
-    return _environment().get_template("page.html.jinja").render(view=view)
+    return shown(_environment().get_template("page.html.jinja").render(view=view))
 
 
 @cache
@@ -97,7 +98,7 @@ def _environment() -> Environment:
 
 def _printable(given: object) -> object:
     """Text without characters that a page cannot hold; they may stand in names of files."""
-    return _NOT_HTML.sub("\ufffd", given) if isinstance(given, str) and not isinstance(given, Markup) else given
+    return _NOT_HTML.sub("\ufffd", shown(given)) if isinstance(given, str) and not isinstance(given, Markup) else given
 
 
 def _view(results: Sequence[Result], title: str | None, made: datetime) -> View:

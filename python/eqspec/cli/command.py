@@ -1,0 +1,68 @@
+"""A run of the command: arguments are parsed, a command runs, and what goes wrong becomes a message and a code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from eqspec import __version__
+from eqspec.cli.arguments import parser
+from eqspec.cli.check import run_check
+from eqspec.cli.exit import ExitCode, of_error
+from eqspec.cli.stopping import stopped_by_sigterm
+from eqspec.cli.tools import TOOLS
+from eqspec.errors import EqspecError
+from eqspec.report.terminal import Terminal, use_what_there_is
+
+_WIDTH_OF_FILES = 120
+"""Columns where the output is no terminal and COLUMNS does not say."""
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run `eqspec` with arguments (by default those of the process); its exit code."""
+    use_what_there_is()
+    with stopped_by_sigterm() as terminated:
+        try:
+            code = _run(parser(__version__, TOOLS).parse_args(argv))
+        except KeyboardInterrupt:  # before there was anything to stop
+            code = int(ExitCode.INTERRUPTED)
+    return int(ExitCode.TERMINATED if code == ExitCode.INTERRUPTED and terminated() else code)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    out, err = _console(stderr=False), _console(stderr=True)
+    try:
+        return int(getattr(arguments, "run", run_check)(arguments, out, err))
+    except EqspecError as problem:
+        err.print(Text.assemble(("error", "bold red"), f": {problem}"), soft_wrap=True)
+        return int(of_error(problem))
+    except KeyboardInterrupt:
+        err.print("Interrupted.", soft_wrap=True)
+        return int(ExitCode.INTERRUPTED)
+    except BrokenPipeError:  # whoever read our output has gone, which is theirs to decide
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.INTERNAL)
+    except Exception as error:
+        if (code := of_error(error)) is ExitCode.RESOURCES:
+            what = f"cannot write: {error.strerror}" if isinstance(error, OSError) else "there is no memory left for it"
+            err.print(Text.assemble(("error", "bold red"), f": {what}"), soft_wrap=True)
+            return int(code)
+        err.print(Text.assemble(("eqspec failed", "bold red"), f": {type(error).__name__}: {error}"), soft_wrap=True)
+        if arguments.debug:
+            err.print(traceback.format_exc(), highlight=False, markup=False, soft_wrap=True)
+        advice = "please report it" if arguments.debug else "run again with --debug and report it"
+        err.print(f"This is a defect of eqspec; {advice}.", soft_wrap=True)
+        return int(ExitCode.INTERNAL)
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Terminal(stderr=stderr)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _WIDTH_OF_FILES
+    return console

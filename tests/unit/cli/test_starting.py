@@ -1,0 +1,111 @@
+"""Signals that come while the command is still being imported, at every stage of that, for every command.
+
+`-X importtime` makes the interpreter write a line for each module that was imported, so a signal is sent at a stage and
+not at a time. What the interpreter does before it comes to eqspec is not ours.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from eqspec.cli.arguments import parser
+from eqspec.cli.tools import TOOLS
+from small_specs import write_spec
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+STAGES = (1, 20, 120, 300, 560, 850, 1150)
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+ARGUMENTS = {
+    "check": ["pair.eqspec"],
+    "verify": ["full.onnx", "pruned.onnx", "--eps", "0.5"],
+    "init": ["full.onnx", "pruned.onnx"],
+    "lint": ["pair.eqspec"],
+    "explain": ["E133"],
+    "fmt": ["pair.eqspec"],
+    "inspect": ["full.onnx"],
+    "compile": ["pair.eqspec"],
+    "replay": ["none.json"],
+    "audit": ["none"],
+    "report": ["none.json"],
+    "schema": ["task"],
+    "import": ["q.vnnlib"],
+    "export": ["pair.eqspec", "--to", "vnnlib", "-o", "out"],
+    "verify-vnnlib": ["q.vnnlib"],
+    "doctor": [],
+    "completion": ["bash"],
+    "cache": ["show"],
+}
+
+
+def interrupted(folder: Path, command: str, stage: int, number: signal.Signals) -> tuple[int, str, bool]:
+    """The exit code, what was said beside the list of imports, and whether the stage was reached."""
+    words = [sys.executable, "-X", "importtime", "-m", "eqspec", command, *ARGUMENTS[command]]
+    begun, seen, said, reached = False, 0, list[str](), False
+    with (
+        (folder / "out.txt").open("w", encoding="utf-8") as out,
+        subprocess.Popen(words, cwd=folder, stdout=out, stderr=subprocess.PIPE, text=True) as process,
+    ):
+        assert process.stderr is not None
+        for line in process.stderr:
+            if not line.startswith("import time:"):
+                said.append(line)
+                continue
+            begun = begun or line.rstrip().endswith(" argparse")  # the first thing that the command imports
+            seen += begun
+            if seen == stage and not reached:
+                process.send_signal(number)
+                reached = True
+        return process.wait(60), "".join(said), reached
+
+
+def test_every_command_is_here() -> None:
+    assert set(ARGUMENTS) == {"check", *(word for word in commands() if word != "check")}
+
+
+def commands() -> list[str]:
+    (choices,) = [a.choices for a in parser("1", TOOLS)._actions if a.dest == "command"]
+    assert choices is not None
+    return list(choices)
+
+
+@pytest.mark.parametrize("command", ARGUMENTS)
+def test_a_signal_at_the_start_ends_without_a_traceback(command: str, tmp_path: Path) -> None:
+    """Each command takes another stage and the other signal, so that together they take many."""
+    write_spec(tmp_path)
+    place = list(ARGUMENTS).index(command)
+    number = list(CODES)[place % 2]
+    code, said, reached = interrupted(tmp_path, command, 2 + 40 * place, number)
+    assert "Traceback" not in said
+    assert "Error" not in said
+    assert reached
+    assert code == CODES[number]
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_every_stage_of_one_command(number: signal.Signals, tmp_path: Path) -> None:
+    reached = 0
+    for stage in STAGES:
+        code, said, sent = interrupted(tmp_path, "schema", stage, number)
+        assert "Traceback" not in said
+        if sent:
+            assert (code, said.strip()) in ((CODES[number], ""), (CODES[number], "Interrupted."))
+        reached += sent
+    assert reached >= 5
+
+
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    words = f"trap '' INT; exec {sys.executable} -X importtime -m eqspec schema task"
+    with subprocess.Popen(["sh", "-c", words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for number, _ in enumerate(process.stderr):
+            if number in (150, 400, 700):
+                process.send_signal(signal.SIGINT)
+        assert process.stdout is not None
+        assert process.stdout.read().startswith("{")
+        assert process.wait(60) == 0
