@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.networks.affine import check_value
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
 
 Operation = Callable[[Any, Any], Any]
@@ -70,6 +71,7 @@ def _combined(operation: Operation, a: Whole, b: Whole, overflows: Callable[[Any
 
 
 def _alike(a: Whole, b: Whole) -> tuple[Whole, Whole]:
+    check_value(np.broadcast_shapes(a.shape, b.shape))
     if a.dtype != b.dtype or a.dtype.kind not in "iu":
         raise UnreadableError(f"arithmetic on constants of type {a.dtype} and {b.dtype}", "cast them to one type")
     return a, b

@@ -20,6 +20,8 @@ from eqspec.networks.onnx_names import MODEL_FIX, STANDARD, name_of
 from eqspec.networks.onnx_tensor import FLOATS, ExternalData, UnreadableError
 
 OLDEST_OPSET = 6
+MAX_NODES = 5_000
+"""Of a graph: each takes a part of a millisecond, and deep networks have a few hundred."""
 REVIEWED_IR = 14
 """The newest version of the file format that was looked through for parts with a meaning of their own."""
 
@@ -59,6 +61,9 @@ def load(path: str, content: bytes) -> Graph:
     initializers = {tensor.name: tensor for tensor in graph.initializer}
     output = _only_output(path, graph.output)
     nodes = _needed(graph.node, output.name)
+    if len(nodes) > MAX_NODES:
+        message = f"the output needs {len(nodes)} nodes, the limit is {MAX_NODES}"
+        raise NetworkError(path, message, fix="export the model with its constants folded, or use a smaller network")
     given = _only_input(path, [v for v in graph.input if v.name not in initializers], nodes, output.name)
     for node in nodes:
         _check_definition(path, node, opset)

@@ -203,7 +203,7 @@ def expand(call: Call) -> Sequence[Value]:
         raise UnreadableError(
             f"shape {shape_of_value(x)} does not broadcast to {target}", "export the model again"
         ) from error
-    check_made([x], shape)
+    af.check_value(shape)
     return [apply(x, lambda a: np.broadcast_to(a, shape))]
 
 
@@ -234,7 +234,7 @@ def constant_of_shape(call: Call) -> Sequence[Value]:
     shape = tuple(int(d) for d in call.whole(0).reshape(-1))
     if any(d < 0 for d in shape):
         raise UnreadableError(f"shape {shape} is negative", "export the model again")
-    af.check_size(shape)
+    af.check_value(shape)
     found = call.attribute("value")
     number: Constant = decode(found.t, call.external) if found is not None else Enclosure(np.zeros(1))
     if (number.size if isinstance(number, np.ndarray) else number.value.size) != 1:

@@ -15,7 +15,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from eqspec.errors import NetworkError
-from eqspec.networks import onnx_definition, read_network
+from eqspec.networks import onnx_definition, onnx_graph, read_network
 from unit.networks.models import CURRENT, model, node, run_onnxruntime, save
 
 WEIGHT = np.arange(-6, 6, dtype=np.float32).reshape(3, 4) / 4
@@ -411,3 +411,12 @@ def test_damaged_bytes_give_a_network_or_a_network_error(tmp_path: Path) -> None
             assert all(np.isfinite(layer.weight).all() for layer in network.layers)
     assert read > 50
     assert len(refusals) > 60
+
+
+def test_a_graph_of_too_many_nodes(tmp_path: Path) -> None:
+    """Each takes a part of a millisecond; what the output does not need does not count."""
+    names = ["x", *(f"t{n}" for n in range(onnx_graph.MAX_NODES)), "y"]
+    chain = [node("Relu", [a], b) for a, b in pairwise(names)]
+    assert "the limit is" in refused(save(tmp_path, model(chain, {}, [1, 2]))).message
+    unused = [*chain[:-1], node("Relu", ["x"], "y")]
+    assert read_network(save(tmp_path, model(unused, {}, [1, 2]))).output_size == 2

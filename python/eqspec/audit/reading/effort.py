@@ -1,7 +1,7 @@
 """How much reading a file may take: a small file can ask for more arithmetic and memory than there is.
 
 Counted are Numbers that are made, and steps: one for each product of coefficients, more where these have many digits.
-A network with a million weights is within the limits.
+Numbers that are stored are bounded by the file. A network with a million weights is within the limits.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from ..rounding import Array, Refused
 from .surd import Surd
 
-MOST_NUMBERS, MOST_STEPS, MOST_BITS = 1 << 20, 1 << 24, 1 << 17
+MOST_NUMBERS, MOST_STEPS, MOST_BITS = 1 << 19, 1 << 24, 1 << 17
 
 
 class Effort:
