@@ -14,7 +14,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import eqspec
-from eqspec.__main__ import main
+from eqspec.cli import main
 from eqspec.errors import InputError, SpecError
 from eqspec.report import formats, table
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
