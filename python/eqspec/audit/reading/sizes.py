@@ -11,6 +11,7 @@ import onnx
 
 from ..opening import limits
 from ..rounding import Array, Refused
+from .number import Number
 
 ELEMENTWISE = {"Add", "Sub", "Mul", "Div"}
 
@@ -44,6 +45,8 @@ def result(operator: str, attributes: Mapping[str, Any], operands: Sequence[Arra
         size = math.prod(batch) * (one[-2] if len(one) > 1 else 1) * (other[-1] if len(other) > 1 else 1)
     elif operator == "Gather" and len(shapes) == 2 and shapes[0]:
         size = operands[0].size * operands[1].size // max(1, shapes[0][attributes.get("axis", 0)])
+    if operator in ("Gemm", "MatMul") and size * _inner(operator, attributes, shapes) * _terms(operands) > limits.TERMS:
+        raise Refused(f"{operator} would make more than the {limits.TERMS} coefficients that the auditor allows")
     if size > limits.VALUES:
         raise Refused(f"{operator} would give {size} numbers, more than the {limits.VALUES} that the auditor keeps")
 
@@ -51,3 +54,13 @@ def result(operator: str, attributes: Mapping[str, Any], operands: Sequence[Arra
 def _together(shapes: Sequence[tuple[int, ...]]) -> list[int]:
     """The shape to which shapes are broadcast, or a larger one."""
     return [max(sides) for sides in zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)]
+
+
+def _inner(operator: str, attributes: Mapping[str, Any], shapes: Sequence[tuple[int, ...]]) -> int:
+    """How many products every entry of a product of matrices is a sum of."""
+    return shapes[0][0 if operator == "Gemm" and attributes.get("transA") else -1] if shapes[0] else 1
+
+
+def _terms(operands: Sequence[Array]) -> int:
+    """How many coefficients the longest of the numbers that are multiplied has."""
+    return max((len(v.terms) for one in operands[:2] for v in one.flat if isinstance(v, Number)), default=1)
