@@ -21,7 +21,7 @@ Question: TypeAlias = dict[str, Any]
 SCHEMA = "eqspec-task/1"
 _DIGITS = rf"[0-9]{{1,{limits.DIGITS}}}"
 _NUMBER = re.compile(rf"-?{_DIGITS}(?:/{_DIGITS})?")
-_REGION = {"lo", "hi", "lo_exact", "hi_exact", "A", "b", "strict", "row"}
+_REGION = {"lo", "hi", "lo_exact", "hi_exact", "A", "b", "strict", "row", "around"}
 
 
 def question(task: Any) -> Question:
