@@ -64,10 +64,10 @@ class Real:
 def network(weights: Sequence[Floats], biases: Sequence[Floats]) -> onnx.ModelProto:
     """Gemm and Relu by turns."""
     nodes: list[onnx.NodeProto] = []
-    stored: dict[str, NDArray[np.float32]] = {}
+    stored: dict[str, NDArray[Any]] = {}
     last = "x"
     for i, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
-        stored |= {f"w{i}": np.float32(weight), f"b{i}": np.float32(bias)}
+        stored |= {f"w{i}": weight.astype(np.float32), f"b{i}": bias.astype(np.float32)}
         end = i == len(weights) - 1
         nodes.append(node("Gemm", [last, f"w{i}", f"b{i}"], "y" if end else f"s{i}"))
         if not end:
