@@ -1,4 +1,4 @@
-"""All hostile files read in a process of its own, because what goes wrong here may take it down.
+"""The hostile files of a reader, read in a process of its own, because what goes wrong here may take it down.
 
 A module of its own as well: the process is started afresh and has to find it by name.
 """
@@ -18,13 +18,12 @@ Answers = dict[tuple[str, str], tuple[str, int]]
 """By reader and file: the outcome, and how many megabytes the process grew."""
 
 
-def read(folder: Path, answers: multiprocessing.Queue[tuple[str, str, str, int]]) -> None:
-    """Put what the readers make of every hostile file, one after the other."""
-    for kind, files in HOSTILE.items():
-        for name, made in files.items():
-            path = folder / READERS[kind].name
-            path.write_bytes(made(folder))
-            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            with limited(MOST_BYTES):
-                found = outcome(kind, path)
-            answers.put((kind, name, found, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024))
+def read(kind: str, folder: Path, answers: multiprocessing.Queue[tuple[str, str, str, int]]) -> None:
+    """Put what a reader makes of each of its hostile files, one after the other."""
+    for name, made in HOSTILE[kind].items():
+        path = folder / READERS[kind].name
+        path.write_bytes(made(folder))
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        with limited(MOST_BYTES):
+            found = outcome(kind, path)
+        answers.put((kind, name, found, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024))

@@ -73,7 +73,7 @@ ARCHIVES: Files = {
     "a gigabyte more than it claims": lambda _: inflated(PAIR, 1024 * MIB, len(PAIR)),
     "packed by bzip2": lambda _: inflated(BOMB, MIB, method=zipfile.ZIP_BZIP2),
     "packed by lzma": lambda _: inflated(BOMB, MIB, method=zipfile.ZIP_LZMA),
-    "a hundred thousand arrays": lambda _: many(100_000),
+    "eighty thousand arrays": lambda _: many(80_000),
     "arrays without end": lambda _: many(20_000, array("(1000000000,)")),
     "two arrays of one name": lambda _: twice(PAIR),
     "a terabyte of rows": lambda _: inflated(array("(1000000000000, 2)"), 16),
@@ -107,7 +107,7 @@ TEXTS: Files = {
     "words without end": lambda _: b"mean,std\n" + b"a," * (10 * MIB) + b"\n",
     "quotes": lambda _: b"mean,std\n" + b'""' * (10 * MIB) + b"\n",
     "blanks": lambda _: b"mean std\n" + b" " * (20 * MIB) + b"1 1\n",
-    "three hundred megabytes": lambda _: b"mean,std\n" + b"1,2\n" * (75 * MIB),
+    "more than 256 megabytes": lambda _: b"mean,std\n" + b"1,2\n" * (65 * MIB),
 }
 NAMED: Files = {
     "a hundred megabytes": lambda _: b'{"mean": [' + b"1," * (50 * MIB) + b'1], "std": [1, 1]}',

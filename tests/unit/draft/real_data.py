@@ -64,7 +64,7 @@ class Real:
 def network(weights: Sequence[Floats], biases: Sequence[Floats]) -> onnx.ModelProto:
     """Gemm and Relu by turns."""
     nodes: list[onnx.NodeProto] = []
-    stored: dict[str, NDArray[np.float32]] = {}
+    stored: dict[str, NDArray[Any]] = {}
     last = "x"
     for i, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
         stored |= {f"w{i}": weight.astype(np.float32), f"b{i}": bias.astype(np.float32)}
