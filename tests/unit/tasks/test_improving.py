@@ -78,6 +78,7 @@ def test_a_witness_is_firmer_and_in_the_region_and_breaks_the_claim(kind: str) -
             assert firmness(asked, found) >= firmness(asked, first) * (1 - 1e-6)
             base = base_of(asked)
             assert found.moved == tuple(i for i, x in enumerate(found.normalised) if x != base[i])
+        assert found is not None
         improved += firmness(asked, found) > 4.0 * firmness(asked, first)
     assert improved >= 3
 
@@ -115,7 +116,7 @@ def one_matters(size: int, **fields: object) -> Task:
     candidate[1, 3] += 1.0
     layers = [(w, np.zeros(4)) for w in (reference, candidate)]
     low, high = [Fraction(-1, 3)] * size, [Fraction(1)] * size
-    return task(network(layers[0]), network(layers[1]), Epsilon(Fraction(1, 2)), low, high, **fields)  # type: ignore[arg-type]
+    return task(network(layers[0]), network(layers[1]), Epsilon(Fraction(1, 2)), low, high, **fields)
 
 
 @pytest.mark.parametrize("size", [4, 30, 784])
