@@ -25,7 +25,7 @@ from eqspec.tasks.words import claim_in_words
 
 SLACK = 1e-5
 """Relative to the largest output: eighty times what float32 rounds."""
-_SHARE, _LEAST, _MOST = 0.1, 0.2, 2.0
+_SHARE, _LEAST, _MOST = 0.1, 0.5, 2.0
 """Of the time that was spent; in seconds."""
 _STEPS = 12
 
@@ -45,15 +45,20 @@ def nearly(task: Task, result: Result, size: float, proves: Callable[[Task, floa
         return None  # some box is open by more than rounding
     deadline = perf_counter() + min(_MOST, max(_LEAST, _SHARE * result.seconds))
     found: Nearly | None = None
-    for slack in _slacks(limit):
-        left = deadline - perf_counter()
-        weaker = weakened(task.property, slack)
-        if left <= 0 or weaker is None:
+    slacks = list(_slacks(limit))
+    proved, unproved = -1, len(slacks)  # of the slacks, which fall: what is proved for one is so for all before it
+    while proved + 1 < unproved and (left := deadline - perf_counter()) > 0:
+        middle = 0 if proved < 0 else (proved + unproved) // 2
+        weaker = weakened(task.property, slacks[middle])
+        if weaker is None:
             break
         easier = replace(task, property=weaker[0])
-        if not proves(easier, left):
+        if proves(easier, left if proved < 0 else left / 2):
+            proved, found = middle, Nearly(claim_in_words(easier), weaker[1], weaker[2])
+        elif proved < 0:
             break
-        found = Nearly(claim_in_words(easier), weaker[1], weaker[2])
+        else:
+            unproved = middle
     return found
 
 

@@ -79,6 +79,7 @@ def test_a_witness_is_firmer_and_in_the_region_and_breaks_the_claim(kind: str) -
             assert firmness(asked, found) >= firmness(asked, first) * (1 - 1e-6)
             base = base_of(asked)
             assert found.moved == tuple(i for i, x in enumerate(found.normalised) if x != base[i])
+        assert found is not None
         improved += firmness(asked, found) > 4.0 * firmness(asked, first)
     assert improved >= 3
 
