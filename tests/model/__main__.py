@@ -35,6 +35,8 @@ def main() -> int:
     began = monotonic()
     try:
         run_state_machine_as_test(seed(given.seed)(Tool), settings=chosen)
+    except KeyboardInterrupt:
+        print("stopped; nothing was found until then", flush=True)
     finally:
         for trait, times in sorted(SEEN.items()):
             print(f"{times:9d}  {trait}")

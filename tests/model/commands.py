@@ -69,12 +69,19 @@ class Commands:
         """`eqspec` with these arguments in a folder; at most so many boxes for each task."""
         job: dict[str, Any] = {"arguments": list(map(str, arguments)), "folder": str(folder), "boxes": boxes}
         job["kill"] = None if kill is None else asdict(kill)
+        for name in (_OUT, _ERR):
+            (folder / name).unlink(missing_ok=True)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(job) + "\n")
         self._process.stdin.flush()
         code = int(self._process.stdout.readline())
-        return Finished(code, *((folder / name).read_text(errors="replace") for name in (_OUT, _ERR)))
+        return Finished(code, *(_text(folder / name) for name in (_OUT, _ERR)))
+
+
+def _text(path: Path) -> str:
+    """What was printed; nothing by a command that was killed before it began."""
+    return path.read_text(errors="replace") if path.exists() else ""
 
 
 def _serve() -> None:
