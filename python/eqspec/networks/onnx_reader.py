@@ -89,11 +89,12 @@ def read_rounded(path: str, content: bytes, precision: Precision) -> Network:
 def _check_samples_apart(reading: _Reading, network: Network, content: bytes) -> None:
     """Refuse to set a fixed batch aside where its samples meet: two of them must give what each gives by itself.
 
-    The outputs of both may be anywhere, hence they are compared in the order of their size, at a few points; but before
-    a Softmax those of a sample stand together.
+    Nothing of one sample may reach what the other does, which is decided on the coefficients. That each is then
+    read as it is by itself is compared in floats at a few points, in the order of the outputs' size, since the outputs
+    of both may be anywhere; but before a Softmax those of a sample stand together.
     """
     pair = replace(reading, shape=(2, *reading.shape[1:]), samples=2).network(content)
-    apart = pair.output_size == 2 * network.output_size
+    apart = pair.output_size == 2 * network.output_size and _independent(pair.layers, network.input_size)
     if apart:
         points = np.random.default_rng(0).normal(size=(3, 2, network.input_size))
         together = pair.evaluate(points.reshape(3, -1))
@@ -106,6 +107,20 @@ def _check_samples_apart(reading: _Reading, network: Network, content: bytes) ->
         message = f"the {reading.batch} samples of the batch meet, so that one of them cannot be read by itself"
         fix = "export the model with a batch size of 1, or with a batch of open size"
         raise NetworkError(reading.graph.path, message, fix=fix)
+
+
+def _independent(layers: Sequence[AffineLayer], size: int) -> bool:
+    """Whether no unit depends on both of two samples, each of so many inputs."""
+    of_first = np.arange(2 * size) < size
+    of_second = ~of_first
+    for layer in layers:
+        reached = layer.weight != 0.0
+        if layer.weight_error is not None:
+            reached |= layer.weight_error != 0.0
+        of_first, of_second = reached[:, of_first].any(axis=1), reached[:, of_second].any(axis=1)
+        if (of_first & of_second).any():
+            return False
+    return True
 
 
 def _readings(shape: tuple[int | str, ...]) -> list[tuple[tuple[int, ...], int | None]]:

@@ -199,6 +199,10 @@ def test_samples_that_meet_are_no_batch(declared: Any, tmp_path: Path) -> None:
     constants = {"o": np.array([0]), "i": np.array([1])}
     network = read_network(save(tmp_path, model(first, constants, (2, 3), output_shape=declared)))
     assert (network.input_size, network.output_size) == (6, 3)
+    little = [node("Slice", ["x", "o", "i"], "f"), node("Mul", ["f", "s"], "m"), node("Add", ["x", "m"], "y")]
+    constants |= {"s": np.array([1e-9], np.float32)}
+    network = read_network(save(tmp_path, model(little, constants, (2, 3), output_shape=declared)))
+    assert (network.input_size, network.output_size) == (6, 6)
     places = [node("MatMul", ["x", "w"], "h"), node("Add", ["h", "b"], "y")]
     constants = {"w": np.ones((1, 1, 2), np.float32), "b": np.array([[[1, 1], [2, 2], [3, 3]]], np.float32)}
     proto = model(places, constants, (3, 1))
