@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from fuzz.hostile_queries import QUERIES
 from unit.networks.models import model, node
 
 ONE = np.ones((2, 2), np.float32)
@@ -281,4 +282,6 @@ HOSTILE: dict[str, Files] = {
     "scaler csv": CSV,
     "rows csv": CSV,
     "header csv": CSV,
+    "vnnlib": QUERIES,
+    "vnnlib answered": QUERIES,
 }
