@@ -17,6 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from fuzz.bombs import ARCHIVES, ARRAYS, NAMED, TEXTS
 from fuzz.hostile_certificates import CERTIFICATES, networks
+from fuzz.hostile_queries import QUERIES
 from unit.networks.models import model, node
 
 ONE = np.ones((2, 2), np.float32)
@@ -376,4 +377,6 @@ HOSTILE: dict[str, Files] = {
     "scaler csv": CSV | TEXTS,
     "rows csv": CSV | TEXTS,
     "header csv": CSV | TEXTS,
+    "vnnlib": QUERIES,
+    "vnnlib answered": QUERIES,
 }

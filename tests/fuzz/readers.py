@@ -30,6 +30,7 @@ from eqspec.errors import EqspecError
 from eqspec.networks import read_network
 from eqspec.networks.onnx_reader import OPERATORS
 from eqspec.tasks.property import Confidence
+from eqspec.vnnlib.answering import answer
 from eqspec.vnnlib.reading import read_text
 from fuzz.mutating import Random, damaged_bytes, damaged_model, damaged_text, one
 from small_tasks import space, task
@@ -226,6 +227,11 @@ READERS: dict[str, Reader] = {
     "table csv": Reader("t.csv", _csv, _table),
     "table npy": Reader("t.npy", _array, _table),
     "table npz": Reader("t.npz", lambda rng: _archive(rng, x=np.ones((3, 2)), y=np.array([0, 1, 1])), _table),
+    "vnnlib answered": Reader(
+        "q.vnnlib",
+        partial(_text_of, VNNLIB),
+        lambda path: answer(path, {"f": path.parent / "f.onnx"}, timeout=5, threads=1),
+    ),
     "vnnlib": Reader(
         "p.vnnlib", partial(_text_of, VNNLIB), lambda path: read_text(path.read_text("utf-8", "replace"), path.name)
     ),

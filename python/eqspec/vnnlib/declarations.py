@@ -15,6 +15,7 @@ from eqspec.vnnlib.notes import Notes
 from eqspec.vnnlib.query import Declared, Element, Likeness, Tensor
 from eqspec.vnnlib.sexpr import Group, Word
 
+MOST_NETWORKS = 100
 MOST_ENTRIES = 1 << 24
 """Of a tensor."""
 _NAME = regex(r"[^\W\d_][^\W]*")
@@ -67,6 +68,9 @@ class Declarations:
         name = self._name(group)
         if any(n.name == name for n in self._networks):
             raise Fault(error("E604", f"network '{name}' is declared twice", group.items[1].span))
+        if len(self._networks) == MOST_NETWORKS:
+            message = f"more than {MOST_NETWORKS} networks are declared"
+            raise Fault(error("E612", message, group.items[1].span, help="split the file"))
         parts: dict[str, list[Group]] = {part: [] for part in _PARTS}
         for item in group.items[2:]:
             if not isinstance(item, Group) or item.head not in parts:

@@ -32,6 +32,11 @@ from eqspec.vnnlib.sentences import Sentence, sentences
 
 SPACE = "vnnlib"
 
+MOST_CLAIMS = 10_000
+"""Of one area of inputs."""
+MOST_SOLVED = 200
+"""Alternatives of which each is put to the solver, to tell whether it is possible at all."""
+
 
 @dataclass(frozen=True, eq=False)
 class Imported:
@@ -145,7 +150,11 @@ class _Importer:
             self._notes.add("W603", "nothing is asserted about outputs: the spec has no checks", span)
             return []
         found, rest = sentences(area.unsafe, len(subject.networks), subject.outputs)
-        impossible = [case for case in rest if sanity.contradiction(case)]
+        if len(found) + len(rest) > MOST_CLAIMS:
+            message = f"the asserts come to {len(found) + len(rest)} claims; at most {MOST_CLAIMS} are decided"
+            raise Fault(error("E612", message, span, help="split the file"))
+        few = len(rest) <= MOST_SOLVED
+        impossible = [case for case in rest if sanity.contradiction(case, solve=few)]
         if len(impossible) == len(area.unsafe):
             raise Fault(sanity.empty(impossible, span))
         for case in impossible:

@@ -25,12 +25,15 @@ MOST_COMPARISONS = 2_000
 """Of a case that is put to the solver."""
 
 
-def contradiction(case: Case) -> list[Comparison]:
-    """Comparisons of the case that cannot hold together; none if it is possible, or could not be told."""
+def contradiction(case: Case, *, solve: bool = True) -> list[Comparison]:
+    """Comparisons of the case that cannot hold together; none if it is possible, or could not be told.
+
+    Without `solve` only two that bound the same sum are looked for, which costs next to nothing.
+    """
     linear = [c for c in case if c.linear and c.relation != "=="]
     if pair := _opposite(linear):
         return pair
-    if not 1 < len(linear) <= MOST_COMPARISONS:
+    if not solve or not 1 < len(linear) <= MOST_COMPARISONS:
         return []
     multipliers = _suggested(linear)
     return [c for c, y in zip(linear, multipliers, strict=True) if y] if _refutes(multipliers, linear) else []
