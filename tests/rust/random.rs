@@ -224,9 +224,9 @@ fn layer(
 ) -> impl Strategy<Value = [Weights; 2]> {
     let parts =
         (numbers(m, n + 1), numbers(m, n + 1), vec(vec(any::<bool>(), n + 1), m), uncertain(m, n), uncertain(m, n));
-    // Where errors are those of one number in both networks, rows that are stored equally are shared.
-    (scale, relation, parts, any::<bool>()).prop_map(move |(scale, relation, (a, b, gone, error1, error2), one)| {
-        let error2 = if one { error1.clone() } else { error2 };
+    (scale, relation, parts).prop_map(move |(scale, relation, (a, b, gone, error1, error2))| {
+        // Where the errors are those of one number in both networks, rows that are stored equally are shared.
+        let error2 = if gone[m - 1][n] { error1.clone() } else { error2 };
         let scaled = |rows: Vec<Vec<(f64, i32)>>| {
             rows.into_iter().map(|r| r.into_iter().map(|v| scale.number(v)).collect()).collect::<Vec<Vec<f64>>>()
         };

@@ -144,8 +144,7 @@ fn stored_equally(a: &Affine, b: &Affine, i: usize) -> bool {
 }
 
 fn is_exact(layer: &Affine, i: usize) -> bool {
-    let zero = |matrix: Option<&[f64]>, width: usize| {
-        matrix.is_none_or(|m| (0..width).all(|j| m[j * layer.rows + i] == 0.0))
-    };
+    let zero =
+        |matrix: Option<&[f64]>, width: usize| matrix.is_none_or(|m| (0..width).all(|j| m[j * layer.rows + i] == 0.0));
     zero(layer.weight_error.as_deref(), layer.columns) && zero(layer.bias_error.as_deref(), 1)
 }

@@ -47,11 +47,7 @@ pub struct Pair(pub Arc<network::Pair>);
 impl Pair {
     #[new]
     #[pyo3(signature = (reference, candidate, *, shared=None))]
-    fn new(
-        reference: Vec<PyLayer<'_>>,
-        candidate: Vec<PyLayer<'_>>,
-        shared: Option<Vec<Vec<bool>>>,
-    ) -> PyResult<Self> {
+    fn new(reference: Vec<PyLayer<'_>>, candidate: Vec<PyLayer<'_>>, shared: Option<Vec<Vec<bool>>>) -> PyResult<Self> {
         let layers = |list: Vec<PyLayer<'_>>| {
             list.iter()
                 .map(|(w, b, we, be)| {
@@ -64,7 +60,8 @@ impl Pair {
                 })
                 .collect::<Result<Vec<_>, Error>>()
         };
-        let pair = layers(reference).and_then(|f| network::Pair::sharing(f, layers(candidate)?, shared.unwrap_or_default()));
+        let pair =
+            layers(reference).and_then(|f| network::Pair::sharing(f, layers(candidate)?, shared.unwrap_or_default()));
         Ok(Self(Arc::new(pair.map_err(|e| python_error(&e))?)))
     }
 
