@@ -24,7 +24,7 @@ from hunt.cases import Case
 from unit.certificates.files import in_files
 from unit.certificates.proofs import pack, unpack
 
-_UNPROVED = "is not proved on leaf"
+_UNPROVED = ("is not proved on leaf", "stays open in the enclosures of the auditor")
 _HOLDS = "the claim holds"
 
 
@@ -68,7 +68,7 @@ def certify(case: Case, task: Task, options: Options) -> Audited:
         return Audited(result, "no certificate was made")
     if certificate.reason is not None:
         barely = case.mode.arithmetic == "float32" and _HOLDS in certificate.reason  # its radii are its own
-        excused = barely or (verdict is Verdict.EQUIVALENT and _UNPROVED in certificate.reason)
+        excused = barely or (verdict is Verdict.EQUIVALENT and any(words in certificate.reason for words in _UNPROVED))
         return Audited(result, None if excused else f"no certificate: {certificate.reason}", ("no certificate",))
     also = ["audited", f"audited {verdict.value}"]
     again = desk.auditor.ask(certificate.path)
