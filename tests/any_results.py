@@ -125,4 +125,6 @@ def results(draw: st.DrawFn) -> Result:
         history=tuple(draw(st.lists(moments, max_size=3))),
         undecided=draw(st.none() | undecided()),
         sampled=draw(st.none() | sampled),
+        certificate=draw(st.none() | names),
+        uncertified=draw(st.none() | names),
     )

@@ -55,7 +55,7 @@ LEAST: Mapping[str, float] = {
 }
 """Shares of all cases; about a third of what a long hunt sees."""
 
-REFUSED_AT_MOST = 0.08
+REFUSED_AT_MOST = 0.005
 """Proofs without a certificate, as a share of those that were to have one."""
 
 
