@@ -107,12 +107,19 @@ def test_the_witness_shown_breaks_the_claim(root: Path) -> None:
     (shown,) = blocks(root / "README.md", "text")
     words = " ".join(shown.split())
     found = re.search(
-        r"decides (\w) with confidence ([\d.]+), but pruned has (\w) higher by ([\d.]+) at (.*) output ref", words
+        r"decides (\w) with confidence ([\d.]+), but pruned has (\w) higher by ([\d.]+) at (.*); the other (\d+) are "
+        r"at the centre of the region output ref",
+        words,
     )
     assert found
-    kept, confidence, preferred, lead, listed = found.groups()
-    values = [float(part.split("=")[1].split()[0]) for part in listed.split(", ")]
+    kept, confidence, preferred, lead, listed, others = found.groups()
+    shown_values = {part.split(" = ")[0]: float(part.split(" = ")[1].split()[0]) for part in listed.split(", ")}
     scaler = json.loads((root / "specs" / "lhc" / "scaler.json").read_text(encoding="utf-8"))
+    spec = (root / "specs" / "lhc.eqspec").read_text(encoding="utf-8")
+    names = re.findall(r"\w+", spec.split("features", 1)[1].split("normalise", 1)[0])
+    names = [name for name in names if name != "GeV"]
+    assert len(shown_values) + int(others) == len(names) == len(scaler["mean"])
+    values = [shown_values.get(name, mean) for name, mean in zip(names, scaler["mean"], strict=True)]
     normalised = (np.array(values) - scaler["mean"]) / np.array(scaler["std"])
     assert np.abs(normalised).max() <= 0.25 + 1e-4  # the features are shown to six digits
 

@@ -188,19 +188,19 @@ def test_verify_takes_models_of_any_kind(tmp_path: Path) -> None:
     network = as_network(mlp)
     path = tmp_path / "saved.onnx"
     path.write_bytes(network.content or b"")
-    assert eqspec.verify(mlp, path, *box, Epsilon(1e-6), timeout=60).verdict is Verdict.EQUIVALENT
+    assert eqspec.verify(mlp, path, *box, Epsilon(1e-6), timeout=60, scores="logits").verdict is Verdict.EQUIVALENT
 
     other = classifier(2)
     other.coefs_ = [weight.copy() for weight in mlp.coefs_]
     other.intercepts_ = [*(bias.copy() for bias in mlp.intercepts_[:-1]), mlp.intercepts_[-1] + 0.25]
-    found = eqspec.verify(mlp, other, *box, Epsilon(0.2), timeout=60)
+    found = eqspec.verify(mlp, other, *box, Epsilon(0.2), timeout=60, scores="logits")
     assert found.verdict is Verdict.DIFFERENT
     assert found.witness is not None
     assert found.witness.onnxruntime_confirms is True  # in memory, not from a file
     point = np.array([[float(x) for x in found.witness.normalised]])
     odds = [np.log(m.predict_proba(point)[0, 1] / m.predict_proba(point)[0, 0]) for m in (mlp, other)]
     assert odds[1] - odds[0] == pytest.approx(0.25, abs=1e-6)
-    assert eqspec.verify(mlp, other, *box, Epsilon(0.3), timeout=60).verdict is Verdict.EQUIVALENT
+    assert eqspec.verify(mlp, other, *box, Epsilon(0.3), timeout=60, scores="logits").verdict is Verdict.EQUIVALENT
     # sigmoid(0.25) = 0.562: whoever is surer than that decides the same.
     assert eqspec.verify(mlp, other, *box, Confidence(0.57), timeout=60).verdict is Verdict.EQUIVALENT
 

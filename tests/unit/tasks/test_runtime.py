@@ -168,7 +168,7 @@ def test_the_real_files_run_at_a_point_or_say_why_not(shared: Path) -> None:
     """One point each against the folded network; those that onnxruntime refuses are known."""
     refused = set()
     runtime = RuntimeReplay()
-    paths = sorted((shared / "data").glob("**/*.onnx"))
+    paths = sorted(path for path in (shared / "data").glob("**/*.onnx") if "graphs" not in path.parts)
     assert len(paths) > 10
     for path in paths:
         net = read_network(path)
