@@ -233,8 +233,8 @@ def test_what_is_printed_is_what_the_oracle_was_asked(kind: Claim, tmp_path: Pat
             accepted += 1
             _is_told(changed, other)
             if other.question == found.question:
-                same = changed.header.get("witness") == parts.header.get("witness")
-                assert (other.said == found.said) == same
+                if changed.header.get("witness") == parts.header.get("witness"):
+                    assert other.said == found.said
             else:
                 assert other.said != found.said or "about" in text(found)
     assert accepted > 20
