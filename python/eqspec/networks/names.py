@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -57,7 +58,7 @@ def of_floats(values: NDArray[np.float64]) -> Names:
 
 def of_rows(values: NDArray[np.float64]) -> Names:
     """One name for each row along the last axis, as if zeros went on behind it for ever: units may still be added."""
-    flat = values.reshape(-1, values.shape[-1]) + 0.0
+    flat = values.reshape(prod(values.shape[:-1]), values.shape[-1]) + 0.0
     return listed([row.tobytes().rstrip(b"\0") for row in flat]).reshape(values.shape[:-1])
 
 
@@ -72,5 +73,5 @@ def elementwise(operation: str, shape: tuple[int, ...], *operands: Names) -> Nam
 def joined(names: Names, axis: int) -> Names:
     """One name for all entries along an axis, in order."""
     moved = np.moveaxis(names, axis, -1)
-    rows = moved.reshape(-1, moved.shape[-1]).tolist()
+    rows = moved.reshape(prod(moved.shape[:-1]), moved.shape[-1]).tolist()
     return listed([define("list", *row) for row in rows]).reshape(moved.shape[:-1])
