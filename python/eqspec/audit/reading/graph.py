@@ -145,12 +145,9 @@ def _cast(x: Array, kind: type[Number], to: int, effort: Effort) -> Array:
     effort.spend(x.shape if made else (), 1 if made else x.size, x)
     x = x if x.dtype == object else numbers(kind, x)
     for number in x.ravel():
-        if number.over_units:
-            continue
-        c = number.constant[0]
         with np.errstate(over="ignore"):
-            near = float(FLOATS[to](float(c)))
-        if near != c or (number.k and not kind.rounds):
+            held = number.over_units or float(FLOATS[to](float(number.constant[0]))) == number.constant[0]
+        if not held or (number.k and not kind.rounds and not number.over_units):
             raise Refused("a Cast of a constant to a type that does not hold it")
     return effort.note(np.asarray(x * 1) if kind.rounds else x, *effort.size(x))
 
