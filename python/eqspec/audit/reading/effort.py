@@ -23,10 +23,10 @@ class Effort:
         self._numbers = self._steps = 0
         self._sizes: dict[int, tuple[int, int, Array]] = {}
 
-    def size(self, value: Array) -> tuple[int, int]:
-        """The most terms and the most digits of any Number in a value that was noted."""
-        terms, bits, _ = self._sizes.get(id(value), (1, 1 << 12, value))
-        return terms, bits
+    def size(self, *values: Array) -> tuple[int, int]:
+        """The most terms and the most digits of any Number in values that were noted."""
+        found = [self._sizes.get(id(value), (1, 1 << 12, value)) for value in values]
+        return max(terms for terms, _, _ in found), max(bits for _, bits, _ in found)
 
     def note(self, value: Array, terms: int, bits: int) -> Array:
         """Remember a value with what is known of its Numbers."""
@@ -47,8 +47,7 @@ class Effort:
 
     def spend(self, shape: tuple[int, ...], inner: int, *operands: Array) -> None:
         """Before a value of this shape is made, each entry a sum of so many products."""
-        sizes = [self.size(value) for value in operands]
-        terms, bits = max(terms for terms, _ in sizes), max(bits for _, bits in sizes)
+        terms, bits = self.size(*operands)
         self._numbers += prod(shape)
         self._steps += prod(shape) * inner * terms * (1 + bits // (1 << 12))
         if self._numbers > MOST_NUMBERS or self._steps > MOST_STEPS:

@@ -1,8 +1,12 @@
 """Networks as ONNX: their operators are done to Numbers.
 
 Only operators that are told here are read: those that put numbers elsewhere (`moving`), sums, products and quotients,
-ReLU, normalisation and Dropout as they are in inference, and a final Softmax, before which the claim is. Integers are
-places, sizes and axes: nothing is computed with them.
+square roots of constants, ReLU, normalisation and Dropout as they are in inference, and a final Softmax, before which
+the claim is. Integers are places, sizes and axes: nothing is computed with them.
+
+A Cast to float or double changes nothing over the reals. In float32 it may round, so it is a product with 1, which
+counts a rounding and an underflow. A cast of a constant decides which weight a network has: it is only read where the
+constant is known exactly and the type holds it, so that it changes nothing either.
 """
 
 from __future__ import annotations
@@ -13,15 +17,19 @@ from typing import Any
 
 import numpy as np
 import onnx
+from onnx import TensorProto
 
 from ..rounding import Array, Refused
 from .effort import Effort, digits
-from .moving import MOVING, moved
+from .moving import MOVING, moved, whole
 from .number import Float32, Number, numbers
 from .plain import numbers_of, plain
 
 ELEMENTWISE = {"Add": np.add, "Div": np.true_divide, "Mul": np.multiply, "Sub": np.subtract}
-COMPUTED = {*ELEMENTWISE, "BatchNormalization", "Gemm", "MatMul", "Relu"}
+COMPUTED = {*ELEMENTWISE, "BatchNormalization", "Gemm", "MatMul", "Neg", "Relu", "Sqrt", "Sum"}
+FLOATS: dict[int, type[np.floating[Any]]] = {TensorProto.FLOAT: np.float32, TensorProto.DOUBLE: np.float64}
+WRITTEN = {"value_float": np.float32, "value_floats": np.float32, "value_int": np.int64, "value_ints": np.int64}
+"""The types of casts, and of constants that are no tensors."""
 
 
 def run(content: bytes, kind: type[Number], value: Array, relu: Callable[[Array], Array]) -> Array:
@@ -29,8 +37,8 @@ def run(content: bytes, kind: type[Number], value: Array, relu: Callable[[Array]
     graph, opset = plain(content)
     tensors, effort = {tensor.name: tensor for tensor in graph.initializer}, Effort()
 
-    def stored(tensor: onnx.TensorProto) -> Array:
-        array = numbers_of(tensor)
+    def stored(given: onnx.TensorProto | Array) -> Array:
+        array = given if isinstance(given, np.ndarray) else numbers_of(given)
         if array.dtype.kind != "f":
             return array
         if array.dtype.itemsize < 4 and kind is Float32:
@@ -45,19 +53,29 @@ def run(content: bytes, kind: type[Number], value: Array, relu: Callable[[Array]
         return values[name] if name else None
 
     (given,), (result,) = [i for i in graph.input if i.name not in tensors], graph.output
-    shape = [d.dim_value or 1 for d in given.type.tensor_type.shape.dim]
-    whole = [1, *shape[1:]] if prod(shape[1:]) == value.size else shape
-    values = {given.name: effort.note(value.reshape(whole), 2, 1 << 12)}
+    shape, kept = [d.dim_value or 1 for d in given.type.tensor_type.shape.dim], given.type.tensor_type.elem_type
+    if kept not in FLOATS and (kept != TensorProto.FLOAT16 or kind is Float32):
+        raise Refused("its inputs are of a type that the auditor does not read")
+    one = [1, *shape[1:]] if prod(shape[1:]) == value.size else shape
+    values = {given.name: effort.note(value.reshape(one), 2, 1 << 12)}
     for node in graph.node:
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         operands = [read(name) for name in node.input]
+        if operator in MOVING and (operator != "Shape" or one == shape):  # the size of a batch is set aside, not read
+            values.update(zip(node.output, moved(node, opset, operands, attributes, effort), strict=True))
+            continue
         if len(node.output) != 1:
             raise Refused(f"the auditor does not read {operator} {node.name!r} with {len(node.output)} outputs")
         if operator == "Constant" and set(attributes) == {"value"}:
             done = stored(attributes["value"])
-        elif operator in MOVING and (first := operands[0]) is not None:
-            done = np.asarray(moved(operator, opset, first, operands, attributes))
-            effort.note(done, *effort.size(first))
+        elif operator == "Constant" and len(attributes) == 1 and (name := next(iter(attributes))) in WRITTEN:
+            done = stored(np.array(attributes[name], WRITTEN[name]))
+        elif operator == "ConstantOfShape":
+            number, sizes = stored(attributes.get("value", np.zeros(1))).reshape(()), tuple(whole(operands, 0) or ())
+            effort.spend(sizes, 1, number)
+            done = np.broadcast_to(number, sizes)
+        elif operator == "Cast" and (first := operands[0]) is not None:
+            done = _cast(first, kind, attributes["to"], effort)
         elif operator == "Dropout" and len(operands) <= 2:
             done = _real(operands, 0)
         elif operator.endswith("Softmax") and node.output[0] == result.name:
@@ -87,9 +105,13 @@ def _computed(
     effort: Effort,
 ) -> Array:
     a = _real(operands, 0)
-    if node.op_type == "Relu":
+    if node.op_type in ("Neg", "Relu", "Sqrt"):
         effort.spend(a.shape, 1, a)
-        return relu(a)
+        return relu(a) if node.op_type == "Relu" else np.asarray(-a if node.op_type == "Neg" else np.sqrt(a))
+    if node.op_type == "Sum":
+        values = [_real(operands, i) for i in range(len(operands))]
+        effort.spend(np.broadcast_shapes(*(value.shape for value in values)), len(values), *values)
+        return np.asarray(sum(values[1:], a))
     if node.op_type in ELEMENTWISE:
         b = _real(operands, 1)
         effort.spend(np.broadcast_shapes(a.shape, b.shape), 1, a, b)
@@ -112,6 +134,22 @@ def _computed(
         raise Refused("the auditor reads a normalisation in inference only")
     effort.spend(a.shape, 4, a)
     return _normalised([_real(operands, i) for i in range(5)], attributes.get("epsilon", float(np.float32(1e-5))))
+
+
+def _cast(x: Array, kind: type[Number], to: int, effort: Effort) -> Array:
+    if x.dtype != object and to == TensorProto.INT64:
+        return x.astype(np.int64)
+    if to not in FLOATS:
+        raise Refused("the auditor does not read Cast to other types than float and double")
+    made = kind.rounds or x.dtype != object
+    effort.spend(x.shape if made else (), 1 if made else x.size, x)
+    x = x if x.dtype == object else numbers(kind, x)
+    for number in x.ravel():
+        with np.errstate(over="ignore"):
+            held = number.over_units or float(FLOATS[to](float(number.constant[0]))) == number.constant[0]
+        if not held or (number.k and not kind.rounds and not number.over_units):
+            raise Refused("a Cast of a constant to a type that does not hold it")
+    return effort.note(np.asarray(x * 1) if kind.rounds else x, *effort.size(x))
 
 
 def _product(a: Array, b: Array, effort: Effort) -> Array:

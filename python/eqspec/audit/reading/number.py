@@ -85,9 +85,7 @@ class Number:
                 for unit, (c, a) in terms.items():
                     if unit in self._terms:
                         before, size = self._terms[unit]
-                        if isinstance(
-                            c, Surd
-                        ):  # many of them take as long as one after the other only if added at once
+                        if isinstance(c, Surd):  # added at once, many of them take no longer than one after the other
                             surds.setdefault(unit, []).append(c)
                             c = ZERO
                         c, a = c + before, self.lost(a + size)

@@ -1,0 +1,233 @@
+"""The operators that the auditor reads beside products and sums: casts, parts and joins, and constants that are made.
+
+Expected results are those of onnxruntime, on numbers for which float32 is exact, or are written here by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from onnx import NodeProto, TensorProto, helper, numpy_helper
+
+from eqspec.audit import Refused
+from eqspec.audit.reading import Float32, Number
+from eqspec.audit.witness import values_at
+from unit.certificates.test_reading import agrees, file, saved
+from unit.networks.models import model, node, run_onnxruntime
+
+POINT = [0.5, -1.25, 2.0, 0.375]
+WEIGHT = np.array([[1.0, -0.5], [0.25, 2.0], [-1.5, 0.125], [3.0, 1.0]], np.float32)
+Constants = dict[str, NDArray[Any]]
+
+
+def whole(*numbers: int) -> NDArray[Any]:
+    return np.array(numbers, np.int64)
+
+
+def parts(names: Sequence[str], given: Sequence[str] = (), **attributes: Any) -> NodeProto:
+    return helper.make_node("Split", ["x", *given], list(names), axis=1, **attributes)
+
+
+def turned(names: Sequence[str]) -> NodeProto:
+    """The parts in the other order."""
+    return node("Concat", names[::-1], "y", axis=1)
+
+
+MADE = numpy_helper.from_array(np.array([0.75], np.float32))
+CASES: dict[str, tuple[list[NodeProto], Constants, int]] = {
+    "neg": ([node("Neg", ["x"], "y")], {}, 7),
+    "sum": ([node("Sum", ["x", "c", "x", "x"], "y")], {"c": WEIGHT[:, 0].reshape(1, 4)}, 7),
+    "sum of one": ([node("Sum", ["x"], "y")], {}, 13),
+    "sum broadcast": ([node("Sum", ["c", "x"], "y")], {"c": WEIGHT[:1, :1]}, 13),
+    "split by attribute": ([parts("pqr", split=[1, 0, 3]), turned("pqr")], {}, 7),
+    "split by input": ([parts("pqr", ["s"]), turned("pqr")], {"s": whole(2, 1, 1)}, 13),
+    "split evenly": ([parts("pq"), node("Sub", ["q", "p"], "y")], {}, 11),
+    "split evenly by count": ([parts("pq", num_outputs=2), turned("pq")], {}, 18),
+    "split with a smaller last": (
+        [parts("pq", num_outputs=2), node("Add", ["p", "p"], "h"), node("Concat", ["q", "h"], "y", axis=1)],
+        {},
+        18,
+    ),
+    "split by input since 18": ([parts("pq", ["s"]), turned("pq")], {"s": whole(3, 1)}, 18),
+    "split of a constant": (
+        [
+            helper.make_node("Split", ["w"], ["a", "b"], axis=1),
+            node("Sub", ["b", "a"], "v"),
+            node("MatMul", ["x", "v"], "y"),
+        ],
+        {"w": WEIGHT},
+        13,
+    ),
+    "concat with constants": ([node("Concat", ["c", "x", "x"], "y", axis=1)], {"c": WEIGHT[:1]}, 9),
+    "expand": (
+        [node("Expand", ["c", "s"], "e"), node("Mul", ["x", "e"], "y")],
+        {"c": WEIGHT[3:, :1], "s": whole(4)},
+        9,
+    ),
+    "expand to less": ([node("Expand", ["x", "s"], "y")], {"s": whole(1)}, 13),
+    "constant of shape": (
+        [node("ConstantOfShape", ["s"], "c", value=MADE), node("Add", ["x", "c"], "y")],
+        {"s": whole(1, 4)},
+        9,
+    ),
+    "zeros": ([node("ConstantOfShape", ["s"], "c"), node("Concat", ["x", "c"], "y", axis=1)], {"s": whole(1, 2)}, 17),
+    "a float": ([node("Constant", [], "c", value_float=0.1), node("Add", ["x", "c"], "y")], {}, 13),
+    "floats": ([node("Constant", [], "c", value_floats=[1.5, 2, 3, 4]), node("Mul", ["x", "c"], "y")], {}, 13),
+    "an integer": ([node("Constant", [], "c", value_int=2), node("Gather", ["x", "c"], "y", axis=1)], {}, 13),
+    "integers": ([node("Constant", [], "c", value_ints=[2, 2]), node("Reshape", ["x", "c"], "y")], {}, 13),
+    "shape": ([node("Shape", ["x"], "s", start=-1), node("Reshape", ["x", "s"], "y")], {}, 15),
+    "root": (
+        [node("Sqrt", ["q"], "r"), node("Div", ["x", "r"], "y")],
+        {"q": np.array([4.0, 0.25, 16.0, 1.0], np.float32)},
+        13,
+    ),
+    "cast to double and back": (
+        [
+            node("Cast", ["x"], "d", to=TensorProto.DOUBLE),
+            node("MatMul", ["d", "w"], "h"),
+            node("Cast", ["h"], "y", to=TensorProto.FLOAT),
+        ],
+        {"w": WEIGHT.astype(np.float64)},
+        13,
+    ),
+    "cast of short weights": (
+        [node("Cast", ["w"], "v", to=TensorProto.FLOAT), node("MatMul", ["x", "v"], "y")],
+        {"w": WEIGHT.astype(np.float16)},
+        9,
+    ),
+    "cast of integers": (
+        [node("Cast", ["i"], "c", to=TensorProto.FLOAT), node("Mul", ["x", "c"], "y")],
+        {"i": whole(1, -2, 1 << 40, 0)},
+        13,
+    ),
+    "cast of sizes": (
+        [node("Cast", ["s"], "t", to=TensorProto.INT64), node("Reshape", ["x", "t"], "y")],
+        {"s": np.array([4, 1], np.int32)},
+        13,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_read_is_what_onnxruntime_computes(name: str, tmp_path: Path) -> None:
+    nodes, constants, opset = CASES[name]
+    proto = model(nodes, constants, [1, 4], opset=opset)
+    path = saved(tmp_path, proto)
+    expected = run_onnxruntime(proto, np.array([POINT], np.float32)).ravel()
+    own = file(path, 4, expected.size)
+    values = values_at(own, [Fraction(v) for v in POINT])
+    assert all(low == high for low, high in values)
+    np.testing.assert_allclose([float(v) for v, _ in values], expected, rtol=1e-6)
+    assert agrees(path, [Fraction(v) for v in POINT])
+
+
+def refused(nodes: list[NodeProto], constants: Constants, folder: Path, words: str, **others: Any) -> None:
+    shape, kind = others.pop("shape", [1, 4]), others.pop("read", Number)
+    path = saved(folder, model(nodes, constants, shape, **others))
+    with pytest.raises(Refused, match=words):
+        file(path, 4, 4, kind).layers()
+
+
+@pytest.mark.parametrize(
+    ("value", "to", "words"),
+    [
+        (0.1, TensorProto.FLOAT, "type that does not hold it"),
+        (1e300, TensorProto.FLOAT, "type that does not hold it"),
+        (2.0**-160, TensorProto.FLOAT, "type that does not hold it"),
+        (0.5, TensorProto.FLOAT16, "other types"),
+        (0.5, TensorProto.BFLOAT16, "other types"),
+        (2.0, TensorProto.INT64, "other types"),
+        ((1 << 24) + 1, TensorProto.FLOAT, "type that does not hold it"),
+        ((1 << 53) + 1, TensorProto.DOUBLE, "type that does not hold it"),
+        (3, TensorProto.BOOL, "other types"),
+    ],
+)
+@pytest.mark.parametrize("read", [Number, Float32])
+def test_a_cast_that_changes_a_constant_is_refused(
+    value: float, to: int, words: str, read: type[Number], tmp_path: Path
+) -> None:
+    if isinstance(value, float) and abs(value) > 2.0**125 and read is Float32:
+        words = "overflow"
+    nodes = [node("Cast", ["c"], "d", to=to), node("Mul", ["x", "d"], "y")]
+    refused(nodes, {"c": np.array(value)}, tmp_path, words, read=read)
+
+
+def test_a_cast_of_a_root_is_refused(tmp_path: Path) -> None:
+    nodes = [node("Sqrt", ["c"], "r"), node("Cast", ["r"], "d", to=TensorProto.FLOAT), node("Mul", ["x", "d"], "y")]
+    refused(nodes, {"c": np.array(2.0)}, tmp_path, "type that does not hold it")
+
+
+def test_a_cast_of_a_value_may_round_in_float32_and_nowhere_else(tmp_path: Path) -> None:
+    """At least one rounding more than without the cast, and what an underflow may lose."""
+    plain = [node("Mul", ["x", "c"], "y")]
+    cast = [node("Mul", ["x", "c"], "h"), node("Cast", ["h"], "y", to=TensorProto.FLOAT)]
+    constants = {"c": np.array([1.5, -0.1, 3.0, 0.0], np.float32)}
+    found = {}
+    for kind in (Number, Float32):
+        for name, nodes in (("plain", plain), ("cast", cast)):
+            (found[kind, name],) = file(saved(tmp_path, model(nodes, constants, [1, 4])), 4, 4, kind).layers()
+    assert (found[Number, "plain"] == found[Number, "cast"]).all()
+    assert not found[Number, "cast"][1].any()
+    (exact, off), (same, more) = found[Float32, "plain"], found[Float32, "cast"]
+    assert (exact == same).all()
+    for i in range(3):
+        assert more[i, i] >= off[i, i] + abs(exact[i, i]) * Fraction(1, 2**24)
+
+
+def test_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    for nodes, constants, opset in (
+        ([parts("pqr")], {}, 13),
+        ([parts("pq", split=[1, 2])], {}, 11),
+        ([parts("pq", split=[5, -1])], {}, 11),
+        ([parts("pq", ["s"])], {"s": whole(1, 1, 2)}, 13),
+        ([parts("pq", ["s"], num_outputs=2)], {"s": whole(2, 2)}, 18),
+        ([parts("pq")], {}, 18),
+        ([parts("pq", num_outputs=3)], {}, 18),
+        ([parts("pqrst", num_outputs=5)], {}, 18),
+    ):
+        refused([*nodes, turned("pq")], constants, tmp_path, "a Split", opset=opset)
+
+
+def test_numbers_and_integers_are_not_joined(tmp_path: Path) -> None:
+    refused([node("Concat", ["x", "i"], "y", axis=1)], {"i": np.ones((1, 1), np.int64)}, tmp_path, "a Concat")
+    refused([node("Neg", ["i"], "n"), node("Gather", ["x", "n"], "y")], {"i": whole(1)}, tmp_path, "integers are only")
+    refused([node("Sum", ["x", "i"], "y")], {"i": whole(1)}, tmp_path, "integers are only")
+
+
+def test_a_root_of_what_depends_on_the_input_or_is_negative_is_refused(tmp_path: Path) -> None:
+    refused([node("Sqrt", ["x"], "y")], {}, tmp_path, "affine between")
+    nodes = [node("Sqrt", ["c"], "r"), node("Mul", ["x", "r"], "y")]
+    refused(nodes, {"c": np.array(-1.0, np.float32)}, tmp_path, "may not be positive")
+
+
+def test_what_would_be_huge_is_refused_before_it_is_made(tmp_path: Path) -> None:
+    """Doubled forty times, four entries are 2^42."""
+    doubled = [node("Concat", [f"x{n}" if n else "x"] * 2, f"x{n + 1}" if n < 39 else "y", axis=1) for n in range(40)]
+    refused(doubled, {}, tmp_path, "more arithmetic than the auditor allows for")
+    constants = {"s": whole(1 << 20, 1 << 20), "i": whole(0), "c": WEIGHT[:1, :1]}
+    for made in (node("ConstantOfShape", ["s"], "e"), node("Expand", ["c", "s"], "e")):
+        refused([made, node("Gather", ["e", "i"], "y")], constants, tmp_path, "more arithmetic than the auditor")
+
+
+def test_the_size_of_a_batch_is_not_read(tmp_path: Path) -> None:
+    """The file multiplies with the size of the batch: one sample by itself is another function."""
+    nodes = [
+        node("Shape", ["x"], "s", end=1),
+        node("Cast", ["s"], "n", to=TensorProto.FLOAT),
+        node("Mul", ["x", "n"], "y"),
+    ]
+    refused(nodes, {}, tmp_path, "does not read Shape", shape=[3, 4])
+
+
+def test_inputs_that_are_no_floats_are_refused(tmp_path: Path) -> None:
+    nodes = [node("Cast", ["x"], "y", to=TensorProto.FLOAT)]
+    refused(nodes, {}, tmp_path, "inputs are of a type", kind=TensorProto.INT64)
+    refused(nodes, {}, tmp_path, "inputs are of a type", kind=TensorProto.FLOAT16, read=Float32)
+    path = saved(tmp_path, model(nodes, {}, [1, 4], kind=TensorProto.FLOAT16))
+    assert len(file(path, 4, 4).layers()) == 1
