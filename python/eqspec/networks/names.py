@@ -23,7 +23,7 @@ Name: TypeAlias = bytes | None
 Names: TypeAlias = NDArray[Any]
 """An object array of `Name`."""
 
-MOST = 1 << 20
+MOST = 1 << 18
 """Larger arrays of numbers that no float holds get no names: then their errors count as independent."""
 
 COMMUTATIVE = ("add", "multiply")

@@ -25,6 +25,8 @@ from eqspec.networks.network import Network
 
 _MOST_NUMBERS = 100_000_000
 """Of a repeated input; a file with a larger fixed batch is not run."""
+_MOST_ANSWERED = 1 << 24
+"""Of the answers to a repeated input."""
 _TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16}
 
 
@@ -74,7 +76,7 @@ class Session:
             raise CannotRunError(
                 f"{self._name} takes shape {list(shape)}, which does not hold one point of {self._size}"
             )
-        if numbers > _MOST_NUMBERS:
+        if numbers > _MOST_NUMBERS or numbers // self._size * self._outputs > _MOST_ANSWERED:
             raise CannotRunError(f"{self._name} takes {fed[0]} points at once")
         return fed
 

@@ -38,6 +38,8 @@ from eqspec.vnnlib.query import Comparison
 
 Array = NDArray[np.float64]
 SLACK = Fraction(1, 1 << 30)
+MOST_COMPARISONS = 200
+"""Of a case: as a claim about the first of twice as many classes it has some 160 000 pairs of classes to prove."""
 
 
 def conjunction(area: Task, case: Case, *, outer: bool) -> Task:
@@ -47,11 +49,16 @@ def conjunction(area: Task, case: Case, *, outer: bool) -> Task:
     along its boundary.
 
     The region is that of `area`, and the networks are its reference and its candidate. InputError where coefficients
-    are no floats.
+    are no floats, or there are more comparisons than `MOST_COMPARISONS`.
     """
     if not case:  # every input of the area is unsafe: 0 <= -1 breaks at all of them
         zeros = (0,) * area.reference.output_size
         return replace(area, property=Linear(zeros, zeros, -1))
+    if len(case) > MOST_COMPARISONS:
+        raise InputError(
+            f"{len(case)} comparisons of outputs joined by 'and' are more than the {MOST_COMPARISONS} that are decided "
+            "together; leave out those that follow from others"
+        )
     pair = {e.network for c in case for e in c.elements} == {0, 1}
     alone = area.reference if {e.network for c in case for e in c.elements} == {0} else area.candidate
     layers = side_by_side(area.reference, area.candidate) if pair else list(alone.layers)

@@ -28,7 +28,7 @@ DIGITS = 4000
 INPUTS = 1 << 16
 """The rounding of longer sums is not counted (`rounding.gamma`)."""
 OUTPUTS = 1 << 12
-COEFFICIENTS = 1 << 20
+COEFFICIENTS = 1 << 18
 """Numbers in all constraints together."""
 
 SIDES = 1 << 23
@@ -44,6 +44,8 @@ ROUND = 1 << 26
 
 NODES = 4096
 """Operators of a network."""
+LAYERS = 256
+"""Between ReLUs. The generators of all layers before stand in every form."""
 TERMS = 3_000_000
 """Coefficients that reading a network may make, each of some 300 bytes: three for every weight."""
 STEP = 1 << 25

@@ -20,8 +20,8 @@ from ..rounding import Array, Refused
 from . import graph, nnet
 from .number import Float32, Number, counted
 
-MOST_ENTRIES = 1 << 24
-"""Of a layer: four thousand units over four thousand."""
+MOST_ENTRIES = 1 << 22
+"""Of all layers together, as many as two networks in step may have (`limits.STEP`)."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,9 @@ class File:
         found: list[Array] = []
 
         def add(values: Array) -> None:
-            if values.size * (units[-1] + 1) > MOST_ENTRIES:
+            if len(found) == limits.LAYERS:
+                raise Refused(f"it has more than the {limits.LAYERS} layers that the auditor reads")
+            if sum(layer[0].size for layer in found) + values.size * (units[-1] + 1) > MOST_ENTRIES:
                 raise Refused("its layers are larger than the auditor allows for")
             exact, missing = layer = np.full((2, values.size, units[-1] + 1), 0, object)
             for i, value in enumerate(values.ravel()):

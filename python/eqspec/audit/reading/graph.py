@@ -56,12 +56,13 @@ def run(content: bytes, kind: type[Number], value: Array, relu: Callable[[Array]
     shape, kept = [d.dim_value or 1 for d in given.type.tensor_type.shape.dim], given.type.tensor_type.elem_type
     if kept not in FLOATS and (kept != TensorProto.FLOAT16 or kind is Float32):
         raise Refused("its inputs are of a type that the auditor does not read")
-    one = [1, *shape[1:]] if prod(shape[1:]) == value.size else shape
-    values = {given.name: effort.note(value.reshape(one), 2, 1 << 12)}
+    if prod(shape) != value.size:  # one sample of several, which might meet on the way
+        raise Refused(f"it takes {prod(shape)} numbers, the task {value.size}")
+    values = {given.name: effort.note(value.reshape(shape), 2, 1 << 12)}
     for node in graph.node:
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         operands = [read(name) for name in node.input]
-        if operator in MOVING and (operator != "Shape" or one == shape):  # the size of a batch is set aside, not read
+        if operator in MOVING:
             values.update(zip(node.output, moved(node, opset, operands, attributes, effort), strict=True))
             continue
         if len(node.output) != 1:
