@@ -42,4 +42,4 @@ def test_each_of_the_others_is_shorter() -> None:
     """Reading decides what a proof is about, and refuses every file that could be about two things."""
     for part in (AUDIT / "opening", AUDIT / "reading", *(AUDIT / name for name in sorted(BESIDE))):
         files = part.glob("*.py") if part.is_dir() else [part]
-        assert 0 < sum(map(code_lines, files)) < (750 if part.name == "reading" else 500), part
+        assert 0 < sum(map(code_lines, files)) < (800 if part.name == "reading" else 500), part
