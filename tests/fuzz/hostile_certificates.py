@@ -365,7 +365,7 @@ CERTIFICATES: dict[str, Callable[[Path], bytes]] = {
     "a network of four million weights": _network(lambda: network(2000, 2000), 2000, 2000),
     "a network that declares what it has not": _network(lambda: _declared((2**40, 2**20))),
     "a network that declares less than nothing": _network(lambda: _declared((-1, -2))),
-    "products of products": _network(lambda: _chain(200, 6), 200, 200),
+    "products of products": _network(lambda: _chain(260, 6), 260, 260),
     "a hundred thousand layers": _network(lambda: _deep(100_000)),
     "depth and width": _depth_and_width,
     "a table of products": _network(lambda: _table("Mul", np.float32)),

@@ -14,8 +14,8 @@ MOST_SECONDS = 20
 """Of the processor, so that a busy machine does not matter; five times as many by the clock, for what waits."""
 
 
-class TooSlowError(Exception):
-    """A file took too long."""
+class TooSlowError(BaseException):
+    """A file took too long. No `except Exception` of a reader may take it for a fault of the file."""
 
 
 @contextmanager

@@ -42,8 +42,8 @@ def _audit(file: Bounded, folder: Path, until: float) -> Audit:
         point = witness(head, asked)
         found = audited(head, asked, check(asked, folder, point), witness=point)
     elif verdict == "equivalent":
-        proof = Proof(asked, folder)
-        counts = proof.check(file, until)
+        proof = Proof(asked, folder, until)
+        counts = proof.check(file)
         found = audited(head, asked, proof.files, proof, *counts)
     else:
         raise Refused("its verdict is nothing that can be certified")

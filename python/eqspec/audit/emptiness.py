@@ -6,12 +6,15 @@ enclosure of the whole region, None if neither was found. No proof rests on any 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import islice
 from random import Random
 
 import numpy as np
 
 from .claim import FIRST, Obligation
+from .opening import refuse_if_late
 from .proof import Node, Proof
 from .rounding import Array, float_above, float_below
 from .witness import confident, contains
@@ -28,7 +31,7 @@ def region_inhabited(proof: Proof) -> bool | None:
     region = proof.region
     if any(a > b for a, b in zip(region.low, region.high, strict=True)) or proof.root().over:
         return False
-    return True if not region.constraints or _points(proof) else None
+    return True if not region.constraints or any(True for _ in _points(proof)) else None
 
 
 def condition_met(proof: Proof) -> bool | None:
@@ -38,7 +41,7 @@ def condition_met(proof: Proof) -> bool | None:
     if whole.empty[0] or not any(_possible(one, whole.last()[1][FIRST, :, 0]) for one in ways):
         return False
     points = _points(proof)
-    for some in (points[at : at + proof.batch] for at in range(0, len(points), proof.batch)):
+    while some := list(islice(points, proof.batch)):
         low = proof.reach(*(_at(proof, point) for point in some)).last()[0][FIRST]
         if any(_shown(one, low[:, b]) for b in range(len(some)) for one in ways):
             return True
@@ -64,8 +67,8 @@ def _shown(one: Obligation, low: Array) -> bool:
     return not one.exact or confident(one, [Fraction(low[row]) for row in one.exact])
 
 
-def _points(proof: Proof) -> list[Point]:
-    """Some inputs that lie in the region, exactly."""
+def _points(proof: Proof) -> Iterator[Point]:
+    """Some inputs that lie in the region, exactly. Refused if the time is over: many constraints take long."""
     region, random, root = proof.region, Random(0), proof.root()
     low, high = root.low[: proof.pair.inputs], root.high[: proof.pair.inputs]
     ends = zip(region.low, region.high, low, high, strict=True)
@@ -73,8 +76,11 @@ def _points(proof: Proof) -> list[Point]:
     shares = [[Fraction(1, 2)] * len(shrunk)]
     shares += [[Fraction(random.randrange(17), 16) for _ in shrunk] for _ in range(TRIED)]
     shares += [[Fraction(int(share)) for share in row] for row in _corners(proof)]
-    points = [[a + t * (b - a) for t, (a, b) in zip(row, shrunk, strict=True)] for row in shares]
-    return [point for point in points if contains(region, point)]
+    for row in shares:
+        refuse_if_late(proof.until)
+        point = [a + t * (b - a) for t, (a, b) in zip(row, shrunk, strict=True)]
+        if contains(region, point):
+            yield point
 
 
 def _corners(proof: Proof) -> list[Array]:

@@ -41,9 +41,10 @@ class Node:
 
 
 class Proof:
-    """A proof under audit. Leaves are bounded many at a time."""
+    """A proof under audit, refused if that takes longer than `until`. Leaves are bounded many at a time."""
 
-    def __init__(self, task: dict[str, Any], folder: Path) -> None:
+    def __init__(self, task: dict[str, Any], folder: Path, until: float = np.inf) -> None:
+        self.until = until
         self.files = first, second = [network(task, role, folder) for role in ("reference", "candidate")]
         *rows, self.obligations = claim(task, first.outputs)
         self.pair = Pair.of(first, second, (rows[0], rows[1]))
@@ -112,12 +113,12 @@ class Proof:
             low[0] = np.inf
         return replace(node, low=low, high=-high)
 
-    def check(self, file: Bounded, until: float = np.inf) -> tuple[int, int]:
-        """Read and check the tree: how many leaves and rounds it has. Refused if that takes longer than `until`."""
+    def check(self, file: Bounded) -> tuple[int, int]:
+        """Read and check the tree: how many leaves and rounds it has."""
         tree, at, todo = array(file, 2, 3 * limits.RECORDS, 3), 0, [self.root()]
         most = max(2, limits.WAITING // (todo[0].low.nbytes + 400))  # and what Python needs for a node
         while todo:
-            go_on(len(tree) - at, len(todo), most, until)
+            go_on(len(tree) - at, len(todo), most, self.until)
             (kind, which, place), node, at = tree[at], todo.pop(), at + 1
             if kind == LEAF:
                 self._wait(node)

@@ -327,3 +327,15 @@ def _others(value: Any) -> list[Any]:
     elif value in ("linf", "l1", "l2", "max", "min", "real", "float32", "raw", "normalised", "margin", "confidence"):
         others += ["l1", "l2", "linf", "max", "min", "real", "float32", "raw", "normalised", "margin", "confidence"]
     return [other for other in others if json.dumps(other) != json.dumps(value)]
+
+
+def test_looking_for_an_input_of_the_region_ends_when_the_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each input that is tried is held against all constraints, which may take long: the proof itself is read by then."""
+    task = small(tmp_path, Epsilon(Fraction(1)))
+    constraint = LinearConstraint((Fraction(1), Fraction(1)), Fraction(1))
+    path = pack(tmp_path / "c.eqcert", made(replace(task, constraints=(constraint,)), tmp_path / "made"))
+    monkeypatch.setattr("eqspec.audit.proof.Proof.check", lambda proof, file: (setattr(proof, "until", 0.0), (1, 0))[1])
+    with pytest.raises(Refused, match="longer than the auditor may"):
+        audit(path)

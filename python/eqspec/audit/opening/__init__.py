@@ -4,7 +4,7 @@ from .arrays import array
 from .files import Bounded, content, exists, opened
 from .header import header
 from .question import Question, question, witness
-from .walking import go_on
+from .walking import go_on, refuse_if_late
 from .words import label, number_in_words, plain
 
 __all__ = [
@@ -20,5 +20,6 @@ __all__ = [
     "opened",
     "plain",
     "question",
+    "refuse_if_late",
     "witness",
 ]
