@@ -3,6 +3,7 @@
 from eqspec.networks.agreement import Comparison
 from eqspec.networks.align import align
 from eqspec.networks.float32 import in_float32, overflow
+from eqspec.networks.matching import match
 from eqspec.networks.memory import Model, as_network
 from eqspec.networks.network import AffineLayer, Arithmetic, ExactLayer, Network, exact_layers
 from eqspec.networks.read import comparison, read_network
@@ -22,6 +23,7 @@ __all__ = [
     "compose_affine",
     "exact_layers",
     "in_float32",
+    "match",
     "negate_outputs",
     "overflow",
     "read_network",

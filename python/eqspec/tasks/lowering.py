@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import InputError
-from eqspec.networks import Network, align, negate_outputs, share
+from eqspec.networks import Network, align, match, negate_outputs, share
 from eqspec.tasks import core
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.rounding import float_above, float_below, log_odds_below
@@ -29,14 +29,21 @@ class Pairs:
     """Pairs for the core, aligned, each made once for as long as this lives."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[Network, Network, bool], core.Pair] = {}
+        self._made: dict[tuple[Network, Network, bool, bool], core.Pair] = {}
 
-    def of(self, task: Task) -> core.Pair:
-        """The pair of a task, with its scores turned round where a decision is claimed and the smallest decides."""
+    def of(self, task: Task, *, matched: bool = False) -> core.Pair:
+        """The pair of a task, with its scores turned round where a decision is claimed and the smallest decides.
+
+        With `matched`, neurons of the candidate stand where those of the reference stand that they are like
+        (`networks.matching`).
+        """
         negated = task.space.decide == "min" and isinstance(task.property, Top1 | Margin | Confidence)
-        key = (task.reference, task.candidate, negated)  # networks compare by identity
+        key = (task.reference, task.candidate, negated, matched)  # networks compare by identity
         if key not in self._made:
-            first, second = align(task.reference, task.candidate)
+            first, second = task.reference, task.candidate
+            if matched:
+                first, second, _ = match(first, second)
+            first, second = align(first, second)
             if negated:
                 first, second = negate_outputs(first), negate_outputs(second)
             second, shared = share(first, second)

@@ -165,13 +165,16 @@ class Runner:
 
     def key(self, task: Task, options: Options | None = None) -> str:
         """What the result of a task is remembered under."""
-        pair, claim = self._lowered(task)
-        settings, rows = (options or self.options).settings(task), lower_constraints(task)
+        options = options or self.options
+        pair, claim = self._lowered(task, options)
+        settings, rows = options.settings(task), lower_constraints(task)
         return key_of(task, core.fingerprint(pair, task.lower, task.upper, claim, settings, constraints=rows))
 
-    def _lowered(self, task: Task) -> tuple[core.Pair, core.Property]:
+    def _lowered(self, task: Task, options: Options) -> tuple[core.Pair, core.Property]:
+        # The auditor reads both networks as their files have them; the published search is kept as it was published.
+        matched = options.certifier is None and options.domain == "shared"
         with self._lock:
-            pair = self._pairs.of(task)
+            pair = self._pairs.of(task, matched=matched)
         return pair, lower_property(task.property, task.reference.output_size)
 
     def _search(
@@ -183,7 +186,7 @@ class Runner:
         earlier: Earlier,
     ) -> Result:
         began = perf_counter() - earlier.seconds
-        pair, claim = self._lowered(task)
+        pair, claim = self._lowered(task, options)
         replay = self.replay(task)
         recorder = Recorder()
 
