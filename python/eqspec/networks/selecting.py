@@ -27,6 +27,10 @@ def gather(call: Call) -> Sequence[Value]:
     return [apply(x, lambda a: np.take(a, places, axis=axis))]
 
 
+_TO_THE_END = (2**31 - 1, 2**63 - 1)
+"""What exporters write for 'to the end' of a slice that runs forwards."""
+
+
 def slice_(call: Call) -> Sequence[Value]:
     """Slice: starts, ends, axes and steps as attributes before opset 10, as inputs since."""
     x = call.value(0)
@@ -45,6 +49,9 @@ def slice_(call: Call) -> Sequence[Value]:
     places = [axis_of(axis, len(shape)) for axis in axes]
     if len(set(places)) != len(places):
         raise UnreadableError(f"axes {axes[:20]} repeat", "export the model again")
+    if any(step < 0 and end in _TO_THE_END for end, step in zip(ends, steps, strict=True)):
+        cause = "it runs backwards to the largest integer, which onnxruntime takes for 'as far as there is'"
+        raise UnreadableError(f"{cause} and ONNX for the end of the axis", "end it at the smallest integer instead")
     cut = [slice(None)] * len(shape)
     for start, end, axis, step in zip(starts, ends, places, steps, strict=True):
         cut[axis] = _part(start, end, step, shape[axis])

@@ -105,6 +105,8 @@ def _sliced(x: Array, opset: int, operands: Sequence[Array | None], attributes: 
         raise Refused("a Slice whose parts do not fit together")
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         size, back = x.shape[axis], step < 0
+        if back and end in (2**31 - 1, 2**63 - 1):
+            raise Refused("a backward Slice to an end that runtimes read in two ways")
         first, last = (i + size if i < 0 else i for i in (start, end))
         first, last = max(0, min(first, size - back)), max(-back, min(last, size - back))
         x = np.take(x, range(first, last, step) if size else range(0), axis=axis)
