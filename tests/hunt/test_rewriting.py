@@ -67,6 +67,14 @@ def test_what_is_equivalent_by_construction_is_proved(kind: str, claim: Property
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("claim", WITHOUT, ids=lambda claim: type(claim).__name__)
+def test_neurons_that_are_matched_prove_it_on_the_first_box(kind: str, claim: Property) -> None:
+    """Nothing is rounded here, so that both networks are the same numbers when their neurons are in step."""
+    found = [run(kind, seed, 10, claim, Options(threads=1, boxes=1)) for seed in range(6)]
+    assert [result.verdict for result in found] == [Verdict.EQUIVALENT] * 6
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_equivalent_by_construction_is_never_different(kind: str) -> None:
     """No slack, where bounds meet or just miss; in every domain, by halving and beyond eight inputs."""
     seen: Counter[Verdict] = Counter()

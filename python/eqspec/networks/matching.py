@@ -22,7 +22,7 @@ import numpy as np
 
 from eqspec.networks.assignment import assign
 from eqspec.networks.network import AffineLayer, Array, Network
-from eqspec.networks.rewriting import Layers, merged, placed, ratio, scaled, shared_out, silenced
+from eqspec.networks.rewriting import Layers, merged, multiples, placed, scaled, shared_out, silenced, without_linear
 
 SAMPLES = 96
 """Inputs at which neurons are compared."""
@@ -41,9 +41,10 @@ class Matching:
     merged: int = 0
     copied: int = 0
     deepened: bool = False
+    silenced: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.moved or self.scaled or self.merged or self.copied or self.deepened)
+        return bool(self.moved or self.scaled or self.merged or self.copied or self.deepened or self.silenced)
 
     def __str__(self) -> str:
         """In words; empty if nothing was done."""
@@ -51,6 +52,8 @@ class Matching:
         parts = [f"{count} {what}" for count, what in counts if count]
         if self.deepened:
             parts.append("layers paired across different depths")
+        if self.silenced:
+            parts.append("neurons without effect left out")
         return f"neurons of both networks were matched: {', '.join(parts)}" if parts else ""
 
 
@@ -62,10 +65,13 @@ def match(a: Network, b: Network) -> tuple[Network, Network, Matching]:
     found = Matching()
     if a.input_size != b.input_size or a.output_size != b.output_size:
         return a, b, found
+    mergeable = "float32" not in (a.arithmetic, b.arithmetic)
     try:
-        first, second = _of_one_depth(list(a.layers), list(b.layers), found)
+        first, second = list(a.layers), list(b.layers)
+        if len(first) != len(second):
+            first, second = (_simplified(layers, found, mergeable) for layers in (first, second))
+        first, second = _of_one_depth(first, second, found)
         if len(first) == len(second) > 1:
-            mergeable = "float32" not in (a.arithmetic, b.arithmetic)
             first, second = _matched(first, second, mergeable, found)
     except OverflowError:  # a number would leave the range of floats
         return a, b, Matching()
@@ -79,16 +85,21 @@ def match(a: Network, b: Network) -> tuple[Network, Network, Matching]:
 
 @dataclass
 class _Values:
-    """What the neurons of a layer compute before their ReLU: directions (m, P) of length 1 or 0, and lengths (m)."""
+    """What the neurons of a layer compute before their ReLU: directions (m, P) of length 1 or 0, and lengths (m).
+
+    `variation` (m) is how much of the length is no constant.
+    """
 
     units: Array
     sizes: Array
+    variation: Array
 
     def __getitem__(self, rows: Sequence[int | None]) -> _Values:
         """Those of some rows, zero where there is none."""
         chosen = np.array([-1 if row is None else row for row in rows], int)
         there = chosen >= 0
-        return _Values(np.where(there[:, None], self.units[chosen], 0.0), np.where(there, self.sizes[chosen], 0.0))
+        sizes, variation = (np.where(there, a[chosen], 0.0) for a in (self.sizes, self.variation))
+        return _Values(np.where(there[:, None], self.units[chosen], 0.0), sizes, variation)
 
 
 def _samples(inputs: int) -> Array:
@@ -108,7 +119,8 @@ def _values(layers: Sequence[AffineLayer], points: Array) -> list[_Values]:
             sizes = np.linalg.norm(before, axis=1)
             usable = np.isfinite(sizes) & (sizes > 0.0)
             units = np.where(usable[:, None], before / np.where(usable, sizes, 1.0)[:, None], 0.0)
-            found.append(_Values(units, np.where(usable, sizes, 0.0)))
+            variation = np.linalg.norm(units - units.mean(axis=1, keepdims=True), axis=1)
+            found.append(_Values(units, np.where(usable, sizes, 0.0), variation))
             now = np.nan_to_num(np.maximum(before, 0.0))
     return found
 
@@ -130,7 +142,7 @@ def _of_one_depth(a: Layers, b: Layers, found: Matching) -> tuple[Layers, Layers
     """Identity layers in the shallower network, where what comes behind them pairs best.
 
     An identity layer stands behind a ReLU, whose values are never negative, so that relu(x) = x. Where pairing the
-    first layers with the first is as good, nothing is done: that is left to `align`.
+    first layers with the first is as good, they stand behind the last, where `align` has them too.
     """
     if len(a) == len(b) or min(len(a), len(b)) < 2:
         return a, b
@@ -145,14 +157,29 @@ def _of_one_depth(a: Layers, b: Layers, found: Matching) -> tuple[Layers, Layers
     places = _places(gains)
     plain = sum(gains[k][k] for k in range(len(gains)))
     if sum(gains[k][place] for k, place in enumerate(places)) < plain + 0.1:
-        return a, b
-    found.deepened = True
+        places = [*range(len(gains))]
+    else:
+        found.deepened = True
     layers: Layers = []
     for k, (layer, place) in enumerate(zip(a[:-1], places, strict=True)):
         layers.append(layer)
         following = places[k + 1] if k + 1 < len(places) else len(b) - 1
         layers += [_identity(len(layer.bias))] * (following - place - 1)
     return [*layers, a[-1]], b
+
+
+def _simplified(layers: Layers, found: Matching, mergeable: bool) -> Layers:
+    """With its multiples merged and without layers that let everything through, if there are any."""
+    shorter = layers
+    if mergeable:
+        shorter = silenced(shorter)
+        for h in range(len(layers) - 1):
+            shorter, _ = merged(shorter, h, multiples(shorter[h]))
+    shorter = without_linear(shorter)
+    if len(shorter) == len(layers):
+        return layers
+    found.deepened = True
+    return shorter
 
 
 def _places(gains: list[list[float]]) -> list[int]:
@@ -205,9 +232,9 @@ def _present(side: Sequence[int | None]) -> list[int]:
 
 
 def _matched(first: Layers, second: Layers, mergeable: bool, found: Matching) -> tuple[Layers, Layers]:
+    given = [*first, *second]
+    first, second = silenced(first), silenced(second)
     points = _samples(first[0].weight.shape[1])
-    for h in range(len(first) - 1):
-        first, second = silenced(first, h), silenced(second, h)
     of_first, of_second = _values(first, points), _values(second, points)
     copies: list[tuple[int, _Slots, Array]] = []
     for h, (x, y) in enumerate(zip(of_first, of_second, strict=True)):
@@ -231,11 +258,25 @@ def _matched(first: Layers, second: Layers, mergeable: bool, found: Matching) ->
     for h, slots, factors in copies:  # when the layers that read them are in place as well
         first = shared_out(first, h, slots.first, np.ones_like(factors), second[h + 1].weight)
         second = shared_out(second, h, slots.second, factors, first[h + 1].weight)
+    changed = any(x is not y for x, y in zip([*first, *second], given, strict=True))
+    found.silenced = changed and not found and _equal(first, second)
     return first, second
 
 
+def _equal(first: Layers, second: Layers) -> bool:
+    """Whether both are the same numbers but for rows and columns of zeros, which alignment adds."""
+    for a, b in zip(first, second, strict=True):
+        m, n = (max(x, y) for x, y in zip(a.weight.shape, b.weight.shape, strict=True))
+        whole = [np.zeros((m, n + 1)) for _ in range(2)]
+        for padded, layer in zip(whole, (a, b), strict=True):
+            padded[: len(layer.bias), : layer.weight.shape[1]], padded[: len(layer.bias), n] = layer.weight, layer.bias
+        if not np.array_equal(whole[0], whole[1]):
+            return False
+    return True
+
+
 def _slots(x: _Values, y: _Values) -> _Slots:
-    """Partners for the neurons of a layer: the assignment of least cost, if it is much better than the order given."""
+    """Partners for the neurons of a layer: the assignment of least cost, if it halves the cost of the order given."""
     m, n = len(x.sizes), len(y.sizes)
     both = min(m, n)
     costs = _costs(x.units, y.units)
@@ -247,7 +288,7 @@ def _slots(x: _Values, y: _Values) -> _Slots:
         found = _assigned(costs)
         total = float(diagonal.sum())
         gain = total - sum(float(costs[i, j]) for i, j in enumerate(found) if j is not None)
-        if gain > max(0.5, 0.2 * total):
+        if gain > max(0.5, 0.5 * total):
             partner = found
     return _with_copies(x, y, costs, partner)
 
@@ -302,14 +343,17 @@ def _without_poor(slots: _Slots, x: _Values, y: _Values, poor: list[int]) -> _Sl
 
 
 def _factors(x: _Values, y: _Values) -> Array:
-    """What each neuron of the candidate is scaled by: 1 unless that takes away most of the distance to its partner."""
+    """What each neuron of the candidate is scaled by: 1 unless it is a multiple of its partner, but for rounding."""
     factors = np.ones(len(y.sizes))
     for s in range(min(len(x.sizes), len(y.sizes))):
         if not (x.sizes[s] > 0.0 and y.sizes[s] > 0.0):
             continue
         factor = float(x.sizes[s] / y.sizes[s])
         before = float(np.linalg.norm(x.units[s] - y.units[s] / factor))
-        if before < 1e-6 or _apart(x.units[s], y.units[s]) > before / 10 or not 2.0**-60 < factor < 2.0**60:
+        close = min(ALIKE * float(min(x.variation[s], y.variation[s])), before / 100)
+        if before < 1e-6 or close < 1e-12 or _apart(x.units[s], y.units[s]) > close:
+            continue
+        if not 2.0**-60 < factor < 2.0**60:
             continue
         power = float(2.0 ** round(float(np.log2(factor))))
         factors[s] = power if abs(factor / power - 1.0) <= 1e-7 else factor  # a power of two rounds nothing
@@ -318,7 +362,7 @@ def _factors(x: _Values, y: _Values) -> Array:
 
 def _multiples(a: AffineLayer, b: AffineLayer, x: _Values, y: _Values) -> tuple[list[list[int]], list[list[int]]]:
     """Groups of neurons that are exact multiples of each other, which the other network has once or as such a group."""
-    in_first, in_second = _groups(a, x), _groups(b, y)
+    in_first, in_second = multiples(a), multiples(b)
     found: tuple[list[list[int]], list[list[int]]] = ([], [])
     if not (in_first or in_second):
         return found
@@ -333,16 +377,3 @@ def _multiples(a: AffineLayer, b: AffineLayer, x: _Values, y: _Values) -> tuple[
         if len(other) == 1 or other in in_first:
             found[1].append(group)
     return found
-
-
-def _groups(layer: AffineLayer, values: _Values) -> list[list[int]]:
-    """Two or more neurons that are exact positive multiples of each other."""
-    like = values.units @ values.units.T >= 1.0 - 1e-9
-    groups, seen = [], set[int]()
-    for i in np.flatnonzero(like.sum(axis=1) > 1).tolist():
-        if i not in seen:
-            group = [i, *(j for j in np.flatnonzero(like[i]).tolist() if j > i and ratio(layer, j, i) is not None)]
-            seen |= {*group}
-            if len(group) > 1:
-                groups.append(group)
-    return groups
