@@ -173,7 +173,7 @@ def test_what_stops_a_state_from_being_written_leaves_the_one_before(
 def test_each_error_has_a_type_of_its_own(tmp_path: Path) -> None:
     task = hard()
     runner = Runner(FEW)
-    pair, claim = runner._lowered(task)
+    pair, claim = runner._lowered(task, runner.options)
     ends = task.lower, task.upper
     with pytest.raises(SavedStateError, match="it is none, or of another version"):
         core.solve(pair, *ends, claim, core.Settings(), state=b"no state")
