@@ -33,7 +33,7 @@ def _reached(graph: Graph, start: str) -> set[str]:
 def shortest(graph: Graph, circle: Collection[str]) -> str:
     """A shortest way round within a circle, as `a -> b -> a`."""
     ways = [_way_back(graph, start) for start in sorted(circle)]
-    return " -> ".join(min(filter(None, ways), key=lambda way: len(way)))
+    return " -> ".join(min((len(way), way) for way in ways if way)[1])
 
 
 def _way_back(graph: Graph, start: str) -> list[str]:
