@@ -141,3 +141,17 @@ def test_links_lead_somewhere(root: Path, name: str) -> None:
             headings = re.findall(r"^#+ (.*)$", found.read_text(encoding="utf-8"), flags=re.MULTILINE)
             anchors = [re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings]
             assert anchor in anchors, f"{name} links to {target}#{anchor}; there are {anchors}"
+
+
+def test_every_folder_of_tests_is_described(root: Path) -> None:
+    described = re.findall(r"^\| `(\w+)/` \|", (root / "tests" / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    folders = [path.name for path in (root / "tests").iterdir() if path.is_dir() and any(path.glob("[!_.]*"))]
+    assert sorted(described) == sorted(folders)
+
+
+def test_every_module_has_a_source(root: Path) -> None:
+    """The tables of ARCHITECTURE.md have no empty cell."""
+    lines = (root / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    assert len(rows) > 20
+    assert [row for row in rows if not all(row)] == []
