@@ -145,7 +145,7 @@ def test_links_lead_somewhere(root: Path, name: str) -> None:
 
 def test_every_folder_of_tests_is_described(root: Path) -> None:
     described = re.findall(r"^\| `(\w+)/` \|", (root / "tests" / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    folders = [path.name for path in (root / "tests").iterdir() if path.is_dir() and any(path.glob("[!_.]*"))]
+    folders = [path.name for path in (root / "tests").iterdir() if path.is_dir() and path.name[0] not in "._"]
     assert sorted(described) == sorted(folders)
 
 
