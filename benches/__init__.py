@@ -1,7 +1,7 @@
 """Measurements, run from the repository's root: `python -m benches`, `python -m benches.ablation`,
 `python -m benches.paper`.
 
-BASELINES.md beside this file has the results that are kept, and says how to read them.
+baselines.csv and kernels.csv beside this file have the results that are kept; BASELINES.md says how to read them.
 """
 
 import sys

@@ -19,6 +19,7 @@ from typing import Any
 from rich.console import Console
 
 from benches import RESULTS, ROOT, machine
+from benches.baselines import keep
 from benches.families import measurements
 from benches.report import render, wide_console
 
@@ -31,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="one run for each number")
     parser.add_argument("--resume", action="store_true", help="keep the runs of families that the log already has")
     parser.add_argument("--log", type=Path, default=RESULTS / "families.jsonl", help="JSON lines")
+    parser.add_argument("--keep", action="store_true", help="append the runs to benches/baselines.csv")
     parser.add_argument("--list", action="store_true", help="only name the families")
     given = parser.parse_args(arguments)
     if given.list:
@@ -55,6 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             errors.print("interrupted; --resume goes on from here")
     runs = [run for run in runs if run["name"] in chosen and run["threads"] in given.threads]
     wide_console().print(render(runs, here))
+    if given.keep:
+        keep(runs, here)
     return 1 if any(run["contradictions"] for run in runs) else 0
 
 

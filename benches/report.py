@@ -61,7 +61,7 @@ def wide_console() -> Console:
 
 
 def markdown(*headings: str) -> Table:
-    """A table that can be pasted into BASELINES.md."""
+    """A table that can be pasted into a page."""
     table = Table(box=box.MARKDOWN, pad_edge=True)
     for heading in headings:
         table.add_column(heading, no_wrap=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,11 @@ ROOT = Path(__file__).resolve().parents[1]
 # A test must run what it says, and leave nothing behind: results are kept only where a test asks for it.
 os.environ["EQSPEC_CACHE"] = "off"
 os.environ["EQSPEC_CACHE_KEY"] = "nothing that tests keep has to be kept from anybody"
+
+# Hundreds of tests start eqspec as a command. Where Python is told to keep nothing of what it compiles, each of them
+# would compile all of eqspec again, which takes as long as the rest of its start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Nor may it depend on how the tests themselves are spread: our plugin reads how many workers there are.
 os.environ.pop("PYTEST_XDIST_WORKER_COUNT", None)

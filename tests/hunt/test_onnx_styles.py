@@ -19,7 +19,7 @@ from hunt.onnx_styles import write_styled
 from hunt.pairs import random_pair
 from oracle.evaluate import outputs
 
-SLICE, SLICES = 6, 3
+SLICE, SLICES = 4, 3
 FILES = 150
 
 
@@ -113,5 +113,5 @@ def test_a_reader_that_drops_its_rounding_is_found(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(
         onnx_reader, "layers_of", lambda *given: [AffineLayer(layer.weight, layer.bias) for layer in exact(*given)]
     )
-    complaints = {judge(case).complaint for seed in range(1000, 1004) for case, _ in cases(seed, ("spec",))}
-    assert complaints & {"proved, but it breaks", "refuted, but it holds", "the witness is none"}
+    wrong = {"proved, but it breaks", "refuted, but it holds", "the witness is none"}
+    assert any(judge(case).complaint in wrong for seed in range(1000, 1004) for case, _ in cases(seed, ("spec",)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +27,7 @@ def benches(root: Path) -> Iterator[SimpleNamespace]:
         modules = {name.split(".")[-1]: importlib.import_module(f"benches.{name}") for name in names}
         modules["networks"] = importlib.import_module("benches.paper.networks")
         modules["machine"] = importlib.import_module("benches.machine")
+        modules["baselines"] = importlib.import_module("benches.baselines")
         yield SimpleNamespace(**modules)
 
 
@@ -166,3 +169,64 @@ def test_outcomes_add_up(benches: SimpleNamespace) -> None:
     total = benches.measure.added([outcome, outcome | {"verdict": "unknown", "published": None}])
     assert (total["queries"], total["decided"], total["contradictions"]) == (2, 1, 1)
     assert (total["boxes"], total["flops"], total["parts"], total["stages"]) == (8, 4, {"rows": 1.0}, {"zonotope": 6})
+
+
+def test_every_line_that_is_kept_can_be_compared(benches: SimpleNamespace) -> None:
+    lines = benches.baselines.kept()
+    assert len(lines) > 100
+    seen = set()
+    for line in lines:
+        assert tuple(line) == benches.baselines.COLUMNS
+        assert re.fullmatch(r"20\d\d(-\d\d-\d\d)?", line["date"]), line
+        assert line["commit"], line
+        assert line["machine"], line
+        assert int(line["threads"]) >= 1
+        numbers = [line[name] for name in ("queries", "decided", "boxes", "seconds", "cpu_seconds")]
+        assert all(float(number) >= 0 for number in numbers if number), line
+        assert sum(map(bool, numbers)) >= 2, line
+        assert not line["decided"] or int(line["decided"]) <= int(line["queries"]), line
+        key = tuple(line[name] for name in ("date", "commit", "family", "setting", "threads", "machine"))
+        assert key not in seen, key
+        seen.add(key)
+
+
+def test_what_the_page_calls_today_is_a_line(benches: SimpleNamespace, root: Path) -> None:
+    page = (root / "benches" / "BASELINES.md").read_text(encoding="utf-8")
+    today = page.partition("## Today")[2].partition("The published tool")[0]
+    rows = re.findall(r"^\| (\S+) \| (\d) \| (\d+) of (\d+) \| ([\d.]+) \| ([\d ]+) \|", today, flags=re.MULTILINE)
+    assert len(rows) >= 4
+    lines = benches.baselines.kept()
+    for family, threads, decided, queries, seconds, boxes in rows:
+        wanted = (family, "default", threads, queries, decided, boxes.replace(" ", ""))
+        names = ("family", "setting", "threads", "queries", "decided", "boxes")
+        (line,) = [line for line in lines if tuple(line[name] for name in names) == wanted]
+        assert float(line["seconds"]) == pytest.approx(float(seconds), abs=0.06)
+
+
+def test_a_run_becomes_a_line(benches: SimpleNamespace, tmp_path: Path) -> None:
+    run = {"name": "lhc", "threads": 2, "timeout": 20.0, "boxes_each": 0, "without": ["attack", "contract"]}
+    run |= {"queries": 8, "decided": 7, "boxes": 40, "seconds": 1.234, "cpu": 2.5, "load": 9.0}
+    machine = benches.machine.Machine("A processor, with a comma", 2, "3.11", {64: 1.0}, 9.0)
+    line = benches.baselines.line(run, machine, "abc1234", "2030-01-02")
+    assert line["setting"] == "without attack, contract; timeout 20 s"
+    assert line["machine"] == "A processor, with a comma, 2 cores, busy"
+    path = tmp_path / "kept.csv"
+    path.write_text(",".join(benches.baselines.COLUMNS) + "\n", encoding="utf-8")
+    benches.baselines.keep([run, run | {"threads": 1, "load": 1.0, "without": []}], machine, path)
+    first, second = benches.baselines.kept(path)
+    assert {name: first[name] for name in ("decided", "boxes", "seconds", "cpu_seconds")} == {
+        "decided": "7",
+        "boxes": "40",
+        "seconds": "1.23",
+        "cpu_seconds": "2.50",
+    }
+    assert second["machine"].endswith("idle")
+    assert second["setting"] == "default; timeout 20 s"
+
+
+def test_kernels_that_are_kept_are_numbers(root: Path) -> None:
+    with (root / "benches" / "kernels.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert {line["kind"] for line in lines} == {"product", "kernel", "lever"}
+    assert all(float(line["value"]) > 0 for line in lines)
+    assert all(bool(line["value_without"]) == (line["kind"] == "lever") for line in lines)

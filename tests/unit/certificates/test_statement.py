@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +226,7 @@ def test_what_is_printed_is_what_the_oracle_was_asked(kind: Claim, tmp_path: Pat
         parts = unpack(certificate.path)
         found = audited(parts, folder)
         _is_asked(found.question, task)
-        for changed in _changes(parts):
+        for changed in islice(_changes(parts), 0, None, 1 + 2 * seed):  # all of the first, a third of the second
             try:
                 other = audited(changed, folder)
             except Refused:

@@ -11,7 +11,9 @@ from eqspec.certificates import Auditor, Certifier
 from eqspec.tasks.result import Verdict
 from eqspec.tasks.run import Options
 
-SPECS = Path(__file__).parents[3] / "specs"
+SPECS = Path(__file__).parents[2] / "specs"
+AGAIN = 3
+"""One certificate in so many is audited once more, as the file that it became."""
 
 
 @pytest.mark.parametrize("path", sorted(SPECS.glob("**/*.eqspec")), ids=lambda path: str(path.stem))
@@ -21,8 +23,10 @@ def test_every_verdict_has_a_certificate(path: Path, tmp_path: Path) -> None:
         report = spec.run(spec.select(), Options(threads=1, certifier=certifier))
         decided = [result for result in report if result.verdict is not Verdict.UNKNOWN and result.find is None]
         assert decided
-        for result in decided:
+        for number, result in enumerate(decided):
             assert result.certificate is not None, (result.id, result.uncertified)
+            if number % AGAIN:
+                continue  # it was audited before it got its name
             answer = again.ask(Path(result.certificate))
             assert answer.refused is None, result.id
             assert answer.verdict == result.verdict.value

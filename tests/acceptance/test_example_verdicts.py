@@ -21,7 +21,7 @@ from eqspec.tasks.result import Reason, Result, Verdict
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 SPECS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "specs").rglob("*.eqspec"))
 FEW_BOXES = 40
 
