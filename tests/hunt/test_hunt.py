@@ -143,7 +143,7 @@ def test_an_accepted_forgery_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_cache_that_confuses_questions_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = simple(Epsilon(Fraction(1)), Mode(channel="remembered"))
+    case = simple(Epsilon(Fraction(1)), Mode(channel="cached"))
     honest = judge(case)
     assert honest.complaint is None
     assert {"from the cache", "asked changed"} <= {*honest.traits}
@@ -157,7 +157,7 @@ def test_a_search_that_was_stopped_goes_on() -> None:
         for seed in range(8)
         for case, _ in cases(seed)
         if case.mode.boxes == 1 and case.mode.channel == "runner"
-        for trait in judge(replace(case, mode=replace(case.mode, channel="remembered"))).traits
+        for trait in judge(replace(case, mode=replace(case.mode, channel="cached"))).traits
     )
     assert seen["resumed"] >= 3
 

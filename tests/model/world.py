@@ -16,7 +16,7 @@ from eqspec.tasks import document
 from eqspec.tasks.property import Property
 from eqspec.tasks.task import LinearConstraint
 from hunt.as_specs import expressible, write_spec
-from hunt.remembering import moved, nudged
+from hunt.caching import moved, nudged
 from oracle.decide import Oracle
 from oracle.pairs import Pair, make
 from oracle.queries import CLAIMS, Query, ask, oracle_of

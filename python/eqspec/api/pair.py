@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eqspec.api.cache_choice import open_cache
 from eqspec.api.progress import shown
-from eqspec.api.remembering import recall_from
 from eqspec.errors import InputError
 from eqspec.networks import Arithmetic, Model, Network, as_network, comparison, in_float32
 from eqspec.tasks.monitor import Monitor, Progress
@@ -133,7 +133,7 @@ def verify(
         constraints=_constraints(constraints, size),
     )
     options = Options(timeout=timeout, threads=threads, domain=domain, lp=lp, milp=milp)
-    runner = Runner(options, recall_from(cache, resume=resume))
+    runner = Runner(options, open_cache(cache, resume=resume))
     with shown(progress, 1) if on_progress is None else nullcontext(_Listener(on_progress)) as told:
         if told is None:
             return runner.run(task)

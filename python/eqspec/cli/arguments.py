@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
-from eqspec.cli.remembering import add_memory
+from eqspec.cli.cache_options import add_cache_options
 from eqspec.report.terminal import shown
 
 _DESCRIPTION = "Proves that two neural networks behave equivalently on a region of inputs, or shows an input where not."
@@ -108,7 +108,7 @@ def add_effort(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="as a last resort ask a mixed-integer solver; what rests on its word alone is never called equivalent",
     )
-    add_memory(group)
+    add_cache_options(group)
 
 
 def _output(group: argparse._ArgumentGroup) -> None:

@@ -19,9 +19,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from eqspec.cache import ENVIRONMENT, Store, chosen_folder
 from eqspec.errors import InputError
 from eqspec.lp import HighsSolver
-from eqspec.memory import ENVIRONMENT, Store, chosen_folder
 from eqspec.networks import Network, read_network
 from eqspec.networks.network import AffineLayer
 from eqspec.tasks import core
@@ -204,7 +204,7 @@ def _cache() -> Iterator[Finding]:
         yield Finding("cache", "problem", str(problem))
         return
     if store.write("result", key, b"doctor") and store.read("result", key) == b"doctor":
-        store.forget("result", key)
+        store.remove("result", key)
         usage = store.usage()
         yield Finding("cache", "ok", f"{folder}: {usage.results} results and {usage.searches} stopped searches")
         return

@@ -28,9 +28,9 @@ from eqspec.tasks.nearly import nearly
 from eqspec.tasks.observed import Moment
 from eqspec.tasks.property import validate
 from eqspec.tasks.range import refuse_overflow
-from eqspec.tasks.recall import Earlier, Effort, Recall, key_of
 from eqspec.tasks.replay import Replay
 from eqspec.tasks.result import Nearly, Reason, Result, Verdict
+from eqspec.tasks.result_cache import EarlierSearch, Effort, ResultCache, key_of
 from eqspec.tasks.runtime import RuntimeReplay
 from eqspec.tasks.sampling import largest_output, sample
 from eqspec.tasks.scores import left_out
@@ -120,8 +120,8 @@ class Options:
 class Runner:
     """Runs tasks with the same options, from any number of threads."""
 
-    def __init__(self, options: Options | None = None, recall: Recall | None = None) -> None:
-        self.options, self.recall = options or Options(), recall
+    def __init__(self, options: Options | None = None, cache: ResultCache | None = None) -> None:
+        self.options, self.cache = options or Options(), cache
         self._pairs = Pairs()
         self._runtime = RuntimeReplay()
         self._local = threading.local()
@@ -150,21 +150,21 @@ class Runner:
     def _run(self, task: Task, monitor: Monitor | None, stop: Callable[[], bool] | None, options: Options) -> Result:
         validate(task.property, task.reference.output_size)
         refuse_overflow(task)
-        if self.recall is None or options.certifier is not None:  # a certificate needs the whole proof, made now
-            return self._search(task, monitor, stop, options, Earlier())
+        if self.cache is None or options.certifier is not None:  # a certificate needs the whole proof, made now
+            return self._search(task, monitor, stop, options, EarlierSearch())
         key, effort = self.key(task, options), options.effort(task)
         blank = describe(task, options, Verdict.UNKNOWN, 0.0)
-        if (known := self.recall.result(key, task, blank, effort, self.replay(task))) is not None:
+        if (known := self.cache.result(key, task, blank, effort, self.replay(task))) is not None:
             return known
-        with self.recall.search(key) as earlier:
+        with self.cache.search(key) as earlier:
             result = self._search(task, monitor, stop, options, earlier)
-            kept = self.recall.keep(key, result, effort)
+            kept = self.cache.keep(key, result, effort)
             if kept and result.verdict is not Verdict.UNKNOWN:  # not before: else a full disk would lose both
-                earlier.forget()
+                earlier.remove()
         return result
 
     def key(self, task: Task, options: Options | None = None) -> str:
-        """What the result of a task is remembered under."""
+        """The key of a task's result in the cache."""
         pair, claim = self._lowered(task)
         settings, rows = (options or self.options).settings(task), lower_constraints(task)
         return key_of(task, core.fingerprint(pair, task.lower, task.upper, claim, settings, constraints=rows))
@@ -180,7 +180,7 @@ class Runner:
         monitor: Monitor | None,
         stop: Callable[[], bool] | None,
         options: Options,
-        earlier: Earlier,
+        earlier: EarlierSearch,
     ) -> Result:
         began = perf_counter() - earlier.seconds
         pair, claim = self._lowered(task)
@@ -207,14 +207,14 @@ class Runner:
             confirm=replay.confirm,
             progress=progress,
         )
-        if earlier.kept and self.recall is not None:
-            every = self.recall.keep_every
-            solve = partial(solve, keep=lambda state: earlier.keep(state, perf_counter() - began), keep_every=every)
+        if earlier.may_save and self.cache is not None:
+            every = self.cache.keep_every
+            solve = partial(solve, keep=lambda state: earlier.save(state, perf_counter() - began), keep_every=every)
         if earlier.state is not None:
             try:
                 solution = solve(state=earlier.state)
             except SavedStateError as problem:  # anything else says nothing about the state, which stays
-                earlier.refuse(str(problem))
+                earlier.put_aside(str(problem))
                 began, solution = perf_counter(), solve()
         else:
             solution = solve()
@@ -238,7 +238,7 @@ class Runner:
     ) -> Nearly | None:
         def proves(easier: Task, seconds: float) -> bool:
             brief = replace(options, timeout=seconds, milp=False, certifier=None, weaken=False)
-            return self._search(easier, None, stop, brief, Earlier()).verdict is Verdict.EQUIVALENT
+            return self._search(easier, None, stop, brief, EarlierSearch()).verdict is Verdict.EQUIVALENT
 
         return nearly(task, result, largest_output(task, pair), proves)
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from eqspec.cache import Store
 from eqspec.errors import InputError, InternalError, ResourceError, SavedStateError
-from eqspec.memory import Store
 from eqspec.tasks import core
-from eqspec.tasks.recall import Recall
 from eqspec.tasks.result import Reason, Verdict
+from eqspec.tasks.result_cache import ResultCache
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task
 from small_tasks import hard, undecided_task
@@ -35,8 +35,8 @@ class Kept:
         self.state = self.path.read_bytes()
 
     def run(self, task: Task, options: Options, *, resume: bool = True) -> Any:
-        recall = Recall(Store(self.folder, tell=self.told.append), resume=resume, keep_every=0.0)
-        return Runner(options, recall).run(task)
+        cache = ResultCache(Store(self.folder, tell=self.told.append), resume=resume, keep_every=0.0)
+        return Runner(options, cache).run(task)
 
     def untouched(self) -> bool:
         return self.path.read_bytes() == self.state and not self.told
@@ -106,13 +106,13 @@ def test_threads_that_cannot_be_started_cost_no_saved_search(kept: Kept) -> None
 import re, resource, sys
 from pathlib import Path
 from eqspec.errors import ResourceError
-from eqspec.memory import Store
-from eqspec.tasks.recall import Recall
+from eqspec.cache import Store
+from eqspec.tasks.result_cache import ResultCache
 from eqspec.tasks.run import Options, Runner
 from small_tasks import undecided_task
 told = []
 store = Store(Path(sys.argv[1]), tell=told.append)
-runner = Runner(Options(threads=1024, boxes=40, domain="paper"), Recall(store, resume=True))
+runner = Runner(Options(threads=1024, boxes=40, domain="paper"), ResultCache(store, resume=True))
 key = runner.key(undecided_task())
 mapped = int(re.search(r"VmSize:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) << 10
 resource.setrlimit(resource.RLIMIT_AS, (mapped + (700 << 20), resource.RLIM_INFINITY))
@@ -155,7 +155,7 @@ def test_what_stops_a_state_from_being_written_leaves_the_one_before(
     kept: Kept, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     """At any moment: while it is written, before it is renamed, or after."""
-    for place in ("eqspec.memory.files.os.fsync", "eqspec.memory.files.mkstemp", "eqspec.memory.files._sync_folder"):
+    for place in ("eqspec.cache.files.os.fsync", "eqspec.cache.files.mkstemp", "eqspec.cache.files._sync_folder"):
         with monkeypatch.context() as patched:
             patched.setattr(place, failing(error))
             try:

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from eqspec.memory import Key, Store
+from eqspec.cache import Key, Store
 from eqspec.tasks.property import Epsilon
-from eqspec.tasks.recall import Recall
 from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result_cache import ResultCache
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task
 from small_tasks import identity, network, task, undecided_task
@@ -44,8 +44,8 @@ class Kept:
     told: list[str]
 
     def run(self, asked: Task, options: Options = FEW, key: Key = MINE, *, resume: bool = True) -> Result:
-        recall = Recall(Store(self.folder, tell=self.told.append, key=key), resume)
-        return Runner(options, recall).run(asked)
+        cache = ResultCache(Store(self.folder, tell=self.told.append, key=key), resume)
+        return Runner(options, cache).run(asked)
 
     def path_of(self, asked: Task, options: Options = FEW) -> Path:
         key = Runner(options).key(asked)
@@ -58,7 +58,7 @@ def kept(tmp_path: Path) -> Kept:
     told: list[str] = []
     folder = tmp_path / "kept"
     for asked in (HOLDS, BREAKS, HARD):
-        Runner(FEW, Recall(Store(folder, tell=told.append, key=MINE))).run(asked)
+        Runner(FEW, ResultCache(Store(folder, tell=told.append, key=MINE))).run(asked)
     nowhere = Path()
     made = Kept(folder, nowhere, nowhere, nowhere, nowhere, told)
     (search,) = folder.rglob("*.search")
@@ -238,5 +238,5 @@ def test_a_changed_key_in_the_environment_is_another_key(kept: Kept, monkeypatch
     asked = []
     for secret in ("the first secret", "the first secret", "the second secret"):
         monkeypatch.setenv("EQSPEC_CACHE_KEY", secret)
-        asked.append(Runner(FEW, Recall(Store(kept.folder, tell=kept.told.append))).run(HOLDS).cached)
+        asked.append(Runner(FEW, ResultCache(Store(kept.folder, tell=kept.told.append))).run(HOLDS).cached)
     assert asked == [False, True, False]

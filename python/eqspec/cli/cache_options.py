@@ -1,4 +1,4 @@
-"""The memory of results on the command line: its options, its notes, and the advice to go on."""
+"""The cache of results on the command line: its options, its notes, and the advice to go on."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from eqspec.api.remembering import recall_from
-from eqspec.tasks.recall import Recall
+from eqspec.api.cache_choice import open_cache
 from eqspec.tasks.result import Reason, Result
+from eqspec.tasks.result_cache import ResultCache
 
 
-def add_memory(group: argparse._ArgumentGroup) -> None:
+def add_cache_options(group: argparse._ArgumentGroup) -> None:
     """--resume, --cache and --no-cache."""
     group.add_argument(
         "--resume", action="store_true", help="go on with searches that were interrupted or ran out of time"
@@ -24,17 +24,17 @@ def add_memory(group: argparse._ArgumentGroup) -> None:
     kept.add_argument("--no-cache", action="store_true", help="keep no results, and use none")
 
 
-def recall_of(arguments: argparse.Namespace, err: Console) -> Recall | None:
-    """What `add_memory` put into the arguments; `err` is told what cannot be used."""
+def cache_from_arguments(arguments: argparse.Namespace, err: Console) -> ResultCache | None:
+    """What `add_cache_options` put into the arguments; `err` is told what cannot be used."""
 
     def tell(message: str) -> None:
         err.print(Text.assemble(("note", "bold"), f": {message}"), highlight=False, soft_wrap=True)
 
-    cache = False if arguments.no_cache else arguments.cache or True
-    return recall_from(cache, resume=arguments.resume, tell=tell)
+    folder = False if arguments.no_cache else arguments.cache or True
+    return open_cache(folder, resume=arguments.resume, tell=tell)
 
 
-def advise(recall: Recall | None, results: Iterable[Result], err: Console) -> None:
+def advise(cache: ResultCache | None, results: Iterable[Result], err: Console) -> None:
     """Say that undecided searches can go on."""
-    if recall is not None and any(r.reason in (Reason.TIMEOUT, Reason.INTERRUPTED) and r.open_boxes for r in results):
+    if cache is not None and any(r.reason in (Reason.TIMEOUT, Reason.INTERRUPTED) and r.open_boxes for r in results):
         err.print("What is left of undecided searches is kept; --resume goes on with it.", soft_wrap=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eqspec.memory import Key, Store
+from eqspec.cache import Key, Store
 
 KEY, OTHER = "ab" * 32, "cd" * 32
 MINE, THEIRS = Key(b"m" * 32, "mine"), Key(b"t" * 32, "theirs")
@@ -112,7 +112,7 @@ def test_a_stopped_search_that_cannot_be_read_now_is_neither_used_nor_replaced(
         raise OSError(24, "Too many open files")
 
     with monkeypatch.context() as patched, store.search(KEY) as saved:
-        patched.setattr("eqspec.memory.store.read_file", busy)
+        patched.setattr("eqspec.cache.store.read_file", busy)
         assert saved is not None
         assert saved.load() is None
         assert not saved.keep({"seconds": 9999.0}, b"anew")

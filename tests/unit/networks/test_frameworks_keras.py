@@ -11,7 +11,7 @@ import onnx
 import pytest
 
 from eqspec import InputError, NetworkError, as_network
-from eqspec.networks.memory import keras_model
+from eqspec.networks.frameworks import keras_model
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 RNG = np.random.default_rng(0)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from eqspec.cache import Store, chosen_folder, replace_file
+from eqspec.cache.store import LIMIT
 from eqspec.errors import InputError
-from eqspec.memory import Store, chosen_folder, replace_file
-from eqspec.memory.store import LIMIT
 
 KEY, OTHER = "ab" * 32, "cd" * 32
 
@@ -40,7 +40,7 @@ def test_what_is_written_reads_back(tmp_path: Path) -> None:
     assert store.read("result", OTHER) is None
     store.write("result", KEY, b"")
     assert store.read("result", KEY) == b""
-    store.forget("result", KEY)
+    store.remove("result", KEY)
     assert store.read("result", KEY) is None
     assert not told
 
@@ -101,7 +101,7 @@ def test_a_full_disk_leaves_the_old_entry_and_no_half_of_the_new(tmp_path: Path)
     script = """
 import resource, signal, sys
 from pathlib import Path
-from eqspec.memory import Store
+from eqspec.cache import Store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 told = []
 store = Store(Path(sys.argv[1]), tell=told.append)
@@ -154,7 +154,7 @@ def test_the_lock_goes_with_a_process_that_is_killed(tmp_path: Path) -> None:
     script = """
 import os, signal, sys
 from pathlib import Path
-from eqspec.memory import Store
+from eqspec.cache import Store
 with Store(Path(sys.argv[1])).search("ab" * 32) as saved:
     saved.keep({"seconds": 1.0}, b"state")
     os.kill(os.getpid(), signal.SIGKILL)

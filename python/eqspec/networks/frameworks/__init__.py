@@ -20,8 +20,8 @@ import onnx
 
 from eqspec.errors import InputError, NetworkError
 from eqspec.networks import agreement, onnx_reader
-from eqspec.networks.memory import keras_model, sklearn_model, torch_module
-from eqspec.networks.memory.converted import Converted
+from eqspec.networks.frameworks import keras_model, sklearn_model, torch_module
+from eqspec.networks.frameworks.converted import Converted
 from eqspec.networks.network import Array, Network
 from eqspec.networks.read import read_network
 

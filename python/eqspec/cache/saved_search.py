@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from eqspec.memory.files import BrokenError
+from eqspec.cache.files import BrokenError
 
 ASIDE = ".unusable"
 

@@ -27,11 +27,11 @@ from typing import Literal, get_args
 
 from filelock import FileLock, Timeout
 
+from eqspec.cache.files import TEMPORARY, BrokenError, private_folder, read_file, replace_file
+from eqspec.cache.key import KEY_ENVIRONMENT, Key, given_key, user_key
+from eqspec.cache.saved_search import SavedSearch
+from eqspec.cache.sealed import head, opened
 from eqspec.errors import InputError
-from eqspec.memory.files import TEMPORARY, BrokenError, private_folder, read_file, replace_file
-from eqspec.memory.key import KEY_ENVIRONMENT, Key, given_key, user_key
-from eqspec.memory.sealed import head, opened
-from eqspec.memory.search import SavedSearch
 
 LIMIT = 2 << 30
 """Bytes a store may take before the entries that were not used for longest go."""
@@ -100,7 +100,7 @@ class Store:
             self._cannot(error)
             return None
         except BrokenError as broken:
-            self.forget(kind, key, str(broken))
+            self.remove(kind, key, str(broken))
             return None
 
     def _read(self, kind: Kind, key: str) -> bytes:
@@ -125,7 +125,7 @@ class Store:
         self._written = True
         return True
 
-    def forget(self, kind: Kind, key: str, why: str | None = None) -> None:
+    def remove(self, kind: Kind, key: str, why: str | None = None) -> None:
         """Remove an entry; say so if there is a reason to."""
         with suppress(OSError):
             path = self._path(kind, key)
@@ -174,7 +174,7 @@ class Store:
         )
 
     def clear(self) -> None:
-        """Forget everything, whoever sealed it. OSError if something cannot be removed."""
+        """Remove every entry, whoever sealed it. OSError if something cannot be removed."""
         for path, _ in list(self._files()):
             path.unlink(missing_ok=True)
 

@@ -17,7 +17,7 @@ import numpy as np
 import onnx
 
 from eqspec.errors import NetworkError
-from eqspec.networks.memory.converted import Converted
+from eqspec.networks.frameworks.converted import Converted
 from eqspec.networks.network import Array
 
 LIBRARY = "torch"

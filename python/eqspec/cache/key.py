@@ -21,8 +21,8 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
+from eqspec.cache.files import BrokenError, open_plain
 from eqspec.errors import InputError
-from eqspec.memory.files import BrokenError, open_plain
 
 KEY_ENVIRONMENT = "EQSPEC_CACHE_KEY"
 _SIZE = 32

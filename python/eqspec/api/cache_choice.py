@@ -1,19 +1,19 @@
-"""How `cache` and `resume` are said to the library, as the store that results are kept in."""
+"""The cache that the arguments `cache` and `resume` of the library mean."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 
+from eqspec.cache import ENVIRONMENT, Store, chosen_folder
 from eqspec.errors import InputError
-from eqspec.memory import ENVIRONMENT, Store, chosen_folder
-from eqspec.tasks.recall import Recall
+from eqspec.tasks.result_cache import ResultCache
 
 
-def recall_from(
+def open_cache(
     cache: bool | str | os.PathLike[str], *, resume: bool = False, tell: Callable[[str], None] | None = None
-) -> Recall | None:
-    """The memory that is meant: False for none, True for the usual folder unless EQSPEC_CACHE is off, or a folder.
+) -> ResultCache | None:
+    """The cache that is meant: False for none, True for the usual folder unless EQSPEC_CACHE is off, or a folder.
 
     `tell` hears of entries that cannot be used. InputError if a folder that was named cannot be written to, or if
     there is nothing to resume from.
@@ -27,4 +27,4 @@ def recall_from(
     store = Store(folder, tell=tell)
     if cache is not True:
         store.require()
-    return Recall(store, resume=resume)
+    return ResultCache(store, resume=resume)

@@ -1,4 +1,4 @@
-"""Where the memory lies: the folder somebody names, that of EQSPEC_CACHE, or the system's place for caches."""
+"""Where the cache lies: the folder somebody names, that of EQSPEC_CACHE, or the system's place for caches."""
 
 from __future__ import annotations
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hmac
 
-from eqspec.memory.files import BrokenError
-from eqspec.memory.key import Key
+from eqspec.cache.files import BrokenError
+from eqspec.cache.key import Key
 
 MARK = b"eqspec-memory/2"
+"""The first word of every entry names the format. It keeps its old spelling, so that existing caches stay readable."""
 
 
 def head(secret: Key, kind: str, key: str, *parts: bytes) -> bytes:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from eqspec.errors import NetworkError
-from eqspec.networks.memory.chain import INPUT, Chain
-from eqspec.networks.memory.converted import Converted
+from eqspec.networks.frameworks.chain import INPUT, Chain
+from eqspec.networks.frameworks.converted import Converted
 from eqspec.networks.network import Array
 
 LIBRARY = "keras"

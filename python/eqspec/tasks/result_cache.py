@@ -1,12 +1,12 @@
-"""What is known of a task before it is run: its result from an earlier run, or the search that was stopped.
+"""The cache of results: what an earlier run found for a task, or the state in which its search was stopped.
 
 Sound because a result is kept under everything it depends on: what the core sees (both networks with their errors, the
 region, the claim, the settings that its way depends on), the exact task, and eqspec itself, file by file: the core, and
 the Python that reads networks and specs and calls it. What reads back under that key was written for the same question
-by the same program of the same user, whose key seals it (`memory/sealed.py`). A witness is replayed all the same, so
+by the same program of the same user, whose key seals it (`cache/sealed.py`). A witness is replayed all the same, so
 that `different` never rests on a file.
 
-Decided is decided. What stayed undecided counts only for who would not spend more on it than was spent.
+A decided result is always used. An undecided one is used only if the new run may not spend more than the earlier one.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from typing import Any
 import numpy as np
 import onnx
 
-from eqspec.memory import SavedSearch, Store
+from eqspec.cache import SavedSearch, Store
 from eqspec.tasks import core, document
 from eqspec.tasks.replay import Replay
 from eqspec.tasks.result import Reason, Result, Verdict
 from eqspec.tasks.task import Task
 
 _BUDGETS = (Reason.TIMEOUT, Reason.BOXES)
-"""Reasons that more of something would help against."""
+"""Reasons that a larger budget may remove."""
 _NOT_KEPT = (Reason.INTERRUPTED, Reason.ERROR, Reason.MEMORY)
-_TODAY = ("id", "check", "parameters", "expected", "claim", "tags", "networks", "source")
+_OF_THIS_RUN = ("id", "check", "parameters", "expected", "claim", "tags", "networks", "source")
 KEEP_EVERY = 15.0
 """Seconds after which a search that goes on is kept, against power cuts and kill -9."""
 
@@ -62,7 +62,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Recall:
+class ResultCache:
     """A store, and how to use it: with `resume`, searches that ran out of time or were stopped go on."""
 
     store: Store
@@ -82,11 +82,11 @@ class Recall:
         if result.verdict is Verdict.DIFFERENT:
             witness = replay.replay(result.witness.normalised) if result.witness else None
             if witness is None:
-                self.store.forget("result", key, "its input does not break the claim")
+                self.store.remove("result", key, "its input does not break the claim")
                 return None
         return replace(
             result,
-            **{name: getattr(blank, name) for name in _TODAY},
+            **{name: getattr(blank, name) for name in _OF_THIS_RUN},
             witness=witness,
             task=None if witness is None else document.to_json(task),
             cached=True,
@@ -102,7 +102,7 @@ class Recall:
         return not unsure or effort.within(spent)
 
     def keep(self, key: str, result: Result, effort: Effort) -> bool:
-        """Remember a result, unless it says nothing, or something better is known. Whether it is on disk now."""
+        """Keep a result, unless it says nothing or a better one is kept. Returns whether it is on disk now."""
         if result.verdict is Verdict.UNKNOWN:
             if result.reason in _NOT_KEPT:
                 return False
@@ -121,19 +121,19 @@ class Recall:
             data = json.loads(content)
             return Result.from_json(data["result"]), Effort.from_json(data["effort"])
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as problem:
-            self.store.forget("result", key, f"it is no result: {type(problem).__name__}: {problem}")
+            self.store.remove("result", key, f"it is no result: {type(problem).__name__}: {problem}")
             return None
 
     @contextmanager
-    def search(self, key: str) -> Iterator[Earlier]:
+    def search(self, key: str) -> Iterator[EarlierSearch]:
         """The search of a key while it is run; another process or thread that runs the same has to do without."""
         with self.store.search(key) as saved:
             about, state = (saved.load() if saved is not None else None) or ({}, None)
-            yield Earlier(saved, about, state if self.resume else None)
+            yield EarlierSearch(saved, about, state if self.resume else None)
 
 
 @dataclass
-class Earlier:
+class EarlierSearch:
     """What an earlier run left of a search."""
 
     _saved: SavedSearch | None = None
@@ -141,28 +141,28 @@ class Earlier:
     state: bytes | None = None
 
     @property
-    def kept(self) -> bool:
-        """Whether this run may keep its own."""
+    def may_save(self) -> bool:
+        """Whether this run may save its own state."""
         return self._saved is not None
 
     @property
     def seconds(self) -> float:
-        """Spent so far."""
+        """Seconds spent so far by the search that goes on."""
         return float(self._about.get("seconds", 0.0)) if self.state is not None else 0.0
 
-    def keep(self, state: bytes, seconds: float) -> None:
-        """Keep a state that took so many seconds altogether, unless a search that was not gone on with took more."""
+    def save(self, state: bytes, seconds: float) -> None:
+        """Save a state that took so many seconds altogether, unless it would replace one that took more."""
         if self._saved is not None and seconds >= self._about.get("seconds", 0.0):
             self._saved.keep({"seconds": seconds}, state)
 
-    def refuse(self, why: str) -> None:
-        """It is shown to be unusable: damaged, or of another question. Nothing else is a reason to give it up."""
+    def put_aside(self, why: str) -> None:
+        """Give the state up, because it is damaged or belongs to another question. Nothing else is a reason to."""
         if self._saved is not None:
             self._saved.put_aside(why)
         self._about, self.state = {}, None
 
-    def forget(self) -> None:
-        """It is decided."""
+    def remove(self) -> None:
+        """Remove the state, because the task is decided."""
         if self._saved is not None:
             self._saved.drop()
 

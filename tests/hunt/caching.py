@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from eqspec.memory import Store
+from eqspec.cache import Store
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
-from eqspec.tasks.recall import Recall
+from eqspec.tasks.result_cache import ResultCache
 from eqspec.tasks.run import Runner
 from eqspec.tasks.task import Domain
 from hunt.cases import Case
@@ -52,7 +52,7 @@ def _complain(message: str) -> None:
 
 def _ask(store: Store, case: Case, *, resume: bool = False) -> Asked:
     seen = seen_by(case)
-    result = Runner(options(case.mode), Recall(store, resume)).run(task_of(case, seen))
+    result = Runner(options(case.mode), ResultCache(store, resume)).run(task_of(case, seen))
     also = [*(["from the cache"] if result.cached else []), *(["resumed"] if result.resumed else [])]
     return case, seen, replace(answer_of(result), also=tuple(also))
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from eqspec.cache import Key, Store
+from eqspec.cache.key import NoKeyError, given_key, key_file, user_key
 from eqspec.errors import InputError
-from eqspec.memory import Key, Store
-from eqspec.memory.key import NoKeyError, given_key, key_file, user_key
 
 KEY = "ab" * 32
 
@@ -37,7 +37,7 @@ def test_processes_that_begin_at_once_agree_on_one_key(tmp_path: Path) -> None:
     script = """
 import sys
 from pathlib import Path
-from eqspec.memory.key import user_key
+from eqspec.cache.key import user_key
 sys.stdin.read(1)
 print(user_key(Path(sys.argv[1])).id)
 """

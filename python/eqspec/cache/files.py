@@ -1,4 +1,4 @@
-"""Files of the memory: written whole or not at all, and opened only where they are plain files of a bearable size.
+"""Files of the cache. They are written whole or not at all, and opened only if they are plain files of limited size.
 
 The folder may be one that others can write to, so nothing here follows a link at the end of a path, waits for a pipe,
 or reads without a limit; what is made is for its owner alone.
