@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 
 from eqspec.cache import Store
+from eqspec.run.options import Options
+from eqspec.run.result_cache import ResultCache
+from eqspec.run.runner import Runner
 from eqspec.tasks.property import Epsilon
 from eqspec.tasks.result import Result, Verdict
-from eqspec.tasks.result_cache import ResultCache
-from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task
 from oracle.queries import CLAIMS, Claim, query
 from oracle.record import write

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from eqspec.certificates import auditor
-from eqspec.tasks import run
+from eqspec.run import runner
 from eqspec.tasks.property import Epsilon, Property
 from hunt import judging
 from hunt.__main__ import State
@@ -147,7 +147,7 @@ def test_a_cache_that_confuses_questions_is_a_finding(monkeypatch: pytest.Monkey
     honest = judge(case)
     assert honest.complaint is None
     assert {"from the cache", "asked changed"} <= {*honest.traits}
-    monkeypatch.setattr(run, "key_of", lambda *_: "0" * 64)
+    monkeypatch.setattr(runner, "key_of", lambda *_: "0" * 64)
     assert judge(case).complaint == "another question, and the old answer from the cache"
 
 

@@ -9,9 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.property import Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Verdict
-from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Domain
 from hunt.cases import CHANNELS, Case, Mode
 from hunt.judging import judge

@@ -144,8 +144,8 @@ def _hurry(boxes: int | None) -> None:
     """States are kept as often as can be; a command has no word for a limit on boxes."""
     from eqspec.api import cache_choice
     from eqspec.cli import check
-    from eqspec.tasks.result_cache import ResultCache
-    from eqspec.tasks.run import Options
+    from eqspec.run.options import Options
+    from eqspec.run.result_cache import ResultCache
 
     setattr(cache_choice, "ResultCache", partial(ResultCache, keep_every=0.0))  # noqa: B010 - mypy takes it for an assignment
     if boxes is not None:

@@ -33,8 +33,8 @@ import eqspec
 from eqspec.cache import Store
 from eqspec.certificates import Auditor, Certifier
 from eqspec.errors import EqspecError
-from eqspec.tasks.result_cache import ResultCache
-from eqspec.tasks.run import Options
+from eqspec.run.options import Options
+from eqspec.run.result_cache import ResultCache
 from model.commands import Commands, Finished, Kill
 from model.world import NAMES, SPEC, World, WrongError, as_expected, breaks, exit_code, judge, load, world
 

@@ -84,7 +84,7 @@ def test_a_store_that_believes_its_files_is_found(tool: Tool, monkeypatch: pytes
 
 
 def test_a_cache_that_mistakes_a_question_is_found(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eqspec.tasks.run.key_of", lambda task, fingerprint: {"c": "ab", "c1": "cd"}[task.id] * 32)
+    monkeypatch.setattr("eqspec.run.runner.key_of", lambda task, fingerprint: {"c": "ab", "c1": "cd"}[task.id] * 32)
     breaking = tool.world
     tool.world = next(w for seed in range(1000) if (w := world(seed)) and w.truth["c"] is w.truth["c1"] is False)
     tool.world.write(tool.folder)

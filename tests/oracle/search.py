@@ -8,8 +8,9 @@ from fractions import Fraction
 from functools import cache
 
 from eqspec import _core
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result, Verdict
-from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task
 from oracle.evaluate import breaks, outputs
 from oracle.queries import Query

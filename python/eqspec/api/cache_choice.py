@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from eqspec.cache import ENVIRONMENT, Store, chosen_folder
 from eqspec.errors import InputError
-from eqspec.tasks.result_cache import ResultCache
+from eqspec.run.result_cache import ResultCache
 
 
 def open_cache(

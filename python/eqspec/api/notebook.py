@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from eqspec.report import numbers, table
 from eqspec.report.inputs import inputs
-from eqspec.tasks.monitor import Monitor, Progress
-from eqspec.tasks.result import Result, Verdict, Witness
+from eqspec.run.monitor import Monitor, Progress
+from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.task import Task
+from eqspec.tasks.witness import Witness
 
 if TYPE_CHECKING:
     from eqspec.api.report import Report

@@ -16,11 +16,12 @@ from eqspec.api.cache_choice import open_cache
 from eqspec.api.progress import shown
 from eqspec.errors import InputError
 from eqspec.networks import Arithmetic, Model, Network, as_network, comparison, in_float32
-from eqspec.tasks.monitor import Monitor, Progress
+from eqspec.run.monitor import Monitor, Progress
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.property import Number, Property, exact, validate
 from eqspec.tasks.result import Result
 from eqspec.tasks.rounding import floats_above, floats_below
-from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.scores import ambiguous, beyond_probabilities, left_out
 from eqspec.tasks.task import Domain, LinearConstraint, Space, Task
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from eqspec.api.notebook import NotebookMonitor, in_notebook
 from eqspec.report.live import LiveMonitor
 from eqspec.report.terminal import Terminal
-from eqspec.tasks.monitor import Monitor
+from eqspec.run.monitor import Monitor
 
 
 def shown(progress: bool | None, total: int) -> AbstractContextManager[Monitor | None]:

@@ -17,11 +17,12 @@ from eqspec.api.progress import shown
 from eqspec.api.report import Report, hint
 from eqspec.errors import Diagnostic, InputError
 from eqspec.networks import Model, Network, as_network
+from eqspec.run.batch import run_all
+from eqspec.run.monitor import Monitor
+from eqspec.run.options import Options, cores
+from eqspec.run.result_cache import ResultCache
+from eqspec.run.runner import Runner
 from eqspec.spec import ast
-from eqspec.tasks.batch import run_all
-from eqspec.tasks.monitor import Monitor
-from eqspec.tasks.result_cache import ResultCache
-from eqspec.tasks.run import Options, Runner, cores
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import Domain, Task
 

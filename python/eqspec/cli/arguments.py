@@ -91,7 +91,7 @@ def add_params(group: argparse._ActionsContainer) -> None:
 
 
 def add_effort(group: argparse._ArgumentGroup) -> None:
-    """What a task may cost and how it is decided; `eqspec.tasks.run.Options` is made of it."""
+    """What a task may cost and how it is decided; `eqspec.run.options.Options` is made of it."""
     group.add_argument(
         "--timeout", type=float, metavar="S", help="seconds for each task, instead of what the spec says"
     )

@@ -29,8 +29,8 @@ from eqspec.report.live import LiveMonitor
 from eqspec.report.numbers import plural
 from eqspec.report.saved import save_witnesses
 from eqspec.report.terminal import Terminal
-from eqspec.tasks.result_cache import ResultCache
-from eqspec.tasks.run import Options
+from eqspec.run.options import Options
+from eqspec.run.result_cache import ResultCache
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import Task
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result, Verdict
-from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task
 
 

@@ -13,8 +13,8 @@ import pytest
 from eqspec.api.cache_choice import open_cache
 from eqspec.errors import InputError
 from eqspec.pytest_plugin import UNKNOWN
-from eqspec.tasks.result_cache import ResultCache
-from eqspec.tasks.run import Options
+from eqspec.run.options import Options
+from eqspec.run.result_cache import ResultCache
 from eqspec.tasks.task import Budget
 
 T = TypeVar("T")

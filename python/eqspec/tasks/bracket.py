@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from eqspec.tasks.result import Witness
+from eqspec.tasks.witness import Witness
 
 Direction = Literal["smallest", "largest"]
 Gap = Literal["closed", "budget"]
@@ -80,8 +79,8 @@ class Bracket:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], witness: Witness | None) -> Bracket:
-        """The bracket that `to_json` wrote, with its witness already read."""
+    def from_json(cls, data: Mapping[str, Any]) -> Bracket:
+        """The bracket that `to_json` wrote."""
 
         def number(name: str) -> Fraction | None:
             text = data[f"{name}_exact"]
@@ -97,7 +96,7 @@ class Bracket:
             refuted=number("refuted"),
             gap=data["gap"],
             probes=tuple(map(Probe.from_json, data["probes"])),
-            witness=witness,
+            witness=Witness.from_json(data["witness"]) if data["witness"] else None,
         )
 
 

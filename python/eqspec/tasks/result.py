@@ -7,7 +7,6 @@ they are null.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,11 +14,11 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from eqspec.tasks.bracket import Bracket
-from eqspec.tasks.observed import Moment, Sampled, Undecided
 from eqspec.tasks.scores import of_networks
+from eqspec.tasks.search_statistics import Moment, Sampled, Undecided
+from eqspec.tasks.witness import Witness, finite
 
 SCHEMA_VERSION = 1
-Base = Literal["centre", "row"]
 
 
 class Verdict(StrEnum):
@@ -54,74 +53,6 @@ class Reason(StrEnum):
     """Somebody stopped it."""
     ERROR = "error"
     """It failed; `message` says how."""
-
-
-@dataclass(frozen=True)
-class Witness:
-    """An input where the claim does not hold.
-
-    `normalised` (I,) is the point in network units and `raw` the same in raw units, both exact. The outputs are
-    those of exact arithmetic, rounded; `confidence` is the softmax of the reference at its class, for claims about
-    decisions. `onnxruntime_confirms` says whether the original files break the claim too when onnxruntime runs them
-    in their own precision, node by node; None, with a reason, if they could not be run.
-    `onnxruntime_default_confirms` says the same of onnxruntime's default settings, by which it rewrites a model before
-    it runs it; None if that was not asked or could not be run. `moved` are the features away from the `base`, by
-    number: the centre of the region, or the row of the table that it lies around; None where nobody looked.
-    """
-
-    normalised: tuple[Fraction, ...]
-    raw: tuple[Fraction, ...]
-    features: tuple[str, ...]
-    units: tuple[str | None, ...]
-    outputs: tuple[str, ...]
-    reference: tuple[float, ...]
-    candidate: tuple[float, ...]
-    confidence: float | None
-    statement: str
-    onnxruntime_confirms: bool | None = None
-    onnxruntime_reason: str | None = None
-    onnxruntime_default_confirms: bool | None = None
-    moved: tuple[int, ...] | None = None
-    base: Base = "centre"
-
-    def to_json(self) -> dict[str, Any]:
-        """The `witness` object of the schema."""
-        return {
-            "raw": {name: float(x) for name, x in zip(self.features, self.raw, strict=True)},
-            "raw_exact": [str(x) for x in self.raw],
-            "normalised": [float(x) for x in self.normalised],
-            "normalised_exact": [str(x) for x in self.normalised],
-            "units": list(self.units),
-            "reference": dict(zip(self.outputs, map(_finite, self.reference), strict=True)),
-            "candidate": dict(zip(self.outputs, map(_finite, self.candidate), strict=True)),
-            "confidence": self.confidence,
-            "statement": self.statement,
-            "onnxruntime_confirms": self.onnxruntime_confirms,
-            "onnxruntime_reason": self.onnxruntime_reason,
-            "onnxruntime_default_confirms": self.onnxruntime_default_confirms,
-            "moved": None if self.moved is None else [self.features[i] for i in self.moved],
-            "base": self.base,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Witness:
-        """The witness that `to_json` wrote."""
-        return cls(
-            normalised=tuple(map(Fraction, data["normalised_exact"])),
-            raw=tuple(map(Fraction, data["raw_exact"])),
-            features=tuple(data["raw"]),
-            units=tuple(data["units"]),
-            outputs=tuple(data["reference"]),
-            reference=tuple(map(_number, data["reference"].values())),
-            candidate=tuple(map(_number, data["candidate"].values())),
-            confidence=data["confidence"],
-            statement=data["statement"],
-            onnxruntime_confirms=data["onnxruntime_confirms"],
-            onnxruntime_reason=data["onnxruntime_reason"],
-            onnxruntime_default_confirms=data.get("onnxruntime_default_confirms"),
-            moved=None if data.get("moved") is None else tuple(list(data["raw"]).index(n) for n in data["moved"]),
-            base=data.get("base", "centre"),
-        )
 
 
 @dataclass(frozen=True)
@@ -161,7 +92,7 @@ class Result:
     `cached` says that the verdict is that of an earlier run of the same question, `resumed` that the search went on
     where an earlier one stopped; times and counts are then those of the whole search.
 
-    With a witness comes `task`, the task it belongs to in the form of `eqspec.tasks.document`, so that it can be
+    With a witness comes `task`, the task it belongs to in the form of `eqspec.tasks.serialisation`, so that it can be
     replayed from the result alone; for a search, the task at the refuted value.
 
     Where a certificate was asked for, `certificate` is its path, or None if there is none, and then `uncertified` says
@@ -263,16 +194,16 @@ class Result:
             "lps": self.lps,
             "milps": self.milps,
             "rests_on_solver": self.rests_on_solver,
-            "initial_bound": _finite(self.initial_bound),
+            "initial_bound": finite(self.initial_bound),
             "certified_fraction": self.certified_fraction,
             "open_boxes": self.open_boxes,
             "stages": dict(self.stages),
             "effort": dict(self.effort),
-            "worst_open": None if self.worst_open is None else {k: _finite(v) for k, v in self.worst_open.items()},
+            "worst_open": None if self.worst_open is None else {k: finite(v) for k, v in self.worst_open.items()},
             "witness": self.witness.to_json() if self.witness else None,
             "find": self.find.to_json() if self.find else None,
             "tags": list(self.tags),
-            "settings": {name: _finite(value) for name, value in self.settings.items()},
+            "settings": {name: finite(value) for name, value in self.settings.items()},
             "scores": self.scores,
             "networks": {role: dict(network) for role, network in self.networks.items()},
             "engine_version": self.engine_version,
@@ -313,7 +244,7 @@ class Result:
             effort=data.get("effort", {}),
             worst_open=data.get("worst_open"),
             witness=Witness.from_json(data["witness"]) if data["witness"] else None,
-            find=_bracket(data.get("find")),
+            find=Bracket.from_json(data["find"]) if data.get("find") else None,
             claim=data["claim"],
             tags=tuple(data["tags"]),
             settings=data["settings"],
@@ -332,19 +263,5 @@ class Result:
         )
 
 
-def _bracket(data: Mapping[str, Any] | None) -> Bracket | None:
-    if data is None:
-        return None
-    return Bracket.from_json(data, Witness.from_json(data["witness"]) if data["witness"] else None)
-
-
 def _plain(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value

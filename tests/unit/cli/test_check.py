@@ -16,8 +16,8 @@ from jsonschema import Draft202012Validator
 
 import eqspec
 from eqspec.cli import ExitCode, main
+from eqspec.run.runner import Runner
 from eqspec.tasks.result import Reason, Result, Verdict
-from eqspec.tasks.run import Runner
 from eqspec.tasks.task import Task
 from small_specs import CHECKS, write_spec
 

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 import eqspec
-from eqspec.tasks import core
+from eqspec.run import core
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.result import Reason, Result, Verdict
-from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task
 
 ROOT = Path(__file__).parents[3]

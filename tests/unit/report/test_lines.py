@@ -13,11 +13,11 @@ import pytest
 from eqspec.errors import InputError
 from eqspec.report.files import write_file
 from eqspec.report.lines import Lines
-from eqspec.tasks.batch import run_all
-from eqspec.tasks.monitor import Monitor
+from eqspec.run.batch import run_all
+from eqspec.run.monitor import Monitor
+from eqspec.run.runner import Runner
 from eqspec.tasks.property import Epsilon
 from eqspec.tasks.result import Result, Verdict
-from eqspec.tasks.run import Runner
 from small_specs import write_spec
 from small_tasks import identity, task
 

@@ -25,7 +25,7 @@ from eqspec.errors import EqspecError, SpecError
 from eqspec.report import json, table
 from eqspec.report.live import LiveMonitor
 from eqspec.report.saved import save_witnesses
-from eqspec.tasks.run import Options
+from eqspec.run.options import Options
 
 _EXAMPLES = """\
 examples:
