@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from eqspec.run.monitor import Monitor, Progress
     from eqspec.tasks.bracket import Bracket
     from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
-    from eqspec.tasks.result import Reason, Result, Verdict
+    from eqspec.tasks.result import Result
     from eqspec.tasks.task import Task
+    from eqspec.tasks.verdict import Reason, Verdict
     from eqspec.tasks.witness import Witness
 
 _HOMES = {
@@ -47,7 +48,8 @@ _HOMES = {
     "eqspec.tasks.bracket": ("Bracket",),
     "eqspec.run.monitor": ("Monitor", "Progress"),
     "eqspec.tasks.property": ("Confidence", "Epsilon", "Linear", "Margin", "Property", "Top1"),
-    "eqspec.tasks.result": ("Reason", "Result", "Verdict"),
+    "eqspec.tasks.result": ("Result",),
+    "eqspec.tasks.verdict": ("Reason", "Verdict"),
     "eqspec.tasks.witness": ("Witness",),
     "eqspec.run.core": ("__version__",),
     "eqspec.tasks.task": ("Task",),

@@ -29,8 +29,8 @@ from eqspec.run import core
 from eqspec.run.options import Options, cores
 from eqspec.run.runner import Runner
 from eqspec.tasks.property import Epsilon
-from eqspec.tasks.result import Verdict
 from eqspec.tasks.task import Space, Task
+from eqspec.tasks.verdict import Verdict
 
 State = Literal["ok", "note", "problem"]
 _FOR_DEVELOPERS = ("dev", "docs", "bench")

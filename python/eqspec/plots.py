@@ -15,7 +15,8 @@ import numpy as np
 
 from eqspec.errors import InputError
 from eqspec.report import numbers
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
 from eqspec.tasks.witness import Witness
 
 __all__ = ["certified", "verdicts", "witness"]

@@ -9,7 +9,7 @@ import pytest
 from acceptance import published
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks.result import Verdict
+from eqspec.tasks.verdict import Verdict
 
 pytestmark = pytest.mark.shared
 

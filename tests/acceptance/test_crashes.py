@@ -21,8 +21,9 @@ from eqspec.run.options import Options
 from eqspec.run.result_cache import ResultCache
 from eqspec.run.runner import Runner
 from eqspec.tasks.property import Epsilon
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 from oracle.queries import CLAIMS, Claim, query
 from oracle.record import write
 from oracle.search import Bounded, contradiction, is_witness

@@ -22,7 +22,8 @@ from eqspec.networks import in_float32
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.property import Epsilon, exact
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
 
 FEW_BOXES = 1000
 """ACAS queries for which the published tool took fewer are quick."""

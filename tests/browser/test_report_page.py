@@ -22,7 +22,8 @@ import pytest
 from eqspec.report.html import page
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
 from eqspec.tasks.witness import Witness
 from small_tasks import undecided_task
 

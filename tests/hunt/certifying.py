@@ -22,8 +22,9 @@ from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks import serialisation
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 from hunt.cases import Case
 from hunt.onnx_styles import write_styled
 from oracle.pairs import Random

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 
-from eqspec.api.notebook import NotebookMonitor, in_notebook
 from eqspec.report.live import LiveMonitor
+from eqspec.report.notebook_monitor import NotebookMonitor, in_notebook
 from eqspec.report.terminal import Terminal
 from eqspec.run.monitor import Monitor
 

@@ -11,12 +11,12 @@ from time import perf_counter
 from typing import TypeAlias
 
 from eqspec import compile as compiler
-from eqspec.api import notebook
 from eqspec.api.cache_choice import open_cache
 from eqspec.api.progress import shown
 from eqspec.api.report import Report, hint
 from eqspec.errors import Diagnostic, InputError
 from eqspec.networks import Model, Network, as_network
+from eqspec.report import notebook
 from eqspec.run.batch import run_all
 from eqspec.run.monitor import Monitor
 from eqspec.run.options import Options, cores
@@ -50,7 +50,7 @@ class Spec:
         return f"<Spec: {', '.join(names[:8]) or 'no checks'}{more}>"
 
     def _repr_html_(self) -> str:
-        return notebook.of_spec(self)
+        return notebook.of_questions(self.select())
 
     def select(
         self,

@@ -21,8 +21,9 @@ from eqspec.certificates.drafted import Drafted
 from eqspec.certificates.writer import Certificate, write_certificate
 from eqspec.errors import InputError
 from eqspec.tasks import serialisation
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 
 SUFFIX = ".eqcert"
 

@@ -23,8 +23,9 @@ from eqspec.certificates.drafted import Drafted
 from eqspec.certificates.drafting import Doubts, Draft
 from eqspec.certificates.record import IncompleteError, Record
 from eqspec.tasks import serialisation
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 
 DRAFTS = 4
 """What leaves of one draft do not show, the next one settles."""

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from eqspec.api.cache_choice import open_cache
 from eqspec.run.result_cache import ResultCache
-from eqspec.tasks.result import Reason, Result
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Reason
 
 
 def add_cache_options(group: argparse._ArgumentGroup) -> None:

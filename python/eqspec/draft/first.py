@@ -18,8 +18,8 @@ from eqspec.draft.space import DraftedSpace, draft_space, networks
 from eqspec.errors import InputError, SpecError
 from eqspec.spec import ast
 from eqspec.spec.formatting import formatted
-from eqspec.tasks.result import Verdict
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 
 SIZES = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "0.75", "1", "1.5", "2", "3")
 """The regions that are tried."""

@@ -11,8 +11,9 @@ from time import perf_counter
 
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from enum import StrEnum
 from eqspec.report.inputs import inputs
 from eqspec.report.numbers import value
 from eqspec.report.table import remark
-from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 
 

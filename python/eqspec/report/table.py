@@ -19,8 +19,9 @@ from eqspec.report.inputs import inputs
 from eqspec.report.numbers import count, duration, plural, share, value
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.phrasing import number_in_words
-from eqspec.tasks.result import Nearly, Reason, Result, Verdict
+from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.scores import of_networks
+from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 
 STYLES = {Verdict.EQUIVALENT: "green", Verdict.DIFFERENT: "red", Verdict.UNKNOWN: "yellow"}

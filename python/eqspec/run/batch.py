@@ -14,9 +14,10 @@ from eqspec.run.description import describe
 from eqspec.run.monitor import Monitor
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
 
 Stop = Callable[[], bool]
 

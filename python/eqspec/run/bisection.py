@@ -24,8 +24,9 @@ from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks import serialisation
 from eqspec.tasks.bracket import Bracket, Gap, Probe
-from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.search import Search
+from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 
 _DEFAULT_SECONDS = 600.0

@@ -9,9 +9,10 @@ from eqspec.run import core
 from eqspec.run.options import Options
 from eqspec.tasks import serialisation
 from eqspec.tasks.phrasing import claim_in_words
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.scores import left_out
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 
 
 def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **found: Any) -> Result:

@@ -20,8 +20,9 @@ from typing import Any, Literal
 
 from eqspec.tasks.phrasing import claim_in_words
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
-from eqspec.tasks.result import Nearly, Reason, Result, Verdict
+from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
 
 SLACK = 1e-5
 """Relative to the largest output: eighty times what float32 rounds."""

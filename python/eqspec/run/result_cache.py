@@ -21,8 +21,9 @@ from typing import Any
 from eqspec.cache import SavedSearch, Store
 from eqspec.replay.replay import Replay
 from eqspec.tasks import serialisation
-from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
 
 _BUDGETS = (Reason.TIMEOUT, Reason.BOXES)
 """Reasons that a larger budget may remove."""

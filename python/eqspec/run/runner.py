@@ -31,9 +31,10 @@ from eqspec.run.options import Options
 from eqspec.run.random_inputs import largest_output, sample
 from eqspec.run.result_cache import EarlierSearch, ResultCache
 from eqspec.tasks.property import validate
-from eqspec.tasks.result import Nearly, Reason, Result, Verdict
+from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.search_statistics import Moment
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
 
 
 class Runner:

@@ -8,102 +8,79 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from eqspec.tasks.json_form import Form, JsonObject, count, listed, number, table, texts
 
 
 @dataclass(frozen=True)
-class Moment:
+class Moment(JsonObject):
     """What was known after so many seconds: the proved share (0 to 1), boxes bounded and boxes waiting."""
 
-    seconds: float
-    certified: float
-    boxes: int
-    open_boxes: int
+    seconds: Annotated[float, number(minimum=0)]
+    certified: Annotated[float, number(minimum=0, maximum=1)]
+    boxes: Annotated[int, count()]
+    open_boxes: Annotated[int, count()]
 
-    def to_json(self) -> dict[str, Any]:
-        """An element of `history` in the schema."""
-        return {
-            "seconds": self.seconds,
-            "certified": self.certified,
-            "boxes": self.boxes,
-            "open_boxes": self.open_boxes,
-        }
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Moment:
-        """The moment that `to_json` wrote."""
-        return cls(data["seconds"], data["certified"], data["boxes"], data["open_boxes"])
+def _write_edges(edges: Mapping[int, tuple[float, float]]) -> dict[str, Any]:
+    return {str(i): list(edge) for i, edge in edges.items()}
+
+
+def _read_edges(data: Mapping[str, Any]) -> dict[int, tuple[float, float]]:
+    return {int(i): (low, high) for i, (low, high) in data.items()}
+
+
+_EDGES = {
+    "type": "object",
+    "description": "By position of the feature: from where to where, as parts of the region's range. A feature that is "
+    "left out is spanned.",
+    "additionalProperties": {
+        "type": "array",
+        "items": {"type": "number", "minimum": 0, "maximum": 1},
+        "minItems": 2,
+        "maxItems": 2,
+    },
+}
 
 
 @dataclass(frozen=True)
-class OpenBox:
+class OpenBox(JsonObject):
     """`edges` has, by the feature's position, from where to where the box reaches, both 0 to 1."""
 
-    share: float
-    edges: Mapping[int, tuple[float, float]]
-
-    def to_json(self) -> dict[str, Any]:
-        """An element of `sample` in the schema."""
-        return {"share": self.share, "edges": {str(i): list(edge) for i, edge in self.edges.items()}}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> OpenBox:
-        """The box that `to_json` wrote."""
-        return cls(data["share"], {int(i): (low, high) for i, (low, high) in data["edges"].items()})
+    share: Annotated[float, number("What it stands for: they add up to the whole.", minimum=0)]
+    edges: Annotated[Mapping[int, tuple[float, float]], Form(_EDGES, _write_edges, _read_edges)]
 
 
 @dataclass(frozen=True)
-class Undecided:
+class Undecided(JsonObject):
     """`share` of the claim is not proved; `lower` and `upper` are the ends of the region in raw units."""
 
-    share: float
-    features: tuple[str, ...]
-    units: tuple[str | None, ...]
-    lower: tuple[float, ...]
-    upper: tuple[float, ...]
-    sample: tuple[OpenBox, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """The `undecided` object of the schema."""
-        return {
-            "share": self.share,
-            "features": list(self.features),
-            "units": list(self.units),
-            "lower": list(self.lower),
-            "upper": list(self.upper),
-            "sample": [box.to_json() for box in self.sample],
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Undecided:
-        """What `to_json` wrote."""
-        return cls(
-            share=data["share"],
-            features=tuple(data["features"]),
-            units=tuple(data["units"]),
-            lower=tuple(data["lower"]),
-            upper=tuple(data["upper"]),
-            sample=tuple(map(OpenBox.from_json, data["sample"])),
-        )
+    share: Annotated[float, number("What is not proved.", minimum=0)]
+    features: Annotated[tuple[str, ...], texts()]
+    units: Annotated[tuple[str | None, ...], texts(optional=True)]
+    lower: Annotated[tuple[float, ...], listed({"type": "number"}, "Lower ends of the region, raw units.")]
+    upper: Annotated[tuple[float, ...], listed({"type": "number"})]
+    sample: Annotated[
+        tuple[OpenBox, ...],
+        listed(OpenBox.schema(), "Open boxes, or a weighted sample of them.", OpenBox.to_json, OpenBox.from_json),
+    ]
 
 
 @dataclass(frozen=True)
-class Sampled:
+class Sampled(JsonObject):
     """`points` inputs, uniform in the region; `largest` |g - f| by output.
 
     `counts` says how many of them have their largest difference in each of the equal steps from 0 to the largest of
     all.
     """
 
-    points: int
-    largest: Mapping[str, float]
-    counts: tuple[int, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """The `sampled` object of the schema."""
-        return {"points": self.points, "largest": dict(self.largest), "counts": list(self.counts)}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Sampled:
-        """What `to_json` wrote."""
-        return cls(data["points"], data["largest"], tuple(data["counts"]))
+    points: Annotated[int, count(minimum=1)]
+    largest: Annotated[Mapping[str, float], table({"type": "number"}, "The largest |g - f| seen, by output.")]
+    counts: Annotated[
+        tuple[int, ...],
+        listed(
+            {"type": "integer", "minimum": 0},
+            "Inputs by their largest difference, in equal steps from 0 to the largest of all.",
+        ),
+    ]

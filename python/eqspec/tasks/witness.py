@@ -8,11 +8,61 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from eqspec.tasks.json_form import Form, JsonObject, finite, listed, optional_text, table, text, texts
+
+_EXACT = {"$ref": "#/$defs/exact"}
+_OUTPUTS = {"type": ["number", "null"]}
+_FORMS = {
+    "raw": table({"type": "number"}, "The input by name of feature, in raw units."),
+    "raw_exact": listed(_EXACT),
+    "normalised": listed({"type": "number"}, "The input in network units."),
+    "normalised_exact": listed(_EXACT),
+    "units": texts(optional=True),
+    "reference": table(_OUTPUTS, "Outputs of the reference by name, over the reals."),
+    "candidate": table(_OUTPUTS),
+    "confidence": Form(
+        {"type": ["number", "null"], "description": "Softmax of the reference at the class it decides for."}
+    ),
+    "statement": text("How the claim is broken, in words."),
+    "onnxruntime_confirms": Form(
+        {
+            "type": ["boolean", "null"],
+            "description": "Whether the original files break the claim too, in onnxruntime and their own precision, "
+            "run node by node.",
+        }
+    ),
+    "onnxruntime_reason": optional_text("Why they could not be run."),
+    "onnxruntime_default_confirms": Form(
+        {
+            "type": ["boolean", "null"],
+            "description": "The same with onnxruntime's default optimisations, which rewrite a model before it is run; "
+            "null where that was not asked or not possible.",
+        },
+        required=False,
+    ),
+    "moved": Form(
+        {
+            "type": ["array", "null"],
+            "items": {"type": "string"},
+            "description": "The features that are away from the base; all others are exactly there. null in older "
+            "files.",
+        },
+        required=False,
+    ),
+    "base": Form(
+        {
+            "enum": ["centre", "row"],
+            "description": "The centre of the region, or the row of the table that the region lies around.",
+        },
+        required=False,
+    ),
+}
+
 Base = Literal["centre", "row"]
 
 
 @dataclass(frozen=True)
-class Witness:
+class Witness(JsonObject):
     """An input where the claim does not hold.
 
     `normalised` (I,) is the point in network units and `raw` the same in raw units, both exact. The outputs are
@@ -38,6 +88,13 @@ class Witness:
     onnxruntime_default_confirms: bool | None = None
     moved: tuple[int, ...] | None = None
     base: Base = "centre"
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The `witness` object of the schema. Inputs and outputs are objects by name, which no field is by itself."""
+        properties = {name: dict(form.schema) for name, form in _FORMS.items()}
+        required = [name for name, form in _FORMS.items() if form.required]
+        return {"type": "object", "required": required, "properties": properties}
 
     def to_json(self) -> dict[str, Any]:
         """The `witness` object of the schema."""
@@ -77,11 +134,6 @@ class Witness:
             moved=None if data.get("moved") is None else tuple(list(data["raw"]).index(n) for n in data["moved"]),
             base=data.get("base", "centre"),
         )
-
-
-def finite(value: Any) -> Any:
-    """The value as JSON can say it: a float that is not finite becomes null."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _number(value: float | None) -> float:

@@ -22,8 +22,9 @@ from eqspec.replay.replay import raw_point
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.spec import ast
-from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.vnnlib import assignments
 from eqspec.vnnlib.assignments import Assignment
 from eqspec.vnnlib.binding import Reader

@@ -13,8 +13,8 @@ from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
 from eqspec.certificates.drafting import add_leaf, shortened
 from eqspec.tasks import serialisation
 from eqspec.tasks.property import Confidence, Epsilon
-from eqspec.tasks.result import Verdict
 from eqspec.tasks.task import LinearConstraint
+from eqspec.tasks.verdict import Verdict
 from small_tasks import space
 from small_tasks import task as task_of
 from unit.certificates.files import write

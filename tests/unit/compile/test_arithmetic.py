@@ -15,7 +15,7 @@ from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.spec.formatting import formatted
 from eqspec.tasks import serialisation
-from eqspec.tasks.result import Verdict
+from eqspec.tasks.verdict import Verdict
 from eqspec.vnnlib.exporting import export
 
 SPEC = """eqspec 1

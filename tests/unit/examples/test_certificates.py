@@ -9,7 +9,7 @@ import pytest
 from eqspec.api import load
 from eqspec.certificates import Auditor, Certifier
 from eqspec.run.options import Options
-from eqspec.tasks.result import Verdict
+from eqspec.tasks.verdict import Verdict
 
 SPECS = Path(__file__).parents[3] / "specs"
 

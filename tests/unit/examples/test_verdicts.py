@@ -19,8 +19,9 @@ import eqspec
 from eqspec.run import core
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
 
 ROOT = Path(__file__).parents[3]
 SPECS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "specs").rglob("*.eqspec"))

@@ -18,8 +18,9 @@ from eqspec.report.html import page
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.bracket import Bracket, Probe
-from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.search_statistics import Moment, OpenBox, Sampled, Undecided
+from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 from small_tasks import undecided_task
 

@@ -14,8 +14,9 @@ from eqspec.run.monitor import Monitor, Progress
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.property import Epsilon
-from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
 from small_tasks import hard, identity, network, task
 
 ONE_THREAD = Options(threads=1, timeout=10)

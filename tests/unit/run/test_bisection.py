@@ -30,8 +30,9 @@ from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.bracket import Direction
 from eqspec.tasks.property import Epsilon
-from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Budget, Task
+from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 from small_tasks import identity, network, task
 

@@ -18,8 +18,9 @@ from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.phrasing import number_in_words
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
-from eqspec.tasks.result import Nearly, Result, Verdict
+from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 from small_tasks import hard, network, task
 from unit.networks.models import model, node, save
 

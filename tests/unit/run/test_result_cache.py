@@ -18,8 +18,9 @@ from eqspec.run.options import Options
 from eqspec.run.result_cache import Effort, ResultCache
 from eqspec.run.runner import Runner
 from eqspec.tasks.property import Confidence, Epsilon, Margin, Property
-from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Budget, LinearConstraint, Task
+from eqspec.tasks.verdict import Reason, Verdict
 from small_tasks import hard, identity, network, space, task
 
 SHIFTED = network((np.eye(2), [0.0, 0.25]))

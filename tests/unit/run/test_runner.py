@@ -13,8 +13,9 @@ from eqspec.networks import Network
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1
-from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Budget, LinearConstraint, Task
+from eqspec.tasks.verdict import Reason, Verdict
 from small_tasks import hard, identity, network, space, task
 
 ONE_THREAD = Options(threads=1, timeout=10)

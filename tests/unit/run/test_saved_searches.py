@@ -18,8 +18,8 @@ from eqspec.run import core
 from eqspec.run.options import Options
 from eqspec.run.result_cache import ResultCache
 from eqspec.run.runner import Runner
-from eqspec.tasks.result import Reason, Verdict
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
 from small_tasks import hard, undecided_task
 
 FEW = Options(threads=1, boxes=20, domain="paper")

@@ -17,9 +17,9 @@ from eqspec.run.open_boxes import undecided
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.property import Confidence, Epsilon
-from eqspec.tasks.result import Reason, Verdict
 from eqspec.tasks.search_statistics import Moment, Undecided
 from eqspec.tasks.task import LinearConstraint
+from eqspec.tasks.verdict import Reason, Verdict
 from small_tasks import identity, network, space, task, undecided_task
 
 

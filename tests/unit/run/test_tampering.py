@@ -20,8 +20,9 @@ from eqspec.run.options import Options
 from eqspec.run.result_cache import ResultCache
 from eqspec.run.runner import Runner
 from eqspec.tasks.property import Epsilon
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 from small_tasks import identity, network, task, undecided_task
 
 SHIFTED = network(([[1, 0], [0, 1]], [0.0, 0.25]))
