@@ -130,7 +130,7 @@ def test_another_version_of_any_file_of_eqspec_proves_again(tmp_path: Path, monk
     package = Path(cache_key.__file__).parents[1]
     known = {cache_key.build.__wrapped__()}
     assert known == {cache_key.build.__wrapped__()}
-    for name in ("networks/onnx_reader.py", "run/lowering.py", "spec/eqspec.lark", "_core.pyi"):
+    for name in ("networks/readers/onnx_reader.py", "run/lowering.py", "spec/eqspec.lark", "_core.pyi"):
         copied = tmp_path / str(len(known))
         shutil.copytree(package, copied, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
         with (copied / name).open("a") as file:

@@ -19,11 +19,12 @@ import numpy as np
 import onnx
 
 from eqspec.errors import InputError, NetworkError
-from eqspec.networks import agreement, onnx_reader
+from eqspec.networks import agreement
 from eqspec.networks.frameworks import keras_model, sklearn_model, torch_module
 from eqspec.networks.frameworks.converted import Converted
 from eqspec.networks.network import Array, Network
-from eqspec.networks.read import read_network
+from eqspec.networks.readers import onnx_reader
+from eqspec.networks.readers.network_file import read_network
 
 Model: TypeAlias = Network | str | os.PathLike[str] | onnx.ModelProto | Any
 """A path, an `onnx.ModelProto`, a torch module, a Keras model, a scikit-learn MLP (or a pipeline that ends in one)."""

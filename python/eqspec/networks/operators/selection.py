@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eqspec.networks.call import Call, Operator, Value
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.rearranging import apply, axis_of, check_made, shape_of_value
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+from eqspec.networks.operators.shapes import apply, axis_of, check_made, shape_of_value
 
 
-def gather(call: Call) -> Sequence[Value]:
+def gather(call: OperatorCall) -> Sequence[Value]:
     """Gather constant places along an axis; negative ones count from its end."""
     x, places = call.value(0), call.whole(1)
     shape = shape_of_value(x)
@@ -27,7 +27,7 @@ def gather(call: Call) -> Sequence[Value]:
     return [apply(x, lambda a: np.take(a, places, axis=axis))]
 
 
-def slice_(call: Call) -> Sequence[Value]:
+def slice_(call: OperatorCall) -> Sequence[Value]:
     """Slice: starts, ends, axes and steps as attributes before opset 10, as inputs since."""
     x = call.value(0)
     shape = shape_of_value(x)
@@ -62,7 +62,7 @@ def _part(start: int, end: int, step: int, size: int) -> slice:
     return slice(start, None if end < 0 else end, max(step, -size))
 
 
-def split(call: Call) -> Sequence[Value]:
+def split(call: OperatorCall) -> Sequence[Value]:
     """Split along an axis into parts of given sizes, or equal ones; since opset 18 the last may be smaller."""
     x = call.value(0)
     shape = shape_of_value(x)
@@ -76,7 +76,7 @@ def split(call: Call) -> Sequence[Value]:
     return [part_of(end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
 
-def _sizes(call: Call, size: int) -> list[int]:
+def _sizes(call: OperatorCall, size: int) -> list[int]:
     count = len(call.node.output)
     if call.opset >= 13:
         sizes = [int(i) for i in call.whole(1).reshape(-1)] if call.has(1) else None

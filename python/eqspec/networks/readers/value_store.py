@@ -12,16 +12,16 @@ from collections.abc import Sequence
 import numpy as np
 from onnx import NodeProto
 
-from eqspec.networks.affine import Affine, Dense, Pick, TooLargeError
-from eqspec.networks.call import Scores, Value
+from eqspec.networks.affine import Affine, Dense, Selection, TooLargeError
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.names import Names
+from eqspec.networks.operators.operator_call import Scores, Value
 
-MAX_HELD = 1 << 28
+MAX_STORED = 1 << 28
 """Numbers in all values that are still needed: two GiB of float64."""
 
 
-class Held:
+class ValueStore:
     """Values by name. `nodes` are all that will use them, `output` is needed at the end."""
 
     def __init__(self, nodes: Sequence[NodeProto], output: str) -> None:
@@ -57,14 +57,14 @@ class Held:
 
     def _add(self, numbers: int) -> None:
         self._numbers += numbers
-        if self._numbers > MAX_HELD:
-            raise TooLargeError(f"the values up to here are {self._numbers} numbers; the limit is {MAX_HELD}")
+        if self._numbers > MAX_STORED:
+            raise TooLargeError(f"the values up to here are {self._numbers} numbers; the limit is {MAX_STORED}")
 
 
 def _numbers(value: Value) -> int:
     """How many numbers a value consists of."""
     match value:
-        case Affine(_, Pick(index, scale), bias, names):
+        case Affine(_, Selection(index, scale), bias, names):
             return index.size + _numbers(scale) + _numbers(bias) + _size_of(names)
         case Affine(_, Dense(rows), bias, names):
             return _numbers(rows) + _numbers(bias) + _size_of(names)

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 from onnx import NodeProto
 
-from eqspec.networks import onnx_definition
-from eqspec.networks.call import Value
-from eqspec.networks.casting import is_exact
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.onnx_graph import Graph
+from eqspec.networks.operators.casting import is_exact
+from eqspec.networks.operators.operator_call import Value
+from eqspec.networks.readers import onnx_definition
+from eqspec.networks.readers.onnx_graph import Graph
 
 _IN_STEPS = frozenset({"BatchNormalization", "Gemm", "MatMul", "Sum"})
 """Operators that may round on the way to a result that is none the less exact."""

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from eqspec.errors import NetworkError
-from eqspec.networks import agreement, nnet, onnx_reader
+from eqspec.networks import agreement
 from eqspec.networks.network import Network
 from eqspec.networks.onnx_tensor import MAX_BYTES
+from eqspec.networks.readers import nnet, onnx_reader
 
 
 def read_network(path: str | os.PathLike[str]) -> Network:

@@ -15,8 +15,8 @@ import onnx
 from onnx import AttributeProto, NodeProto, TensorProto
 from onnx.defs import OpSchema
 
-from eqspec.networks.onnx_names import STANDARD
 from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.readers.onnx_names import STANDARD
 
 REVIEWED_OPSET = 28
 """The newest opset whose operators were compared with ours; from later ones, operators defined no later are read."""

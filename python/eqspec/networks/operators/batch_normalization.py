@@ -1,4 +1,4 @@
-"""BatchNormalization, which folds into the layer before it, and the Softmax at the end, which is left out."""
+"""BatchNormalization in inference mode, which folds into the layer before it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eqspec.networks import affine as af
 from eqspec.networks import constants
 from eqspec.networks import enclosure as en
-from eqspec.networks.arithmetic import add, multiply, reshaped
-from eqspec.networks.call import Call, Operator, Scores, Value
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators.broadcasting import reshaped
+from eqspec.networks.operators.elementwise import add, multiply
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 
 
-def batch_normalization(call: Call) -> Sequence[Value]:
+def batch_normalization(call: OperatorCall) -> Sequence[Value]:
     """scale (x - mean) / sqrt(variance + epsilon) + bias with stored statistics, over the channels of axis 1."""
     x = call.real_value(0)
     if _is_training(call):
@@ -31,7 +31,7 @@ def batch_normalization(call: Call) -> Sequence[Value]:
     return [add(multiply(x, slope), offset)]
 
 
-def _is_training(call: Call) -> bool:
+def _is_training(call: OperatorCall) -> bool:
     """Whether the node normalises by the statistics of its batch, which makes it another function.
 
     Since opset 14 an attribute says so, and in inference there is one output only. Before, more than one output means
@@ -53,7 +53,7 @@ def _constant_shape(constant: Enclosure, shape: tuple[int, ...]) -> Enclosure:
     return result
 
 
-def _channel_shape(call: Call, shape: tuple[int, ...], parameters: tuple[int, ...]) -> tuple[int, ...]:
+def _channel_shape(call: OperatorCall, shape: tuple[int, ...], parameters: tuple[int, ...]) -> tuple[int, ...]:
     """The shape in which the parameters broadcast against x."""
     size = int(np.prod(parameters))
     if call.opset < 9 and not call.integer("spatial", 1):
@@ -69,25 +69,6 @@ def _channel_shape(call: Call, shape: tuple[int, ...], parameters: tuple[int, ..
     raise UnreadableError(message, "axis 1 of the value must hold the channels")
 
 
-def softmax(call: Call) -> Sequence[Value]:
-    """Softmax or LogSoftmax over all scores: left out and reported; nothing may compute with it."""
-    x = call.real_value(0)
-    if isinstance(x, Enclosure):
-        x = af.constant(call.inputs_level, x)
-    rank = len(x.shape)
-    axis = call.integer("axis", 1 if call.opset < 13 else -1)
-    if not -rank <= axis < rank:
-        raise UnreadableError(f"axis {axis} of a value of shape {x.shape}", "export the model again")
-    axis %= rank
-    covered = int(np.prod(x.shape[axis:])) if call.opset < 13 else x.shape[axis]
-    if covered * call.samples != x.size:
-        message = f"Softmax over {covered} of {x.size} numbers of a value of shape {x.shape}"
-        raise UnreadableError(message, "only a Softmax over all outputs of one sample is read: check its axis")
-    return [Scores(x, "softmax" if call.node.op_type == "Softmax" else "log_softmax")]
-
-
 OPERATORS: dict[str, Operator] = {
     "BatchNormalization": batch_normalization,
-    "LogSoftmax": softmax,
-    "Softmax": softmax,
 }

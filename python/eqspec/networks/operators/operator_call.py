@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from onnx import AttributeProto, NodeProto
 
-from eqspec.networks.affine import Affine, Level
+from eqspec.networks.affine import Affine, ReluLayer
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, Whole
 
@@ -29,7 +29,7 @@ Value: TypeAlias = Affine | Enclosure | Whole | Scores
 
 
 @dataclass(frozen=True)
-class Call:
+class OperatorCall:
     """A node with its inputs evaluated (None: left out).
 
     Where a fixed batch was set aside, `batch` is its size and `samples` how many are read of it. `rounded` says that a
@@ -39,7 +39,7 @@ class Call:
     node: NodeProto
     opset: int
     inputs: Sequence[Value | None]
-    inputs_level: Level
+    input_layer: ReluLayer
     external: ExternalData
     batch: int | None = None
     notes: list[str] = field(default_factory=list)
@@ -120,5 +120,5 @@ class Call:
         return found
 
 
-Operator: TypeAlias = Callable[[Call], Sequence[Value]]
+Operator: TypeAlias = Callable[[OperatorCall], Sequence[Value]]
 """What evaluates a node: a call to its outputs, in order (trailing ones may be left out)."""

@@ -14,10 +14,10 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import NodeProto, TensorProto, ValueInfoProto
 
 from eqspec.errors import NetworkError
-from eqspec.networks import onnx_definition, onnx_names
 from eqspec.networks.affine import MAX_VALUE
-from eqspec.networks.onnx_names import MODEL_FIX, STANDARD, name_of
 from eqspec.networks.onnx_tensor import FLOATS, ExternalData, UnreadableError
+from eqspec.networks.readers import onnx_definition, onnx_names
+from eqspec.networks.readers.onnx_names import MODEL_FIX, STANDARD, name_of
 
 OLDEST_OPSET = 6
 MAX_NODES = 5_000

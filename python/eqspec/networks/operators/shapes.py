@@ -1,4 +1,4 @@
-"""The operators of ONNX that only move numbers: shapes, transposes, concatenation, constants.
+"""The operators of ONNX that only move numbers: shapes, transposes, concatenation, Identity and Dropout.
 
 Each is one numpy function. A constant goes through it directly; a value that depends on the input goes through it as
 the array of its flat positions, which is an exact index permutation (or selection) of its entries.
@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import AttributeProto
 
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
-from eqspec.networks.call import Call, Operator, Scores, Value
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.onnx_tensor import Constant, UnreadableError, Whole, decode
+from eqspec.networks.onnx_tensor import UnreadableError, Whole
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
 
 AnyArray = NDArray[Any]
 
@@ -54,12 +53,12 @@ def apply(value: Value, f: Callable[[AnyArray], AnyArray]) -> Value:
     return Scores(moved_scores, value.kind)
 
 
-def identity(call: Call) -> Sequence[Value]:
+def identity(call: OperatorCall) -> Sequence[Value]:
     """Identity."""
     return [call.value(0)]
 
 
-def dropout(call: Call) -> Sequence[Value]:
+def dropout(call: OperatorCall) -> Sequence[Value]:
     """Dropout in inference: the identity, whatever its ratio. The mask is not offered.
 
     It is training where its input says so since opset 12, and before opset 7 unless `is_test` is set.
@@ -76,7 +75,7 @@ def axis_of(axis: int, rank: int) -> int:
     return axis % rank
 
 
-def flatten(call: Call) -> Sequence[Value]:
+def flatten(call: OperatorCall) -> Sequence[Value]:
     """Flatten to a matrix: axes before `axis` are the rows."""
     x = call.value(0)
     shape, axis = shape_of_value(x), call.integer("axis", 1)
@@ -86,7 +85,7 @@ def flatten(call: Call) -> Sequence[Value]:
     return [apply(x, lambda a: a.reshape(prod(shape[:axis]), prod(shape[axis:])))]
 
 
-def reshape(call: Call) -> Sequence[Value]:
+def reshape(call: OperatorCall) -> Sequence[Value]:
     """Reshape: 0 copies a size (unless allowzero), -1 is worked out, a fixed batch size becomes 1."""
     x, target = call.value(0), [int(d) for d in call.whole(1).reshape(-1)]
     shape = shape_of_value(x)
@@ -110,7 +109,7 @@ def _complete(target: list[int], size: int) -> list[int] | None:
     return target if -1 not in target and known == size else None
 
 
-def _read_samples(target: list[int], call: Call) -> list[int]:
+def _read_samples(target: list[int], call: OperatorCall) -> list[int]:
     """The target with as many samples as are read in place of the whole batch."""
     if call.batch is None or call.batch not in target:
         return target
@@ -118,14 +117,14 @@ def _read_samples(target: list[int], call: Call) -> list[int]:
     return [*target[:at], call.samples, *target[at + 1 :]]
 
 
-def _axes(call: Call, since: int) -> list[int] | None:
+def _axes(call: OperatorCall, since: int) -> list[int] | None:
     """Axes as an attribute, or as an input from some opset on."""
     if call.opset >= since:
         return [int(a) for a in call.whole(1).reshape(-1)] if call.has(1) else None
     return call.integers("axes")
 
 
-def squeeze(call: Call) -> Sequence[Value]:
+def squeeze(call: OperatorCall) -> Sequence[Value]:
     """Squeeze the given axes, or all of size 1."""
     x, axes = call.value(0), _axes(call, 13)
     shape = shape_of_value(x)
@@ -138,7 +137,7 @@ def squeeze(call: Call) -> Sequence[Value]:
     return [apply(x, lambda a: a.reshape(kept))]
 
 
-def unsqueeze(call: Call) -> Sequence[Value]:
+def unsqueeze(call: OperatorCall) -> Sequence[Value]:
     """Unsqueeze: new axes of size 1 at these places of the result."""
     x, axes = call.value(0), _axes(call, 13)
     if axes is None:
@@ -153,7 +152,7 @@ def unsqueeze(call: Call) -> Sequence[Value]:
     return [apply(x, lambda a: a.reshape(shape))]
 
 
-def transpose(call: Call) -> Sequence[Value]:
+def transpose(call: OperatorCall) -> Sequence[Value]:
     """Transpose: any permutation of the axes, by default the reverse."""
     x = call.value(0)
     shape = shape_of_value(x)
@@ -165,14 +164,14 @@ def transpose(call: Call) -> Sequence[Value]:
     return [apply(x, lambda a: np.transpose(a, order))]
 
 
-def shape_of(call: Call) -> Sequence[Value]:
+def shape_of(call: OperatorCall) -> Sequence[Value]:
     """Shape of a value (of one sample), or a part of it."""
     sizes = np.array(shape_of_value(call.value(0)), dtype=np.int64)
     end = call.attribute("end")
     return [sizes[call.integer("start", 0) : None if end is None else call.integer("end", 0)]]
 
 
-def concat(call: Call) -> Sequence[Value]:
+def concat(call: OperatorCall) -> Sequence[Value]:
     """Concat along an axis; constants may stand among the values."""
     values = [call.value(i) for i in range(max(1, len(call.inputs)))]
     whole = [v for v in values if isinstance(v, np.ndarray)]
@@ -185,13 +184,13 @@ def concat(call: Call) -> Sequence[Value]:
     if len(whole) == len(values):
         return [np.concatenate(whole, axis=axis)]
     reals = [call.real_value(i) for i in range(len(values))]
-    affine = [v if isinstance(v, Affine) else af.constant(call.inputs_level, v) for v in reals]
+    affine = [v if isinstance(v, Affine) else af.constant(call.input_layer, v) for v in reals]
     starts = np.cumsum([0, *(v.size for v in affine)])
     positions = [start + np.arange(v.size).reshape(v.shape) for start, v in zip(starts, affine, strict=False)]
     return [af.rearrange(af.stack(affine), lambda _: np.concatenate(positions, axis=axis))]
 
 
-def expand(call: Call) -> Sequence[Value]:
+def expand(call: OperatorCall) -> Sequence[Value]:
     """Expand: broadcast to a constant shape."""
     x = call.value(0)
     target = [int(d) for d in call.whole(1).reshape(-1)]
@@ -207,47 +206,8 @@ def expand(call: Call) -> Sequence[Value]:
     return [apply(x, lambda a: np.broadcast_to(a, shape))]
 
 
-def constant(call: Call) -> Sequence[Value]:
-    """Constant, in any of its forms but strings and sparse tensors."""
-    if len(call.node.attribute) != 1:
-        message = f"a constant with {len(call.node.attribute)} values"
-        raise UnreadableError(message, "export the model again: one value must be given")
-    for name in ("value", "value_float", "value_floats", "value_int", "value_ints"):
-        found = call.attribute(name)
-        if found is None:
-            continue
-        if name == "value":
-            if found.type != AttributeProto.TENSOR:
-                raise UnreadableError("attribute 'value' is no tensor", "export the model again")
-            return [decode(found.t, call.external)]
-        if name.startswith("value_int"):
-            return [np.array(call.integers(name) if name.endswith("s") else call.integer(name, 0), dtype=np.int64)]
-        numbers = np.array(list(found.floats) if name.endswith("s") else call.real(name, 0.0), dtype=np.float64)
-        if not np.isfinite(numbers).all():
-            raise UnreadableError("a number that is not finite", "repair the training or the export that made it")
-        return [Enclosure(numbers)]
-    raise UnreadableError("a constant that is no dense tensor of numbers", "store it as an initialiser")
-
-
-def constant_of_shape(call: Call) -> Sequence[Value]:
-    """ConstantOfShape: one number everywhere, 0 by default."""
-    shape = tuple(int(d) for d in call.whole(0).reshape(-1))
-    if any(d < 0 for d in shape):
-        raise UnreadableError(f"shape {shape} is negative", "export the model again")
-    af.check_value(shape)
-    found = call.attribute("value")
-    number: Constant = decode(found.t, call.external) if found is not None else Enclosure(np.zeros(1))
-    if (number.size if isinstance(number, np.ndarray) else number.value.size) != 1:
-        raise UnreadableError("the value is not one number", "export the model again")
-    if isinstance(number, np.ndarray):
-        return [np.full(shape, number.reshape(-1)[0])]
-    return [Enclosure(np.full(shape, number.value.reshape(-1)[0]))]
-
-
 OPERATORS: dict[str, Operator] = {
     "Concat": concat,
-    "Constant": constant,
-    "ConstantOfShape": constant_of_shape,
     "Dropout": dropout,
     "Expand": expand,
     "Flatten": flatten,

@@ -14,15 +14,15 @@ import numpy as np
 from onnx import TensorProto
 
 from eqspec.networks.affine import Affine
-from eqspec.networks.call import NOT_AFFINE, Call, Scores, Value
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.onnx_tensor import FLOATS, WHOLES, UnreadableError, Whole
+from eqspec.networks.operators.operator_call import NOT_AFFINE, Operator, OperatorCall, Scores, Value
 
 _FOLD = "fold the constants before exporting"
 _SHORT: dict[int, str] = {TensorProto.FLOAT16: "<f2", TensorProto.FLOAT: "<f4"}
 
 
-def cast(call: Call) -> Sequence[Value]:
+def cast(call: OperatorCall) -> Sequence[Value]:
     """Cast to a float type or to integers."""
     a, kind = call.value(0), call.integer("to", 0)
     if kind not in FLOATS and kind not in WHOLES:
@@ -98,3 +98,8 @@ def _truncated(a: Enclosure, kind: int, rounded: bool) -> Whole:
 def _cut(a: Whole, dtype: np.dtype[np.generic]) -> Whole:
     """Integers of another size: the upper bits are dropped, as ONNX says; as a truth value, whether they are not 0."""
     return np.asarray(a != 0) if dtype.kind == "b" else np.asarray(a.astype(dtype))
+
+
+OPERATORS: dict[str, Operator] = {
+    "Cast": cast,
+}

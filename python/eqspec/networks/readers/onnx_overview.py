@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import onnx
 
 from eqspec.errors import NetworkError
-from eqspec.networks.onnx_reader import OPERATORS
+from eqspec.networks.operators import OPERATORS
 
 TAILS = ("Softmax", "LogSoftmax")
 

@@ -19,19 +19,19 @@ from onnx import NodeProto
 
 from eqspec.errors import NetworkError
 from eqspec.networks import affine as af
-from eqspec.networks import arithmetic, normalization, onnx_graph, rearranging, selecting
-from eqspec.networks.affine import Affine, Level
-from eqspec.networks.call import Call, Operator, Scores, Value
+from eqspec.networks.affine import Affine, ReluLayer
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.held import Held
-from eqspec.networks.network import AffineLayer, Arithmetic, Network, Peak, Stripped
-from eqspec.networks.onnx_graph import Graph
-from eqspec.networks.onnx_names import STANDARD, name_of
+from eqspec.networks.network import AffineLayer, Arithmetic, LargestIntermediate, Network, Stripped
 from eqspec.networks.onnx_tensor import UnreadableError, decode
-from eqspec.networks.onnx_types import Types
+from eqspec.networks.operators import OPERATORS
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
+from eqspec.networks.readers import onnx_graph
+from eqspec.networks.readers.onnx_graph import Graph
+from eqspec.networks.readers.onnx_names import STANDARD, name_of
+from eqspec.networks.readers.onnx_types import Types
+from eqspec.networks.readers.value_store import ValueStore
 from eqspec.networks.roundoff import SHORT_FIX, SHORT_TYPES, Precision, Roundoff
 
-OPERATORS = arithmetic.OPERATORS | normalization.OPERATORS | rearranging.OPERATORS | selecting.OPERATORS
 MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 """What a node with impossible attributes or shapes may raise inside; it is reported as that node's fault."""
 
@@ -149,7 +149,7 @@ class _Reading:
             notes.append(
                 f"the first axis of input {graph.input_name!r} (size {self.batch}) is the batch; one sample is read"
             )
-        inputs = Level(0, prod(self.shape), unit=self.roundoff.unit)
+        inputs = ReluLayer(0, prod(self.shape), unit=self.roundoff.unit)
         if inputs.size > af.MAX_VALUE:
             raise self._error(
                 f"{inputs.size} features are beyond the limit of {af.MAX_VALUE}", None, "use a smaller input"
@@ -170,9 +170,11 @@ class _Reading:
             layers = layers_of(inputs, result)
         except MALFORMED as error:
             raise self._error(f"the layers cannot be formed ({error})", None, "use a smaller network") from error
-        peaks: tuple[Peak, ...] = ()
+        largest: tuple[LargestIntermediate, ...] = ()
         if self.roundoff.unit:
-            peaks = tuple(self.roundoff.peak(depth, layer.weight.shape[1]) for depth, layer in enumerate(layers))
+            largest = tuple(
+                self.roundoff.largest_intermediate(depth, layer.weight.shape[1]) for depth, layer in enumerate(layers)
+            )
             notes.append(f"float32 rounds: each sum and product may be off by {self.roundoff.unit:.2g} of its terms")
         elif any(layer.weight_error is not None or layer.bias_error is not None for layer in layers):
             notes.append("operators were folded with rounding; the rounding is part of what is proved")
@@ -187,13 +189,13 @@ class _Reading:
             stripped,
             tuple(notes),
             arithmetic="float32" if self.roundoff.unit else "real",
-            peaks=peaks,
+            largest_intermediates=largest,
         )
 
-    def _result(self, inputs: Level, notes: list[str]) -> Value:
+    def _result(self, inputs: ReluLayer, notes: list[str]) -> Value:
         graph = self.graph
-        sample = af.pick(inputs, np.arange(inputs.size).reshape(self.shape))
-        values = Held(graph.nodes, graph.output_name)
+        sample = af.select(inputs, np.arange(inputs.size).reshape(self.shape))
+        values = ValueStore(graph.nodes, graph.output_name)
         values.keep(graph.input_name, self.roundoff.given(sample))
         types = Types(graph)
         for node in graph.nodes:
@@ -203,7 +205,9 @@ class _Reading:
                 rounded = types.enter(node, given)
             except UnreadableError as error:
                 raise self._error(error.message, node, error.fix) from error
-            call = Call(node, graph.opset, given, inputs, graph.external, self.batch, notes, rounded, self.samples)
+            call = OperatorCall(
+                node, graph.opset, given, inputs, graph.external, self.batch, notes, rounded, self.samples
+            )
             results = self._evaluate(operator, call)
             types.leave(node, results)
             with self._limited(node):
@@ -214,7 +218,7 @@ class _Reading:
             raise self._error(f"no node computes the output {graph.output_name!r}", None, "export the model again")
         return self._input(graph.output_name, values, None)  # type: ignore[return-value]
 
-    def _input(self, name: str, values: Held, node: NodeProto | None) -> Value | None:
+    def _input(self, name: str, values: ValueStore, node: NodeProto | None) -> Value | None:
         if not name:
             return None
         if name not in values and name in self.graph.initializers:
@@ -252,7 +256,7 @@ class _Reading:
             raise self._error(f"operator {name} is not supported", node, fix)
         return operator
 
-    def _evaluate(self, operator: Operator, call: Call) -> Sequence[Value]:
+    def _evaluate(self, operator: Operator, call: OperatorCall) -> Sequence[Value]:
         node = call.node
         try:
             call = self.roundoff.before(call)
@@ -284,15 +288,15 @@ class _Reading:
         return NetworkError(self.graph.path, message, fix=fix, **place)
 
 
-def layers_of(inputs: Level, result: Affine) -> list[AffineLayer]:
-    """Every level's ReLU arguments over the level below, then the result over its own."""
+def layers_of(inputs: ReluLayer, result: Affine) -> list[AffineLayer]:
+    """Every layer's ReLU arguments over the layer below, then the result over its own."""
     layers: list[AffineLayer] = []
-    level = inputs
-    while level is not result.level:
-        assert level.above is not None
-        layers.append(_layer(af.stack(level.above.blocks), level.size))
-        level = level.above
-    layers.append(_layer(af.rearrange(result, lambda p: p.reshape(-1)), level.size))
+    layer = inputs
+    while layer is not result.layer:
+        assert layer.above is not None
+        layers.append(_layer(af.stack(layer.above.blocks), layer.size))
+        layer = layer.above
+    layers.append(_layer(af.rearrange(result, lambda p: p.reshape(-1)), layer.size))
     return layers
 
 
@@ -304,5 +308,5 @@ def _layer(value: Affine, width: int) -> AffineLayer:
         None if value.bias.error is None or not value.bias.error.any() else np.ascontiguousarray(value.bias.error)
     )
     exact = weight_error is None and bias_error is None
-    names = () if exact or value.names is None or value.level.unit else tuple(value.names.ravel().tolist())
+    names = () if exact or value.names is None or value.layer.unit else tuple(value.names.ravel().tolist())
     return AffineLayer(weight, bias, weight_error, bias_error, names if any(names) else None)
