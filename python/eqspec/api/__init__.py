@@ -1,6 +1,6 @@
 """What `import eqspec` offers: check specs, verify a pair on a box, reports that are sequences of results."""
 
-from eqspec.api.pair import verify
+from eqspec.api.pair_verification import verify
 from eqspec.api.report import Report
 from eqspec.api.spec import Spec, check, load, loads
 from eqspec.report import failure, notebook

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.compile.scalers import scaler_from_file
-from eqspec.draft import numbers
+from eqspec.draft import drafted_numbers
 from eqspec.draft.data import Data
 from eqspec.draft.scaler_file import faults_of_input, normalisers_in
 from eqspec.errors import InputError
@@ -147,8 +147,8 @@ def standardisation(data: Data) -> tuple[tuple[Fraction, ...], tuple[Fraction, .
     """Mean and std, rounded to a millionth of std; a constant column is divided by 1, as scikit-learn does."""
     constant = set(data.constant)
     spread = [1.0 if i in constant else float(s) for i, s in enumerate(data.std)]
-    mean = tuple(numbers.rounded(float(m), s * 1e-6) for m, s in zip(data.mean, spread, strict=True))
-    std = tuple(numbers.rounded(s, s * 1e-6) for s in spread)
+    mean = tuple(drafted_numbers.rounded(float(m), s * 1e-6) for m, s in zip(data.mean, spread, strict=True))
+    std = tuple(drafted_numbers.rounded(s, s * 1e-6) for s in spread)
     return mean, std
 
 

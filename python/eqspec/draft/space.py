@@ -12,9 +12,9 @@ from pathlib import Path
 from re import fullmatch
 from typing import Literal
 
-from eqspec.draft import numbers
+from eqspec.draft import drafted_numbers
 from eqspec.draft.data import Data
-from eqspec.draft.pair import Pair, identifier, path_from
+from eqspec.draft.named_pair import Pair, identifier, path_from
 from eqspec.draft.scaler_file import normalisers_in
 from eqspec.draft.scalings import Scaling, standardisation
 from eqspec.errors import InputError
@@ -166,8 +166,8 @@ def _inline(kind: str, first: tuple[Fraction, ...], second: tuple[Fraction, ...]
 
 def _listed(row: tuple[Fraction, ...]) -> ast.Expression:
     if len(row) > 1 and len(set(row)) == 1:
-        return numbers.exactly(row[0])
-    return ast.ListOf(tuple(map(numbers.exactly, row)))
+        return drafted_numbers.exactly(row[0])
+    return ast.ListOf(tuple(map(drafted_numbers.exactly, row)))
 
 
 def _outputs(pair: Pair, names: tuple[str, ...] | None) -> ast.Outputs:

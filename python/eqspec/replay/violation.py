@@ -19,8 +19,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
+from eqspec.tasks.directed_rounding import contexts, decimal_enclosure
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Norm, Property, Top1, exact
-from eqspec.tasks.rounding import contexts, decimal_enclosure
 
 Enclosure: TypeAlias = tuple[Fraction, Fraction]
 

@@ -11,10 +11,10 @@ from fractions import Fraction
 
 from eqspec.networks import Arithmetic
 from eqspec.replay.replay import raw_point
+from eqspec.tasks.directed_rounding import log_odds_below
 from eqspec.tasks.phrasing import approximately, claim_in_words, number_in_words, sentence
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1, exact
-from eqspec.tasks.rounding import log_odds_below
-from eqspec.tasks.scores import left_out
+from eqspec.tasks.score_meaning import left_out
 from eqspec.tasks.task import Task
 
 NOT_PROMISED = (

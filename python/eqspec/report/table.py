@@ -20,7 +20,7 @@ from eqspec.report.numbers import count, duration, plural, share, value
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.phrasing import number_in_words
 from eqspec.tasks.result import Nearly, Result
-from eqspec.tasks.scores import of_networks
+from eqspec.tasks.score_meaning import of_networks
 from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 

@@ -10,7 +10,7 @@ from eqspec.run.options import Options
 from eqspec.tasks import serialisation
 from eqspec.tasks.phrasing import claim_in_words
 from eqspec.tasks.result import Result
-from eqspec.tasks.scores import left_out
+from eqspec.tasks.score_meaning import left_out
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
 

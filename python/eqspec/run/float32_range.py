@@ -6,7 +6,7 @@ import numpy as np
 
 from eqspec.errors import InputError
 from eqspec.networks import overflow
-from eqspec.tasks.rounding import float_above
+from eqspec.tasks.directed_rounding import float_above
 from eqspec.tasks.task import Task
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from eqspec.errors import InputError
 from eqspec.networks import Network, align, negate_outputs, share
 from eqspec.run import core
+from eqspec.tasks.directed_rounding import float_above, float_below, log_odds_below
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
-from eqspec.tasks.rounding import float_above, float_below, log_odds_below
 from eqspec.tasks.task import LinearConstraint, Task
 
 Array = NDArray[np.float64]

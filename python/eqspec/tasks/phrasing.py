@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from eqspec.tasks import scores
+from eqspec.tasks import score_meaning
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Number, Top1, exact
 from eqspec.tasks.task import Task
 
@@ -28,7 +28,7 @@ def approximately(number: Fraction) -> float:
 
 def claim_in_words(task: Task) -> str:
     """What is to hold everywhere in the region, in the words of a spec."""
-    about = scores.of_claim(task.property, (task.reference, task.candidate))
+    about = score_meaning.of_claim(task.property, (task.reference, task.candidate))
     return sentence(task) + about + ("" if task.arithmetic == "real" else f", in {task.arithmetic}")
 
 

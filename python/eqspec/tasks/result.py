@@ -28,7 +28,7 @@ from eqspec.tasks.json_form import (
     text,
     texts,
 )
-from eqspec.tasks.scores import of_networks
+from eqspec.tasks.score_meaning import of_networks
 from eqspec.tasks.search_statistics import Moment, Sampled, Undecided
 from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness

@@ -19,8 +19,8 @@ from eqspec.cli.cache_options import advise, cache_from_arguments
 from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.tools.common import Commands, command, show, show_warnings
 from eqspec.cli.tools.pairs import add_pair, read, refuse_without_data, write_new
-from eqspec.draft.comments import comment
-from eqspec.draft.question import What, Where, draft, refuse_incomplete
+from eqspec.draft.comment_lines import comment
+from eqspec.draft.verified_spec import What, Where, draft, refuse_incomplete
 from eqspec.errors import EqspecError, SpecError
 from eqspec.report import json, table
 from eqspec.report.live import LiveMonitor

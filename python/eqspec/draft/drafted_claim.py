@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eqspec.draft.pair import Pair
+from eqspec.draft.named_pair import Pair
 from eqspec.spec import ast
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eqspec.errors import InputError
-from eqspec.tasks.rounding import decimal_enclosure, float_above, float_below, log_odds_below
+from eqspec.tasks.directed_rounding import decimal_enclosure, float_above, float_below, log_odds_below
 
 rationals = st.one_of(
     st.fractions(),

@@ -7,12 +7,12 @@ from fractions import Fraction
 from pathlib import Path
 
 from eqspec import compile as compiler
-from eqspec.draft import claim, numbers, region
-from eqspec.draft.comments import comment
+from eqspec.draft import drafted_claim, drafted_numbers, region
+from eqspec.draft.comment_lines import comment
 from eqspec.draft.completed import Completed
+from eqspec.draft.named_pair import Pair
 from eqspec.draft.neighbourhood import NAME, neighbourhood
-from eqspec.draft.observed import Observed, observe
-from eqspec.draft.pair import Pair
+from eqspec.draft.observed_pair import Observed, observe
 from eqspec.draft.probe import Probed, probe
 from eqspec.draft.space import DraftedSpace, draft_space, networks
 from eqspec.errors import InputError, SpecError
@@ -40,7 +40,7 @@ def first_spec(pair: Pair, known: Completed, path: Path, seconds: float) -> str:
     sigma = inputs.scaler is None and inputs.scaling is None and inputs.data is not None
     space = draft_space(pair, inputs, folder, sigma=sigma)
     parts = _Parts(pair, space, folder)
-    any_claim = claim.stays_within(pair, ast.Number("1"))
+    any_claim = drafted_claim.stays_within(pair, ast.Number("1"))
     (trial,) = parts.tasks(any_claim, region.region(NAME, _ANY), None)
     near = neighbourhood(space, inputs.data, _ranges(trial, space), folder)
     if inputs.data is None:
@@ -114,15 +114,15 @@ def _claim(pair: Pair, seen: Observed, known: Completed) -> tuple[ast.Claim, lis
     points = "rows of the table" if known.inputs.data is not None else "points drawn at random"
     if not known.decides:
         far = f"On the {points} the two differ by at most {float(seen.distance.max()):.3g}; twice that is claimed."
-        eps = numbers.exactly(Fraction(repr(seen.tolerance())))
-        return claim.stays_within(pair, eps), [f"{known.why} {far}"]
+        eps = drafted_numbers.exactly(Fraction(repr(seen.tolerance())))
+        return drafted_claim.stays_within(pair, eps), [f"{known.why} {far}"]
     threshold = seen.threshold()
     agreed = f"On the {points} both decide the same in {_percent(seen.agreement)}"
     if seen.surest_difference > 0:
         agreed += f", and where they do not, {pair.reference_name} is at most {_percent(seen.surest_difference)} sure"
     share = f"{pair.reference_name} is {_percent(threshold)} sure or more in {_percent(seen.share_above(threshold))}."
-    guard = numbers.exactly(Fraction(repr(threshold)))
-    return claim.keeps_top1(pair, "confidence", guard), [f"{known.why} {agreed}. {share}"]
+    guard = drafted_numbers.exactly(Fraction(repr(threshold)))
+    return drafted_claim.keeps_top1(pair, "confidence", guard), [f"{known.why} {agreed}. {share}"]
 
 
 def _tried(found: Probed) -> str:

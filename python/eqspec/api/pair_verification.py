@@ -19,10 +19,10 @@ from eqspec.networks import Arithmetic, Model, Network, as_network, comparison, 
 from eqspec.run.monitor import Monitor, Progress
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
+from eqspec.tasks.directed_rounding import floats_above, floats_below
 from eqspec.tasks.property import Number, Property, exact, validate
 from eqspec.tasks.result import Result
-from eqspec.tasks.rounding import floats_above, floats_below
-from eqspec.tasks.scores import ambiguous, beyond_probabilities, left_out
+from eqspec.tasks.score_meaning import ambiguous, beyond_probabilities, left_out
 from eqspec.tasks.task import Domain, LinearConstraint, Space, Task
 
 Bounds: TypeAlias = ArrayLike | Sequence[Number]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from eqspec.draft import claim, numbers, region
-from eqspec.draft.pair import Pair
+from eqspec.draft import drafted_claim, drafted_numbers, region
+from eqspec.draft.named_pair import Pair
 from eqspec.draft.space import DraftedSpace, Inputs, draft_space, networks
 from eqspec.errors import InputError
 from eqspec.spec import ast
@@ -47,7 +47,7 @@ def draft(pair: Pair, inputs: Inputs, where: Where, what: What, folder: Path, ti
     if what.float32:
         clauses.append(ast.Arithmetic(ast.Name("float32")))
     if timeout is not None:
-        seconds = numbers.exactly(numbers.rounded(timeout, 1e-3))
+        seconds = drafted_numbers.exactly(drafted_numbers.rounded(timeout, 1e-3))
         clauses.append(ast.Budget((ast.Setting(ast.Name("timeout"), ast.Quantity(f"{seconds}s")),)))
     declarations: list[ast.Declaration] = [space.node, *networks(pair, space, folder, logits=what.logits)]
     declarations.append(region.region(region_name, term))
@@ -80,10 +80,10 @@ def _check(where: Where, *, has_data: bool) -> None:
 
 def _region(where: Where, inputs: Inputs, space: DraftedSpace) -> tuple[str, ast.Term]:
     if where.sigma is not None:
-        return "core", region.within_sigma(numbers.given(where.sigma, "--sigma"))
+        return "core", region.within_sigma(drafted_numbers.given(where.sigma, "--sigma"))
     if where.lower is not None and where.upper is not None:
-        lower = numbers.several(where.lower, "--lower", space.features)
-        upper = numbers.several(where.upper, "--upper", space.features)
+        lower = drafted_numbers.several(where.lower, "--lower", space.features)
+        upper = drafted_numbers.several(where.upper, "--upper", space.features)
         return "bounds", region.between(space.features, lower, upper)
     assert inputs.data is not None
     return "spanned", region.spanned(space.features, inputs.data)
@@ -101,9 +101,9 @@ def _wanted(what: What) -> dict[str, bool]:
 
 def _claim(pair: Pair, what: What) -> ast.Claim:
     if what.eps is not None:
-        return claim.stays_within(pair, numbers.given(what.eps, "--eps"), what.norm, what.comparing)
+        return drafted_claim.stays_within(pair, drafted_numbers.given(what.eps, "--eps"), what.norm, what.comparing)
     if what.confidence is not None:
-        return claim.keeps_top1(pair, "confidence", numbers.given(what.confidence, "--confidence"))
+        return drafted_claim.keeps_top1(pair, "confidence", drafted_numbers.given(what.confidence, "--confidence"))
     if what.margin is not None:
-        return claim.keeps_top1(pair, "margin", numbers.given(what.margin, "--margin"))
-    return claim.keeps_top1(pair)
+        return drafted_claim.keeps_top1(pair, "margin", drafted_numbers.given(what.margin, "--margin"))
+    return drafted_claim.keeps_top1(pair)
