@@ -1,4 +1,4 @@
-"""Who is told while tasks run, where the caller names nobody: the notebook's cell, or the terminal if asked."""
+"""The monitor that shows progress where the caller gives none: in the notebook's cell, or on the terminal."""
 
 from __future__ import annotations
 

@@ -239,5 +239,5 @@ def _matches(item: Task | Search, kind: str, word: str) -> bool:
 
 
 def _like(name: str, pattern: str) -> bool:
-    """Brackets belong to ids, so they stand for themselves."""
+    """Whether a name matches a pattern. Brackets are part of ids, so they are not special."""
     return fnmatchcase(name, pattern.replace("[", "[[]"))

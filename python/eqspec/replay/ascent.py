@@ -1,6 +1,6 @@
-"""From an input that breaks a claim to one that breaks it by as much as can be found, inside the region.
+"""Gradient ascent from an input that breaks a claim to one that breaks it as clearly as can be found in the region.
 
-The first input that a search meets often breaks the claim by a hair, which float32 rounds away. Here the score
+The first input that a search meets often breaks the claim by less than float32 rounds. Here the score
 (`excess`) climbs: at every step each point looks along its derivatives, towards the corner that they point to and along
 themselves, by steps of several lengths, and takes the best one. First from the input itself, then also from the centre
 and from points scattered over the region, always the same ones.
@@ -22,7 +22,7 @@ from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.task import Task
 
 WORK = 20_000_000
-"""Multiplications that an improvement may always take: ten milliseconds or two."""
+"""The number of multiplications that an improvement may always take: ten or twenty milliseconds."""
 _STEPS = 24
 _LENGTHS = np.array([1.0, 0.5, 0.2, 0.05, 0.01, 1e-3, 1e-5])
 _STARTS = 7
@@ -59,7 +59,7 @@ class Region:
 
 
 def climb(task: Task, excess: Excess, start: Array, late: Callable[[], bool]) -> list[Array]:
-    """Inputs (I,) that break the claim in floats, the firmest first; none that is not firmer than the start (I,).
+    """Inputs (I,) that break the claim in floats, the clearest first, each with a higher score than the start (I,).
 
     `late` says when to stop; it is not asked before the work that is always allowed is done.
     """

@@ -2,8 +2,8 @@
 
 Shapes: x (N, I) in network units, scores (N,), gradients (N, I). A score above 0 means that the claim breaks: it is the
 distance, or the left side, beyond what is allowed; of decisions it is the smaller of two numbers, by how much the other
-class leads in g, and by how much f meets the condition and decides for its own. So a large score stands firm against
-rounding on both sides. Only for finding inputs: nothing here proves or refutes anything.
+class leads in g, and by how much f meets the condition and decides for its own. So rounding on
+either side does not change the sign of a large score. It is used to find inputs; it proves and refutes nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A witness made firmer and simpler: one that breaks the claim clearly, with as few features as possible set apart.
+"""A witness made clearer and simpler: it breaks the claim clearly, and differs from the base in few features.
 
 The first input that a search finds may break the claim by 1e-9, where onnxruntime's float32 says otherwise, although
 others break it by 1. So it climbs (`ascent`), then features go back to the base (`shrinking`): the row of the table
@@ -28,15 +28,15 @@ from eqspec.tasks.task import Task
 from eqspec.tasks.witness import Witness
 
 SHARE, LONGEST = 0.1, 2.0
-"""Of the time that was spent; in seconds."""
+"""The share of the time that the search took, and at most so many seconds."""
 _TRIED = 3
-"""Points that are replayed, which may take longer than anything else here."""
+"""The number of points that are replayed, which may take longer than everything else here."""
 
 
 def improve(task: Task, replay: Replay, seconds: float, *, simplify: bool = True) -> Witness | None:
     """The best witness that is found beside the replay's, or that one itself, after a search of so many seconds.
 
-    Without `simplify` it is as firm as can be, and nothing else.
+    Without `simplify` it breaks the claim as clearly as can be found, and features are not put back.
     """
     first = replay.witness
     if first is None:
@@ -58,14 +58,14 @@ def improve(task: Task, replay: Replay, seconds: float, *, simplify: bool = True
             if found is not None and found.onnxruntime_confirms is not False:
                 return found
             doubtful = doubtful or found
-    # What onnxruntime denies wherever it is asked is shown as firm as it was found.
+    # If onnxruntime denies every point, the one that breaks the claim most clearly is shown.
     return first if doubtful is None or first.onnxruntime_confirms else doubtful
 
 
 def _points(
     task: Task, excess: Excess, x: Array, base: Point | None, least: float, late: Callable[[], bool]
 ) -> Iterator[Point]:
-    """Points to replay: with few features away from the base, then all as they are."""
+    """Points to replay: first with few features away from the base, then with all features as they are."""
     near = nearest_floats(task, [Fraction(v) for v in x.tolist()])
     if base is None:
         yield near

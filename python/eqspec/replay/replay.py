@@ -28,7 +28,7 @@ Point = tuple[Fraction, ...]
 
 
 class Replay:
-    """Replays the candidates of one task. `witness` is the last one confirmed."""
+    """Replays the candidates of one task. `witness` is the last witness that was confirmed."""
 
     def __init__(self, task: Task, runtime: RuntimeReplay | None = None) -> None:
         self._task, self._runtime = task, runtime
@@ -87,7 +87,7 @@ def contains(task: Task, point: Sequence[Fraction]) -> bool:
 
 
 def base_of(task: Task) -> Point:
-    """What the region lies around: the row of its table, as far as that is inside the box, or the box's centre."""
+    """The base of the region: the row of its table that it lies around, moved into the box, or the box's centre."""
     if task.around is not None:
         return _inside(task, task.around)
     return tuple((low + high) / 2 for low, high in zip(task.lower_exact, task.upper_exact, strict=True))

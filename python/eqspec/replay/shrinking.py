@@ -1,4 +1,4 @@
-"""From an input that breaks a claim to one that does so with few features away from where the region lies around.
+"""From an input that breaks a claim to one that differs from the base of the region in few features.
 
 All features go back to the base (the centre of the region, or the row of the table), as long as the score (`excess`)
 keeps a share of what it was. The features are tried in the order of what they contribute, first as many as suffice,
@@ -19,9 +19,9 @@ from eqspec.replay.excess import Excess
 from eqspec.tasks.task import Task
 
 KEPT = 0.5
-"""The share of the score that must be left."""
+"""The share of the score that must remain."""
 _ROUNDING = 1e-6
-"""Of a score, so that a feature is not kept for its rounding."""
+"""The relative tolerance of a score, so that no feature is kept because of rounding alone."""
 _ROUNDS = 64
 _AT_ONCE = 128
 
@@ -43,8 +43,8 @@ def shrink(task: Task, excess: Excess, x: Array, base: Array, least: float, late
     def breaks(kept: Chosen) -> Chosen:
         """Which of these choices (N, I) still break the claim clearly, inside the region."""
         points = np.where(kept, x, base)
-        firm: Chosen = excess.at(points) >= least
-        return firm & region.holds(points)
+        clear: Chosen = excess.at(points) >= least
+        return clear & region.holds(points)
 
     kept = _enough(_by_contribution(excess, x, base, moved), moved, breaks)
     rounds, groups = 0, 2
@@ -67,7 +67,7 @@ def shrink(task: Task, excess: Excess, x: Array, base: Array, least: float, late
 
 
 def _by_contribution(excess: Excess, x: Array, base: Array, moved: Chosen) -> NDArray[np.intp]:
-    """The moved features, those first that the score owes most to, half-way and at the end."""
+    """The moved features, ordered by their contribution to the score, half-way and at the end."""
     slopes = excess.directions(np.stack([x, 0.5 * x + 0.5 * base]))[-1].sum(axis=0)
     order = np.argsort(-(slopes * (x - base)), kind="stable")
     return np.asarray(order[moved[order]])

@@ -61,7 +61,7 @@ Violation: TypeAlias = TooFar | OtherClass | BeyondBound
 def violation(
     claim: Property, reference: Sequence[Enclosure], candidate: Sequence[Enclosure], *, lowest_wins: bool = False
 ) -> Violation | None:
-    """How outputs anywhere in the enclosures break the claim, or None if some do not (or it cannot be told).
+    """How all outputs in the enclosures break the claim, or None if some do not or it cannot be decided.
 
     `lowest_wins` is for networks that decide by their smallest score; it matters to claims about decisions only.
     """

@@ -67,7 +67,7 @@ class _Batch:
         return outcome
 
     def several_at_once(self, items: Sequence[Task | Search]) -> Outcome:
-        """Only the main thread hears Ctrl-C, so it does nothing but wait; then the tasks' own callbacks stop them."""
+        """Python delivers Ctrl-C to the main thread alone, so that only waits; the tasks' own callbacks stop them."""
         outcome = Outcome()
         stopped = threading.Event()
 
@@ -90,7 +90,7 @@ class _Batch:
         return outcome
 
     def _run(self, item: Task | Search, options: Options, stop: Stop | None) -> _Done:
-        """One of them, and whoever listens is told at once."""
+        """Decide one task or search, and tell the monitor at once."""
         done = self._decide(item, options, stop)
         self.monitor.decided(done.result)
         return done

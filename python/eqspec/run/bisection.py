@@ -30,11 +30,11 @@ from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 
 _DEFAULT_SECONDS = 600.0
-"""For a search without a budget, which could otherwise stay at one hard value for ever."""
+"""The limit for a search without a budget, which could otherwise spend all its time on one hard value."""
 _FIRST_SHARE = 0.2
-"""Of the time, for each end of the range: most often they are decided at once."""
+"""The share of the time for each end of the range. Most ends are decided quickly."""
 _PATIENCE = 2.0
-"""An undecided value is tried again only with so many times the time it had."""
+"""An undecided value is tried again only with at least this multiple of the time it had before."""
 
 
 def run_search(
@@ -85,7 +85,7 @@ class _Bisection:
         left = max(0.0, min(seconds, self._time_left()))
         options = replace(
             self._options, timeout=left, simplify=False, weaken=False
-        )  # the firmer, the more values one input refutes
+        )  # the more clearly an input breaks the claim, the more values it refutes
         result = self._runner.run(task, self._monitor, stop=self._stop, options=options)
         self._monitor.tried(task, result)
         self._results.append(result)
@@ -157,11 +157,11 @@ class _Bisection:
         )
 
     def _near(self, a: Fraction, b: Fraction, finer: int = 1) -> bool:
-        """Whether the values are as close as wished."""
+        """Whether two values are as close as the user wishes."""
         return abs(a - b) * finer <= self._width(a, b)
 
     def _width(self, a: Fraction, b: Fraction) -> Fraction:
-        """Of the bracket that is wished; without a wish one hundredth of it, but no finer than the range allows."""
+        """The width of the bracket that the user wishes for; by default one hundredth of its values."""
         search = self._search
         return search.width or max(max(abs(a), abs(b)) / 100, (search.high - search.low) / 10_000)
 

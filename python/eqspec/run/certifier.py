@@ -1,4 +1,4 @@
-"""What a runner asks of whoever makes certificates."""
+"""The interface through which a runner has certificates made."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from eqspec.tasks.task import Task
 
 
 class Certifier(Protocol):
-    """Names a file for the record of each search, and makes what can be made of it. Called from any thread."""
+    """Names a file for the record of each search and makes a certificate of it. Called from any thread."""
 
     def record(self, task: Task) -> Path | None:
         """A new file for the search of a task; None if none can be written."""
 
     def certify(self, task: Task, result: Result) -> Result:
-        """The search is over: its result, with the certificate that was made, or why there is none."""
+        """The result of a search that is over, with the certificate that was made of it, or why there is none."""

@@ -1,4 +1,4 @@
-"""Whether a task about float32 stays within the range of float32; outside of it the enclosures say nothing."""
+"""Whether a task about float32 stays within the range of float32. Beyond it the enclosures prove nothing."""
 
 from __future__ import annotations
 

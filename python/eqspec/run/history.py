@@ -8,7 +8,7 @@ from eqspec.run.monitor import Progress
 from eqspec.tasks.search_statistics import Moment
 
 _MOST = 100
-"""Points that are kept; when there are more, every second goes."""
+"""The largest number of points that are kept. When there are more, every second point is removed."""
 
 
 class Recorder:
@@ -20,9 +20,9 @@ class Recorder:
         self._last = 0.0
 
     def note(self, state: Progress) -> None:
-        """Take what a search says of itself; most of it is passed over once there is much."""
+        """Take a report of the search. Once there are many reports, most of them are passed over."""
         if state.seconds < self._last:
-            # The clock began again: the claim is decided, and what is asked now is whether it holds for nothing.
+            # The clock began again: the claim is decided, and the core now looks for an input that meets its condition.
             self._last = math.inf
             return
         self._last = state.seconds

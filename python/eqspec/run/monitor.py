@@ -1,4 +1,4 @@
-"""What is told while tasks run: override the methods to show it. None of them may change what happens."""
+"""A monitor is told about tasks while they run; its methods are overridden to show that. None may change a result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eqspec.tasks.task import Task
 
 
 class Progress(Protocol):
-    """What the search knows so far."""
+    """The state of a running search."""
 
     @property
     def certified(self) -> float:
@@ -23,17 +23,17 @@ class Progress(Protocol):
 
     @property
     def open_boxes(self) -> int:
-        """Boxes that wait."""
+        """Boxes that are not decided yet."""
         ...
 
     @property
     def seconds(self) -> float:
-        """Since the search began."""
+        """Seconds since the search began."""
         ...
 
 
 class Monitor:
-    """Hears of tasks as they run, possibly from several threads at once. This one does nothing."""
+    """Is told about tasks as they run, possibly by several threads at once. This one does nothing."""
 
     def started(self, task: Task) -> None:
         """A task begins."""
@@ -42,10 +42,10 @@ class Monitor:
         """About ten times a second while it runs."""
 
     def finished(self, task: Task, result: Result) -> None:
-        """It is done, whatever the outcome."""
+        """A task is done, whatever its outcome."""
 
     def tried(self, task: Task, result: Result) -> None:
-        """It is done and was one value of a search: no result of the run, so it does not count as one."""
+        """One value of a search was tried. This is no result of the run, so it does not count as one."""
 
     def decided(self, result: Result) -> None:
-        """What a run will report of a task, or of a search with all its tasks, is known."""
+        """The result of a task, or of a search with all its tasks, is known."""

@@ -1,4 +1,4 @@
-"""Undecided because of rounding alone: the claim is not proved, but one that allows a hair more is.
+"""Undecided because of rounding alone: the claim is not proved, but one that allows slightly more is.
 
 Where two networks are one function but for rounding (a normalisation that an exporter folded, against the same one as
 an operator), two tied classes cannot be told apart, and `unknown` would say nothing of how near the claim is. The rule:
@@ -25,25 +25,25 @@ from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict
 
 SLACK = 1e-5
-"""Relative to the largest output: eighty times what float32 rounds."""
+"""The largest slack, relative to the largest output: eighty times the rounding error of float32."""
 _SHARE, _LEAST, _MOST = 0.1, 0.5, 2.0
-"""Of the time that was spent; in seconds."""
+"""The share of the time that the search took, at least and at most so many seconds."""
 _STEPS = 12
 
 Name = Literal["margin", "confidence", "eps", "bound"]
 
 
 def nearly(task: Task, result: Result, size: float, proves: Callable[[Task, float], bool]) -> Nearly | None:
-    """The closest claim that is proved, where rounding alone stands in the way; `size` is that of the outputs.
+    """The closest claim that is proved, if the task is undecided because of rounding alone.
 
-    `proves` says whether a task is proved within some seconds.
+    `size` is the largest absolute output; `proves` says whether a task is proved within some seconds.
     """
     if result.verdict is not Verdict.UNKNOWN or result.reason in (Reason.ERROR, Reason.INTERRUPTED, Reason.MEMORY):
         return None
     worst = None if result.worst_open is None else result.worst_open.get("bound")
     limit = SLACK if isinstance(task.property, Confidence) else SLACK * size
     if worst is None or not (limit > 0.0 and isfinite(limit) and worst <= SLACK * size):
-        return None  # some box is open by more than rounding
+        return None  # some box is open because of more than rounding
     deadline = perf_counter() + min(_MOST, max(_LEAST, _SHARE * result.seconds))
     found: Nearly | None = None
     slacks = list(_slacks(limit))
@@ -64,7 +64,7 @@ def nearly(task: Task, result: Result, size: float, proves: Callable[[Task, floa
 
 
 def weakened(claim: Property, slack: Fraction) -> tuple[Property, Name, Fraction] | None:
-    """The claim that allows so much more, what was moved, and to where; None where there is none."""
+    """The claim that allows so much more, the name of the number that was changed and its new value; or None."""
     match claim:
         case Top1():
             return Margin(slack), "margin", slack

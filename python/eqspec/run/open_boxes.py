@@ -1,4 +1,4 @@
-"""Where a search that ended undecided was still at work: a sample of its open boxes, for people to look at.
+"""A sample of the boxes that were open when a search ended undecided, for people to look at.
 
 Each box stands for a share of the claim; together they make up what is not proved. Edges are written as parts of the
 region's range, from 0 at its lower end to 1 at its upper, and only for the features that a box does not span; of many
@@ -18,9 +18,9 @@ from eqspec.tasks.task import Task
 
 _DIGITS = 5
 _MOST_EDGES = 24
-"""Features of one box whose edges are kept: those that were narrowed most."""
+"""The largest number of features of one box whose edges are kept: those that were narrowed most."""
 _MOST_NUMBERS = 6000
-"""Edges in one result: with wide networks fewer boxes are kept, those of the largest shares."""
+"""The largest number of edges in one result. With wide networks only the boxes of the largest shares are kept."""
 
 _Array = NDArray[np.float64]
 

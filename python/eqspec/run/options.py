@@ -25,8 +25,9 @@ class Options:
 
     `boxes` stops each task after so many boxes; None for no limit. `certifier` is given every verdict. `milp` asks a
     mixed-integer solver, as a last resort, about what splitting does not settle; what rests on its word stays unknown.
-    A witness has few features apart from the base of its region; without `simplify` it only breaks the claim by much.
-    With `weaken`, claims a hair weaker are tried where rounding alone stands in the way, which takes a little longer.
+    With `simplify`, a witness differs from the base of its region in few features; without, it only breaks the claim
+    clearly.
+    With `weaken`, slightly weaker claims are tried where a task is undecided because of rounding alone.
     """
 
     timeout: float | None = None
@@ -50,7 +51,7 @@ class Options:
             raise InputError(f"unknown domain {self.domain!r}; one of shared, paper, naive")
 
     def share(self, threads: int | None, jobs: int) -> Options:
-        """The same for one of `jobs` tasks at once: if nobody says how many threads, it gets its share of the cores."""
+        """The options for one of `jobs` tasks at once. Without a number of threads it gets its share of the cores."""
         return self if self.threads or threads else replace(self, threads=max(1, cores() // jobs))
 
     def settings(self, task: Task) -> core.Settings:
@@ -71,13 +72,13 @@ class Options:
         return core.Settings(**chosen)
 
     def effort(self, task: Task) -> Effort:
-        """What a task may cost."""
+        """The limits on a task, as the cache compares them."""
         timeout = task.budget.timeout if self.timeout is None else self.timeout
         threads = self.threads or task.budget.threads or cores()
         return Effort(inf if timeout is None else timeout, threads, inf if self.boxes is None else self.boxes)
 
     def record(self, task: Task) -> dict[str, Any]:
-        """The same for the result's `settings`; None stands for no limit, or one per core."""
+        """These options as the `settings` of a result. None stands for no limit, or one thread per core."""
         timeout = task.budget.timeout if self.timeout is None else self.timeout
         return {
             "domain": self.domain,

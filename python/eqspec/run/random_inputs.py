@@ -1,6 +1,6 @@
-"""How far the outputs of a pair lie apart at random inputs of a region: what a proved bound can be held against.
+"""How far the outputs of a pair lie apart at random inputs of a region, for comparison with a proved bound.
 
-Floating point and chance: nothing here proves or refutes anything.
+The inputs are random and the arithmetic is that of floats: nothing here proves or refutes anything.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from eqspec.tasks.search_statistics import Sampled
 from eqspec.tasks.task import Task
 
 _WORK = 5e6
-"""Multiplications that may be spent: some milliseconds."""
+"""The number of multiplications that may be spent, which takes some milliseconds."""
 _FEWEST, _MOST = 16, 1024
 _BINS = 24
 

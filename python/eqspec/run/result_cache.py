@@ -64,7 +64,7 @@ class ResultCache:
     keep_every: float = KEEP_EVERY
 
     def result(self, key: str, task: Task, blank: Result, effort: Effort, replay: Replay) -> Result | None:
-        """The result of an earlier run as that of this task, if it settles it or was given no less effort.
+        """The result of an earlier run as the result of this task, if it is decided or was given no less effort.
 
         `blank` is a result of the task without anything found: names, paths and places are those of today.
         """

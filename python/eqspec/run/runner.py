@@ -181,7 +181,7 @@ def _result(
     if verdict is Verdict.DIFFERENT and replay.witness is None:
         raise InternalError("the core reports a difference that no replay confirmed")
     if verdict is Verdict.EQUIVALENT and replay.witness is not None:
-        # A net under everything else: an input that exactly violates the claim refutes any proof of it.
+        # The last safeguard: an input that exactly violates the claim refutes any proof of it.
         raise InternalError("the core reports a proof, and a replayed input contradicts it; please report this")
     return describe(
         task,

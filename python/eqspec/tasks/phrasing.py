@@ -12,7 +12,7 @@ from eqspec.tasks.task import Task
 
 
 def number_in_words(number: Number) -> str:
-    """As people write it: 0.05, or 8/255 where that is no short decimal."""
+    """The number as people write it: 0.05, or 8/255 where that is no short decimal."""
     value = exact(number)
     short = repr(approximately(value)).removesuffix(".0")
     return short if "inf" not in short and Fraction(short) == value else str(value)
@@ -27,13 +27,13 @@ def approximately(number: Fraction) -> float:
 
 
 def claim_in_words(task: Task) -> str:
-    """What is to hold everywhere in the region, in the words of a spec."""
+    """The claim, which is to hold everywhere in the region, in the words of a spec."""
     about = score_meaning.of_claim(task.property, (task.reference, task.candidate))
     return sentence(task) + about + ("" if task.arithmetic == "real" else f", in {task.arithmetic}")
 
 
 def sentence(task: Task) -> str:
-    """The same without what the scores are and without the arithmetic."""
+    """The claim in words, without what its scores are and without the arithmetic."""
     reference, candidate, outputs = task.reference_name, task.candidate_name, task.space.outputs
     match task.property:
         case Epsilon(eps, norm, chosen):
@@ -53,7 +53,7 @@ def sentence(task: Task) -> str:
 
 
 def _output(names: Sequence[str], index: int) -> str:
-    """Its name, even if there is no such output: a claim is also put into words to say why it is refused."""
+    """The name of an output. There may be no such output, because refused claims are put into words too."""
     return names[index] if 0 <= index < len(names) else f"output {index}"
 
 

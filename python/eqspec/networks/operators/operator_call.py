@@ -1,4 +1,4 @@
-"""One operator of a graph about to be evaluated: its inputs as values, its attributes, what it may note."""
+"""The call of an operator of a graph: its evaluated inputs, its attributes, and the notes that it may leave."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEEDS_CONSTANT = "only constants may stand here; fold them into initialisers wit
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What a trailing Softmax was applied to; the Softmax itself is left out."""
+    """The argument of a Softmax at the end; the Softmax itself is left out."""
 
     scores: Affine
     kind: Literal["softmax", "log_softmax"]

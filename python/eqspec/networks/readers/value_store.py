@@ -1,4 +1,4 @@
-"""The values of a graph while it is evaluated, by name: let go after the last use, and limited together.
+"""The values of a graph while it is evaluated, by name. They are removed after their last use and limited in size.
 
 A file of two kilobytes can ask for a thousand values of a million numbers. What a node makes is bounded before it is
 made (see `affine`); this bounds what is kept of it.
@@ -18,7 +18,7 @@ from eqspec.networks.names import Names
 from eqspec.networks.operators.operator_call import Scores, Value
 
 MAX_STORED = 1 << 28
-"""Numbers in all values that are still needed: two GiB of float64."""
+"""The largest number of numbers in all values that are still needed: two GiB of float64."""
 
 
 class ValueStore:
@@ -37,21 +37,21 @@ class ValueStore:
 
     def keep(self, name: str, value: Value) -> None:
         """Keep a value if anything will use it. TooLargeError if that is too much."""
-        self._forget(name)
+        self._remove(name)
         if self._uses[name] > 0:
             self._values[name] = value
             self._add(_numbers(value))
 
     def used(self, node: NodeProto) -> None:
-        """The node has been evaluated; what no other one needs goes, but a ReLU's argument is part of a layer."""
+        """A node has been evaluated: values that no other node needs are removed. A ReLU's argument still counts."""
         for name in node.input:
             self._uses[name] -= 1
             if node.op_type == "Relu" and name in self._values:
                 self._add(_numbers(self._values[name]))
             if self._uses[name] == 0:
-                self._forget(name)
+                self._remove(name)
 
-    def _forget(self, name: str) -> None:
+    def _remove(self, name: str) -> None:
         if name in self._values:
             self._numbers -= _numbers(self._values.pop(name))
 
@@ -77,5 +77,5 @@ def _numbers(value: Value) -> int:
 
 
 def _size_of(names: Names | None) -> int:
-    """As many numbers as names take room: a pointer, and a digest with its header."""
+    """The room of names, counted in numbers: a pointer, and a digest with its header."""
     return 0 if names is None else 10 * names.size
