@@ -73,7 +73,7 @@ def measured(name: str, threads: int, log: Any) -> dict[str, Any]:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """Earlier runs; a last line that was cut off is left out."""
+    """EarlierSearch runs; a last line that was cut off is left out."""
     runs = []
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
         try:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from eqspec.tasks import core
-from eqspec.tasks.run import Options
+from eqspec.run import core
+from eqspec.run.options import Options
 from eqspec.tasks.task import Task
 
 SWITCHES = ("contract", "attack", "link", "entropy", "phases", "dual")

@@ -8,8 +8,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from eqspec.tasks.bracket import Bracket, Probe
-from eqspec.tasks.observed import Moment, OpenBox, Sampled, Undecided
-from eqspec.tasks.result import Reason, Result, Verdict, Witness
+from eqspec.tasks.result import Result
+from eqspec.tasks.search_statistics import Moment, OpenBox, Sampled, Undecided
+from eqspec.tasks.verdict import Reason, Verdict
+from eqspec.tasks.witness import Witness
 
 names = st.text("abcdefgh<&'\"é ", min_size=1, max_size=5)
 anything = st.floats(allow_nan=True, allow_infinity=True)

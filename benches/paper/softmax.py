@@ -13,7 +13,7 @@ import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from eqspec.tasks.rounding import log_odds_below
+from eqspec.tasks.directed_rounding import log_odds_below
 
 
 def polytope(delta: float, classes: int) -> float:

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
         SpecError,
     )
     from eqspec.networks import Network, as_network, read_network
+    from eqspec.run.core import __version__
+    from eqspec.run.monitor import Monitor, Progress
     from eqspec.tasks.bracket import Bracket
-    from eqspec.tasks.monitor import Monitor, Progress
     from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
-    from eqspec.tasks.result import Reason, Result, Verdict, Witness
-    from eqspec.tasks.run import __version__
+    from eqspec.tasks.result import Result
     from eqspec.tasks.task import Task
+    from eqspec.tasks.verdict import Reason, Verdict
+    from eqspec.tasks.witness import Witness
 
 _HOMES = {
     "eqspec.api": ("Report", "Spec", "check", "load", "loads", "verify"),
@@ -44,10 +46,12 @@ _HOMES = {
     ),
     "eqspec.networks": ("Network", "as_network", "read_network"),
     "eqspec.tasks.bracket": ("Bracket",),
-    "eqspec.tasks.monitor": ("Monitor", "Progress"),
+    "eqspec.run.monitor": ("Monitor", "Progress"),
     "eqspec.tasks.property": ("Confidence", "Epsilon", "Linear", "Margin", "Property", "Top1"),
-    "eqspec.tasks.result": ("Reason", "Result", "Verdict", "Witness"),
-    "eqspec.tasks.run": ("__version__",),
+    "eqspec.tasks.result": ("Result",),
+    "eqspec.tasks.verdict": ("Reason", "Verdict"),
+    "eqspec.tasks.witness": ("Witness",),
+    "eqspec.run.core": ("__version__",),
     "eqspec.tasks.task": ("Task",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -15,7 +15,9 @@ import numpy as np
 
 from eqspec.errors import InputError
 from eqspec.report import numbers
-from eqspec.tasks.result import Result, Verdict, Witness
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
+from eqspec.tasks.witness import Witness
 
 __all__ = ["certified", "verdicts", "witness"]
 

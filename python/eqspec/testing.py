@@ -17,12 +17,13 @@ from typing import Literal, TypeAlias
 from numpy.typing import ArrayLike
 
 from eqspec.api import Report, Spec, check, verify
-from eqspec.api.pair import Bounds
+from eqspec.api.pair_verification import Bounds
 from eqspec.errors import InputError
 from eqspec.networks import Model, as_network
 from eqspec.report import failure
 from eqspec.tasks.property import Confidence, Epsilon, Margin, Norm, Number, Property, Top1
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
 
 __all__ = [
     "DifferentError", "NotExpectedError", "UndecidedError", "VacuousError", "assert_equivalent", "assert_spec",

@@ -22,7 +22,8 @@ from rich.table import Table
 
 from acceptance import mnist, published
 from acceptance.published import Query
-from eqspec.tasks.run import Options, Runner
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 

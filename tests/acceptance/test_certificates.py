@@ -24,8 +24,8 @@ from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
 from eqspec.audit.reading import File
 from eqspec.certificates import Auditor, Certificate
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
-from eqspec.tasks.result import Verdict
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 from oracle.queries import CLAIMS, Claim, query
 from small_tasks import space
 from small_tasks import task as task_of

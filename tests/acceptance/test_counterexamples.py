@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from acceptance import published
-from eqspec.tasks.result import Verdict
-from eqspec.tasks.run import Options, Runner
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
+from eqspec.tasks.verdict import Verdict
 
 pytestmark = pytest.mark.shared
 

@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eqspec.memory import Store
+from eqspec.cache import Store
+from eqspec.run.options import Options
+from eqspec.run.result_cache import ResultCache
+from eqspec.run.runner import Runner
 from eqspec.tasks.property import Epsilon
-from eqspec.tasks.recall import Recall
-from eqspec.tasks.result import Result, Verdict
-from eqspec.tasks.run import Options, Runner
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 from oracle.queries import CLAIMS, Claim, query
 from oracle.record import write
 from oracle.search import Bounded, contradiction, is_witness
@@ -50,8 +52,10 @@ print(json.dumps(resumed(Path(sys.argv[1]))))
 
 def resumed(folder: Path) -> dict[str, Any]:
     """The search, from wherever it was left."""
-    recall = Recall(Store(folder, tell=lambda message: print(message, file=sys.stderr)), resume=True, keep_every=0.05)
-    return Runner(PLAIN, recall).run(slow()).to_json()
+    cache = ResultCache(
+        Store(folder, tell=lambda message: print(message, file=sys.stderr)), resume=True, keep_every=0.05
+    )
+    return Runner(PLAIN, cache).run(slow()).to_json()
 
 
 def start(folder: Path) -> subprocess.Popen[str]:
@@ -178,8 +182,8 @@ def in_legs(asked: Task, threads: int, lp: bool, folder: Path) -> tuple[Result, 
     options = Bounded(threads=threads, lp=lp, boxes=most)
     straight = Runner(options).run(asked)
     for leg in range(1, most // 2 + 1):
-        recall = Recall(Store(folder), resume=True)
-        result = Runner(Bounded(threads=threads, lp=lp, boxes=2 * leg), recall).run(asked)
+        cache = ResultCache(Store(folder), resume=True)
+        result = Runner(Bounded(threads=threads, lp=lp, boxes=2 * leg), cache).run(asked)
         if result.verdict is not Verdict.UNKNOWN or result.reason != "boxes":
             break
     return straight, result, leg

@@ -8,8 +8,8 @@ import pytest
 
 from eqspec.api import load
 from eqspec.certificates import Auditor, Certifier
-from eqspec.tasks.result import Verdict
-from eqspec.tasks.run import Options
+from eqspec.run.options import Options
+from eqspec.tasks.verdict import Verdict
 
 SPECS = Path(__file__).parents[2] / "specs"
 AGAIN = 3

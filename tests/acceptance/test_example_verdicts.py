@@ -16,10 +16,12 @@ import numpy as np
 import pytest
 
 import eqspec
-from eqspec.tasks import core
-from eqspec.tasks.result import Reason, Result, Verdict
-from eqspec.tasks.run import Options, Runner
+from eqspec.run import core
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
 
 ROOT = Path(__file__).parents[2]
 SPECS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "specs").rglob("*.eqspec"))

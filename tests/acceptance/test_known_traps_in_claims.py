@@ -13,10 +13,11 @@ import pytest
 
 from acceptance.every_mode import layer, pair, verdicts
 from eqspec import _core
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.property import Epsilon, Norm, Top1
-from eqspec.tasks.result import Verdict
-from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import LinearConstraint
+from eqspec.tasks.verdict import Verdict
 from small_tasks import network, task
 
 # Claims of several parts: each part counts, wherever it stands.

@@ -13,7 +13,8 @@ import pytest
 
 from acceptance import published
 from acceptance.published import Query
-from eqspec.tasks.run import Options, Runner
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.task import Domain
 
 FIRST_BOX = Options(domain="paper", boxes=1, threads=1, lp=False)

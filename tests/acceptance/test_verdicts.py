@@ -19,9 +19,11 @@ from acceptance import published
 from acceptance.families import contradicts
 from acceptance.published import Query
 from eqspec.networks import in_float32
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.property import Epsilon, exact
-from eqspec.tasks.result import Result, Verdict
-from eqspec.tasks.run import Options, Runner
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
 
 FEW_BOXES = 1000
 """ACAS queries for which the published tool took fewer are quick."""

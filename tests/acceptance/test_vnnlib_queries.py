@@ -11,9 +11,9 @@ from random import Random
 import pytest
 
 from eqspec.networks import Network
-from eqspec.tasks.replay import contains
+from eqspec.replay.replay import contains
+from eqspec.replay.violation import violation
 from eqspec.tasks.task import Task
-from eqspec.tasks.violation import violation
 from eqspec.vnnlib.answering import Answer, answer
 from eqspec.vnnlib.conjunctions import conjunction
 from eqspec.vnnlib.query import All, Comparison

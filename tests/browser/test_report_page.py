@@ -20,8 +20,11 @@ import html5lib
 import pytest
 
 from eqspec.report.html import page
-from eqspec.tasks.result import Result, Verdict, Witness
-from eqspec.tasks.run import Options, Runner
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
+from eqspec.tasks.witness import Witness
 from small_tasks import undecided_task
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -22,7 +22,8 @@ from eqspec.audit import Refused
 from eqspec.audit.reading import File, Number
 from eqspec.audit.witness import values_at
 from eqspec.errors import NetworkError
-from eqspec.networks import Network, onnx_reader
+from eqspec.networks import Network
+from eqspec.networks.readers import onnx_reader
 
 POINTS = 2
 DTYPES: dict[int, Any] = {1: np.float32, 10: np.float16, 11: np.float64}

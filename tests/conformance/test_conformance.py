@@ -18,8 +18,9 @@ from conformance.running import Catch, check
 from conformance.shrinking import shrink
 from conformance.spoiling import SPOILERS
 from eqspec.audit.reading import graph as audited
-from eqspec.networks import onnx_reader
-from eqspec.networks.call import Call, Value
+from eqspec.networks.operators import OPERATORS
+from eqspec.networks.operators.operator_call import OperatorCall, Value
+from eqspec.networks.readers import onnx_reader
 
 SLICE, SLICES = 80, 5
 KEPT = sorted((Path(__file__).parent / "kept").glob("*.onnx"))
@@ -32,7 +33,7 @@ def catch() -> Catch:
 
 
 def test_every_operator_has_a_generator() -> None:
-    assert GENERATORS.keys() == onnx_reader.OPERATORS.keys()
+    assert GENERATORS.keys() == OPERATORS.keys()
 
 
 @pytest.mark.parametrize("number", range(SLICES))
@@ -80,12 +81,12 @@ def graphs_with(operator: str) -> Iterator[onnx.ModelProto]:
 
 
 def test_a_reader_that_is_wrong_is_found_and_its_graph_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = onnx_reader.OPERATORS["Transpose"]
+    whole = OPERATORS["Transpose"]
 
-    def unmoved(call: Call) -> Sequence[Value]:
+    def unmoved(call: OperatorCall) -> Sequence[Value]:
         return [call.value(0)] if len(call.node.attribute) else whole(call)
 
-    monkeypatch.setitem(onnx_reader.OPERATORS, "Transpose", unmoved)
+    monkeypatch.setitem(OPERATORS, "Transpose", unmoved)
     for model in graphs_with("Transpose"):
         complaint = judge(model).complaint
         if complaint and "disagrees" in complaint:

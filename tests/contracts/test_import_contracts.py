@@ -1,7 +1,7 @@
 """The import contracts of pyproject.toml hold, and each of them fails when it is broken.
 
 The package is copied, one offending import is added to the copy, and `lint-imports` runs on that. That only
-`eqspec.tasks` touches the compiled core is checked here, because import-linter sees no compiled modules.
+`eqspec.run` touches the compiled core is checked here, because import-linter sees no compiled modules.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ OFFENCES = [
     pytest.param("span.py", "import eqspec.errors", LAYERS, id="the bottom layer looks up"),
     pytest.param("networks/network.py", "import eqspec.tasks", LAYERS, id="networks know tasks"),
     pytest.param("tasks/property.py", "import eqspec.compile", LAYERS, id="tasks know where they come from"),
+    pytest.param("tasks/result.py", "import eqspec.replay", LAYERS, id="tasks know who replays them"),
+    pytest.param("replay/replay.py", "import eqspec.run", LAYERS, id="the replay knows who runs tasks"),
     pytest.param("compile/__init__.py", "import eqspec.report", LAYERS, id="compile prints"),
     pytest.param("api/__init__.py", "import eqspec.cli", LAYERS, id="the library knows the command"),
     pytest.param("spec/__init__.py", "import eqspec.networks", INDEPENDENCE, id="text knows networks"),
@@ -83,13 +85,13 @@ def touches_the_core(code: str) -> bool:
     return False
 
 
-def test_only_tasks_touch_the_core(root: Path) -> None:
+def test_only_the_runner_touches_the_core(root: Path) -> None:
     package = root / "python" / "eqspec"
     touching = {
         str(path.relative_to(package)) for path in package.rglob("*.py") if touches_the_core(path.read_text("utf-8"))
     }
-    assert any(name.startswith("tasks/") for name in touching)
-    assert {name for name in touching if not name.startswith("tasks/")} <= {
+    assert any(name.startswith("run/") for name in touching)
+    assert {name for name in touching if not name.startswith("run/")} <= {
         "__init__.py"
     }  # which takes the version from it
 
@@ -105,4 +107,4 @@ def test_only_tasks_touch_the_core(root: Path) -> None:
 )
 def test_every_spelling_of_the_core_is_seen(code: str) -> None:
     assert touches_the_core(code)
-    assert not touches_the_core(code.replace("_core", "tasks"))
+    assert not touches_the_core(code.replace("_core", "run"))

@@ -28,7 +28,7 @@ from eqspec.draft.data import read_data
 from eqspec.draft.scalings import beside
 from eqspec.errors import EqspecError
 from eqspec.networks import read_network
-from eqspec.networks.onnx_reader import OPERATORS
+from eqspec.networks.operators import OPERATORS
 from eqspec.tasks.property import Confidence
 from eqspec.vnnlib.answering import answer
 from eqspec.vnnlib.reading import read_text

@@ -24,12 +24,12 @@ from oracle.pairs import Pair
 from oracle.queries import Query, oracle_of
 from oracle.record import claim_record, pair_record, read_claim, read_pair
 
-Channel = Literal["refusing", "confirming", "runner", "spec", "certified", "remembered"]
+Channel = Literal["refusing", "confirming", "runner", "spec", "certified", "cached"]
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
 """refusing: the core, and no counterexample is believed, so that only a proof can end the search.
 confirming: the core, and candidates are evaluated by the oracle. runner: as users run a task, replay included.
 spec: as a spec with files and another normalisation (or a runner, where the language has no words for it).
-certified: as a runner, with a certificate that is audited. remembered: as a runner with a cache, several times."""
+certified: as a runner, with a certificate that is audited. cached: as a runner with a cache, several times."""
 
 _SHARES: Mapping[Channel, float] = {
     "refusing": 0.5,
@@ -37,7 +37,7 @@ _SHARES: Mapping[Channel, float] = {
     "runner": 0.146,
     "spec": 0.04,
     "certified": 0.012,
-    "remembered": 0.012,
+    "cached": 0.012,
 }
 
 Solver = Literal["highs", "noise", "none"]

@@ -18,11 +18,13 @@ import numpy as np
 
 from eqspec.certificates import Auditor, Certifier
 from eqspec.networks import Network, read_network
-from eqspec.tasks import document
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
+from eqspec.tasks import serialisation
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
-from eqspec.tasks.result import Result, Verdict
-from eqspec.tasks.run import Options, Runner
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 from hunt.cases import Case
 from hunt.onnx_styles import write_styled
 from oracle.pairs import Random
@@ -87,7 +89,7 @@ def certify(case: Case, task: Task, options: Options) -> Audited:
         return Audited(result, f"audited again, it is refused: {again.refused}", tuple(also))
     if verdict is Verdict.EQUIVALENT and (false := next(_false_claims(case), None)) is not None:
         forged = unpack(certificate.path)
-        forged.header["task"] = document.to_json(replace(made, property=false))
+        forged.header["task"] = serialisation.to_json(replace(made, property=false))
         also.append("forged")
         if desk.auditor.ask(pack(certificate.path.with_suffix(".forged"), forged)).refused is None:
             return Audited(result, f"the auditor accepts {false} with the proof of {case.claim}", tuple(also))

@@ -18,10 +18,11 @@ from eqspec import _core
 from eqspec.lp import HighsSolver
 from eqspec.networks import in_float32
 from eqspec.networks.network import AffineLayer, Network
-from eqspec.tasks.lowering import Pairs, lower_constraints, lower_property
-from eqspec.tasks.range import refuse_overflow
+from eqspec.run.float32_range import refuse_overflow
+from eqspec.run.lowering import Pairs, lower_constraints, lower_property
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result
-from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task
 from hunt.as_specs import expressible, run_spec
 from hunt.cases import Case, Mode

@@ -15,9 +15,9 @@ from fractions import Fraction
 import numpy as np
 
 from eqspec.tasks.property import Epsilon
+from hunt.caching import Asked, ask_again
 from hunt.cases import Case
 from hunt.deciding import EMPTY, Answer, decide, seen_by
-from hunt.remembering import Asked, ask_again
 from hunt.rounded import breach
 from oracle.pairs import Pair
 from oracle.queries import Query
@@ -52,7 +52,7 @@ def judge(case: Case) -> Judgement:
 
 
 def _ask(case: Case) -> Iterable[Asked]:
-    if case.mode.channel == "remembered":
+    if case.mode.channel == "cached":
         return ask_again(case)
     seen = seen_by(case)
     return [(case, seen, _decide(case, seen))]

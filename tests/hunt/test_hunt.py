@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from eqspec.certificates import auditor
-from eqspec.tasks import run
+from eqspec.run import runner
 from eqspec.tasks.property import Epsilon, Property
 from hunt import judging
 from hunt.__main__ import State
@@ -143,11 +143,11 @@ def test_an_accepted_forgery_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_cache_that_confuses_questions_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = simple(Epsilon(Fraction(1)), Mode(channel="remembered"))
+    case = simple(Epsilon(Fraction(1)), Mode(channel="cached"))
     honest = judge(case)
     assert honest.complaint is None
     assert {"from the cache", "asked changed"} <= {*honest.traits}
-    monkeypatch.setattr(run, "key_of", lambda *_: "0" * 64)
+    monkeypatch.setattr(runner, "key_of", lambda *_: "0" * 64)
     assert judge(case).complaint == "another question, and the old answer from the cache"
 
 
@@ -157,7 +157,7 @@ def test_a_search_that_was_stopped_goes_on() -> None:
         for seed in range(8)
         for case, _ in cases(seed)
         if case.mode.boxes == 1 and case.mode.channel == "runner"
-        for trait in judge(replace(case, mode=replace(case.mode, channel="remembered"))).traits
+        for trait in judge(replace(case, mode=replace(case.mode, channel="cached"))).traits
     )
     assert seen["resumed"] >= 3
 

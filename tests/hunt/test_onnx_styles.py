@@ -11,7 +11,8 @@ import onnx
 import onnxruntime
 import pytest
 
-from eqspec.networks import AffineLayer, align, onnx_reader, read_network, share
+from eqspec.networks import AffineLayer, align, read_network, share
+from eqspec.networks.readers import onnx_reader
 from hunt.cases import THROUGH_FILES
 from hunt.hunting import Catch, cases, hunt
 from hunt.judging import judge

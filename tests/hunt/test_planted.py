@@ -9,10 +9,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.property import Epsilon, Linear, Margin, Property, Top1
-from eqspec.tasks.result import Verdict
-from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Domain
+from eqspec.tasks.verdict import Verdict
 from hunt.cases import CHANNELS, Case, Mode
 from hunt.judging import judge
 from hunt.planted import Array, Planted, along_a_ridge, at_a_face, inside

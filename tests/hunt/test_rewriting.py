@@ -8,10 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
-from eqspec.tasks.result import Result, Verdict
-from eqspec.tasks.run import Options, Runner
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Domain
+from eqspec.tasks.verdict import Verdict
 from hunt.planted import base
 from hunt.rewriting import REWRITINGS
 from oracle.evaluate import outputs

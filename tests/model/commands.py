@@ -142,12 +142,12 @@ def _become(job: dict[str, Any], main: Callable[[list[str]], int]) -> None:
 
 def _hurry(boxes: int | None) -> None:
     """States are kept as often as can be; a command has no word for a limit on boxes."""
-    from eqspec.api import remembering
+    from eqspec.api import cache_choice
     from eqspec.cli import check
-    from eqspec.tasks.recall import Recall
-    from eqspec.tasks.run import Options
+    from eqspec.run.options import Options
+    from eqspec.run.result_cache import ResultCache
 
-    setattr(remembering, "Recall", partial(Recall, keep_every=0.0))  # noqa: B010 - mypy takes it for an assignment
+    setattr(cache_choice, "ResultCache", partial(ResultCache, keep_every=0.0))  # noqa: B010 - mypy takes it for an assignment
     if boxes is not None:
         setattr(check, "Options", partial(Options, boxes=boxes))  # noqa: B010
 

@@ -30,11 +30,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import eqspec
+from eqspec.cache import Store
 from eqspec.certificates import Auditor, Certifier
 from eqspec.errors import EqspecError
-from eqspec.memory import Store
-from eqspec.tasks.recall import Recall
-from eqspec.tasks.run import Options
+from eqspec.run.options import Options
+from eqspec.run.result_cache import ResultCache
 from model.commands import Commands, Finished, Kill
 from model.world import NAMES, SPEC, World, WrongError, as_expected, breaks, exit_code, judge, load, world
 
@@ -170,12 +170,12 @@ class Tool(RuleBasedStateMachine):
     def check_by_api(
         self, boxes: int | None, threads: int, domain: Any, cached: bool, resume: bool, certify: bool
     ) -> None:
-        recall = Recall(Store(self.cache, tell=remark), resume, keep_every=0.0) if cached else None
+        cache = ResultCache(Store(self.cache, tell=remark), resume, keep_every=0.0) if cached else None
         spec = eqspec.load(self.folder / SPEC)
         certifier = Certifier(self.certificates) if certify and not cached else None
         options = Options(timeout=30.0, threads=threads, domain=domain, boxes=boxes, certifier=certifier)
         try:
-            report = spec.run(spec.select(), options, recall=recall)
+            report = spec.run(spec.select(), options, cache=cache)
         finally:
             if certifier is not None:
                 certifier.__exit__(None, None, None)

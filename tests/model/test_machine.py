@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from eqspec.memory import Key
+from eqspec.cache import Key
 from model.commands import Kill
 from model.machine import SEEN, Tool
 from model.world import WrongError, world
@@ -76,7 +76,7 @@ def test_a_store_that_believes_its_files_is_found(tool: Tool, monkeypatch: pytes
     def believe(secret: Key, kind: str, key: str, data: bytes) -> bytes:
         return data.partition(b"\n")[2]
 
-    monkeypatch.setattr("eqspec.memory.store.opened", believe)
+    monkeypatch.setattr("eqspec.cache.store.opened", believe)
     tool.check_by_api(None, 1, "naive", cached=True, resume=False, certify=False)
     tool.tamper(0, "digest", 0)
     with pytest.raises(WrongError, match="is proved from the cache, but it breaks"):
@@ -84,7 +84,7 @@ def test_a_store_that_believes_its_files_is_found(tool: Tool, monkeypatch: pytes
 
 
 def test_a_cache_that_mistakes_a_question_is_found(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eqspec.tasks.run.key_of", lambda task, fingerprint: {"c": "ab", "c1": "cd"}[task.id] * 32)
+    monkeypatch.setattr("eqspec.run.runner.key_of", lambda task, fingerprint: {"c": "ab", "c1": "cd"}[task.id] * 32)
     breaking = tool.world
     tool.world = next(w for seed in range(1000) if (w := world(seed)) and w.truth["c"] is w.truth["c1"] is False)
     tool.world.write(tool.folder)

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from eqspec.tasks import document
+from eqspec.tasks import serialisation
 from eqspec.tasks.property import Property
 from eqspec.tasks.task import LinearConstraint
 from hunt.as_specs import expressible, write_spec
-from hunt.remembering import moved, nudged
+from hunt.caching import moved, nudged
 from oracle.decide import Oracle
 from oracle.pairs import Pair, make
 from oracle.queries import CLAIMS, Query, ask, oracle_of
@@ -147,7 +147,7 @@ def breaks(world: World, header: Mapping[str, Any]) -> bool | None:
     constraints = [LinearConstraint(tuple(map(Fraction, a)), Fraction(b), strict) for a, b, strict in rows]
     lowest = task["property"]["decide"] == "min"
     oracle = Oracle(world.pair.reference, world.pair.candidate, low, high, constraints, lowest_wins=lowest)
-    return oracle.breaks(document._claim(task["property"]))
+    return oracle.breaks(serialisation._claim(task["property"]))
 
 
 def load(path: Path) -> list[dict[str, Any]]:

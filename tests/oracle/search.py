@@ -8,9 +8,11 @@ from fractions import Fraction
 from functools import cache
 
 from eqspec import _core
-from eqspec.tasks.result import Result, Verdict
-from eqspec.tasks.run import Options, Runner
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 from oracle.evaluate import breaks, outputs
 from oracle.queries import Query
 

@@ -16,11 +16,13 @@ from numpy.typing import ArrayLike
 
 from eqspec.compile import loads
 from eqspec.networks.network import Network
-from eqspec.tasks.batch import run_all
-from eqspec.tasks.replay import Replay
-from eqspec.tasks.result import Result, Verdict
-from eqspec.tasks.run import Options, Runner
+from eqspec.replay.replay import Replay
+from eqspec.run.batch import run_all
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 from small_tasks import network
 
 EQUIVALENT, DIFFERENT = Verdict.EQUIVALENT, Verdict.DIFFERENT

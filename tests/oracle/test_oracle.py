@@ -14,7 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from eqspec.tasks.property import Norm
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
 from oracle.decide import Oracle
 from oracle.evaluate import outputs
 from oracle.pairs import Pair, make

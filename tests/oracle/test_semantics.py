@@ -8,7 +8,8 @@ from fractions import Fraction
 import pytest
 
 from eqspec.tasks.property import Confidence, Top1
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
 from oracle.cases import CASES, DISTANCE, UNIT, Case
 from oracle.evaluate import confidence_exceeds
 from oracle.queries import Query, known, oracle_of

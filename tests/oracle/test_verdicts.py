@@ -14,7 +14,8 @@ from math import ceil
 import pytest
 
 from eqspec.tasks.property import Confidence, Epsilon, Linear
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
 from oracle.pairs import KINDS
 from oracle.queries import CLAIMS, Claim, Query, query
 from oracle.record import write

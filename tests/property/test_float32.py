@@ -23,7 +23,7 @@ import eqspec
 from eqspec.errors import InputError, NetworkError
 from eqspec.networks import AffineLayer, Network, in_float32, read_network
 from eqspec.tasks.property import Epsilon, Top1
-from eqspec.tasks.result import Verdict
+from eqspec.tasks.verdict import Verdict
 from unit.networks.models import model, node, save
 
 Single = NDArray[np.float32]

@@ -1,13 +1,13 @@
-"""Who is told while tasks run, where the caller names nobody: the notebook's cell, or the terminal if asked."""
+"""The monitor that shows progress where the caller gives none: in the notebook's cell, or on the terminal."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 
-from eqspec.api.notebook import NotebookMonitor, in_notebook
 from eqspec.report.live import LiveMonitor
+from eqspec.report.notebook_monitor import NotebookMonitor, in_notebook
 from eqspec.report.terminal import Terminal
-from eqspec.tasks.monitor import Monitor
+from eqspec.run.monitor import Monitor
 
 
 def shown(progress: bool | None, total: int) -> AbstractContextManager[Monitor | None]:

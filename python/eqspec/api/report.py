@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, overload
 
-from eqspec.api import frame, notebook
-from eqspec.report import table
+from eqspec.api import frame
+from eqspec.report import notebook, table
 from eqspec.tasks.result import Result
 
 
@@ -48,10 +48,16 @@ class Report(Sequence[Result]):
 
     def __repr__(self) -> str:
         said = table.scores(self.results)
-        return f"<Report: {notebook.in_words(self)}{f'. {said}' if said else ''}>"
+        return f"<Report: {self._summary()}{f'. {said}' if said else ''}>"
 
     def _repr_html_(self) -> str:
-        return notebook.of_report(self)
+        return notebook.of_results(self.results, self._summary())
+
+    def _summary(self) -> str:
+        """4 tasks in 5.44 s: 3 equivalent, 1 different. All as expected."""
+        return table.summary(
+            list(self.results), self.seconds, interrupted=self.interrupted, left_out=self.left_out
+        ).plain
 
     def to_frame(self) -> Any:
         """A pandas frame with a row for each task and a column for each variable; see `eqspec.api.frame`."""

@@ -11,17 +11,18 @@ from time import perf_counter
 from typing import TypeAlias
 
 from eqspec import compile as compiler
-from eqspec.api import notebook
+from eqspec.api.cache_choice import open_cache
 from eqspec.api.progress import shown
-from eqspec.api.remembering import recall_from
 from eqspec.api.report import Report, hint
 from eqspec.errors import Diagnostic, InputError
 from eqspec.networks import Model, Network, as_network
+from eqspec.report import notebook
+from eqspec.run.batch import run_all
+from eqspec.run.monitor import Monitor
+from eqspec.run.options import Options, cores
+from eqspec.run.result_cache import ResultCache
+from eqspec.run.runner import Runner
 from eqspec.spec import ast
-from eqspec.tasks.batch import run_all
-from eqspec.tasks.monitor import Monitor
-from eqspec.tasks.recall import Recall
-from eqspec.tasks.run import Options, Runner, cores
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import Domain, Task
 
@@ -49,7 +50,7 @@ class Spec:
         return f"<Spec: {', '.join(names[:8]) or 'no checks'}{more}>"
 
     def _repr_html_(self) -> str:
-        return notebook.of_spec(self)
+        return notebook.of_questions(self.select())
 
     def select(
         self,
@@ -93,8 +94,8 @@ class Spec:
         interrupted or ran out of time go on where they stopped.
         """
         options = Options(timeout=timeout, threads=threads, domain=domain, lp=lp, milp=milp)
-        recall = recall_from(cache, resume=resume)
-        return self.run(self.select(select, tags), options, jobs, monitor, recall, progress=progress)
+        results = open_cache(cache, resume=resume)
+        return self.run(self.select(select, tags), options, jobs, monitor, results, progress=progress)
 
     def run(
         self,
@@ -102,7 +103,7 @@ class Spec:
         options: Options | None = None,
         jobs: int | None = None,
         monitor: Monitor | None = None,
-        recall: Recall | None = None,
+        cache: ResultCache | None = None,
         *,
         progress: bool | None = None,
     ) -> Report:
@@ -111,9 +112,9 @@ class Spec:
         if jobs is None:
             jobs = min(max((item.budget.jobs or 1 for item in chosen), default=1), cores())
         with shown(progress, len(chosen)) if monitor is None else nullcontext(monitor) as told:
-            outcome = run_all(Runner(options, recall), chosen, told, jobs)
-        if recall is not None:
-            recall.store.tidy()
+            outcome = run_all(Runner(options, cache), chosen, told, jobs)
+        if cache is not None:
+            cache.store.tidy()
         return Report(
             results=tuple(outcome.results),
             seconds=perf_counter() - began,
@@ -238,5 +239,5 @@ def _matches(item: Task | Search, kind: str, word: str) -> bool:
 
 
 def _like(name: str, pattern: str) -> bool:
-    """Brackets belong to ids, so they stand for themselves."""
+    """Whether a name matches a pattern. Brackets are part of ids, so they are not special."""
     return fnmatchcase(name, pattern.replace("[", "[[]"))

@@ -19,10 +19,10 @@ from eqspec.audit.claimed import claim_in_words
 from eqspec.audit.opening import limits, question
 from eqspec.certificates.auditor import Answer
 from eqspec.errors import EqspecError
-from eqspec.tasks import document
+from eqspec.tasks import serialisation
+from eqspec.tasks.phrasing import number_in_words
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import Task
-from eqspec.tasks.words import number_in_words
 
 Question = Mapping[str, Any]
 _NUMBER = re.compile(rf"-?[0-9]{{1,{limits.DIGITS}}}(/0*[1-9][0-9]{{0,{limits.DIGITS}}})?")
@@ -151,7 +151,7 @@ class Coverage:
 
 def asked(task: Task) -> Question:
     """The question of a task, as the auditor reads it."""
-    found: Question = question(json.loads(json.dumps(document.to_json(task))))
+    found: Question = question(json.loads(json.dumps(serialisation.to_json(task))))
     return found
 
 

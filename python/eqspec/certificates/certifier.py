@@ -20,9 +20,10 @@ from eqspec.certificates.auditor import Auditor
 from eqspec.certificates.drafted import Drafted
 from eqspec.certificates.writer import Certificate, write_certificate
 from eqspec.errors import InputError
-from eqspec.tasks import document
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks import serialisation
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 
 SUFFIX = ".eqcert"
 
@@ -75,7 +76,7 @@ class Certifier:
             path.touch()
         except OSError:
             return None
-        data = document.to_json(task)
+        data = serialisation.to_json(task)
         reading = [
             self._ahead.submit(reads, data, Path.cwd())
             for reads in (self._auditor.read, Drafted)  # both keep what they read of a pair

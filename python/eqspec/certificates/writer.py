@@ -22,9 +22,10 @@ from eqspec.certificates.auditor import Answer, Auditor
 from eqspec.certificates.drafted import Drafted
 from eqspec.certificates.drafting import Doubts, Draft
 from eqspec.certificates.record import IncompleteError, Record
-from eqspec.tasks import document
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks import serialisation
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 
 DRAFTS = 4
 """What leaves of one draft do not show, the next one settles."""
@@ -54,7 +55,7 @@ def write_certificate(task: Task, result: Result, record: Path, path: Path, audi
     part = path.with_name(path.name + ".part")
     try:
         path.unlink(missing_ok=True)
-        data = document.to_json(task)
+        data = serialisation.to_json(task)
         if result.verdict is Verdict.EQUIVALENT:
             answer = _proved(data, _header(data, result), record, part, auditor)
         else:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
-from eqspec.cli.remembering import add_memory
+from eqspec.cli.cache_options import add_cache_options
 from eqspec.report.terminal import shown
 
 _DESCRIPTION = "Proves that two neural networks behave equivalently on a region of inputs, or shows an input where not."
@@ -91,7 +91,7 @@ def add_params(group: argparse._ActionsContainer) -> None:
 
 
 def add_effort(group: argparse._ArgumentGroup) -> None:
-    """What a task may cost and how it is decided; `eqspec.tasks.run.Options` is made of it."""
+    """What a task may cost and how it is decided; `eqspec.run.options.Options` is made of it."""
     group.add_argument(
         "--timeout", type=float, metavar="S", help="seconds for each task, instead of what the spec says"
     )
@@ -108,7 +108,7 @@ def add_effort(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="as a last resort ask a mixed-integer solver; what rests on its word alone is never called equivalent",
     )
-    add_memory(group)
+    add_cache_options(group)
 
 
 def _output(group: argparse._ArgumentGroup) -> None:

@@ -18,8 +18,8 @@ from rich.text import Text
 from eqspec.api.report import Report
 from eqspec.api.spec import Spec, load, select
 from eqspec.certificates import Certifier
+from eqspec.cli.cache_options import advise, cache_from_arguments
 from eqspec.cli.exit import ExitCode, exit_code
-from eqspec.cli.remembering import advise, recall_of
 from eqspec.errors import EqspecError, InputError, SpecError
 from eqspec.report import diagnostics, formats, github, table
 from eqspec.report.explain_search import explain_search
@@ -29,8 +29,8 @@ from eqspec.report.live import LiveMonitor
 from eqspec.report.numbers import plural
 from eqspec.report.saved import save_witnesses
 from eqspec.report.terminal import Terminal
-from eqspec.tasks.recall import Recall
-from eqspec.tasks.run import Options
+from eqspec.run.options import Options
+from eqspec.run.result_cache import ResultCache
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import Task
 
@@ -67,7 +67,7 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
     if arguments.jobs is not None and arguments.jobs < 1:
         raise InputError(f"jobs = {arguments.jobs}; give 1 or more")
     _prepare(arguments)
-    recall = recall_of(arguments, err)
+    cache = cache_from_arguments(arguments, err)
     began = perf_counter()
     runs = _load(arguments, err)
     bad_input = len(runs) < len(arguments.files)
@@ -80,7 +80,7 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
     target = out.file if arguments.output is None else arguments.output
     lines = Lines(target) if arguments.format == "jsonl" and runs else None
     try:
-        _run(runs, arguments, options, recall, lines, out, err)
+        _run(runs, arguments, options, cache, lines, out, err)
     finally:
         _write(runs, arguments, out, perf_counter() - began)
         _write_reports(runs, arguments, err)
@@ -90,7 +90,7 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
         _show_failures(run, arguments, err)
     if lines is not None:
         lines.close()
-    advise(recall, (result for run in runs for result in run.report), err)
+    advise(cache, (result for run in runs for result in run.report), err)
     certified = certifier is None or not certifier.missing
     return exit_code((run.report for run in runs), bad_input=bad_input, certified=certified)
 
@@ -132,7 +132,7 @@ def _run(
     runs: Sequence[_Run],
     arguments: argparse.Namespace,
     options: Options,
-    recall: Recall | None,
+    cache: ResultCache | None,
     lines: Lines | None,
     out: Console,
     err: Console,
@@ -144,7 +144,7 @@ def _run(
         if several and shown and run.chosen:
             out.print(Text(run.name, "bold underline"), soft_wrap=True)
         with LiveMonitor(err, len(run.chosen), lines.add if lines else None) as monitor:
-            run.report = run.spec.run(run.chosen, options, arguments.jobs, monitor, recall)
+            run.report = run.spec.run(run.chosen, options, arguments.jobs, monitor, cache)
         if shown and run.report:
             _show(run.report, out)
             if arguments.explain_search:

@@ -23,7 +23,7 @@ from eqspec.spec.numbers import shown
 from eqspec.spec.regions import BallAround, Bound, Maybe, RawConstraint, RowsOf, SigmaBound, Terms
 from eqspec.spec.spaces import SpaceFacts
 from eqspec.spec.values import UNKNOWN
-from eqspec.tasks.rounding import float_above, float_below
+from eqspec.tasks.directed_rounding import float_above, float_below
 from eqspec.tasks.task import LinearConstraint
 
 Side: TypeAlias = tuple[Fraction, float]

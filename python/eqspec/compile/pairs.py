@@ -28,8 +28,8 @@ from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.program import Binding
 from eqspec.spec.spaces import SpaceFacts
 from eqspec.spec.suggest import enumerate_names
-from eqspec.tasks.scores import left_out
-from eqspec.tasks.words import approximately
+from eqspec.tasks.phrasing import approximately
+from eqspec.tasks.score_meaning import left_out
 
 Array = NDArray[np.float64]
 Reader: TypeAlias = Callable[[Path], Network]

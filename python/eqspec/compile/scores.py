@@ -1,7 +1,7 @@
 """Whether a claim says which scores it is about: E208 where it does not, W309 where it can only mean logits.
 
 What the scores of a file that ends in Softmax are, and why a distance may tell by itself, stands in
-`eqspec.tasks.scores`.
+`eqspec.tasks.score_meaning`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from eqspec.spec.checks import CheckFacts
 from eqspec.spec.findings import error, warning
 from eqspec.spec.program import Binding
 from eqspec.tasks.property import Epsilon, Linear, Property
-from eqspec.tasks.scores import beyond_probabilities, left_out
+from eqspec.tasks.score_meaning import beyond_probabilities, left_out
 
 
 def scores_finding(facts: CheckFacts, claim: Property, networks: Networks) -> Diagnostic | None:

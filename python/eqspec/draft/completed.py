@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from eqspec.draft import outputs, scalings
-from eqspec.draft.asking import Answer, Question
 from eqspec.draft.data import Data
 from eqspec.draft.evidence import ENOUGH, Evidence, Labels, are_quantities, decided, labels_of, weigh
-from eqspec.draft.pair import Pair
+from eqspec.draft.named_pair import Pair
+from eqspec.draft.open_question import Answer, Question
 from eqspec.draft.scalings import Scaling
 from eqspec.draft.space import Inputs
 from eqspec.errors import InputError

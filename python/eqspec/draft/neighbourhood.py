@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eqspec.draft import numbers, region
+from eqspec.draft import drafted_numbers, region
 from eqspec.draft.data import Data
 from eqspec.draft.space import MOST_LISTED, DraftedSpace
 from eqspec.spec import ast
@@ -61,7 +61,7 @@ def _around_rows(space: DraftedSpace, data: Data, folder: Path) -> ast.Ball:
     if space.normaliser == "zscore":
         return replace(region.around_rows(_SIZE, data, rows, folder), sigma=True)
     spread = float(np.mean(data.std))
-    radius = ast.Product(_SIZE, (("*", numbers.measured(spread, spread / 10)),)) if spread > 0 else _SIZE
+    radius = ast.Product(_SIZE, (("*", drafted_numbers.measured(spread, spread / 10)),)) if spread > 0 else _SIZE
     return region.around_rows(radius, data, rows, folder)
 
 
@@ -72,7 +72,7 @@ def _constants(space: DraftedSpace, data: Data | None) -> tuple[ast.Fixed, ...]:
 
 
 def _fixed(name: str, value: Fraction) -> ast.Fixed:
-    return ast.Fixed(ast.Name(name), ast.Range(numbers.exactly(value)))
+    return ast.Fixed(ast.Name(name), ast.Range(drafted_numbers.exactly(value)))
 
 
 def _around(space: DraftedSpace, centre: list[float], spread: list[float]) -> ast.Box:
@@ -82,7 +82,7 @@ def _around(space: DraftedSpace, centre: list[float], spread: list[float]) -> as
         if step == 0:
             bounds.append(_fixed(name, Fraction(middle)))
             continue
-        around, reach = numbers.measured(middle, step / 1000), numbers.measured(step, step / 1000)
+        around, reach = drafted_numbers.measured(middle, step / 1000), drafted_numbers.measured(step, step / 1000)
         scaled = ast.Product(_SIZE, (("*", reach),))
         ends = (ast.Sum(around, (("-", scaled),)), ast.Sum(around, (("+", scaled),)))
         bounds.append(ast.Ranged(ast.Name(name), ast.Range(*ends)))

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from eqspec.draft.asking import Answer, Question
 from eqspec.draft.assignment import interval
 from eqspec.draft.evidence import Evidence, Labels
-from eqspec.draft.pair import Pair, identifier
+from eqspec.draft.named_pair import Pair, identifier
+from eqspec.draft.open_question import Answer, Question
 from eqspec.draft.space import Inputs
 from eqspec.errors import InputError
 

@@ -9,9 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
-from eqspec.tasks.result import Result, Verdict
-from eqspec.tasks.run import Options, Runner
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 
 
 @dataclass(frozen=True)

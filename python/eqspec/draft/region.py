@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from eqspec.draft import numbers
+from eqspec.draft import drafted_numbers
 from eqspec.draft.data import Data
-from eqspec.draft.pair import path_from
+from eqspec.draft.named_pair import path_from
 from eqspec.draft.space import NAME, columns_of
 from eqspec.spec import ast
 
@@ -50,7 +50,7 @@ def between(features: Sequence[str], lower: Sequence[ast.Expression], upper: Seq
 
 def spanned(features: Sequence[str], data: Data) -> ast.Box:
     """From the smallest to the largest number of every column."""
-    low, high = map(numbers.exactly, data.lowest), map(numbers.exactly, data.highest)
+    low, high = map(drafted_numbers.exactly, data.lowest), map(drafted_numbers.exactly, data.highest)
     return between(features, list(low), list(high))
 
 

@@ -10,21 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.compile.scalers import normalisers_of, scaler_from_file
-from eqspec.draft import numbers
+from eqspec.compile.scalers import scaler_from_file
+from eqspec.draft import drafted_numbers
 from eqspec.draft.data import Data
+from eqspec.draft.scaler_file import faults_of_input, normalisers_in
 from eqspec.errors import InputError
 from eqspec.spec.ast import NOWHERE
-from eqspec.spec.findings import Fault
-from eqspec.spec.spaces import Names
+from eqspec.spec.spaces import Names, Normaliser
 from eqspec.spec.vocabulary import SCALER_KEYS
 
-Normaliser = Literal["none", "zscore", "minmax"]
 Floats = NDArray[np.float64]
 NAMES = ("raw", "zscore", "minmax", "max", "column-max", "255")
 """The ways that need no file."""
@@ -108,23 +106,13 @@ def of_file(file: str, features: Names) -> list[Scaling]:
 
     InputError where it has none for these columns.
     """
-    if not Path(file).is_file():
-        raise InputError(f"cannot read {file}: no such file")
-    try:
-        kinds = normalisers_of(Path(file), file)
-        found = []
-        for kind in kinds:
+    found = []
+    for kind in normalisers_in(file):
+        with faults_of_input():
             scaler = scaler_from_file(Path(file), file, kind, features, NOWHERE)
-            high = scaler.scale if kind == "zscore" else tuple(map(sum, zip(scaler.centre, scaler.scale, strict=True)))
-            words = f"the columns normalised by {' and '.join(SCALER_KEYS[kind])} of {Path(file).name}"
-            found.append(Scaling(file, words, kind, scaler.centre, tuple(map(Fraction, high)), file))
-    except Fault as fault:
-        if fault.diagnostic is None:
-            raise
-        hint = f"; {fault.diagnostic.help}" if fault.diagnostic.help else ""
-        raise InputError(f"{fault.diagnostic.message}{hint}") from None
-    if not found:
-        raise InputError(f"{file} has neither mean and std nor low and high; name its numbers like that")
+        high = scaler.scale if kind == "zscore" else tuple(map(sum, zip(scaler.centre, scaler.scale, strict=True)))
+        words = f"the columns normalised by {' and '.join(SCALER_KEYS[kind])} of {Path(file).name}"
+        found.append(Scaling(file, words, kind, scaler.centre, tuple(map(Fraction, high)), file))
     return found
 
 
@@ -159,8 +147,8 @@ def standardisation(data: Data) -> tuple[tuple[Fraction, ...], tuple[Fraction, .
     """Mean and std, rounded to a millionth of std; a constant column is divided by 1, as scikit-learn does."""
     constant = set(data.constant)
     spread = [1.0 if i in constant else float(s) for i, s in enumerate(data.std)]
-    mean = tuple(numbers.rounded(float(m), s * 1e-6) for m, s in zip(data.mean, spread, strict=True))
-    std = tuple(numbers.rounded(s, s * 1e-6) for s in spread)
+    mean = tuple(drafted_numbers.rounded(float(m), s * 1e-6) for m, s in zip(data.mean, spread, strict=True))
+    std = tuple(drafted_numbers.rounded(s, s * 1e-6) for s in spread)
     return mean, std
 
 

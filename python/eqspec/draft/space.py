@@ -12,14 +12,13 @@ from pathlib import Path
 from re import fullmatch
 from typing import Literal
 
-from eqspec.compile.scalers import normalisers_of
-from eqspec.draft import numbers
+from eqspec.draft import drafted_numbers
 from eqspec.draft.data import Data
-from eqspec.draft.pair import Pair, identifier, path_from
+from eqspec.draft.named_pair import Pair, identifier, path_from
+from eqspec.draft.scaler_file import normalisers_in
 from eqspec.draft.scalings import Scaling, standardisation
 from eqspec.errors import InputError
 from eqspec.spec import ast
-from eqspec.spec.findings import Fault
 from eqspec.spec.vocabulary import SCALER_KEYS
 
 NAME = "inputs"
@@ -151,17 +150,8 @@ def _normalise(inputs: Inputs, folder: Path, *, sigma: bool) -> tuple[str, ast.S
 
 
 def _kind(scaler: str) -> str:
-    if not Path(scaler).is_file():
-        raise InputError(f"cannot read {scaler}: no such file")
-    try:
-        kinds = normalisers_of(Path(scaler), scaler)
-    except Fault as fault:
-        if fault.diagnostic is None:
-            raise
-        hint = f"; {fault.diagnostic.help}" if fault.diagnostic.help else ""
-        raise InputError(f"{fault.diagnostic.message}{hint}") from None
-    if not kinds:
-        raise InputError(f"{scaler} has neither mean and std nor low and high; name its numbers like that")
+    """The one normaliser of a file."""
+    kinds = normalisers_in(scaler)
     if len(kinds) > 1:
         raise InputError(f"{scaler} has mean and std as well as low and high; keep those that the networks take")
     return kinds[0]
@@ -176,8 +166,8 @@ def _inline(kind: str, first: tuple[Fraction, ...], second: tuple[Fraction, ...]
 
 def _listed(row: tuple[Fraction, ...]) -> ast.Expression:
     if len(row) > 1 and len(set(row)) == 1:
-        return numbers.exactly(row[0])
-    return ast.ListOf(tuple(map(numbers.exactly, row)))
+        return drafted_numbers.exactly(row[0])
+    return ast.ListOf(tuple(map(drafted_numbers.exactly, row)))
 
 
 def _outputs(pair: Pair, names: tuple[str, ...] | None) -> ast.Outputs:

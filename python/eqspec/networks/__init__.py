@@ -3,10 +3,10 @@
 from eqspec.networks.agreement import Comparison
 from eqspec.networks.align import align
 from eqspec.networks.float32 import in_float32, overflow
+from eqspec.networks.frameworks import Model, as_network
 from eqspec.networks.matching import match
-from eqspec.networks.memory import Model, as_network
 from eqspec.networks.network import AffineLayer, Arithmetic, ExactLayer, Network, exact_layers
-from eqspec.networks.read import comparison, read_network
+from eqspec.networks.readers.network_file import comparison, read_network
 from eqspec.networks.sharing import share
 from eqspec.networks.transform import compose_affine, negate_outputs
 

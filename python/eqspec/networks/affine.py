@@ -1,14 +1,14 @@
 """Affine functions of one vector of ReLU outputs: what every value inside a ReLU network is.
 
-A `Level` is a vector of units: level 0 the network's inputs, level k + 1 the ReLU outputs whose arguments are affine
-in level k. A value of `shape` is an `Affine`: bias + matrix . units, one row per entry. Two matrix forms: `Pick`, one
-scaled unit per entry, holds inputs, their reshapes, transposes and normalisations without a dense identity (and
-exactly); `Dense` has shape (*shape, n) over the first n units.
+A `ReluLayer` is a vector of units: layer 0 the network's inputs, layer k + 1 the ReLU outputs whose arguments are
+affine in layer k. A value of `shape` is an `Affine`: bias + matrix . units, one row per entry. Two matrix forms:
+`Selection`, one scaled unit per entry, holds inputs, their reshapes, transposes and normalisations without a dense
+identity (and exactly); `Dense` has shape (*shape, n) over the first n units.
 
 Soundness: every operation is one of `enclosure`, so errors only grow and stay None where nothing was rounded. Each
 entry that is not exact has a name, if it can be told which function of the units it is: its whole row and its bias (see
 `names`). Names of float32 values would say nothing, since two runs may round differently; there are none. Values of
-different levels meet (a residual branch) by carrying the lower one up exactly: x = relu(x) - relu(-x). Shapes are
+different layers meet (a residual branch) by carrying the lower one up exactly: x = relu(x) - relu(-x). Shapes are
 checked before anything is allocated.
 """
 
@@ -54,30 +54,30 @@ def check_value(shape: Sequence[int]) -> None:
 
 
 @dataclass(eq=False)
-class Level:
+class ReluLayer:
     """A vector of units: `blocks` are the arguments of its ReLUs, in order (none for the inputs).
 
-    `unit` is how far, relative to its size, what starts a sum over this level may be off (see `roundoff`).
+    `unit` is how far, relative to its size, what starts a sum over this layer may be off (see `roundoff`).
     """
 
     depth: int
     size: int
     blocks: list[Affine] = field(default_factory=list)
-    above: Level | None = None
+    above: ReluLayer | None = None
     unit: float = 0.0
 
-    def rectify(self, value: Affine) -> Affine:
-        """relu(value) for a value over this level: new units one level up."""
-        self.above = self.above or Level(self.depth + 1, 0, unit=self.unit)
+    def relu(self, value: Affine) -> Affine:
+        """relu(value) for a value over this layer: new units one layer up."""
+        self.above = self.above or ReluLayer(self.depth + 1, 0, unit=self.unit)
         check_size((value.size, self.size), (self.above.size + value.size,))
         units = np.arange(self.above.size, self.above.size + value.size).reshape(value.shape)
         self.above.blocks.append(value)
         self.above.size += value.size
-        return pick(self.above, units)
+        return select(self.above, units)
 
 
 @dataclass(frozen=True, eq=False)
-class Pick:
+class Selection:
     """Entry i is scale_i times unit index_i; both have the value's shape."""
 
     index: Indices
@@ -86,17 +86,17 @@ class Pick:
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """Entry i is row i times the units; rows has shape (*shape, n), n at most the size of the level."""
+    """Entry i is row i times the units; rows has shape (*shape, n), n at most the size of the layer."""
 
     rows: Enclosure
 
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """bias + matrix . units of `level`. `names` (of its shape) are kept where it is not exact."""
+    """bias + matrix . units of `layer`. `names` (of its shape) are kept where it is not exact."""
 
-    level: Level
-    matrix: Pick | Dense
+    layer: ReluLayer
+    matrix: Selection | Dense
     bias: Enclosure
     names: Names | None = None
 
@@ -113,7 +113,7 @@ class Affine:
     @property
     def exact(self) -> bool:
         """Whether nothing about it was rounded."""
-        coefficients = self.matrix.scale if isinstance(self.matrix, Pick) else self.matrix.rows
+        coefficients = self.matrix.scale if isinstance(self.matrix, Selection) else self.matrix.rows
         return coefficients.error is None and self.bias.error is None
 
 
@@ -121,10 +121,10 @@ Combine: TypeAlias = Callable[[Enclosure, Enclosure], Enclosure]
 
 
 def names_of(value: Affine) -> Names | None:
-    """The name of every entry, as a function of its level's units; None where that is not known."""
+    """The name of every entry, as a function of its layer's units; None where that is not known."""
     if not value.exact:
         return value.names
-    if value.level.unit or value.size > names.MOST:
+    if value.layer.unit or value.size > names.MOST:
         return None
     bias = names.of_floats(value.bias.value)
     if isinstance(value.matrix, Dense):
@@ -135,7 +135,7 @@ def names_of(value: Affine) -> Names | None:
 
 def _named(result: Affine, operation: str, *operands: Affine | Enclosure | Names) -> Affine:
     """The result of an operation on operands that broadcast to it, with names where it is not exact."""
-    if result.exact or result.level.unit:
+    if result.exact or result.layer.unit:
         return result
     known = list[Names]()
     for operand in operands:
@@ -153,21 +153,21 @@ def _named(result: Affine, operation: str, *operands: Affine | Enclosure | Names
     return replace(result, names=names.elementwise(operation, result.shape, *known))
 
 
-def pick(level: Level, index: Indices) -> Affine:
-    """Some units themselves, exact up to the level's unit."""
-    scale = en.widen(en.exactly(np.ones(index.shape)), level.unit)
-    return Affine(level, Pick(index, scale), en.exactly(np.zeros(index.shape)))
+def select(layer: ReluLayer, index: Indices) -> Affine:
+    """Some units themselves, exact up to the layer's unit."""
+    scale = en.inflate(en.exactly(np.ones(index.shape)), layer.unit)
+    return Affine(layer, Selection(index, scale), en.exactly(np.zeros(index.shape)))
 
 
-def constant(level: Level, value: Enclosure) -> Affine:
+def constant(layer: ReluLayer, value: Enclosure) -> Affine:
     """A value that depends on no unit."""
-    made = Affine(level, Dense(en.exactly(np.zeros((*value.shape, 0)))), en.widen(value, level.unit))
+    made = Affine(layer, Dense(en.exactly(np.zeros((*value.shape, 0)))), en.inflate(value, layer.unit))
     return _named(made, "constant", value)
 
 
 def dense(value: Affine, width: int | None = None) -> Enclosure:
-    """The rows as an array (*shape, width), by default as wide as the level is now."""
-    width = value.level.size if width is None else width
+    """The rows as an array (*shape, width), by default as wide as the layer is now."""
+    width = value.layer.size if width is None else width
     check_size((*value.shape, width))
     if isinstance(value.matrix, Dense):
         missing = width - value.matrix.rows.shape[-1]
@@ -196,11 +196,11 @@ def _take(value: Affine, take: Indices, *, same: bool) -> Affine:
         return (flat if same else flat[take.ravel()]).reshape((*take.shape, *flat.shape[1:]))
 
     bias, moved = _map(value.bias, gather), None if value.names is None else gather(value.names)
-    if isinstance(value.matrix, Pick):
+    if isinstance(value.matrix, Selection):
         index = gather(value.matrix.index)
-        return Affine(value.level, Pick(index, _map(value.matrix.scale, gather)), bias, moved)
+        return Affine(value.layer, Selection(index, _map(value.matrix.scale, gather)), bias, moved)
     check_size((*take.shape, value.matrix.rows.shape[-1]))
-    return Affine(value.level, Dense(_map(value.matrix.rows, gather)), bias, moved)
+    return Affine(value.layer, Dense(_map(value.matrix.rows, gather)), bias, moved)
 
 
 def broadcast(value: Affine, shape: tuple[int, ...]) -> Affine:
@@ -213,95 +213,99 @@ def scale(value: Affine, factor: Enclosure, combine: Combine = en.multiply) -> A
     """value * factor elementwise, broadcast; or value / factor with `combine` divide."""
     value = broadcast(value, _broadcast_shape(value.shape, factor.shape))
     bias = combine(value.bias, factor)
-    if isinstance(value.matrix, Pick):
-        made = Affine(value.level, Pick(value.matrix.index, combine(value.matrix.scale, factor)), bias)
+    if isinstance(value.matrix, Selection):
+        made = Affine(value.layer, Selection(value.matrix.index, combine(value.matrix.scale, factor)), bias)
     else:
         columns = _map(factor, lambda a: a[..., None])
-        made = Affine(value.level, Dense(combine(value.matrix.rows, columns)), bias)
+        made = Affine(value.layer, Dense(combine(value.matrix.rows, columns)), bias)
     return _named(made, f"scale, {combine.__name__}", value, factor)
 
 
 def shift(value: Affine, offset: Enclosure) -> Affine:
     """value + offset elementwise, broadcast."""
     value = broadcast(value, _broadcast_shape(value.shape, offset.shape))
-    made = Affine(value.level, value.matrix, en.add(value.bias, en.widen(offset, value.level.unit)))
+    made = Affine(value.layer, value.matrix, en.add(value.bias, en.inflate(offset, value.layer.unit)))
     return _named(made, "shift", value, offset)
 
 
 def negate(value: Affine) -> Affine:
     """-value, exact."""
     matrix = value.matrix
-    turned = Pick(matrix.index, en.negate(matrix.scale)) if isinstance(matrix, Pick) else Dense(en.negate(matrix.rows))
-    return _named(Affine(value.level, turned, en.negate(value.bias)), "negate", value)
+    negative: Selection | Dense
+    if isinstance(matrix, Selection):
+        negative = Selection(matrix.index, en.negate(matrix.scale))
+    else:
+        negative = Dense(en.negate(matrix.rows))
+    return _named(Affine(value.layer, negative, en.negate(value.bias)), "negate", value)
 
 
 def add(first: Affine, second: Affine) -> Affine:
-    """first + second, broadcast; the lower one is carried up to the level of the other."""
-    first, second = raise_together([first, second])
+    """first + second, broadcast; the lower one is carried up to the layer of the other."""
+    first, second = lift_together([first, second])
     shape = _broadcast_shape(first.shape, second.shape)
     first, second = broadcast(first, shape), broadcast(second, shape)
     rows = en.add(dense(first), dense(second))
-    return _named(Affine(first.level, Dense(rows), en.add(first.bias, second.bias)), "add", first, second)
+    return _named(Affine(first.layer, Dense(rows), en.add(first.bias, second.bias)), "add", first, second)
 
 
-def raise_together(values: Sequence[Affine]) -> list[Affine]:
-    """The same values, all over the highest of their levels."""
-    highest = max((value.level for value in values), key=lambda level: level.depth)
-    return [_raise(value, highest) for value in values]
+def lift_together(values: Sequence[Affine]) -> list[Affine]:
+    """The same values, all over the highest of their layers."""
+    highest = max((value.layer for value in values), key=lambda layer: layer.depth)
+    return [_lift(value, highest) for value in values]
 
 
-def _raise(value: Affine, highest: Level) -> Affine:
-    """Carry a value up to a level: by its units where they are ReLU outputs, else by x = relu(x) - relu(-x)."""
-    while value.level.depth < highest.depth:
+def _lift(value: Affine, highest: ReluLayer) -> Affine:
+    """Carry a value up to a layer: by its units where they are ReLU outputs, else by x = relu(x) - relu(-x)."""
+    while value.layer.depth < highest.depth:
         if isinstance(value.matrix, Dense) and not value.matrix.rows.value.any() and value.matrix.rows.error is None:
-            return _named(constant(highest, value.bias), "raised constant", value)
-        if value.level.depth > 0:
-            value = _raise_units(value)
+            return _named(constant(highest, value.bias), "lifted constant", value)
+        if value.layer.depth > 0:
+            value = _lift_units(value)
             continue
-        positive, negative = value.level.rectify(value), value.level.rectify(negate(value))
+        positive, negative = value.layer.relu(value), value.layer.relu(negate(value))
         rows = en.add(dense(positive), en.negate(dense(negative)))
-        value = Affine(positive.level, Dense(rows), positive.bias)
+        value = Affine(positive.layer, Dense(rows), positive.bias)
     return value
 
 
-def _raise_units(value: Affine) -> Affine:
-    """The value one level up, where relu(u) = u stands for each of its units u."""
+def _lift_units(value: Affine) -> Affine:
+    """The value one layer up, where relu(u) = u stands for each of its units u."""
     matrix = value.matrix
-    if isinstance(matrix, Pick):
-        raised = value.level.rectify(pick(value.level, matrix.index))
-        assert isinstance(raised.matrix, Pick)
-        made = Affine(raised.level, Pick(raised.matrix.index, matrix.scale), value.bias)
-        index = names.listed([int(i).to_bytes(8, "little") for i in raised.matrix.index.ravel()])
-        return _named(made, "raised unit", value, index.reshape(value.shape))
+    if isinstance(matrix, Selection):
+        lifted = value.layer.relu(select(value.layer, matrix.index))
+        assert isinstance(lifted.matrix, Selection)
+        made = Affine(lifted.layer, Selection(lifted.matrix.index, matrix.scale), value.bias)
+        index = names.listed([int(i).to_bytes(8, "little") for i in lifted.matrix.index.ravel()])
+        return _named(made, "lifted unit", value, index.reshape(value.shape))
     used = np.flatnonzero((np.abs(matrix.rows.value) + matrix.rows.radius).any(axis=tuple(range(len(value.shape)))))
-    raised = value.level.rectify(pick(value.level, used))
-    check_size((*value.shape, raised.level.size))
-    first = raised.level.size - used.size
+    lifted = value.layer.relu(select(value.layer, used))
+    check_size((*value.shape, lifted.layer.size))
+    first = lifted.layer.size - used.size
 
     def move(a: en.Array) -> en.Array:
         return np.concatenate([np.zeros((*value.shape, first)), a[..., used]], axis=-1)
 
     places = np.array(used.astype("<i8").tobytes() + first.to_bytes(8, "little"), object)
-    return _named(Affine(raised.level, Dense(_map(matrix.rows, move)), value.bias), "raised units", value, places)
+    return _named(Affine(lifted.layer, Dense(_map(matrix.rows, move)), value.bias), "lifted units", value, places)
 
 
 def stack(values: Sequence[Affine]) -> Affine:
-    """The entries of all values in one vector, over one level."""
+    """The entries of all values in one vector, over one layer."""
     check_value((sum(value.size for value in values),))
-    values = [rearrange(value, lambda p: p.reshape(-1)) for value in raise_together(values)]
+    values = [rearrange(value, lambda p: p.reshape(-1)) for value in lift_together(values)]
     bias = _concatenate([value.bias for value in values])
     together = _names_together(values)
-    picks = [value.matrix for value in values if isinstance(value.matrix, Pick)]
-    level = values[0].level
-    if len(picks) == len(values):
+    selections = [value.matrix for value in values if isinstance(value.matrix, Selection)]
+    layer = values[0].layer
+    if len(selections) == len(values):
         return Affine(
-            level,
-            Pick(np.concatenate([m.index for m in picks]), _concatenate([m.scale for m in picks])),
+            layer,
+            Selection(np.concatenate([m.index for m in selections]), _concatenate([m.scale for m in selections])),
             bias,
             together,
         )
-    check_size((bias.shape[0], level.size))
-    return Affine(level, Dense(_concatenate([dense(value) for value in values])), bias, together)
+    check_size((bias.shape[0], layer.size))
+    return Affine(layer, Dense(_concatenate([dense(value) for value in values])), bias, together)
 
 
 def _names_together(values: Sequence[Affine]) -> Names | None:
@@ -319,17 +323,17 @@ def matmul(value: Affine, weight: Enclosure) -> Affine:
     if inner != weight.shape[-2]:
         raise ValueError(f"shapes {value.shape} and {weight.shape} do not multiply")
     check_value((*batch, rows, columns))
-    check_size((*batch, rows, columns, value.level.size), (*batch, rows, inner, columns))
+    check_size((*batch, rows, columns, value.layer.size), (*batch, rows, inner, columns))
     bias = en.matmul(value.bias, weight)
-    if isinstance(value.matrix, Pick) and (spread := _spread(value.matrix, weight, value.level.size)) is not None:
-        return _named_product(Affine(value.level, Dense(spread), bias), value, weight)
+    if isinstance(value.matrix, Selection) and (spread := _spread(value.matrix, weight, value.layer.size)) is not None:
+        return _named_product(Affine(value.layer, Dense(spread), bias), value, weight)
     units_first = _map(dense(value), lambda a: np.moveaxis(a, -1, 0))  # (n, ..., rows, inner)
     if weight.value.ndim > value.bias.value.ndim:
         lead = (1,) * (weight.value.ndim - value.bias.value.ndim)
         units_first = _map(units_first, lambda a: a.reshape(a.shape[0], *lead, *a.shape[1:]))
     product = en.matmul(units_first, weight)
     units_last = _map(product, lambda a: np.ascontiguousarray(np.moveaxis(a, 0, -1)))
-    return _named_product(Affine(value.level, Dense(units_last), bias), value, weight)
+    return _named_product(Affine(value.layer, Dense(units_last), bias), value, weight)
 
 
 def _named_product(product: Affine, value: Affine, weight: Enclosure) -> Affine:
@@ -340,7 +344,7 @@ def _named_product(product: Affine, value: Affine, weight: Enclosure) -> Affine:
     return _named(product, "matmul", left, right)
 
 
-def _spread(matrix: Pick, weight: Enclosure, width: int) -> Enclosure | None:
+def _spread(matrix: Selection, weight: Enclosure, width: int) -> Enclosure | None:
     """Rows of value @ weight, each entry one product in its unit's column; None where a unit occurs twice in a row."""
     in_order = np.sort(matrix.index, axis=-1)
     if (in_order[..., 1:] == in_order[..., :-1]).any():

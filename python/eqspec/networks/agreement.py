@@ -21,8 +21,9 @@ import onnx
 from onnx import TensorProto
 
 from eqspec.errors import DisagreementError, NetworkError
-from eqspec.networks import onnx_reader, roundoff
+from eqspec.networks import roundoff
 from eqspec.networks.network import AffineLayer, Array, Network
+from eqspec.networks.readers import onnx_reader
 from eqspec.networks.roundoff import Precision
 from eqspec.networks.session import CannotRunError, Session
 

@@ -27,7 +27,7 @@ def align(a: Network, b: Network) -> tuple[Network, Network]:
     depth = max(len(a.layers), len(b.layers))
     first_layers, second_layers = _deepen(a.layers, depth), _deepen(b.layers, depth)
     widths = [max(x.bias.size, y.bias.size) for x, y in zip(first_layers, second_layers, strict=True)]
-    return replace(a, layers=_widen(first_layers, widths)), replace(b, layers=_widen(second_layers, widths))
+    return replace(a, layers=_pad_widths(first_layers, widths)), replace(b, layers=_pad_widths(second_layers, widths))
 
 
 def _deepen(layers: tuple[AffineLayer, ...], depth: int) -> tuple[AffineLayer, ...]:
@@ -54,7 +54,7 @@ def _with_relu(layer: AffineLayer) -> tuple[AffineLayer, AffineLayer]:
     return twofold, AffineLayer(difference, np.zeros(outputs))
 
 
-def _widen(layers: tuple[AffineLayer, ...], widths: list[int]) -> tuple[AffineLayer, ...]:
+def _pad_widths(layers: tuple[AffineLayer, ...], widths: list[int]) -> tuple[AffineLayer, ...]:
     """Zero rows up to the widths, and the zero columns that read them."""
     inputs = layers[0].weight.shape[1]
     return tuple(

@@ -125,7 +125,7 @@ def _quiet() -> np.errstate:
     return np.errstate(all="ignore")
 
 
-def widen(a: Enclosure, factor: float) -> Enclosure:
+def inflate(a: Enclosure, factor: float) -> Enclosure:
     """All the reals within a, and what lies within `factor` times their size of them."""
     if factor == 0:
         return a

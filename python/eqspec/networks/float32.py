@@ -13,12 +13,12 @@ import numpy as np
 
 from eqspec.errors import NetworkError
 from eqspec.networks import affine as af
-from eqspec.networks import onnx_reader
-from eqspec.networks import read as reading
-from eqspec.networks.affine import Level
+from eqspec.networks.affine import ReluLayer
 from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.readers import network_file as reading
+from eqspec.networks.readers import onnx_reader
 from eqspec.networks.roundoff import LARGEST, Roundoff
 
 
@@ -53,17 +53,17 @@ def _layer_by_layer(network: Network) -> Network:
         layers, roundoff = _evaluate(network, Roundoff(unit))
     except (OverflowError, UnreadableError) as error:
         raise NetworkError(network.source, f"{error}", fix="rescale the weights") from error
-    peaks = tuple(roundoff.peak(depth, layer.weight.shape[1]) for depth, layer in enumerate(layers))
-    return replace(network, layers=tuple(layers), arithmetic="float32", peaks=peaks)
+    largest = tuple(roundoff.largest_intermediate(depth, layer.weight.shape[1]) for depth, layer in enumerate(layers))
+    return replace(network, layers=tuple(layers), arithmetic="float32", largest_intermediates=largest)
 
 
 def _evaluate(network: Network, roundoff: Roundoff) -> tuple[list[AffineLayer], Roundoff]:
     """Each layer as the product, the sum and the ReLU that it is."""
-    inputs = Level(0, network.input_size, unit=roundoff.unit)
-    value = roundoff.given(af.pick(inputs, np.arange(network.input_size).reshape(1, -1)))
+    inputs = ReluLayer(0, network.input_size, unit=roundoff.unit)
+    value = roundoff.given(af.select(inputs, np.arange(network.input_size).reshape(1, -1)))
     for number, layer in enumerate(network.layers):
         if number:
-            value = value.level.rectify(value)
+            value = value.layer.relu(value)
         weight = roundoff.constant(Enclosure(np.ascontiguousarray(layer.weight.T)))
         value = roundoff.computed(af.matmul(value, weight), layer.weight.shape[1] + 2)
         value = roundoff.computed(af.shift(value, roundoff.constant(Enclosure(layer.bias))), 3)
@@ -76,9 +76,9 @@ def overflow(network: Network, inputs: Array, given: Array) -> str | None:
     `inputs` (I,) bounds |x| for the layers as they are, `given` (I,) what the file itself is given: another number
     where a normalisation was put in front.
     """
-    for number, (layer, peak) in enumerate(zip(network.layers, network.peaks, strict=True)):
+    for number, (layer, intermediate) in enumerate(zip(network.layers, network.largest_intermediates, strict=True)):
         with np.errstate(all="ignore"):
-            largest = float(peak.coefficients @ np.maximum(given, 1.0) + peak.constant)
+            largest = float(intermediate.coefficients @ np.maximum(given, 1.0) + intermediate.constant)
             if not largest <= LARGEST:
                 return f"layer {number} of {network.source} may compute numbers of about {largest:.1e}"
             weight, bias = np.abs(layer.weight), np.abs(layer.bias)

@@ -68,7 +68,7 @@ def exact_layers(layers: Sequence[AffineLayer], source: str, fix: str) -> tuple[
 
 
 @dataclass(frozen=True, eq=False)
-class Peak:
+class LargestIntermediate:
     """How large what a layer computes gets on the way: at most coefficients . |its inputs| + constant, in any order."""
 
     coefficients: Array
@@ -82,8 +82,8 @@ class Network:
     Inputs and outputs are the entries of one sample in C order. `input_shape` and `output_shape` are as the file
     declares them, batch included, open sizes by name; `notes` say what a user should know (a Softmax left out, a batch
     set aside). `content` is the ONNX model of one that came from memory, whose `source` is no path.
-    With `arithmetic` float32 the errors cover every float32 runtime, and `peaks` say for each layer how large its
-    values may get while they are computed.
+    With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each layer how
+    large its values may get while they are computed.
 
     Raises NetworkError where the layers do not fit together, are not C-contiguous float64, or hold a number that is not
     finite.
@@ -100,7 +100,7 @@ class Network:
     notes: tuple[str, ...] = ()
     content: bytes | None = field(default=None, repr=False)
     arithmetic: Arithmetic = "real"
-    peaks: tuple[Peak, ...] = ()
+    largest_intermediates: tuple[LargestIntermediate, ...] = ()
 
     def __repr__(self) -> str:
         sizes = [self.input_size, *(len(layer.bias) for layer in self.layers)]

@@ -6,12 +6,12 @@ computes the same monomials, each times a product of at most K factors (1 + d) o
 product lies within gamma = K u / (1 - K u) of 1 (Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1).
 So a radius of gamma times the sum of the absolute monomials covers every runtime. It arises by itself if what starts a
 monomial (a unit, a constant that is added) gets a radius of gamma times its size, since enclosures multiply and add
-radii by absolute values. K counts the roundings of all operators over one level; over all levels where a value passes
+radii by absolute values. K counts the roundings of all operators over one layer; over all layers where a value passes
 by a ReLU. A conversion of input and constants to float32 is counted, so that it may happen or not.
 
 Underflow, gradual or flushed to zero, of operands and results: 2^-126 for each operation. Runtimes of other types are
-the same with another `Precision`. Overflow: `peaks` bound the
-absolute monomials that any step sums up, so that a caller with bounds of the inputs can exclude it.
+the same with another `Precision`. Overflow: `largest_intermediate` bounds
+the absolute monomials that any step sums up, so that a caller with bounds of the inputs can exclude it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ import numpy as np
 from onnx import TensorProto
 
 from eqspec.networks import enclosure as en
-from eqspec.networks.affine import Affine, Dense, Pick
-from eqspec.networks.call import Call, Value
+from eqspec.networks.affine import Affine, Dense, Selection
 from eqspec.networks.enclosure import Array, Enclosure
-from eqspec.networks.network import Peak
+from eqspec.networks.network import LargestIntermediate
 from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators.operator_call import OperatorCall, Value
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Roundoff:
         self._counts: Counter[int] = Counter()
         self._constants = 0
         self._passes_by = False
-        self._peaks: defaultdict[int, list[tuple[Array, float]]] = defaultdict(list)
+        self._intermediates: defaultdict[int, list[tuple[Array, float]]] = defaultdict(list)
 
     def gamma(self) -> float:
         """The radius relative to a monomial, rounded up. UnreadableError where sums are too long for the type."""
@@ -93,8 +93,8 @@ class Roundoff:
         tiny = self.precision.tiny
         return en.enclose(value.value, en.add_up(value.radius, np.where((size > 0) & (size < 2 * tiny), tiny, 0.0)))
 
-    def before(self, call: Call) -> Call:
-        """The call with those constants widened that start a monomial."""
+    def before(self, call: OperatorCall) -> OperatorCall:
+        """The call with those constants inflated that start a monomial."""
         kind = call.node.op_type
         if kind not in _OPERATIONS or not self.unit:
             return call
@@ -111,11 +111,11 @@ class Roundoff:
                 raise UnreadableError(message, "rescale the weights")
         if kind != "BatchNormalization" and any(isinstance(v, Affine) for v in call.inputs):
             return call
-        return replace(call, inputs=[en.widen(v, self.unit) if isinstance(v, Enclosure) else v for v in call.inputs])
+        return replace(call, inputs=[en.inflate(v, self.unit) if isinstance(v, Enclosure) else v for v in call.inputs])
 
-    def after(self, call: Call, results: Sequence[Value]) -> list[Value]:
+    def after(self, call: OperatorCall, results: Sequence[Value]) -> list[Value]:
         """The results with what underflow may add; their roundings are counted."""
-        if len({v.level.depth for v in call.inputs if isinstance(v, Affine)}) > 1:
+        if len({v.layer.depth for v in call.inputs if isinstance(v, Affine)}) > 1:
             self._passes_by = True
         kind = call.node.op_type
         if kind in ("Constant", "ConstantOfShape"):
@@ -140,15 +140,15 @@ class Roundoff:
 
     def computed(self, value: Affine, count: int, growth: float = 1.0) -> Affine:
         """The result of one operation with what underflow may add; its roundings are counted."""
-        self._counts[value.level.depth] += count
+        self._counts[value.layer.depth] += count
         if not self.unit:
             return value
         amount = 4 * count * self.precision.tiny
-        if isinstance(value.matrix, Pick):
+        if isinstance(value.matrix, Selection):
             scale = _absorb(value.matrix.scale, amount)
-            matrix: Pick | Dense = Pick(value.matrix.index, scale)
+            matrix: Selection | Dense = Selection(value.matrix.index, scale)
             used = _sizes(scale) > 0
-            coefficients = np.zeros(value.level.size)
+            coefficients = np.zeros(value.layer.size)
             np.maximum.at(coefficients, value.matrix.index.ravel(), scale.radius.ravel())
         else:
             rows = _absorb(value.matrix.rows, amount)
@@ -158,16 +158,18 @@ class Roundoff:
         used = np.asarray(used | (_sizes(value.bias) > 0))
         bias = en.enclose(value.bias.value, en.add_up(value.bias.radius, np.where(used, amount, 0.0)))
         factor = growth / self.unit
-        self._peaks[value.level.depth].append((coefficients * factor, float(bias.radius.max(initial=0.0)) * factor))
-        return Affine(value.level, matrix, bias)
+        self._intermediates[value.layer.depth].append(
+            (coefficients * factor, float(bias.radius.max(initial=0.0)) * factor)
+        )
+        return Affine(value.layer, matrix, bias)
 
-    def peak(self, depth: int, size: int) -> Peak:
-        """What any value over the level of this depth, with so many units, may grow to while it is computed."""
+    def largest_intermediate(self, depth: int, size: int) -> LargestIntermediate:
+        """What any value over the layer of this depth, with so many units, may grow to while it is computed."""
         coefficients, constant = np.zeros(size), 0.0
-        for found, alone in self._peaks[depth]:
+        for found, alone in self._intermediates[depth]:
             coefficients[: len(found)] = np.maximum(coefficients[: len(found)], found)
             constant = max(constant, alone)
-        return Peak(coefficients, constant)
+        return LargestIntermediate(coefficients, constant)
 
 
 def _absorb(value: Enclosure, amount: float) -> Enclosure:
@@ -179,7 +181,7 @@ def _sizes(value: Enclosure) -> Array:
     return np.asarray(np.abs(value.value) + value.radius)
 
 
-def _summed(call: Call) -> int:
+def _summed(call: OperatorCall) -> int:
     """How many terms the operator sums up."""
     kind = call.node.op_type
     if kind == "Sum":
@@ -190,7 +192,7 @@ def _summed(call: Call) -> int:
     return shape[0] if kind == "Gemm" and call.integer("transA", 0) else shape[-1]
 
 
-def _growth(call: Call) -> float:
+def _growth(call: OperatorCall) -> float:
     """By how much a step inside of the operator may exceed its absolute result, besides what its input was."""
     if call.node.op_type == "Gemm":
         factors = [abs(call.real(name, 1.0)) for name in ("alpha", "beta")]

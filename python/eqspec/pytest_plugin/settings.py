@@ -10,11 +10,11 @@ from typing import TypeVar
 
 import pytest
 
-from eqspec.api.remembering import recall_from
+from eqspec.api.cache_choice import open_cache
 from eqspec.errors import InputError
 from eqspec.pytest_plugin import UNKNOWN
-from eqspec.tasks.recall import Recall
-from eqspec.tasks.run import Options
+from eqspec.run.options import Options
+from eqspec.run.result_cache import ResultCache
 from eqspec.tasks.task import Budget
 
 T = TypeVar("T")
@@ -22,12 +22,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Settings:
-    """`unknown` is one of fail, xfail, skip; `params` override those of the specs; `recall` is None without a cache."""
+    """`unknown` is one of fail, xfail, skip; `params` override those of the specs; `cache` is None without a cache."""
 
     options: Options
     unknown: str
     params: dict[str, str]
-    recall: Recall | None
+    cache: ResultCache | None
 
     @classmethod
     def of(cls, config: pytest.Config) -> Settings:
@@ -38,10 +38,10 @@ class Settings:
         timeout, threads = _number(config, "eqspec_timeout", float), _number(config, "eqspec_threads", int)
         try:
             options = Options(timeout=timeout, threads=threads)
-            recall = recall_from(_cache(config))
+            cache = open_cache(_cache(config))
         except InputError as problem:
             raise pytest.UsageError(f"eqspec: {problem}") from None
-        return cls(options, unknown, dict(map(_param, config.getoption("eqspec_param"))), recall)
+        return cls(options, unknown, dict(map(_param, config.getoption("eqspec_param"))), cache)
 
     def options_for(self, budget: Budget) -> Options:
         """The options for a task. Workers of pytest-xdist share the cores, unless somebody says how many threads."""
@@ -50,7 +50,7 @@ class Settings:
 
 
 def _cache(config: pytest.Config) -> bool | Path:
-    """As `recall_from` takes it. A folder is seen from where pytest was called, or from the file that says it."""
+    """As `open_cache` takes it. A folder is seen from where pytest was called, or from the file that says it."""
     named, said = config.getoption("eqspec_cache"), str(config.getini("eqspec_cache")).strip()
     if config.getoption("eqspec_no_cache"):
         if named:

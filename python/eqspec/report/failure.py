@@ -9,7 +9,8 @@ from rich.text import Text
 
 from eqspec.report import table
 from eqspec.report.terminal import Terminal
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
 
 
 def headline(result: Result) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from eqspec.cache import replace_file
 from eqspec.errors import InputError
-from eqspec.memory import replace_file
 
 
 def write_file(path: Path, text: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from eqspec.report.numbers import count, plural, value
-from eqspec.tasks.result import Witness
-from eqspec.tasks.words import approximately
+from eqspec.tasks.phrasing import approximately
+from eqspec.tasks.witness import Witness
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Results for programs: a list with one object per task, in the form of the schema that `eqspec.tasks` ships.
+"""Results for programs: a list with one object per task, in the form that `eqspec schema result` describes.
 
 Or the same objects one to a line (JSON Lines), which tools can read piece by piece and files can be joined from.
 """

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from eqspec.report.numbers import count, duration, share
 from eqspec.report.table import STYLES
-from eqspec.tasks.monitor import Monitor
-from eqspec.tasks.monitor import Progress as State
+from eqspec.run.monitor import Monitor
+from eqspec.run.monitor import Progress as State
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 

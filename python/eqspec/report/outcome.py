@@ -7,7 +7,9 @@ from enum import StrEnum
 from eqspec.report.inputs import inputs
 from eqspec.report.numbers import value
 from eqspec.report.table import remark
-from eqspec.tasks.result import Reason, Result, Verdict, Witness
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Reason, Verdict
+from eqspec.tasks.witness import Witness
 
 
 class Outcome(StrEnum):

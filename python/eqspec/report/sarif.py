@@ -16,8 +16,8 @@ from urllib.parse import quote
 from eqspec.report.outcome import Outcome, account, headline, outcome, place
 from eqspec.report.table import scores
 from eqspec.report.terminal import shown_in_json
+from eqspec.run.core import __version__
 from eqspec.tasks.result import Result
-from eqspec.tasks.run import __version__
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from eqspec.report.terminal import shown_in_json
-from eqspec.tasks.result import Result, Witness
+from eqspec.tasks.result import Result
+from eqspec.tasks.witness import Witness
 
 
 def save_witnesses(results: Iterable[Result], folder: Path) -> list[Path]:

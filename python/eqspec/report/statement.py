@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from eqspec.networks import Arithmetic
+from eqspec.replay.replay import raw_point
+from eqspec.tasks.directed_rounding import log_odds_below
+from eqspec.tasks.phrasing import approximately, claim_in_words, number_in_words, sentence
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1, exact
-from eqspec.tasks.replay import raw_point
-from eqspec.tasks.rounding import log_odds_below
-from eqspec.tasks.scores import left_out
+from eqspec.tasks.score_meaning import left_out
 from eqspec.tasks.task import Task
-from eqspec.tasks.words import approximately, claim_in_words, number_in_words, sentence
 
 NOT_PROMISED = (
     "anything about inputs outside of X",

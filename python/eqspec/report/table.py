@@ -18,9 +18,11 @@ from rich.text import Text
 from eqspec.report.inputs import inputs
 from eqspec.report.numbers import count, duration, plural, share, value
 from eqspec.tasks.bracket import Bracket
-from eqspec.tasks.result import Nearly, Reason, Result, Verdict, Witness
-from eqspec.tasks.scores import of_networks
-from eqspec.tasks.words import number_in_words
+from eqspec.tasks.phrasing import number_in_words
+from eqspec.tasks.result import Nearly, Result
+from eqspec.tasks.score_meaning import of_networks
+from eqspec.tasks.verdict import Reason, Verdict
+from eqspec.tasks.witness import Witness
 
 STYLES = {Verdict.EQUIVALENT: "green", Verdict.DIFFERENT: "red", Verdict.UNKNOWN: "yellow"}
 _OUT_OF_TIME = " (time ran out)"

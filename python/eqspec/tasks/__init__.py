@@ -1,1 +1,1 @@
-"""Tasks: claims about pairs as data, run by the core, answered by results whose witnesses were replayed exactly."""
+"""Tasks and results as data: a claim with everything exact that its verdict depends on, and what became of it."""

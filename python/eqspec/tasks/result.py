@@ -1,152 +1,166 @@
 """What became of a task: verdict, witness and the work it took, as plain data with a stable JSON form.
 
-Everything a verdict depends on is written exactly (rationals as text such as "1/10") and as a float beside it. The
-schema is `schema/result.schema.json` in this package; fields are only ever added. JSON has no NaN and no infinity:
-they are null.
+Everything a verdict depends on is written exactly (rationals as text such as "1/10") and as a float beside it. Each
+field says in its annotation how it is written, read and described (see `json_form`), and the schema that
+`eqspec schema result` prints is made of that; fields are only ever added.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from eqspec.tasks.bracket import Bracket
-from eqspec.tasks.observed import Moment, Sampled, Undecided
-from eqspec.tasks.scores import of_networks
+from eqspec.tasks.json_form import (
+    Form,
+    JsonObject,
+    count,
+    exact_number,
+    finite,
+    flag,
+    number,
+    one_of,
+    optional_text,
+    reference,
+    table,
+    text,
+    texts,
+)
+from eqspec.tasks.score_meaning import of_networks
+from eqspec.tasks.search_statistics import Moment, Sampled, Undecided
+from eqspec.tasks.verdict import Reason, Verdict
+from eqspec.tasks.witness import Witness
 
 SCHEMA_VERSION = 1
-Base = Literal["centre", "row"]
-
-
-class Verdict(StrEnum):
-    """What is known about the claim."""
-
-    EQUIVALENT = "equivalent"
-    """It holds at every real point of the region: a theorem."""
-    DIFFERENT = "different"
-    """`witness` is a point of the region where it does not hold, checked in exact arithmetic."""
-    UNKNOWN = "unknown"
-    """Neither was shown; `reason` says why."""
-
-
-class Reason(StrEnum):
-    """Why a verdict is unknown."""
-
-    TIMEOUT = "timeout"
-    """The time ran out."""
-    MEMORY = "memory"
-    """The open boxes filled the memory they may take."""
-    SPURIOUS = "spurious"
-    """Only points of the relaxation were left, none of which breaks the claim itself."""
-    INCOMPLETE = "incomplete"
-    """Boxes became as small as floats allow, undecided."""
-    FLOAT_ONLY = "float_only"
-    """The claim breaks in floating point at points where it holds in exact arithmetic."""
-    BOXES = "boxes"
-    """The limit on boxes was reached."""
-    SOLVER = "solver"
-    """All that is left are boxes where, by a solver's word, nothing breaks the claim."""
-    INTERRUPTED = "interrupted"
-    """Somebody stopped it."""
-    ERROR = "error"
-    """It failed; `message` says how."""
 
 
 @dataclass(frozen=True)
-class Witness:
-    """An input where the claim does not hold.
-
-    `normalised` (I,) is the point in network units and `raw` the same in raw units, both exact. The outputs are
-    those of exact arithmetic, rounded; `confidence` is the softmax of the reference at its class, for claims about
-    decisions. `onnxruntime_confirms` says whether the original files break the claim too when onnxruntime runs them
-    in their own precision, node by node; None, with a reason, if they could not be run.
-    `onnxruntime_default_confirms` says the same of onnxruntime's default settings, by which it rewrites a model before
-    it runs it; None if that was not asked or could not be run. `moved` are the features away from the `base`, by
-    number: the centre of the region, or the row of the table that it lies around; None where nobody looked.
-    """
-
-    normalised: tuple[Fraction, ...]
-    raw: tuple[Fraction, ...]
-    features: tuple[str, ...]
-    units: tuple[str | None, ...]
-    outputs: tuple[str, ...]
-    reference: tuple[float, ...]
-    candidate: tuple[float, ...]
-    confidence: float | None
-    statement: str
-    onnxruntime_confirms: bool | None = None
-    onnxruntime_reason: str | None = None
-    onnxruntime_default_confirms: bool | None = None
-    moved: tuple[int, ...] | None = None
-    base: Base = "centre"
-
-    def to_json(self) -> dict[str, Any]:
-        """The `witness` object of the schema."""
-        return {
-            "raw": {name: float(x) for name, x in zip(self.features, self.raw, strict=True)},
-            "raw_exact": [str(x) for x in self.raw],
-            "normalised": [float(x) for x in self.normalised],
-            "normalised_exact": [str(x) for x in self.normalised],
-            "units": list(self.units),
-            "reference": dict(zip(self.outputs, map(_finite, self.reference), strict=True)),
-            "candidate": dict(zip(self.outputs, map(_finite, self.candidate), strict=True)),
-            "confidence": self.confidence,
-            "statement": self.statement,
-            "onnxruntime_confirms": self.onnxruntime_confirms,
-            "onnxruntime_reason": self.onnxruntime_reason,
-            "onnxruntime_default_confirms": self.onnxruntime_default_confirms,
-            "moved": None if self.moved is None else [self.features[i] for i in self.moved],
-            "base": self.base,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Witness:
-        """The witness that `to_json` wrote."""
-        return cls(
-            normalised=tuple(map(Fraction, data["normalised_exact"])),
-            raw=tuple(map(Fraction, data["raw_exact"])),
-            features=tuple(data["raw"]),
-            units=tuple(data["units"]),
-            outputs=tuple(data["reference"]),
-            reference=tuple(map(_number, data["reference"].values())),
-            candidate=tuple(map(_number, data["candidate"].values())),
-            confidence=data["confidence"],
-            statement=data["statement"],
-            onnxruntime_confirms=data["onnxruntime_confirms"],
-            onnxruntime_reason=data["onnxruntime_reason"],
-            onnxruntime_default_confirms=data.get("onnxruntime_default_confirms"),
-            moved=None if data.get("moved") is None else tuple(list(data["raw"]).index(n) for n in data["moved"]),
-            base=data.get("base", "centre"),
-        )
-
-
-@dataclass(frozen=True)
-class Nearly:
+class Nearly(JsonObject):
     """What is proved instead where rounding alone stands in the way: the claim, which number of it was moved, to where.
 
     `name` is margin, confidence, eps or bound.
     """
 
-    claim: str
-    name: str
-    value: Fraction
+    claim: Annotated[str, text("What is proved instead.")]
+    name: Annotated[str, one_of("margin", "confidence", "eps", "bound", description="The number that was moved.")]
+    value: Annotated[Fraction, exact_number()]
 
-    def to_json(self) -> dict[str, Any]:
-        """The `nearly` object of the schema."""
-        return {"claim": self.claim, "name": self.name, "value": float(self.value), "value_exact": str(self.value)}
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Nearly:
-        """What `to_json` wrote."""
-        return cls(data["claim"], data["name"], Fraction(data["value_exact"]))
+def _plain(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+_PARAMETERS = Form(
+    {
+        "type": "object",
+        "additionalProperties": {"type": "number"},
+        "description": "The values of the sweep, as floats.",
+    },
+    lambda values: {name: _plain(value) for name, value in values.items()},
+    exact=Form(
+        {
+            "type": "object",
+            "additionalProperties": {"$ref": "#/$defs/exact"},
+            "description": "The same, exactly.",
+        },
+        lambda values: {name: str(value) for name, value in values.items()},
+        lambda data: {name: Fraction(value) for name, value in data.items()},
+    ),
+)
+_VERDICT = Form(
+    {
+        "enum": [str(verdict) for verdict in Verdict],
+        "description": "equivalent: the claim holds at every real point of the region. different: it does not hold at "
+        "the witness, checked exactly. Of a search: unknown while its bracket is open, whatever 'find' says was proved "
+        "so far.",
+    },
+    str,
+    Verdict,
+)
+_REASON = Form(
+    {
+        "enum": [*(str(reason) for reason in Reason), None],
+        "description": "Why the verdict is unknown. solver: nothing is left but what rests on the word of a "
+        "mixed-integer solver; the claim holds if the solver is right.",
+    },
+    lambda reason: None if reason is None else str(reason),
+    lambda data: Reason(data) if data else None,
+)
+_EFFORT = Form(
+    {
+        "type": "object",
+        "description": "What the search took; empty for a check that searches for a value.",
+        "properties": {
+            "seconds": {
+                "type": "object",
+                "additionalProperties": {"type": "number", "minimum": 0},
+                "description": "By part of the work, summed over the threads.",
+            },
+            "flops": {"type": "integer", "description": "Of the networks' layers, without what bounds rounding."},
+            "obligations": {
+                "type": "integer",
+                "description": "Claims about single outputs still open, summed over boxes.",
+            },
+            "asked": {"type": "integer", "description": "Boxes for which linear programs were asked for."},
+            "contracted": {"type": "integer", "description": "Boxes whose bounds were contracted."},
+            "depth": {"type": "integer", "description": "Halvings that made the deepest box."},
+        },
+    },
+    dict,
+    required=False,
+)
+_WORST_OPEN = Form(
+    {
+        "oneOf": [
+            {"type": "null"},
+            {
+                "type": "object",
+                "required": ["bound", "depth", "lower", "upper", "obligations"],
+                "properties": {
+                    "bound": {
+                        "type": ["number", "null"],
+                        "description": "By how much the claim may break there, at most.",
+                    },
+                    "depth": {"type": "integer", "minimum": 0},
+                    "lower": {"type": "array", "items": {"type": "number"}},
+                    "upper": {"type": "array", "items": {"type": "number"}},
+                    "obligations": {"type": "array", "items": {"type": "integer", "minimum": 0}},
+                },
+            },
+        ],
+        "description": "The worst of the open boxes, in the units of the networks; null if nothing is open.",
+    },
+    lambda worst: None if worst is None else {name: finite(value) for name, value in worst.items()},
+    required=False,
+)
+_SETTINGS = Form(
+    {"type": "object", "description": "How it was run; null stands for no limit, or one thread per core."},
+    lambda settings: {name: finite(value) for name, value in settings.items()},
+)
+_NETWORKS = Form(
+    {
+        "type": "object",
+        "required": ["reference", "candidate"],
+        "properties": {"reference": {"$ref": "#/$defs/network"}, "candidate": {"$ref": "#/$defs/network"}},
+    },
+    lambda networks: {role: dict(network) for role, network in networks.items()},
+)
+_HISTORY = Form(
+    {
+        "type": "array",
+        "description": "How the proved share grew: at most about a hundred moments, the end among them.",
+        "items": Moment.schema(),
+    },
+    lambda history: [moment.to_json() for moment in history],
+    lambda data: tuple(map(Moment.from_json, data or ())),
+    required=False,
+)
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(JsonObject):
     """What became of one task. `boxes`, `splits` and `lps` count work; `seconds` is wall time with everything included.
 
     `certified_fraction` is the proved share of the region's volume. `initial_bound` is the bound on the first,
@@ -161,7 +175,7 @@ class Result:
     `cached` says that the verdict is that of an earlier run of the same question, `resumed` that the search went on
     where an earlier one stopped; times and counts are then those of the whole search.
 
-    With a witness comes `task`, the task it belongs to in the form of `eqspec.tasks.document`, so that it can be
+    With a witness comes `task`, the task it belongs to in the form of `eqspec.tasks.serialisation`, so that it can be
     replayed from the result alone; for a search, the task at the refuted value.
 
     Where a certificate was asked for, `certificate` is its path, or None if there is none, and then `uncertified` says
@@ -170,46 +184,142 @@ class Result:
     `history` tells how the proved share grew, `undecided` where the open boxes of an unknown result lie, and `sampled`
     how far the outputs lie apart at random inputs: for reports, not for the verdict.
 
-    `nearly` is there if an unknown result is undecided because of rounding alone: a claim a hair weaker, and proved.
+    `nearly` is there if an unknown result is undecided because of rounding alone: a slightly weaker claim, which is
+    proved.
     """
 
-    id: str
-    check: str
-    parameters: Mapping[str, Fraction]
-    verdict: Verdict
-    reason: Reason | None = None
-    message: str | None = None
-    vacuous: bool = False
-    expected: str | None = None
-    seconds: float = 0.0
-    boxes: int = 0
-    splits: int = 0
-    lps: int = 0
-    milps: int = 0
-    rests_on_solver: int = 0
-    initial_bound: float | None = None
-    certified_fraction: float = 0.0
-    open_boxes: int = 0
-    stages: Mapping[str, int] = field(default_factory=dict)
-    effort: Mapping[str, Any] = field(default_factory=dict)
-    worst_open: Mapping[str, Any] | None = None
-    witness: Witness | None = None
-    claim: str = ""
-    tags: tuple[str, ...] = ()
-    find: Bracket | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    networks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    engine_version: str = ""
-    source: str | None = None
-    task: Mapping[str, Any] | None = None
-    history: tuple[Moment, ...] = ()
-    undecided: Undecided | None = None
-    sampled: Sampled | None = None
-    cached: bool = False
-    resumed: bool = False
-    certificate: str | None = None
-    uncertified: str | None = None
-    nearly: Nearly | None = None
+    id: Annotated[str, text("Name of the check and the values it is taken at, as near[delta=0.9].")]
+    check: Annotated[str, text("Name of the check in the spec.")]
+    parameters: Annotated[Mapping[str, Fraction], _PARAMETERS]
+    verdict: Annotated[Verdict, _VERDICT]
+    reason: Annotated[Reason | None, _REASON] = None
+    message: Annotated[str | None, optional_text("What went wrong, for the reason error.")] = None
+    vacuous: Annotated[
+        bool, flag("Whether the claim holds only because the region, or what its 'when' demands, is empty.")
+    ] = False
+    expected: Annotated[str | None, one_of("equivalent", "different", "unknown", "vacuous", None)] = None
+    seconds: Annotated[float, number("Wall time, everything included.", minimum=0)] = 0.0
+    boxes: Annotated[int, count("Boxes whose outputs were enclosed.")] = 0
+    splits: Annotated[int, count("Boxes that were halved.")] = 0
+    lps: Annotated[int, count("Linear programs that were solved.")] = 0
+    milps: Annotated[int, count("Mixed-integer programs that were solved.", required=False)] = 0
+    rests_on_solver: Annotated[
+        int,
+        count(
+            "Boxes left undecided where, by the word of a mixed-integer solver, nothing breaks the claim.",
+            required=False,
+        ),
+    ] = 0
+    initial_bound: Annotated[
+        float | None,
+        Form(
+            {
+                "type": ["number", "null"],
+                "description": "Of the first box: the largest |bound| of a difference of the outputs.",
+            },
+            finite,
+        ),
+    ] = None
+    certified_fraction: Annotated[float, number("Proved share of the volume.", minimum=0, maximum=1)] = 0.0
+    open_boxes: Annotated[int, count("Boxes left undecided at the end.")] = 0
+    stages: Annotated[
+        Mapping[str, int],
+        table({"type": "integer", "minimum": 0}, "How often each stage of the search decided."),
+    ] = field(default_factory=dict)
+    effort: Annotated[Mapping[str, Any], _EFFORT] = field(default_factory=dict)
+    worst_open: Annotated[Mapping[str, Any] | None, _WORST_OPEN] = None
+    witness: Annotated[Witness | None, reference(Witness, "witness")] = None
+    find: Annotated[
+        Bracket | None,
+        reference(Bracket, "find", "The answer, if the check searches for the best value of a variable."),
+    ] = None
+    claim: Annotated[str, text("What is to hold, in the words of a spec.")] = ""
+    tags: Annotated[tuple[str, ...], texts()] = ()
+    settings: Annotated[Mapping[str, Any], _SETTINGS] = field(default_factory=dict)
+    networks: Annotated[Mapping[str, Mapping[str, Any]], _NETWORKS] = field(default_factory=dict)
+    engine_version: Annotated[str, text()] = ""
+    source: Annotated[str | None, optional_text("Where the check stands: file:line:column.")] = None
+    task: Annotated[
+        Mapping[str, Any] | None,
+        Form(
+            {
+                "type": ["object", "null"],
+                "description": "With a witness, the task it belongs to, in the form of the task schema: "
+                "`eqspec replay` needs no more.",
+            },
+            required=False,
+        ),
+    ] = None
+    history: Annotated[tuple[Moment, ...], _HISTORY] = ()
+    undecided: Annotated[
+        Undecided | None,
+        reference(
+            Undecided,
+            "undecided",
+            "For unknown: where the open boxes lie. For people to look at; no verdict depends on it.",
+            required=False,
+        ),
+    ] = None
+    sampled: Annotated[
+        Sampled | None,
+        reference(
+            Sampled,
+            "sampled",
+            "How far the outputs lie apart at random inputs of the region, in floating point.",
+            required=False,
+        ),
+    ] = None
+    cached: Annotated[
+        bool,
+        flag("Whether an earlier run decided the same question; seconds and counts are its own.", required=False),
+    ] = False
+    resumed: Annotated[
+        bool,
+        flag(
+            "Whether the search went on where an earlier run stopped; seconds and counts are of both.", required=False
+        ),
+    ] = False
+    certificate: Annotated[
+        str | None,
+        optional_text(
+            "The file of the certificate; null if none was asked for, or none could be made.", required=False
+        ),
+    ] = None
+    uncertified: Annotated[
+        str | None,
+        optional_text(
+            "Why a certificate that was asked for could not be made. For a search, of all its tasks.", required=False
+        ),
+    ] = None
+    nearly: Annotated[
+        Nearly | None,
+        reference(
+            Nearly,
+            "nearly",
+            "If it is undecided because of rounding alone: a slightly weaker claim, which is proved.",
+            required=False,
+        ),
+    ] = None
+
+    schema_version: ClassVar[int] = SCHEMA_VERSION
+    DERIVED: ClassVar[Mapping[str, Form]] = {
+        "schema_version": Form({"const": SCHEMA_VERSION}),
+        "as_expected": Form(
+            {
+                "type": ["boolean", "null"],
+                "description": "Without an expectation the claim is meant to hold, and not vacuously. null: undecided.",
+            }
+        ),
+        "scores": Form(
+            {
+                "enum": ["outputs", "logits", None],
+                "description": "What the claim compares: what the files give, or the logits in front of the Softmax "
+                "that one of them ends in. null: not known.",
+            },
+            required=False,
+        ),
+    }
+    appearance: ClassVar[Appearance]
 
     @property
     def as_expected(self) -> bool | None:
@@ -242,109 +352,19 @@ class Result:
         """Which networks are read without the Softmax at their end; empty where scores are the files' outputs."""
         return of_networks(self.networks.values())
 
-    def to_json(self) -> dict[str, Any]:
-        """One object of the schema, of plain JSON types."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "id": self.id,
-            "check": self.check,
-            "claim": self.claim,
-            "parameters": {name: _plain(value) for name, value in self.parameters.items()},
-            "parameters_exact": {name: str(value) for name, value in self.parameters.items()},
-            "verdict": self.verdict.value,
-            "reason": self.reason.value if self.reason else None,
-            "message": self.message,
-            "vacuous": self.vacuous,
-            "expected": self.expected,
-            "as_expected": self.as_expected,
-            "seconds": self.seconds,
-            "boxes": self.boxes,
-            "splits": self.splits,
-            "lps": self.lps,
-            "milps": self.milps,
-            "rests_on_solver": self.rests_on_solver,
-            "initial_bound": _finite(self.initial_bound),
-            "certified_fraction": self.certified_fraction,
-            "open_boxes": self.open_boxes,
-            "stages": dict(self.stages),
-            "effort": dict(self.effort),
-            "worst_open": None if self.worst_open is None else {k: _finite(v) for k, v in self.worst_open.items()},
-            "witness": self.witness.to_json() if self.witness else None,
-            "find": self.find.to_json() if self.find else None,
-            "tags": list(self.tags),
-            "settings": {name: _finite(value) for name, value in self.settings.items()},
-            "scores": self.scores,
-            "networks": {role: dict(network) for role, network in self.networks.items()},
-            "engine_version": self.engine_version,
-            "source": self.source,
-            "task": self.task,
-            "history": [moment.to_json() for moment in self.history],
-            "undecided": self.undecided.to_json() if self.undecided else None,
-            "sampled": self.sampled.to_json() if self.sampled else None,
-            "cached": self.cached,
-            "resumed": self.resumed,
-            "certificate": self.certificate,
-            "uncertified": self.uncertified,
-            "nearly": self.nearly.to_json() if self.nearly else None,
-        }
+    def __str__(self) -> str:
+        return type(self).appearance.text(self)
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Result:
-        """The result that `to_json` wrote; unknown fields of later versions are passed over."""
-        return cls(
-            id=data["id"],
-            check=data["check"],
-            parameters={name: Fraction(value) for name, value in data["parameters_exact"].items()},
-            verdict=Verdict(data["verdict"]),
-            reason=Reason(data["reason"]) if data["reason"] else None,
-            message=data["message"],
-            vacuous=data["vacuous"],
-            expected=data["expected"],
-            seconds=data["seconds"],
-            boxes=data["boxes"],
-            splits=data["splits"],
-            lps=data["lps"],
-            milps=data.get("milps", 0),
-            rests_on_solver=data.get("rests_on_solver", 0),
-            initial_bound=data["initial_bound"],
-            certified_fraction=data["certified_fraction"],
-            open_boxes=data["open_boxes"],
-            stages=data["stages"],
-            effort=data.get("effort", {}),
-            worst_open=data.get("worst_open"),
-            witness=Witness.from_json(data["witness"]) if data["witness"] else None,
-            find=_bracket(data.get("find")),
-            claim=data["claim"],
-            tags=tuple(data["tags"]),
-            settings=data["settings"],
-            networks=data["networks"],
-            engine_version=data["engine_version"],
-            source=data["source"],
-            task=data.get("task"),
-            history=tuple(map(Moment.from_json, data.get("history") or ())),
-            undecided=Undecided.from_json(data["undecided"]) if data.get("undecided") else None,
-            sampled=Sampled.from_json(data["sampled"]) if data.get("sampled") else None,
-            cached=data.get("cached", False),
-            resumed=data.get("resumed", False),
-            certificate=data.get("certificate"),
-            uncertified=data.get("uncertified"),
-            nearly=Nearly.from_json(data["nearly"]) if data.get("nearly") else None,
-        )
+    def _repr_html_(self) -> str | None:
+        return type(self).appearance.html(self)
 
 
-def _bracket(data: Mapping[str, Any] | None) -> Bracket | None:
-    if data is None:
-        return None
-    return Bracket.from_json(data, Witness.from_json(data["witness"]) if data["witness"] else None)
+@dataclass(frozen=True)
+class Appearance:
+    """How a result is shown by `print` and in notebooks. The reports, of which this package knows nothing, set it."""
+
+    text: Callable[[Result], str] = repr
+    html: Callable[[Result], str | None] = lambda result: None  # noqa: ARG005
 
 
-def _plain(value: Fraction) -> int | float:
-    return int(value) if value.denominator == 1 else float(value)
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
+Result.appearance = Appearance()

@@ -18,11 +18,13 @@ from time import perf_counter
 from eqspec import compile as compiler
 from eqspec.errors import Diagnostic, InputError, SpecError
 from eqspec.networks import read_network
+from eqspec.replay.replay import raw_point
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.spec import ast
-from eqspec.tasks.replay import raw_point
-from eqspec.tasks.result import Reason, Result, Verdict
-from eqspec.tasks.run import Options, Runner
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.vnnlib import assignments
 from eqspec.vnnlib.assignments import Assignment
 from eqspec.vnnlib.binding import Reader

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from eqspec.networks import Network
-from eqspec.tasks.words import approximately
+from eqspec.tasks.phrasing import approximately
 from eqspec.vnnlib import decimals
 from eqspec.vnnlib.binding import Subject
 from eqspec.vnnlib.query import Element, Interval, holds

@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import AffineLayer, Network
+from eqspec.tasks.directed_rounding import float_below
+from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.property import Linear, Margin
-from eqspec.tasks.rounding import float_below
 from eqspec.tasks.task import Task
-from eqspec.tasks.words import approximately
 from eqspec.vnnlib.cases import Case
 from eqspec.vnnlib.composing import behind, side_by_side
 from eqspec.vnnlib.query import Comparison

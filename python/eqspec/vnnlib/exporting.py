@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import Network, exact_layers
-from eqspec.tasks import document
+from eqspec.tasks import serialisation
 from eqspec.tasks.property import Top1
 from eqspec.tasks.task import Task
 from eqspec.vnnlib.likeness import likeness
@@ -79,7 +79,7 @@ def export(tasks: Sequence[Task], target: Target, folder: Path) -> list[Exported
             made = _pair(task, folder, name) if target == "vnnlib2" else _single(task, folder, name)
             done.append(made)
             sidecar = folder / "vnnlib" / f"{name}.task.json"
-            data = {**document.to_json(task), EXPORT: {"inputs": "raw" if made.raw else "normalised"}}
+            data = {**serialisation.to_json(task), EXPORT: {"inputs": "raw" if made.raw else "normalised"}}
             text = json.dumps(data, indent=2, allow_nan=False, ensure_ascii=False)
             sidecar.write_text(text + "\n", encoding="utf-8")
             rows.append(_instance(task, made, target, folder))

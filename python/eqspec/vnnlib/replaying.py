@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from eqspec.errors import InputError
+from eqspec.replay.onnx_runtime import RuntimeReplay
+from eqspec.replay.recheck import Replayed
+from eqspec.replay.replay import Replay, contains
 from eqspec.spec.numbers import NumberError, literal
-from eqspec.tasks import document
-from eqspec.tasks.recheck import Replayed
-from eqspec.tasks.replay import Replay, contains
-from eqspec.tasks.runtime import RuntimeReplay
-from eqspec.tasks.words import approximately
+from eqspec.tasks import serialisation
+from eqspec.tasks.phrasing import approximately
 
 EXPORT = "export"
 """The field of a written task that says in which units its property has the inputs: raw or normalised."""
@@ -36,7 +36,7 @@ def replay_assignment(task_data: Mapping[str, Any], text: str, folder: Path | No
 
     InputError where the task or the assignment cannot be read, NetworkError for a network.
     """
-    task = document.from_json(task_data, folder)
+    task = serialisation.from_json(task_data, folder)
     point = read_input(text, len(task.space.features))
     if task_data.get(EXPORT, {}).get("inputs") == "raw":
         units = zip(point, task.space.centre, task.space.scale, strict=True)

@@ -17,7 +17,7 @@ from eqspec.errors import Diagnostic, Label
 from eqspec.lp import HighsSolver
 from eqspec.span import Span
 from eqspec.spec.findings import error
-from eqspec.tasks.words import approximately
+from eqspec.tasks.phrasing import approximately
 from eqspec.vnnlib.cases import Case
 from eqspec.vnnlib.query import Comparison, Element
 

@@ -14,8 +14,8 @@ from typing import Literal
 
 from eqspec.errors import InputError
 from eqspec.span import Source, Span
+from eqspec.tasks.directed_rounding import log_odds_below
 from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
-from eqspec.tasks.rounding import log_odds_below
 from eqspec.vnnlib.query import All, Element, Formula, Monomial, Relation, Some, compare
 
 MOST_SIGNS = 10

@@ -12,11 +12,11 @@ from fractions import Fraction
 from math import prod
 
 from eqspec.networks import Network
-from eqspec.tasks import document
+from eqspec.replay.replay import raw_point
+from eqspec.tasks import serialisation
+from eqspec.tasks.phrasing import claim_in_words
 from eqspec.tasks.property import Epsilon
-from eqspec.tasks.replay import raw_point
 from eqspec.tasks.task import Task
-from eqspec.tasks.words import claim_in_words
 from eqspec.vnnlib import decimals
 from eqspec.vnnlib.cases import cases
 from eqspec.vnnlib.printing import alternatives, printed
@@ -101,7 +101,7 @@ def one_network(task: Task, made: Product, outputs: int) -> str:
 
 def _comments(task: Task, notes: Sequence[str]) -> list[str]:
     lines = [
-        f"eqspec 1, task {task.id}, sha256 {document.to_json(task)['sha256']}",
+        f"eqspec 1, task {task.id}, sha256 {serialisation.to_json(task)['sha256']}",
         f"claim: {claim_in_words(task)}",
         "the asserts describe inputs where the claim does not hold:",
         "  unsat: the claim holds everywhere (equivalent)",

@@ -12,7 +12,8 @@ import pytest
 
 import eqspec
 from eqspec import Epsilon, Report, Result, Verdict
-from eqspec.api import notebook, progress
+from eqspec.api import progress
+from eqspec.report import notebook_monitor
 from eqspec.report.live import LiveMonitor
 from small_specs import write_spec
 from small_tasks import hard, identity, network
@@ -169,9 +170,9 @@ class Told:
 
 def test_the_picture_shows_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     pictures: list[str] = []
-    monitor = notebook.NotebookMonitor(2)
+    monitor = notebook_monitor.NotebookMonitor(2)
     monkeypatch.setattr(monitor, "_show", pictures.append)
-    monkeypatch.setattr(notebook, "_PATIENCE", 0.0)
+    monkeypatch.setattr(notebook_monitor, "_PATIENCE", 0.0)
     task = hard()
     with monitor:
         monitor.started(task)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from eqspec.api import load
-from eqspec.tasks.run import Runner
+from eqspec.run.runner import Runner
 
 
 @pytest.fixture(scope="module")

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from eqspec.audit import Refused, audit
 from eqspec.certificates import Certificate, Certifier
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.property import Property
 from eqspec.tasks.result import Result
-from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task
 from small_tasks import space
 from small_tasks import task as task_of

@@ -11,10 +11,10 @@ import pytest
 
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
 from eqspec.certificates.drafting import add_leaf, shortened
-from eqspec.tasks import document
+from eqspec.tasks import serialisation
 from eqspec.tasks.property import Confidence, Epsilon
-from eqspec.tasks.result import Verdict
 from eqspec.tasks.task import LinearConstraint
+from eqspec.tasks.verdict import Verdict
 from small_tasks import space
 from small_tasks import task as task_of
 from unit.certificates.files import write
@@ -125,5 +125,5 @@ def test_a_claim_with_a_millionth_of_a_millionth_to_spare_has_a_certificate(clai
     assert made.reason is None
     wrong = replace(claim, eps=Fraction(spare) - Fraction(1, 2**60))
     forged = unpack(made.path)
-    forged.header["task"] = document.to_json(replace(given, property=wrong))
+    forged.header["task"] = serialisation.to_json(replace(given, property=wrong))
     assert not holds(forged, tmp_path)

@@ -16,8 +16,8 @@ from eqspec.audit.reading import File, Float32
 from eqspec.audit.reading.pair import kept
 from eqspec.networks import in_float32
 from eqspec.tasks.property import Epsilon, Property, Top1
-from eqspec.tasks.result import Verdict
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 from small_tasks import space
 from small_tasks import task as task_of
 from unit.certificates.files import Layers, write

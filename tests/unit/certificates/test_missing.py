@@ -13,10 +13,12 @@ from eqspec.certificates import Auditor, Certifier
 from eqspec.certificates.drafting import Draft
 from eqspec.cli import ExitCode, main
 from eqspec.cli.exit import exit_code
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.property import Epsilon
-from eqspec.tasks.result import Result, Verdict
-from eqspec.tasks.run import Options, Runner
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
 from unit.certificates.proofs import certify, close
 
 FULL = Path("/dev/full")

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,14 @@ from jsonschema import Draft202012Validator
 
 import eqspec
 from eqspec.cli import ExitCode, main
-from eqspec.tasks.result import Reason, Result, Verdict
-from eqspec.tasks.run import Runner
+from eqspec.run.runner import Runner
+from eqspec.tasks.result import Result
+from eqspec.tasks.result_schema import result_schema
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
 from small_specs import CHECKS, write_spec
 
-SCHEMA = Draft202012Validator(json.loads((files("eqspec.tasks") / "schema" / "result.schema.json").read_text()))
+SCHEMA = Draft202012Validator(result_schema())
 
 HOLDS = "check good { prove pruned stays within 0.3 of full  on near(1) }\n"
 BREAKS = "check bad { prove pruned stays within 0.2 of full  on near(1) }\n"

@@ -11,10 +11,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 from eqspec import compile as compiler
 from eqspec.errors import InputError, SpecError
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.spec.formatting import formatted
-from eqspec.tasks import document
-from eqspec.tasks.result import Verdict
-from eqspec.tasks.run import Options, Runner
+from eqspec.tasks import serialisation
+from eqspec.tasks.verdict import Verdict
 from eqspec.vnnlib.exporting import export
 
 SPEC = """eqspec 1
@@ -59,18 +60,18 @@ def test_the_same_claim_in_both_arithmetics(folder: Path) -> None:
 
 def test_a_task_comes_back_from_its_document_in_its_arithmetic(folder: Path) -> None:
     (real,), (rounded,) = (spec(folder, clause).tasks for clause in ("", "arithmetic float32"))
-    data = document.to_json(rounded)
-    assert data["sha256"] != document.to_json(real)["sha256"]
-    again = document.from_json(data)
+    data = serialisation.to_json(rounded)
+    assert data["sha256"] != serialisation.to_json(real)["sha256"]
+    again = serialisation.from_json(data)
     for one, other in ((rounded.reference, again.reference), (rounded.candidate, again.candidate)):
         for a, b in zip(one.layers, other.layers, strict=True):
             assert a.weight_error is not None
             assert b.weight_error is not None
             assert np.array_equal(a.weight_error, b.weight_error)
     data.pop("arithmetic")
-    assert document.from_json(data).arithmetic == "real", "as older files mean it"
+    assert serialisation.from_json(data).arithmetic == "real", "as older files mean it"
     with pytest.raises(InputError, match="float64"):
-        document.from_json({**data, "arithmetic": "float64"})
+        serialisation.from_json({**data, "arithmetic": "float64"})
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,12 @@ def refusal(compiled: Compile, content: str | bytes, suffix: str, kind: str = "z
     return found.code, found.message
 
 
+def assert_refused(compiled: Compile, content: str, suffix: str, code: str, said: str) -> None:
+    found = refusal(compiled, content, suffix)
+    assert found[0] == code
+    assert said in found[1]
+
+
 def npz(**arrays: Any) -> bytes:
     file = io.BytesIO()
     np.savez(file, **arrays)
@@ -102,9 +108,7 @@ def test_csv_by_name(compiled: Compile, content: str) -> None:
     ],
 )
 def test_csv_that_does_not_fit(compiled: Compile, content: str, code: str, said: str) -> None:
-    found = refusal(compiled, content, "csv")
-    assert found[0] == code
-    assert said in found[1]
+    assert_refused(compiled, content, "csv", code, said)
 
 
 @pytest.mark.parametrize(
@@ -143,9 +147,7 @@ def test_json_by_name(compiled: Compile, content: dict[str, Any]) -> None:
     ],
 )
 def test_json_that_does_not_fit(compiled: Compile, content: str, code: str, said: str) -> None:
-    found = refusal(compiled, content, "json")
-    assert found[0] == code
-    assert said in found[1]
+    assert_refused(compiled, content, "json", code, said)
 
 
 def test_arrays_by_name(compiled: Compile) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 import eqspec
 from eqspec.cli import main
+from eqspec.run.runner import Runner
 from eqspec.spec.formatting import formatted
-from eqspec.tasks import document
-from eqspec.tasks.run import Runner
+from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task
 from small_specs import write_onnx
 from unit.draft.small_pairs import MEAN, STD, write_pair
@@ -162,7 +162,7 @@ def test_the_spec_shown_compiles_to_the_task_that_was_decided(
 
 
 def without_places(task: Task) -> dict[str, Any]:
-    return {key: value for key, value in document.to_json(task).items() if key not in ("source", "networks")}
+    return {key: value for key, value in serialisation.to_json(task).items() if key not in ("source", "networks")}
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,12 @@ from onnx import TensorProto, helper
 import eqspec
 from eqspec.cli import main
 from eqspec.errors import DisagreementError, SpecError
-from eqspec.networks import affine, agreement, as_network, onnx_reader, read_network
+from eqspec.networks import affine, agreement, as_network, read_network
 from eqspec.networks import enclosure as en
-from eqspec.networks.call import Call
 from eqspec.networks.network import Network
+from eqspec.networks.operators import OPERATORS
+from eqspec.networks.operators.operator_call import OperatorCall
+from eqspec.networks.readers import onnx_reader
 from eqspec.networks.roundoff import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, Precision
 from eqspec.networks.session import Session
 from small_specs import write_onnx, write_spec
@@ -34,14 +36,14 @@ BOX = [-1.0, -1.0], [1.0, 1.0]
 @pytest.fixture
 def misread(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Gemm is read with 1/64 too much in its second output."""
-    right = onnx_reader.OPERATORS["Gemm"]
+    right = OPERATORS["Gemm"]
 
-    def wrong(call: Call) -> Any:
+    def wrong(call: OperatorCall) -> Any:
         (value,) = right(call)
         assert isinstance(value, affine.Affine)
         return [affine.shift(value, en.exactly(np.array([0.0, 2.0**-6])))]
 
-    monkeypatch.setitem(onnx_reader.OPERATORS, "Gemm", wrong)
+    monkeypatch.setitem(OPERATORS, "Gemm", wrong)
 
 
 @pytest.fixture
@@ -152,14 +154,14 @@ def test_the_region_of_a_claim_is_looked_at(tmp_path: Path, monkeypatch: pytest.
     there = ([6500.0, 0.0], [7000.0, 1.0])
     right = eqspec.verify(path, path, *there, eqspec.Epsilon(1))
     assert right.verdict is eqspec.Verdict.EQUIVALENT
-    gemm = onnx_reader.OPERATORS["Gemm"]
+    gemm = OPERATORS["Gemm"]
 
-    def wrong(call: Call) -> Any:
+    def wrong(call: OperatorCall) -> Any:
         (value,) = gemm(call)
         assert isinstance(value, affine.Affine)
         return [affine.shift(value, en.exactly(-500.0))]
 
-    monkeypatch.setitem(onnx_reader.OPERATORS, "Gemm", wrong)
+    monkeypatch.setitem(OPERATORS, "Gemm", wrong)
     read_network(path)
     with pytest.raises(DisagreementError):
         eqspec.verify(path, path, *there, eqspec.Epsilon(1))
@@ -175,14 +177,14 @@ def test_the_region_of_a_claim_is_looked_at(tmp_path: Path, monkeypatch: pytest.
 
 def test_another_number_of_outputs_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_onnx(tmp_path / "f.onnx", np.eye(2), [0, 0])
-    right = onnx_reader.OPERATORS["Gemm"]
+    right = OPERATORS["Gemm"]
 
-    def wrong(call: Call) -> Any:
+    def wrong(call: OperatorCall) -> Any:
         (value,) = right(call)
         assert isinstance(value, affine.Affine)
         return [affine.rearrange(value, lambda p: p[:, :1])]
 
-    monkeypatch.setitem(onnx_reader.OPERATORS, "Gemm", wrong)
+    monkeypatch.setitem(OPERATORS, "Gemm", wrong)
     with pytest.raises(DisagreementError, match="1 outputs, but onnxruntime answers 2 numbers"):
         read_network(path)
 

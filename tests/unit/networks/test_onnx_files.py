@@ -15,7 +15,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from eqspec.errors import NetworkError
-from eqspec.networks import onnx_definition, onnx_graph, read_network
+from eqspec.networks import read_network
+from eqspec.networks.readers import onnx_definition, onnx_graph
 from unit.networks.models import CURRENT, model, node, run_onnxruntime, save
 
 WEIGHT = np.arange(-6, 6, dtype=np.float32).reshape(3, 4) / 4

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 import eqspec.api
-from eqspec.tasks.run import Runner
+from eqspec.run.runner import Runner
 from small_specs import CHECKS, write_spec
 
 pytest_plugins = ("pytester",)

@@ -13,8 +13,9 @@ import eqspec
 from eqspec.api import load
 from eqspec.cli import main
 from eqspec.report.explain_search import PARTS, STAGES, explain_search
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result
-from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task
 from small_specs import write_spec
 

@@ -21,7 +21,8 @@ from eqspec.report import formats, github, junit, sarif
 from eqspec.report.outcome import Outcome, headline, outcome, place
 from eqspec.report.reading import parse, read
 from eqspec.report.terminal import shown
-from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Reason, Verdict
 
 some = st.lists(results(), max_size=3)
 sources = st.sampled_from([None, "specs/lhc.eqspec:16:7", "/abs/a b.eqspec:3:1", "<memory>", "x:y", "c:\\n:1:2"])

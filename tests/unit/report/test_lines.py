@@ -13,11 +13,12 @@ import pytest
 from eqspec.errors import InputError
 from eqspec.report.files import write_file
 from eqspec.report.lines import Lines
-from eqspec.tasks.batch import run_all
-from eqspec.tasks.monitor import Monitor
+from eqspec.run.batch import run_all
+from eqspec.run.monitor import Monitor
+from eqspec.run.runner import Runner
 from eqspec.tasks.property import Epsilon
-from eqspec.tasks.result import Result, Verdict
-from eqspec.tasks.run import Runner
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
 from small_specs import write_spec
 from small_tasks import identity, task
 
@@ -58,7 +59,8 @@ def test_a_run_that_is_killed_leaves_whole_lines(tmp_path: Path) -> None:
 import os, signal, sys
 from pathlib import Path
 from eqspec.report.lines import Lines
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
 lines = Lines(Path(sys.argv[1]))
 for name in "abc":
     lines.add(Result(id=name, check=name, parameters={}, verdict=Verdict.UNKNOWN))

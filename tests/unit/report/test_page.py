@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 
 from any_results import results
 from eqspec.report.html import page
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.tasks.bracket import Bracket, Probe
-from eqspec.tasks.observed import Moment, OpenBox, Sampled, Undecided
-from eqspec.tasks.result import Reason, Result, Verdict, Witness
-from eqspec.tasks.run import Options, Runner
+from eqspec.tasks.result import Result
+from eqspec.tasks.search_statistics import Moment, OpenBox, Sampled, Undecided
+from eqspec.tasks.verdict import Reason, Verdict
+from eqspec.tasks.witness import Witness
 from small_tasks import undecided_task
 
 WHEN = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)

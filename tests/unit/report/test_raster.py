@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from any_results import edges
 from eqspec.report.html.raster import concentration, density, density_of_two, side_of_picture
 from eqspec.report.html.svg import round_steps
-from eqspec.tasks.observed import OpenBox, Undecided
+from eqspec.tasks.search_statistics import OpenBox, Undecided
 
 
 def open_boxes(size: int, sample: Sequence[OpenBox]) -> Undecided:

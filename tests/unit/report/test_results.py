@@ -16,7 +16,9 @@ from rich.console import Console, RenderableType
 from eqspec.report import json, numbers, saved, table
 from eqspec.report.live import LiveMonitor
 from eqspec.tasks.bracket import Bracket
-from eqspec.tasks.result import Reason, Result, Verdict, Witness
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Reason, Verdict
+from eqspec.tasks.witness import Witness
 from small_tasks import identity, task
 
 

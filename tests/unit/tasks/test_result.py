@@ -6,7 +6,6 @@ import json
 import math
 from dataclasses import replace
 from fractions import Fraction
-from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -15,9 +14,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, ValidationError
 
 from any_results import results
-from eqspec.tasks.result import Reason, Result, Verdict
+from eqspec.tasks.result import Result
+from eqspec.tasks.result_schema import result_schema
+from eqspec.tasks.verdict import Reason, Verdict
 
-SCHEMA = json.loads((files("eqspec.tasks") / "schema" / "result.schema.json").read_text())
+SCHEMA = result_schema()
 CHECK = Draft202012Validator(SCHEMA)
 
 

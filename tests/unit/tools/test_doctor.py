@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from eqspec import doctor as examination
 from eqspec.cli import main
 from eqspec.lp import HighsSolver
-from eqspec.tasks import health
-from eqspec.tasks.run import Runner
-from eqspec.tasks.runtime import CannotRunError, RuntimeReplay
+from eqspec.replay.onnx_runtime import CannotRunError, RuntimeReplay
+from eqspec.run.runner import Runner
 
 _UPWARD, _NEAREST = 0x800, 0
 
@@ -65,7 +65,7 @@ def test_a_wrong_answer_is_a_problem(capsys: pytest.CaptureFixture[str], monkeyp
         return [(duals / 2, points, ray)]
 
     monkeypatch.setattr(HighsSolver, "answer", wrong)
-    monkeypatch.setattr(health, "_CHECKS", [check for check in health._CHECKS if check[0] == "HiGHS"])
+    monkeypatch.setattr(examination, "_CHECKS", [check for check in examination._CHECKS if check[0] == "HiGHS"])
     code, findings = doctor(capsys)
     assert (code, findings["HiGHS"]["state"]) == (1, "problem")
 
@@ -77,29 +77,29 @@ def test_another_rounding_mode_is_noticed() -> None:
     mode = ctypes.CDLL("libm.so.6")
     assert mode.fesetround(_UPWARD) == 0
     try:
-        (finding,) = health._floating_point()
+        (finding,) = examination._floating_point()
     finally:
         mode.fesetround(_NEAREST)
     assert (finding.state, finding.value) == ("problem", "does not round to nearest")
-    (finding,) = health._floating_point()
+    (finding,) = examination._floating_point()
     assert finding.state == "ok"
 
 
 def test_a_container_with_less_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health, "cores", lambda: 8)
-    monkeypatch.setattr(health, "_quota", lambda: 2.5)
-    (threads,) = [finding for finding in health._processor() if finding.name == "threads"]
+    monkeypatch.setattr(examination, "cores", lambda: 8)
+    monkeypatch.setattr(examination, "_quota", lambda: 2.5)
+    (threads,) = [finding for finding in examination._processor() if finding.name == "threads"]
     assert threads.state == "note"
     assert "--threads 2" in threads.advice
 
 
 def test_the_cache_is_written_to_and_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EQSPEC_CACHE", str(tmp_path / "kept"))
-    (finding,) = health._cache()
+    (finding,) = examination._cache()
     assert (finding.state, finding.value) == ("ok", f"{tmp_path / 'kept'}: 0 results and 0 stopped searches")
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
     monkeypatch.setenv("EQSPEC_CACHE", "off")
-    (finding,) = health._cache()
+    (finding,) = examination._cache()
     assert (finding.state, finding.value) == ("ok", "EQSPEC_CACHE is off: no result is kept")
 
 
@@ -107,7 +107,7 @@ def test_a_cache_that_cannot_be_written_to_is_told(tmp_path: Path, monkeypatch: 
     file = tmp_path / "file"
     file.write_text("in the way")
     monkeypatch.setenv("EQSPEC_CACHE", str(file))
-    (finding,) = health._cache()
+    (finding,) = examination._cache()
     assert finding.state == "note"
     assert f"cannot keep results in {file}" in finding.value
     assert "--cache" in finding.advice
@@ -121,7 +121,7 @@ def test_missing_extras_are_notes(monkeypatch: pytest.MonkeyPatch) -> None:
         "surely-not-there; extra == 'x'",
     ]
     monkeypatch.setattr("importlib.metadata.requires", lambda _: requires)
-    monkeypatch.setattr(health, "_installed", lambda name: name != "surely-not-there")
-    (finding,) = health._extras()
+    monkeypatch.setattr(examination, "_installed", lambda name: name != "surely-not-there")
+    (finding,) = examination._extras()
     assert (finding.name, finding.state) == ("extra x", "note")
     assert "pip install 'eqspec[x]'" in finding.advice

@@ -16,7 +16,7 @@ from eqspec.spec.formatting import formatted
 from eqspec.spec.keywords import CLAUSES, TERMS
 from eqspec.spec.numbers import SUFFIXES
 from eqspec.spec.vocabulary import WORDS
-from eqspec.tasks.result import Reason
+from eqspec.tasks.verdict import Reason
 
 MANUAL = Path(__file__).resolve().parents[3] / "docs" / "language.md"
 TEXT = MANUAL.read_text(encoding="utf-8")

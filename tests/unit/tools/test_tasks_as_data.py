@@ -15,7 +15,7 @@ from eqspec import compile as compiler
 from eqspec.cli import main
 from eqspec.cli.tools.schema import SCHEMAS, text
 from eqspec.errors import InputError
-from eqspec.tasks import document
+from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task
 
 EVERY_CLAIM = """eqspec 1
@@ -55,10 +55,10 @@ def test_every_kind_of_task_fits_the_schema_and_comes_back(root: Path, tmp_path:
     check = Draft202012Validator(schema("task"))
     assert len(tasks) == 7
     for task in tasks:
-        data = json.loads(json.dumps(document.to_json(task), allow_nan=False))
+        data = json.loads(json.dumps(serialisation.to_json(task), allow_nan=False))
         check.validate(data)
-        again = document.from_json(data)
-        assert document.to_json(again) | {"source": data["source"], "budget": data["budget"]} == data
+        again = serialisation.from_json(data)
+        assert serialisation.to_json(again) | {"source": data["source"], "budget": data["budget"]} == data
         for name in ("lower_exact", "upper_exact", "constraints", "property", "space", "parameters", "expected"):
             assert getattr(again, name) == getattr(task, name)
         assert (again.lower == task.lower).all()
@@ -66,7 +66,7 @@ def test_every_kind_of_task_fits_the_schema_and_comes_back(root: Path, tmp_path:
 
 
 def test_the_schema_refuses_what_is_missing(root: Path, tmp_path: Path) -> None:
-    data = document.to_json(compiled(root, tmp_path).tasks[0])
+    data = serialisation.to_json(compiled(root, tmp_path).tasks[0])
     check = Draft202012Validator(schema("task"))
     for broken in (
         {k: v for k, v in data.items() if k != "region"},
@@ -79,7 +79,7 @@ def test_the_schema_refuses_what_is_missing(root: Path, tmp_path: Path) -> None:
 
 
 def test_numbers_are_exact_and_the_box_is_rounded_outward(root: Path, tmp_path: Path) -> None:
-    data = document.to_json(next(t for t in compiled(root, tmp_path).tasks if t.check == "eps2"))
+    data = serialisation.to_json(next(t for t in compiled(root, tmp_path).tasks if t.check == "eps2"))
     assert data["region"]["lo_exact"] == ["-1/3", "1/10"]
     assert Fraction(data["region"]["lo"][0]) < Fraction(-1, 3)
     assert Fraction(data["region"]["lo"][1]) <= Fraction(1, 10)
@@ -89,7 +89,7 @@ def test_numbers_are_exact_and_the_box_is_rounded_outward(root: Path, tmp_path: 
 
 def test_the_hash_is_of_what_decides(root: Path, tmp_path: Path) -> None:
     tasks = {task.id: task for task in compiled(root, tmp_path).tasks}
-    hashes = {name: document.to_json(task)["sha256"] for name, task in tasks.items()}
+    hashes = {name: serialisation.to_json(task)["sha256"] for name, task in tasks.items()}
     assert len(set(hashes.values())) == len(hashes)
     moved = tmp_path / "elsewhere"
     moved.mkdir()
@@ -101,7 +101,7 @@ def test_the_hash_is_of_what_decides(root: Path, tmp_path: Path) -> None:
         EVERY_CLAIM.format(tiny=moved / "tiny.eqspec").replace("tags a, b", "").replace("check top ", "check renamed")
     )
     path.write_text(written)
-    again = {task.id: document.to_json(task)["sha256"] for task in compiler.load(path).tasks}
+    again = {task.id: serialisation.to_json(task)["sha256"] for task in compiler.load(path).tasks}
     assert again == {name.replace("top", "renamed"): digest for name, digest in hashes.items()}
 
 
@@ -226,11 +226,11 @@ def test_what_is_no_results_file_is_refused(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_task_with_another_claim_is_refused(root: Path, tmp_path: Path) -> None:
     task: Task = compiled(root, tmp_path).tasks[0]
-    data = document.to_json(task)
+    data = serialisation.to_json(task)
     for broken in (
         data | {"schema": "eqspec-task/2"},
         data | {"property": data["property"] | {"kind": "l7"}},
         data | {"region": {}},
     ):
         with pytest.raises(InputError):
-            document.from_json(broken)
+            serialisation.from_json(broken)

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from eqspec.compile import loads
 from eqspec.errors import InputError
 from eqspec.networks import Network, read_network
-from eqspec.tasks import document
-from eqspec.tasks.replay import contains, raw_point
+from eqspec.replay.replay import contains, raw_point
+from eqspec.replay.violation import violation
+from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task
-from eqspec.tasks.violation import violation
 from eqspec.vnnlib import decimals
 from eqspec.vnnlib.exporting import Target, deviation, export
 from eqspec.vnnlib.importing import import_query
@@ -108,7 +108,7 @@ def test_two_networks(claim: str, decide: str, tmp_path: Path) -> None:
 
 def deciding(task: Task) -> object:
     """What a verdict depends on, with the order of compared outputs and the spelling of a bound put aside."""
-    data = document.to_json(task)
+    data = serialisation.to_json(task)
     claim = dict(data["property"])
     if claim["kind"] == "epsilon":
         claim["outputs"] = sorted(claim["outputs"] or range(3))
@@ -266,7 +266,9 @@ def test_the_list_of_instances(tmp_path: Path) -> None:
         assert [name for name, _ in named] == ["ref", "cand"]
         assert [(out / path).resolve() for _, path in named] == [p.resolve() for p in made.networks]
         sidecar = json.loads((made.property.parent / f"{made.property.stem}.task.json").read_text(encoding="utf-8"))
-        assert document.to_json(document.from_json(sidecar))["sha256"] == document.to_json(task)["sha256"]
+        assert (
+            serialisation.to_json(serialisation.from_json(sidecar))["sha256"] == serialisation.to_json(task)["sha256"]
+        )
     single = export(tasks, "product-onnx", tmp_path / "single")
     rows = instances(tmp_path / "single")
     assert [(tmp_path / "single" / row[0]).resolve() for row in rows] == [m.networks[0].resolve() for m in single]

@@ -14,9 +14,9 @@ import pytest
 
 from eqspec.compile import loads
 from eqspec.networks import Network
-from eqspec.tasks.replay import contains
+from eqspec.replay.replay import contains
+from eqspec.replay.violation import violation
 from eqspec.tasks.task import Task
-from eqspec.tasks.violation import violation
 from eqspec.vnnlib.importing import Imported, import_query
 from eqspec.vnnlib.reading import read_text
 from unit.vnnlib.pairs import pair, points, scores

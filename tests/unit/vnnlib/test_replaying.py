@@ -9,7 +9,7 @@ import pytest
 
 from eqspec.cli import main
 from eqspec.errors import InputError
-from eqspec.tasks.replay import raw_point
+from eqspec.replay.replay import raw_point
 from eqspec.vnnlib.exporting import export
 from eqspec.vnnlib.replaying import read_input
 from unit.vnnlib.pairs import pair, points

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from eqspec.cache import ENVIRONMENT, KEY_ENVIRONMENT, Store, chosen_folder
 from eqspec.cli.exit import ExitCode
 from eqspec.errors import InputError
-from eqspec.memory import ENVIRONMENT, KEY_ENVIRONMENT, Store, chosen_folder
 from eqspec.report.numbers import plural
 
 

@@ -17,7 +17,7 @@ from eqspec.cli.tools.common import Commands, command, show, show_warnings
 from eqspec.compile import Find
 from eqspec.errors import InputError, SpecError
 from eqspec.report.terminal import shown_in_json
-from eqspec.tasks import document
+from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task
 
 
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         searches += compiled.finds
     if broken:
         return ExitCode.BAD_INPUT
-    whole = document.file_of(tasks, searches, __version__)
+    whole = serialisation.file_of(tasks, searches, __version__)
     text = shown_in_json(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=False)) + "\n"
     if arguments.output is None:
         out.file.write(text)

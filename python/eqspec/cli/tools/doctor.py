@@ -13,9 +13,9 @@ from rich.text import Text
 
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import Commands, command
+from eqspec.doctor import Finding, examine
 from eqspec.report.numbers import plural
 from eqspec.report.terminal import shown_in_json
-from eqspec.tasks.health import Finding, examine
 
 _MARKS = {"ok": Text("ok", "green"), "note": Text("note", "yellow"), "problem": Text("problem", "bold red")}
 

@@ -15,7 +15,7 @@ from eqspec.cli.tools.common import Commands, command
 from eqspec.errors import NetworkError
 from eqspec.networks import read_network
 from eqspec.networks.network import Network
-from eqspec.networks.overview import Overview, overview
+from eqspec.networks.readers.onnx_overview import Overview, overview
 from eqspec.report.numbers import count
 
 

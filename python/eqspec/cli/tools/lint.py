@@ -17,7 +17,7 @@ from eqspec.errors import Diagnostic, SpecError
 from eqspec.report import diagnostics
 from eqspec.report.numbers import plural
 from eqspec.report.terminal import shown_in_json
-from eqspec.tasks.scores import left_out, of_networks
+from eqspec.tasks.score_meaning import left_out, of_networks
 
 
 def add(commands: Commands) -> None:

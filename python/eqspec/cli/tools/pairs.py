@@ -11,10 +11,10 @@ from re import fullmatch
 from rich.console import Console
 from rich.text import Text
 
-from eqspec.draft.asking import Question
 from eqspec.draft.completed import Completed, complete
 from eqspec.draft.data import read_data
-from eqspec.draft.pair import Pair, read_pair
+from eqspec.draft.named_pair import Pair, read_pair
+from eqspec.draft.open_question import Question
 from eqspec.draft.space import Inputs
 from eqspec.errors import InputError
 

@@ -12,9 +12,9 @@ from rich.text import Text
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import Commands, command
 from eqspec.errors import InputError
+from eqspec.replay.recheck import Replayed, replay_all
 from eqspec.report.numbers import plural
 from eqspec.report.table import runtime_said
-from eqspec.tasks.recheck import Replayed, replay_all
 from eqspec.vnnlib.replaying import replay_assignment
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 from importlib.resources import files
 
 from rich.console import Console
 
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import Commands, command
+from eqspec.tasks.result_schema import result_schema
 
 SCHEMAS = ("task", "result", "diagnostic")
 
@@ -29,5 +31,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode: 
 
 
 def text(kind: str) -> str:
-    """The schema as it ships."""
+    """The schema, made of the fields of results or as it ships."""
+    if kind == "result":
+        return json.dumps(result_schema(), indent=2) + "\n"
     return files("eqspec.tasks").joinpath("schema", f"{kind}.schema.json").read_text(encoding="utf-8")

@@ -15,17 +15,17 @@ from rich.text import Text
 from eqspec.api.report import Report
 from eqspec.api.spec import loads
 from eqspec.cli.arguments import add_effort
+from eqspec.cli.cache_options import advise, cache_from_arguments
 from eqspec.cli.exit import ExitCode, exit_code
-from eqspec.cli.remembering import advise, recall_of
 from eqspec.cli.tools.common import Commands, command, show, show_warnings
 from eqspec.cli.tools.pairs import add_pair, read, refuse_without_data, write_new
-from eqspec.draft.comments import comment
-from eqspec.draft.question import What, Where, draft, refuse_incomplete
+from eqspec.draft.comment_lines import comment
+from eqspec.draft.verified_spec import What, Where, draft, refuse_incomplete
 from eqspec.errors import EqspecError, SpecError
 from eqspec.report import json, table
 from eqspec.report.live import LiveMonitor
 from eqspec.report.saved import save_witnesses
-from eqspec.tasks.run import Options
+from eqspec.run.options import Options
 
 _EXAMPLES = """\
 examples:
@@ -97,10 +97,10 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
             err.print("here '--logits' says so", highlight=False, soft_wrap=True)
         return ExitCode.BAD_INPUT
     show_warnings(spec.warnings, err)
-    recall = recall_of(arguments, err)
+    cache = cache_from_arguments(arguments, err)
     began = perf_counter()
     with LiveMonitor(err, 1) as monitor:
-        report = spec.run(spec.tasks, options, 1, monitor, recall)
+        report = spec.run(spec.tasks, options, 1, monitor, cache)
     for _, error in report.failures:
         if not isinstance(error, EqspecError):
             raise error
@@ -116,7 +116,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
             err.print(Text(f"wrote {arguments.spec}"), soft_wrap=True)
     if arguments.save_witness is not None and (saved := save_witnesses(report, arguments.save_witness)):
         err.print(Text(f"saved {len(saved)} in {arguments.save_witness}"), soft_wrap=True)
-    advise(recall, report, err)
+    advise(cache, report, err)
     return exit_code([report], bad_input=False)
 
 

@@ -17,9 +17,10 @@ from eqspec.report.inputs import set_apart
 from eqspec.report.numbers import count, duration, share, value
 from eqspec.report.outcome import Outcome, headline, outcome, place, witness_of
 from eqspec.report.table import optimised, remark
-from eqspec.tasks.observed import Undecided
-from eqspec.tasks.result import Result, Witness
-from eqspec.tasks.words import approximately
+from eqspec.tasks.phrasing import approximately
+from eqspec.tasks.result import Result
+from eqspec.tasks.search_statistics import Undecided
+from eqspec.tasks.witness import Witness
 
 _MOST_HISTOGRAMS = 12
 _UNEVEN = 0.02

@@ -13,7 +13,8 @@ from itertools import takewhile
 
 from eqspec.report.numbers import share, value
 from eqspec.report.outcome import Outcome, headline, outcome, place
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
 
 _MOST_COLUMNS = 24
 """With more values the cells of a row flow like words, without heads of columns."""

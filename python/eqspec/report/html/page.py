@@ -22,8 +22,9 @@ from eqspec.report.numbers import count, duration, plural
 from eqspec.report.outcome import Outcome, outcome, place
 from eqspec.report.table import remark
 from eqspec.report.terminal import shown
-from eqspec.tasks.result import Result, Verdict
-from eqspec.tasks.run import __version__
+from eqspec.run.core import __version__
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
 
 _NOT_HTML = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef]|[\ufffe\uffff]")
 _MOST_DETAILS = 400

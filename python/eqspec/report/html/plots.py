@@ -13,8 +13,9 @@ from eqspec.report.html import raster
 from eqspec.report.html.svg import Frame, cells, element, line, number, picture, round_steps, steps, text
 from eqspec.report.numbers import duration, share, value
 from eqspec.tasks.bracket import Bracket
-from eqspec.tasks.observed import Moment, Sampled, Undecided
-from eqspec.tasks.result import Result, Verdict
+from eqspec.tasks.result import Result
+from eqspec.tasks.search_statistics import Moment, Sampled, Undecided
+from eqspec.tasks.verdict import Verdict
 
 BINS = 16
 _RASTER = 24

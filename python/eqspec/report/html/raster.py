@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.tasks.observed import Undecided
+from eqspec.tasks.search_statistics import Undecided
 
 _Array = NDArray[np.float64]
 _FEWEST_PIXELS = 36

@@ -1,0 +1,30 @@
+"""The cache that the arguments `cache` and `resume` of the library mean."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from eqspec.cache import ENVIRONMENT, Store, chosen_folder
+from eqspec.errors import InputError
+from eqspec.run.result_cache import ResultCache
+
+
+def open_cache(
+    cache: bool | str | os.PathLike[str], *, resume: bool = False, tell: Callable[[str], None] | None = None
+) -> ResultCache | None:
+    """The cache that is meant: False for none, True for the usual folder unless EQSPEC_CACHE is off, or a folder.
+
+    `tell` hears of entries that cannot be used. InputError if a folder that was named cannot be written to, or if
+    there is nothing to resume from.
+    """
+    folder = None if cache is False else chosen_folder(None if cache is True else cache)
+    if folder is None:
+        if resume:
+            off = "cache = False" if cache is False else f"{ENVIRONMENT} is off"
+            raise InputError(f"resume goes on from what is kept, and {off}; name a folder to keep it in")
+        return None
+    store = Store(folder, tell=tell)
+    if cache is not True:
+        store.require()
+    return ResultCache(store, resume=resume)

@@ -1,0 +1,210 @@
+"""One pair on one box, without a spec."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from fractions import Fraction
+from os import PathLike
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eqspec.api.cache_choice import open_cache
+from eqspec.api.progress import shown
+from eqspec.errors import InputError
+from eqspec.networks import Arithmetic, Model, Network, as_network, comparison, in_float32
+from eqspec.run.monitor import Monitor, Progress
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
+from eqspec.tasks.directed_rounding import floats_above, floats_below
+from eqspec.tasks.property import Number, Property, exact, validate
+from eqspec.tasks.result import Result
+from eqspec.tasks.score_meaning import ambiguous, beyond_probabilities, left_out
+from eqspec.tasks.task import Domain, LinearConstraint, Space, Task
+
+Bounds: TypeAlias = ArrayLike | Sequence[Number]
+
+
+def verify(
+    reference: Model,
+    candidate: Model,
+    lower: Bounds,
+    upper: Bounds,
+    property: Property,  # noqa: A002 - the word of the field
+    *,
+    constraints: tuple[ArrayLike, ArrayLike] | None = None,
+    decide: Literal["max", "min"] = "max",
+    timeout: float | None = None,
+    threads: int | None = None,
+    domain: Domain = "shared",
+    arithmetic: Arithmetic = "real",
+    scores: Literal["logits"] | None = None,
+    lp: bool = True,
+    milp: bool = False,
+    on_progress: Callable[[Progress], bool | None] | None = None,
+    progress: bool | None = None,
+    cache: bool | str | PathLike[str] = False,
+    resume: bool = False,
+) -> Result:
+    """Decide whether a property holds at every input of a box.
+
+    Args:
+        reference: a network with I inputs and O outputs: a path (.onnx, .nnet), an `onnx.ModelProto`, a torch module, a
+            Keras model, a scikit-learn MLP, or what `read_network` or `as_network` returned.
+        candidate: the same for the network that is to behave like it; it need not be of the same kind.
+        lower: lower corner of the box, I numbers in the units the networks take. Floats are taken exactly as they are;
+            a sequence may also hold Fractions, or text such as "1/3".
+        upper: upper corner.
+        property: `Epsilon(0.05)`, `Top1()`, `Margin(0.5)`, `Confidence(0.9)` or `Linear(...)`.
+        constraints: A (q, I) and b (q,): only inputs with A x <= b count.
+        decide: whether the largest or the smallest score decides.
+        timeout: seconds; None for no limit.
+        threads: None for one per core.
+        domain: "shared", or "paper" and "naive" for comparison with the published method.
+        arithmetic: "real", or "float32" for a claim about every float32 runtime, in any order of summation.
+        scores: "logits" says that scores are logits: a network that ends in Softmax is compared without it. `Epsilon`
+            and `Linear` of such a network need it, because distances between probabilities are not what is proved.
+        lp: whether linear programs may be solved.
+        milp: whether a mixed-integer solver is asked, as a last resort; what rests on its word alone stays unknown.
+        on_progress: called about ten times a second; returning True stops, with what is known by then.
+        progress: whether to show what runs. None: in notebooks, unless `on_progress` is told; True: on a terminal, too.
+        cache: True, or a folder, to keep the result, and to take one that is kept.
+        resume: go on where an earlier search stopped that was interrupted or ran out of time.
+
+    Returns:
+        The result. `equivalent` is a theorem about the real numbers; `different` comes with a `witness` that was
+        checked exactly; `unknown` says with `reason` which limit was met.
+
+    Raises:
+        InputError: an argument has the wrong shape or an impossible value, float32 could overflow, or a distance of
+            networks that end in Softmax does not say that it is one of logits.
+        NetworkError: a file cannot be read exactly, or onnxruntime answers something else than what was read.
+
+    Running out of a budget never raises.
+    """
+    first, second = as_network(reference), as_network(candidate)
+    for name, one, other in (
+        ("inputs", first.input_size, second.input_size),
+        ("outputs", first.output_size, second.output_size),
+    ):
+        if one != other:
+            raise InputError(f"{first.source} has {one} {name}, but {second.source} has {other}")
+    validate(property, first.output_size)
+    _check_scores(property, (first, second), scores)
+    if decide not in ("max", "min"):
+        raise InputError(f"decide = {decide!r}; one of max, min")
+    if arithmetic not in ("real", "float32"):
+        raise InputError(f"arithmetic = {arithmetic!r}; one of real, float32")
+    if arithmetic == "float32":
+        first, second = in_float32(first), in_float32(second)
+    size = first.input_size
+    low, high = _bounds("lower", lower, size), _bounds("upper", upper, size)
+    for index, (a, b) in enumerate(zip(low, high, strict=True)):
+        if a > b:
+            raise InputError(f"lower[{index}] = {float(a)} is above upper[{index}] = {float(b)}; swap the ends")
+    corners = floats_below(low), floats_above(high)
+    for network in (first, second):
+        comparison(network).within(*corners)
+    task = Task(
+        id="verify",
+        check="verify",
+        parameters={},
+        reference=first,
+        candidate=second,
+        reference_name="reference",
+        candidate_name="candidate",
+        reference_takes_raw=False,
+        candidate_takes_raw=False,
+        space=Space(
+            features=tuple(str(i) for i in range(size)),
+            units=(None,) * size,
+            outputs=tuple(str(i) for i in range(first.output_size)),
+            centre=(Fraction(0),) * size,
+            scale=(Fraction(1),) * size,
+            decide=decide,
+        ),
+        lower_exact=low,
+        upper_exact=high,
+        lower=corners[0],
+        upper=corners[1],
+        property=property,
+        constraints=_constraints(constraints, size),
+    )
+    options = Options(timeout=timeout, threads=threads, domain=domain, lp=lp, milp=milp)
+    runner = Runner(options, open_cache(cache, resume=resume))
+    with shown(progress, 1) if on_progress is None else nullcontext(_Listener(on_progress)) as told:
+        if told is None:
+            return runner.run(task)
+        told.started(task)
+        result = runner.run(task, told)
+        told.finished(task, result)
+        return result
+
+
+def _check_scores(claim: Property, networks: tuple[Network, Network], scores: str | None) -> None:
+    """InputError where a claim may be meant of probabilities; a warning where its size shows that it is not."""
+    if scores not in (None, "logits"):
+        raise InputError(f'scores = {scores!r}; "logits", or None')
+    if scores == "logits" or not ambiguous(claim, networks):
+        return
+    found = [f"{network.source} ends in {left_out(network)}" for network in networks if left_out(network) is not None]
+    what = f"{' and '.join(dict.fromkeys(found))}: compared are the logits in front of it, not probabilities"
+    if not beyond_probabilities(claim, networks):
+        raise InputError(f'{what}; give scores="logits" if that is meant, or claim Top1() or Confidence(...)')
+    warnings.warn(f'{what}, which cannot be so far apart; give scores="logits" to say so', UserWarning, stacklevel=3)
+
+
+class _Listener(Monitor):
+    """Hands progress on; an answer of True stops the search as Ctrl-C does."""
+
+    def __init__(self, hear: Callable[[Progress], bool | None]) -> None:
+        self._hear = hear
+
+    def progress(self, task: Task, progress: Progress) -> None:  # noqa: ARG002
+        if self._hear(progress):
+            raise KeyboardInterrupt
+
+
+def _bounds(name: str, given: Bounds, size: int) -> tuple[Fraction, ...]:
+    """The numbers of a corner: floats as they are, anything else as the exact number it stands for."""
+    values: list[Any] = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else []
+    if any(isinstance(v, str | Fraction) for v in values):
+        numbers = tuple(exact(v) for v in values)
+    else:
+        numbers = tuple(Fraction(x) for x in _floats(name, given, 1).tolist())
+    if len(numbers) != size:
+        raise InputError(f"{name} has {len(numbers)} numbers for networks with {size} inputs")
+    return numbers
+
+
+def _floats(name: str, given: object, dimensions: int) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is no array of numbers: {error}") from None
+    if array.ndim != dimensions:
+        raise InputError(f"{name} has shape {array.shape}; give {dimensions} dimension{'s' * (dimensions > 1)}")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        place = ", ".join(map(str, where))
+        raise InputError(f"{name}[{place}] = {array[where]} is not finite; every input needs finite bounds")
+    return array
+
+
+def _constraints(given: tuple[ArrayLike, ArrayLike] | None, size: int) -> tuple[LinearConstraint, ...]:
+    if given is None:
+        return ()
+    try:
+        rows, sides = given
+    except (TypeError, ValueError):
+        raise InputError("constraints are a pair of arrays: A (q, I) and b (q,)") from None
+    matrix, bounds = _floats("constraints[0]", rows, 2), _floats("constraints[1]", sides, 1)
+    if matrix.shape != (len(bounds), size):
+        raise InputError(f"constraints have shapes {matrix.shape} and {bounds.shape}; give (q, {size}) and (q,)")
+    return tuple(
+        LinearConstraint(tuple(Fraction(a) for a in row), Fraction(bound))
+        for row, bound in zip(matrix.tolist(), bounds.tolist(), strict=True)
+    )

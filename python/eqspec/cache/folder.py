@@ -1,0 +1,22 @@
+"""Where the cache lies: the folder somebody names, that of EQSPEC_CACHE, or the system's place for caches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+ENVIRONMENT = "EQSPEC_CACHE"
+_OFF = ("off", "no", "false", "0")
+
+
+def chosen_folder(named: str | os.PathLike[str] | None = None, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The folder, or None where EQSPEC_CACHE says `off`. What is named counts more; neither: XDG_CACHE_HOME/eqspec."""
+    if named is not None:
+        return Path(named).expanduser()
+    said = environ.get(ENVIRONMENT, "").strip()
+    if said.lower() in _OFF:
+        return None
+    return Path(said).expanduser() if said else user_cache_path("eqspec")

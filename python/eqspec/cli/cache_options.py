@@ -1,0 +1,41 @@
+"""The cache of results on the command line: its options, its notes, and the advice to go on."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from eqspec.api.cache_choice import open_cache
+from eqspec.run.result_cache import ResultCache
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Reason
+
+
+def add_cache_options(group: argparse._ArgumentGroup) -> None:
+    """--resume, --cache and --no-cache."""
+    group.add_argument(
+        "--resume", action="store_true", help="go on with searches that were interrupted or ran out of time"
+    )
+    kept = group.add_mutually_exclusive_group()
+    kept.add_argument("--cache", type=Path, metavar="DIR", help="where results are kept (see: eqspec cache)")
+    kept.add_argument("--no-cache", action="store_true", help="keep no results, and use none")
+
+
+def cache_from_arguments(arguments: argparse.Namespace, err: Console) -> ResultCache | None:
+    """What `add_cache_options` put into the arguments; `err` is told what cannot be used."""
+
+    def tell(message: str) -> None:
+        err.print(Text.assemble(("note", "bold"), f": {message}"), highlight=False, soft_wrap=True)
+
+    folder = False if arguments.no_cache else arguments.cache or True
+    return open_cache(folder, resume=arguments.resume, tell=tell)
+
+
+def advise(cache: ResultCache | None, results: Iterable[Result], err: Console) -> None:
+    """Say that undecided searches can go on."""
+    if cache is not None and any(r.reason in (Reason.TIMEOUT, Reason.INTERRUPTED) and r.open_boxes for r in results):
+        err.print("What is left of undecided searches is kept; --resume goes on with it.", soft_wrap=True)

@@ -1,0 +1,147 @@
+"""The text that `eqspec init` leaves behind: a spec with one claim, and comments that say where its parts come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from eqspec import compile as compiler
+from eqspec.draft import drafted_claim, drafted_numbers, region
+from eqspec.draft.comment_lines import comment
+from eqspec.draft.completed import Completed
+from eqspec.draft.named_pair import Pair
+from eqspec.draft.neighbourhood import NAME, neighbourhood
+from eqspec.draft.observed_pair import Observed, observe
+from eqspec.draft.probe import Probed, probe
+from eqspec.draft.space import DraftedSpace, draft_space, networks
+from eqspec.errors import InputError, SpecError
+from eqspec.spec import ast
+from eqspec.spec.formatting import formatted
+from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
+
+SIZES = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "0.75", "1", "1.5", "2", "3")
+"""The regions that are tried."""
+_BUDGET = ast.Budget((ast.Setting(ast.Name("timeout"), ast.Quantity("60s")),))
+_ANY = ast.Box((ast.Ranged(None, ast.Range(ast.Number("0"), ast.Number("1"))),))
+_HEAD = (
+    "A first spec, drafted by 'eqspec init'. Writing it has proved nothing: read it, correct it, and keep it beside "
+    "the models."
+)
+
+
+def first_spec(pair: Pair, known: Completed, path: Path, seconds: float) -> str:
+    """The text of a spec that will lie at `path`. At most so many seconds go into trying its claim.
+
+    InputError where what is known of the inputs does not fit the networks.
+    """
+    folder, inputs = path.parent, known.inputs
+    sigma = inputs.scaler is None and inputs.scaling is None and inputs.data is not None
+    space = draft_space(pair, inputs, folder, sigma=sigma)
+    parts = _Parts(pair, space, folder)
+    any_claim = drafted_claim.stays_within(pair, ast.Number("1"))
+    (trial,) = parts.tasks(any_claim, region.region(NAME, _ANY), None)
+    near = neighbourhood(space, inputs.data, _ranges(trial, space), folder)
+    if inputs.data is None:
+        (trial,) = parts.tasks(any_claim, near.node, "1")
+    seen = observe(trial, None if inputs.data is None else inputs.data.values)
+    chosen, notes = _claim(pair, seen, known)
+    found = Probed()
+    if seconds > 0:
+        found = probe(lambda size: parts.tasks(chosen, near.node, size), SIZES, seconds)
+    size = ast.Number(found.proved or found.failed or "0.1")
+    name = "decides" if isinstance(chosen, ast.KeepsTop1) else "close"
+    check = ast.Check(ast.Name(name), (chosen, region.use(NAME, size), _BUDGET))
+    lines = [
+        "eqspec 1",
+        *comment(_HEAD),
+        "#",
+        f"#   eqspec check {path.name}     prove every claim, or show an input where it does not hold",
+        f"#   eqspec explain {path.name}   say what is claimed, and what is not",
+        "",
+        *comment("What goes in and comes out:"),
+        *(line for note in known.notes for line in comment(f"- {note}")),
+        str(space.node),
+        "",
+        *comment(f"{pair.reference_name} is right, {pair.candidate_name} is to behave like it."),
+        *map(str, parts.networks(chosen)),
+        "",
+        *comment(near.words),
+        str(near.node),
+        "",
+        *(line for note in (*notes, _tried(found)) for line in comment(note)),
+        str(check),
+    ]
+    return formatted("\n".join(lines) + "\n", str(path))
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """A space with its networks, to which regions and claims are added."""
+
+    pair: Pair
+    space: DraftedSpace
+    folder: Path
+
+    def networks(self, claimed: ast.Claim) -> tuple[ast.Network, ast.Network]:
+        """The networks as a claim needs them: a distance of files that end in Softmax is one of logits, and says so."""
+        softened = self.pair.reference.stripped or self.pair.candidate.stripped
+        logits = isinstance(claimed, ast.StaysWithin) and softened is not None
+        return networks(self.pair, self.space, self.folder, logits=logits)
+
+    def tasks(self, claimed: ast.Claim, where: ast.Region, size: str | None) -> tuple[Task, ...]:
+        """The tasks of a claim on a region of some size. InputError where the spec cannot be used."""
+        value = None if size is None else ast.Number(size)
+        check = ast.Check(ast.Name("trial"), (claimed, region.use(where.name.text, value)))
+        file = ast.File(ast.Number("1"), (self.space.node, *self.networks(claimed), where, check))
+        try:
+            return compiler.loads(str(file), directory=self.folder).tasks
+        except SpecError as problem:
+            first = problem.diagnostics[0]
+            raise InputError(first.message + (f"; {first.help}" if first.help else "")) from None
+
+
+def _ranges(trial: Task, space: DraftedSpace) -> list[tuple[Fraction, Fraction]]:
+    """Low and high of each feature, where a minmax scaler says so."""
+    if space.normaliser != "minmax":
+        return []
+    return [(low, low + scale) for low, scale in zip(trial.space.centre, trial.space.scale, strict=True)]
+
+
+def _claim(pair: Pair, seen: Observed, known: Completed) -> tuple[ast.Claim, list[str]]:
+    """The claim that fits what was seen, and why."""
+    points = "rows of the table" if known.inputs.data is not None else "points drawn at random"
+    if not known.decides:
+        far = f"On the {points} the two differ by at most {float(seen.distance.max()):.3g}; twice that is claimed."
+        eps = drafted_numbers.exactly(Fraction(repr(seen.tolerance())))
+        return drafted_claim.stays_within(pair, eps), [f"{known.why} {far}"]
+    threshold = seen.threshold()
+    agreed = f"On the {points} both decide the same in {_percent(seen.agreement)}"
+    if seen.surest_difference > 0:
+        agreed += f", and where they do not, {pair.reference_name} is at most {_percent(seen.surest_difference)} sure"
+    share = f"{pair.reference_name} is {_percent(threshold)} sure or more in {_percent(seen.share_above(threshold))}."
+    guard = drafted_numbers.exactly(Fraction(repr(threshold)))
+    return drafted_claim.keeps_top1(pair, "confidence", guard), [f"{known.why} {agreed}. {share}"]
+
+
+def _tried(found: Probed) -> str:
+    """What trying has shown."""
+    proved, failed = (f"s = {size}" if size else "" for size in (found.proved, found.failed))
+    refuted = found.verdict is Verdict.DIFFERENT
+    if found.proved is not None:
+        note = f"When this was written it was proved for {proved} in {max(found.seconds, 0.01):.2f} s"
+        if refuted:
+            return f"{note}; for {failed} there is an input where it does not hold."
+        return f"{note}; {failed} took longer than was tried." if failed else f"{note}."
+    if found.empty:
+        return "Careful: on smaller regions the reference is nowhere so confident, so the claim would hold for nothing."
+    if refuted:
+        return f"Already for {failed} there is an input where it does not hold: claim less, or find out why."
+    return (
+        f"For {failed} it was left undecided when this was written." if failed else "Not tried when this was written."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

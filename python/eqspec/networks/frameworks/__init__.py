@@ -1,0 +1,114 @@
+"""Networks from models in memory: ONNX, PyTorch, Keras, scikit-learn.
+
+Every model becomes an ONNX model in memory and is read like a file, so there is one reader to trust. What a framework
+exports may still not be what the framework computes (a branch that was followed only one way, a layer that was
+replaced), so the network is compared with the model itself at random inputs; if they differ, it is refused.
+
+No framework is imported here: an object of a framework brings its module along.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import onnx
+
+from eqspec.errors import InputError, NetworkError
+from eqspec.networks import agreement
+from eqspec.networks.frameworks import keras_model, sklearn_model, torch_module
+from eqspec.networks.frameworks.converted import Converted
+from eqspec.networks.network import Array, Network
+from eqspec.networks.readers import onnx_reader
+from eqspec.networks.readers.network_file import read_network
+
+Model: TypeAlias = Network | str | os.PathLike[str] | onnx.ModelProto | Any
+"""A path, an `onnx.ModelProto`, a torch module, a Keras model, a scikit-learn MLP (or a pipeline that ends in one)."""
+
+_SCALES = np.repeat([0.01, 0.1, 1.0, 10.0], 8)
+"""Of the random inputs at which a conversion is compared with its model."""
+_NEAR = 1e-3
+"""How far float32 may carry a model from its real function, relative to its outputs; a wrong layer is far beyond."""
+
+
+def as_network(model: Model, *, input_shape: Sequence[int] | None = None) -> Network:
+    """The network of a model, wherever it is.
+
+    Args:
+        model: a network, a path (.onnx, .nnet), an `onnx.ModelProto`, a `torch.nn.Module` (in evaluation mode, whatever
+            mode it is in), a built Keras model, a fitted scikit-learn `MLPClassifier` or `MLPRegressor`, or a pipeline
+            of scalers that ends in one.
+        input_shape: of one sample, without the batch; only a torch module may need it.
+
+    A binary `MLPClassifier` has one output z, the log-odds of its second class; its network has the scores (0, z),
+    which give the same decision and the same confidence. A softmax at the end is left out, as in files.
+
+    Raises NetworkError where the model is not a network eqspec reads, or its conversion computes something else than
+    the model; InputError for objects of another kind.
+    """
+    if isinstance(model, Network):
+        return model
+    if isinstance(model, str | os.PathLike):
+        return read_network(model)
+    if isinstance(model, onnx.ModelProto):
+        return _read("<onnx model>", model)
+    for kind in (keras_model, torch_module, sklearn_model):  # a Keras model may be a torch module, too
+        if kind.recognises(model):
+            name = f"<{kind.LIBRARY} {type(model).__name__}>"
+            converted = kind.convert(name, model, None if input_shape is None else tuple(input_shape))
+            network = _read(name, converted.model)
+            _compare(name, network, converted)
+            return network
+    raise InputError(
+        f"{type(model).__module__}.{type(model).__name__} is no model eqspec knows; give a path, an onnx.ModelProto, "
+        "a torch module, a Keras model or a scikit-learn MLP"
+    )
+
+
+def _read(name: str, model: onnx.ModelProto) -> Network:
+    if any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in model.graph.initializer):
+        fix = "load it with its data (onnx.load does so), or give the path of its file"
+        raise NetworkError(name, "the weights are in a file beside the model", fix=fix)
+    try:
+        content = model.SerializeToString()
+    except Exception as error:  # protobuf names its errors differently from version to version
+        raise NetworkError(name, f"cannot be serialised ({error})", fix="use a model below 2 GiB") from error
+    with np.errstate(all="ignore"):
+        network = onnx_reader.read(name, content)
+    # The digest is that of a file with these bytes: saved and read again it is the same network.
+    assert network.sha256 == hashlib.sha256(content).hexdigest()
+    network = replace(network, content=content)
+    agreement.check(network, lambda: content)
+    return network
+
+
+def _compare(name: str, network: Network, converted: Converted) -> None:
+    """NetworkError unless both compute the same at random inputs, up to what float32 loses."""
+    inputs = np.random.default_rng(0).normal(size=(len(_SCALES), network.input_size)) * _SCALES[:, None]
+    wanted, found = np.asarray(converted.outputs(inputs), np.float64), network.evaluate(inputs)
+    if wanted.shape != found.shape:
+        message = f"the model answers {wanted.shape[1:]} numbers, its ONNX export {found.shape[1:]}"
+        raise NetworkError(name, message, fix="export it yourself, look at the file, and give its path")
+    if network.stripped is not None:
+        found = _log_softmax(found)
+        found = np.exp(found) if network.stripped == "softmax" else found
+    scale = np.maximum(np.abs(wanted).max(axis=1, keepdims=True), 1e-1)
+    if not (np.abs(found - wanted) <= _NEAR * scale).all():
+        raise NetworkError(
+            name,
+            f"the model and its ONNX export differ by up to {np.abs(found - wanted).max():.3g} at random inputs",
+            fix="look for branches that depend on the input, and for layers that are random; or export it yourself",
+        )
+
+
+def _log_softmax(scores: Array) -> Array:
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    result: Array = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return result
+
+
+__all__ = ["Model", "as_network"]

@@ -1,0 +1,105 @@
+"""Cast: the identity on values that depend on the input, and on constants what the types of the file make of them.
+
+All rounding at run time is left out of the real function that a network is, so casting a value between float types
+changes nothing. A cast of a stored constant decides which weight the network has: it is applied, to nearest. Where
+runtimes may differ, it is refused: a constant that was computed before, and so is rounded there and not here; a number
+beyond the range of its new type; two roundings in a row that differ from one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from onnx import TensorProto
+
+from eqspec.networks.affine import Affine
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.onnx_tensor import FLOATS, WHOLES, UnreadableError, Whole
+from eqspec.networks.operators.operator_call import NOT_AFFINE, Operator, OperatorCall, Scores, Value
+
+_FOLD = "fold the constants before exporting"
+_SHORT: dict[int, str] = {TensorProto.FLOAT16: "<f2", TensorProto.FLOAT: "<f4"}
+
+
+def cast(call: OperatorCall) -> Sequence[Value]:
+    """Cast to a float type or to integers."""
+    a, kind = call.value(0), call.integer("to", 0)
+    if kind not in FLOATS and kind not in WHOLES:
+        raise UnreadableError(f"a cast to type number {kind}", "cast to a float type, or to integers for shapes")
+    if isinstance(a, Affine | Scores):
+        if kind in WHOLES:
+            raise UnreadableError("a value that depends on the input is cast to integers", NOT_AFFINE)
+        if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
+            name = TensorProto.DataType.Name(kind).lower()
+            call.notes.append(f"Cast {call.node.output[0]!r} to {name} is the identity: rounding is not modelled")
+        return [a]
+    if kind in WHOLES:
+        return [_cut(a, np.dtype(WHOLES[kind])) if isinstance(a, np.ndarray) else _truncated(a, kind, call.rounded)]
+    return [_narrow(_real(a) if isinstance(a, np.ndarray) else a, kind, call.rounded)]
+
+
+def _real(a: Whole) -> Enclosure:
+    """Integers as real numbers."""
+    numbers = a.astype(np.float64)
+    if (np.abs(numbers) >= 2.0**53).any():
+        raise UnreadableError("an integer beyond 2^53 is cast to a float", "store it as a float")
+    return Enclosure(numbers)
+
+
+def is_exact(a: Enclosure, kind: int | None) -> bool:
+    """Whether a type holds these very numbers. An unknown type holds none."""
+    if a.error is not None or kind is None:
+        return False
+    return bool((_nearest(a, kind) == a.value).all())
+
+
+def _nearest(a: Enclosure, kind: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """The nearest numbers of a type; of bfloat16 those towards zero, which is enough to tell whether it holds them."""
+    with np.errstate(over="ignore"):
+        if kind == TensorProto.BFLOAT16:
+            bits = a.value.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF0000)
+            return np.asarray(bits.view(np.float32).astype(np.float64))
+        return np.asarray(a.value.astype(_SHORT.get(kind, "<f8")).astype(np.float64))
+
+
+def _narrow(a: Enclosure, kind: int, rounded: bool) -> Enclosure:
+    if kind == TensorProto.DOUBLE or is_exact(a, kind):
+        return a
+    name = TensorProto.DataType.Name(kind).lower()
+    if a.error is not None or rounded:
+        raise UnreadableError(f"a computed constant is rounded by a cast to {name}", _FOLD)
+    if kind == TensorProto.BFLOAT16:
+        raise UnreadableError("a constant is rounded to bfloat16", "store the rounded constant")
+    near = _nearest(a, kind)
+    if not np.isfinite(near).all():
+        raise UnreadableError(f"a constant is beyond the range of {name}, to which it is cast", "rescale the weights")
+    with np.errstate(over="ignore"):
+        if (near != a.value.astype(np.float32).astype(_SHORT[kind]).astype(np.float64)).any():
+            message = f"a constant rounds to one {name} at once and to another by way of float"
+            raise UnreadableError(message, "store the rounded constant")
+    return Enclosure(near)
+
+
+def _truncated(a: Enclosure, kind: int, rounded: bool) -> Whole:
+    """Real numbers as integers, towards zero; as a truth value, whether they are not zero."""
+    if a.error is not None or rounded:
+        raise UnreadableError("a constant that was computed and may be rounded is cast to integers", _FOLD)
+    if kind == TensorProto.BOOL:
+        return np.asarray(a.value != 0)
+    dtype = np.dtype(WHOLES[kind])
+    limits, whole = np.iinfo(dtype), np.trunc(a.value)
+    if ((whole < float(limits.min)) | (whole >= float(limits.max) + (1.0 if dtype.itemsize < 8 else 0.0))).any():
+        message = f"a constant is beyond the range of {dtype}, to which it is cast"
+        raise UnreadableError(message, "store it as integers")
+    return np.asarray(whole.astype(dtype))
+
+
+def _cut(a: Whole, dtype: np.dtype[np.generic]) -> Whole:
+    """Integers of another size: the upper bits are dropped, as ONNX says; as a truth value, whether they are not 0."""
+    return np.asarray(a != 0) if dtype.kind == "b" else np.asarray(a.astype(dtype))
+
+
+OPERATORS: dict[str, Operator] = {
+    "Cast": cast,
+}

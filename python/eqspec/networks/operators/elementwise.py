@@ -1,0 +1,122 @@
+"""Elementwise operators of ONNX over the reals: Add, Sub, Mul, Div, Neg, Sum, and Sqrt of a constant.
+
+A product or quotient must have a constant operand, so that the value stays affine. Integer constants are computed
+with in their own type (see `integers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+import numpy as np
+
+from eqspec.networks import affine as af
+from eqspec.networks import constants
+from eqspec.networks import enclosure as en
+from eqspec.networks.affine import Affine
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.onnx_tensor import UnreadableError, Whole
+from eqspec.networks.operators import integers
+from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all, reshaped
+from eqspec.networks.operators.operator_call import NOT_AFFINE, Operator, OperatorCall, Value
+
+
+def _negated(value: Affine | Enclosure) -> Affine | Enclosure:
+    return af.negate(value) if isinstance(value, Affine) else constants.negate(value)
+
+
+def add(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
+    """a + b, broadcast."""
+    check_broadcast(a.shape, b.shape)
+    if isinstance(a, Affine):
+        return af.add(a, b) if isinstance(b, Affine) else af.shift(a, b)
+    return af.shift(b, a) if isinstance(b, Affine) else constants.add(a, b)
+
+
+def multiply(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
+    """a b elementwise, broadcast; one of them must be constant."""
+    check_broadcast(a.shape, b.shape)
+    if isinstance(a, Affine) and isinstance(b, Affine):
+        raise UnreadableError("a product of two values that both depend on the input", NOT_AFFINE)
+    if isinstance(a, Affine):
+        assert isinstance(b, Enclosure)
+        return af.scale(a, b)
+    return af.scale(b, a) if isinstance(b, Affine) else constants.multiply(a, b)
+
+
+def _quotient(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
+    check_broadcast(a.shape, b.shape)
+    if isinstance(b, Affine):
+        raise UnreadableError("a division by a value that depends on the input", NOT_AFFINE)
+    if not ((np.abs(b.value) - b.radius) > 0).all():
+        raise UnreadableError("a division by zero", "repair the constant")
+    return af.scale(a, b, en.divide) if isinstance(a, Affine) else constants.divide(a, b)
+
+
+Real = Callable[[Affine | Enclosure, Affine | Enclosure], Affine | Enclosure]
+
+
+def _binary(real: Real, whole: Callable[[Whole, Whole], Whole]) -> Operator:
+    def operator(call: OperatorCall) -> Sequence[Value]:
+        a, b = call.value(0), call.value(1)
+        if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+            b = b.reshape(_legacy_shape(call, a.shape, b.shape)) if call.opset < 7 else b
+            check_broadcast(a.shape, b.shape)
+            return [whole(a, b)]
+        x, y = call.real_value(0), call.real_value(1)
+        if call.opset < 7:
+            y = reshaped(y, _legacy_shape(call, x.shape, y.shape))
+        check_one_for_all(call, x.shape, y.shape)
+        return [real(x, y)]
+
+    return operator
+
+
+def _legacy_shape(call: OperatorCall, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """Before opset 7 shapes are equal; with `broadcast` those of B are some of A's, from `axis` or else the last."""
+    if not call.integer("broadcast", 0):
+        shape = b if a == b else None
+    elif prod(b) == 1:
+        shape = (1,) * min(len(a), len(b))
+    else:
+        axis = len(a) - len(b) if call.attribute("axis") is None else call.integer("axis", 0)
+        fits = 0 <= axis <= len(a) - len(b) and all(d in (1, e) for d, e in zip(b, a[axis:], strict=False))
+        shape = (*b, *(1,) * (len(a) - axis - len(b))) if fits else None
+    if shape is None:
+        raise UnreadableError(f"shapes {a} and {b} do not broadcast as opset {call.opset} asks", "export it again")
+    return shape
+
+
+def sum_all(call: OperatorCall) -> Sequence[Value]:
+    """Sum of any number of values."""
+    total = call.real_value(0)
+    for index in range(1, len(call.inputs)):
+        check_one_for_all(call, total.shape, call.real_value(index).shape)
+        total = add(total, call.real_value(index))
+    return [total]
+
+
+def negative(call: OperatorCall) -> Sequence[Value]:
+    """Neg."""
+    a = call.value(0)
+    return [integers.negate(a) if isinstance(a, np.ndarray) else _negated(call.real_value(0))]
+
+
+def square_root(call: OperatorCall) -> Sequence[Value]:
+    """Sqrt of a constant (a normalisation that was exported in pieces)."""
+    a = call.number(0)
+    if (a.value - a.radius < 0).any():
+        raise UnreadableError("the square root of a negative number", "repair the constant")
+    return [constants.square_root(a)]
+
+
+OPERATORS: dict[str, Operator] = {
+    "Add": _binary(add, integers.add),
+    "Div": _binary(_quotient, integers.divide),
+    "Mul": _binary(multiply, integers.multiply),
+    "Neg": negative,
+    "Sqrt": square_root,
+    "Sub": _binary(lambda a, b: add(a, _negated(b)), integers.subtract),
+    "Sum": sum_all,
+}

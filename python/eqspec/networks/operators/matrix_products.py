@@ -1,0 +1,94 @@
+"""Matrix products of ONNX over the reals: MatMul and Gemm. One of the two factors must be constant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eqspec.networks import affine as af
+from eqspec.networks import constants
+from eqspec.networks import enclosure as en
+from eqspec.networks.affine import Affine
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all, reshaped
+from eqspec.networks.operators.elementwise import add
+from eqspec.networks.operators.operator_call import NOT_AFFINE, Operator, OperatorCall, Value
+
+
+def _swap(value: Affine) -> Affine:
+    return af.rearrange(value, lambda p: np.swapaxes(p, -1, -2))
+
+
+def _transpose(constant: Enclosure) -> Enclosure:
+    return constant.rearranged(lambda a: np.swapaxes(a, -1, -2))
+
+
+def _multiply_matrices(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
+    if a.shape[-1] != b.shape[-2]:
+        raise UnreadableError(f"shapes {a.shape} and {b.shape} do not multiply", "check the weight's orientation")
+    check_broadcast(a.shape[:-2], b.shape[:-2])
+    if isinstance(a, Affine) and isinstance(b, Affine):
+        raise UnreadableError("a product of two values that both depend on the input", NOT_AFFINE)
+    if isinstance(a, Affine):
+        assert isinstance(b, Enclosure)
+        return af.matmul(a, b)
+    if isinstance(b, Affine):
+        return _swap(af.matmul(_swap(b), _transpose(a)))
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    af.check_size((*batch, a.shape[-2], b.shape[-1]))
+    return constants.matmul(a, b)
+
+
+def matmul(call: OperatorCall) -> Sequence[Value]:
+    """MatMul, numpy's rules: an operand of rank 1 is a row on the left, a column on the right."""
+    a, b = call.real_value(0), call.real_value(1)
+    left, right = len(a.shape) == 1, len(b.shape) == 1
+    if not a.shape or not b.shape:
+        raise UnreadableError("a scalar in a matrix product", "use Mul")
+    check_one_for_all(call, a.shape[:-2] or (1,), b.shape[:-2] or (1,))
+    product = _multiply_matrices(
+        reshaped(a, (1, *a.shape)) if left else a,
+        reshaped(b, (*b.shape, 1)) if right else b,
+    )
+    shape = product.shape[:-1] if right else product.shape
+    return [reshaped(product, (*shape[:-2], *shape[-1:]) if left and not right else shape[:-1] if left else shape)]
+
+
+def gemm(call: OperatorCall) -> Sequence[Value]:
+    """alpha A' B' + beta C, C broadcast to the product or left out."""
+    a, b = call.real_value(0), call.real_value(1)
+    for name, x in (("A", a), ("B", b)):
+        if len(x.shape) != 2:
+            raise UnreadableError(f"{name} has shape {x.shape}, Gemm takes matrices", "flatten it first")
+    if call.integer("transA", 0):
+        a = _swap(a) if isinstance(a, Affine) else _transpose(a)
+    if call.integer("transB", 0):
+        b = _swap(b) if isinstance(b, Affine) else _transpose(b)
+    alpha, beta = call.real("alpha", 1.0), call.real("beta", 1.0)
+    if isinstance(a, Affine):
+        b = _times(b, alpha)
+    else:
+        a = _times(a, alpha)
+    product = _multiply_matrices(a, b)
+    if not call.has(2) or beta == 0:
+        return [product]
+    c = _times(call.real_value(2), beta)
+    check_broadcast(c.shape, product.shape)
+    if np.broadcast_shapes(c.shape, product.shape) != product.shape:
+        raise UnreadableError(f"C of shape {c.shape} does not broadcast to {product.shape}", "check the bias")
+    return [add(product, c)]
+
+
+def _times(value: Affine | Enclosure, factor: float) -> Affine | Enclosure:
+    if factor == 1:
+        return value
+    constant = en.exactly(factor)
+    return af.scale(value, constant) if isinstance(value, Affine) else constants.multiply(value, constant)
+
+
+OPERATORS: dict[str, Operator] = {
+    "Gemm": gemm,
+    "MatMul": matmul,
+}

@@ -1,0 +1,124 @@
+"""The call of an operator of a graph: its evaluated inputs, its attributes, and the notes that it may leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+from onnx import AttributeProto, NodeProto
+
+from eqspec.networks.affine import Affine, ReluLayer
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, Whole
+
+NOT_AFFINE = "a network of affine and ReLU layers cannot express it: replace it, or split the model there"
+NEEDS_CONSTANT = "only constants may stand here; fold them into initialisers with a constant-folding exporter"
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The argument of a Softmax at the end; the Softmax itself is left out."""
+
+    scores: Affine
+    kind: Literal["softmax", "log_softmax"]
+
+
+Value: TypeAlias = Affine | Enclosure | Whole | Scores
+
+
+@dataclass(frozen=True)
+class OperatorCall:
+    """A node with its inputs evaluated (None: left out).
+
+    Where a fixed batch was set aside, `batch` is its size and `samples` how many are read of it. `rounded` says that a
+    constant among the inputs is, as a runtime has it, not the real number that it is here.
+    """
+
+    node: NodeProto
+    opset: int
+    inputs: Sequence[Value | None]
+    input_layer: ReluLayer
+    external: ExternalData
+    batch: int | None = None
+    notes: list[str] = field(default_factory=list)
+    rounded: bool = False
+    samples: int = 1
+
+    def attribute(self, name: str) -> AttributeProto | None:
+        """An attribute, None where it is absent."""
+        return next((a for a in self.node.attribute if a.name == name), None)
+
+    def _typed(self, name: str, kind: int) -> AttributeProto | None:
+        found = self.attribute(name)
+        if found is not None and found.type != kind:
+            expected = AttributeProto.AttributeType.Name(kind).lower()
+            raise UnreadableError(f"attribute {name!r} is not of type {expected}", "export the model again")
+        return found
+
+    def integer(self, name: str, default: int) -> int:
+        """An integer attribute."""
+        found = self._typed(name, AttributeProto.INT)
+        return default if found is None else int(found.i)
+
+    def integers(self, name: str) -> list[int] | None:
+        """A list of integers, None where it is absent."""
+        found = self._typed(name, AttributeProto.INTS)
+        return None if found is None else [int(i) for i in found.ints]
+
+    def real(self, name: str, default: float) -> float:
+        """A float32 attribute, exact in float64."""
+        found = self._typed(name, AttributeProto.FLOAT)
+        number = default if found is None else float(found.f)
+        if not np.isfinite(number):
+            raise UnreadableError(f"attribute {name!r} is {number}", "repair the training or the export that made it")
+        return number
+
+    def has(self, index: int) -> bool:
+        """Whether an optional input is given."""
+        return index < len(self.inputs) and self.inputs[index] is not None
+
+    def value(self, index: int) -> Value:
+        """An input that must be there."""
+        found = self.inputs[index] if index < len(self.inputs) else None
+        if found is None:
+            raise UnreadableError(f"input {index} is missing", "export the model again")
+        return found
+
+    def real_value(self, index: int) -> Affine | Enclosure:
+        """An input of real numbers."""
+        found = self.value(index)
+        if isinstance(found, Scores):
+            fix = "Softmax and LogSoftmax are read only as the last operator: remove it, or what follows it"
+            raise UnreadableError("the output of a Softmax is used", fix)
+        if isinstance(found, np.ndarray):
+            raise UnreadableError(f"input {index} holds integers", "cast it to a float type")
+        return found
+
+    def affine(self, index: int) -> Affine | None:
+        """An input where it depends on the network's input, else None."""
+        found = self.real_value(index)
+        return found if isinstance(found, Affine) else None
+
+    def number(self, index: int) -> Enclosure:
+        """An input of constant real numbers."""
+        found = self.real_value(index)
+        if isinstance(found, Affine):
+            raise UnreadableError(
+                f"input {index} ({self.node.input[index]!r}) depends on the network's input", NEEDS_CONSTANT
+            )
+        return found
+
+    def whole(self, index: int) -> Whole:
+        """An input of constant integers (a shape, axes, indices)."""
+        found = self.value(index)
+        if not isinstance(found, np.ndarray):
+            raise UnreadableError(
+                f"input {index} ({self.node.input[index]!r}) is no constant of integers", NEEDS_CONSTANT
+            )
+        return found
+
+
+Operator: TypeAlias = Callable[[OperatorCall], Sequence[Value]]
+"""What evaluates a node: a call to its outputs, in order (trailing ones may be left out)."""

@@ -1,0 +1,24 @@
+"""Relu: where a new layer of the network begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eqspec.networks.affine import Affine
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+
+
+def relu(call: OperatorCall) -> Sequence[Value]:
+    """Relu: a new layer of units, or the constant itself."""
+    a = call.real_value(0)
+    if isinstance(a, Affine):
+        return [a.layer.relu(a)]
+    return [Enclosure(np.maximum(a.value, 0.0), a.error)]
+
+
+OPERATORS: dict[str, Operator] = {
+    "Relu": relu,
+}

@@ -1,0 +1,55 @@
+"""From a file to a network: ONNX, or .nnet by its suffix."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from eqspec.errors import NetworkError
+from eqspec.networks import agreement
+from eqspec.networks.network import Network
+from eqspec.networks.onnx_tensor import MAX_BYTES
+from eqspec.networks.readers import nnet, onnx_reader
+
+
+def read_network(path: str | os.PathLike[str]) -> Network:
+    """Read a network from an .onnx or .nnet file.
+
+    Where onnxruntime runs the file, it must answer what was read, up to rounding.
+
+    Raises NetworkError, and nothing else, whatever the file holds; it names file, node, operator, cause and a fix.
+    """
+    name = os.fspath(path)
+    stored = content(name)
+    read = nnet.read if Path(name).suffix.lower() == ".nnet" else onnx_reader.read
+    with np.errstate(all="ignore"):  # whatever is not finite is refused where it arises
+        network = read(name, stored)
+    agreement.check(network, lambda: stored)
+    return network
+
+
+def comparison(network: Network) -> agreement.Comparison:
+    """The network beside its file in onnxruntime, for points of a caller's own."""
+    stored = network.content
+    return agreement.Comparison(network, lambda: content(network.source) if stored is None else stored)
+
+
+def content(name: str) -> bytes:
+    """The bytes of a file. Raises NetworkError."""
+    file = Path(name)
+    try:
+        if not file.exists():
+            raise NetworkError(
+                name, "no such file", fix=f"check the path; it was looked up as {str(file.absolute())!r}"
+            )
+        if not file.is_file():
+            raise NetworkError(name, "not a file", fix="give the path of an .onnx or .nnet file")
+        if file.stat().st_size > MAX_BYTES:
+            raise NetworkError(
+                name, "larger than 2 GiB", fix="store the weights as external data, or use a smaller network"
+            )
+        return file.read_bytes()
+    except (OSError, ValueError) as error:
+        raise NetworkError(name, f"cannot be read ({error})", fix="check the path and its permissions") from error

@@ -1,0 +1,65 @@
+"""What an ONNX file holds, for people: also of files that cannot be read as a network."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import onnx
+
+from eqspec.errors import NetworkError
+from eqspec.networks.operators import OPERATORS
+
+TAILS = ("Softmax", "LogSoftmax")
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Inputs and outputs with their shapes, operators by count, and those that are not supported, by count."""
+
+    producer: str
+    opset: int | None
+    inputs: tuple[tuple[str, str, tuple[int | str, ...]], ...]
+    outputs: tuple[tuple[str, str, tuple[int | str, ...]], ...]
+    operators: tuple[tuple[str, int], ...]
+    unsupported: tuple[tuple[str, int], ...]
+    parameters: int
+    tail: str | None
+
+
+def overview(path: str) -> Overview:
+    """Look into an ONNX file; NetworkError if it is none."""
+    try:
+        model = onnx.load(path, load_external_data=False)
+    except Exception as error:  # protobuf raises what it likes
+        raise NetworkError(path, f"not an ONNX model ({error})", fix="export it again") from error
+    graph = model.graph
+    given = {tensor.name for tensor in graph.initializer}
+    names = [f"{n.domain}.{n.op_type}" if n.domain not in ("", "ai.onnx") else n.op_type for n in graph.node]
+    counted = Counter(names)
+    sizes = []
+    for tensor in graph.initializer:
+        size = 1
+        for dimension in tensor.dims:
+            size *= dimension
+        sizes.append(size)
+    ends = {output.name for output in graph.output}
+    tail = next((n.op_type for n in graph.node if n.op_type in TAILS and ends & set(n.output)), None)
+    known = OPERATORS.keys()
+    return Overview(
+        producer=" ".join(filter(None, (model.producer_name, model.producer_version))),
+        opset=next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), None),
+        inputs=tuple(_value(v) for v in graph.input if v.name not in given),
+        outputs=tuple(_value(v) for v in graph.output),
+        operators=tuple(counted.most_common()),
+        unsupported=tuple((name, count) for name, count in counted.most_common() if name not in known),
+        parameters=sum(sizes),
+        tail=tail,
+    )
+
+
+def _value(value: onnx.ValueInfoProto) -> tuple[str, str, tuple[int | str, ...]]:
+    kind = value.type.tensor_type
+    known = kind.elem_type in onnx.TensorProto.DataType.values()
+    name = onnx.TensorProto.DataType.Name(kind.elem_type).lower() if known else "?"
+    return value.name, name, tuple(d.dim_value if d.dim_value > 0 else d.dim_param or "?" for d in kind.shape.dim)

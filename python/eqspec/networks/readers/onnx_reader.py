@@ -1,0 +1,312 @@
+"""ONNX to layers: the graph is evaluated on affine values, and each ReLU starts a new layer.
+
+The network is the real function of the stored weights, read at one sample: an open size, or a leading one where there
+are several axes, is the batch and becomes 1. A model that makes no sense so (an image without a batch axis, or samples
+that meet on the way) is read with its whole input as the sample. A Softmax at the end is left out and reported. Folding
+may round; then the layers say by how much (see `enclosure`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from math import prod
+
+import numpy as np
+from onnx import NodeProto
+
+from eqspec.errors import NetworkError
+from eqspec.networks import affine as af
+from eqspec.networks.affine import Affine, ReluLayer
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.network import AffineLayer, Arithmetic, LargestIntermediate, Network, Stripped
+from eqspec.networks.onnx_tensor import UnreadableError, decode
+from eqspec.networks.operators import OPERATORS
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
+from eqspec.networks.readers import onnx_graph
+from eqspec.networks.readers.onnx_graph import Graph
+from eqspec.networks.readers.onnx_names import STANDARD, name_of
+from eqspec.networks.readers.onnx_types import Types
+from eqspec.networks.readers.value_store import ValueStore
+from eqspec.networks.roundoff import SHORT_FIX, SHORT_TYPES, Precision, Roundoff
+
+MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
+"""What a node with impossible attributes or shapes may raise inside; it is reported as that node's fault."""
+
+
+def read(path: str, content: bytes, arithmetic: Arithmetic = "real") -> Network:
+    """A model's network, with what float32 runtimes may round if that is the arithmetic. Raises NetworkError."""
+    graph = onnx_graph.load(path, content)
+    readings = _readings(graph.input_shape)
+    failures: list[NetworkError] = []
+    for reading in readings:
+        try:
+            return _read(_Reading(graph, *reading), content, arithmetic)
+        except NetworkError as error:
+            failures.append(error)
+    raise failures[0] from failures[-1] if len(failures) > 1 else None
+
+
+def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
+    network = reading.network(content)
+    if reading.batch is not None:
+        _check_samples_apart(reading, network, content)
+    if arithmetic == "real":
+        return network
+    path = reading.graph.path
+    short = [t.name for t in reading.graph.initializers.values() if t.data_type in SHORT_TYPES]
+    if short or reading.graph.input_type in SHORT_TYPES:
+        name = repr(short[0]) if short else f"input {reading.graph.input_name!r}"
+        raise NetworkError(path, f"{name} has 16 bits, which is no float32 arithmetic", fix=SHORT_FIX)
+    try:
+        unit = reading.roundoff.gamma()
+    except UnreadableError as error:
+        raise NetworkError(path, error.message, fix=error.fix) from error
+    return replace(reading, roundoff=Roundoff(unit)).network(content)
+
+
+def read_rounded(path: str, content: bytes, precision: Precision) -> Network:
+    """The same network with radii for what a runtime of this precision may round. Raises NetworkError."""
+    graph = onnx_graph.load(path, content)
+    problem: NetworkError | None = None
+    for sample in _readings(graph.input_shape):
+        reading = _Reading(graph, *sample, Roundoff(precision=precision))
+        try:
+            network = reading.network(content)
+            if reading.batch is not None:
+                _check_samples_apart(reading, network, content)
+            return replace(reading, roundoff=Roundoff(reading.roundoff.gamma(), precision)).network(content)
+        except NetworkError as error:
+            problem = problem or error
+        except UnreadableError as error:
+            problem = problem or NetworkError(path, error.message, fix=error.fix)
+    assert problem is not None
+    raise problem
+
+
+def _check_samples_apart(reading: _Reading, network: Network, content: bytes) -> None:
+    """Refuse to set a fixed batch aside where its samples meet: two of them must give what each gives by itself.
+
+    Nothing of one sample may reach what the other does, which is decided on the coefficients. That each is then
+    read as it is by itself is compared in floats at a few points, in the order of the outputs' size, since the outputs
+    of both may be anywhere; but before a Softmax those of a sample stand together.
+    """
+    pair = replace(reading, shape=(2, *reading.shape[1:]), samples=2).network(content)
+    apart = pair.output_size == 2 * network.output_size and _independent(pair.layers, network.input_size)
+    if apart:
+        points = np.random.default_rng(0).normal(size=(3, 2, network.input_size))
+        together = pair.evaluate(points.reshape(3, -1))
+        single = network.evaluate(points.reshape(6, -1)).reshape(3, -1)
+        if not network.stripped:
+            together, single = np.sort(together, axis=1), np.sort(single, axis=1)
+        difference = np.abs(together - single)
+        apart = not (difference > 1e-6 * (1 + np.abs(single).max())).any()
+    if not apart:
+        message = f"the {reading.batch} samples of the batch meet, so that one of them cannot be read by itself"
+        fix = "export the model with a batch size of 1, or with a batch of open size"
+        raise NetworkError(reading.graph.path, message, fix=fix)
+
+
+def _independent(layers: Sequence[AffineLayer], size: int) -> bool:
+    """Whether no unit depends on both of two samples, each of so many inputs."""
+    of_first = np.arange(2 * size) < size
+    of_second = ~of_first
+    for layer in layers:
+        reached = layer.weight != 0.0
+        if layer.weight_error is not None:
+            reached |= layer.weight_error != 0.0
+        of_first, of_second = reached[:, of_first].any(axis=1), reached[:, of_second].any(axis=1)
+        if (of_first & of_second).any():
+            return False
+    return True
+
+
+def _readings(shape: tuple[int | str, ...]) -> list[tuple[tuple[int, ...], int | None]]:
+    """What one sample's shape may be, best first, with the fixed batch size that was replaced by 1."""
+    if any(isinstance(d, str) for d in shape):
+        return [(tuple(1 if isinstance(d, str) else d for d in shape), None)]
+    fixed = tuple(d for d in shape if isinstance(d, int))
+    if len(fixed) == 1 or fixed[0] == 1:
+        return [(fixed, None)]
+    return [((1, *fixed[1:]), fixed[0]), (fixed, None)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """One way to read a graph: the shape of what is read, and the fixed batch size of which it is some samples."""
+
+    graph: Graph
+    shape: tuple[int, ...]
+    batch: int | None
+    roundoff: Roundoff = field(default_factory=Roundoff)
+    samples: int = 1
+
+    def network(self, content: bytes) -> Network:
+        graph, notes = self.graph, list[str]()
+        if self.batch is not None:
+            notes.append(
+                f"the first axis of input {graph.input_name!r} (size {self.batch}) is the batch; one sample is read"
+            )
+        inputs = ReluLayer(0, prod(self.shape), unit=self.roundoff.unit)
+        if inputs.size > af.MAX_VALUE:
+            raise self._error(
+                f"{inputs.size} features are beyond the limit of {af.MAX_VALUE}", None, "use a smaller input"
+            )
+        result = self._result(inputs, notes)
+        stripped: Stripped | None = None
+        if isinstance(result, Scores):
+            stripped = result.kind
+            name = "Softmax" if stripped == "softmax" else "LogSoftmax"
+            notes.append(f"the trailing {name} is left out: the outputs are its scores")
+            result = result.scores
+        if isinstance(result, np.ndarray):
+            raise self._error("the output holds integers", None, "export the scores themselves")
+        if isinstance(result, Enclosure):
+            result = af.constant(inputs, result)
+        self._check_output(result)
+        try:
+            layers = layers_of(inputs, result)
+        except MALFORMED as error:
+            raise self._error(f"the layers cannot be formed ({error})", None, "use a smaller network") from error
+        largest: tuple[LargestIntermediate, ...] = ()
+        if self.roundoff.unit:
+            largest = tuple(
+                self.roundoff.largest_intermediate(depth, layer.weight.shape[1]) for depth, layer in enumerate(layers)
+            )
+            notes.append(f"float32 rounds: each sum and product may be off by {self.roundoff.unit:.2g} of its terms")
+        elif any(layer.weight_error is not None or layer.bias_error is not None for layer in layers):
+            notes.append("operators were folded with rounding; the rounding is part of what is proved")
+        digest = hashlib.sha256(content)
+        graph.external.update(digest)
+        names = (graph.input_name, graph.input_shape, graph.output_name, graph.output_shape)
+        return Network(
+            tuple(layers),
+            graph.path,
+            digest.hexdigest(),
+            *names,
+            stripped,
+            tuple(notes),
+            arithmetic="float32" if self.roundoff.unit else "real",
+            largest_intermediates=largest,
+        )
+
+    def _result(self, inputs: ReluLayer, notes: list[str]) -> Value:
+        graph = self.graph
+        sample = af.select(inputs, np.arange(inputs.size).reshape(self.shape))
+        values = ValueStore(graph.nodes, graph.output_name)
+        values.keep(graph.input_name, self.roundoff.given(sample))
+        types = Types(graph)
+        for node in graph.nodes:
+            operator = self._operator(node)
+            given = [self._input(name, values, node) for name in node.input]
+            try:
+                rounded = types.enter(node, given)
+            except UnreadableError as error:
+                raise self._error(error.message, node, error.fix) from error
+            call = OperatorCall(
+                node, graph.opset, given, inputs, graph.external, self.batch, notes, rounded, self.samples
+            )
+            results = self._evaluate(operator, call)
+            types.leave(node, results)
+            with self._limited(node):
+                for name, value in zip(node.output, results, strict=False):
+                    values.keep(name, value)
+                values.used(node)
+        if graph.output_name not in values and graph.output_name not in graph.initializers:
+            raise self._error(f"no node computes the output {graph.output_name!r}", None, "export the model again")
+        return self._input(graph.output_name, values, None)  # type: ignore[return-value]
+
+    def _input(self, name: str, values: ValueStore, node: NodeProto | None) -> Value | None:
+        if not name:
+            return None
+        if name not in values and name in self.graph.initializers:
+            try:
+                found = decode(self.graph.initializers[name], self.graph.external)
+                found = self.roundoff.constant(found) if isinstance(found, Enclosure) else found
+            except UnreadableError as error:
+                raise self._error(f"initialiser {name!r}: {error.message}", node, error.fix) from error
+            except MALFORMED as error:
+                raise self._error(f"initialiser {name!r}: {error}", node, "export the model again") from error
+            with self._limited(node):
+                values.keep(name, found)
+        if name not in values:
+            message = f"no earlier node computes {name!r}"
+            raise self._error(
+                message, node, "only a node's offered outputs can be read, and nodes must be in order: export it again"
+            )
+        return values[name]
+
+    @contextmanager
+    def _limited(self, node: NodeProto | None) -> Iterator[None]:
+        """What is beyond a limit is this node's fault."""
+        try:
+            yield
+        except af.TooLargeError as error:
+            raise self._error(f"{error}", node, "use a smaller network") from error
+
+    def _operator(self, node: NodeProto) -> Operator:
+        operator = OPERATORS.get(node.op_type) if node.domain in STANDARD else None
+        if operator is None:
+            name = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+            fix = f"rewrite or remove it; these are read: {', '.join(sorted(OPERATORS))}"
+            if (node.domain, node.op_type) in self.graph.functions:
+                fix = "it is a function of the model: inline the functions with onnx.inliner"
+            raise self._error(f"operator {name} is not supported", node, fix)
+        return operator
+
+    def _evaluate(self, operator: Operator, call: OperatorCall) -> Sequence[Value]:
+        node = call.node
+        try:
+            call = self.roundoff.before(call)
+            return self.roundoff.after(call, operator(call))
+        except UnreadableError as error:
+            raise self._error(error.message, node, error.fix) from error
+        except OverflowError as error:
+            raise self._error(f"{error}", node, "rescale the weights") from error
+        except af.TooLargeError as error:
+            raise self._error(f"{error}", node, "use a smaller network") from error
+        except MALFORMED as error:
+            fix = "export the model again; if onnxruntime runs it as it is, report this"
+            raise self._error(f"the node cannot be read ({error})", node, fix) from error
+
+    def _check_output(self, result: Affine) -> None:
+        declared = self.graph.output_shape
+        fixed = [d for d in declared if isinstance(d, int)]
+        if result.size == 0:
+            raise self._error("the output is empty", None, "export the model again")
+        if self.batch is None or not len(fixed) == len(declared) > 0:
+            return
+        if prod(fixed) * self.samples != result.size * self.batch:
+            size = result.size // self.samples
+            message = f"the output of shape {declared} is not {self.batch} samples of {size} outputs"
+            raise self._error(message, None, "export the model with a batch size of 1")
+
+    def _error(self, message: str, node: NodeProto | None, fix: str) -> NetworkError:
+        place = {} if node is None else {"node": name_of(node), "operator": node.op_type}
+        return NetworkError(self.graph.path, message, fix=fix, **place)
+
+
+def layers_of(inputs: ReluLayer, result: Affine) -> list[AffineLayer]:
+    """Every layer's ReLU arguments over the layer below, then the result over its own."""
+    layers: list[AffineLayer] = []
+    layer = inputs
+    while layer is not result.layer:
+        assert layer.above is not None
+        layers.append(_layer(af.stack(layer.above.blocks), layer.size))
+        layer = layer.above
+    layers.append(_layer(af.rearrange(result, lambda p: p.reshape(-1)), layer.size))
+    return layers
+
+
+def _layer(value: Affine, width: int) -> AffineLayer:
+    rows = af.dense(value, width)
+    weight, bias = np.ascontiguousarray(rows.value), np.ascontiguousarray(value.bias.value)
+    weight_error = None if rows.error is None or not rows.error.any() else np.ascontiguousarray(rows.error)
+    bias_error = (
+        None if value.bias.error is None or not value.bias.error.any() else np.ascontiguousarray(value.bias.error)
+    )
+    exact = weight_error is None and bias_error is None
+    names = () if exact or value.names is None or value.layer.unit else tuple(value.names.ravel().tolist())
+    return AffineLayer(weight, bias, weight_error, bias_error, names if any(names) else None)

@@ -1,0 +1,81 @@
+"""The values of a graph while it is evaluated, by name. They are removed after their last use and limited in size.
+
+A file of two kilobytes can ask for a thousand values of a million numbers. What a node makes is bounded before it is
+made (see `affine`); this bounds what is kept of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from onnx import NodeProto
+
+from eqspec.networks.affine import Affine, Dense, Selection, TooLargeError
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.names import Names
+from eqspec.networks.operators.operator_call import Scores, Value
+
+MAX_STORED = 1 << 28
+"""The largest number of numbers in all values that are still needed: two GiB of float64."""
+
+
+class ValueStore:
+    """Values by name. `nodes` are all that will use them, `output` is needed at the end."""
+
+    def __init__(self, nodes: Sequence[NodeProto], output: str) -> None:
+        self._uses = Counter([output, *(name for node in nodes for name in node.input)])
+        self._values: dict[str, Value] = {}
+        self._numbers = 0
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
+    def __getitem__(self, name: str) -> Value:
+        return self._values[name]
+
+    def keep(self, name: str, value: Value) -> None:
+        """Keep a value if anything will use it. TooLargeError if that is too much."""
+        self._remove(name)
+        if self._uses[name] > 0:
+            self._values[name] = value
+            self._add(_numbers(value))
+
+    def used(self, node: NodeProto) -> None:
+        """A node has been evaluated: values that no other node needs are removed. A ReLU's argument still counts."""
+        for name in node.input:
+            self._uses[name] -= 1
+            if node.op_type == "Relu" and name in self._values:
+                self._add(_numbers(self._values[name]))
+            if self._uses[name] == 0:
+                self._remove(name)
+
+    def _remove(self, name: str) -> None:
+        if name in self._values:
+            self._numbers -= _numbers(self._values.pop(name))
+
+    def _add(self, numbers: int) -> None:
+        self._numbers += numbers
+        if self._numbers > MAX_STORED:
+            raise TooLargeError(f"the values up to here are {self._numbers} numbers; the limit is {MAX_STORED}")
+
+
+def _numbers(value: Value) -> int:
+    """How many numbers a value consists of."""
+    match value:
+        case Affine(_, Selection(index, scale), bias, names):
+            return index.size + _numbers(scale) + _numbers(bias) + _size_of(names)
+        case Affine(_, Dense(rows), bias, names):
+            return _numbers(rows) + _numbers(bias) + _size_of(names)
+        case Enclosure(numbers, error, names):
+            return numbers.size * (1 if error is None else 2) + _size_of(names)
+        case Scores():
+            return _numbers(value.scores)
+        case _:
+            return int(np.asarray(value).size)
+
+
+def _size_of(names: Names | None) -> int:
+    """The room of names, counted in numbers: a pointer, and a digest with its header."""
+    return 0 if names is None else 10 * names.size

@@ -1,0 +1,66 @@
+"""Does a claim break in onnxruntime too, on the original files in their own precision? Reported, never part of a proof.
+
+A file is run as it stands, node by node. What onnxruntime answers with its default settings, by which it rewrites a
+model before it runs it, is asked separately: a deployed file is often run so, and the two may differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqspec.networks.network import Network
+from eqspec.networks.session import CannotRunError, Session
+from eqspec.replay.violation import violation
+from eqspec.tasks.task import Task
+
+__all__ = ["CannotRunError", "RuntimeReplay"]
+
+
+class RuntimeReplay:
+    """Runs files in onnxruntime, each loaded once."""
+
+    def __init__(self) -> None:
+        self._files: dict[tuple[str, str, bool], Session | CannotRunError] = {}
+
+    def confirms(self, task: Task, point: Sequence[Fraction]) -> tuple[bool | None, str | None]:
+        """Whether the claim breaks at the outputs of the original files; None and a reason if they cannot be run."""
+        try:
+            return self._breaks(task, point, rewritten=False), None
+        except CannotRunError as error:
+            return None, str(error)
+
+    def confirms_by_default(self, task: Task, point: Sequence[Fraction]) -> bool | None:
+        """The same as onnxruntime rewrites the files by default; None if it cannot run them so."""
+        try:
+            return self._breaks(task, point, rewritten=True)
+        except CannotRunError:
+            return None
+
+    def outputs(self, network: Network, point: Sequence[Fraction], *, rewritten: bool = False) -> NDArray[np.float64]:
+        """What the file answers (O,) at a point in the units it takes; CannotRunError if it cannot be run."""
+        return self._file(network, rewritten=rewritten).run(point)
+
+    def _breaks(self, task: Task, point: Sequence[Fraction], *, rewritten: bool) -> bool:
+        raw = [c + s * x for c, s, x in zip(task.space.centre, task.space.scale, point, strict=True)]
+        reference = self.outputs(task.reference, raw if task.reference_takes_raw else point, rewritten=rewritten)
+        candidate = self.outputs(task.candidate, raw if task.candidate_takes_raw else point, rewritten=rewritten)
+        exact_reference = [(Fraction(y), Fraction(y)) for y in reference.tolist()]
+        exact_candidate = [(Fraction(y), Fraction(y)) for y in candidate.tolist()]
+        lowest_wins = task.space.decide == "min"
+        return violation(task.property, exact_reference, exact_candidate, lowest_wins=lowest_wins) is not None
+
+    def _file(self, network: Network, *, rewritten: bool) -> Session:
+        key = (network.source, network.sha256, rewritten)
+        if key not in self._files:
+            try:
+                self._files[key] = Session(network, rewritten=rewritten)
+            except CannotRunError as error:
+                self._files[key] = error
+        found = self._files[key]
+        if isinstance(found, CannotRunError):
+            raise found
+        return found

@@ -1,0 +1,147 @@
+"""Replay of a candidate input: it counts only if it lies in the exact region and breaks the claim in exact arithmetic.
+
+Shapes: x (I,) in network units. The search works on floats with boxes rounded outward, so it may suggest a point
+just outside the region, or one where the claim breaks in floats only. Sound because what is accepted is proved:
+membership is decided on rationals, strict bounds as strict, and the outputs are exact, or enclosures that hold the
+exact ones (`Network.evaluate_exact`), every point of which breaks the claim (`violation`).
+
+A point that float32 can hold is preferred, because that is what the deployed files take; then the point as it was
+found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqspec.replay.onnx_runtime import RuntimeReplay
+from eqspec.replay.violation import Enclosure, OtherClass, Violation, softmax, violation
+from eqspec.replay.violation_in_words import violation_in_words
+from eqspec.tasks.phrasing import approximately
+from eqspec.tasks.task import Task
+from eqspec.tasks.witness import Witness
+
+Point = tuple[Fraction, ...]
+
+
+class Replay:
+    """Replays the candidates of one task. `witness` is the last witness that was confirmed."""
+
+    def __init__(self, task: Task, runtime: RuntimeReplay | None = None) -> None:
+        self._task, self._runtime = task, runtime
+        self.witness: Witness | None = None
+        self.tried = 0
+
+    def confirm(self, candidate: NDArray[np.float64]) -> bool:
+        """Whether the claim breaks at the candidate (I,) or at a point it rounds to; then `witness` is set."""
+        self.tried += 1
+        if not np.isfinite(candidate).all():
+            return False
+        for point in _points(self._task, [Fraction(x) for x in candidate.tolist()]):
+            if (witness := self.replay(point)) is not None:
+                self.witness = witness
+                return True
+        return False
+
+    def replay(self, point: Point) -> Witness | None:
+        """The witness at exactly this point, or None if it is outside the region or does not break the claim."""
+        task = self._task
+        if not contains(task, point):
+            return None
+        reference, candidate = task.reference.evaluate_exact(point), task.candidate.evaluate_exact(point)
+        found = violation(task.property, reference, candidate, lowest_wins=task.space.decide == "min")
+        if found is None:
+            return None
+        confirms, reason = self._runtime.confirms(task, point) if self._runtime else (None, "not asked for")
+        scores = _middles(reference)
+        return Witness(
+            normalised=tuple(point),
+            raw=raw_point(task, point),
+            features=task.space.features,
+            units=task.space.units,
+            outputs=task.space.outputs,
+            reference=scores,
+            candidate=_middles(candidate),
+            confidence=(confidence := _confidence(task, scores, found)),
+            statement=violation_in_words(task, found, confidence),
+            onnxruntime_confirms=confirms,
+            onnxruntime_reason=reason,
+            onnxruntime_default_confirms=self._runtime.confirms_by_default(task, point) if self._runtime else None,
+            moved=tuple(i for i, (x, b) in enumerate(zip(point, base_of(task), strict=True)) if x != b),
+            base="centre" if task.around is None else "row",
+        )
+
+
+def contains(task: Task, point: Sequence[Fraction]) -> bool:
+    """Whether the point lies in the region itself: the exact box and every constraint."""
+    if not all(low <= x <= high for low, x, high in zip(task.lower_exact, point, task.upper_exact, strict=True)):
+        return False
+    for constraint in task.constraints:
+        value = sum((a * x for a, x in zip(constraint.coefficients, point, strict=True) if a), Fraction(0))
+        if value > constraint.bound or (constraint.strict and value == constraint.bound):
+            return False
+    return True
+
+
+def base_of(task: Task) -> Point:
+    """The base of the region: the row of its table that it lies around, moved into the box, or the box's centre."""
+    if task.around is not None:
+        return _inside(task, task.around)
+    return tuple((low + high) / 2 for low, high in zip(task.lower_exact, task.upper_exact, strict=True))
+
+
+def raw_point(task: Task, point: Sequence[Fraction]) -> Point:
+    """The point in raw units: centre + scale x."""
+    space = task.space
+    return tuple(c + s * x for c, s, x in zip(space.centre, space.scale, point, strict=True))
+
+
+def _points(task: Task, candidate: Sequence[Fraction]) -> Iterator[Point]:
+    """Points of the box to try: the nearest float32 ones (raw if that is what both files take), then the nearest."""
+    nearest = _inside(task, candidate)
+    short = nearest_floats(task, nearest)
+    yield short
+    if short != nearest:
+        yield nearest
+
+
+def _inside(task: Task, point: Sequence[Fraction]) -> Point:
+    box = zip(task.lower_exact, task.upper_exact, strict=True)
+    return tuple(min(max(x, low), high) for x, (low, high) in zip(point, box, strict=True))
+
+
+def nearest_floats(task: Task, point: Sequence[Fraction]) -> Point:
+    """The point of the box next to a point that float32 can hold, in the units that the files take."""
+    box, nearest = list(zip(task.lower_exact, task.upper_exact, strict=True)), _inside(task, point)
+    if task.reference_takes_raw and task.candidate_takes_raw:
+        return tuple(
+            (_nearest_float32(c + s * x, *sorted((c + s * low, c + s * high))) - c) / s if s else x
+            for x, (low, high), c, s in zip(nearest, box, task.space.centre, task.space.scale, strict=True)
+        )
+    return tuple(_nearest_float32(x, low, high) for x, (low, high) in zip(nearest, box, strict=True))
+
+
+def _nearest_float32(number: Fraction, low: Fraction, high: Fraction) -> Fraction:
+    """The float32 next to the number that lies within the bounds; the number itself if there is none."""
+    with np.errstate(over="ignore"):
+        near = np.float32(float(number))
+    for direction in (None, np.float32(np.inf), np.float32(-np.inf)):
+        short = near if direction is None else np.nextafter(near, direction)
+        if np.isfinite(short) and low <= Fraction(float(short)) <= high:
+            return Fraction(float(short))
+    return number
+
+
+def _middles(enclosures: Sequence[Enclosure]) -> tuple[float, ...]:
+    return tuple(approximately((low + high) / 2) for low, high in enclosures)
+
+
+def _confidence(task: Task, scores: Sequence[float], found: Violation) -> float | None:
+    """The softmax of the reference at the class it decides for; None where the claim is not about decisions."""
+    if not isinstance(found, OtherClass) or not np.isfinite(scores).all():
+        return None
+    sign = -1.0 if task.space.decide == "min" else 1.0
+    return softmax([sign * score for score in scores], found.kept)

@@ -1,0 +1,41 @@
+"""How a claim is broken, as a sentence for people."""
+
+from __future__ import annotations
+
+import math
+
+from eqspec.replay.violation import BeyondBound, OtherClass, TooFar, Violation
+from eqspec.tasks.phrasing import approximately, number_in_words
+from eqspec.tasks.property import Epsilon, Linear
+from eqspec.tasks.task import Task
+
+
+def violation_in_words(task: Task, found: Violation, confidence: float | None) -> str:
+    """How the claim is broken."""
+    reference, candidate, outputs = task.reference_name, task.candidate_name, task.space.outputs
+    match found:
+        case TooFar(norm, distance, index):
+            size = math.sqrt(approximately(distance)) if norm == "l2" else approximately(distance)
+            between = f"{candidate} and {reference}"
+            if index is not None:
+                between += f" in {outputs[index]}"
+            return f"the {norm} distance of {between} is {size:.6g}{_against(task)}"
+        case BeyondBound(value):
+            return f"the left side is {approximately(value):.6g}{_against(task)}"
+        case OtherClass(kept, preferred, lead):
+            sure = "" if confidence is None else f" with confidence {confidence:.6g}"
+            better = "lower" if task.space.decide == "min" else "higher"
+            return (
+                f"{reference} decides {outputs[kept]}{sure}, "
+                f"but {candidate} has {outputs[preferred]} {better} by {approximately(lead):.6g}"
+            )
+
+
+def _against(task: Task) -> str:
+    match task.property:
+        case Epsilon(eps):
+            return f", more than {number_in_words(eps)}"
+        case Linear(_, _, bound, strict):
+            return f", {'not below' if strict else 'more than'} {number_in_words(bound)}"
+        case _:
+            return ""

@@ -1,0 +1,256 @@
+"""Answers `find smallest eps in 1e-4 .. 1 to 1e-3`: how far the claim can be proved, and from where it is refuted.
+
+Truth is monotone in the variable: what holds at one value holds at every easier one, and what breaks at one breaks
+at every harder one. What can be proved in a given time is not, so an undecided value moves neither end of the
+bracket.
+
+Both ends come first. Then the middle of the widest open gap is tried, with a share of the time that is left, and values
+that stayed undecided again with more. An input that breaks the claim at one value is replayed at easier ones before
+anything is searched there: that costs two exact evaluations and usually closes most of the gap from one side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from time import perf_counter
+
+from eqspec.replay.improving import improve
+from eqspec.run.description import describe
+from eqspec.run.monitor import Monitor
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
+from eqspec.tasks import serialisation
+from eqspec.tasks.bracket import Bracket, Gap, Probe
+from eqspec.tasks.result import Result
+from eqspec.tasks.search import Search
+from eqspec.tasks.verdict import Reason, Verdict
+from eqspec.tasks.witness import Witness
+
+_DEFAULT_SECONDS = 600.0
+"""The limit for a search without a budget, which could otherwise spend all its time on one hard value."""
+_FIRST_SHARE = 0.2
+"""The share of the time for each end of the range. Most ends are decided quickly."""
+_PATIENCE = 2.0
+"""An undecided value is tried again only with at least this multiple of the time it had before."""
+
+
+def run_search(
+    runner: Runner,
+    search: Search,
+    monitor: Monitor | None = None,
+    *,
+    stop: Callable[[], bool] | None = None,
+    options: Options | None = None,
+) -> tuple[Result, bool]:
+    """The answer as a result with `find`, and whether it was interrupted. The budget is for the whole search."""
+    return _Bisection(runner, search, monitor or Monitor(), stop, options or runner.options).run()
+
+
+class _Bisection:
+    """One search under way. Values are compared along the way from the easy end to the hard one."""
+
+    def __init__(
+        self, runner: Runner, search: Search, monitor: Monitor, stop: Callable[[], bool] | None, options: Options
+    ) -> None:
+        self._runner, self._search, self._monitor, self._stop, self._options = runner, search, monitor, stop, options
+        limit = search.budget.timeout if options.timeout is None else options.timeout
+        self._began = perf_counter()
+        self._deadline = self._began + (_DEFAULT_SECONDS if limit is None else limit)
+        self._proved: Fraction | None = None
+        self._refuted: Fraction | None = None
+        self._witness: Witness | None = None
+        self._undecided: dict[Fraction, float] = {}
+        self._results: list[Result] = []
+        self._probes: list[Probe] = []
+        self._interrupted = False
+
+    def run(self) -> tuple[Result, bool]:
+        """Both ends, then the gaps between, as long as there is time and something to try."""
+        for end in (self._search.hard, self._search.easy):
+            if not self._closed() and not self._interrupted and self._time_left() > 0:
+                self._try(end, _FIRST_SHARE * self._time_left())
+        while not self._closed() and self._time_left() > 0 and not self._interrupted:
+            chosen = self._next()
+            if chosen is None:
+                break
+            self._try(*chosen)
+        return self._result(), self._interrupted
+
+    def _try(self, value: Fraction, seconds: float) -> None:
+        task = self._search.task_at(value)
+        self._monitor.started(task)
+        left = max(0.0, min(seconds, self._time_left()))
+        options = replace(
+            self._options, timeout=left, simplify=False, weaken=False
+        )  # the more clearly an input breaks the claim, the more values it refutes
+        result = self._runner.run(task, self._monitor, stop=self._stop, options=options)
+        self._monitor.tried(task, result)
+        self._results.append(result)
+        reason = result.reason.value if result.reason else None
+        self._probes.append(Probe(value, result.verdict.value, reason, result.seconds, result.boxes))
+        match result.verdict:
+            case Verdict.EQUIVALENT:
+                if self._proved is None or self._harder(value, self._proved):
+                    self._proved = value
+            case Verdict.DIFFERENT:
+                self._refute(value, result.witness)
+            case Verdict.UNKNOWN:
+                spent = result.seconds if result.reason is Reason.TIMEOUT else math.inf  # more time would not help
+                self._undecided[value] = self._undecided.get(value, 0.0) + spent
+                self._interrupted = result.reason is Reason.INTERRUPTED
+        self._undecided = {v: s for v, s in self._undecided.items() if self._is_open(v)}
+
+    def _refute(self, value: Fraction, witness: Witness | None) -> None:
+        """The value, and every easier one down to where the same input no longer breaks the claim."""
+        self._refuted, self._witness = value, witness
+        if witness is None or value == self._search.easy:
+            return
+        easiest = self._proved
+        if easiest is None:
+            easiest = self._search.easy
+            if self._breaks(easiest, witness):
+                return
+        while not self._near(easiest, self._refuted, finer=4):
+            middle = between(easiest, self._refuted)
+            if not self._breaks(middle, witness):
+                easiest = middle
+
+    def _breaks(self, value: Fraction, witness: Witness) -> bool:
+        """Whether a known input breaks the claim at an easier value, which is then refuted."""
+        again = self._runner.replay(self._search.task_at(value)).replay(witness.normalised)
+        if again is None:
+            return False
+        self._refuted, self._witness = value, again
+        self._probes.append(Probe(value, Verdict.DIFFERENT.value, None, 0.0, 0))
+        return True
+
+    def _next(self) -> tuple[Fraction, float] | None:
+        """What to try and for how long: the middle of an open gap, else an undecided value with more time.
+
+        What lies between two undecided values can wait: it moves an end only after one of them.
+        """
+        marks = sorted(self._undecided, reverse=self._search.easy > self._search.hard)
+        outer = [(self._proved, marks[0]), (marks[-1], self._refuted)] if marks else [(self._proved, self._refuted)]
+        gaps = [(a, b) for a, b in outer if a is not None and b is not None and not self._near(a, b)]
+        left = self._time_left()
+        if gaps:
+            a, b = max(gaps, key=lambda gap: self._steps(*gap))
+            return between(a, b), max(left / (self._steps(a, b) + 1), min(left, 1.0))
+        for mark in marks:
+            if left >= (least := _PATIENCE * self._undecided[mark]):
+                return mark, left if len(marks) == 1 else max(least, left / 2)
+        return None
+
+    def _time_left(self) -> float:
+        return self._deadline - perf_counter()
+
+    def _harder(self, a: Fraction, b: Fraction) -> bool:
+        """Whether the claim says more at a than at b."""
+        return a > b if self._search.hard > self._search.easy else a < b
+
+    def _is_open(self, value: Fraction) -> bool:
+        return (self._proved is None or self._harder(value, self._proved)) and (
+            self._refuted is None or self._harder(self._refuted, value)
+        )
+
+    def _near(self, a: Fraction, b: Fraction, finer: int = 1) -> bool:
+        """Whether two values are as close as the user wishes."""
+        return abs(a - b) * finer <= self._width(a, b)
+
+    def _width(self, a: Fraction, b: Fraction) -> Fraction:
+        """The width of the bracket that the user wishes for; by default one hundredth of its values."""
+        search = self._search
+        return search.width or max(max(abs(a), abs(b)) / 100, (search.high - search.low) / 10_000)
+
+    def _closed(self) -> bool:
+        if self._proved == self._search.hard or self._refuted == self._search.easy:
+            return True
+        return self._proved is not None and self._refuted is not None and self._near(self._proved, self._refuted)
+
+    def _steps(self, a: Fraction, b: Fraction) -> int:
+        """Bisections until the gap is closed."""
+        return max(1, math.ceil(math.log2(float(abs(a - b) / self._width(a, b)))))
+
+    def _why_open(self) -> Reason:
+        """Why the bracket is not closed: the time, or what kept the values in between from being decided."""
+        if self._interrupted:
+            return Reason.INTERRUPTED
+        if self._time_left() <= 0:
+            return Reason.TIMEOUT
+        reasons = [r.reason for r in self._results if r.reason is not None and r.reason is not Reason.TIMEOUT]
+        return reasons[-1] if reasons else Reason.TIMEOUT
+
+    def _result(self) -> Result:
+        search = self._search
+        if self._witness is not None and self._refuted is not None:
+            replay = self._runner.replay(search.task_at(self._refuted))
+            replay.witness = self._witness
+            self._witness = improve(search.task_at(self._refuted), replay, perf_counter() - self._began)
+        gap: Gap = "closed" if self._closed() else "budget"
+        verdict, reason = Verdict.EQUIVALENT, None
+        if gap == "budget":  # the question has no answer yet, whatever the bracket says so far
+            verdict, reason = Verdict.UNKNOWN, self._why_open()
+        elif self._proved is None:
+            verdict = Verdict.DIFFERENT
+        bracket = Bracket(
+            variable=search.variable,
+            direction=search.direction,
+            low=search.low,
+            high=search.high,
+            width=search.width,
+            proved=self._proved,
+            refuted=self._refuted,
+            gap=gap,
+            probes=tuple(self._probes),
+            witness=self._witness,
+        )
+        described = describe(
+            search.task_at(search.easy),
+            self._options,
+            verdict,
+            perf_counter() - self._began,
+            reason=reason,
+            boxes=sum(r.boxes for r in self._results),
+            splits=sum(r.splits for r in self._results),
+            lps=sum(r.lps for r in self._results),
+            milps=sum(r.milps for r in self._results),
+            rests_on_solver=sum(r.rests_on_solver for r in self._results),
+            initial_bound=self._results[0].initial_bound if self._results else None,
+            certified_fraction=1.0 if self._proved is not None else 0.0,
+            witness=self._witness if verdict is Verdict.DIFFERENT else None,
+            find=bracket,
+            uncertified="; ".join(f"{r.id}: {r.uncertified}" for r in self._results if r.uncertified) or None,
+        )
+        place = str(search.source) if search.source else None
+        return replace(
+            described,
+            id=search.id,
+            check=search.check,
+            parameters=dict(search.parameters),
+            tags=search.tags,
+            source=place,
+            task=None if self._refuted is None else serialisation.to_json(search.task_at(self._refuted)),
+        )
+
+
+def _far(a: Fraction, b: Fraction) -> bool:
+    return max(a, b) > 4 * min(a, b)
+
+
+def between(a: Fraction, b: Fraction) -> Fraction:
+    """A short decimal near the middle of two values: of their logarithms if both are positive and far apart."""
+    low, high = min(a, b), max(a, b)
+    if low > 0 and _far(low, high):
+        middle = Fraction(math.exp((math.log(low) + math.log(high)) / 2))
+    else:
+        middle = (low + high) / 2
+    step = Fraction(10) ** math.floor(math.log10(high - low))
+    while True:
+        short = round(middle / step) * step
+        margin = min(middle - low, high - middle) / 2
+        if abs(short - middle) <= margin:
+            return short
+        step /= 10

@@ -1,0 +1,43 @@
+"""The key of a task in the cache of results: a digest of everything its result depends on.
+
+That is what the core sees (both networks with their errors, the region, the claim, the settings that its way depends
+on), the exact task, and eqspec itself, file by file: the core, and the Python that reads networks and specs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+from eqspec.run import core
+from eqspec.tasks import serialisation
+from eqspec.tasks.task import Task
+
+
+def key_of(task: Task, fingerprint: bytes) -> str:
+    """The key of a task of which the core sees what has this fingerprint."""
+    parts = ["task", build(), fingerprint.hex(), serialisation.digest(task)]
+    return hashlib.sha256(" ".join(parts).encode()).hexdigest()
+
+
+@cache
+def build() -> str:
+    """This version of eqspec, file by file, and what it computes with: what another proved has to be proved again.
+
+    All files of the package count, the core among them, because a verdict also depends on how networks, specs and
+    claims reach the core.
+    """
+    package, built = Path(__file__).parents[1], Path(core.FILE)
+    files = {path.relative_to(package).as_posix(): path for path in package.rglob("*") if path.is_file()}
+    digest = hashlib.sha256()
+    for name, path in sorted((files | {"_core": built}).items()):
+        if "__pycache__" not in path.parts:
+            with path.open("rb") as file:
+                digest.update(f"{name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\0".encode())
+    python = ".".join(map(str, sys.version_info[:3]))
+    return f"{core.__version__} python-{python} numpy-{np.__version__} onnx-{onnx.__version__} {digest.hexdigest()}"

@@ -1,0 +1,42 @@
+"""A result as far as it is known before the task is run: names, claim, settings and networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eqspec.networks import Network
+from eqspec.run import core
+from eqspec.run.options import Options
+from eqspec.tasks import serialisation
+from eqspec.tasks.phrasing import claim_in_words
+from eqspec.tasks.result import Result
+from eqspec.tasks.score_meaning import left_out
+from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
+
+
+def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **found: Any) -> Result:
+    """A result: what is known of the task beforehand, and what was found; with a witness, the task to replay it on."""
+    return Result(
+        id=task.id,
+        check=task.check,
+        parameters=dict(task.parameters),
+        verdict=verdict,
+        expected=task.expected,
+        seconds=seconds,
+        claim=claim_in_words(task),
+        tags=task.tags,
+        settings=options.record(task),
+        networks={
+            "reference": _network_record(task.reference_name, task.reference),
+            "candidate": _network_record(task.candidate_name, task.candidate),
+        },
+        engine_version=core.__version__,
+        source=str(task.source) if task.source else None,
+        task=serialisation.to_json(task) if found.get("witness") is not None else None,
+        **found,
+    )
+
+
+def _network_record(name: str, network: Network) -> dict[str, Any]:
+    return {"name": name, "path": network.source, "sha256": network.sha256, "left_out": left_out(network)}

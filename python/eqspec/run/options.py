@@ -1,0 +1,91 @@
+"""How tasks are run: limits, and which means the search may use."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
+
+from eqspec.errors import InputError
+from eqspec.run import core
+from eqspec.run.certifier import Certifier
+from eqspec.run.result_cache import Effort
+from eqspec.tasks.task import Domain, Task
+
+
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run. What is not None replaces the budget of every task: `timeout` in seconds, `threads` for each task.
+
+    `boxes` stops each task after so many boxes; None for no limit. `certifier` is given every verdict. `milp` asks a
+    mixed-integer solver, as a last resort, about what splitting does not settle; what rests on its word stays unknown.
+    With `simplify`, a witness differs from the base of its region in few features; without, it only breaks the claim
+    clearly.
+    With `weaken`, slightly weaker claims are tried where a task is undecided because of rounding alone.
+    """
+
+    timeout: float | None = None
+    threads: int | None = None
+    domain: Domain = "shared"
+    lp: bool = True
+    milp: bool = False
+    boxes: int | None = None
+    certifier: Certifier | None = None
+    simplify: bool = True
+    weaken: bool = True
+
+    def __post_init__(self) -> None:
+        if self.timeout is not None and not self.timeout >= 0:
+            raise InputError(f"timeout = {self.timeout} is no time; give seconds, 0 or more")
+        if self.threads is not None and not 1 <= self.threads <= 1024:
+            raise InputError(f"threads = {self.threads}; give a number from 1 to 1024, or none for one per core")
+        if self.boxes is not None and self.boxes < 1:
+            raise InputError(f"boxes = {self.boxes}; give a limit of 1 or more, or none")
+        if self.domain not in ("shared", "paper", "naive"):
+            raise InputError(f"unknown domain {self.domain!r}; one of shared, paper, naive")
+
+    def share(self, threads: int | None, jobs: int) -> Options:
+        """The options for one of `jobs` tasks at once. Without a number of threads it gets its share of the cores."""
+        return self if self.threads or threads else replace(self, threads=max(1, cores() // jobs))
+
+    def settings(self, task: Task) -> core.Settings:
+        """The core's settings for a task."""
+        budget = task.budget
+        timeout = budget.timeout if self.timeout is None else self.timeout
+        chosen: dict[str, Any] = {"domain": self.domain, "lp": self.lp, "timeout": inf if timeout is None else timeout}
+        if threads := self.threads or budget.threads:
+            chosen["threads"] = threads
+        if budget.memory is not None:
+            chosen["memory"] = budget.memory
+        if self.milp:
+            chosen["milp"] = True
+        if self.boxes is not None:
+            chosen["boxes"] = self.boxes
+        if self.certifier is not None and (record := self.certifier.record(task)) is not None:
+            chosen["record"] = record
+        return core.Settings(**chosen)
+
+    def effort(self, task: Task) -> Effort:
+        """The limits on a task, as the cache compares them."""
+        timeout = task.budget.timeout if self.timeout is None else self.timeout
+        threads = self.threads or task.budget.threads or cores()
+        return Effort(inf if timeout is None else timeout, threads, inf if self.boxes is None else self.boxes)
+
+    def record(self, task: Task) -> dict[str, Any]:
+        """These options as the `settings` of a result. None stands for no limit, or one thread per core."""
+        timeout = task.budget.timeout if self.timeout is None else self.timeout
+        return {
+            "domain": self.domain,
+            "lp": self.lp,
+            "milp": self.milp,
+            "timeout": timeout,
+            "threads": self.threads or task.budget.threads,
+            "memory": task.budget.memory,
+            "boxes": self.boxes,
+        }

@@ -1,0 +1,55 @@
+"""How far the outputs of a pair lie apart at random inputs of a region, for comparison with a proved bound.
+
+The inputs are random and the arithmetic is that of floats: nothing here proves or refutes anything.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqspec.run import core
+from eqspec.tasks.phrasing import approximately
+from eqspec.tasks.search_statistics import Sampled
+from eqspec.tasks.task import Task
+
+_WORK = 5e6
+"""The number of multiplications that may be spent, which takes some milliseconds."""
+_FEWEST, _MOST = 16, 1024
+_BINS = 24
+
+
+def _inputs(task: Task) -> NDArray[np.float64]:
+    """Inputs of the region (N, I), the same every time; fewer for large networks."""
+    layers = [*task.reference.layers, *task.candidate.layers]
+    size = max(1, sum(layer.weight.size for layer in layers))
+    points = int(np.clip(_WORK / size, _FEWEST, _MOST))
+    inputs = np.random.default_rng(0).uniform(size=(points, len(task.lower)))
+    # In this form nothing overflows, however wide the region.
+    inputs = np.clip(task.lower * (1.0 - inputs) + task.upper * inputs, task.lower, task.upper)
+    with np.errstate(all="ignore"):
+        for constraint in task.constraints:
+            coefficients = np.array([approximately(a) for a in constraint.coefficients])
+            inputs = inputs[inputs @ coefficients <= approximately(constraint.bound)]
+    return np.ascontiguousarray(inputs)
+
+
+def largest_output(task: Task, pair: core.Pair) -> float:
+    """The largest absolute output of both at these inputs; 0 if none lies in the region."""
+    outputs = core.evaluate(pair, _inputs(task))
+    return float(max((np.abs(part).max(initial=0.0) for part in outputs), default=0.0))
+
+
+def sample(task: Task, pair: core.Pair) -> Sampled | None:
+    """Differences at the same inputs every time; None if no input that was drawn lies in the region."""
+    with np.errstate(all="ignore"):
+        reference, candidate = core.evaluate(pair, _inputs(task))
+        apart = np.abs(candidate - reference)
+    apart = apart[np.isfinite(apart).all(axis=1)]
+    if not len(apart):
+        return None
+    furthest = apart.max(axis=1)
+    shares = furthest / (float(furthest.max()) or 1.0)  # np.histogram fails where the greatest is denormal
+    counts = np.bincount(np.minimum((_BINS * shares).astype(np.intp), _BINS - 1), minlength=_BINS)
+    largest = dict(zip(task.space.outputs, apart.max(axis=0).tolist(), strict=True))
+    return Sampled(len(apart), largest, tuple(counts.tolist()))

@@ -1,0 +1,216 @@
+"""Runs tasks: the one place where the core is called.
+
+A `Runner` keeps what tasks share: aligned pairs, the LP solver of each thread, sessions of onnxruntime. Budgets
+come from the task; options given here replace them. Running out of a budget is a verdict, never an exception.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+from eqspec.errors import InternalError, ResourceError, SavedStateError
+from eqspec.lp import HighsSolver, MixedSolver
+from eqspec.replay.improving import improve
+from eqspec.replay.onnx_runtime import RuntimeReplay
+from eqspec.replay.replay import Replay
+from eqspec.run import core
+from eqspec.run.cache_key import key_of
+from eqspec.run.description import describe
+from eqspec.run.float32_range import refuse_overflow
+from eqspec.run.history import Recorder
+from eqspec.run.lowering import Pairs, lower_constraints, lower_property
+from eqspec.run.monitor import Monitor, Progress
+from eqspec.run.nearly import nearly
+from eqspec.run.open_boxes import undecided
+from eqspec.run.options import Options
+from eqspec.run.random_inputs import largest_output, sample
+from eqspec.run.result_cache import EarlierSearch, ResultCache
+from eqspec.tasks.property import validate
+from eqspec.tasks.result import Nearly, Result
+from eqspec.tasks.search_statistics import Moment
+from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
+
+
+class Runner:
+    """Runs tasks with the same options, from any number of threads."""
+
+    def __init__(self, options: Options | None = None, cache: ResultCache | None = None) -> None:
+        self.options, self.cache = options or Options(), cache
+        self._pairs = Pairs()
+        self._runtime = RuntimeReplay()
+        self._local = threading.local()
+        self._lock = threading.Lock()
+
+    def run(
+        self,
+        task: Task,
+        monitor: Monitor | None = None,
+        *,
+        stop: Callable[[], bool] | None = None,
+        options: Options | None = None,
+    ) -> Result:
+        """Decide one task.
+
+        Running out of time or memory, or Ctrl-C, gives a result with what is known by then; so does `stop`, asked
+        about ten times a second, by answering True. `options` replaces the runner's own. Raises InputError if the
+        claim makes no sense for the networks, or if float32 is claimed and could overflow; ResourceError if threads or
+        memory are not to be had. Whatever is raised, what is kept of the task from earlier runs stays.
+        """
+        try:
+            return self._run(task, monitor, stop, options or self.options)
+        except MemoryError:
+            raise ResourceError(f"{task.id}: there is not enough memory; run fewer tasks or threads at once") from None
+
+    def _run(self, task: Task, monitor: Monitor | None, stop: Callable[[], bool] | None, options: Options) -> Result:
+        validate(task.property, task.reference.output_size)
+        refuse_overflow(task)
+        if self.cache is None or options.certifier is not None:  # a certificate needs the whole proof, made now
+            return self._search(task, monitor, stop, options, EarlierSearch())
+        key, effort = self.key(task, options), options.effort(task)
+        blank = describe(task, options, Verdict.UNKNOWN, 0.0)
+        if (known := self.cache.result(key, task, blank, effort, self.replay(task))) is not None:
+            return known
+        with self.cache.search(key) as earlier:
+            result = self._search(task, monitor, stop, options, earlier)
+            kept = self.cache.keep(key, result, effort)
+            if kept and result.verdict is not Verdict.UNKNOWN:  # not before: else a full disk would lose both
+                earlier.remove()
+        return result
+
+    def key(self, task: Task, options: Options | None = None) -> str:
+        """The key of a task's result in the cache."""
+        options = options or self.options
+        pair, claim = self._lowered(task, options)
+        settings, rows = options.settings(task), lower_constraints(task)
+        return key_of(task, core.fingerprint(pair, task.lower, task.upper, claim, settings, constraints=rows))
+
+    def _lowered(self, task: Task, options: Options) -> tuple[core.Pair, core.Property]:
+        # The auditor reads both networks as their files have them; the published search is kept as it was published.
+        matched = options.certifier is None and options.domain == "shared"
+        with self._lock:
+            pair = self._pairs.of(task, matched=matched)
+        return pair, lower_property(task.property, task.reference.output_size)
+
+    def _search(
+        self,
+        task: Task,
+        monitor: Monitor | None,
+        stop: Callable[[], bool] | None,
+        options: Options,
+        earlier: EarlierSearch,
+    ) -> Result:
+        began = perf_counter() - earlier.seconds
+        pair, claim = self._lowered(task, options)
+        replay = self.replay(task)
+        recorder = Recorder()
+
+        def progress(state: Progress) -> None:
+            recorder.note(state)
+            if stop is not None and stop():
+                raise KeyboardInterrupt
+            if monitor is not None:
+                monitor.progress(task, state)
+
+        solve = partial(
+            core.solve,
+            pair,
+            task.lower,
+            task.upper,
+            claim,
+            options.settings(task),
+            constraints=lower_constraints(task),
+            answer_lps=self._solver().answer,
+            answer_milp=MixedSolver().answer if options.milp else None,
+            confirm=replay.confirm,
+            progress=progress,
+        )
+        if earlier.may_save and self.cache is not None:
+            every = self.cache.keep_every
+            solve = partial(solve, keep=lambda state: earlier.save(state, perf_counter() - began), keep_every=every)
+        if earlier.state is not None:
+            try:
+                solution = solve(state=earlier.state)
+            except SavedStateError as problem:  # anything else says nothing about the state, which stays
+                earlier.put_aside(str(problem))
+                began, solution = perf_counter(), solve()
+        else:
+            solution = solve()
+        shown = {
+            "resumed": earlier.state is not None,
+            "history": recorder.until(
+                Moment(solution.seconds, solution.certified_fraction, solution.boxes, solution.open_boxes)
+            ),
+            "undecided": undecided(task, solution.open_sample),
+            "sampled": sample(task, pair),
+        }
+        if solution.verdict == Verdict.DIFFERENT:
+            replay.witness = improve(task, replay, perf_counter() - began, simplify=options.simplify)
+        result = _result(task, options, solution, replay, perf_counter() - began, shown)
+        if options.weaken and result.verdict is Verdict.UNKNOWN:
+            result = replace(result, nearly=self._nearly(task, result, pair, stop, options))
+        return result if options.certifier is None else options.certifier.certify(task, result)
+
+    def _nearly(
+        self, task: Task, result: Result, pair: core.Pair, stop: Callable[[], bool] | None, options: Options
+    ) -> Nearly | None:
+        def proves(easier: Task, seconds: float) -> bool:
+            brief = replace(options, timeout=seconds, milp=False, certifier=None, weaken=False)
+            return self._search(easier, None, stop, brief, EarlierSearch()).verdict is Verdict.EQUIVALENT
+
+        return nearly(task, result, largest_output(task, pair), proves)
+
+    def replay(self, task: Task) -> Replay:
+        """The replay of a task's candidates, onnxruntime included."""
+        return Replay(task, self._runtime)
+
+    def _solver(self) -> HighsSolver:
+        if not hasattr(self._local, "solver"):
+            self._local.solver = HighsSolver()
+        solver: HighsSolver = self._local.solver
+        return solver
+
+
+def _result(
+    task: Task, options: Options, solution: core.Solution, replay: Replay, seconds: float, shown: Mapping[str, Any]
+) -> Result:
+    verdict = Verdict(solution.verdict)
+    reason = Reason(solution.reason) if verdict is Verdict.UNKNOWN and solution.reason else None
+    if verdict is Verdict.DIFFERENT and replay.witness is None:
+        raise InternalError("the core reports a difference that no replay confirmed")
+    if verdict is Verdict.EQUIVALENT and replay.witness is not None:
+        # The last safeguard: an input that exactly violates the claim refutes any proof of it.
+        raise InternalError("the core reports a proof, and a replayed input contradicts it; please report this")
+    return describe(
+        task,
+        options,
+        verdict,
+        seconds,
+        reason=reason,
+        vacuous=solution.vacuous,
+        boxes=solution.boxes,
+        splits=solution.splits,
+        lps=solution.lps,
+        milps=solution.milps,
+        rests_on_solver=solution.believed,
+        initial_bound=solution.initial_bound,
+        certified_fraction=solution.certified_fraction,
+        open_boxes=solution.open_boxes,
+        stages=dict(solution.stages),
+        effort=dict(solution.effort),
+        worst_open=_plain(solution.worst_open),
+        witness=replay.witness if verdict is Verdict.DIFFERENT else None,
+        **shown,
+    )
+
+
+def _plain(found: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The worst open box in plain numbers."""
+    if found is None:
+        return None
+    return {**found, "lower": found["lower"].tolist(), "upper": found["upper"].tolist()}

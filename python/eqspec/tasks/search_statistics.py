@@ -1,0 +1,86 @@
+"""What a search showed of itself on the way, as plain data for reports. No verdict depends on any of it.
+
+`Moment`: how the proved share grew. `Undecided`: where the boxes lie that were open at the end. `Sampled`: how far the
+outputs of the pair lie apart at random inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from eqspec.tasks.json_form import Form, JsonObject, count, listed, number, table, texts
+
+
+@dataclass(frozen=True)
+class Moment(JsonObject):
+    """What was known after so many seconds: the proved share (0 to 1), boxes bounded and boxes waiting."""
+
+    seconds: Annotated[float, number(minimum=0)]
+    certified: Annotated[float, number(minimum=0, maximum=1)]
+    boxes: Annotated[int, count()]
+    open_boxes: Annotated[int, count()]
+
+
+def _write_edges(edges: Mapping[int, tuple[float, float]]) -> dict[str, Any]:
+    return {str(i): list(edge) for i, edge in edges.items()}
+
+
+def _read_edges(data: Mapping[str, Any]) -> dict[int, tuple[float, float]]:
+    return {int(i): (low, high) for i, (low, high) in data.items()}
+
+
+_EDGES = {
+    "type": "object",
+    "description": "By position of the feature: from where to where, as parts of the region's range. A feature that is "
+    "left out is spanned.",
+    "additionalProperties": {
+        "type": "array",
+        "items": {"type": "number", "minimum": 0, "maximum": 1},
+        "minItems": 2,
+        "maxItems": 2,
+    },
+}
+
+
+@dataclass(frozen=True)
+class OpenBox(JsonObject):
+    """`edges` has, by the feature's position, from where to where the box reaches, both 0 to 1."""
+
+    share: Annotated[float, number("What it stands for: they add up to the whole.", minimum=0)]
+    edges: Annotated[Mapping[int, tuple[float, float]], Form(_EDGES, _write_edges, _read_edges)]
+
+
+@dataclass(frozen=True)
+class Undecided(JsonObject):
+    """`share` of the claim is not proved; `lower` and `upper` are the ends of the region in raw units."""
+
+    share: Annotated[float, number("What is not proved.", minimum=0)]
+    features: Annotated[tuple[str, ...], texts()]
+    units: Annotated[tuple[str | None, ...], texts(optional=True)]
+    lower: Annotated[tuple[float, ...], listed({"type": "number"}, "Lower ends of the region, raw units.")]
+    upper: Annotated[tuple[float, ...], listed({"type": "number"})]
+    sample: Annotated[
+        tuple[OpenBox, ...],
+        listed(OpenBox.schema(), "Open boxes, or a weighted sample of them.", OpenBox.to_json, OpenBox.from_json),
+    ]
+
+
+@dataclass(frozen=True)
+class Sampled(JsonObject):
+    """`points` inputs, uniform in the region; `largest` |g - f| by output.
+
+    `counts` says how many of them have their largest difference in each of the equal steps from 0 to the largest of
+    all.
+    """
+
+    points: Annotated[int, count(minimum=1)]
+    largest: Annotated[Mapping[str, float], table({"type": "number"}, "The largest |g - f| seen, by output.")]
+    counts: Annotated[
+        tuple[int, ...],
+        listed(
+            {"type": "integer", "minimum": 0},
+            "Inputs by their largest difference, in equal steps from 0 to the largest of all.",
+        ),
+    ]

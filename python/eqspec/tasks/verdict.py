@@ -1,0 +1,39 @@
+"""What can become of a claim, and why it may stay undecided."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What is known about the claim."""
+
+    EQUIVALENT = "equivalent"
+    """It holds at every real point of the region: a theorem."""
+    DIFFERENT = "different"
+    """`witness` is a point of the region where it does not hold, checked in exact arithmetic."""
+    UNKNOWN = "unknown"
+    """Neither was shown; `reason` says why."""
+
+
+class Reason(StrEnum):
+    """Why a verdict is unknown."""
+
+    TIMEOUT = "timeout"
+    """The time ran out."""
+    MEMORY = "memory"
+    """The open boxes filled the memory they may take."""
+    SPURIOUS = "spurious"
+    """Only points of the relaxation were left, none of which breaks the claim itself."""
+    INCOMPLETE = "incomplete"
+    """Boxes became as small as floats allow, undecided."""
+    FLOAT_ONLY = "float_only"
+    """The claim breaks in floating point at points where it holds in exact arithmetic."""
+    BOXES = "boxes"
+    """The limit on boxes was reached."""
+    SOLVER = "solver"
+    """The only boxes left are those where a solver says, without proof, that nothing breaks the claim."""
+    INTERRUPTED = "interrupted"
+    """The user stopped it."""
+    ERROR = "error"
+    """The task failed; `message` says how."""

@@ -1,0 +1,130 @@
+"""Keras models, layer by layer, where Keras is installed (with any backend)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from eqspec import InputError, NetworkError, as_network
+from eqspec.networks.frameworks import keras_model
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def keras() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip("keras")
+
+
+def stack(keras: Any, *layers: Any, shape: tuple[int, ...] = (4,)) -> Any:
+    return keras.Sequential([keras.Input(shape), *layers])
+
+
+def agrees(model: Any) -> None:
+    network = as_network(model)
+    rows = RNG.normal(size=(20, *model.inputs[0].shape[1:])).astype(np.float32)
+    wanted = np.asarray(model.predict(rows, verbose=0)).reshape(20, -1)
+    found = network.evaluate(rows.reshape(20, -1).astype(np.float64))
+    if network.stripped == "softmax":
+        powers = np.exp(found - found.max(axis=1, keepdims=True))
+        found = powers / powers.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def trained(keras: Any) -> Any:
+    """With statistics that are not the first ones."""
+    layers = keras.layers
+    model = stack(
+        keras,
+        layers.Dense(8, activation="relu"),
+        layers.BatchNormalization(),
+        layers.Dropout(0.5),
+        layers.Dense(3, activation="softmax"),
+    )
+    model.compile("sgd", "mse")
+    model.fit(RNG.normal(size=(64, 4)) * 3 + 1, np.eye(3)[RNG.integers(0, 3, 64)], epochs=3, verbose=0)
+    return model
+
+
+def functional(keras: Any) -> Any:
+    """A residual block, joined and shared layers, images."""
+    layers = keras.layers
+    image = keras.Input((2, 3))
+    flat = layers.Flatten()(image)
+    shared = layers.Dense(6, activation="relu")
+    block = layers.Add()([shared(shared(flat)), flat])
+    joined = layers.Concatenate()([block, layers.Subtract()([flat, block])])
+    scaled = layers.Rescaling(2.0, offset=1.0)(layers.ReLU()(joined))
+    return keras.Model(image, layers.Dense(2, use_bias=False)(scaled))
+
+
+def nested(keras: Any) -> Any:
+    layers = keras.layers
+    normalised = layers.Normalization()
+    normalised.adapt(RNG.normal(size=(50, 4)) * 3 + 1)
+    inner = stack(keras, layers.Dense(6), layers.Activation("relu"))
+    return stack(keras, normalised, inner, layers.Reshape((3, 2)), layers.Flatten(), layers.Dense(2), layers.Softmax())
+
+
+@pytest.mark.parametrize("build", [trained, functional, nested])
+def test_models_are_read_by_their_layers(keras: Any, build: Callable[[Any], Any]) -> None:
+    agrees(build(keras))
+
+
+def test_weights_are_stored_exactly(keras: Any) -> None:
+    model = stack(keras, keras.layers.Dense(3))
+    network = as_network(model)
+    stored = onnx.load_from_string(network.content or b"").graph.initializer
+    np.testing.assert_array_equal(onnx.numpy_helper.to_array(stored[0]), np.asarray(model.get_weights()[0]))
+
+
+def test_what_is_not_known_is_refused_by_name(keras: Any) -> None:
+    layers = keras.layers
+
+    class Mine(layers.Dense):  # type: ignore
+        pass
+
+    class Model(keras.Model):  # type: ignore[misc]
+        def call(self, rows: Any) -> Any:
+            return rows
+
+    for model, message in (
+        (stack(keras, Mine(3)), "not a class of Keras .operator 'Mine'"),
+        (Model(), "derived from keras.Model may compute anything"),
+        (stack(keras, layers.Dense(2, activation="tanh")), "activation 'tanh'; linear, relu and softmax"),
+        (stack(keras, layers.Dense(2, activation=lambda rows: rows)), "activation '<lambda>'"),
+        (stack(keras, layers.ReLU(6.0)), "only the plain ReLU"),
+        (stack(keras, layers.LeakyReLU()), "not known .operator 'LeakyReLU'"),
+        (stack(keras, layers.Conv2D(2, 3), layers.Flatten(), shape=(8, 8, 1)), "not known .operator 'Conv2D'"),
+        (stack(keras, layers.Dense(2), shape=(3, 4)), "inputs of 3 axes; flatten them"),
+        (stack(keras, layers.BatchNormalization(), shape=(3, 4)), "inputs of 3 axes"),
+        (keras.Sequential([layers.Dense(2)]), "it is not built"),
+    ):
+        with pytest.raises(NetworkError, match=message):
+            as_network(model)
+
+
+def test_a_class_called_like_one_of_keras_is_not_one() -> None:
+    class Model:
+        """Of this module, not of Keras."""
+
+    assert not keras_model.recognises(Model())
+    with pytest.raises(InputError, match="is no model eqspec knows"):
+        as_network(Model())
+
+
+def test_only_a_model_of_keras_is_looked_into() -> None:
+    """A class that says it is derived from a Keras model is recognised, and refused before anything of it is used."""
+    base = type("Model", (), {"__module__": "keras.src.models.model"})
+    derived = type("Trigger", (base,), {"__module__": "trigger"})
+    assert keras_model.recognises(derived())
+    with pytest.raises(NetworkError, match=r"<keras Trigger>: a class derived from keras\.Model may compute anything"):
+        as_network(derived())

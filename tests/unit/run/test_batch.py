@@ -1,0 +1,122 @@
+"""Many tasks: their order, failures that stay alone, Ctrl-C that keeps what is known."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import threading
+
+import numpy as np
+import pytest
+
+from eqspec.errors import InputError
+from eqspec.run.batch import run_all
+from eqspec.run.monitor import Monitor, Progress
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
+from eqspec.tasks.property import Epsilon
+from eqspec.tasks.result import Result
+from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
+from small_tasks import hard, identity, network, task
+
+ONE_THREAD = Options(threads=1, timeout=10)
+
+
+class Diary(Monitor):
+    """Writes down what it hears; raises what it is told to at the first progress."""
+
+    def __init__(self, raising: type[BaseException] | None = None) -> None:
+        self.entries: list[tuple[str, str]] = []
+        self._raising = raising
+        self._lock = threading.Lock()
+
+    def _note(self, event: str, task: Task) -> None:
+        with self._lock:
+            self.entries.append((event, task.id))
+
+    def started(self, task: Task) -> None:
+        self._note("started", task)
+
+    def progress(self, task: Task, progress: Progress) -> None:
+        assert 0 <= progress.certified <= 1
+        self._note("progress", task)
+        if self._raising is not None:
+            raise self._raising
+
+    def finished(self, task: Task, result: Result) -> None:
+        assert result.id == task.id
+        self._note("finished", task)
+
+
+def easy(name: str) -> Task:
+    return task(identity(2), network((np.eye(2), [0.0, 0.25])), Epsilon("0.3"), id=name)
+
+
+def broken(name: str) -> Task:
+    """Its claim names an output that is not there."""
+    return task(identity(2), identity(2), Epsilon(1, outputs=(7,)), id=name)
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_all_tasks_run_in_order_and_a_failure_stays_alone(jobs: int) -> None:
+    diary = Diary()
+    tasks = [easy("a"), broken("b"), easy("c")]
+    outcome = run_all(Runner(ONE_THREAD), tasks, diary, jobs)
+    assert [r.id for r in outcome.results] == ["a", "b", "c"]
+    assert [r.verdict.value for r in outcome.results] == ["equivalent", "unknown", "equivalent"]
+    assert outcome.results[1].reason is Reason.ERROR
+    assert "there is no output 7" in (outcome.results[1].message or "")
+    assert [(name, type(error)) for name, error in outcome.failures] == [("b", InputError)]
+    assert not outcome.interrupted
+    for name in "abc":
+        events = [event for event, about in diary.entries if about == name and event != "progress"]
+        assert events == ["started", "finished"]
+
+
+def test_an_interrupt_keeps_what_is_known_and_leaves_out_the_rest() -> None:
+    diary = Diary(raising=KeyboardInterrupt)
+    outcome = run_all(Runner(Options(threads=1)), [hard(), easy("never")], diary)
+    assert outcome.interrupted
+    assert [(r.id, r.reason) for r in outcome.results] == [("hard[seed=0]", Reason.INTERRUPTED)]
+    assert ("started", "never") not in diary.entries
+
+
+def test_an_exception_of_a_monitor_is_a_failure_and_no_verdict() -> None:
+    outcome = run_all(Runner(Options(threads=1)), [hard()], Diary(raising=RuntimeError))
+    assert [(r.verdict, r.reason) for r in outcome.results] == [(Verdict.UNKNOWN, Reason.ERROR)]
+    assert [type(error) for _, error in outcome.failures] == [RuntimeError]
+
+
+def test_several_at_once_stop_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C reaches only the main thread, here in its third wait."""
+    from eqspec.run import batch as module
+
+    waits = iter(range(1000))
+    true_wait = concurrent.futures.wait
+
+    def interrupted_wait(*arguments: object, **named: object) -> object:
+        if next(waits) == 2:
+            raise KeyboardInterrupt
+        return true_wait(*arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "wait", interrupted_wait)
+    outcome = run_all(Runner(Options(threads=1)), [hard(0), hard(1), easy("never")], jobs=2)
+    assert outcome.interrupted
+    assert [r.reason for r in outcome.results] == [Reason.INTERRUPTED] * 2
+
+
+def test_jobs_share_the_cores_unless_threads_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    from eqspec.run import options as module
+
+    monkeypatch.setattr(module, "cores", lambda: 8)
+    outcome = run_all(Runner(Options(timeout=10)), [easy("a"), easy("b")], jobs=2)
+    assert [r.settings["threads"] for r in outcome.results] == [4, 4]
+    outcome = run_all(Runner(ONE_THREAD), [easy("a"), easy("b")], jobs=2)
+    assert [r.settings["threads"] for r in outcome.results] == [1, 1]
+    assert run_all(Runner(Options(timeout=10)), [easy("a")], jobs=2).results[0].settings["threads"] is None
+
+
+def test_nothing_to_do_and_nonsense() -> None:
+    assert run_all(Runner(), []).results == []
+    with pytest.raises(InputError, match="jobs = 0"):
+        run_all(Runner(), [easy("a")], jobs=0)
