@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eqspec.networks.network import AffineLayer, Network
-from eqspec.tasks.property import Epsilon, Property, Top1
+from eqspec.property import Epsilon, Property, Top1
 from eqspec.tasks.rounding import floats_above, floats_below
 from eqspec.tasks.task import Space, Task
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
         SpecError,
     )
     from eqspec.networks import Network, as_network, read_network
+    from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
     from eqspec.tasks.bracket import Bracket
     from eqspec.tasks.monitor import Monitor, Progress
-    from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
     from eqspec.tasks.result import Reason, Result, Verdict, Witness
     from eqspec.tasks.run import __version__
     from eqspec.tasks.task import Task
@@ -45,7 +45,7 @@ _HOMES = {
     "eqspec.networks": ("Network", "as_network", "read_network"),
     "eqspec.tasks.bracket": ("Bracket",),
     "eqspec.tasks.monitor": ("Monitor", "Progress"),
-    "eqspec.tasks.property": ("Confidence", "Epsilon", "Linear", "Margin", "Property", "Top1"),
+    "eqspec.property": ("Confidence", "Epsilon", "Linear", "Margin", "Property", "Top1"),
     "eqspec.tasks.result": ("Reason", "Result", "Verdict", "Witness"),
     "eqspec.tasks.run": ("__version__",),
     "eqspec.tasks.task": ("Task",),

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from eqspec.memory import Store
-from eqspec.tasks.property import Epsilon
+from eqspec.property import Epsilon
 from eqspec.tasks.recall import Recall
 from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.run import Options, Runner

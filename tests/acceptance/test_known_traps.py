@@ -30,7 +30,7 @@ from acceptance.every_mode import (
 from eqspec import _core
 from eqspec.lp import HighsSolver
 from eqspec.networks.network import Network
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Top1
 from eqspec.tasks.result import Verdict
 from eqspec.tasks.rounding import float_above, float_below
 from eqspec.tasks.run import Options, Runner

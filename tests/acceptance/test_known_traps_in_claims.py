@@ -13,7 +13,7 @@ import pytest
 
 from acceptance.every_mode import layer, pair, verdicts
 from eqspec import _core
-from eqspec.tasks.property import Epsilon, Norm, Top1
+from eqspec.property import Epsilon, Norm, Top1
 from eqspec.tasks.result import Verdict
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import LinearConstraint

@@ -19,7 +19,7 @@ from acceptance import published
 from acceptance.families import contradicts
 from acceptance.published import Query
 from eqspec.networks import in_float32
-from eqspec.tasks.property import Epsilon, exact
+from eqspec.property import Epsilon, exact
 from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.run import Options, Runner
 

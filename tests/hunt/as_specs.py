@@ -16,8 +16,8 @@ import numpy as np
 import eqspec
 from eqspec.errors import SpecError
 from eqspec.networks.network import Arithmetic
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.spec.numbers import MOST_DIGITS
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Result
 from eqspec.tasks.run import Options
 from hunt.onnx_styles import write_styled

@@ -18,8 +18,8 @@ import numpy as np
 
 from eqspec.certificates import Auditor, Certifier
 from eqspec.networks import Network, read_network
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks import document
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from eqspec.tasks.property import Epsilon
+from eqspec.property import Epsilon
 from hunt.cases import Case
 from hunt.deciding import EMPTY, Answer, decide, seen_by
 from hunt.remembering import Asked, ask_again

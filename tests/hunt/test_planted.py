@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from eqspec.tasks.property import Epsilon, Linear, Margin, Property, Top1
+from eqspec.property import Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Verdict
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Domain

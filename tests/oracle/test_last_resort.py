@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from eqspec.lp import MixedAnswer, MixedProgram, MixedSolver
+from eqspec.property import Epsilon
 from eqspec.report.table import remark
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.replay import Replay
 from eqspec.tasks.result import Reason, Result, Verdict
 from eqspec.tasks.run import Options, Runner

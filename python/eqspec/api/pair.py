@@ -16,8 +16,8 @@ from eqspec.api.progress import shown
 from eqspec.api.remembering import recall_from
 from eqspec.errors import InputError
 from eqspec.networks import Arithmetic, Model, Network, as_network, comparison, in_float32
+from eqspec.property import Number, Property, exact, validate
 from eqspec.tasks.monitor import Monitor, Progress
-from eqspec.tasks.property import Number, Property, exact, validate
 from eqspec.tasks.result import Result
 from eqspec.tasks.rounding import floats_above, floats_below
 from eqspec.tasks.run import Options, Runner

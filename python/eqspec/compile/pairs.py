@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from eqspec.compile.scalers import Scaler
 from eqspec.errors import Diagnostic, DisagreementError, InputError, Label, NetworkError
 from eqspec.networks import Arithmetic, Comparison, Network, comparison, compose_affine, in_float32, read_network
+from eqspec.property import Epsilon, Property, exact
 from eqspec.spec import ast, values
 from eqspec.spec.check import CheckedSpec
 from eqspec.spec.checks import CheckFacts
-from eqspec.spec.claims import ClaimValue, EpsilonClaim
 from eqspec.spec.files import locate
 from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.program import Binding
@@ -110,9 +110,9 @@ class Networks:
             declaration = cast(ast.Network, binding.declaration)
             raise Fault(_unreadable(problem, problem.path, declaration)) from None
 
-    def check_distance(self, facts: CheckFacts, claim: ClaimValue) -> None:
+    def check_distance(self, facts: CheckFacts, claim: Property) -> None:
         """E301 for a distance of 0 between networks that are not the same file."""
-        if not isinstance(claim, EpsilonClaim) or claim.eps or not isinstance(facts.claim, ast.StaysWithin):
+        if not isinstance(claim, Epsilon) or exact(claim.eps) or not isinstance(facts.claim, ast.StaysWithin):
             return
         first, second = self.as_given(facts.subjects.candidate), self.as_given(facts.subjects.reference)
         if first.sha256 != second.sha256 or facts.arithmetic == "float32":

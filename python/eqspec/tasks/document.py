@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from eqspec.errors import InputError
 from eqspec.networks import Network, compose_affine, in_float32, read_network
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.rounding import floats_above, floats_below
 from eqspec.tasks.task import LinearConstraint, Space, Task
 from eqspec.tasks.words import approximately, claim_in_words

@@ -24,8 +24,8 @@ from eqspec.lp import HighsSolver
 from eqspec.memory import ENVIRONMENT, Store, chosen_folder
 from eqspec.networks import Network, read_network
 from eqspec.networks.network import AffineLayer
+from eqspec.property import Epsilon
 from eqspec.tasks import core
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.result import Verdict
 from eqspec.tasks.run import Options, Runner, cores
 from eqspec.tasks.runtime import RuntimeReplay

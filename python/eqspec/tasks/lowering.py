@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import Network, align, negate_outputs, share
+from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks import core
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.rounding import float_above, float_below, log_odds_below
 from eqspec.tasks.task import LinearConstraint, Task
 
@@ -33,7 +33,7 @@ class Pairs:
 
     def of(self, task: Task) -> core.Pair:
         """The pair of a task, with its scores turned round where a decision is claimed and the smallest decides."""
-        negated = task.space.decide == "min" and isinstance(task.property, Top1 | Margin | Confidence)
+        negated = task.space.decide == "min" and isinstance(task.property, Decision)
         key = (task.reference, task.candidate, negated)  # networks compare by identity
         if key not in self._made:
             first, second = align(task.reference, task.candidate)

@@ -18,7 +18,7 @@ from math import floor, isfinite, log10
 from time import perf_counter
 from typing import Any, Literal
 
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.result import Nearly, Reason, Result, Verdict
 from eqspec.tasks.task import Task
 from eqspec.tasks.words import claim_in_words

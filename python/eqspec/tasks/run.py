@@ -18,6 +18,7 @@ from typing import Any
 from eqspec.errors import InputError, InternalError, ResourceError, SavedStateError
 from eqspec.lp import HighsSolver, MixedSolver
 from eqspec.networks import Network
+from eqspec.property import validate
 from eqspec.tasks import core, document
 from eqspec.tasks.certifier import Certifier
 from eqspec.tasks.history import Recorder
@@ -26,7 +27,6 @@ from eqspec.tasks.lowering import Pairs, lower_constraints, lower_property
 from eqspec.tasks.monitor import Monitor, Progress
 from eqspec.tasks.nearly import nearly
 from eqspec.tasks.observed import Moment
-from eqspec.tasks.property import validate
 from eqspec.tasks.range import refuse_overflow
 from eqspec.tasks.recall import Earlier, Effort, Recall, key_of
 from eqspec.tasks.replay import Replay

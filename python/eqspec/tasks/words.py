@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Number, Top1, exact
 from eqspec.tasks import scores
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Number, Top1, exact
 from eqspec.tasks.task import Task
 from eqspec.tasks.violation import BeyondBound, OtherClass, TooFar, Violation
 
@@ -96,5 +96,5 @@ def _against(task: Task) -> str:
             return f", more than {number_in_words(eps)}"
         case Linear(_, _, bound, strict):
             return f", {'not below' if strict else 'more than'} {number_in_words(bound)}"
-        case _:
+        case Top1() | Margin() | Confidence():
             return ""

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import AffineLayer, Network
-from eqspec.tasks.property import Linear, Margin
+from eqspec.property import Linear, Margin
 from eqspec.tasks.rounding import float_below
 from eqspec.tasks.task import Task
 from eqspec.tasks.words import approximately

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import Network, exact_layers
+from eqspec.property import Top1
 from eqspec.tasks import document
-from eqspec.tasks.property import Top1
 from eqspec.tasks.task import Task
 from eqspec.vnnlib.likeness import likeness
 from eqspec.vnnlib.onnx_file import write_layers

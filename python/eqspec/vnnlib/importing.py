@@ -16,10 +16,10 @@ from pathlib import Path
 
 from eqspec.errors import Diagnostic, Label
 from eqspec.networks import read_network
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1, exact
 from eqspec.span import Span
 from eqspec.spec import ast
 from eqspec.spec.findings import Fault, Findings, error
-from eqspec.tasks.property import Epsilon, Linear, Margin, Top1, exact
 from eqspec.vnnlib import sanity, spelling
 from eqspec.vnnlib.areas import Area, areas
 from eqspec.vnnlib.binding import Bound, Reader, Subject, bind
@@ -270,7 +270,9 @@ class _Importer:
                     terms += [(exact(c), _output(reference, i)) for i, c in enumerate(theirs)]
                 operator = "<" if strict else "<="
                 return ast.Satisfies(g, ast.Comparison(spelling.linear(terms), operator, spelling.number(exact(bound))))
-            case _:
+            case Confidence(delta):
+                return ast.KeepsTop1(g, f, ast.Guard(ast.Name("confidence"), ">=", spelling.number(exact(delta))))
+            case Top1():
                 return ast.KeepsTop1(g, f)
 
 
@@ -313,7 +315,7 @@ def _kind(sentence: Sentence) -> str:
             return "close"
         case Linear():
             return "bound"
-        case _:
+        case Top1() | Margin() | Confidence():
             return "alike"
 
 

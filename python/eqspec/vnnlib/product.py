@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import ExactLayer, exact_layers
+from eqspec.property import Epsilon, Linear, Top1, exact
 from eqspec.spec.findings import Fault
-from eqspec.tasks.property import Epsilon, Linear, Top1, exact
 from eqspec.tasks.task import Task
 from eqspec.vnnlib.cases import Case, cases
 from eqspec.vnnlib.composing import side_by_side

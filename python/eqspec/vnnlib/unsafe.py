@@ -13,8 +13,8 @@ from itertools import product
 from typing import Literal
 
 from eqspec.errors import InputError
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.span import Source, Span
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.rounding import log_odds_below
 from eqspec.vnnlib.query import All, Element, Formula, Monomial, Relation, Some, compare
 

@@ -12,8 +12,8 @@ from fractions import Fraction
 from math import prod
 
 from eqspec.networks import Network
+from eqspec.property import Epsilon
 from eqspec.tasks import document
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.replay import raw_point
 from eqspec.tasks.task import Task
 from eqspec.tasks.words import claim_in_words

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from eqspec.audit import Refused, audit
 from eqspec.certificates import Certificate, Certifier
-from eqspec.tasks.property import Property
+from eqspec.property import Property
 from eqspec.tasks.result import Result
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task

@@ -11,8 +11,8 @@ import pytest
 
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
 from eqspec.certificates.drafting import add_leaf, shortened
+from eqspec.property import Confidence, Epsilon
 from eqspec.tasks import document
-from eqspec.tasks.property import Confidence, Epsilon
 from eqspec.tasks.result import Verdict
 from eqspec.tasks.task import LinearConstraint
 from small_tasks import space

@@ -13,7 +13,7 @@ from eqspec.certificates import Auditor, Certifier
 from eqspec.certificates.drafting import Draft
 from eqspec.cli import ExitCode, main
 from eqspec.cli.exit import exit_code
-from eqspec.tasks.property import Epsilon
+from eqspec.property import Epsilon
 from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task

@@ -14,7 +14,7 @@ import pytest
 
 from eqspec.audit import Audit, Refused, audit
 from eqspec.audit.opening import label, number_in_words
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Verdict
 from eqspec.tasks.task import LinearConstraint, Task
 from oracle.queries import CLAIMS, Claim, query

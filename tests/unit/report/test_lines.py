@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from eqspec.errors import InputError
+from eqspec.property import Epsilon
 from eqspec.report.files import write_file
 from eqspec.report.lines import Lines
 from eqspec.tasks.batch import run_all
 from eqspec.tasks.monitor import Monitor
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.run import Runner
 from small_specs import write_spec

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from eqspec.errors import InputError
+from eqspec.property import Epsilon
 from eqspec.tasks.batch import run_all
 from eqspec.tasks.monitor import Monitor, Progress
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.result import Reason, Result, Verdict
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from eqspec.networks import Network, in_float32
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks import document
 from eqspec.tasks.excess import Excess
 from eqspec.tasks.improving import improve
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.replay import Replay, base_of, contains
 from eqspec.tasks.result import Witness
 from eqspec.tasks.run import Options, Runner

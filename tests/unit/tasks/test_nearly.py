@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from eqspec.networks import Network, read_network
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.report import table
 from eqspec.tasks.nearly import SLACK, nearly, weakened
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Nearly, Result, Verdict
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task

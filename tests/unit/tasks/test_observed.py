@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from eqspec.property import Confidence, Epsilon
 from eqspec.tasks.history import Recorder
 from eqspec.tasks.observed import Moment, Undecided
-from eqspec.tasks.property import Confidence, Epsilon
 from eqspec.tasks.result import Reason, Verdict
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import LinearConstraint

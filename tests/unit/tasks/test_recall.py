@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from eqspec.memory import Store
+from eqspec.property import Confidence, Epsilon, Margin, Property
 from eqspec.tasks import core, recall
 from eqspec.tasks.monitor import Monitor
-from eqspec.tasks.property import Confidence, Epsilon, Margin, Property
 from eqspec.tasks.recall import Effort, Recall
 from eqspec.tasks.result import Reason, Result, Verdict
 from eqspec.tasks.run import Options, Runner

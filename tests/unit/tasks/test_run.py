@@ -10,7 +10,7 @@ import pytest
 
 from eqspec.errors import InputError
 from eqspec.networks import Network
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
 from eqspec.tasks.result import Reason, Result, Verdict
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Budget, LinearConstraint, Task

@@ -14,8 +14,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from eqspec.networks import Network, compose_affine, read_network
+from eqspec.property import Confidence, Epsilon, Top1
 from eqspec.report.table import runtime_said
-from eqspec.tasks.property import Confidence, Epsilon, Top1
 from eqspec.tasks.replay import Replay
 from eqspec.tasks.result import Witness
 from eqspec.tasks.runtime import CannotRunError, RuntimeReplay

@@ -21,12 +21,12 @@ from rich.console import Console
 
 from eqspec.api import Report
 from eqspec.cli.exit import ExitCode, exit_code
+from eqspec.property import Epsilon
 from eqspec.report import formats, table
 from eqspec.report.live import LiveMonitor
 from eqspec.tasks import search as module
 from eqspec.tasks.batch import run_all
 from eqspec.tasks.bracket import Direction
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.result import Reason, Result, Verdict, Witness
 from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.search import between, run_search

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from eqspec.memory import Key, Store
-from eqspec.tasks.property import Epsilon
+from eqspec.property import Epsilon
 from eqspec.tasks.recall import Recall
 from eqspec.tasks.result import Result, Verdict
 from eqspec.tasks.run import Options, Runner

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
 from eqspec.tasks.violation import BeyondBound, Enclosure, OtherClass, TooFar, confident, violation
 
 F = Fraction
