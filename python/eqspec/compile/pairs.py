@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.compile.scalers import Scaler
-from eqspec.errors import Diagnostic, DisagreementError, InputError, Label, NetworkError
+from eqspec.errors import Diagnostic, DisagreementError, InputError, Label, NetworkError, UnsupportedOperatorError
 from eqspec.networks import Arithmetic, Comparison, Network, comparison, compose_affine, in_float32, read_network
 from eqspec.property import Epsilon, Property, exact
 from eqspec.spec import ast, values
@@ -183,7 +183,7 @@ def _unreadable(problem: NetworkError, written: str, declaration: ast.Network) -
     """
     span = declaration.path.span
     hint = problem.fix or f"run 'eqspec inspect {written}'"
-    if problem.operator is not None and "not supported" in problem.message:
+    if isinstance(problem, UnsupportedOperatorError):
         message = f"operator '{problem.operator}' (node '{problem.node}' of '{written}') is not supported"
         return error("E207", message, span, help=hint)
     if isinstance(problem, DisagreementError):

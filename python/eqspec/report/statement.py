@@ -16,7 +16,7 @@ from eqspec.tasks.replay import raw_point
 from eqspec.tasks.rounding import log_odds_below
 from eqspec.tasks.scores import left_out
 from eqspec.tasks.task import Task
-from eqspec.tasks.words import approximately, claim_in_words, number_in_words, sentence
+from eqspec.tasks.words import approximately, claim_in_words, inequality, number_in_words
 
 NOT_PROMISED = (
     "anything about inputs outside of X",
@@ -83,8 +83,8 @@ def _words(task: Task) -> str:
         case Confidence(delta):
             sure = f"{f} gives some class a softmax of at least {number_in_words(delta)}"
             return f"At every input of the region where {sure}, {top}."
-        case Linear():
-            return f"At every input of the region, {sentence(task).partition(' satisfies ')[2]}."
+        case Linear() as claim:
+            return f"At every input of the region, {inequality(claim, task)}."
 
 
 def _formula(task: Task) -> str:
@@ -103,9 +103,8 @@ def _formula(task: Task) -> str:
         case Confidence(delta):
             guard = f"softmaxₖ(f̂(x)) ≥ {number_in_words(delta)}"
             return f"∀x ∈ X ∀k:  {kept} ∧ {guard} ⇒ {keeps}"
-        case Linear():
-            inequality = sentence(task).partition(" satisfies ")[2].replace("<=", "≤")
-            return f"∀x ∈ X:  {inequality}"
+        case Linear() as claim:
+            return f"∀x ∈ X:  {inequality(claim, task).replace('<=', '≤')}"
 
 
 def _symbols(task: Task) -> tuple[str, ...]:

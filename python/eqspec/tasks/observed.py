@@ -92,18 +92,20 @@ class Sampled:
     """`points` inputs, uniform in the region; `largest` |g - f| by output.
 
     `counts` says how many of them have their largest difference in each of the equal steps from 0 to the largest of
-    all.
+    all. `limit` is the largest difference of an output that the claim allows, or None where it limits something else.
     """
 
     points: int
     largest: Mapping[str, float]
     counts: tuple[int, ...]
+    limit: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The `sampled` object of the schema."""
-        return {"points": self.points, "largest": dict(self.largest), "counts": list(self.counts)}
+        counts = list(self.counts)
+        return {"points": self.points, "largest": dict(self.largest), "counts": counts, "limit": self.limit}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Sampled:
         """What `to_json` wrote."""
-        return cls(data["points"], data["largest"], tuple(data["counts"]))
+        return cls(data["points"], data["largest"], tuple(data["counts"]), data.get("limit"))
