@@ -17,7 +17,7 @@ from eqspec.api.remembering import recall_from
 from eqspec.api.report import Report, hint
 from eqspec.errors import Diagnostic, InputError
 from eqspec.networks import Model, Network, as_network
-from eqspec.spec import ast
+from eqspec.spec import ast, printer
 from eqspec.tasks.batch import run_all
 from eqspec.tasks.monitor import Monitor
 from eqspec.tasks.recall import Recall
@@ -41,7 +41,7 @@ class Spec:
     file: ast.File | None = None
 
     def __str__(self) -> str:
-        return repr(self) if self.file is None else str(self.file)
+        return repr(self) if self.file is None else printer.text(self.file)
 
     def __repr__(self) -> str:
         names = [*(task.id for task in self.tasks), *(search.id for search in self.searches)]
@@ -149,7 +149,8 @@ def loads(
 
     Paths in it are relative to `directory`, `networks` as in `load`. SpecError with everything that is wrong.
     """
-    return _spec(compiler.loads(str(text), params, directory=os.fspath(directory), networks=_networks(networks)))
+    written = text if isinstance(text, str) else printer.text(text)
+    return _spec(compiler.loads(written, params, directory=os.fspath(directory), networks=_networks(networks)))
 
 
 def check(

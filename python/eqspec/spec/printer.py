@@ -1,4 +1,4 @@
-"""Syntax tree to text, in one style; what `eqspec fmt` writes and `str` of a node shows.
+"""Syntax tree to text, in one style; what `eqspec fmt` writes.
 
 Numbers keep their text, lists and sums are spaced one way, clause keywords of a block stand in columns. A block written
 on one line stays there while it fits; a blank line between two things stays, several become one. Comments stay where

@@ -18,7 +18,7 @@ from time import perf_counter
 from eqspec import compile as compiler
 from eqspec.errors import Diagnostic, InputError, SpecError
 from eqspec.networks import read_network
-from eqspec.spec import ast
+from eqspec.spec import ast, printer
 from eqspec.tasks.replay import raw_point
 from eqspec.tasks.result import Reason, Result, Verdict
 from eqspec.tasks.run import Options, Runner
@@ -179,7 +179,7 @@ def _questions(made: Imported, read: Reader) -> list[_Question]:
         declarations.append(ast.Check(ast.Name(f"{_PROBE}{number}"), (claim, on, empty_is_fine)))
     if not any(isinstance(d, ast.Check) for d in declarations):
         return []
-    text = str(ast.File(made.file.version, tuple(declarations)))
+    text = printer.text(ast.File(made.file.version, tuple(declarations)))
     compiled = compiler.loads(text, name=Path(made.subject.query.source.name).name, read=lambda path: read(str(path)))
     probes = {task.check: task for task in compiled.tasks if task.check.startswith(_PROBE)}
     questions = [_Question(task) for task in compiled.tasks if task.check not in probes]

@@ -18,7 +18,7 @@ from eqspec.errors import Diagnostic, Label
 from eqspec.networks import read_network
 from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1, exact
 from eqspec.span import Span
-from eqspec.spec import ast
+from eqspec.spec import ast, printer
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.vnnlib import sanity, spelling
 from eqspec.vnnlib.areas import Area, areas
@@ -58,7 +58,7 @@ class Imported:
     def text(self) -> str:
         """The spec as a file, with a line that says where it comes from."""
         query = self.subject.query
-        first, _, rest = str(self.file).partition("\n")
+        first, _, rest = printer.text(self.file).partition("\n")
         origin = Path(query.source.name).name
         about = f"# Imported from {origin} (VNN-LIB {query.version}), where 'unsat' means that all of this holds."
         return f"{first}\n{about}\n{rest}"

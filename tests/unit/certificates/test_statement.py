@@ -332,7 +332,7 @@ def _others(value: Any) -> list[Any]:
 def test_looking_for_an_input_of_the_region_ends_when_the_time_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each input that is tried is held against all constraints, which may take long: the proof itself is read by then."""
+    """Each input tried is held against all constraints, which may take long: the proof itself is read by then."""
     task = small(tmp_path, Epsilon(Fraction(1)))
     constraint = LinearConstraint((Fraction(1), Fraction(1)), Fraction(1))
     path = pack(tmp_path / "c.eqcert", made(replace(task, constraints=(constraint,)), tmp_path / "made"))

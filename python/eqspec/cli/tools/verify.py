@@ -25,6 +25,7 @@ from eqspec.errors import EqspecError, SpecError
 from eqspec.report import json, table
 from eqspec.report.live import LiveMonitor
 from eqspec.report.saved import save_witnesses
+from eqspec.spec import printer
 from eqspec.tasks.run import Options
 
 _EXAMPLES = """\
@@ -128,7 +129,7 @@ def _spec(arguments: argparse.Namespace, err: Console) -> str:
     refuse_without_data(arguments)
     refuse_incomplete(where, what, has_data=arguments.data is not None)
     pair, known = read(arguments, err, to_keep=False)
-    text = str(draft(pair, known.inputs, where, what, _folder(arguments), arguments.timeout))
+    text = printer.text(draft(pair, known.inputs, where, what, _folder(arguments), arguments.timeout))
     if arguments.data is None:
         return text
     version, _, rest = text.partition("\n")
