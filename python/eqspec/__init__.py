@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from eqspec.tasks.bracket import Bracket
     from eqspec.tasks.monitor import Monitor, Progress
     from eqspec.tasks.result import Reason, Result, Verdict, Witness
-    from eqspec.tasks.run import __version__
+    from eqspec.tasks.run import Options, __version__
     from eqspec.tasks.task import Task
 
 _HOMES = {
@@ -47,7 +47,7 @@ _HOMES = {
     "eqspec.tasks.monitor": ("Monitor", "Progress"),
     "eqspec.property": ("Confidence", "Epsilon", "Linear", "Margin", "Property", "Top1"),
     "eqspec.tasks.result": ("Reason", "Result", "Verdict", "Witness"),
-    "eqspec.tasks.run": ("__version__",),
+    "eqspec.tasks.run": ("Options", "__version__"),
     "eqspec.tasks.task": ("Task",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -65,6 +65,7 @@ __all__ = [
     "Monitor",
     "Network",
     "NetworkError",
+    "Options",
     "Progress",
     "Property",
     "Reason",

@@ -8,13 +8,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from time import perf_counter
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
 from eqspec import compile as compiler
 from eqspec.api import notebook
 from eqspec.api.progress import shown
 from eqspec.api.remembering import recall_from
 from eqspec.api.report import Report, hint
+from eqspec.api.settings import Keywords, options_with
 from eqspec.errors import Diagnostic, InputError
 from eqspec.networks import Model, Network, as_network
 from eqspec.spec import ast, printer
@@ -23,7 +24,7 @@ from eqspec.tasks.monitor import Monitor
 from eqspec.tasks.recall import Recall
 from eqspec.tasks.run import Options, Runner, cores
 from eqspec.tasks.search import Search
-from eqspec.tasks.task import Domain, Task
+from eqspec.tasks.task import Task
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
@@ -68,19 +69,17 @@ class Spec:
         *,
         select: Iterable[str] | str | None = None,
         tags: Iterable[str] | str | None = None,
-        timeout: float | None = None,
-        threads: int | None = None,
-        domain: Domain = "shared",
-        lp: bool = True,
-        milp: bool = False,
         jobs: int | None = None,
         monitor: Monitor | None = None,
         progress: bool | None = None,
         cache: bool | StrPath = False,
         resume: bool = False,
+        options: Options | None = None,
+        **settings: Unpack[Keywords],
     ) -> Report:
         """Run what is selected.
 
+        `options` say how to search; the settings `timeout`, `threads`, `domain`, `lp` and `milp` replace what they say.
         `timeout` (seconds) and `threads` replace what the spec says for each task; `jobs` tasks run at
         once (None: what the spec says, up to one per core). `progress` shows what runs: None in notebooks, True on a
         terminal, too; a `monitor` of one's own is told instead. Running out of a budget never raises: see each
@@ -92,9 +91,9 @@ class Spec:
         `cache` True, or a folder, keeps results and takes those that are kept; with `resume` searches that were
         interrupted or ran out of time go on where they stopped.
         """
-        options = Options(timeout=timeout, threads=threads, domain=domain, lp=lp, milp=milp)
+        chosen = options_with(options, settings)
         recall = recall_from(cache, resume=resume)
-        return self.run(self.select(select, tags), options, jobs, monitor, recall, progress=progress)
+        return self.run(self.select(select, tags), chosen, jobs, monitor, recall, progress=progress)
 
     def run(
         self,
@@ -161,16 +160,13 @@ def check(
     tags: Iterable[str] | str | None = None,
     params: Mapping[str, compiler.Override] | None = None,
     networks: Mapping[str, Model] | None = None,
-    timeout: float | None = None,
-    threads: int | None = None,
-    domain: Domain = "shared",
-    lp: bool = True,
-    milp: bool = False,
     jobs: int | None = None,
     monitor: Monitor | None = None,
     progress: bool | None = None,
     cache: bool | StrPath = False,
     resume: bool = False,
+    options: Options | None = None,
+    **settings: Unpack[Keywords],
 ) -> Report:
     """Check a spec file: `load`, then `Spec.check`.
 
@@ -179,16 +175,13 @@ def check(
     return load(path, params, checks=checks, networks=networks).check(
         select=select,
         tags=tags,
-        timeout=timeout,
-        threads=threads,
-        domain=domain,
-        lp=lp,
-        milp=milp,
         jobs=jobs,
         monitor=monitor,
         progress=progress,
         cache=cache,
         resume=resume,
+        options=options,
+        **settings,
     )
 
 

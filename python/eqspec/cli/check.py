@@ -18,6 +18,7 @@ from rich.text import Text
 from eqspec.api.report import Report
 from eqspec.api.spec import Spec, load, select
 from eqspec.certificates import Certifier
+from eqspec.cli.arguments import options_of
 from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.remembering import advise, recall_of
 from eqspec.errors import EqspecError, InputError, SpecError
@@ -56,14 +57,7 @@ def run_check(arguments: argparse.Namespace, out: Console, err: Console) -> Exit
 
 
 def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Console, err: Console) -> ExitCode:
-    options = Options(
-        timeout=arguments.timeout,
-        threads=arguments.threads,
-        domain=arguments.domain,
-        lp=not arguments.no_lp,
-        milp=arguments.milp,
-        certifier=certifier,
-    )
+    options = options_of(arguments, certifier)
     if arguments.jobs is not None and arguments.jobs < 1:
         raise InputError(f"jobs = {arguments.jobs}; give 1 or more")
     _prepare(arguments)

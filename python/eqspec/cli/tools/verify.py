@@ -14,7 +14,7 @@ from rich.text import Text
 
 from eqspec.api.report import Report
 from eqspec.api.spec import loads
-from eqspec.cli.arguments import add_effort
+from eqspec.cli.arguments import add_effort, options_of
 from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.remembering import advise, recall_of
 from eqspec.cli.tools.common import Commands, command, show, show_warnings
@@ -26,7 +26,6 @@ from eqspec.report import json, table
 from eqspec.report.live import LiveMonitor
 from eqspec.report.saved import save_witnesses
 from eqspec.spec import printer
-from eqspec.tasks.run import Options
 
 _EXAMPLES = """\
 examples:
@@ -76,13 +75,7 @@ def add(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command."""
-    options = Options(
-        timeout=arguments.timeout,
-        threads=arguments.threads,
-        domain=arguments.domain,
-        lp=not arguments.no_lp,
-        milp=arguments.milp,
-    )
+    options = options_of(arguments)
     text = _spec(arguments, err)
     if arguments.spec is not None:
         write_new(arguments.spec, text)
