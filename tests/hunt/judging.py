@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from eqspec.property import Epsilon
+from eqspec.tasks.stages import Stage
 from hunt.cases import Case
 from hunt.deciding import EMPTY, Answer, decide, seen_by
 from hunt.remembering import Asked, ask_again
@@ -23,7 +24,7 @@ from oracle.pairs import Pair
 from oracle.queries import Query
 from oracle.search import is_witness
 
-STAGES = ("outside", "guard", "zonotope", "inherited", "dual", "program", "contraction", "overflow")
+STAGES = tuple(Stage)
 
 
 @dataclass(frozen=True)

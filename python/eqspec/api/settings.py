@@ -59,7 +59,7 @@ SETTINGS = (
 
 
 def options_with(options: Options | None, given: Keywords) -> Options:
-    """The options with what was given as keywords. TypeError if one is no setting, InputError if a value makes no sense."""
+    """The options with the keywords in their place. TypeError for what is no setting, InputError for a bad value."""
     known = [setting.name for setting in SETTINGS]
     for name in given:
         if name not in known:

@@ -58,7 +58,7 @@ def test_what_is_no_setting_is_refused() -> None:
 
 def test_verify_and_check_take_options(tmp_path: Path) -> None:
     layer = [(np.array([[1.0, 0.5]]), np.zeros(1))]
-    files = [str(write(tmp_path / name, layer).source) for name in ("a.onnx", "b.onnx")]
+    first, second = (str(write(tmp_path / name, layer).source) for name in ("a.onnx", "b.onnx"))
     given = Options(threads=1, domain="naive", boxes=1)
-    result = eqspec.verify(*files, [0, 0], [1, 1], Epsilon(Fraction(1)), options=given, lp=False)
+    result = eqspec.verify(first, second, [0, 0], [1, 1], Epsilon(Fraction(1)), options=given, lp=False)
     assert (result.settings["domain"], result.settings["lp"], result.settings["boxes"]) == ("naive", False, 1)
