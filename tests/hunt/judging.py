@@ -24,7 +24,7 @@ from oracle.pairs import Pair
 from oracle.queries import Query
 from oracle.search import is_witness
 
-STAGES = tuple(Stage)
+STAGES: tuple[str, ...] = tuple(Stage)
 
 
 @dataclass(frozen=True)

@@ -332,7 +332,7 @@ def _ordinal(sentence: Sentence) -> bool:
             used = [[exact(c) for c in row if exact(c)] for row in (ours, theirs)]
             pairs = [row for row in used if row]
             return exact(bound) == 0 and len(pairs) == 1 and len(pairs[0]) == 2 and not sum(pairs[0])
-        case _:
+        case Epsilon() | Margin() | Confidence():
             return False
 
 

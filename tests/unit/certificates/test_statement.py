@@ -14,6 +14,7 @@ import pytest
 
 from eqspec.audit import Audit, Refused, audit
 from eqspec.audit.opening import label, number_in_words
+from eqspec.audit.proof import Proof
 from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Verdict
 from eqspec.tasks.task import LinearConstraint, Task
@@ -336,6 +337,11 @@ def test_looking_for_an_input_of_the_region_ends_when_the_time_is_over(
     task = small(tmp_path, Epsilon(Fraction(1)))
     constraint = LinearConstraint((Fraction(1), Fraction(1)), Fraction(1))
     path = pack(tmp_path / "c.eqcert", made(replace(task, constraints=(constraint,)), tmp_path / "made"))
-    monkeypatch.setattr("eqspec.audit.proof.Proof.check", lambda proof, file: (setattr(proof, "until", 0.0), (1, 0))[1])
+
+    def checked(proof: Proof, file: Any) -> tuple[int, int]:
+        proof.until = 0.0
+        return 1, 0
+
+    monkeypatch.setattr("eqspec.audit.proof.Proof.check", checked)
     with pytest.raises(Refused, match="longer than the auditor may"):
         audit(path)

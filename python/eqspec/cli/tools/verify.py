@@ -24,6 +24,7 @@ from eqspec.draft.question import What, Where, draft, refuse_incomplete
 from eqspec.errors import EqspecError, SpecError
 from eqspec.report import json, table
 from eqspec.report.live import LiveMonitor
+from eqspec.report.run_output import show_results
 from eqspec.report.saved import save_witnesses
 from eqspec.spec import printer
 
@@ -135,10 +136,7 @@ def _folder(arguments: argparse.Namespace) -> Path:
 
 
 def _show(report: Report, seconds: float, out: Console) -> None:
-    out.print(table.results_table(report))
-    out.print()
-    if any(result.witness for result in report):
-        out.print(table.witnesses(report))
+    show_results(report, out)
     if said := table.scores(report):
         out.print(Text(said), soft_wrap=True)
     out.print(table.summary(report, seconds, interrupted=report.interrupted, left_out=report.left_out), soft_wrap=True)
