@@ -15,8 +15,8 @@ from eqspec.compile.implication import follows
 from eqspec.errors import SpecError
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.spec import ast, polynomials, values
+from eqspec.spec.dependence import VARIABLE, MovingForm, Tracer, UndecidedError, course
 from eqspec.spec.findings import Fault
-from eqspec.spec.moving import VARIABLE, MovingForm, Tracer, UndecidedError, course
 from eqspec.spec.parse import parse_expression
 from eqspec.spec.values import UNKNOWN, Form, Value
 

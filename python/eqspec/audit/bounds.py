@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from .claim import Obligation, Region
-from .forms import Form, box, combine, fresh, join, product
+from .forms import Form, box, combine, join, new_generators, product
 from .reading import Pair
 from .rounding import MORE, Array, Refused, U, ln, sum_up, up
 
@@ -30,8 +30,8 @@ class Reached:
         self.low, self.high, n, boxes = low.copy(), high.copy(), pair.inputs, low.shape[1]
         self.inputs = form = box(low[:n], high[:n])
         self.before: list[Form] = []
-        self.after: list[Form] = []  # of the quantities in `alive`: the others are 0 on all boxes
-        self.alive: list[Array] = []
+        self.after: list[Form] = []  # of the quantities in `possibly_active`: the others are 0 on all boxes
+        self.possibly_active: list[Array] = []
         self.parts: list[slice] = []
         read = np.arange(n)
         for m, (weight, bias, off, lost) in zip(pair.widths, pair.layers, strict=True):
@@ -50,7 +50,7 @@ class Reached:
                 some = np.flatnonzero(~(most[:2] <= 0.0).all((0, 2)))
                 read = np.add.outer(m * np.arange(3), some).ravel()
                 form = relu(form[read], least[:, some], most[:, some])
-                self.alive.append(read)
+                self.possibly_active.append(read)
                 self.after.append(form)
         self.empty = np.asarray((self.low > self.high).any(axis=0))
 
@@ -78,7 +78,7 @@ class Reached:
                 constant = np.zeros((len(FACTS), m, 1))
                 factors[CHORD, 2], constant[CHORD] = -slope, -below(slope, low[2], high[2])
                 constant[LOWER:UPPER], constant[UPPER:LINK] = -low, high
-                after = self.after[layer].among(self.alive[layer], 3 * m) if hidden else before
+                after = self.after[layer].embed(self.possibly_active[layer], 3 * m) if hidden else before
                 found.append(combine(factors[some], join([before, after]), constant[some])[here])
         exact = self.before[-1][np.array(failing.exact, int)]
         odds = np.full((1, len(exact.z), 1), -failing.log_odds if failing.exact else 0.0)
@@ -176,4 +176,4 @@ def relu(form: Form, low: Array, high: Array) -> Form:
     )
     new = combine(factors, form, np.array([*half, h1 - h2 + middle]))
     sizes = [([half[0], none, h1], open_[0]), ([none, half[1], -h2], open_[1]), ([none, none, radius], own)]
-    return Form(np.concatenate([new.z, *(fresh(np.array(s), where) for s, where in sizes)], axis=2), new.err)
+    return Form(np.concatenate([new.z, *(new_generators(np.array(s), where) for s, where in sizes)], axis=2), new.err)

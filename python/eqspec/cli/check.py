@@ -19,7 +19,7 @@ from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.remembering import advise, recall_of
 from eqspec.errors import EqspecError, InputError, SpecError
 from eqspec.report import diagnostics
-from eqspec.report.lines import Lines
+from eqspec.report.json_lines import Lines
 from eqspec.report.live import LiveMonitor
 from eqspec.report.run_output import RunOutput, SpecOutcome, Wanted
 from eqspec.tasks.recall import Recall

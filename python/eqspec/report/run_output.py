@@ -18,9 +18,9 @@ from rich.text import Text
 
 from eqspec.errors import EqspecError, InputError
 from eqspec.report import formats, github, table
+from eqspec.report.atomic_file import write_file
 from eqspec.report.explain_search import explain_search
-from eqspec.report.files import write_file
-from eqspec.report.lines import Lines
+from eqspec.report.json_lines import Lines
 from eqspec.report.numbers import plural
 from eqspec.report.saved import save_witnesses
 from eqspec.report.terminal import Terminal

@@ -25,9 +25,9 @@ from eqspec.tasks.run import Options, Runner
 from eqspec.tasks.task import Task
 from eqspec.vnnlib import assignments
 from eqspec.vnnlib.assignments import Assignment
-from eqspec.vnnlib.binding import Reader
 from eqspec.vnnlib.conjunctions import conjunction
 from eqspec.vnnlib.importing import Imported, import_query
+from eqspec.vnnlib.network_binding import Reader
 from eqspec.vnnlib.reading import read_file
 
 _PROBE = "probe_"

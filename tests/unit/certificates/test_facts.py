@@ -58,7 +58,7 @@ def test_the_numbers_of_the_writer_are_those_facts_to_the_auditor(seed: int) -> 
                 k = UPPER.index(fact)
                 assert most == pytest.approx(high[k] - before[0][k], abs=1e-9)
             elif fact in POSITIVE:
-                after = reached.after[layer].among(reached.alive[layer], 3 * m)
+                after = reached.after[layer].embed(reached.possibly_active[layer], 3 * m)
                 assert most == pytest.approx(after.bounds()[1].reshape(3, m)[POSITIVE.index(fact)], abs=1e-9)
     everything = np.arange(numbers.of_region.stop)
     assert len(reached.facts(failing, region, everything)[1]) == len(everything) == seen

@@ -18,7 +18,7 @@ from eqspec.cli.arguments import add_effort, options_of
 from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.remembering import advise, recall_of
 from eqspec.cli.tools.common import Commands, command, show, show_warnings
-from eqspec.cli.tools.pairs import add_pair, read, refuse_without_data, write_new
+from eqspec.cli.tools.pair_arguments import add_pair, read, refuse_without_data, write_new
 from eqspec.draft.comments import comment
 from eqspec.draft.question import What, Where, draft, refuse_incomplete
 from eqspec.errors import EqspecError, SpecError

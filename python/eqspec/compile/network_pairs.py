@@ -2,9 +2,10 @@
 takes raw inputs.
 
 A file that ends in Softmax is read without it: its scores are logits. `gives logits` says that this is what is meant,
-which a distance and an inequality need to be told (`eqspec.compile.scores`); of a file that gives logits by itself it
-is true anyway. `gives probabilities` states that a file ends in Softmax, and is an error for any other; its logits are
-ln p up to a constant, so decisions and confidences are the same, and distances of probabilities are not supported.
+which a distance and an inequality need to be told (`eqspec.compile.score_findings`); of a file that gives logits by
+itself it is true anyway. `gives probabilities` states that a file ends in Softmax, and is an error for any other; its
+logits are ln p up to a constant, so decisions and confidences are the same, and distances of probabilities are not
+supported.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from eqspec.property import Epsilon, Property, exact
 from eqspec.spec import ast, values
 from eqspec.spec.check import CheckedSpec
 from eqspec.spec.checks import CheckFacts
-from eqspec.spec.files import locate
 from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.program import Binding
+from eqspec.spec.source_files import locate
 from eqspec.spec.spaces import SpaceFacts
 from eqspec.spec.suggest import enumerate_names
 from eqspec.tasks.scores import left_out

@@ -12,8 +12,8 @@ import pytest
 
 from eqspec.errors import InputError
 from eqspec.property import Epsilon
-from eqspec.report.files import write_file
-from eqspec.report.lines import Lines
+from eqspec.report.atomic_file import write_file
+from eqspec.report.json_lines import Lines
 from eqspec.tasks.batch import run_all
 from eqspec.tasks.monitor import Monitor
 from eqspec.tasks.result import Result, Verdict
@@ -57,7 +57,7 @@ def test_a_run_that_is_killed_leaves_whole_lines(tmp_path: Path) -> None:
     script = """
 import os, signal, sys
 from pathlib import Path
-from eqspec.report.lines import Lines
+from eqspec.report.json_lines import Lines
 from eqspec.tasks.result import Result, Verdict
 lines = Lines(Path(sys.argv[1]))
 for name in "abc":

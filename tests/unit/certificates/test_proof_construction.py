@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
-from eqspec.certificates.drafting import add_leaf, shortened
 from eqspec.certificates.facts import FactNumbers
+from eqspec.certificates.proof_construction import add_leaf, shortened
 from eqspec.property import Confidence, Epsilon
 from eqspec.tasks import document
 from eqspec.tasks.result import Verdict

@@ -55,7 +55,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Excluded:
+class ImpossibleHalf:
     """One half of a cut (0, 1) or both (2) are impossible, shown by rounds each."""
 
     cut: Cut
@@ -90,7 +90,7 @@ class Rounds:
         start = self.pair.inputs + 3 * sum(self.pair.widths[:layer])
         return Cut(start + (kind - FIRST) * self.pair.widths[layer] + index, 0.0, (kind, layer, index))
 
-    def read(self, signs: tuple[tuple[int, int, int, bool], ...]) -> Iterator[Round | Excluded]:
+    def read(self, signs: tuple[tuple[int, int, int, bool], ...]) -> Iterator[Round | ImpossibleHalf]:
         """All of them, given which signs are assumed before."""
         while self.at < len(self.data) and (count := self._numbers("I")[0]):
             if count != IMPOSSIBLE:
@@ -103,7 +103,7 @@ class Rounds:
                 while inner := self._numbers("I")[0]:
                     rounds.append(self._round(inner, assumed(signs, cut, half)))
                 shown.append(tuple(rounds))
-            yield Excluded(cut, which, tuple(shown))
+            yield ImpossibleHalf(cut, which, tuple(shown))
             signs = assumed(signs, cut, 0 if which == 1 else 1)
 
     def _round(self, count: int, signs: tuple[tuple[int, int, int, bool], ...]) -> Round:
@@ -130,7 +130,7 @@ def assumed(
     return (*signs, (*cut.sign, half == 1)) if cut.sign else signs
 
 
-class Ending:
+class LastLayerFacts:
     """The facts that a violation of one obligation has in the last layer, by their numbers, as the core orders them.
 
     `guard` are its guard's rows, `number` says which guard that is; `links` belong to the outputs, `region` to the
@@ -171,7 +171,7 @@ def _each(numbers: slice) -> list[int]:
     return list(range(numbers.start, numbers.stop))
 
 
-def on_facts(proof: Proof, reached: Reached, end: Ending, f: Round) -> Found:
+def on_facts(proof: Proof, reached: Reached, end: LastLayerFacts, f: Round) -> Found:
     """What a round bounds, the facts that it uses, and their multipliers, as the auditor reads them."""
     pair, hidden = proof.pair, proof.pair.widths[:-1]
     facts = np.zeros((len(f.kind), end.facts))

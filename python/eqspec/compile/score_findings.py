@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from eqspec.compile.pairs import Networks
+from eqspec.compile.network_pairs import Networks
 from eqspec.errors import Diagnostic, Label
 from eqspec.property import Decision, Epsilon, Property
 from eqspec.spec import ast

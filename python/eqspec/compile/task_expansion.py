@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
+from eqspec.compile.best_value import BestValueSearch
 from eqspec.compile.boxes import BoxBuilder, RegionBox
 from eqspec.compile.direction import refuse_direction
-from eqspec.compile.emptiness import refute
-from eqspec.compile.find import Find
+from eqspec.compile.feasibility import refute
 from eqspec.compile.implication import follows
-from eqspec.compile.pairs import Networks, takes_raw
-from eqspec.compile.rows import Tables
+from eqspec.compile.network_pairs import Networks, takes_raw
 from eqspec.compile.scalers import Scaler
-from eqspec.compile.scores import scores_finding
+from eqspec.compile.score_findings import scores_finding
+from eqspec.compile.table_rows import Tables
 from eqspec.errors import InputError, Label, SpecError
 from eqspec.property import Property
 from eqspec.spec import ast, values
@@ -45,7 +45,7 @@ class _Frame:
     budget: Budget
 
 
-class Grid:
+class TaskExpansion:
     """Compiles the checks of one spec; files are read once."""
 
     def __init__(
@@ -54,7 +54,7 @@ class Grid:
         self.spec, self.networks, self.scalers, self.findings = spec, networks, scalers, findings
         self._tables = Tables(findings)
 
-    def compile(self, facts: CheckFacts) -> tuple[list[Task], list[Find]]:
+    def compile(self, facts: CheckFacts) -> tuple[list[Task], list[BestValueSearch]]:
         """The tasks and searches of a check; Fault where there are none to be had."""
         subjects = facts.subjects
         for binding in (subjects.candidate, subjects.reference):
@@ -176,7 +176,7 @@ class Grid:
             found = clause
         return None if found is None else cast(Expectation, found.verdict.text)
 
-    def _searches(self, frame: _Frame, point: Mapping[str, Form]) -> list[Find]:
+    def _searches(self, frame: _Frame, point: Mapping[str, Form]) -> list[BestValueSearch]:
         """The searches at one point: one per row of the region."""
         facts = frame.facts
         search = facts.search
@@ -186,7 +186,7 @@ class Grid:
         def at(value: Fraction) -> list[Task]:
             return list(self._tasks(frame, {**point, search.variable: Form(value, unit=search.unit)}))
 
-        finds: list[Find] = []
+        finds: list[BestValueSearch] = []
         with self.findings.collecting():
             lows, highs = at(search.low), at(search.high)
             if lows:
@@ -200,7 +200,7 @@ class Grid:
                     raise RuntimeError(f"'{easy.id}' does not follow from '{hard.id}', which was proved of all values")
                 parameters = {n: v for n, v in low.parameters.items() if n != search.variable}
                 finds.append(
-                    Find(
+                    BestValueSearch(
                         id=_id(facts.name, parameters),
                         check=facts.name,
                         variable=search.variable,
@@ -234,13 +234,13 @@ class Grid:
 class _TaskAt:
     """Compiles a search's task for a value."""
 
-    grid: Grid
+    expansion: TaskExpansion
     frame: _Frame
     point: Mapping[str, Form]
     number: int
 
     def __call__(self, value: Fraction) -> Task:
-        return self.grid.single(self.frame, self.point, value, self.number)
+        return self.expansion.single(self.frame, self.point, value, self.number)
 
 
 def _declaration(facts: CheckFacts) -> ast.Check:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import onnx
 
 from eqspec.networks import Network
-from eqspec.vnnlib.query import Likeness
+from eqspec.vnnlib.query import FileRelation
 
 
-def likeness(reference: Network, candidate: Network, *, raw_alike: bool) -> Likeness | None:
+def isomorphism(reference: Network, candidate: Network, *, raw_alike: bool) -> FileRelation | None:
     """How the file of the candidate is like that of the reference; None if it is not, or if one is no ONNX file."""
     if reference.sha256 == candidate.sha256:
         return "equal-to" if raw_alike else None
