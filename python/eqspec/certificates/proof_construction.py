@@ -41,7 +41,7 @@ NOTHING: Found = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 0))
 
 
 class ProofConstruction:
-    """`tree` is complete and the rounds are in the file once it is `drawn`.
+    """`tree` is complete and the rounds are in the file once `build` has returned.
 
     `doubts` are obligations that leaves do not show, with the nodes of the search that these leaves come from, by their
     labels. Those that are known are proved where the search had proved them first, or else are settled on the leaf;
@@ -60,7 +60,7 @@ class ProofConstruction:
         self.helped = bool(events.met & {b"M", b"G"}) or any(one.exact for one in proof.obligations)
         self.shown: dict[int, set[int]] = {}
 
-    def drawn(self) -> Array:
+    def build(self) -> Array:
         """The tree (N, 3)."""
         root = self.proof.root()
         begun = bool(self.events.kinds(ROOT))  # else the search saw that both networks are the same

@@ -1,8 +1,8 @@
 """Multipliers of our own for a node on which those of the search do not suffice, found by linear programs.
 
 The search and the auditor enclose the same box in different ways, and the search stops as soon as a bound is below its
-limit. So what the search proved by a hair may be missed by a hair in the enclosures of the auditor. Then we ask HiGHS
-what the facts of the auditor come to, the facts being those that `audit/bounds.py` numbers.
+limit. So a bound that the search proved narrowly may narrowly fail in the enclosures of the auditor. Then HiGHS is
+asked what the facts of the auditor come to, the facts being those that `audit/bounds.py` numbers.
 
 Shapes: G generators, each in [-1, 1], and R facts, F (R, 1 + G), the constants first. With a slack t, relative to the
 size of each fact, the program is
@@ -104,12 +104,12 @@ class Settling:
         """Neurons that may be on or off, as quantities, those first whose values at `point` differ most from a ReLU."""
         pair, one, found = self.proof.pair, np.append(1.0, self.point), []
         low, high = self.reached.low[:, 0], self.reached.high[:, 0]
-        for layer, (before, after, alive) in enumerate(
+        for layer, (before, after, rows) in enumerate(
             zip(self.reached.before, self.reached.after, self.reached.possibly_active, strict=False)
         ):
             m, start = pair.widths[layer], pair.inputs + 3 * sum(pair.widths[:layer])
             value, given = np.zeros((3, m)), before.z[:, 0] @ one[: before.z.shape[2]]
-            value.reshape(-1)[alive] = after.z[:, 0] @ one[: after.z.shape[2]]
+            value.reshape(-1)[rows] = after.z[:, 0] @ one[: after.z.shape[2]]
             x, y, _ = given.reshape(3, m)
             exact = np.stack([np.maximum(x, 0.0), np.maximum(y, 0.0), np.maximum(x, 0.0) - np.maximum(y, 0.0)])
             weight = np.abs(pair.layers[layer + 1][0]).sum(axis=0).reshape(3, m)

@@ -91,7 +91,7 @@ def _proved(data: dict[str, Any], header: bytes, record: Path, part: Path, audit
             with np.errstate(all="ignore"), tempfile.TemporaryFile(dir=record.parent) as file:  # as the auditor does
                 rounds = cast(BinaryIO, file)
                 draft = ProofConstruction(events, _proof(data), rounds, doubts)
-                tree = draft.drawn()
+                tree = draft.build()
                 if draft.doubts == doubts or number == DRAFTS:
                     _write(part, header, tree, rounds)
                     answer = auditor.ask(part, Path.cwd())

@@ -39,7 +39,7 @@ class _Run:
 
     @property
     def outcome(self) -> SpecOutcome:
-        """What came of it, for those who show it."""
+        """What came of it, in the form in which it is shown and written."""
         tasks = {item.id: item for item in self.chosen if isinstance(item, Task)}
         report = self.report
         return SpecOutcome(self.name, len(self.chosen), tasks, report.results, report.failures, report.interrupted)

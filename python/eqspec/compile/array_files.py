@@ -1,8 +1,8 @@
 """Arrays in npy and npz files, looked at before they are read.
 
-A header says type and shape of an array. Both are compared with the bytes that are there and with `limits` before
-memory is asked for, an array is unpacked only when somebody wants it, and never beyond the size its header claims. What
-would run code, which is an array of objects, is refused by its type; nothing here can load it.
+A header says type and shape of an array. Both are compared with the bytes that are there and with `file_limits`
+before memory is allocated. An array is unpacked only when it is used, and never beyond the size that its header claims.
+An array of objects, whose loading could run code, is refused by its type.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class _NotAnArrayError(Exception):
 
 
 class _Cautious(io.RawIOBase):
-    """A file of which nobody may read very much at once."""
+    """A file that gives only so much in one read, so that a false size in a header allocates little."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

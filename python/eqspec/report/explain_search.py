@@ -1,6 +1,6 @@
 """Where a search went: which part of the work took the time, which stage decided how much, and what is left open.
 
-For whoever asks why something takes long or stays unknown. The counts are those of the result's JSON, in words.
+It answers why a task takes long or stays unknown. The counts are those of the result's JSON, in words.
 """
 
 from __future__ import annotations

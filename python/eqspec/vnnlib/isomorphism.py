@@ -23,7 +23,7 @@ def isomorphism(reference: Network, candidate: Network, *, raw_alike: bool) -> F
 def _skeleton(path: str) -> object:
     try:
         model = onnx.load(path, load_external_data=False)
-    except Exception:  # protobuf raises what it likes; an unreadable file is like no other
+    except Exception:  # protobuf raises errors of many types; a file that cannot be read is not isomorphic to any
         return None
     graph = model.graph
     places = {name: number for number, name in enumerate(n for node in graph.node for n in (*node.input, *node.output))}
