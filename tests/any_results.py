@@ -76,7 +76,11 @@ def undecided(draw: st.DrawFn) -> Undecided:
 
 
 sampled = st.builds(
-    Sampled, st.integers(1, 99), st.dictionaries(names, shares), st.lists(counts, min_size=1, max_size=3).map(tuple)
+    Sampled,
+    st.integers(1, 99),
+    st.dictionaries(names, shares),
+    st.lists(counts, min_size=1, max_size=3).map(tuple),
+    st.none() | shares,
 )
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eqspec.networks.network import AffineLayer, Network
+from eqspec.property import Epsilon, Property, Top1
 from eqspec.tasks.directed_rounding import floats_above, floats_below
-from eqspec.tasks.property import Epsilon, Property, Top1
 from eqspec.tasks.task import Space, Task
 
 

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
         SpecError,
     )
     from eqspec.networks import Network, as_network, read_network
+    from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
     from eqspec.run.core import __version__
     from eqspec.run.monitor import Monitor, Progress
+    from eqspec.run.options import Options
     from eqspec.tasks.bracket import Bracket
-    from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
     from eqspec.tasks.result import Result
     from eqspec.tasks.task import Task
     from eqspec.tasks.verdict import Reason, Verdict
@@ -47,7 +48,8 @@ _HOMES = {
     "eqspec.networks": ("Network", "as_network", "read_network"),
     "eqspec.tasks.bracket": ("Bracket",),
     "eqspec.run.monitor": ("Monitor", "Progress"),
-    "eqspec.tasks.property": ("Confidence", "Epsilon", "Linear", "Margin", "Property", "Top1"),
+    "eqspec.run.options": ("Options",),
+    "eqspec.property": ("Confidence", "Epsilon", "Linear", "Margin", "Property", "Top1"),
     "eqspec.tasks.result": ("Result",),
     "eqspec.tasks.verdict": ("Reason", "Verdict"),
     "eqspec.tasks.witness": ("Witness",),
@@ -69,6 +71,7 @@ __all__ = [
     "Monitor",
     "Network",
     "NetworkError",
+    "Options",
     "Progress",
     "Property",
     "Reason",

@@ -24,11 +24,11 @@ from eqspec.errors import InputError
 from eqspec.lp import HighsSolver
 from eqspec.networks import Network, read_network
 from eqspec.networks.network import AffineLayer
+from eqspec.property import Epsilon
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.run import core
 from eqspec.run.options import Options, cores
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.task import Space, Task
 from eqspec.tasks.verdict import Verdict
 

@@ -82,5 +82,9 @@ class NetworkError(EqspecError):
         super().__init__(f"{path}: {message}{place}" + (f". Fix: {fix}" if fix else ""))
 
 
+class UnsupportedOperatorError(NetworkError):
+    """A file has an operator that is not read at all; `operator` and `node` name it."""
+
+
 class DisagreementError(NetworkError):
     """A file is read as another function than onnxruntime computes, by more than rounding; nothing is proved of it."""

@@ -20,8 +20,8 @@ from eqspec.api import Report, Spec, check, verify
 from eqspec.api.pair_verification import Bounds
 from eqspec.errors import InputError
 from eqspec.networks import Model, as_network
+from eqspec.property import Confidence, Epsilon, Margin, Norm, Number, Property, Top1
 from eqspec.report import failure
-from eqspec.tasks.property import Confidence, Epsilon, Margin, Norm, Number, Property, Top1
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Verdict
 

@@ -23,7 +23,7 @@ from eqspec.audit import Refused, audit
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
 from eqspec.audit.reading import File
 from eqspec.certificates import Auditor, Certificate
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
 from oracle.queries import CLAIMS, Claim, query

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from eqspec.cache import Store
+from eqspec.property import Epsilon
 from eqspec.run.options import Options
 from eqspec.run.result_cache import ResultCache
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict

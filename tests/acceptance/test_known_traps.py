@@ -30,10 +30,10 @@ from acceptance.every_mode import (
 from eqspec import _core
 from eqspec.lp import HighsSolver
 from eqspec.networks.network import Network
+from eqspec.property import Confidence, Epsilon, Linear, Top1
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.directed_rounding import float_above, float_below
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Top1
 from eqspec.tasks.verdict import Verdict
 from small_tasks import network, task
 

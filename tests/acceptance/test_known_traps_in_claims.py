@@ -13,9 +13,9 @@ import pytest
 
 from acceptance.every_mode import layer, pair, verdicts
 from eqspec import _core
+from eqspec.property import Epsilon, Norm, Top1
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Epsilon, Norm, Top1
 from eqspec.tasks.task import LinearConstraint
 from eqspec.tasks.verdict import Verdict
 from small_tasks import network, task

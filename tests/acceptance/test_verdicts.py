@@ -19,9 +19,9 @@ from acceptance import published
 from acceptance.families import contradicts
 from acceptance.published import Query
 from eqspec.networks import in_float32
+from eqspec.property import Epsilon, exact
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Epsilon, exact
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Verdict
 

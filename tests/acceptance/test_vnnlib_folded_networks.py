@@ -19,7 +19,7 @@ import pytest
 from numpy.typing import NDArray
 
 from eqspec.networks import read_network
-from eqspec.tasks.property import Epsilon
+from eqspec.property import Epsilon
 from eqspec.tasks.task import Task
 from eqspec.vnnlib import query
 from eqspec.vnnlib.answering import Answer, answer

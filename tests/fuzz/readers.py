@@ -29,7 +29,7 @@ from eqspec.draft.scalings import beside
 from eqspec.errors import EqspecError
 from eqspec.networks import read_network
 from eqspec.networks.operators import OPERATORS
-from eqspec.tasks.property import Confidence
+from eqspec.property import Confidence
 from eqspec.vnnlib.answering import answer
 from eqspec.vnnlib.reading import read_text
 from fuzz.mutating import Random, damaged_bytes, damaged_model, damaged_text, one

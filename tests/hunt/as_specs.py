@@ -16,9 +16,9 @@ import numpy as np
 import eqspec
 from eqspec.errors import SpecError
 from eqspec.networks.network import Arithmetic
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.run.options import Options
 from eqspec.spec.numbers import MOST_DIGITS
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Result
 from hunt.onnx_styles import write_styled
 from hunt.spec_styles import Plain, Styled

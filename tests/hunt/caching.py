@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from eqspec.cache import Store
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.run.result_cache import ResultCache
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.task import Domain
 from hunt.cases import Case
 from hunt.deciding import Answer, answer_of, options, seen_by, task_of

@@ -17,7 +17,7 @@ import numpy as np
 
 from eqspec import _core
 from eqspec.networks.network import Arithmetic
-from eqspec.tasks.property import Property
+from eqspec.property import Property
 from eqspec.tasks.task import Domain
 from oracle.decide import Oracle
 from oracle.pairs import Pair

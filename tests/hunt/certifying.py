@@ -18,10 +18,10 @@ import numpy as np
 
 from eqspec.certificates import Auditor, Certifier
 from eqspec.networks import Network, read_network
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks import serialisation
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict

@@ -14,7 +14,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from eqspec.tasks.property import Epsilon
+from eqspec.property import Epsilon
+from eqspec.tasks.stages import Stage
 from hunt.caching import Asked, ask_again
 from hunt.cases import Case
 from hunt.deciding import EMPTY, Answer, decide, seen_by
@@ -23,7 +24,7 @@ from oracle.pairs import Pair
 from oracle.queries import Query
 from oracle.search import is_witness
 
-STAGES = ("outside", "guard", "zonotope", "inherited", "dual", "program", "contraction", "overflow")
+STAGES: tuple[str, ...] = tuple(Stage)
 
 
 @dataclass(frozen=True)

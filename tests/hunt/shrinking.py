@@ -15,7 +15,7 @@ from itertools import islice
 
 import numpy as np
 
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin
+from eqspec.property import Confidence, Epsilon, Linear, Margin
 from hunt.cases import Case, Mode
 from hunt.judging import judge
 from oracle.pairs import Pair

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from eqspec.certificates import auditor
+from eqspec.property import Epsilon, Property
 from eqspec.run import runner
-from eqspec.tasks.property import Epsilon, Property
 from hunt import judging
 from hunt.__main__ import State
 from hunt.cases import Case, Mode, random_mode, read, write

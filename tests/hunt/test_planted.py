@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from eqspec.property import Epsilon, Linear, Margin, Property, Top1
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.task import Domain
 from eqspec.tasks.verdict import Verdict
 from hunt.cases import CHANNELS, Case, Mode

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from eqspec.property import Property
 from eqspec.tasks import serialisation
-from eqspec.tasks.property import Property
 from eqspec.tasks.task import LinearConstraint
 from hunt.as_specs import expressible, write_spec
 from hunt.caching import moved, nudged

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Norm, Property, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Norm, Property, Top1
 from eqspec.tasks.task import LinearConstraint
 from oracle.pairs import Pair
 from oracle.pieces import Layers

@@ -24,7 +24,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from math import log
 
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Norm, Property, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Norm, Property, Top1
 from eqspec.tasks.task import LinearConstraint
 from oracle.pieces import Layers, Piece, pieces
 from oracle.polytope import Point, Polytope, Row, coordinates, multiply, whole

@@ -10,7 +10,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import lcm
 
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from oracle.pieces import Layers
 
 Point = Sequence[Fraction]

@@ -18,7 +18,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from eqspec.networks import Network
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Norm, Property, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Norm, Property, Top1
 from eqspec.tasks.task import Domain, Task
 from oracle.decide import Oracle, log_odds
 from oracle.evaluate import outputs

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.task import LinearConstraint
 from oracle.pairs import Pair
 from oracle.pieces import Layers

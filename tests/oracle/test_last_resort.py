@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from eqspec.lp import MixedAnswer, MixedProgram, MixedSolver
+from eqspec.property import Epsilon
 from eqspec.replay.replay import Replay
 from eqspec.report.table import remark
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Reason, Verdict
 from oracle.queries import Query, known

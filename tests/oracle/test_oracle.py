@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from eqspec.tasks.property import Norm
+from eqspec.property import Norm
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Verdict
 from oracle.decide import Oracle

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from eqspec.tasks.property import Confidence, Top1
+from eqspec.property import Confidence, Top1
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Verdict
 from oracle.cases import CASES, DISTANCE, UNIT, Case

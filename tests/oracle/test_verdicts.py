@@ -13,7 +13,7 @@ from math import ceil
 
 import pytest
 
-from eqspec.tasks.property import Confidence, Epsilon, Linear
+from eqspec.property import Confidence, Epsilon, Linear
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Verdict
 from oracle.pairs import KINDS

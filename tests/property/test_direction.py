@@ -11,12 +11,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from eqspec.compile import loads
-from eqspec.compile.weaker import weaker
+from eqspec.compile.implication import follows
 from eqspec.errors import SpecError
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.spec import ast, polynomials, values
+from eqspec.spec.dependence import VARIABLE, MovingForm, Tracer, UndecidedError, course
 from eqspec.spec.findings import Fault
-from eqspec.spec.moving import VARIABLE, MovingForm, Tracer, UndecidedError, course
 from eqspec.spec.parse import parse_expression
 from eqspec.spec.values import UNKNOWN, Form, Value
 
@@ -173,7 +173,7 @@ def test_every_task_of_a_search_follows_from_every_harder_one(
         tried.reverse()
     tasks = [search.task_at(v) for v in tried]  # from the hard end to the easy one
     for hard, easy in pairwise(tasks):
-        assert weaker(easy, hard)
+        assert follows(easy, hard)
 
 
 @pytest.mark.parametrize("claim", CLAIMS)

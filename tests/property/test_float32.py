@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 import eqspec
 from eqspec.errors import InputError, NetworkError
 from eqspec.networks import AffineLayer, Network, in_float32, read_network
-from eqspec.tasks.property import Epsilon, Top1
+from eqspec.property import Epsilon, Top1
 from eqspec.tasks.verdict import Verdict
 from unit.networks.models import model, node, save
 

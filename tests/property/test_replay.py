@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eqspec.networks import Network
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.replay.replay import Replay, contains
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.task import LinearConstraint, Task
 from small_tasks import network, space, task
 

@@ -7,23 +7,24 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from fractions import Fraction
 from os import PathLike
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eqspec.api.cache_choice import open_cache
 from eqspec.api.progress import shown
+from eqspec.api.settings import Keywords, options_with
 from eqspec.errors import InputError
 from eqspec.networks import Arithmetic, Model, Network, as_network, comparison, in_float32
+from eqspec.property import Number, Property, exact, validate
 from eqspec.run.monitor import Monitor, Progress
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.directed_rounding import floats_above, floats_below
-from eqspec.tasks.property import Number, Property, exact, validate
 from eqspec.tasks.result import Result
 from eqspec.tasks.score_meaning import ambiguous, beyond_probabilities, left_out
-from eqspec.tasks.task import Domain, LinearConstraint, Space, Task
+from eqspec.tasks.task import LinearConstraint, Space, Task
 
 Bounds: TypeAlias = ArrayLike | Sequence[Number]
 
@@ -37,17 +38,14 @@ def verify(
     *,
     constraints: tuple[ArrayLike, ArrayLike] | None = None,
     decide: Literal["max", "min"] = "max",
-    timeout: float | None = None,
-    threads: int | None = None,
-    domain: Domain = "shared",
     arithmetic: Arithmetic = "real",
     scores: Literal["logits"] | None = None,
-    lp: bool = True,
-    milp: bool = False,
     on_progress: Callable[[Progress], bool | None] | None = None,
     progress: bool | None = None,
     cache: bool | str | PathLike[str] = False,
     resume: bool = False,
+    options: Options | None = None,
+    **settings: Unpack[Keywords],
 ) -> Result:
     """Decide whether a property holds at every input of a box.
 
@@ -61,18 +59,15 @@ def verify(
         property: `Epsilon(0.05)`, `Top1()`, `Margin(0.5)`, `Confidence(0.9)` or `Linear(...)`.
         constraints: A (q, I) and b (q,): only inputs with A x <= b count.
         decide: whether the largest or the smallest score decides.
-        timeout: seconds; None for no limit.
-        threads: None for one per core.
-        domain: "shared", or "paper" and "naive" for comparison with the published method.
         arithmetic: "real", or "float32" for a claim about every float32 runtime, in any order of summation.
         scores: "logits" says that scores are logits: a network that ends in Softmax is compared without it. `Epsilon`
             and `Linear` of such a network need it, because distances between probabilities are not what is proved.
-        lp: whether linear programs may be solved.
-        milp: whether a mixed-integer solver is asked, as a last resort; what rests on its word alone stays unknown.
         on_progress: called about ten times a second; returning True stops, with what is known by then.
         progress: whether to show what runs. None: in notebooks, unless `on_progress` is told; True: on a terminal, too.
         cache: True, or a folder, to keep the result, and to take one that is kept.
         resume: go on where an earlier search stopped that was interrupted or ran out of time.
+        options: how to search, as `eqspec.Options`.
+        settings: `timeout`, `threads`, `domain`, `lp` and `milp`, each in place of what `options` says.
 
     Returns:
         The result. `equivalent` is a theorem about the real numbers; `different` comes with a `witness` that was
@@ -133,8 +128,7 @@ def verify(
         property=property,
         constraints=_constraints(constraints, size),
     )
-    options = Options(timeout=timeout, threads=threads, domain=domain, lp=lp, milp=milp)
-    runner = Runner(options, open_cache(cache, resume=resume))
+    runner = Runner(options_with(options, settings), open_cache(cache, resume=resume))
     with shown(progress, 1) if on_progress is None else nullcontext(_Listener(on_progress)) as told:
         if told is None:
             return runner.run(task)

@@ -8,12 +8,13 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from time import perf_counter
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
 from eqspec import compile as compiler
 from eqspec.api.cache_choice import open_cache
 from eqspec.api.progress import shown
 from eqspec.api.report import Report, hint
+from eqspec.api.settings import Keywords, options_with
 from eqspec.errors import Diagnostic, InputError
 from eqspec.networks import Model, Network, as_network
 from eqspec.report import notebook
@@ -22,9 +23,9 @@ from eqspec.run.monitor import Monitor
 from eqspec.run.options import Options, cores
 from eqspec.run.result_cache import ResultCache
 from eqspec.run.runner import Runner
-from eqspec.spec import ast
+from eqspec.spec import ast, printer
 from eqspec.tasks.search import Search
-from eqspec.tasks.task import Domain, Task
+from eqspec.tasks.task import Task
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
@@ -42,7 +43,7 @@ class Spec:
     file: ast.File | None = None
 
     def __str__(self) -> str:
-        return repr(self) if self.file is None else str(self.file)
+        return repr(self) if self.file is None else printer.text(self.file)
 
     def __repr__(self) -> str:
         names = [*(task.id for task in self.tasks), *(search.id for search in self.searches)]
@@ -69,19 +70,17 @@ class Spec:
         *,
         select: Iterable[str] | str | None = None,
         tags: Iterable[str] | str | None = None,
-        timeout: float | None = None,
-        threads: int | None = None,
-        domain: Domain = "shared",
-        lp: bool = True,
-        milp: bool = False,
         jobs: int | None = None,
         monitor: Monitor | None = None,
         progress: bool | None = None,
         cache: bool | StrPath = False,
         resume: bool = False,
+        options: Options | None = None,
+        **settings: Unpack[Keywords],
     ) -> Report:
         """Run what is selected.
 
+        `options` say how to search; the settings `timeout`, `threads`, `domain`, `lp` and `milp` replace what they say.
         `timeout` (seconds) and `threads` replace what the spec says for each task; `jobs` tasks run at
         once (None: what the spec says, up to one per core). `progress` shows what runs: None in notebooks, True on a
         terminal, too; a `monitor` of one's own is told instead. Running out of a budget never raises: see each
@@ -93,9 +92,9 @@ class Spec:
         `cache` True, or a folder, keeps results and takes those that are kept; with `resume` searches that were
         interrupted or ran out of time go on where they stopped.
         """
-        options = Options(timeout=timeout, threads=threads, domain=domain, lp=lp, milp=milp)
+        chosen = options_with(options, settings)
         results = open_cache(cache, resume=resume)
-        return self.run(self.select(select, tags), options, jobs, monitor, results, progress=progress)
+        return self.run(self.select(select, tags), chosen, jobs, monitor, results, progress=progress)
 
     def run(
         self,
@@ -150,7 +149,8 @@ def loads(
 
     Paths in it are relative to `directory`, `networks` as in `load`. SpecError with everything that is wrong.
     """
-    return _spec(compiler.loads(str(text), params, directory=os.fspath(directory), networks=_networks(networks)))
+    written = text if isinstance(text, str) else printer.text(text)
+    return _spec(compiler.loads(written, params, directory=os.fspath(directory), networks=_networks(networks)))
 
 
 def check(
@@ -161,16 +161,13 @@ def check(
     tags: Iterable[str] | str | None = None,
     params: Mapping[str, compiler.Override] | None = None,
     networks: Mapping[str, Model] | None = None,
-    timeout: float | None = None,
-    threads: int | None = None,
-    domain: Domain = "shared",
-    lp: bool = True,
-    milp: bool = False,
     jobs: int | None = None,
     monitor: Monitor | None = None,
     progress: bool | None = None,
     cache: bool | StrPath = False,
     resume: bool = False,
+    options: Options | None = None,
+    **settings: Unpack[Keywords],
 ) -> Report:
     """Check a spec file: `load`, then `Spec.check`.
 
@@ -179,16 +176,13 @@ def check(
     return load(path, params, checks=checks, networks=networks).check(
         select=select,
         tags=tags,
-        timeout=timeout,
-        threads=threads,
-        domain=domain,
-        lp=lp,
-        milp=milp,
         jobs=jobs,
         monitor=monitor,
         progress=progress,
         cache=cache,
         resume=resume,
+        options=options,
+        **settings,
     )
 
 

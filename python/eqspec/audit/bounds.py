@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from .claim import Obligation, Region
-from .forms import Form, box, combine, fresh, join, product
+from .forms import Form, box, combine, join, new_generators, product
 from .reading import Pair
 from .rounding import MORE, Array, Refused, U, ln, sum_up, up
 
@@ -30,8 +30,8 @@ class Reached:
         self.low, self.high, n, boxes = low.copy(), high.copy(), pair.inputs, low.shape[1]
         self.inputs = form = box(low[:n], high[:n])
         self.before: list[Form] = []
-        self.after: list[Form] = []  # of the quantities in `alive`: the others are 0 on all boxes
-        self.alive: list[Array] = []
+        self.after: list[Form] = []  # of the quantities in `possibly_active`: the others are 0 on all boxes
+        self.possibly_active: list[Array] = []
         self.parts: list[slice] = []
         read = np.arange(n)
         for m, (weight, bias, off, lost) in zip(pair.widths, pair.layers, strict=True):
@@ -50,7 +50,7 @@ class Reached:
                 some = np.flatnonzero(~(most[:2] <= 0.0).all((0, 2)))
                 read = np.add.outer(m * np.arange(3), some).ravel()
                 form = relu(form[read], least[:, some], most[:, some])
-                self.alive.append(read)
+                self.possibly_active.append(read)
                 self.after.append(form)
         self.empty = np.asarray((self.low > self.high).any(axis=0))
 
@@ -62,26 +62,23 @@ class Reached:
     def facts(self, failing: Obligation, region: Region, rows: Array) -> tuple[Form, Array]:
         """What holds on one box, the facts of these numbers, and which of them are = 0 (1), or of a confidence (2).
 
-        Per layer of m neurons, of m each: X, Y, X - x, Y - y, D - (chord of min(0, d)), what x, y and d exceed their
-        lower bounds by, what they are below their upper bounds by, and X - Y - D = 0. Of the last layer, which has no
-        ReLU, only the last seven. Then the rows of an exact confidence, then b - A x of the region.
+        Per layer of m neurons, m each of those in `FACTS`; of the last layer, which has no ReLU, only those from
+        `LOWER` on. Then the rows of an exact confidence, then b - A x of the region.
         """
         found, kinds = [self.inputs[:0]], np.zeros(0, int)
         for layer, (before, part) in enumerate(zip(self.before, self.parts, strict=True)):
             low, high = (ends[part].reshape(3, -1, 1) for ends in (self.low, self.high))
             m, hidden = low.shape[1], layer < len(self.after)
-            some = slice(0 if hidden else 5, 12)
-            here = rows[(rows >= len(kinds)) & (rows < len(kinds) + (12 - some.start) * m)] - len(kinds)
-            kinds = np.append(kinds, np.repeat([0, 1], [(11 - some.start) * m, m]))
+            some = slice(0 if hidden else LOWER, len(FACTS))
+            here = rows[(rows >= len(kinds)) & (rows < len(kinds) + (some.stop - some.start) * m)] - len(kinds)
+            kinds = np.append(kinds, np.repeat([0, 1], [(LINK - some.start) * m, m]))
             if len(here):
                 slope = chord(-high[2], -low[2], low[2] < high[2], 0.0)
-                factors, constant = np.zeros((12, 6, m, 1)), np.zeros((12, m, 1))
-                for fact, terms in enumerate(FACTS):
-                    for quantity, factor in terms.items():
-                        factors[fact, "xydXYD".index(quantity)] = factor
-                factors[4, 2], constant[4] = -slope, -below(slope, low[2], high[2])
-                constant[5:8], constant[8:11] = -low, high
-                after = self.after[layer].among(self.alive[layer], 3 * m) if hidden else before
+                factors = 1.0 * np.repeat([*FACTS.values()], m).reshape(-1, 6, m, 1)
+                constant = np.zeros((len(FACTS), m, 1))
+                factors[CHORD, 2], constant[CHORD] = -slope, -below(slope, low[2], high[2])
+                constant[LOWER:UPPER], constant[UPPER:LINK] = -low, high
+                after = self.after[layer].embed(self.possibly_active[layer], 3 * m) if hidden else before
                 found.append(combine(factors[some], join([before, after]), constant[some])[here])
         exact = self.before[-1][np.array(failing.exact, int)]
         odds = np.full((1, len(exact.z), 1), -failing.log_odds if failing.exact else 0.0)
@@ -109,11 +106,16 @@ class Reached:
 
 OTHERS = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, -1.0], [1.0, -1.0, 0.0]])[:, :, None, None]
 """x = y + d, y = x - d and d = x - y, which as forms are others."""
-FACTS: list[dict[str, float]] = [
-    {"X": 1}, {"Y": 1}, {"X": 1, "x": -1}, {"Y": 1, "y": -1}, {"D": 1},
-    {"x": 1}, {"y": 1}, {"d": 1}, {"x": -1}, {"y": -1}, {"d": -1}, {"X": 1, "Y": -1, "D": -1},
-]  # fmt: skip
-"""Of each neuron, but for the slope of the chord, and for bounds."""
+FACTS = {"X": (0, 0, 0, 1, 0, 0), "Y": (0, 0, 0, 0, 1, 0), "X - x": (-1, 0, 0, 1, 0, 0), "Y - y": (0, -1, 0, 0, 1, 0),
+    "D - chord": (0, 0, 0, 0, 0, 1), "x - low": (1, 0, 0, 0, 0, 0), "y - low": (0, 1, 0, 0, 0, 0),
+    "d - low": (0, 0, 1, 0, 0, 0), "high - x": (-1, 0, 0, 0, 0, 0), "high - y": (0, -1, 0, 0, 0, 0),
+    "high - d": (0, 0, -1, 0, 0, 0), "X - Y - D": (0, 0, 0, 1, -1, -1)}  # fmt: skip
+"""The facts of each neuron, in the order of their numbers, with the factors of x, y, d, X, Y and D in them.
+
+All are >= 0, and X - Y - D is 0. Here the chord of min(0, d) lacks its slope, and low and high, the bounds of x, y and
+d, are left out: they depend on the box.
+"""
+CHORD, LOWER, UPPER, LINK = map(list(FACTS).index, ("D - chord", "x - low", "high - x", "X - Y - D"))
 
 
 def entropy(lam: Array) -> Array:
@@ -174,4 +176,4 @@ def relu(form: Form, low: Array, high: Array) -> Form:
     )
     new = combine(factors, form, np.array([*half, h1 - h2 + middle]))
     sizes = [([half[0], none, h1], open_[0]), ([none, half[1], -h2], open_[1]), ([none, none, radius], own)]
-    return Form(np.concatenate([new.z, *(fresh(np.array(s), where) for s, where in sizes)], axis=2), new.err)
+    return Form(np.concatenate([new.z, *(new_generators(np.array(s), where) for s, where in sizes)], axis=2), new.err)

@@ -24,13 +24,13 @@ FIRST, SECOND, DIFFERENCE = range(3)
 class Obligation:
     """What must not be: (kind, row, sign, least), sign times x, y or d of a row being at least that; all together.
 
-    The first one is the violation, more than `least` unless `closed`; the others are the guard. `exact` rows of a guard
-    say together that a confidence is reached: x_r >= log_odds, and more (see bounds.py). With a norm, and no
-    conditions, that norm of d of the rows is more than `limit`.
+    The first one is the violation, which is more than `least`, or with `at_limit` also `least` itself. The others are
+    the guard. `exact` rows of a guard say together that a confidence is reached: x_r >= log_odds, and more (see
+    bounds.py). With a norm, and no conditions, that norm of d of the rows is more than `limit`.
     """
 
     conditions: tuple[tuple[int, int, int, Fraction], ...]
-    closed: bool = False
+    at_limit: bool = False
     exact: tuple[int, ...] = ()
     confidence: Fraction = Fraction(0)
     norm: str = ""
@@ -63,7 +63,7 @@ class Obligation:
             return np.asarray(none | ((up(np.sqrt(total)) if self.norm == "l2" else total) <= float_below(self.limit)))
         kind, row, sign, least = self.conditions[0]
         most = high[kind, row] if sign > 0 else -low[kind, row]
-        return np.asarray(none | (most <= float_below(least) if not self.closed else False))
+        return np.asarray(none | (most <= float_below(least) if not self.at_limit else False))
 
 
 def claim(task: dict[str, Any], outputs: int) -> tuple[Rows, Rows, list[Obligation]]:
@@ -87,7 +87,7 @@ def claim(task: dict[str, Any], outputs: int) -> tuple[Rows, Rows, list[Obligati
         a, b = ({o: Fraction(c) for o, c in enumerate(said[role])} for role in ("reference", "candidate"))
         if len(a) != outputs or len(b) != outputs:
             raise Refused("the claim has another number of coefficients than the networks have outputs")
-        broken = Obligation(((DIFFERENCE, outputs, 1, Fraction(said["bound"])),), closed=said["strict"])
+        broken = Obligation(((DIFFERENCE, outputs, 1, Fraction(said["bound"])),), at_limit=said["strict"])
         return [*rows, a], [*rows, {o: -c for o, c in b.items()}], [broken]
     if said["kind"] != "top1":
         raise Refused(f"unknown kind of claim {said['kind']!r}")

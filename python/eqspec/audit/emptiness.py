@@ -29,7 +29,7 @@ Point = list[Fraction]
 def region_inhabited(proof: Proof) -> bool | None:
     """Whether any input lies in the region."""
     region = proof.region
-    if any(a > b for a, b in zip(region.low, region.high, strict=True)) or proof.root().over:
+    if any(a > b for a, b in zip(region.low, region.high, strict=True)) or proof.root().infeasible:
         return False
     return True if not region.constraints or any(True for _ in _points(proof)) else None
 

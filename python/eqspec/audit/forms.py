@@ -42,8 +42,8 @@ class Form:
     def __getitem__(self, key: Array | slice) -> Form:
         return Form(self.z[key], self.err[key])
 
-    def among(self, rows: Array, count: int) -> Form:
-        """So many quantities: these in the given rows, the others 0."""
+    def embed(self, rows: Array, count: int) -> Form:
+        """`count` quantities: these forms in the given rows, and 0 in all others."""
         z, err = np.zeros((count, *self.z.shape[1:])), np.zeros((count, *self.err.shape[1:]))
         z[rows], err[rows] = self.z, self.err
         return Form(z, err)
@@ -96,7 +96,7 @@ def combine(factors: Array, form: Form, constant: Array) -> Form:
     return Form(z.reshape(r * total // k, boxes, wide), missing.reshape(r * total // k, boxes))
 
 
-def fresh(sizes: Array, where: Array) -> Array:
+def new_generators(sizes: Array, where: Array) -> Array:
     """A generator of these sizes (k, m, B) for each quantity in `where` (m, B), the i-th of a box in column i."""
     rank = where.cumsum(axis=0) - 1
     block = np.zeros((*sizes.shape, int(where.sum(axis=0).max(initial=0))))

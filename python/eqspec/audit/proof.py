@@ -35,7 +35,7 @@ class Node:
     assumed: bool = False
 
     @property
-    def over(self) -> bool:
+    def infeasible(self) -> bool:
         """Whether nothing satisfies what is known."""
         return bool((self.low > self.high).any())
 
@@ -99,7 +99,7 @@ class Proof:
         wanted, rows, multipliers = wanted.astype(np.int64), rows.astype(np.int64), multipliers.astype(np.float64)
         if wanted.ndim != 1 or multipliers.shape != (*wanted.shape, *rows.shape):
             raise Refused("multipliers do not fit what they prove")
-        if node.over:
+        if node.infeasible:
             return node
         reached = self.reach(node)
         taken = len(wanted) + len(rows)
@@ -136,7 +136,7 @@ class Proof:
         return self.leaves, self.rounds
 
     def _wait(self, node: Node) -> None:
-        if node.open and not node.over:
+        if node.open and not node.infeasible:
             self.waiting.append((self.leaves, node))
         self.leaves += 1
         if len(self.waiting) >= self.batch:

@@ -16,7 +16,7 @@ from .opening import limits as most
 from .reading import File, network, rational
 from .rounding import Array, Refused, decimal
 
-Ends = tuple[Fraction, Fraction]
+Interval = tuple[Fraction, Fraction]
 
 FAR = Fraction(20_000)
 """e to the minus this, 1e-8685, stands for all smaller powers."""
@@ -44,7 +44,7 @@ def contains(region: Region, point: Sequence[Fraction]) -> bool:
     return inside and all(v < b or (v == b and not strict) for v, (b, strict) in zip(sums, limits, strict=False))
 
 
-def values_at(file: File, point: Sequence[Fraction]) -> list[Ends]:
+def values_at(file: File, point: Sequence[Fraction]) -> list[Interval]:
     """Between which numbers the outputs are at an exact point: over the reals exactly, but for square roots."""
     centre, radius = np.array(point, object), np.full(len(point), Fraction(0))
     for number, (exact, missing) in enumerate(map(rational, file.layers())):
@@ -72,7 +72,7 @@ def _whole(values: Array) -> tuple[Array, int]:
     return np.asarray(np.frompyfunc(lambda x: x.numerator * (common // x.denominator), 1, 1)(values)), common
 
 
-def breaks(one: Obligation, x: Sequence[Ends], y: Sequence[Ends], rows: tuple[Rows, Rows]) -> bool:
+def breaks(one: Obligation, x: Sequence[Interval], y: Sequence[Interval], rows: tuple[Rows, Rows]) -> bool:
     """Whether outputs that lie between these numbers break the claim in this way, whatever they are there."""
     ends = [[_between(row, values) for row in part] for part, values in zip(rows, (x, y), strict=True)]
     every = [*ends, [(a - d, b - c) for (a, b), (c, d) in zip(*ends, strict=True)]]
@@ -80,7 +80,7 @@ def breaks(one: Obligation, x: Sequence[Ends], y: Sequence[Ends], rows: tuple[Ro
         sizes = [max(every[DIFFERENCE][r][0], -every[DIFFERENCE][r][1], Fraction(0)) for r in one.rows]
         return bool(sum(s * s for s in sizes) > one.limit**2 if one.norm == "l2" else sum(sizes) > one.limit)
     least = [(every[kind][row][0 if s > 0 else 1] * s, limit) for kind, row, s, limit in one.conditions]
-    held = all(value >= limit for value, limit in least) and (one.closed or least[0][0] > least[0][1])
+    held = all(value >= limit for value, limit in least) and (one.at_limit or least[0][0] > least[0][1])
     return held and (not one.exact or confident(one, [every[FIRST][r][0] for r in one.exact]))
 
 
@@ -96,7 +96,7 @@ def confident(one: Obligation, margins: list[Fraction]) -> bool:
     return total <= limit
 
 
-def _between(row: dict[int, Fraction], values: Sequence[Ends]) -> Ends:
+def _between(row: dict[int, Fraction], values: Sequence[Interval]) -> Interval:
     """The least and the largest value of a row."""
     ends = [sorted((c * values[j][0], c * values[j][1])) for j, c in row.items()]
     return sum((low for low, _ in ends), Fraction(0)), sum((high for _, high in ends), Fraction(0))

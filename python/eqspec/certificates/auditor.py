@@ -89,7 +89,7 @@ class Auditor:
                 line = process.stdout.readline()
             except BrokenPipeError:
                 line = ""
-            except BaseException:  # nobody waits for this answer, so it must not be taken for that to another question
+            except BaseException:  # no answer of this process may be taken for that to a later question
                 self._process = None
                 process.kill()
                 process.communicate()
@@ -112,5 +112,5 @@ def _start() -> subprocess.Popen[str]:
         text=True,
         encoding="utf-8",
         env=os.environ | one,
-        start_new_session=True,  # Ctrl-C is for us, who end it
+        start_new_session=True,  # Ctrl-C goes to this process alone, which then ends the auditor
     )

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from eqspec.certificates.auditor import Auditor
-from eqspec.certificates.drafted import Drafted
+from eqspec.certificates.cached_proof import CachedProof
 from eqspec.certificates.writer import Certificate, write_certificate
 from eqspec.errors import InputError
 from eqspec.tasks import serialisation
@@ -79,7 +79,7 @@ class Certifier:
         data = serialisation.to_json(task)
         reading = [
             self._ahead.submit(reads, data, Path.cwd())
-            for reads in (self._auditor.read, Drafted)  # both keep what they read of a pair
+            for reads in (self._auditor.read, CachedProof)  # both keep what they read of a pair
         ]
         with self._lock:
             self._reading[task] = reading

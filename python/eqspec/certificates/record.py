@@ -1,7 +1,7 @@
 """The record that the core writes of a search, as an index: which events a node had, and where they are.
 
-Events come in the order in which workers met them, so the file is mapped and jumped about in. Their layout is told in
-rust/src/search/record.rs.
+Events come in the order in which workers met them, so the file is mapped into memory and read by offset. Their layout
+is told in rust/src/search/record.rs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Multipliers of our own for a node on which those of the search do not suffice, found by linear programs.
 
 The search and the auditor enclose the same box in different ways, and the search stops as soon as a bound is below its
-limit. So what the search proved by a hair may be missed by a hair in the enclosures of the auditor. Then we ask HiGHS
-what the facts of the auditor come to, the facts being those that `audit/bounds.py` numbers.
+limit. So a bound that the search proved narrowly may narrowly fail in the enclosures of the auditor. Then HiGHS is
+asked what the facts of the auditor come to, the facts being those that `audit/bounds.py` numbers.
 
 Shapes: G generators, each in [-1, 1], and R facts, F (R, 1 + G), the constants first. With a slack t, relative to the
 size of each fact, the program is
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from eqspec.audit.bounds import Reached
 from eqspec.audit.forms import Form, join
 from eqspec.audit.proof import Node, Proof
-from eqspec.certificates.multipliers import Ending, Found
+from eqspec.certificates.fact_multipliers import Found, LastLayerFacts
 from eqspec.lp import HighsSolver
 
 Array = NDArray[Any]
@@ -52,7 +52,7 @@ class Settling:
     def __init__(self, proof: Proof, node: Node, reached: Reached, solver: HighsSolver) -> None:
         self.proof, self.node, self.reached, self.solver = proof, node, reached, solver
         self.obligation = proof.obligations[node.open[0]]
-        every = np.arange(Ending(proof, node.open[0]).facts)
+        every = np.arange(LastLayerFacts(proof, node.open[0]).facts)
         form, kinds = reached.facts(self.obligation, proof.region, every)
         low, high = (ends[:, 0] for ends in form.bounds())
         either = kinds == 1
@@ -77,7 +77,7 @@ class Settling:
                 return None
             self.point = points[0, :-1]
             found = self._found(np.zeros(1), np.abs(duals) / scale)
-            if not len(self.exact) or self.proof.round(self.node, *found).over:
+            if not len(self.exact) or self.proof.round(self.node, *found).infeasible:
                 return found
             at = self.z[self.exact] @ np.append(1.0, self.point)
             weights = np.exp(at.min() - at)
@@ -104,12 +104,12 @@ class Settling:
         """Neurons that may be on or off, as quantities, those first whose values at `point` differ most from a ReLU."""
         pair, one, found = self.proof.pair, np.append(1.0, self.point), []
         low, high = self.reached.low[:, 0], self.reached.high[:, 0]
-        for layer, (before, after, alive) in enumerate(
-            zip(self.reached.before, self.reached.after, self.reached.alive, strict=False)
+        for layer, (before, after, rows) in enumerate(
+            zip(self.reached.before, self.reached.after, self.reached.possibly_active, strict=False)
         ):
             m, start = pair.widths[layer], pair.inputs + 3 * sum(pair.widths[:layer])
             value, given = np.zeros((3, m)), before.z[:, 0] @ one[: before.z.shape[2]]
-            value.reshape(-1)[alive] = after.z[:, 0] @ one[: after.z.shape[2]]
+            value.reshape(-1)[rows] = after.z[:, 0] @ one[: after.z.shape[2]]
             x, y, _ = given.reshape(3, m)
             exact = np.stack([np.maximum(x, 0.0), np.maximum(y, 0.0), np.maximum(x, 0.0) - np.maximum(y, 0.0)])
             weight = np.abs(pair.layers[layer + 1][0]).sum(axis=0).reshape(3, m)

@@ -19,8 +19,8 @@ from eqspec.audit import Refused
 from eqspec.audit.certificate import FORMAT
 from eqspec.audit.opening import Bounded, limits
 from eqspec.certificates.auditor import Answer, Auditor
-from eqspec.certificates.drafted import Drafted
-from eqspec.certificates.drafting import Doubts, Draft
+from eqspec.certificates.cached_proof import CachedProof
+from eqspec.certificates.proof_construction import Doubts, ProofConstruction
 from eqspec.certificates.record import IncompleteError, Record
 from eqspec.tasks import serialisation
 from eqspec.tasks.result import Result
@@ -91,8 +91,8 @@ def _proved(data: dict[str, Any], header: bytes, record: Path, part: Path, audit
         for number in range(1, DRAFTS + 1):
             with np.errstate(all="ignore"), tempfile.TemporaryFile(dir=record.parent) as file:  # as the auditor does
                 rounds = cast(BinaryIO, file)
-                draft = Draft(events, _proof(data), rounds, doubts)
-                tree = draft.drawn()
+                draft = ProofConstruction(events, _proof(data), rounds, doubts)
+                tree = draft.build()
                 if draft.doubts == doubts or number == DRAFTS:
                     _write(part, header, tree, rounds)
                     answer = auditor.ask(part, Path.cwd())
@@ -103,9 +103,9 @@ def _proved(data: dict[str, Any], header: bytes, record: Path, part: Path, audit
     return answer
 
 
-def _proof(data: dict[str, Any]) -> Drafted:
+def _proof(data: dict[str, Any]) -> CachedProof:
     try:
-        return Drafted(data, Path.cwd())
+        return CachedProof(data, Path.cwd())
     except Refused:
         raise
     except Exception as problem:  # as when it reads a certificate: whatever goes wrong there is a refusal

@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
+from eqspec.api.settings import SETTINGS
 from eqspec.cli.cache_options import add_cache_options
 from eqspec.report.terminal import shown
+from eqspec.run.certifier import Certifier
+from eqspec.run.options import Options
 
 _DESCRIPTION = "Proves that two neural networks behave equivalently on a region of inputs, or shows an input where not."
 _CODES = """\
@@ -91,24 +94,17 @@ def add_params(group: argparse._ActionsContainer) -> None:
 
 
 def add_effort(group: argparse._ArgumentGroup) -> None:
-    """What a task may cost and how it is decided; `eqspec.run.options.Options` is made of it."""
-    group.add_argument(
-        "--timeout", type=float, metavar="S", help="seconds for each task, instead of what the spec says"
-    )
-    group.add_argument("--threads", type=int, metavar="N", help="threads for each task (default: one per core)")
-    group.add_argument(
-        "--domain",
-        choices=("shared", "paper", "naive"),
-        default="shared",
-        help="how outputs are enclosed: shared is the best; paper is as published, naive without differences",
-    )
-    group.add_argument("--no-lp", action="store_true", help="solve no linear programs")
-    group.add_argument(
-        "--milp",
-        action="store_true",
-        help="as a last resort ask a mixed-integer solver; what rests on its word alone is never called equivalent",
-    )
+    """What a task may cost and how it is decided: the table of settings as options."""
+    for setting in SETTINGS:
+        default = getattr(Options, setting.name)
+        group.add_argument(setting.option, dest=setting.name, default=default, help=setting.help, **setting.argument)
     add_cache_options(group)
+
+
+def options_of(arguments: argparse.Namespace, certifier: Certifier | None = None) -> Options:
+    """How to run, as the command line says. InputError for a value that makes no sense."""
+    chosen = {setting.name: getattr(arguments, setting.name) for setting in SETTINGS}
+    return Options(**chosen, certifier=certifier)
 
 
 def _output(group: argparse._ArgumentGroup) -> None:

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import io
-import os
-import traceback
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
 from time import perf_counter
 
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.text import Text
 
 from eqspec.api.report import Report
 from eqspec.api.spec import Spec, load, select
 from eqspec.certificates import Certifier
+from eqspec.cli.arguments import options_of
 from eqspec.cli.cache_options import advise, cache_from_arguments
 from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.errors import EqspecError, InputError, SpecError
-from eqspec.report import diagnostics, formats, github, table
-from eqspec.report.explain_search import explain_search
-from eqspec.report.files import write_file
-from eqspec.report.lines import Lines
+from eqspec.report import diagnostics
+from eqspec.report.json_lines import Lines
 from eqspec.report.live import LiveMonitor
-from eqspec.report.numbers import plural
-from eqspec.report.saved import save_witnesses
-from eqspec.report.terminal import Terminal
+from eqspec.report.run_output import RunOutput, SpecOutcome, Wanted
 from eqspec.run.options import Options
 from eqspec.run.result_cache import ResultCache
 from eqspec.tasks.search import Search
@@ -44,6 +37,13 @@ class _Run:
     chosen: Sequence[Task | Search] = ()
     report: Report = field(default_factory=lambda: Report(()))
 
+    @property
+    def outcome(self) -> SpecOutcome:
+        """What came of it, in the form in which it is shown and written."""
+        tasks = {item.id: item for item in self.chosen if isinstance(item, Task)}
+        report = self.report
+        return SpecOutcome(self.name, len(self.chosen), tasks, report.results, report.failures, report.interrupted)
+
 
 def run_check(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command: results to `out`, everything else to `err`.
@@ -56,17 +56,10 @@ def run_check(arguments: argparse.Namespace, out: Console, err: Console) -> Exit
 
 
 def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Console, err: Console) -> ExitCode:
-    options = Options(
-        timeout=arguments.timeout,
-        threads=arguments.threads,
-        domain=arguments.domain,
-        lp=not arguments.no_lp,
-        milp=arguments.milp,
-        certifier=certifier,
-    )
+    options = options_of(arguments, certifier)
     if arguments.jobs is not None and arguments.jobs < 1:
         raise InputError(f"jobs = {arguments.jobs}; give 1 or more")
-    _prepare(arguments)
+    output = RunOutput(_wanted(arguments), out, err)
     cache = cache_from_arguments(arguments, err)
     began = perf_counter()
     runs = _load(arguments, err)
@@ -77,17 +70,18 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
             run.chosen = chosen
         if not any(groups):
             raise InputError(f"nothing to check in {', '.join(run.name for run in runs)}; add a 'check' clause")
-    target = out.file if arguments.output is None else arguments.output
-    lines = Lines(target) if arguments.format == "jsonl" and runs else None
+    output.several = len(runs) > 1
+    lines = output.lines() if runs else None
     try:
-        _run(runs, arguments, options, cache, lines, out, err)
+        _run(runs, options, arguments.jobs, cache, output, lines)
     finally:
-        _write(runs, arguments, out, perf_counter() - began)
-        _write_reports(runs, arguments, err)
+        output.finish([run.outcome for run in runs], perf_counter() - began)
         if certifier is not None:
-            _show_certificates(certifier, err)
+            made = [one for one in certifier.made.values() if one.reason is None]
+            seconds = sum(one.seconds for one in made)
+            output.certificates(certifier.folder, [one.size for one in made], seconds, certifier.missing)
     for run in runs:
-        _show_failures(run, arguments, err)
+        output.failures(run.outcome)
     if lines is not None:
         lines.close()
     advise(cache, (result for run in runs for result in run.report), err)
@@ -95,18 +89,16 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
     return exit_code((run.report for run in runs), bad_input=bad_input, certified=certified)
 
 
-def _prepare(arguments: argparse.Namespace) -> None:
-    """Find out before hours of work whether the results can be written."""
-    try:
-        if arguments.output is not None:
-            arguments.output.open("a", encoding="utf-8").close()
-        for path in arguments.report:
-            formats.format_of(path)
-            path.open("a", encoding="utf-8").close()
-        if arguments.save_witness is not None:
-            arguments.save_witness.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write to {error.filename}: {error.strerror}") from None
+def _wanted(arguments: argparse.Namespace) -> Wanted:
+    return Wanted(
+        format=arguments.format,
+        output=arguments.output,
+        reports=tuple(arguments.report),
+        github=arguments.github,
+        save_witness=arguments.save_witness,
+        explain_search=arguments.explain_search,
+        debug=arguments.debug,
+    )
 
 
 def _load(arguments: argparse.Namespace, err: Console) -> list[_Run]:
@@ -130,105 +122,18 @@ def _load(arguments: argparse.Namespace, err: Console) -> list[_Run]:
 
 def _run(
     runs: Sequence[_Run],
-    arguments: argparse.Namespace,
     options: Options,
+    jobs: int | None,
     cache: ResultCache | None,
+    output: RunOutput,
     lines: Lines | None,
-    out: Console,
-    err: Console,
 ) -> None:
     """Spec after spec, each with its table as soon as it is done."""
-    shown = arguments.format == "human" or arguments.output is not None
-    several = len(runs) > 1
     for run in runs:
-        if several and shown and run.chosen:
-            out.print(Text(run.name, "bold underline"), soft_wrap=True)
-        with LiveMonitor(err, len(run.chosen), lines.add if lines else None) as monitor:
-            run.report = run.spec.run(run.chosen, options, arguments.jobs, monitor, cache)
-        if shown and run.report:
-            _show(run.report, out)
-            if arguments.explain_search:
-                out.print(_searches(run))
-        if arguments.save_witness is not None:
-            folder = arguments.save_witness / Path(run.name).stem if several else arguments.save_witness
-            if saved := save_witnesses(run.report, folder):
-                err.print(f"saved {len(saved)} in {folder}", highlight=False, soft_wrap=True)
+        if run.chosen:
+            output.begin(run.name)
+        with LiveMonitor(output.err, len(run.chosen), lines.add if lines else None) as monitor:
+            run.report = run.spec.run(run.chosen, options, jobs, monitor, cache)
+        output.show(run.outcome)
         if run.report.interrupted:
             break
-
-
-def _searches(run: _Run) -> RenderableType:
-    return explain_search(tuple(run.report), {task.id: task for task in run.chosen if isinstance(task, Task)})
-
-
-def _show(report: Report, out: Console) -> None:
-    out.print(table.results_table(report))
-    if any(r.witness or (r.find and r.find.witness) for r in report):
-        out.print()
-        out.print(table.witnesses(report))
-    else:
-        out.print()
-
-
-def _write(runs: Sequence[_Run], arguments: argparse.Namespace, out: Console, seconds: float) -> None:
-    """The last line, and the results where they were asked for; also when something stopped the run."""
-    results = [result for run in runs for result in run.report]
-    interrupted = any(run.report.interrupted for run in runs)
-    left_out = sum(len(run.chosen) for run in runs) - len(results)
-    last = table.summary(results, seconds, interrupted=interrupted, left_out=left_out)
-    said = table.scores(results)
-    if (arguments.format == "human" or arguments.output is not None) and runs:
-        if said:
-            out.print(Text(said), soft_wrap=True)
-        out.print(last, soft_wrap=True)
-    if arguments.format == "json":
-        text = formats.render(results, arguments.format)
-        if arguments.output is None:
-            out.file.write(text)
-        else:
-            write_file(arguments.output, text)
-    elif arguments.format == "human" and arguments.output is not None:
-        page = Terminal(file=io.StringIO(), width=120, record=True)
-        for run in runs:
-            page.print(Text(run.name))
-            _show(run.report, page)
-            if arguments.explain_search:
-                page.print(_searches(run))
-        if said:
-            page.print(Text(said), soft_wrap=True)
-        page.print(last, soft_wrap=True)
-        write_file(arguments.output, page.export_text())
-
-
-def _write_reports(runs: Sequence[_Run], arguments: argparse.Namespace, err: Console) -> None:
-    """What else was asked for: files, and annotations among the messages, where GitHub finds them too."""
-    results = [result for run in runs for result in run.report]
-    for path in arguments.report:
-        formats.write(results, path)
-    wanted = os.environ.get("GITHUB_ACTIONS") == "true" if arguments.github is None else arguments.github
-    if wanted and (text := github.to_text(results)):
-        err.file.write(f"{text}\n")
-
-
-def _show_certificates(certifier: Certifier, err: Console) -> None:
-    """What can be audited, and what cannot, with the reason."""
-    made = [c for c in certifier.made.values() if c.reason is None]
-    for name, reason in certifier.missing.items():
-        err.print(Text.assemble(("no certificate", "yellow"), f" of {name}: {reason}"), soft_wrap=True)
-    size, seconds = sum(c.size for c in made) / 1000.0, sum(c.seconds for c in made)
-    what = f"{plural(len(made), 'certificate')} in {certifier.folder}, {size:.0f} kB, audited in {seconds:.1f} s"
-    err.print(what, highlight=False, soft_wrap=True)
-
-
-def _show_failures(run: _Run, arguments: argparse.Namespace, err: Console) -> None:
-    for name, error in run.report.failures:
-        if isinstance(error, EqspecError):
-            err.print(Text.assemble(("error", "bold red"), f" in {run.name}, {name}: {error}"), soft_wrap=True)
-            continue
-        what = f" at {name} of {run.name}: {type(error).__name__}: {error}"
-        err.print(Text.assemble(("eqspec failed", "bold red"), what), soft_wrap=True)
-        if arguments.debug:
-            err.print("".join(traceback.format_exception(error)), highlight=False, markup=False, soft_wrap=True)
-    if any(not isinstance(error, EqspecError) for _, error in run.report.failures):
-        advice = "run again with --debug and report it" if not arguments.debug else "please report it"
-        err.print(f"This is a defect of eqspec; {advice} with the spec.", soft_wrap=True)

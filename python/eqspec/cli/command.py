@@ -45,7 +45,7 @@ def _run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         err.print("Interrupted.", soft_wrap=True)
         return int(ExitCode.INTERRUPTED)
-    except BrokenPipeError:  # whoever read our output has gone, which is theirs to decide
+    except BrokenPipeError:  # the program that read our output has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.INTERNAL)
     except Exception as error:

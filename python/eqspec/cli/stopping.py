@@ -24,7 +24,7 @@ _AT_ONCE = {signal.SIGINT: 130, signal.SIGTERM: 143}
 def ended_by_signals() -> Iterator[None]:
     """Within this context SIGINT and SIGTERM end the process, with their exit codes.
 
-    Other threads than the main one cannot listen, and who started us with a signal ignored wants it ignored.
+    Only the main thread can handle signals. A signal that was ignored when the process started stays ignored.
     """
     before = {}
     if threading.current_thread() is threading.main_thread():
@@ -42,7 +42,7 @@ def ended_by_signals() -> Iterator[None]:
 def stopped_by_sigterm() -> Iterator[Callable[[], bool]]:
     """Within this context the signal raises KeyboardInterrupt. Gives a function that says whether it came.
 
-    Other threads than the main one cannot listen, and who started us with the signal ignored wants it ignored.
+    Only the main thread can handle signals. If the signal was ignored when the process started, it stays ignored.
     """
     heard = threading.Event()
 

@@ -10,25 +10,25 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from eqspec.compile.find import Find
-from eqspec.compile.grid import Grid
-from eqspec.compile.pairs import Networks, Reader
+from eqspec.compile.best_value import BestValueSearch
+from eqspec.compile.network_pairs import Networks, Reader
 from eqspec.compile.scalers import Scaler, read_scaler
 from eqspec.compile.tables import header_names, load_table
+from eqspec.compile.task_expansion import TaskExpansion
 from eqspec.errors import Diagnostic, InputError
 from eqspec.networks import Network, read_network
 from eqspec.span import Source, Span
 from eqspec.spec.check import check
 from eqspec.spec.checks import CheckFacts
-from eqspec.spec.files import read_spec
 from eqspec.spec.findings import Findings, error
 from eqspec.spec.program import Binding, Program, load_program
 from eqspec.spec.scope import Override
+from eqspec.spec.source_files import read_spec
 from eqspec.spec.spaces import Header, Names
 from eqspec.spec.suggest import did_you_mean, enumerate_names
 from eqspec.tasks.task import Task
 
-__all__ = ["Compiled", "Find", "Override", "compile_spec", "load", "loads"]
+__all__ = ["BestValueSearch", "Compiled", "Override", "compile_spec", "load", "loads"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Compiled:
 
     program: Program
     tasks: tuple[Task, ...]
-    finds: tuple[Find, ...]
+    finds: tuple[BestValueSearch, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -108,12 +108,12 @@ def compile_spec(
             for binding in module.own("network"):
                 with findings.collecting():
                     files.as_given(binding)
-    grid = Grid(checked, files, scalers, findings)
+    expansion = TaskExpansion(checked, files, scalers, findings)
     tasks: list[Task] = []
-    finds: list[Find] = []
+    finds: list[BestValueSearch] = []
     for facts in chosen:
         with findings.collecting():
-            new_tasks, new_finds = grid.compile(facts)
+            new_tasks, new_finds = expansion.compile(facts)
             tasks += new_tasks
             finds += new_finds
     findings.raise_errors()

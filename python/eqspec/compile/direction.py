@@ -2,12 +2,12 @@
 
 What a search answers rests on one thing: going from the hard end of its range to the easy one, the claim only gets
 weaker. Five values that say so prove nothing about the others. So every place where the variable enters the claim or
-the region is listed, each with the number there as a function of the variable (`eqspec.spec.moving`), and with what its
-growing does: a larger distance, threshold or bound of an inequality allows more; a larger lower bound of an input, or a
-smaller upper bound, radius or bound of a constraint, leaves fewer inputs. Where all these numbers move the claim the
-same way on the whole range, or not at all, each claim follows from every harder one. In any other case the search is
-refused (E305), and the finding says which place stands in the way. What may move a region without making it smaller or
-larger, such as the coefficients of a constraint or the choice of rows, must not depend on the variable.
+the region is listed, each with the number there as a function of the variable (`eqspec.spec.dependence`), and with what
+its growing does: a larger distance, threshold or bound of an inequality allows more; a larger lower bound of an input,
+or a smaller upper bound, radius or bound of a constraint, leaves fewer inputs. Where all these numbers move the claim
+the same way on the whole range, or not at all, each claim follows from every harder one. In any other case the search
+is refused (E305), and the finding says which place stands in the way. What may move a region without making it smaller
+or larger, such as the coefficients of a constraint or the choice of rows, must not depend on the variable.
 
 A region is an intersection, so it grows where all its parts grow; a bound that a later one replaces is looked at too,
 which can only refuse more.
@@ -26,8 +26,7 @@ from eqspec.span import Span
 from eqspec.spec import ast, values
 from eqspec.spec.checks import CheckFacts, Search
 from eqspec.spec.claims import OutputScope
-from eqspec.spec.findings import error
-from eqspec.spec.moving import (
+from eqspec.spec.dependence import (
     VARIABLE,
     Course,
     Moving,
@@ -38,6 +37,7 @@ from eqspec.spec.moving import (
     course,
     fixed,
 )
+from eqspec.spec.findings import error
 from eqspec.spec.scope import Scope
 from eqspec.spec.values import UNKNOWN, Form
 

@@ -47,7 +47,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class FirstRow:
-    """Whether the first row is a header; `doubt` says why nobody can tell, `why` what speaks for it if it is not plain.
+    """Whether the first row is a header; `doubt` says why that is not clear, `why` what speaks for a header.
 
     At most one of both is there.
     """

@@ -14,8 +14,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from eqspec.compile import limits
-from eqspec.compile.arrays import Arrays, number_kind, open_arrays
+from eqspec.compile import file_limits
+from eqspec.compile.array_files import Arrays, number_kind, open_arrays
 from eqspec.compile.csv_table import CellError, CsvTable
 from eqspec.compile.first_row import Kind, kind_of
 from eqspec.compile.tables import load_csv, refuse_kind
@@ -94,11 +94,11 @@ def _not_numbers(key: str, written: str, span: Span, reason: str | None = None) 
 
 def _from_json(path: Path, written: str, span: Span) -> ScalerFile:
     fewer = "keep the numbers of the scaler only"
-    text = limits.bounded_text(path, written, limits.MOST_JSON_BYTES, span, fewer)
+    text = file_limits.bounded_text(path, written, file_limits.MOST_JSON_BYTES, span, fewer)
     values = sum(text.count(mark) for mark in ",[{:")
-    if values > limits.MOST_JSON_VALUES:
-        what = f"it has more than {limits.MOST_JSON_VALUES} values"
-        raise limits.too_large(written, what, f"{limits.MOST_JSON_VALUES} values", span, fewer)
+    if values > file_limits.MOST_JSON_VALUES:
+        what = f"it has more than {file_limits.MOST_JSON_VALUES} values"
+        raise file_limits.too_large(written, what, f"{file_limits.MOST_JSON_VALUES} values", span, fewer)
     try:
         content = json.loads(text, parse_float=Numeral, parse_int=Numeral, object_pairs_hook=_once)
     except (ValueError, RecursionError) as problem:
@@ -178,7 +178,7 @@ def _from_arrays(arrays: Arrays) -> ScalerFile:
     texts = {
         key: [str(name) for name in arrays.read(key).reshape(-1).tolist()]
         for key, heading in arrays.headings.items()
-        if key.casefold() in NAME_KEYS and key and heading.dtype.kind == "U" and heading.bytes <= limits.MIB * 64
+        if key.casefold() in NAME_KEYS and key and heading.dtype.kind == "U" and heading.bytes <= file_limits.MIB * 64
     }
     names = _only_names(texts, arrays.written, arrays.span)
     listed: dict[str, Listed] = {}

@@ -18,10 +18,10 @@ from eqspec.compile.scaler_files import Listed, ScalerFile, read_scaler_file
 from eqspec.compile.tables import column_name
 from eqspec.span import Span
 from eqspec.spec import ast, values
-from eqspec.spec.files import locate
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.numbers import shown
 from eqspec.spec.scope import Scope
+from eqspec.spec.source_files import locate
 from eqspec.spec.spaces import Names, Normaliser, SpaceFacts, require_unit
 from eqspec.spec.suggest import did_you_mean
 from eqspec.spec.vocabulary import SCALER_KEYS

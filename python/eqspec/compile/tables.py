@@ -1,4 +1,4 @@
-"""Tables of numbers: rows of csv, npy and npz files, read exactly and within limits.
+"""Tables of numbers: rows of csv, npy and npz files, read exactly and within file_limits.
 
 A decimal in a csv file is that rational; a number in an array is the binary fraction it is. Rows and columns count from
 0; a header row does not count. Loading never runs code: pickled arrays are refused.
@@ -16,8 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.compile import limits
-from eqspec.compile.arrays import Arrays, number_kind, open_arrays
+from eqspec.compile import file_limits
+from eqspec.compile.array_files import Arrays, number_kind, open_arrays
 from eqspec.compile.csv_table import CellError, CsvTable
 from eqspec.span import Span
 from eqspec.spec.findings import Fault, Findings, error, warning
@@ -98,7 +98,7 @@ def load_table(path: Path, written: str, span: Span, findings: Findings | None =
 def load_csv(path: Path, written: str, span: Span, findings: Findings | None = None) -> CsvTable:
     """A csv file as a table; Fault E111, E144 or E146 if it cannot be used."""
     fewer = "keep the rows and columns that are needed, or save them with numpy.save"
-    text = limits.bounded_text(path, written, limits.MOST_TEXT_BYTES, span, fewer)
+    text = file_limits.bounded_text(path, written, file_limits.MOST_TEXT_BYTES, span, fewer)
     _refuse_shape(text, written, span, fewer)
     table = CsvTable.parse(text)
     if table.doubt is not None:
@@ -116,19 +116,21 @@ def load_csv(path: Path, written: str, span: Span, findings: Findings | None = N
 def _refuse_shape(text: str, written: str, span: Span, fix: str) -> None:
     """Fault E144 for more lines, longer lines or more columns than are read; nothing is split before that is known."""
     lines = text.count("\n")
-    if lines > limits.MOST_LINES:
-        raise limits.too_large(written, f"it has {lines} lines", f"{limits.MOST_LINES} lines", span, fix)
-    start = 0 if len(text) > limits.MOST_COLUMNS else len(text)
+    if lines > file_limits.MOST_LINES:
+        raise file_limits.too_large(written, f"it has {lines} lines", f"{file_limits.MOST_LINES} lines", span, fix)
+    start = 0 if len(text) > file_limits.MOST_COLUMNS else len(text)
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        if end - start > limits.MOST_LINE_CHARACTERS:
+        if end - start > file_limits.MOST_LINE_CHARACTERS:
             what = f"a line has {end - start} characters"
-            raise limits.too_large(written, what, f"{limits.MOST_LINE_CHARACTERS} characters", span, fix)
-        if end - start > limits.MOST_COLUMNS:
+            raise file_limits.too_large(written, what, f"{file_limits.MOST_LINE_CHARACTERS} characters", span, fix)
+        if end - start > file_limits.MOST_COLUMNS:
             cells = 1 + max(text.count(mark, start, end) for mark in ",;\t ")
-            if cells > limits.MOST_COLUMNS:
-                raise limits.too_large(written, f"a line has {cells} cells", f"{limits.MOST_COLUMNS} cells", span, fix)
+            if cells > file_limits.MOST_COLUMNS:
+                raise file_limits.too_large(
+                    written, f"a line has {cells} cells", f"{file_limits.MOST_COLUMNS} cells", span, fix
+                )
         start = end + 1
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.compile.arrays import open_arrays
+from eqspec.compile.array_files import open_arrays
 from eqspec.compile.csv_table import CellError, CsvTable
 from eqspec.compile.first_row import LABEL_NAMES, MISSING, ROW_NAMES
 from eqspec.compile.tables import ArrayTable, Table, header_names, load_table

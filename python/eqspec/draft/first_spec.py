@@ -16,7 +16,7 @@ from eqspec.draft.observed_pair import Observed, observe
 from eqspec.draft.probe import Probed, probe
 from eqspec.draft.space import DraftedSpace, draft_space, networks
 from eqspec.errors import InputError, SpecError
-from eqspec.spec import ast
+from eqspec.spec import ast, printer
 from eqspec.spec.formatting import formatted
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
@@ -62,16 +62,16 @@ def first_spec(pair: Pair, known: Completed, path: Path, seconds: float) -> str:
         "",
         *comment("What goes in and comes out:"),
         *(line for note in known.notes for line in comment(f"- {note}")),
-        str(space.node),
+        printer.text(space.node),
         "",
         *comment(f"{pair.reference_name} is right, {pair.candidate_name} is to behave like it."),
-        *map(str, parts.networks(chosen)),
+        *map(printer.text, parts.networks(chosen)),
         "",
         *comment(near.words),
-        str(near.node),
+        printer.text(near.node),
         "",
         *(line for note in (*notes, _tried(found)) for line in comment(note)),
-        str(check),
+        printer.text(check),
     ]
     return formatted("\n".join(lines) + "\n", str(path))
 
@@ -96,7 +96,7 @@ class _Parts:
         check = ast.Check(ast.Name("trial"), (claimed, region.use(where.name.text, value)))
         file = ast.File(ast.Number("1"), (self.space.node, *self.networks(claimed), where, check))
         try:
-            return compiler.loads(str(file), directory=self.folder).tasks
+            return compiler.loads(printer.text(file), directory=self.folder).tasks
         except SpecError as problem:
             first = problem.diagnostics[0]
             raise InputError(first.message + (f"; {first.help}" if first.help else "")) from None

@@ -9,7 +9,7 @@ from eqspec.draft import drafted_claim, drafted_numbers, region
 from eqspec.draft.named_pair import Pair
 from eqspec.draft.space import DraftedSpace, Inputs, draft_space, networks
 from eqspec.errors import InputError
-from eqspec.spec import ast
+from eqspec.spec import ast, printer
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def draft(pair: Pair, inputs: Inputs, where: Where, what: What, folder: Path, ti
         clauses.append(ast.Arithmetic(ast.Name("float32")))
     if timeout is not None:
         seconds = drafted_numbers.exactly(drafted_numbers.rounded(timeout, 1e-3))
-        clauses.append(ast.Budget((ast.Setting(ast.Name("timeout"), ast.Quantity(f"{seconds}s")),)))
+        clauses.append(ast.Budget((ast.Setting(ast.Name("timeout"), ast.Quantity(f"{printer.text(seconds)}s")),)))
     declarations: list[ast.Declaration] = [space.node, *networks(pair, space, folder, logits=what.logits)]
     declarations.append(region.region(region_name, term))
     declarations.append(ast.Check(ast.Name("verify"), tuple(clauses)))

@@ -77,7 +77,11 @@ def match(a: Network, b: Network) -> tuple[Network, Network, Matching]:
         return a, b, Matching()
     if not found:
         return a, b, found
-    return replace(a, layers=tuple(first), peaks=()), replace(b, layers=tuple(second), peaks=()), found
+    return (
+        replace(a, layers=tuple(first), largest_intermediates=()),
+        replace(b, layers=tuple(second), largest_intermediates=()),
+        found,
+    )
 
 
 # Values on samples.

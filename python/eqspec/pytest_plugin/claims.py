@@ -15,7 +15,7 @@ import pytest
 
 from eqspec.api.spec import Spec, load
 from eqspec.errors import EqspecError, SpecError
-from eqspec.pytest_plugin.settings import Settings
+from eqspec.pytest_plugin.session_options import Settings
 from eqspec.report import diagnostics, failure, numbers, table
 from eqspec.tasks.result import Result
 from eqspec.tasks.search import Search

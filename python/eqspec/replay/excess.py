@@ -9,13 +9,14 @@ either side does not change the sign of a large score. It is used to find inputs
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.networks.network import AffineLayer, Array
+from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Top1, exact
 from eqspec.tasks.phrasing import approximately
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, exact
 from eqspec.tasks.task import Task
 
 _TIE = 1e-9
@@ -30,8 +31,7 @@ class Excess:
 
     def __init__(self, task: Task) -> None:
         self._claim, self._layers = task.property, (task.reference.layers, task.candidate.layers)
-        decides = not isinstance(task.property, Epsilon | Linear)
-        self._sign = -1.0 if decides and task.space.decide == "min" else 1.0
+        self._sign = -1.0 if isinstance(task.property, Decision) and task.space.decide == "min" else 1.0
         self._weights = sum(layer.weight.size for layers in self._layers for layer in layers)
         self.work = 0
 
@@ -89,10 +89,12 @@ class Excess:
             case Linear(candidate, reference, bound):
                 a, b = (np.array([approximately(exact(c)) for c in side]) for side in (reference, candidate))
                 yield f @ a + g @ b - approximately(exact(bound)), (a + 0.0 * f, b + 0.0 * g)
-            case claim:
+            case Top1() | Margin() | Confidence() as claim:
                 yield from self._decision(f, g, claim)
+            case never:
+                assert_never(never)
 
-    def _decision(self, f: Array, g: Array, claim: object) -> Iterator[tuple[Array, Derivatives]]:
+    def _decision(self, f: Array, g: Array, claim: Decision) -> Iterator[tuple[Array, Derivatives]]:
         rows, classes = np.arange(len(f)), f.shape[1]
         if classes == 1:
             yield np.full(len(f), -np.inf), (0.0 * f, 0.0 * g)

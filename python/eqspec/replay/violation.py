@@ -19,8 +19,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
+from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Norm, Property, Top1, exact
 from eqspec.tasks.directed_rounding import contexts, decimal_enclosure
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Norm, Property, Top1, exact
 
 Enclosure: TypeAlias = tuple[Fraction, Fraction]
 
@@ -106,9 +106,7 @@ def _beyond_bound(claim: Linear, reference: Sequence[Enclosure], candidate: Sequ
     return BeyondBound(value) if value > bound or (claim.strict and value == bound) else None
 
 
-def _other_class(
-    claim: Top1 | Margin | Confidence, reference: Sequence[Enclosure], candidate: Sequence[Enclosure]
-) -> OtherClass | None:
+def _other_class(claim: Decision, reference: Sequence[Enclosure], candidate: Sequence[Enclosure]) -> OtherClass | None:
     """Top-1: for some k in Argmax f and some j, g_j > g_k. With a tie in f every class of it counts."""
     margin = exact(claim.margin) if isinstance(claim, Margin) else Fraction(0)
     worst: OtherClass | None = None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
 from eqspec.replay.violation import BeyondBound, OtherClass, TooFar, Violation
 from eqspec.tasks.phrasing import approximately, number_in_words
-from eqspec.tasks.property import Epsilon, Linear
 from eqspec.tasks.task import Task
 
 
@@ -37,5 +37,5 @@ def _against(task: Task) -> str:
             return f", more than {number_in_words(eps)}"
         case Linear(_, _, bound, strict):
             return f", {'not below' if strict else 'more than'} {number_in_words(bound)}"
-        case _:
+        case Top1() | Margin() | Confidence():
             return ""

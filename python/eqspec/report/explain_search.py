@@ -1,6 +1,6 @@
 """Where a search went: which part of the work took the time, which stage decided how much, and what is left open.
 
-For whoever asks why something takes long or stays unknown. The counts are those of the result's JSON, in words.
+It answers why a task takes long or stays unknown. The counts are those of the result's JSON, in words.
 """
 
 from __future__ import annotations
@@ -15,31 +15,32 @@ from rich.text import Text
 
 from eqspec.report.numbers import count, duration, plural, share, value
 from eqspec.tasks.result import Result
+from eqspec.tasks.stages import Part, Stage
 from eqspec.tasks.task import Task
 
-STAGES = {
-    "outside": ("boxes outside the region's constraints", "boxes"),
-    "guard": ("conditions that the reference cannot meet", "conditions"),
-    "zonotope": ("bounds of the outputs on the box", "claims"),
-    "inherited": ("multipliers of the box it was cut from", "claims"),
-    "dual": ("better multipliers found on the box", "claims"),
-    "program": ("linear programs", "claims"),
-    "contraction": ("contradiction after assuming a violation", "claims"),
-    "overflow": ("numbers too large to bound: halved", "boxes"),
+STAGES: dict[str, tuple[str, str]] = {
+    Stage.OUTSIDE: ("boxes outside the region's constraints", "boxes"),
+    Stage.GUARD: ("conditions that the reference cannot meet", "conditions"),
+    Stage.ZONOTOPE: ("bounds of the outputs on the box", "claims"),
+    Stage.INHERITED: ("multipliers of the box it was cut from", "claims"),
+    Stage.DUAL: ("better multipliers found on the box", "claims"),
+    Stage.PROGRAM: ("linear programs", "claims"),
+    Stage.CONTRACTION: ("contradiction after assuming a violation", "claims"),
+    Stage.OVERFLOW: ("numbers too large to bound: halved", "boxes"),
 }
 """What each stage does, and what it counts."""
 
-PARTS = {
-    "propagation": "enclosing boxes",
-    "rows": "bounding outputs",
-    "inherited": "inherited multipliers",
-    "dual": "seeking better multipliers",
-    "programs": "linear programs, without the solver",
-    "contraction": "contraction",
-    "candidates": "looking for counterexamples",
-    "splitting": "choosing splits",
-    "queue": "keeping boxes",
-    "waiting": "waiting for the solver, or for boxes",
+PARTS: dict[str, str] = {
+    Part.PROPAGATION: "enclosing boxes",
+    Part.ROWS: "bounding outputs",
+    Part.INHERITED: "inherited multipliers",
+    Part.DUAL: "seeking better multipliers",
+    Part.PROGRAMS: "linear programs, without the solver",
+    Part.CONTRACTION: "contraction",
+    Part.CANDIDATES: "looking for counterexamples",
+    Part.SPLITTING: "choosing splits",
+    Part.QUEUE: "keeping boxes",
+    Part.WAITING: "waiting for the solver, or for boxes",
 }
 _MOST_INPUTS = 16
 _SMALLEST_SHARE = 0.005

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from eqspec.errors import InputError
 from eqspec.report import github, html, json, junit, sarif, table
-from eqspec.report.files import write_file
+from eqspec.report.atomic_file import write_file
 from eqspec.report.terminal import Terminal
 from eqspec.tasks.result import Result
 

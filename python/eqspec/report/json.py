@@ -26,7 +26,7 @@ def to_lines(results: Iterable[Result]) -> str:
 
 
 def _spread(result: Result) -> str:
-    """Fields on lines of their own, but long lists of numbers that nobody reads on one."""
+    """Each field on a line of its own; a long list of numbers stays on one line."""
     fields = [
         f'  "{name}": {_dumps(value) if name in _DENSE else _dumps(value, 2)}'
         for name, value in result.to_json().items()

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import assert_never
 
 from eqspec.networks import Arithmetic
+from eqspec.property import Comparison, Confidence, Epsilon, Linear, Margin, Top1, exact
 from eqspec.replay.replay import raw_point
 from eqspec.tasks.directed_rounding import log_odds_below
-from eqspec.tasks.phrasing import approximately, claim_in_words, number_in_words, sentence
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1, exact
+from eqspec.tasks.phrasing import approximately, claim_in_words, inequality, number_in_words
 from eqspec.tasks.score_meaning import left_out
 from eqspec.tasks.task import Task
 
@@ -82,8 +83,8 @@ def _words(task: Task) -> str:
         case Confidence(delta):
             sure = f"{f} gives some class a softmax of at least {number_in_words(delta)}"
             return f"At every input of the region where {sure}, {top}."
-        case Linear():
-            return f"At every input of the region, {sentence(task).partition(' satisfies ')[2]}."
+        case Linear() as claim:
+            return f"At every input of the region, {inequality(claim, task)}."
 
 
 def _formula(task: Task) -> str:
@@ -102,9 +103,8 @@ def _formula(task: Task) -> str:
         case Confidence(delta):
             guard = f"softmaxₖ(f̂(x)) ≥ {number_in_words(delta)}"
             return f"∀x ∈ X ∀k:  {kept} ∧ {guard} ⇒ {keeps}"
-        case Linear():
-            inequality = sentence(task).partition(" satisfies ")[2].replace("<=", "≤")
-            return f"∀x ∈ X:  {inequality}"
+        case Linear() as claim:
+            return f"∀x ∈ X:  {inequality(claim, task).replace('<=', '≤')}"
 
 
 def _symbols(task: Task) -> tuple[str, ...]:
@@ -120,12 +120,15 @@ def _symbols(task: Task) -> tuple[str, ...]:
     plain = all(s == 1 for s in task.space.scale) and not any(task.space.centre)
     lines.append("N(x) = x" if plain else "N(x) = (x − mean) / std, feature by feature")
     match task.property:
-        case Epsilon(_, _, outputs) if outputs is not None:
-            lines.append(f"S = {{{', '.join(task.space.outputs[i] for i in outputs)}}}")
+        case Epsilon(_, _, outputs):
+            if outputs is not None:
+                lines.append(f"S = {{{', '.join(task.space.outputs[i] for i in outputs)}}}")
         case Top1() | Margin() | Confidence():
             lines.append(f"j, k over the classes {_listed(task.space.outputs)}")
-        case _:
+        case Linear():
             pass
+        case never:
+            assert_never(never)
     return tuple(lines)
 
 
@@ -168,10 +171,12 @@ def _notes(task: Task) -> tuple[str, ...]:
         case Top1() | Margin() | Confidence():
             notes.append(f"a tie in {g} alone is allowed; a tie in {f} that {g} breaks is a violation")
             notes.append(f"{f} and {g} may not be exchanged, and this is not 'the same argmax': see the tie")
+        case never:
+            assert_never(never)
     if isinstance(task.property, Confidence):
         notes += _confidence_notes(task, exact(task.property.delta))
     softened = [name for name, n in ((f, task.reference), (g, task.candidate)) if left_out(n) is not None]
-    if softened and isinstance(task.property, Epsilon | Linear):
+    if softened and isinstance(task.property, Comparison):
         notes.append(f"scores are logits, in front of the Softmax of {' and '.join(softened)}, not probabilities")
     if softened and isinstance(task.property, Margin):
         notes.append(

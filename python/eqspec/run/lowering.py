@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import Network, align, match, negate_outputs, share
+from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.run import core
 from eqspec.tasks.directed_rounding import float_above, float_below, log_odds_below
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.task import LinearConstraint, Task
 
 Array = NDArray[np.float64]
@@ -37,7 +37,7 @@ class Pairs:
         With `matched`, neurons of the candidate stand where those of the reference stand that they are like
         (`networks.matching`).
         """
-        negated = task.space.decide == "min" and isinstance(task.property, Top1 | Margin | Confidence)
+        negated = task.space.decide == "min" and isinstance(task.property, Decision)
         key = (task.reference, task.candidate, negated, matched)  # networks compare by identity
         if key not in self._made:
             first, second = task.reference, task.candidate

@@ -18,8 +18,8 @@ from math import floor, isfinite, log10
 from time import perf_counter
 from typing import Any, Literal
 
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.phrasing import claim_in_words
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict

@@ -5,9 +5,12 @@ The inputs are random and the arithmetic is that of floats: nothing here proves 
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.property import Epsilon, Property, exact
 from eqspec.run import core
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.search_statistics import Sampled
@@ -52,4 +55,11 @@ def sample(task: Task, pair: core.Pair) -> Sampled | None:
     shares = furthest / (float(furthest.max()) or 1.0)  # np.histogram fails where the greatest is denormal
     counts = np.bincount(np.minimum((_BINS * shares).astype(np.intp), _BINS - 1), minlength=_BINS)
     largest = dict(zip(task.space.outputs, apart.max(axis=0).tolist(), strict=True))
-    return Sampled(len(apart), largest, tuple(counts.tolist()))
+    return Sampled(len(apart), largest, tuple(counts.tolist()), _limit(task.property))
+
+
+def _limit(claim: Property) -> float | None:
+    if not isinstance(claim, Epsilon) or claim.norm != "linf":
+        return None
+    nearest = approximately(exact(claim.eps))
+    return nearest if isfinite(nearest) else None

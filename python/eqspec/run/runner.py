@@ -15,6 +15,7 @@ from typing import Any
 
 from eqspec.errors import InternalError, ResourceError, SavedStateError
 from eqspec.lp import HighsSolver, MixedSolver
+from eqspec.property import validate
 from eqspec.replay.improving import improve
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.replay import Replay
@@ -30,7 +31,6 @@ from eqspec.run.open_boxes import undecided
 from eqspec.run.options import Options
 from eqspec.run.random_inputs import largest_output, sample
 from eqspec.run.result_cache import EarlierSearch, ResultCache
-from eqspec.tasks.property import validate
 from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.search_statistics import Moment
 from eqspec.tasks.task import Task

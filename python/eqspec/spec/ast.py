@@ -2,7 +2,8 @@
 
 Two trees are equal when they say the same: places (`span`) and comments do not count. Numbers and quantities keep
 the text they were written as, groups keep their parentheses, so a printer loses nothing. A tree can be built by
-hand; its spans then point nowhere.
+hand; its spans then point nowhere. `eqspec.spec.printer` writes one down. Expressions come first, then
+declarations with their clauses; the `doc` of a declaration holds the lines written with ## above it, without the marks.
 """
 
 from __future__ import annotations
@@ -20,12 +21,6 @@ class Node:
     """Anything that stands somewhere in a file."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-    def __str__(self) -> str:
-        """The node as `eqspec fmt` writes it."""
-        from eqspec.spec.printer import text  # the printer is made of nodes; only a node that is shown needs it
-
-        return text(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +41,6 @@ class QualifiedName(Node):
 
     def __str__(self) -> str:
         return ".".join(self.parts)
-
-
-# Expressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +126,7 @@ class Product(Node):
     rest: tuple[tuple[str, Expression], ...]
 
 
-Expression: TypeAlias = (
-    Number | Quantity | Text | ListOf | Group | Reference | Call | Negation | Power | Sum | Product
-)  # fmt: skip
+Expression: TypeAlias = Number | Quantity | Text | ListOf | Group | Reference | Call | Negation | Power | Sum | Product
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +152,6 @@ class Setting(Node):
 
     key: Name
     value: Expression
-
-
-# Declarations. `doc` holds the lines written with ## above the declaration, without the marks.
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from itertools import product
 from typing import Literal, cast
 
 from eqspec.errors import Diagnostic, Label
+from eqspec.property import Property
 from eqspec.spec import ast, claims, values, vocabulary
-from eqspec.spec.claims import ClaimValue, Subjects
+from eqspec.spec.claims import Subjects
 from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding, Module
@@ -379,7 +380,7 @@ def grid_finding(check: ast.Check, total: int, sweeps: list[Sweep], rows: int = 
     return warning("W303", message, check.name.span, help="'eqspec check --select' runs a part of it")
 
 
-def claim_value(facts: CheckFacts, point: Mapping[str, Value], scope: Scope, findings: Findings) -> ClaimValue:
+def claim_value(facts: CheckFacts, point: Mapping[str, Value], scope: Scope, findings: Findings) -> Property:
     """The claim of a check at one point of its grid."""
     local = scope.with_locals(point)
     found = claims.evaluate(facts.claim, facts.subjects, local, findings, searching=facts.search is not None)

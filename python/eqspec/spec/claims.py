@@ -1,4 +1,4 @@
-"""What a check claims, evaluated to exact numbers, and the limits of what can be claimed.
+"""What a check claims, evaluated to a property with exact numbers, and the limits of what can be claimed.
 
 f is the reference, g the candidate. A confidence of at most 1/n holds everywhere, one of 1 nowhere over the reals.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias, cast
+from typing import Literal, cast
 
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Norm, Property, Top1
 from eqspec.spec import ast, values, vocabulary
 from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.numbers import shown
@@ -18,47 +19,6 @@ from eqspec.spec.scope import Scope
 from eqspec.spec.spaces import SpaceFacts, require_unit
 from eqspec.spec.suggest import did_you_mean, enumerate_names
 from eqspec.spec.values import UNKNOWN, Form, Value
-
-
-@dataclass(frozen=True)
-class EpsilonClaim:
-    """||(g - f)(x)|_outputs||_norm <= eps; `outputs` None means all."""
-
-    eps: Fraction
-    norm: Literal["linf", "l1", "l2"]
-    outputs: tuple[int, ...] | None
-
-
-@dataclass(frozen=True)
-class Top1Claim:
-    """Argmax f(x) is a subset of Argmax g(x)."""
-
-
-@dataclass(frozen=True)
-class MarginClaim:
-    """Top-1 where the best class of f leads by `margin`."""
-
-    margin: Fraction
-
-
-@dataclass(frozen=True)
-class ConfidenceClaim:
-    """Top-1 where f gives some class a softmax of at least `delta`."""
-
-    delta: Fraction
-
-
-@dataclass(frozen=True)
-class LinearClaim:
-    """candidate . g(x) + reference . f(x) <= bound, or < if `strict`."""
-
-    candidate: tuple[Fraction, ...]
-    reference: tuple[Fraction, ...]
-    bound: Fraction
-    strict: bool
-
-
-ClaimValue: TypeAlias = EpsilonClaim | Top1Claim | MarginClaim | ConfidenceClaim | LinearClaim
 
 
 @dataclass(frozen=True)
@@ -72,7 +32,7 @@ class Subjects:
 
 def evaluate(
     claim: ast.Claim, subjects: Subjects, scope: Scope, findings: Findings, *, searching: bool = False
-) -> ClaimValue | Literal[values.Unknown.UNKNOWN]:
+) -> Property | Literal[values.Unknown.UNKNOWN]:
     """What a claim says for given values; `searching` at the ends of a search, where a limit may be touched."""
     if claim.guard is not None and not isinstance(claim, ast.KeepsTop1):
         sentence = "stays within" if isinstance(claim, ast.StaysWithin) else "satisfies"
@@ -87,9 +47,7 @@ def evaluate(
             return _linear(claim, subjects, scope)
 
 
-def _epsilon(
-    claim: ast.StaysWithin, subjects: Subjects, scope: Scope
-) -> EpsilonClaim | Literal[values.Unknown.UNKNOWN]:
+def _epsilon(claim: ast.StaysWithin, subjects: Subjects, scope: Scope) -> Epsilon | Literal[values.Unknown.UNKNOWN]:
     norm = "linf" if claim.norm is None else vocabulary.look_up("norm", claim.norm)
     space = subjects.space
     chosen = None if claim.comparing is None else _chosen_outputs(claim.comparing, space, scope)
@@ -102,7 +60,7 @@ def _epsilon(
         require_unit(f"output '{name}'", unit, eps.unit, "eps", claim.eps.span)
     if eps.constant < 0:
         raise Fault(error("E138", f"eps is negative: {shown(eps.constant)}", claim.eps.span))
-    return EpsilonClaim(eps.constant, cast(Literal["linf", "l1", "l2"], norm), chosen)
+    return Epsilon(eps.constant, cast(Norm, norm), chosen)
 
 
 def _chosen_outputs(
@@ -150,13 +108,13 @@ def _counted_output(index: Fraction, node: ast.Node, space: SpaceFacts) -> int:
 
 def _top1(
     claim: ast.KeepsTop1, subjects: Subjects, scope: Scope, findings: Findings, searching: bool
-) -> ClaimValue | Literal[values.Unknown.UNKNOWN]:
+) -> Property | Literal[values.Unknown.UNKNOWN]:
     guard = claim.guard
     if len(subjects.space.outputs) < 2:
         message = f"'keeps top1' needs a classifier: space '{subjects.space.name}' has one output"
         raise Fault(error("E306", message, claim.span, help="use 'stays within'"))
     if guard is None:
-        return Top1Claim()
+        return Top1()
     word = vocabulary.look_up("guard", guard.word)
     if guard.operator != ">=":
         message = f"a guard is written '{word} >= ...', not '{guard.operator}'"
@@ -171,11 +129,11 @@ def _top1(
         if threshold.constant < 0:
             message = f"the margin is negative: {shown(threshold.constant)}"
             raise Fault(error("E138", message, guard.threshold.span, help="leave the guard out for plain top1"))
-        return MarginClaim(threshold.constant)
+        return Margin(threshold.constant)
     return _confidence(threshold.constant, guard, len(subjects.space.outputs), findings, searching)
 
 
-def _confidence(delta: Fraction, guard: ast.Guard, n: int, findings: Findings, searching: bool) -> ClaimValue:
+def _confidence(delta: Fraction, guard: ast.Guard, n: int, findings: Findings, searching: bool) -> Property:
     span, text = guard.span, shown(delta)
     if delta >= 1:
         message = f"confidence >= {text} is never reached by a softmax: the check would be vacuous"
@@ -186,11 +144,11 @@ def _confidence(delta: Fraction, guard: ast.Guard, n: int, findings: Findings, s
         if not searching:
             message = f"confidence >= {text} holds for every input of a {n}-class net: this is plain top1"
             findings.add(warning("W301", message, span, help="leave the guard out"))
-        return Top1Claim()
-    return ConfidenceClaim(delta)
+        return Top1()
+    return Confidence(delta)
 
 
-def _linear(claim: ast.Satisfies, subjects: Subjects, scope: Scope) -> LinearClaim | Literal[values.Unknown.UNKNOWN]:
+def _linear(claim: ast.Satisfies, subjects: Subjects, scope: Scope) -> Linear | Literal[values.Unknown.UNKNOWN]:
     comparison = claim.comparison
     if comparison.operator == "==":
         message = "'satisfies' takes an inequality, found '=='"
@@ -211,7 +169,7 @@ def _linear(claim: ast.Satisfies, subjects: Subjects, scope: Scope) -> LinearCla
 
     zero = (Fraction(0),) * len(subjects.space.outputs)
     reference = zero if subjects.reference is subjects.candidate else row(subjects.reference)
-    return LinearClaim(row(subjects.candidate), reference, -sign * form.constant, comparison.operator in ("<", ">"))
+    return Linear(row(subjects.candidate), reference, -sign * form.constant, comparison.operator in ("<", ">"))
 
 
 @dataclass(frozen=True)

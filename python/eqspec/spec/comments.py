@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from eqspec.spec import ast
 from eqspec.spec.documentation import doc_above
-from eqspec.spec.lines import Line
+from eqspec.spec.line_layout import Line
 
 
 @dataclass

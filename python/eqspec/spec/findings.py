@@ -1,6 +1,6 @@
 """Collects what is wrong with a spec, so that one run reports everything.
 
-Code that cannot go on raises a `Fault` with its finding; whoever can go on without that part collects it with
+Code that cannot go on raises a `Fault` with its finding; a caller that can go on without that part collects it with
 `Findings.collecting`. A `Fault` without a finding means: the cause has been reported already.
 """
 

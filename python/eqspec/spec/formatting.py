@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from eqspec.spec import ast
+from eqspec.spec import ast, printer
 from eqspec.spec.parse import parse_text
 
 
@@ -14,9 +14,9 @@ def formatted(text: str, name: str = "<text>") -> str:
     What comes out was read again: it is the same tree, holds the same comments, and would not be changed again.
     """
     file = parse_text(text, name)
-    written = str(file)
+    written = printer.text(file)
     again = parse_text(written, name)
-    if again != file or _remarks(again) != _remarks(file) or str(again) != written:
+    if again != file or _remarks(again) != _remarks(file) or printer.text(again) != written:
         raise RuntimeError(f"formatting {name} would change what it says; it is left as it is")
     return written
 

@@ -1,4 +1,4 @@
-"""Syntax tree to text, in one style; what `eqspec fmt` writes and `str` of a node shows.
+"""Syntax tree to text, in one style; what `eqspec fmt` writes.
 
 Numbers keep their text, lists and sums are spaced one way, clause keywords of a block stand in columns. A block written
 on one line stays there while it fits; a blank line between two things stays, several become one. Comments stay where
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TypeAlias, cast
 
-from eqspec.spec import ast, words
+from eqspec.spec import ast, clause_text
 from eqspec.spec.comments import Comments, Placed
-from eqspec.spec.lines import WIDTH, Line, fill, flat, join, rendered
+from eqspec.spec.line_layout import WIDTH, Line, fill, flat, join, rendered
 
 Block: TypeAlias = ast.Space | ast.Check | ast.Budget | ast.Box | ast.Where
 _INDENT = 2
@@ -39,7 +39,7 @@ def text(node: ast.Node) -> str:
             alone = ast.File(ast.Number("1"), (node,))
             return rendered(_Printer(Comments(alone)).declaration(node)).rstrip("\n")
         case _:
-            return flat(words.clause(node))
+            return flat(clause_text.clause(node))
 
 
 @dataclass
@@ -97,8 +97,8 @@ class _Printer:
     def _align_networks(self, networks: Sequence[ast.Network], run: _Run) -> None:
         plain = [n for n in networks if not self._comments.inside(n)]
         run.network_name = max((len(n.name.text) for n in plain), default=0)
-        run.network_path = max((len(flat(words.expression(n.path))) for n in plain), default=0)
-        if any(len(flat(words.network(n, run.network_name, run.network_path))) > WIDTH for n in plain):
+        run.network_path = max((len(flat(clause_text.expression(n.path))) for n in plain), default=0)
+        if any(len(flat(clause_text.network(n, run.network_name, run.network_path))) > WIDTH for n in plain):
             run.network_path = 0
 
     def _align_checks(self, checks: dict[int, ast.Check], run: _Run) -> None:
@@ -109,9 +109,9 @@ class _Printer:
             width = max(len(one_line[i].name.text) for i in group)
             if any(len(_on_line(one_line[i], width)) > WIDTH for i in group):
                 width = 0
-            for _, same in groupby(group, lambda i: [words.keyword(c) for c in one_line[i].clauses]):
+            for _, same in groupby(group, lambda i: [clause_text.keyword(c) for c in one_line[i].clauses]):
                 alike = list(same)
-                pieces = [[flat(words.clause(c)) for c in one_line[i].clauses] for i in alike]
+                pieces = [[flat(clause_text.clause(c)) for c in one_line[i].clauses] for i in alike]
                 columns = [max(map(len, column)) for column in zip(*pieces, strict=True)]
                 aligned = {i: _on_line(one_line[i], width, columns) for i in alike}
                 if any(len(line) > WIDTH for line in aligned.values()):
@@ -122,7 +122,7 @@ class _Printer:
         if run is not None and index in run.lines:
             return [Line(run.lines[index])]
         if isinstance(declaration, ast.Network) and run is not None:
-            return self._plain(declaration, words.network(declaration, run.network_name, run.network_path))
+            return self._plain(declaration, clause_text.network(declaration, run.network_name, run.network_path))
         return self.declaration(declaration, doc=False)
 
     def _doc(self, declaration: ast.Declaration) -> list[Line]:
@@ -142,9 +142,9 @@ class _Printer:
             case ast.Region():
                 return above + self._region(declaration)
             case ast.Network():
-                return above + self._plain(declaration, words.network(declaration))
+                return above + self._plain(declaration, clause_text.network(declaration))
             case _:
-                return above + self._plain(declaration, words.declaration(declaration))
+                return above + self._plain(declaration, clause_text.declaration(declaration))
 
     def _plain(self, node: ast.Node, soft: str) -> list[Line]:
         """Something without a block."""
@@ -155,9 +155,9 @@ class _Printer:
         held = sum(len(self._comments.inside(term)) for term in blocks)
         if held != len(self._comments.inside(region)):
             return self._comments.as_written(region)
-        head = words.region_head(region)
+        head = clause_text.region_head(region)
         if all(self._stays_on_line(b) for b in blocks):
-            whole = head + "\nand ".join(words.term(t) for t in region.terms)
+            whole = head + "\nand ".join(clause_text.term(t) for t in region.terms)
             if len(flat(whole)) <= WIDTH or not blocks:
                 return fill("", whole, 2 * _INDENT)
         lines = self._terms(region, (ast.Box,))
@@ -165,23 +165,23 @@ class _Printer:
 
     def _terms(self, region: ast.Region, opened: tuple[type[ast.Node], ...]) -> list[Line]:
         """A region with its blocks of the given kinds opened, others only if they must be."""
-        lines = [Line(words.region_head(region))]
+        lines = [Line(clause_text.region_head(region))]
         for number, term in enumerate(region.terms):
             if number:
                 lines = join(lines, " and ", [Line("")])
             if isinstance(term, ast.Box | ast.Where) and not (
                 self._stays_on_line(term) and (not isinstance(term, opened) or not _items(term))
             ):
-                lines = join(lines, "", self._opened(words.block_word(term), term, _items(term), 0))
+                lines = join(lines, "", self._opened(clause_text.block_word(term), term, _items(term), 0))
             else:
-                lines = join(lines, "", [Line(flat(words.term(term)))])
+                lines = join(lines, "", [Line(flat(clause_text.term(term)))])
         return lines
 
     def _block(self, head: str, node: Block, items: Sequence[ast.Node], indent: int) -> list[Line]:
         """A block on one line if it stays there, else one line for each of its items."""
         between = " " if isinstance(node, ast.Budget) else "  "
         if self._stays_on_line(node):
-            inner = between.join(flat(words.clause(i)) for i in items)
+            inner = between.join(flat(clause_text.clause(i)) for i in items)
             line = " " * indent + (f"{head} {{ {inner} }}" if inner else f"{head} {{ }}")
             if len(line) <= WIDTH or not items:
                 return [Line(line)]
@@ -191,7 +191,7 @@ class _Printer:
         placed = self._comments.arrange(items, node)
         lines = [Line(f"{head} {{", placed.opening)]
         keyed = isinstance(node, ast.Space | ast.Check)
-        width = max((len(words.keyword(i)) for i in items), default=0) if keyed else 0
+        width = max((len(clause_text.keyword(i)) for i in items), default=0) if keyed else 0
         verdicts = _verdict_widths(items)
         for number, item in enumerate(items):
             inside = self._item(item, indent + _INDENT, width, verdicts.get(number, 0))
@@ -206,9 +206,13 @@ class _Printer:
         if left := self._comments.as_written(item):
             return [Line(" " * indent + left[0].text), *left[1:]]
         if not width:
-            return fill(" " * indent, words.clause(item), indent + 2 * _INDENT)
-        keyword = words.keyword(item)
-        rest = words.expect(item, verdict) if isinstance(item, ast.Expect) else words.clause(item)[len(keyword) + 1 :]
+            return fill(" " * indent, clause_text.clause(item), indent + 2 * _INDENT)
+        keyword = clause_text.keyword(item)
+        rest = (
+            clause_text.expect(item, verdict)
+            if isinstance(item, ast.Expect)
+            else clause_text.clause(item)[len(keyword) + 1 :]
+        )
         return fill(" " * indent + keyword.ljust(width) + " ", rest, indent + width + 1)
 
     def _stays_on_line(self, node: Block) -> bool:
@@ -225,7 +229,7 @@ def _items(term: ast.Box | ast.Where) -> tuple[ast.Node, ...]:
 
 def _on_line(check: ast.Check, name: int = 0, columns: Sequence[int] = ()) -> str:
     """A check on one line: its name and its clauses padded to columns."""
-    pieces = [flat(words.clause(c)) for c in check.clauses]
+    pieces = [flat(clause_text.clause(c)) for c in check.clauses]
     if columns:
         pieces = [*(p.ljust(w) for p, w in zip(pieces[:-1], columns, strict=False)), pieces[-1]]
     inner = "  ".join(pieces)

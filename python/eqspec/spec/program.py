@@ -14,10 +14,10 @@ from typing import Literal, TypeAlias
 from eqspec.errors import Label
 from eqspec.span import Source
 from eqspec.spec import ast
-from eqspec.spec.files import locate, read_text
 from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.graph import dependencies_first
 from eqspec.spec.parse import read
+from eqspec.spec.source_files import locate, read_text
 from eqspec.spec.suggest import closest
 
 Kind = Literal["space", "network", "region", "check", "value"]

@@ -16,11 +16,11 @@ from typing import Literal, TypeAlias, TypeVar, cast
 from eqspec.errors import Label
 from eqspec.span import Span
 from eqspec.spec import ast, values, vocabulary
-from eqspec.spec.files import locate
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding
 from eqspec.spec.scope import Atoms, Scope
+from eqspec.spec.source_files import locate
 from eqspec.spec.values import UNKNOWN, Form
 
 Names: TypeAlias = tuple[tuple[str, str | None], ...]

@@ -6,7 +6,8 @@ that depends on something not given yet (a formal parameter, a swept variable), 
 check and the compilation.
 
 A form carries the unit it is in, None if none was said. A sum of two different units is an error; a product of two
-things with units, or of an input and a number, has a unit nobody checks, since eqspec does not convert.
+things with units, or of an input and a number, has a unit that is not checked, because eqspec does not
+convert units.
 """
 
 from __future__ import annotations
@@ -289,7 +290,7 @@ def _product(expression: ast.Product, lookup: Lookup) -> Value:
 
 
 def _product_unit(a: str | None, b: str | None, operator: str) -> str | None:
-    """The unit of a product, where one of the two is a bare number; otherwise nobody's business."""
+    """The unit of a product, where one of the two is a bare number; otherwise it is not checked."""
     if b is None:
         return a
     return b if a is None and operator == "*" else None

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Number, Top1, exact
 from eqspec.tasks import score_meaning
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Number, Top1, exact
 from eqspec.tasks.task import Task
 
 
@@ -45,11 +45,16 @@ def sentence(task: Task) -> str:
             return f"{candidate} keeps top1 of {reference} when margin >= {number_in_words(margin)}"
         case Confidence(delta):
             return f"{candidate} keeps top1 of {reference} when confidence >= {number_in_words(delta)}"
-        case Linear(ours, theirs, bound, strict):
-            terms = [(c, f"{candidate}[{name}]") for c, name in zip(ours, outputs, strict=False)]
-            terms += [(c, f"{reference}[{name}]") for c, name in zip(theirs, outputs, strict=False)]
-            relation = "<" if strict else "<="
-            return f"{candidate} satisfies {_sum_in_words(terms)} {relation} {number_in_words(bound)}"
+        case Linear() as claim:
+            return f"{candidate} satisfies {inequality(claim, task)}"
+
+
+def inequality(claim: Linear, task: Task) -> str:
+    """A linear claim with the names that a task gives to networks and outputs."""
+    outputs = task.space.outputs
+    terms = [(c, f"{task.candidate_name}[{name}]") for c, name in zip(claim.candidate, outputs, strict=False)]
+    terms += [(c, f"{task.reference_name}[{name}]") for c, name in zip(claim.reference, outputs, strict=False)]
+    return f"{_sum_in_words(terms)} {'<' if claim.strict else '<='} {number_in_words(claim.bound)}"
 
 
 def _output(names: Sequence[str], index: int) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eqspec.networks import Network
-from eqspec.tasks.property import Epsilon, Linear, Margin, Property, exact
+from eqspec.property import Comparison, Epsilon, Margin, Property, exact
 
 _TAILS = {"softmax": "Softmax", "log_softmax": "LogSoftmax"}
 
@@ -31,7 +31,7 @@ def left_out(network: Network) -> str | None:
 
 def ambiguous(claim: Property, networks: Iterable[Network]) -> bool:
     """Whether it makes a difference to the claim that some file gives something else than its scores."""
-    return isinstance(claim, Epsilon | Linear) and any(left_out(network) is not None for network in networks)
+    return isinstance(claim, Comparison) and any(left_out(network) is not None for network in networks)
 
 
 def beyond_probabilities(claim: Property, networks: Sequence[Network]) -> bool:

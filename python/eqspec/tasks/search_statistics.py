@@ -72,7 +72,7 @@ class Sampled(JsonObject):
     """`points` inputs, uniform in the region; `largest` |g - f| by output.
 
     `counts` says how many of them have their largest difference in each of the equal steps from 0 to the largest of
-    all.
+    all. `limit` is the largest difference of an output that the claim allows, or None where it limits something else.
     """
 
     points: Annotated[int, count(minimum=1)]
@@ -84,3 +84,14 @@ class Sampled(JsonObject):
             "Inputs by their largest difference, in equal steps from 0 to the largest of all.",
         ),
     ]
+    limit: Annotated[
+        float | None,
+        Form(
+            {
+                "type": ["number", "null"],
+                "description": "The largest |g - f| of an output that the claim allows; null where it limits something "
+                "else.",
+            },
+            required=False,
+        ),
+    ] = None

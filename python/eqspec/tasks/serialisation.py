@@ -17,9 +17,9 @@ from typing import Any
 
 from eqspec.errors import InputError
 from eqspec.networks import Network, compose_affine, in_float32, read_network
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.directed_rounding import floats_above, floats_below
 from eqspec.tasks.phrasing import approximately, claim_in_words
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import LinearConstraint, Space, Task
 

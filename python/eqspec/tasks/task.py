@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.networks.network import Arithmetic, Network
+from eqspec.property import Property
 from eqspec.span import Span
-from eqspec.tasks.property import Property
 
 Expectation = Literal["equivalent", "different", "unknown", "vacuous"]
 Domain = Literal["paper", "naive", "shared"]

@@ -21,15 +21,15 @@ from eqspec.networks import read_network
 from eqspec.replay.replay import raw_point
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.spec import ast
+from eqspec.spec import ast, printer
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.vnnlib import assignments
 from eqspec.vnnlib.assignments import Assignment
-from eqspec.vnnlib.binding import Reader
 from eqspec.vnnlib.conjunctions import conjunction
 from eqspec.vnnlib.importing import Imported, import_query
+from eqspec.vnnlib.network_binding import Reader
 from eqspec.vnnlib.reading import read_file
 
 _PROBE = "probe_"
@@ -181,7 +181,7 @@ def _questions(made: Imported, read: Reader) -> list[_Question]:
         declarations.append(ast.Check(ast.Name(f"{_PROBE}{number}"), (claim, on, empty_is_fine)))
     if not any(isinstance(d, ast.Check) for d in declarations):
         return []
-    text = str(ast.File(made.file.version, tuple(declarations)))
+    text = printer.text(ast.File(made.file.version, tuple(declarations)))
     compiled = compiler.loads(text, name=Path(made.subject.query.source.name).name, read=lambda path: read(str(path)))
     probes = {task.check: task for task in compiled.tasks if task.check.startswith(_PROBE)}
     questions = [_Question(task) for task in compiled.tasks if task.check not in probes]

@@ -15,7 +15,7 @@ from fractions import Fraction
 from eqspec.networks import Network
 from eqspec.tasks.phrasing import approximately
 from eqspec.vnnlib import decimals
-from eqspec.vnnlib.binding import Subject
+from eqspec.vnnlib.network_binding import Subject
 from eqspec.vnnlib.query import Element, Interval, holds
 
 Point = Sequence[Fraction]

@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import AffineLayer, Network
+from eqspec.property import Linear, Margin
 from eqspec.tasks.directed_rounding import float_below
 from eqspec.tasks.phrasing import approximately
-from eqspec.tasks.property import Linear, Margin
 from eqspec.tasks.task import Task
 from eqspec.vnnlib.cases import Case
 from eqspec.vnnlib.composing import behind, side_by_side

@@ -11,9 +11,9 @@ from typing import cast
 
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.suggest import did_you_mean, enumerate_names
-from eqspec.vnnlib.notes import Notes
-from eqspec.vnnlib.query import Declared, Element, Likeness, Tensor
+from eqspec.vnnlib.query import Declared, Element, FileRelation, Tensor
 from eqspec.vnnlib.sexpr import Group, Word
+from eqspec.vnnlib.unique_warnings import UniqueWarnings
 
 MOST_NETWORKS = 100
 MOST_ENTRIES = 1 << 24
@@ -27,7 +27,7 @@ _PARTS = ("declare-input", "declare-output", "declare-hidden", *_RELATIONS)
 class Declarations:
     """Reads the declarations of one file, and then says what names stand for."""
 
-    def __init__(self, findings: Findings, notes: Notes) -> None:
+    def __init__(self, findings: Findings, notes: UniqueWarnings) -> None:
         self._findings, self._notes = findings, notes
         self._networks: list[Declared] = []
         self._tensors: dict[str, tuple[int, bool, Tensor]] = {}
@@ -113,7 +113,7 @@ class Declarations:
             self._notes.add("W601", message, word.span)
         return word.text
 
-    def _like(self, parts: dict[str, list[Group]]) -> tuple[Likeness, int] | None:
+    def _like(self, parts: dict[str, list[Group]]) -> tuple[FileRelation, int] | None:
         found = [item for relation in _RELATIONS for item in parts[relation]]
         if not found:
             return None
@@ -123,7 +123,7 @@ class Declarations:
             raise Fault(error("E600", "a network is like one other network", found[-1].span))
         for number, network in enumerate(self._networks):
             if network.name == other.text:
-                return cast(Likeness, first.head), number
+                return cast(FileRelation, first.head), number
         raise Fault(error("E604", f"network '{other.text[:40]}' is not declared before", other.span))
 
     def _tensor(self, group: Group) -> Tensor:

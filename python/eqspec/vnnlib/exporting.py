@@ -29,12 +29,12 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import Network, exact_layers
+from eqspec.property import Top1
 from eqspec.tasks import serialisation
-from eqspec.tasks.property import Top1
 from eqspec.tasks.task import Task
-from eqspec.vnnlib.likeness import likeness
+from eqspec.vnnlib.isomorphism import isomorphism
 from eqspec.vnnlib.onnx_file import write_layers
-from eqspec.vnnlib.product import alone, product
+from eqspec.vnnlib.product import about_one_network, product
 from eqspec.vnnlib.replaying import EXPORT
 from eqspec.vnnlib.writing import Side, network_name, networks_apart, one_network, output_shape, shape_of
 
@@ -121,7 +121,7 @@ def _networks(task: Task) -> list[tuple[str, Network, bool]]:
     """Names, networks and whether their files take raw inputs: the pair, or the one network that is claimed about."""
     reference = (network_name(task.reference_name), task.reference, task.reference_takes_raw)
     candidate = (network_name(task.candidate_name), task.candidate, task.candidate_takes_raw)
-    if alone(task):
+    if about_one_network(task):
         return [candidate]
     if reference[0] == candidate[0]:
         return [(f"{reference[0]}_1", *reference[1:]), (f"{candidate[0]}_2", *candidate[1:])]
@@ -146,7 +146,7 @@ def _pair(task: Task, folder: Path, name: str) -> Exported:
     like = None
     if len(sides) == 2 and paths == [Path(n.source).resolve() for _, n, _ in networks]:
         same = sides[0].shape == sides[1].shape and sides[0].output_shape == sides[1].output_shape
-        like = likeness(task.reference, task.candidate, raw_alike=True) if same else None
+        like = isomorphism(task.reference, task.candidate, raw_alike=True) if same else None
     text = networks_apart(task, sides, like)
     file = folder / "vnnlib" / f"{name}.vnnlib"
     file.write_text(text, encoding="utf-8")

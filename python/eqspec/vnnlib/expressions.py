@@ -15,9 +15,9 @@ from eqspec.span import Span
 from eqspec.spec.findings import Fault, error
 from eqspec.spec.numbers import NumberError, bounded, literal
 from eqspec.spec.suggest import did_you_mean
-from eqspec.vnnlib.notes import Notes
 from eqspec.vnnlib.query import All, Element, Formula, Monomial, Relation, Some, compare
 from eqspec.vnnlib.sexpr import Group, Node, Word
+from eqspec.vnnlib.unique_warnings import UniqueWarnings
 
 Polynomial: TypeAlias = dict[Monomial, Fraction]
 Variables: TypeAlias = Callable[[Word], Element]
@@ -42,7 +42,7 @@ _LOGIC = ("and", "or")
 class Expressions:
     """Reads the formulas of one file; `variables` says which element a word stands for, or raises a Fault."""
 
-    def __init__(self, variables: Variables, notes: Notes, *, standard: bool) -> None:
+    def __init__(self, variables: Variables, notes: UniqueWarnings, *, standard: bool) -> None:
         self._variables, self._notes, self._standard = variables, notes, standard
 
     def formula(self, node: Node) -> Formula:

@@ -16,19 +16,19 @@ from pathlib import Path
 
 from eqspec.errors import Diagnostic, Label
 from eqspec.networks import read_network
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1, exact
 from eqspec.span import Span
-from eqspec.spec import ast
+from eqspec.spec import ast, printer
 from eqspec.spec.findings import Fault, Findings, error
-from eqspec.tasks.property import Epsilon, Linear, Margin, Top1, exact
-from eqspec.vnnlib import sanity, spelling
-from eqspec.vnnlib.areas import Area, areas
-from eqspec.vnnlib.binding import Bound, Reader, Subject, bind
+from eqspec.vnnlib import consistency, spec_terms
 from eqspec.vnnlib.cases import Case
-from eqspec.vnnlib.coupling import Coupled, couple
-from eqspec.vnnlib.notes import Notes
+from eqspec.vnnlib.input_coupling import Coupled, couple
+from eqspec.vnnlib.input_regions import InputRegion, input_regions
+from eqspec.vnnlib.network_binding import Bound, Reader, Subject, bind
 from eqspec.vnnlib.query import Comparison
 from eqspec.vnnlib.reading import Read
 from eqspec.vnnlib.sentences import Sentence, sentences
+from eqspec.vnnlib.unique_warnings import UniqueWarnings
 
 SPACE = "vnnlib"
 
@@ -58,7 +58,7 @@ class Imported:
     def text(self) -> str:
         """The spec as a file, with a line that says where it comes from."""
         query = self.subject.query
-        first, _, rest = str(self.file).partition("\n")
+        first, _, rest = printer.text(self.file).partition("\n")
         origin = Path(query.source.name).name
         about = f"# Imported from {origin} (VNN-LIB {query.version}), where 'unsat' means that all of this holds."
         return f"{first}\n{about}\n{rest}"
@@ -78,7 +78,7 @@ def import_query(
     written absolute). SpecError with everything that is wrong. With `answering`, where the file is not to become a
     spec, E602 is handed on as `empty`, and cases of several comparisons, or of none, as `conjunctions`.
     """
-    findings, notes = Findings(), Notes()
+    findings, notes = Findings(), UniqueWarnings()
     made: Imported | None = None
     with findings.collecting():
         subject = bind(read.query, files or {}, network_reader)
@@ -103,7 +103,7 @@ def _identifier(name: str) -> str:
 
 
 class _Importer:
-    def __init__(self, subject: Subject, notes: Notes, folder: Path | None, *, answering: bool) -> None:
+    def __init__(self, subject: Subject, notes: UniqueWarnings, folder: Path | None, *, answering: bool) -> None:
         self._subject, self._notes, self._folder = subject, notes, folder
         self._answering = answering
         self._conjunctions: list[tuple[int, Case]] = []
@@ -114,7 +114,7 @@ class _Importer:
     def run(self) -> Imported:
         subject = self._subject
         coupled = couple(subject.query)
-        found = areas(subject.query, coupled.formulas, subject.inputs, self._notes)
+        found = input_regions(subject.query, coupled.formulas, subject.inputs, self._notes)
         raw = None if coupled.same else _raw(coupled)
         empty: Diagnostic | None = None
         claims: list[list[Sentence]] = []
@@ -142,7 +142,7 @@ class _Importer:
             tuple(self._conjunctions),
         )
 
-    def _sentences(self, area: Area, number: int) -> list[Sentence]:
+    def _sentences(self, area: InputRegion, number: int) -> list[Sentence]:
         """The claims of an area; none where the file says nothing about outputs."""
         subject = self._subject
         span = subject.query.assertions[-1].span
@@ -154,20 +154,20 @@ class _Importer:
             message = f"the asserts come to {len(found) + len(rest)} claims; at most {MOST_CLAIMS} are decided"
             raise Fault(error("E612", message, span, help="split the file"))
         few = len(rest) <= MOST_SOLVED
-        impossible = [case for case in rest if sanity.contradiction(case, solve=few)]
+        impossible = [case for case in rest if consistency.contradiction(case, solve=few)]
         if len(impossible) == len(area.unsafe):
-            raise Fault(sanity.empty(impossible, span))
+            raise Fault(consistency.empty(impossible, span))
         for case in impossible:
             self._notes.add("W603", "an alternative that no outputs meet is left out", case[0].span)
         rest = [case for case in rest if case not in impossible] if impossible else rest
         if rest and self._answering and all(len(case) != 1 and all(c.linear for c in case) for case in rest):
             self._refuse_scores(rest)
-            alike = sanity.agreement(area.unsafe)
+            alike = consistency.agreement(area.unsafe)
             if alike is not None and alike.span is not None:
                 self._notes.add(alike.code, alike.message, alike.span, alike.help)
             self._conjunctions += [(number, case) for case in rest]
         elif rest:
-            raise Fault(sanity.agreement(area.unsafe) or _no_sentence(rest[0], area))
+            raise Fault(consistency.agreement(area.unsafe) or _no_sentence(rest[0], area))
         for sentence in found:
             self._refuse_probabilities(sentence)
         return found
@@ -201,7 +201,7 @@ class _Importer:
         else:
             mean, std = _normalisation(coupled, raw)
             values = (("mean", mean), ("std", std))
-            settings = [ast.Setting(ast.Name(k), ast.ListOf(tuple(map(spelling.number, v)))) for k, v in values]
+            settings = [ast.Setting(ast.Name(k), ast.ListOf(tuple(map(spec_terms.number, v)))) for k, v in values]
             clauses.append(ast.Normalise(ast.Name("zscore"), tuple(settings)))
         clauses.append(ast.Outputs((), ast.Number(str(self._subject.outputs))))
         if smallest:
@@ -214,7 +214,7 @@ class _Importer:
             takes = ast.Name("raw") if raw == i else None
             softened = bound.network is not None and bound.network.stripped is not None
             gives = ast.Name("logits") if softened else None  # only the order of its outputs is asked about
-            made.append(ast.Network(ast.Name(name), ast.Text(self._path(bound)), spelling.name(SPACE), takes, gives))
+            made.append(ast.Network(ast.Name(name), ast.Text(self._path(bound)), spec_terms.name(SPACE), takes, gives))
         return made
 
     def _path(self, bound: Bound) -> str:
@@ -228,18 +228,18 @@ class _Importer:
             raise Fault(error("E605", f"a spec cannot name the file {path!r}", span, help="rename it"))
         return path
 
-    def _regions(self, found: Sequence[Area], coupled: Coupled, raw: int | None) -> list[ast.Region]:
+    def _regions(self, found: Sequence[InputRegion], coupled: Coupled, raw: int | None) -> list[ast.Region]:
         scale, shift = coupled.scale, coupled.shift
         if raw != 1:  # the input of the first network is the raw one
             scale, shift = (Fraction(1),) * len(scale), (Fraction(0),) * len(shift)
         made = []
         for name, area in zip(_numbered("area", len(found)), found, strict=True):
             ends = zip(area.low, area.high, scale, shift, strict=True)
-            bounds = [spelling.bound(f"x{i}", a * s + m, b * s + m) for i, (a, b, s, m) in enumerate(ends)]
+            bounds = [spec_terms.bound(f"x{i}", a * s + m, b * s + m) for i, (a, b, s, m) in enumerate(ends)]
             terms: list[ast.Term] = [ast.Box(tuple(bounds))]
             if area.joint:
                 terms.append(ast.Where(tuple(_constraint(c, scale, shift) for c in area.joint)))
-            made.append(ast.Region(ast.Name(name), (), spelling.name(SPACE), tuple(terms)))
+            made.append(ast.Region(ast.Name(name), (), spec_terms.name(SPACE), tuple(terms)))
         return made
 
     def _checks(self, claims: Sequence[Sequence[Sentence]]) -> list[ast.Check]:
@@ -251,26 +251,30 @@ class _Importer:
         names = {kind: iter(_numbered(kind, count)) for kind, count in counts.items()}
         made = []
         for sentence, region in stated:
-            clauses = (self._claim(sentence), ast.On(ast.Use(spelling.name(region))))
+            clauses = (self._claim(sentence), ast.On(ast.Use(spec_terms.name(region))))
             made.append(ast.Check(ast.Name(next(names[_kind(sentence)])), clauses))
         return made
 
     def _claim(self, sentence: Sentence) -> ast.Claim:
         candidate, reference = self._names[sentence.candidate], self._names[sentence.reference]
-        g, f = spelling.name(candidate), spelling.name(reference)
+        g, f = spec_terms.name(candidate), spec_terms.name(reference)
         match sentence.claim:
             case Epsilon(eps, norm, outputs):
                 listed = None if outputs is None else ast.ListOf(tuple(ast.Number(str(i)) for i in outputs))
-                return ast.StaysWithin(g, spelling.number(exact(eps)), f, ast.Name(norm), listed)
+                return ast.StaysWithin(g, spec_terms.number(exact(eps)), f, ast.Name(norm), listed)
             case Margin(margin):
-                return ast.KeepsTop1(g, f, ast.Guard(ast.Name("margin"), ">=", spelling.number(exact(margin))))
+                return ast.KeepsTop1(g, f, ast.Guard(ast.Name("margin"), ">=", spec_terms.number(exact(margin))))
             case Linear(ours, theirs, bound, strict):
                 terms = [(exact(c), _output(candidate, i)) for i, c in enumerate(ours)]
                 if candidate != reference:
                     terms += [(exact(c), _output(reference, i)) for i, c in enumerate(theirs)]
                 operator = "<" if strict else "<="
-                return ast.Satisfies(g, ast.Comparison(spelling.linear(terms), operator, spelling.number(exact(bound))))
-            case _:
+                return ast.Satisfies(
+                    g, ast.Comparison(spec_terms.linear(terms), operator, spec_terms.number(exact(bound)))
+                )
+            case Confidence(delta):
+                return ast.KeepsTop1(g, f, ast.Guard(ast.Name("confidence"), ">=", spec_terms.number(exact(delta))))
+            case Top1():
                 return ast.KeepsTop1(g, f)
 
 
@@ -298,13 +302,13 @@ def _constraint(comparison: Comparison, scale: Sequence[Fraction], shift: Sequen
         i = element.entry
         slope = coefficient / scale[i]
         bound += slope * shift[i]
-        terms.append((slope, ast.Reference(spelling.name(f"x{i}"))))
+        terms.append((slope, ast.Reference(spec_terms.name(f"x{i}"))))
     operator = "==" if comparison.relation == "==" else "<="
-    return ast.Comparison(spelling.linear(terms), operator, spelling.number(bound))
+    return ast.Comparison(spec_terms.linear(terms), operator, spec_terms.number(bound))
 
 
 def _output(network: str, index: int) -> ast.Reference:
-    return ast.Reference(spelling.name(network), ast.Number(str(index)))
+    return ast.Reference(spec_terms.name(network), ast.Number(str(index)))
 
 
 def _kind(sentence: Sentence) -> str:
@@ -313,7 +317,7 @@ def _kind(sentence: Sentence) -> str:
             return "close"
         case Linear():
             return "bound"
-        case _:
+        case Top1() | Margin() | Confidence():
             return "alike"
 
 
@@ -330,7 +334,7 @@ def _ordinal(sentence: Sentence) -> bool:
             used = [[exact(c) for c in row if exact(c)] for row in (ours, theirs)]
             pairs = [row for row in used if row]
             return exact(bound) == 0 and len(pairs) == 1 and len(pairs[0]) == 2 and not sum(pairs[0])
-        case _:
+        case Epsilon() | Margin() | Confidence():
             return False
 
 
@@ -339,7 +343,7 @@ def _about_probabilities(name: str, span: Span) -> Diagnostic:
     return error("E611", message, span, help="only comparisons of its outputs with each other can be read")
 
 
-def _no_sentence(case: Case, area: Area) -> Diagnostic:
+def _no_sentence(case: Case, area: InputRegion) -> Diagnostic:
     """E611, at a case that no sentence covers."""
     if not case:
         return error("E611", "an alternative says nothing about outputs: everything would be unsafe", None)

@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import ExactLayer, exact_layers
+from eqspec.property import Epsilon, Linear, Top1, exact
 from eqspec.spec.findings import Fault
-from eqspec.tasks.property import Epsilon, Linear, Top1, exact
 from eqspec.tasks.task import Task
 from eqspec.vnnlib.cases import Case, cases
 from eqspec.vnnlib.composing import side_by_side
 from eqspec.vnnlib.query import All, Element, Formula, Monomial, Some, compare
-from eqspec.vnnlib.unsafe import NOWHERE, unsafe
+from eqspec.vnnlib.unsafe_outputs import NOWHERE, unsafe_outputs
 
 Array = NDArray[np.float64]
 MOST_ROWS = 100_000
@@ -44,7 +44,7 @@ class Product:
     notes: tuple[str, ...]
 
 
-def alone(task: Task) -> bool:
+def about_one_network(task: Task) -> bool:
     """Whether the claim is about one network only."""
     claim = task.property
     same = task.reference_name == task.candidate_name and task.reference.sha256 == task.candidate.sha256
@@ -57,7 +57,7 @@ def product(task: Task) -> Product:
     if isinstance(task.property, Epsilon) and task.property.norm == "l2":
         message = f"{task.id}: an l2 distance is no linear query, so it cannot be asked about one network"
         raise InputError(f"{message}; export it to vnnlib2, or claim linf")
-    where = unsafe(task.property, outputs, task.space.decide)
+    where = unsafe_outputs(task.property, outputs, task.space.decide)
     alternatives = _alternatives(task, where.formula)
     if isinstance(task.property, Top1):
         rows: list[dict[Element, Fraction]] = [
@@ -68,7 +68,7 @@ def product(task: Task) -> Product:
         rows, formula = _by_rows(alternatives)
     if len(rows) > MOST_ROWS:
         raise InputError(f"{task.id}: the product network would have {len(rows)} outputs; export it to vnnlib2")
-    only = alone(task)
+    only = about_one_network(task)
     networks = [task.candidate] if only else [task.reference, task.candidate]
     found = [exact_layers(n.layers, n.source, _FIX) for n in networks]
     layers = found[0] if only else exact_layers(side_by_side(*networks), task.id, _FIX)

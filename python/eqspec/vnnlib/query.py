@@ -26,7 +26,7 @@ class Element(NamedTuple):
 
 Monomial: TypeAlias = tuple[Element, ...]
 Relation: TypeAlias = OneOf["<=", "<", "=="]
-Likeness: TypeAlias = OneOf["equal-to", "isomorphic-to"]
+FileRelation: TypeAlias = OneOf["equal-to", "isomorphic-to"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Declared:
     name: str
     input: Tensor | None
     output: Tensor
-    like: tuple[Likeness, int] | None
+    like: tuple[FileRelation, int] | None
     span: Span
 
 

@@ -18,9 +18,9 @@ from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.suggest import did_you_mean
 from eqspec.vnnlib.declarations import Declarations
 from eqspec.vnnlib.expressions import Expressions
-from eqspec.vnnlib.notes import Notes
 from eqspec.vnnlib.query import Assertion, Declared, Element, Query, Tensor
 from eqspec.vnnlib.sexpr import Group, Node, Word, read
+from eqspec.vnnlib.unique_warnings import UniqueWarnings
 
 _CONSTANT = regex(r"([XY])_([0-9]{1,9})")
 _COMMANDS = ("vnnlib-version", "declare-network", "declare-const", "declare-fun", "assert")
@@ -62,9 +62,9 @@ def read_text(text: str, name: str = "<text>") -> Read:
 
 class _Reader:
     def __init__(self, source: Source, findings: Findings) -> None:
-        self._source, self._findings, self._notes = source, findings, Notes()
+        self._source, self._findings, self._notes = source, findings, UniqueWarnings()
 
-    def read(self, commands: list[Node]) -> tuple[Query, Notes]:
+    def read(self, commands: list[Node]) -> tuple[Query, UniqueWarnings]:
         groups = [c for c in commands if self._is_command(c)]
         version = self._version(groups)
         body = [g for g in groups if isinstance(g, Group) and g.head != "vnnlib-version"]

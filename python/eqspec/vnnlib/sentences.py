@@ -20,8 +20,8 @@ from itertools import product
 from math import isqrt
 from typing import Literal
 
+from eqspec.property import Epsilon, Linear, Margin, Property, Top1
 from eqspec.span import Source, Span
-from eqspec.tasks.property import Epsilon, Linear, Margin, Property, Top1
 from eqspec.vnnlib.cases import Case
 from eqspec.vnnlib.query import Comparison, Element, Monomial, compare
 

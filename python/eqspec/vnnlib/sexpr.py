@@ -15,7 +15,7 @@ from eqspec.span import Source, Span
 from eqspec.spec.findings import Fault, error
 
 MOST_DEPTH = 100
-"""Far deeper than any use; whoever reads the result may recurse."""
+"""Far deeper than any file in use, and small enough for functions that recurse into the result."""
 
 _TOKEN = regex(
     r"(?P<blank>[\s\ufeff]+|;[^\n]*)|(?P<open>\()|(?P<close>\))|(?P<subscript>\[[^\[\]();\"]*\])"

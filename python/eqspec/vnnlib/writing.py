@@ -12,17 +12,17 @@ from fractions import Fraction
 from math import prod
 
 from eqspec.networks import Network
+from eqspec.property import Epsilon
 from eqspec.replay.replay import raw_point
 from eqspec.tasks import serialisation
 from eqspec.tasks.phrasing import claim_in_words
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.task import Task
 from eqspec.vnnlib import decimals
 from eqspec.vnnlib.cases import cases
 from eqspec.vnnlib.printing import alternatives, printed
 from eqspec.vnnlib.product import Product
-from eqspec.vnnlib.query import All, Comparison, Element, Formula, Likeness, Monomial, Some, Tensor, compare
-from eqspec.vnnlib.unsafe import NOWHERE, unsafe
+from eqspec.vnnlib.query import All, Comparison, Element, FileRelation, Formula, Monomial, Some, Tensor, compare
+from eqspec.vnnlib.unsafe_outputs import NOWHERE, unsafe_outputs
 
 FLAT_CLASSES = 10
 """Up to so many classes, Top-1 is written with every alternative on its own."""
@@ -47,13 +47,13 @@ def shape_of(declared: Sequence[int | str], size: int) -> tuple[int, ...] | None
     return shape if prod(shape) == size else None
 
 
-def networks_apart(task: Task, sides: Sequence[Side], like: Likeness | None) -> str:
+def networks_apart(task: Task, sides: Sequence[Side], like: FileRelation | None) -> str:
     """A task as VNN-LIB 2.0 over its reference and its candidate, or over the one network that is claimed about.
 
     InputError where the claim cannot be written.
     """
     reference, candidate = sides[0], sides[-1]
-    where = unsafe(task.property, task.reference.output_size, task.space.decide)
+    where = unsafe_outputs(task.property, task.reference.output_size, task.space.decide)
     region, rounded = _region(task, raw=reference.raw)
     notes = [*where.notes, *([ROUNDED] if rounded else [])]
     tensors = [

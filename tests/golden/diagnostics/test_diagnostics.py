@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from eqspec.compile import loads
-from eqspec.errors import Diagnostic, DisagreementError, NetworkError, SpecError
+from eqspec.errors import Diagnostic, DisagreementError, NetworkError, SpecError, UnsupportedOperatorError
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.report.diagnostics import to_json
 from eqspec.spec.codes import CODES
@@ -66,7 +66,7 @@ CASES = cases()
 
 def read(path: Path) -> Network:
     if path.name == "sigmoid.onnx":
-        raise NetworkError(
+        raise UnsupportedOperatorError(
             str(path), "operator is not supported", node="act_2", operator="Sigmoid", fix="supported: Gemm, MatMul"
         )
     if path.name == "misread.onnx":

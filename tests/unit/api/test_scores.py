@@ -16,8 +16,8 @@ from onnx import TensorProto, helper, numpy_helper
 import eqspec
 from eqspec.cli import main
 from eqspec.errors import InputError, SpecError
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.report import formats, table
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.testing import assert_equivalent
 
 SAID = "cores are logits: f and g are read without the Softmax at the end"

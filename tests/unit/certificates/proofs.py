@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from eqspec.audit import Refused, audit
 from eqspec.certificates import Certificate, Certifier
+from eqspec.property import Property
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Property
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from small_tasks import space

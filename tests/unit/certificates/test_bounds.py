@@ -15,6 +15,7 @@ from eqspec.audit.bounds import Reached, entropy
 from eqspec.audit.claim import FIRST, Obligation, Region, Rows
 from eqspec.audit.reading import Pair
 from eqspec.audit.rounding import float_above, float_below, ln, log_odds_below
+from eqspec.certificates.facts import Fact, FactNumbers
 
 Exact = list[tuple[NDArray[Any], NDArray[Any]]]
 SEEDS = range(12)
@@ -173,7 +174,7 @@ def test_facts_hold_and_so_does_what_follows_from_them(seed: int) -> None:
     for ends, box, better in zip((low, high), failing.box(pair.widths[-1]), (np.maximum, np.minimum), strict=True):
         ends[last] = better(ends[last], box.reshape(-1, 1))
     reached, region = Reached(pair, low, high), _region(lower, upper, rng.normal(size=3))
-    count, total = 120, 12 * sum(pair.widths[:-1]) + 7 * pair.widths[-1] + 1
+    count, total = 120, FactNumbers(pair.widths, exact=0, constraints=1).of_region.stop
     wanted = rng.integers(-len(reached.low), len(reached.low) + 1, size=count)
     chosen = np.sort(rng.choice(total, size=20, replace=False))
     multipliers = np.where(reached_equal(pair, total)[chosen], rng.normal(size=(count, 20)), 0.0)
@@ -198,9 +199,10 @@ def test_facts_hold_and_so_does_what_follows_from_them(seed: int) -> None:
 
 def reached_equal(pair: Pair, total: int) -> NDArray[np.bool_]:
     """Which facts are equations."""
-    parts = [[*[False] * (11 * m), *[True] * m] for m in pair.widths[:-1]]
-    flat = [*(e for part in parts for e in part), *[False] * (6 * pair.widths[-1]), *[True] * pair.widths[-1]]
-    return np.array([*flat, *[False] * (total - len(flat))])
+    numbers, equal = FactNumbers(pair.widths, exact=0, constraints=1), np.zeros(total, np.bool_)
+    for layer in range(len(pair.widths)):
+        equal[numbers.of(layer, Fact.LINK)] = True
+    return equal
 
 
 def _region(lower: NDArray[np.float64], upper: NDArray[np.float64], row: NDArray[np.float64]) -> Region:

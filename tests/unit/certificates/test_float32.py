@@ -15,7 +15,7 @@ from eqspec.audit import Refused, audit
 from eqspec.audit.reading import File, Float32
 from eqspec.audit.reading.pair import kept
 from eqspec.networks import in_float32
-from eqspec.tasks.property import Epsilon, Property, Top1
+from eqspec.property import Epsilon, Property, Top1
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
 from small_tasks import space

@@ -10,12 +10,12 @@ import pytest
 
 from eqspec.api import Report
 from eqspec.certificates import Auditor, Certifier
-from eqspec.certificates.drafting import Draft
+from eqspec.certificates.proof_construction import ProofConstruction
 from eqspec.cli import ExitCode, main
 from eqspec.cli.exit import exit_code
+from eqspec.property import Epsilon
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
@@ -81,10 +81,10 @@ def test_a_record_that_cannot_be_begun_costs_no_verdict(task: Task, tmp_path: Pa
 def test_whatever_happens_in_writing_costs_no_verdict(
     task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    def stumble(_: Draft) -> None:
+    def stumble(_: ProofConstruction) -> None:
         raise error
 
-    monkeypatch.setattr(Draft, "drawn", stumble)
+    monkeypatch.setattr(ProofConstruction, "drawn", stumble)
     result, made = certify(task, tmp_path)
     assert result.verdict is Verdict.EQUIVALENT
     assert made is not None
@@ -93,10 +93,10 @@ def test_whatever_happens_in_writing_costs_no_verdict(
 
 
 def test_an_interrupted_write_leaves_nothing(task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_: Draft) -> None:
+    def interrupted(_: ProofConstruction) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Draft, "drawn", interrupted)
+    monkeypatch.setattr(ProofConstruction, "drawn", interrupted)
     with Certifier(tmp_path) as certifier, pytest.raises(KeyboardInterrupt):
         Runner(Options(threads=1, certifier=certifier)).run(task)
     assert "stopped" in certifier.missing[task.id]

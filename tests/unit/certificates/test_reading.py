@@ -18,7 +18,7 @@ from eqspec.audit.reading import File, Number, Pair
 from eqspec.audit.reading.surd import Surd, root
 from eqspec.audit.witness import values_at
 from eqspec.networks import exact, read_network
-from eqspec.tasks.property import Epsilon, Top1
+from eqspec.property import Epsilon, Top1
 from small_tasks import space, task
 from unit.certificates.proofs import certify
 from unit.networks import test_operators

@@ -16,7 +16,7 @@ import pytest
 from eqspec.audit import Audit, Refused, audit
 from eqspec.audit.opening import Bounded, label, number_in_words
 from eqspec.audit.proof import Proof
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.task import LinearConstraint, Task
 from eqspec.tasks.verdict import Verdict
 from oracle.queries import CLAIMS, Claim, query

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from eqspec.compile import load
-from eqspec.tasks.property import Confidence, Epsilon, Top1
+from eqspec.property import Confidence, Epsilon, Top1
 
 BOUND = re.compile(r"\(assert \((<=|>=) X_(\d+) (-?[\d.]+)\)\)")
 

@@ -11,7 +11,7 @@ import pytest
 
 from eqspec.compile import Compiled, loads
 from eqspec.networks.network import AffineLayer, Network
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Top1
 
 SIZES = {"acas": (5, 5), "lhc": (16, 5), "mnist": (784, 10), "quant": (2, 1), "rice": (7, 2)}
 NETWORKS = {

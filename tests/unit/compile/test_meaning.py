@@ -14,13 +14,13 @@ from eqspec.compile import Compiled
 from eqspec.compile.boxes import BoxBuilder
 from eqspec.compile.scalers import Scaler
 from eqspec.errors import SpecError
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
 from eqspec.span import Source, Span
 from eqspec.spec import ast
 from eqspec.spec.findings import Fault
 from eqspec.spec.program import Module
 from eqspec.spec.regions import BallAround, RowsOf, Terms
 from eqspec.spec.spaces import SpaceFacts
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1
 from eqspec.tasks.task import LinearConstraint, Task
 
 Compile = Callable[..., Compiled]

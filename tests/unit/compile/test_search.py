@@ -10,7 +10,7 @@ import pytest
 
 from eqspec.compile import Compiled
 from eqspec.errors import InputError, SpecError
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
 
 Compile = Callable[..., Compiled]
 HEAD = (

@@ -11,8 +11,8 @@ import pytest
 
 import eqspec
 from eqspec.cli import main
+from eqspec.property import Confidence, Epsilon
 from eqspec.spec.formatting import formatted
-from eqspec.tasks.property import Confidence, Epsilon
 from eqspec.tasks.task import Task
 from small_specs import write_onnx
 from unit.draft.small_pairs import write_pair

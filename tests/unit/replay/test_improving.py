@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from eqspec.networks import Network, in_float32
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.replay.excess import Excess
 from eqspec.replay.improving import improve
 from eqspec.replay.onnx_runtime import RuntimeReplay
@@ -18,7 +19,6 @@ from eqspec.replay.replay import Replay, base_of, contains
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks import serialisation
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.task import LinearConstraint, Task
 from eqspec.tasks.witness import Witness
 from small_tasks import network, space, task

@@ -14,10 +14,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from eqspec.networks import Network, compose_affine, read_network
+from eqspec.property import Confidence, Epsilon, Top1
 from eqspec.replay.onnx_runtime import CannotRunError, RuntimeReplay
 from eqspec.replay.replay import Replay
 from eqspec.report.table import runtime_said
-from eqspec.tasks.property import Confidence, Epsilon, Top1
 from eqspec.tasks.witness import Witness
 from small_tasks import network, space, task
 from unit.networks.models import model, node, save

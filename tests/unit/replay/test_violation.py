@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
 from eqspec.replay.violation import BeyondBound, Enclosure, OtherClass, TooFar, confident, violation
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1
 
 F = Fraction
 

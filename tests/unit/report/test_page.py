@@ -276,7 +276,7 @@ def test_open_boxes_become_histograms_of_the_features_that_tell() -> None:
 
 
 def test_differences_stand_beside_bound_and_limit() -> None:
-    seen = Sampled(10, {"q": 0.5, "g": 0.25}, (0, 4, 6, 0))
+    seen = Sampled(10, {"q": 0.5, "g": 0.25}, (0, 4, 6, 0), limit=0.75)
     made = result(claim="g stays within 0.75 of f in linf", sampled=seen, initial_bound=1.0)
     tree = shown([made])
     labels = [said(e) for e in with_class(tree, "label") if e.tag.endswith("text")]

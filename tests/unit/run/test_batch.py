@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from eqspec.errors import InputError
+from eqspec.property import Epsilon
 from eqspec.run.batch import run_all
 from eqspec.run.monitor import Monitor, Progress
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict

@@ -21,6 +21,7 @@ from rich.console import Console
 
 from eqspec.api import Report
 from eqspec.cli.exit import ExitCode, exit_code
+from eqspec.property import Epsilon
 from eqspec.report import formats, table
 from eqspec.report.live import LiveMonitor
 from eqspec.run import bisection as module
@@ -29,7 +30,6 @@ from eqspec.run.bisection import between, run_search
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.bracket import Direction
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Budget, Task
 from eqspec.tasks.verdict import Reason, Verdict

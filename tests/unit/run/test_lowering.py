@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eqspec.errors import InputError
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.run import core, lowering
 from eqspec.run.lowering import Pairs, lower_constraints, lower_property
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.task import LinearConstraint
 from small_tasks import identity, network, space, task
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from eqspec.networks import Network, read_network
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.report import table
 from eqspec.run.nearly import SLACK, nearly, weakened
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.phrasing import number_in_words
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from eqspec.cache import Store
+from eqspec.property import Confidence, Epsilon, Margin, Property
 from eqspec.run import cache_key, core
 from eqspec.run.monitor import Monitor
 from eqspec.run.options import Options
 from eqspec.run.result_cache import Effort, ResultCache
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Confidence, Epsilon, Margin, Property
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Budget, LinearConstraint, Task
 from eqspec.tasks.verdict import Reason, Verdict

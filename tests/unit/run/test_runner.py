@@ -10,9 +10,9 @@ import pytest
 
 from eqspec.errors import InputError
 from eqspec.networks import Network
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Budget, LinearConstraint, Task
 from eqspec.tasks.verdict import Reason, Verdict

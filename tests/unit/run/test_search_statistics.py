@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from eqspec.property import Confidence, Epsilon
 from eqspec.run.history import Recorder
 from eqspec.run.open_boxes import undecided
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Confidence, Epsilon
 from eqspec.tasks.search_statistics import Moment, Undecided
 from eqspec.tasks.task import LinearConstraint
 from eqspec.tasks.verdict import Reason, Verdict

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from eqspec.cache import Key, Store
+from eqspec.property import Epsilon
 from eqspec.run.options import Options
 from eqspec.run.result_cache import ResultCache
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict

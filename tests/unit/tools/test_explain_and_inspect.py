@@ -11,8 +11,8 @@ from onnx import TensorProto, helper
 
 import small_tasks
 from eqspec.cli import main
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
 from eqspec.report.statement import NOT_PROMISED, statement
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Top1
 from eqspec.tasks.task import LinearConstraint
 
 

@@ -3,9 +3,9 @@
 from .arrays import array
 from .files import Bounded, content, exists, opened
 from .header import header
+from .printable import label, number_in_words, plain
 from .question import Question, question, witness
 from .walking import go_on, refuse_if_late
-from .words import label, number_in_words, plain
 
 __all__ = [
     "Bounded",

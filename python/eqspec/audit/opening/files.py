@@ -12,7 +12,7 @@ from typing import BinaryIO, cast
 
 from ..rounding import Refused
 from . import limits
-from .words import label
+from .printable import label
 
 
 def opened(path: Path, most: int) -> BinaryIO:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from ..rounding import Refused
 from . import limits
 from .files import Bounded
-from .words import label
+from .printable import label
 
 
 def header(file: Bounded) -> dict[str, Any]:

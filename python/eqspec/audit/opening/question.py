@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from ..rounding import Refused
 from . import limits
-from .words import label
+from .printable import label
 
 Question: TypeAlias = dict[str, Any]
 """`reference`, `candidate`, `space`, `region`, `property` and `arithmetic`, as in a task, with nothing else in them."""

@@ -21,9 +21,9 @@ from onnx import TensorProto
 
 from ..rounding import Array, Refused
 from .effort import Effort, digits
-from .moving import MOVING, moved, whole
 from .number import Float32, Number, numbers
 from .plain import numbers_of, plain
+from .shape_operators import MOVING, moved, whole
 
 ELEMENTWISE = {"Add": np.add, "Div": np.true_divide, "Mul": np.multiply, "Sub": np.subtract}
 COMPUTED = {*ELEMENTWISE, "BatchNormalization", "Gemm", "MatMul", "Neg", "Relu", "Sqrt", "Sum"}

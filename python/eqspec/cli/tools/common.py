@@ -13,8 +13,8 @@ from rich.console import Console
 from eqspec import compile as compiler
 from eqspec.errors import Diagnostic, SpecError
 from eqspec.report import diagnostics
-from eqspec.spec.files import read_spec
 from eqspec.spec.findings import Fault, error
+from eqspec.spec.source_files import read_spec
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 STDIN = "-"

@@ -14,7 +14,7 @@ from eqspec import compile as compiler
 from eqspec.cli.arguments import add_params
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import Commands, command, show, show_warnings
-from eqspec.compile import Find
+from eqspec.compile import BestValueSearch
 from eqspec.errors import InputError, SpecError
 from eqspec.report.terminal import shown_in_json
 from eqspec.tasks import serialisation
@@ -40,7 +40,7 @@ def add(commands: Commands) -> None:
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command."""
     tasks: list[Task] = []
-    searches: list[Find] = []
+    searches: list[BestValueSearch] = []
     broken = False
     for file in arguments.files:
         try:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import Commands, command
-from eqspec.cli.tools.pairs import add_pair, read, write_new
+from eqspec.cli.tools.pair_arguments import add_pair, read, write_new
 from eqspec.draft.first_spec import first_spec
 from eqspec.errors import InputError
 

@@ -14,18 +14,19 @@ from rich.text import Text
 
 from eqspec.api.report import Report
 from eqspec.api.spec import loads
-from eqspec.cli.arguments import add_effort
+from eqspec.cli.arguments import add_effort, options_of
 from eqspec.cli.cache_options import advise, cache_from_arguments
 from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.tools.common import Commands, command, show, show_warnings
-from eqspec.cli.tools.pairs import add_pair, read, refuse_without_data, write_new
+from eqspec.cli.tools.pair_arguments import add_pair, read, refuse_without_data, write_new
 from eqspec.draft.comment_lines import comment
 from eqspec.draft.verified_spec import What, Where, draft, refuse_incomplete
 from eqspec.errors import EqspecError, SpecError
 from eqspec.report import json, table
 from eqspec.report.live import LiveMonitor
+from eqspec.report.run_output import show_results
 from eqspec.report.saved import save_witnesses
-from eqspec.run.options import Options
+from eqspec.spec import printer
 
 _EXAMPLES = """\
 examples:
@@ -75,13 +76,7 @@ def add(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command."""
-    options = Options(
-        timeout=arguments.timeout,
-        threads=arguments.threads,
-        domain=arguments.domain,
-        lp=not arguments.no_lp,
-        milp=arguments.milp,
-    )
+    options = options_of(arguments)
     text = _spec(arguments, err)
     if arguments.spec is not None:
         write_new(arguments.spec, text)
@@ -128,7 +123,7 @@ def _spec(arguments: argparse.Namespace, err: Console) -> str:
     refuse_without_data(arguments)
     refuse_incomplete(where, what, has_data=arguments.data is not None)
     pair, known = read(arguments, err, to_keep=False)
-    text = str(draft(pair, known.inputs, where, what, _folder(arguments), arguments.timeout))
+    text = printer.text(draft(pair, known.inputs, where, what, _folder(arguments), arguments.timeout))
     if arguments.data is None:
         return text
     version, _, rest = text.partition("\n")
@@ -141,10 +136,7 @@ def _folder(arguments: argparse.Namespace) -> Path:
 
 
 def _show(report: Report, seconds: float, out: Console) -> None:
-    out.print(table.results_table(report))
-    out.print()
-    if any(result.witness for result in report):
-        out.print(table.witnesses(report))
+    show_results(report, out)
     if said := table.scores(report):
         out.print(Text(said), soft_wrap=True)
     out.print(table.summary(report, seconds, interrupted=report.interrupted, left_out=report.left_out), soft_wrap=True)

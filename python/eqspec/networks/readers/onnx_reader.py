@@ -17,7 +17,7 @@ from math import prod
 import numpy as np
 from onnx import NodeProto
 
-from eqspec.errors import NetworkError
+from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine, ReluLayer
 from eqspec.networks.enclosure import Enclosure
@@ -253,7 +253,7 @@ class _Reading:
             fix = f"rewrite or remove it; these are read: {', '.join(sorted(OPERATORS))}"
             if (node.domain, node.op_type) in self.graph.functions:
                 fix = "it is a function of the model: inline the functions with onnx.inliner"
-            raise self._error(f"operator {name} is not supported", node, fix)
+            raise self._error(f"operator {name} is not supported", node, fix, UnsupportedOperatorError)
         return operator
 
     def _evaluate(self, operator: Operator, call: OperatorCall) -> Sequence[Value]:
@@ -283,9 +283,11 @@ class _Reading:
             message = f"the output of shape {declared} is not {self.batch} samples of {size} outputs"
             raise self._error(message, None, "export the model with a batch size of 1")
 
-    def _error(self, message: str, node: NodeProto | None, fix: str) -> NetworkError:
+    def _error(
+        self, message: str, node: NodeProto | None, fix: str, cause: type[NetworkError] = NetworkError
+    ) -> NetworkError:
         place = {} if node is None else {"node": name_of(node), "operator": node.op_type}
-        return NetworkError(self.graph.path, message, fix=fix, **place)
+        return cause(self.graph.path, message, fix=fix, **place)
 
 
 def layers_of(inputs: ReluLayer, result: Affine) -> list[AffineLayer]:

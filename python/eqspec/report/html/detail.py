@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -195,23 +194,9 @@ def _differences(result: Result, seen: Witness | None) -> Markup | None:
     here = None
     if seen is not None:
         here = max(abs(g - f) for f, g in zip(seen.reference, seen.candidate, strict=True))
-    marks = {"bound": result.initial_bound, "limit": _limit(result), "witness": here}
+    marks = {"bound": result.initial_bound, "limit": result.sampled.limit, "witness": here}
     shown = {name: at for name, at in marks.items() if at is not None and math.isfinite(at)}
     return plots.differences(result.sampled, shown)
-
-
-def _limit(result: Result) -> float | None:
-    """The eps of a claim about the largest difference of an output; others are not measured in that way."""
-    claim = (result.task or {}).get("property", {})
-    if claim.get("kind") == "epsilon":
-        return approximately(Fraction(claim["eps"])) if claim["norm"] == "linf" else None
-    words = result.claim.split(" stays within ")
-    if len(words) != 2 or " in linf" not in words[1]:
-        return None
-    try:
-        return approximately(Fraction(words[1].split()[0]))
-    except (ValueError, ZeroDivisionError):
-        return None
 
 
 def _witness(result: Result, seen: Witness) -> Shown:

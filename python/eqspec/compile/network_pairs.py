@@ -2,9 +2,10 @@
 takes raw inputs.
 
 A file that ends in Softmax is read without it: its scores are logits. `gives logits` says that this is what is meant,
-which a distance and an inequality need to be told (`eqspec.compile.scores`); of a file that gives logits by itself it
-is true anyway. `gives probabilities` states that a file ends in Softmax, and is an error for any other; its logits are
-ln p up to a constant, so decisions and confidences are the same, and distances of probabilities are not supported.
+which a distance and an inequality need to be told (`eqspec.compile.score_findings`); of a file that gives logits by
+itself it is true anyway. `gives probabilities` states that a file ends in Softmax, and is an error for any other; its
+logits are ln p up to a constant, so decisions and confidences are the same, and distances of probabilities are not
+supported.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.compile.scalers import Scaler
-from eqspec.errors import Diagnostic, DisagreementError, InputError, Label, NetworkError
+from eqspec.errors import Diagnostic, DisagreementError, InputError, Label, NetworkError, UnsupportedOperatorError
 from eqspec.networks import Arithmetic, Comparison, Network, comparison, compose_affine, in_float32, read_network
+from eqspec.property import Epsilon, Property, exact
 from eqspec.spec import ast, values
 from eqspec.spec.check import CheckedSpec
 from eqspec.spec.checks import CheckFacts
-from eqspec.spec.claims import ClaimValue, EpsilonClaim
-from eqspec.spec.files import locate
 from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.program import Binding
+from eqspec.spec.source_files import locate
 from eqspec.spec.spaces import SpaceFacts
 from eqspec.spec.suggest import enumerate_names
 from eqspec.tasks.phrasing import approximately
@@ -110,9 +111,9 @@ class Networks:
             declaration = cast(ast.Network, binding.declaration)
             raise Fault(_unreadable(problem, problem.path, declaration)) from None
 
-    def check_distance(self, facts: CheckFacts, claim: ClaimValue) -> None:
+    def check_distance(self, facts: CheckFacts, claim: Property) -> None:
         """E301 for a distance of 0 between networks that are not the same file."""
-        if not isinstance(claim, EpsilonClaim) or claim.eps or not isinstance(facts.claim, ast.StaysWithin):
+        if not isinstance(claim, Epsilon) or exact(claim.eps) or not isinstance(facts.claim, ast.StaysWithin):
             return
         first, second = self.as_given(facts.subjects.candidate), self.as_given(facts.subjects.reference)
         if first.sha256 != second.sha256 or facts.arithmetic == "float32":
@@ -183,7 +184,7 @@ def _unreadable(problem: NetworkError, written: str, declaration: ast.Network) -
     """
     span = declaration.path.span
     hint = problem.fix or f"run 'eqspec inspect {written}'"
-    if problem.operator is not None and "not supported" in problem.message:
+    if isinstance(problem, UnsupportedOperatorError):
         message = f"operator '{problem.operator}' (node '{problem.node}' of '{written}') is not supported"
         return error("E207", message, span, help=hint)
     if isinstance(problem, DisagreementError):

@@ -19,7 +19,7 @@ MARGIN = 2.0**-40
 """Of the larger bound of a quantity: the auditor bounds many leaves at a time, which may be rounded otherwise."""
 
 
-class Drafted(Proof):
+class CachedProof(Proof):
     """A proof that is being written; `failed` are leaves, numbered in order, with what they do not exclude."""
 
     def __init__(self, task: dict[str, Any], folder: Path) -> None:

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from eqspec.errors import InputError
-from eqspec.report.files import write_file
-from eqspec.report.lines import Lines
+from eqspec.property import Epsilon
+from eqspec.report.atomic_file import write_file
+from eqspec.report.json_lines import Lines
 from eqspec.run.batch import run_all
 from eqspec.run.monitor import Monitor
 from eqspec.run.runner import Runner
-from eqspec.tasks.property import Epsilon
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Verdict
 from small_specs import write_spec
@@ -58,9 +58,9 @@ def test_a_run_that_is_killed_leaves_whole_lines(tmp_path: Path) -> None:
     script = """
 import os, signal, sys
 from pathlib import Path
-from eqspec.report.lines import Lines
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Verdict
+from eqspec.report.json_lines import Lines
 lines = Lines(Path(sys.argv[1]))
 for name in "abc":
     lines.add(Result(id=name, check=name, parameters={}, verdict=Verdict.UNKNOWN))

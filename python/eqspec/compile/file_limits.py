@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from eqspec.span import Span
-from eqspec.spec.files import read_text
 from eqspec.spec.findings import Fault, error
+from eqspec.spec.source_files import read_text
 
 MIB = 1 << 20
 MOST_TEXT_BYTES = 256 * MIB

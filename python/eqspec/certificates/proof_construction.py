@@ -1,8 +1,9 @@
 """From the record of a search to the tree and the rounds of a certificate, in the auditor's format.
 
 The nodes are followed with the auditor's own steps, because facts and their multipliers belong to its enclosures. What
-comes out counts for nothing until the auditor has read it. What the search proved on the way down is left to the
-leaves, where it mostly holds as well and costs the auditor nothing; what is `early` is proved where the search had it.
+comes out counts for nothing until the auditor has read it. What the search proved above a leaf is left to the leaf,
+where it mostly holds as well and costs the auditor nothing. Where it does not hold there, it is in `proved_above`, and
+is proved at the node where the search had proved it.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from numpy.typing import NDArray
 
 from eqspec.audit.bounds import Reached
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND, Node
-from eqspec.certificates.drafted import Drafted
-from eqspec.certificates.multipliers import Ending, Excluded, Found, Round, Rounds, assumed, on_facts
+from eqspec.certificates.cached_proof import CachedProof
+from eqspec.certificates.fact_multipliers import Found, ImpossibleHalf, LastLayerFacts, Round, Rounds, assumed, on_facts
 from eqspec.certificates.record import ROOT, Contracted, IncompleteError, Record
 from eqspec.certificates.settling import Settling
 from eqspec.lp import HighsSolver
@@ -39,27 +40,27 @@ NOTHING: Found = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 0))
 """A round that bounds nothing, where none is needed."""
 
 
-class Draft:
-    """`tree` is complete and the rounds are in the file once it is `drawn`.
+class ProofConstruction:
+    """`tree` is complete and the rounds are in the file once `build` has returned.
 
     `doubts` are obligations that leaves do not show, with the nodes of the search that these leaves come from, by their
     labels. Those that are known are proved where the search had proved them first, or else are settled on the leaf;
     those that are met on the way are added. `labels` are the nodes that leaves come from, by their place in the tree.
     """
 
-    def __init__(self, events: Record, proof: Drafted, rounds: BinaryIO, doubts: Doubts) -> None:
+    def __init__(self, events: Record, proof: CachedProof, rounds: BinaryIO, doubts: Doubts) -> None:
         self.events, self.proof, self.rounds = events, proof, rounds
         self.known, self.doubts = frozenset(doubts), set(doubts)
         self.tree: list[tuple[float, float, float]] = []
         self.labels: dict[int, int] = {}
         self.todo: list[Step] = []
         self.free = np.flatnonzero(proof.region.lower < proof.region.upper)
-        self.early = self._proved_above()
+        self.proved_above = self._find_proved_above()
         self.solver, self.settled = HighsSolver(), 0
         self.helped = bool(events.met & {b"M", b"G"}) or any(one.exact for one in proof.obligations)
         self.shown: dict[int, set[int]] = {}
 
-    def drawn(self) -> Array:
+    def build(self) -> Array:
         """The tree (N, 3)."""
         root = self.proof.root()
         begun = bool(self.events.kinds(ROOT))  # else the search saw that both networks are the same
@@ -76,13 +77,13 @@ class Draft:
         while todo:
             label, node = todo.pop()
             kinds = self.events.kinds(label)
-            if b"C" in kinds and not node.over:
+            if b"C" in kinds and not node.infeasible:
                 (index, place), halves = (
                     struct.unpack("<Id", self.events.halved(label)[0]),
                     self.events.halved(label)[1],
                 )
                 todo += zip(halves, self.proof.halves(node, int(self.free[index]), place), strict=True)
-            elif not node.over:
+            elif not node.infeasible:
                 waiting.append((label, node))
             if len(waiting) == self.proof.batch or (waiting and not todo):
                 reached = self.proof.reach(*(one for _, one in waiting))
@@ -96,7 +97,7 @@ class Draft:
         places = [place for place, (kind, *_) in enumerate(self.tree) if kind == LEAF]
         self.doubts |= {(self.labels[places[leaf]], o) for leaf, o in failed if places[leaf] in self.labels}
 
-    def _proved_above(self) -> Set[tuple[int, int]]:
+    def _find_proved_above(self) -> Set[tuple[int, int]]:
         """For what is in doubt, the highest node above at which the search had proved it."""
         above = self.events.above() if self.known else {}
         found = set()
@@ -120,7 +121,7 @@ class Draft:
 
     def _node(self, label: int, node: Node, hints: Hints, signs: Signs) -> None:
         """A node of the search, on which what is open there is open."""
-        if node.over:
+        if node.infeasible:
             self._leaf()
             return
         hints = {**hints, **{(k, n): v for k, n, v in map(_hint, self.events.hints(label))}}
@@ -152,7 +153,7 @@ class Draft:
         cut, labels, left = self.events.halved(label)
         index, place = struct.unpack("<Id", cut)
         steps: list[Step] = []
-        here = [o for o in node.open if o not in left and (label, o) in self.early]
+        here = [o for o in node.open if o not in left and (label, o) in self.proved_above]
         if here and not node.assumed:
             shown = {o: found for o, found in self._shown_by_hints(node, here, hints).items() if found is not None}
             for o, found in shown.items():
@@ -168,13 +169,15 @@ class Draft:
         self._later(*steps, halve)
 
     def _contract(self, one: Contracted, node: Node, hints: Hints, signs: Signs) -> None:
-        rounds = Rounds(self.proof, len(Ending(self.proof, one.obligation).guard), one.rounds)
+        rounds = Rounds(self.proof, len(LastLayerFacts(self.proof, one.obligation).guard), one.rounds)
         self._chain(rounds.read(signs), one, node, hints, signs)
 
-    def _chain(self, rest: Iterator[Round | Excluded], one: Contracted, node: Node, hints: Hints, signs: Signs) -> None:
+    def _chain(
+        self, rest: Iterator[Round | ImpossibleHalf], one: Contracted, node: Node, hints: Hints, signs: Signs
+    ) -> None:
         """What is left of a contraction, from here on."""
         for step in rest:
-            if node.over:
+            if node.infeasible:
                 break
             if isinstance(step, Round):
                 node = self._round(node, step)
@@ -183,7 +186,7 @@ class Draft:
             halves = self.proof.halves(node, step.cut.quantity, step.cut.place)
             shown = dict(zip((0, 1) if step.which == 2 else (step.which,), step.shown, strict=True))
 
-            def on(half: int, step: Excluded = step, halves: Any = halves, shown: Any = shown) -> None:
+            def on(half: int, step: ImpossibleHalf = step, halves: Any = halves, shown: Any = shown) -> None:
                 if half in shown:
                     self._shown(halves[half], shown[half])
                 else:
@@ -191,7 +194,7 @@ class Draft:
 
             self._later(lambda: on(0), lambda: on(1))
             return
-        if node.over:
+        if node.infeasible:
             self._leaf()
         elif not one.children:
             self._settle(node)
@@ -211,7 +214,7 @@ class Draft:
 
     def _shown(self, node: Node, rounds: tuple[Round, ...]) -> None:
         for one in rounds:
-            if node.over:
+            if node.infeasible:
                 break
             node = self._round(node, one)
         self._settle(node)
@@ -220,7 +223,7 @@ class Draft:
         reached = self.proof.reach(node)
         if reached.empty[0]:
             return replace(node, low=reached.low[:, 0], high=reached.high[:, 0])
-        return self._bound(node, on_facts(self.proof, reached, Ending(self.proof, node.open[0]), one))
+        return self._bound(node, on_facts(self.proof, reached, LastLayerFacts(self.proof, node.open[0]), one))
 
     def _bound(self, node: Node, found: Found) -> Node:
         return self._conclude(node, *found[:2], shortened(found[2], BITS[0]))
@@ -239,7 +242,7 @@ class Draft:
             return
         doubted = {o for o in node.open if (label, o) in self.known}
         left = [o for o in node.open if o in doubted or o not in self.shown.get(label, ())]
-        if node.over or not left or not (doubted or self.helped):
+        if node.infeasible or not left or not (doubted or self.helped):
             self._leaf(label)
             return
         steps: list[Step] = []
@@ -267,7 +270,7 @@ class Draft:
 
     def _settle(self, node: Node, hints: Hints | None = None) -> None:
         """A node under an assumption, which the enclosure contradicts, or multipliers, or else those of its parts."""
-        if not node.over:
+        if not node.infeasible:
             reached, o = self.proof.reach(node), node.open[0]
             if not self.proof.surely_excluded(reached, o)[0]:
                 found = self._multiplied(node, reached, o, hints) if hints else None
@@ -289,7 +292,7 @@ class Draft:
             if again or (found := program.bounds()) is None:
                 break
             node = self._bound(node, found)
-            if node.over or self.proof.surely_excluded(self.proof.reach(node), node.open[0])[0]:
+            if node.infeasible or self.proof.surely_excluded(self.proof.reach(node), node.open[0])[0]:
                 self._leaf()
                 return
         if self.settled >= SETTLED or (cut := program.cut()) is None:
@@ -303,13 +306,13 @@ class Draft:
             return None
         for bits in BITS:
             short = *found[:2], shortened(found[2], bits)
-            if self.proof.round(node, *short).over:
+            if self.proof.round(node, *short).infeasible:
                 return short
         return None
 
     def _multiplied(self, node: Node, reached: Reached, o: int, hints: Hints) -> Found | None:
         """One round that contradicts a violation: with multipliers of programs, or with the weights of a softmax."""
-        end = Ending(self.proof, o)
+        end = LastLayerFacts(self.proof, o)
         if not end.violation:
             return None
         rows, outputs, regions, tried = len(end.guard), end.outputs, len(end.region), []

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import cast
 
-from eqspec.compile.pairs import Networks
+from eqspec.compile.network_pairs import Networks
 from eqspec.errors import Diagnostic, Label
+from eqspec.property import Decision, Epsilon, Property
 from eqspec.spec import ast
 from eqspec.spec.checks import CheckFacts
 from eqspec.spec.findings import error, warning
 from eqspec.spec.program import Binding
-from eqspec.tasks.property import Epsilon, Linear, Property
 from eqspec.tasks.score_meaning import beyond_probabilities, left_out
 
 
 def scores_finding(facts: CheckFacts, claim: Property, networks: Networks) -> Diagnostic | None:
     """The finding about a claim at one point; for a search, about the claim at the easy end of its range."""
-    if not isinstance(claim, Epsilon | Linear):
+    if isinstance(claim, Decision):
         return None
     subjects = [facts.subjects.candidate]
     if facts.subjects.reference is not facts.subjects.candidate:

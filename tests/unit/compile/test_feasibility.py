@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from eqspec.compile.boxes import BoxBuilder, RegionBox
-from eqspec.compile.emptiness import refute, separates
+from eqspec.compile.feasibility import refute, separates
 from eqspec.compile.scalers import Scaler
 from eqspec.span import Source, Span
 from eqspec.spec.regions import RawBound, RawConstraint, Terms

@@ -101,7 +101,7 @@ def refuse_without_data(arguments: argparse.Namespace) -> None:
 
 
 def _ask(question: Question, arguments: argparse.Namespace, err: Console) -> None:
-    """Put the answer into the arguments. The Question itself where nobody can be asked, or nobody answers."""
+    """Put the answer into the arguments. Without a terminal, or without an answer, the Question is raised."""
     if not (sys.stdin is not None and sys.stdin.isatty() and err.is_terminal):
         raise question
     err.print(Text(question.asked), soft_wrap=True)

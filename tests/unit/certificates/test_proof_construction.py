@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
-from eqspec.certificates.drafting import add_leaf, shortened
+from eqspec.certificates.facts import FactNumbers
+from eqspec.certificates.proof_construction import add_leaf, shortened
+from eqspec.property import Confidence, Epsilon
 from eqspec.tasks import serialisation
-from eqspec.tasks.property import Confidence, Epsilon
 from eqspec.tasks.task import LinearConstraint
 from eqspec.tasks.verdict import Verdict
 from small_tasks import space
@@ -48,8 +49,7 @@ def test_constraints_of_the_region_count_in_contraction(tmp_path: Path) -> None:
     assert made is not None
     assert made.reason is None
     parts = unpack(made.path)
-    # 12 facts for each of 16 + 16 neurons, 7 for each output and each of 12 margins, 3 of a confidence, then this one
-    number = 12 * 32 + 7 * (4 + 12) + 3
+    number = FactNumbers((16, 16, 4 + 12), exact=3, constraints=1).of_region.start  # the rows: outputs and 12 margins
     assert sum(number in facts for _, facts, _ in parts.rounds) > made.rounds / 2
     for one in parts.rounds:
         others = one[1] != number

@@ -14,14 +14,14 @@ from fractions import Fraction
 from eqspec.span import Span
 from eqspec.spec.findings import Fault, error
 from eqspec.vnnlib.cases import Case, cases, closed
-from eqspec.vnnlib.notes import Notes
 from eqspec.vnnlib.query import All, Comparison, Element, Formula, Query
+from eqspec.vnnlib.unique_warnings import UniqueWarnings
 
 MOST_AREAS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Area:
+class InputRegion:
     """low <= x <= high and the joint constraints; somewhere in it all comparisons of one of the cases must hold."""
 
     low: tuple[Fraction, ...]
@@ -30,7 +30,7 @@ class Area:
     unsafe: tuple[Case, ...]
 
 
-def areas(query: Query, formulas: Sequence[Formula], size: int, notes: Notes) -> list[Area]:
+def input_regions(query: Query, formulas: Sequence[Formula], size: int, notes: UniqueWarnings) -> list[InputRegion]:
     """All areas that are not plainly empty.
 
     Fault E132 where an input is not bounded, E133 if nothing is left, E611 for what no region says, E612 for too much.
@@ -44,7 +44,7 @@ def areas(query: Query, formulas: Sequence[Formula], size: int, notes: Notes) ->
         (mixed if len(about) > 1 else outputs if True in about else inputs).append(formula)
     unsafe = [closed(case) for case in cases(All(tuple(outputs)), whole)]
     groups = _groups(mixed, whole)
-    found: list[Area] = []
+    found: list[InputRegion] = []
     empty: list[Span] = []
     for case in cases(All(tuple(inputs)), whole):
         for within, alternatives in groups:
@@ -98,7 +98,7 @@ class _Box:
     joint: list[Comparison] = field(default_factory=list)
     empty: Span | None = None
 
-    def add(self, comparison: Comparison, notes: Notes) -> None:
+    def add(self, comparison: Comparison, notes: UniqueWarnings) -> None:
         if not comparison.linear:
             raise Fault(error("E611", "inputs are multiplied, which no region says", comparison.span))
         if comparison.relation == "<":
@@ -117,7 +117,7 @@ class _Box:
         if i in self.low and i in self.high and self.low[i] > self.high[i]:
             self.empty = comparison.span
 
-    def area(self, unsafe: tuple[Case, ...], span: Span) -> Area:
+    def area(self, unsafe: tuple[Case, ...], span: Span) -> InputRegion:
         missing = [i for i in range(self.size) if i not in self.low or i not in self.high]
         if missing:
             named = ", ".join(self.query.named(Element(0, False, i)) for i in missing[:8])
@@ -126,4 +126,4 @@ class _Box:
             message = f"{several} no lower or no upper bound: {named}{more}"
             raise Fault(error("E132", message, span, help="unbounded inputs cannot be checked"))
         low = tuple(self.low[i] for i in range(self.size))
-        return Area(low, tuple(self.high[i] for i in range(self.size)), tuple(self.joint), unsafe)
+        return InputRegion(low, tuple(self.high[i] for i in range(self.size)), tuple(self.joint), unsafe)

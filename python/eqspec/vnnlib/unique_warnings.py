@@ -10,13 +10,13 @@ from eqspec.spec.findings import warning
 
 
 @dataclass
-class Notes:
-    """What was noticed so far."""
+class UniqueWarnings:
+    """The warnings so far, without repetitions."""
 
     _seen: dict[tuple[str, str, str | None], list[Span]] = field(default_factory=dict)
 
     def add(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
-        """Notice something at a place."""
+        """Add a warning about a place."""
         self._seen.setdefault((code, message, help), []).append(span)
 
     @property

@@ -9,10 +9,10 @@ from __future__ import annotations
 import onnx
 
 from eqspec.networks import Network
-from eqspec.vnnlib.query import Likeness
+from eqspec.vnnlib.query import FileRelation
 
 
-def likeness(reference: Network, candidate: Network, *, raw_alike: bool) -> Likeness | None:
+def isomorphism(reference: Network, candidate: Network, *, raw_alike: bool) -> FileRelation | None:
     """How the file of the candidate is like that of the reference; None if it is not, or if one is no ONNX file."""
     if reference.sha256 == candidate.sha256:
         return "equal-to" if raw_alike else None
@@ -23,7 +23,7 @@ def likeness(reference: Network, candidate: Network, *, raw_alike: bool) -> Like
 def _skeleton(path: str) -> object:
     try:
         model = onnx.load(path, load_external_data=False)
-    except Exception:  # protobuf raises what it likes; an unreadable file is like no other
+    except Exception:  # protobuf raises errors of many types; a file that cannot be read is not isomorphic to any
         return None
     graph = model.graph
     places = {name: number for number, name in enumerate(n for node in graph.node for n in (*node.input, *node.output))}

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from eqspec.audit.bounds import Reached, chord
 from eqspec.audit.proof import Proof
+from eqspec.certificates.facts import ABOVE_IDENTITY, LOWER, POSITIVE, UPPER, Fact, FactNumbers
 
 Array = NDArray[Any]
 Found = tuple[Array, Array, Array]
@@ -54,7 +55,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Excluded:
+class ImpossibleHalf:
     """One half of a cut (0, 1) or both (2) are impossible, shown by rounds each."""
 
     cut: Cut
@@ -89,7 +90,7 @@ class Rounds:
         start = self.pair.inputs + 3 * sum(self.pair.widths[:layer])
         return Cut(start + (kind - FIRST) * self.pair.widths[layer] + index, 0.0, (kind, layer, index))
 
-    def read(self, signs: tuple[tuple[int, int, int, bool], ...]) -> Iterator[Round | Excluded]:
+    def read(self, signs: tuple[tuple[int, int, int, bool], ...]) -> Iterator[Round | ImpossibleHalf]:
         """All of them, given which signs are assumed before."""
         while self.at < len(self.data) and (count := self._numbers("I")[0]):
             if count != IMPOSSIBLE:
@@ -102,7 +103,7 @@ class Rounds:
                 while inner := self._numbers("I")[0]:
                     rounds.append(self._round(inner, assumed(signs, cut, half)))
                 shown.append(tuple(rounds))
-            yield Excluded(cut, which, tuple(shown))
+            yield ImpossibleHalf(cut, which, tuple(shown))
             signs = assumed(signs, cut, 0 if which == 1 else 1)
 
     def _round(self, count: int, signs: tuple[tuple[int, int, int, bool], ...]) -> Round:
@@ -129,7 +130,7 @@ def assumed(
     return (*signs, (*cut.sign, half == 1)) if cut.sign else signs
 
 
-class Ending:
+class LastLayerFacts:
     """The facts that a violation of one obligation has in the last layer, by their numbers, as the core orders them.
 
     `guard` are its guard's rows, `number` says which guard that is; `links` belong to the outputs, `region` to the
@@ -137,35 +138,40 @@ class Ending:
     """
 
     def __init__(self, proof: Proof, o: int) -> None:
-        one, width = proof.obligations[o], proof.pair.widths[-1]
-        self.outputs, self.width, self.start = proof.pair.outputs, width, 12 * sum(proof.pair.widths[:-1])
-        exact = [self.start + 7 * width + n for n in range(len(one.exact))]
-        more = self.start + 7 * width + len(exact)
-        self.facts = more + len(proof.region.bounds)
+        one, widths = proof.obligations[o], proof.pair.widths
+        self.outputs, self.last = proof.pair.outputs, len(widths) - 1
+        self.numbers = FactNumbers(widths, len(one.exact), len(proof.region.bounds))
+        exact = _each(self.numbers.of_exact)
         low = [
-            self.start + (0 if sign > 0 else 3 * width) + kind * width + row for kind, row, sign, _ in one.conditions
+            self.numbers.of(self.last, (LOWER if sign > 0 else UPPER)[kind]).start + row
+            for kind, row, sign, _ in one.conditions
         ]
         self.violation, decided = low[:1], low[1:]
         self.guard = [*([] if exact and one.log_odds >= 0.0 else decided), *exact]
         self.number = (one.conditions[1][1] - self.outputs) // (self.outputs - 1) if decided else -1
-        self.links = [self.start + 6 * width + n for n in range(self.outputs)]
-        self.region = [more + n for n in range(len(proof.region.bounds))]
+        self.links = _each(self.numbers.of(self.last, Fact.LINK))[: self.outputs]
+        self.region = _each(self.numbers.of_region)
+        self.facts = self.numbers.of_region.stop
         self.rows = [row for _, row, *_ in one.conditions[1:]]
 
     def functionals(self, facts: Array) -> Array:
         """What multipliers (F, facts) of the last layer's facts add to x, y and d of its rows, negative (F, 3 R)."""
-        found = np.zeros((len(facts), 3 * self.width))
-        own = facts[:, self.start : self.start + 7 * self.width]
-        links = own[:, 6 * self.width :]
-        found += own[:, : 3 * self.width] - own[:, 3 * self.width : 6 * self.width]
-        found += np.concatenate([links, -links, -links], axis=1)
-        exact = facts[:, self.start + 7 * self.width :][:, : sum(g >= self.start + 7 * self.width for g in self.guard)]
-        for n in range(exact.shape[1]):
-            found[:, self.rows[n]] += exact[:, n]
+        low, high = (
+            np.concatenate([facts[:, self.numbers.of(self.last, fact)] for fact in several], axis=1)
+            for several in (LOWER, UPPER)
+        )
+        links = facts[:, self.numbers.of(self.last, Fact.LINK)]
+        found: Array = low - high + np.concatenate([links, -links, -links], axis=1)
+        for row, number in zip(self.rows, _each(self.numbers.of_exact), strict=False):
+            found[:, row] += facts[:, number]
         return -found
 
 
-def on_facts(proof: Proof, reached: Reached, end: Ending, f: Round) -> Found:
+def _each(numbers: slice) -> list[int]:
+    return list(range(numbers.start, numbers.stop))
+
+
+def on_facts(proof: Proof, reached: Reached, end: LastLayerFacts, f: Round) -> Found:
     """What a round bounds, the facts that it uses, and their multipliers, as the auditor reads them."""
     pair, hidden = proof.pair, proof.pair.widths[:-1]
     facts = np.zeros((len(f.kind), end.facts))
@@ -174,7 +180,7 @@ def on_facts(proof: Proof, reached: Reached, end: Ending, f: Round) -> Found:
     functional = end.functionals(facts)
     for h in reversed(range(len(hidden))):
         p, q, s = np.split(functional @ pair.layers[h + 1][0], 3, axis=1)
-        functional = _through(reached, facts, f, (p, q, s), h, (12 * sum(hidden[:h]), hidden[h]))
+        functional = _through(reached, facts, f, (p, q, s), h, end.numbers)
     start = pair.inputs + 3 * np.cumsum([0, *hidden])
     place = np.where(f.kind == INPUT, 0, start[f.layer] + (f.kind - FIRST) * np.array([*hidden, 0])[f.layer])
     wanted = np.where(f.kind == TARGET, 0, f.sign * (1 + place + f.index)).astype(np.int32)
@@ -183,10 +189,10 @@ def on_facts(proof: Proof, reached: Reached, end: Ending, f: Round) -> Found:
 
 
 def _through(
-    reached: Reached, facts: Array, f: Round, functional: tuple[Array, Array, Array], h: int, place: tuple[int, int]
+    reached: Reached, facts: Array, f: Round, functional: tuple[Array, Array, Array], h: int, numbers: FactNumbers
 ) -> Array:
     """Functionals of X, Y and D as functionals of x, y and d; which facts that took is written into `facts`."""
-    (p, q, s), (at, m), (alpha1, alpha2) = functional, place, f.slopes[h]
+    (p, q, s), (alpha1, alpha2), m = functional, f.slopes[h], numbers.widths[h]
     low, high = (v[reached.parts[h], 0].reshape(3, m) for v in (reached.low, reached.high))
     off, on = high[:2] <= 0.0, (low[:2] >= 0.0) & (high[:2] > 0.0)
     open_ = ~off & ~on
@@ -194,20 +200,21 @@ def _through(
     keep = own | (on[0] & on[1])
     link = np.where(keep, f.link[h], s)  # what is folded is linked with all of it
     p, q, s = np.where(off[0], 0.0, p + link), np.where(off[1], 0.0, q - link), s - link
-    facts[:, at + 11 * m : at + 12 * m] = -link
-    facts[:, at + 4 * m : at + 5 * m] = np.where(own, np.maximum(s, 0.0), 0.0)
+    facts[:, numbers.of(h, Fact.LINK)] = -link
+    facts[:, numbers.of(h, Fact.DIFFERENCE_ABOVE_CHORD)] = np.where(own, np.maximum(s, 0.0), 0.0)
     slope = np.where(on, 1.0, chord(low[:2], high[:2], open_))
     passed = []
     for k, (value, alpha) in enumerate(((p, alpha1), (q, alpha2))):
         taken = np.where(open_[k], np.maximum(value, 0.0), 0.0)
-        facts[:, at + k * m : at + (k + 1) * m] = taken * (1.0 - alpha)
-        facts[:, at + (2 + k) * m : at + (3 + k) * m] = taken * alpha
+        facts[:, numbers.of(h, POSITIVE[k])] = taken * (1.0 - alpha)
+        facts[:, numbers.of(h, ABOVE_IDENTITY[k])] = taken * alpha
         passed.append(value * np.where(value < 0.0, slope[k], np.where(on[k], 1.0, open_[k] * alpha)))
     rising, falling = chord(low[2], high[2], own, 0.0), chord(-high[2], -low[2], own, 0.0)
     passed.append(s * np.where(own, np.where(s < 0.0, rising, falling), 1.0))
     for k, (form, layer, index, positive) in enumerate(f.signs):
         if layer == h:
-            facts[:, at + (5 if positive else 8) * m + (form - FIRST) * m + index] += f.sides[:, k]
+            bound = (LOWER if positive else UPPER)[form - FIRST]
+            facts[:, numbers.of(h, bound).start + index] += f.sides[:, k]
             passed[form - FIRST][:, index] -= (1.0 if positive else -1.0) * f.sides[:, k]
     here = (f.layer == h) & (f.kind != TARGET) & (f.kind != INPUT)
     for k, kind in enumerate((FIRST, SECOND, DIFFERENCE)):

@@ -44,7 +44,7 @@ class Settings:
         return cls(options, unknown, dict(map(_param, config.getoption("eqspec_param"))), cache)
 
     def options_for(self, budget: Budget) -> Options:
-        """The options for a task. Workers of pytest-xdist share the cores, unless somebody says how many threads."""
+        """The options for a task. Workers of pytest-xdist share the cores, unless a number of threads is given."""
         workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
         return self.options if workers == 1 else self.options.share(budget.threads, workers)
 

@@ -1,5 +1,8 @@
 """What can be claimed of a pair: f is the reference, g the candidate, x ranges over the region.
 
+This is the one list of the kinds of property. The checker of specs makes them, lowering, replay, wording, JSON and
+VNN-LIB take them apart, each in a `match` that names every kind: mypy reports each place where a new kind is missing.
+
 Numbers are exact. A Python float is read as the shortest decimal that denotes it, as in a spec: 0.1 is one tenth.
 """
 
@@ -8,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, Never, NoReturn, TypeAlias, get_args
 
 from eqspec.errors import InputError
 
@@ -74,7 +77,11 @@ class Linear:
     strict: bool = False
 
 
-Property: TypeAlias = Epsilon | Top1 | Margin | Confidence | Linear
+Decision: TypeAlias = Top1 | Margin | Confidence
+"""The claims about which class a network decides for. They are unchanged by what keeps the order of the scores."""
+Comparison: TypeAlias = Epsilon | Linear
+"""The claims that compare output values. They depend on what the outputs are: logits or probabilities."""
+Property: TypeAlias = Decision | Comparison
 
 
 def validate(claim: Property, outputs: int) -> None:
@@ -102,7 +109,12 @@ def validate(claim: Property, outputs: int) -> None:
         case Top1():
             pass
         case _:
-            raise InputError(f"{claim!r} is no property; one of Epsilon, Top1, Margin, Confidence, Linear")
+            _refuse(claim)
+
+
+def _refuse(claim: Never) -> NoReturn:
+    """For callers without a type checker. The parameter's type makes mypy report a kind that `validate` misses."""
+    raise InputError(f"{claim!r} is no property; one of {', '.join(kind.__name__ for kind in get_args(Property))}")
 
 
 def _validate_outputs(chosen: Sequence[int] | None, outputs: int) -> None:

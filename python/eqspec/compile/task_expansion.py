@@ -11,27 +11,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
+from eqspec.compile.best_value import BestValueSearch
 from eqspec.compile.boxes import BoxBuilder, RegionBox
 from eqspec.compile.direction import refuse_direction
-from eqspec.compile.emptiness import refute
-from eqspec.compile.find import Find
-from eqspec.compile.pairs import Networks, takes_raw
-from eqspec.compile.rows import Tables
+from eqspec.compile.feasibility import refute
+from eqspec.compile.implication import follows
+from eqspec.compile.network_pairs import Networks, takes_raw
 from eqspec.compile.scalers import Scaler
-from eqspec.compile.scores import scores_finding
-from eqspec.compile.weaker import weaker
+from eqspec.compile.score_findings import scores_finding
+from eqspec.compile.table_rows import Tables
 from eqspec.errors import InputError, Label, SpecError
-from eqspec.spec import ast, claims, values
+from eqspec.property import Property
+from eqspec.spec import ast, values
 from eqspec.spec.check import CheckedSpec
 from eqspec.spec.checks import MANY_TASKS, MOST_TASKS, CheckFacts, Costs, claim_value, grid_finding
-from eqspec.spec.claims import ClaimValue
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding
 from eqspec.spec.regions import RowsOf, Terms
 from eqspec.spec.scope import Scope
 from eqspec.spec.values import Form
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.tasks.task import Budget, Expectation, Space, Task
 
 
@@ -46,7 +45,7 @@ class _Frame:
     budget: Budget
 
 
-class Grid:
+class TaskExpansion:
     """Compiles the checks of one spec; files are read once."""
 
     def __init__(
@@ -55,7 +54,7 @@ class Grid:
         self.spec, self.networks, self.scalers, self.findings = spec, networks, scalers, findings
         self._tables = Tables(findings)
 
-    def compile(self, facts: CheckFacts) -> tuple[list[Task], list[Find]]:
+    def compile(self, facts: CheckFacts) -> tuple[list[Task], list[BestValueSearch]]:
         """The tasks and searches of a check; Fault where there are none to be had."""
         subjects = facts.subjects
         for binding in (subjects.candidate, subjects.reference):
@@ -91,7 +90,7 @@ class Grid:
         claim = claim_value(facts, point, frame.scope, self.findings)
         if facts.search is None:  # the ends of a search may touch what cannot be reached
             self.networks.check_distance(facts, claim)
-            self._check_scores(facts, _property(claim))
+            self._check_scores(facts, claim)
         scope = frame.scope.with_locals(point)
         terms, builder = self._region(frame, scope)
         wanted = next((b.centre for b in terms.balls if isinstance(b.centre, RowsOf)), None)
@@ -119,7 +118,7 @@ class Grid:
     def _task(
         self,
         frame: _Frame,
-        claim: ClaimValue,
+        claim: Property,
         box: RegionBox,
         point: Mapping[str, Form],
         scope: Scope,
@@ -154,7 +153,7 @@ class Grid:
             upper_exact=box.upper_exact,
             lower=box.lower,
             upper=box.upper,
-            property=_property(claim),
+            property=claim,
             constraints=box.constraints,
             budget=frame.budget,
             expected=expected,
@@ -177,7 +176,7 @@ class Grid:
             found = clause
         return None if found is None else cast(Expectation, found.verdict.text)
 
-    def _searches(self, frame: _Frame, point: Mapping[str, Form]) -> list[Find]:
+    def _searches(self, frame: _Frame, point: Mapping[str, Form]) -> list[BestValueSearch]:
         """The searches at one point: one per row of the region."""
         facts = frame.facts
         search = facts.search
@@ -187,7 +186,7 @@ class Grid:
         def at(value: Fraction) -> list[Task]:
             return list(self._tasks(frame, {**point, search.variable: Form(value, unit=search.unit)}))
 
-        finds: list[Find] = []
+        finds: list[BestValueSearch] = []
         with self.findings.collecting():
             lows, highs = at(search.low), at(search.high)
             if lows:
@@ -197,11 +196,11 @@ class Grid:
                 raise Fault(refused)
             for number, (low, high) in enumerate(zip(lows, highs, strict=True)):
                 easy, hard = (high, low) if search.direction == "smallest" else (low, high)
-                if not weaker(easy, hard):  # a net under the proof of the direction: the ends must agree with it
+                if not follows(easy, hard):  # a net under the proof of the direction: the ends must agree with it
                     raise RuntimeError(f"'{easy.id}' does not follow from '{hard.id}', which was proved of all values")
                 parameters = {n: v for n, v in low.parameters.items() if n != search.variable}
                 finds.append(
-                    Find(
+                    BestValueSearch(
                         id=_id(facts.name, parameters),
                         check=facts.name,
                         variable=search.variable,
@@ -235,13 +234,13 @@ class Grid:
 class _TaskAt:
     """Compiles a search's task for a value."""
 
-    grid: Grid
+    expansion: TaskExpansion
     frame: _Frame
     point: Mapping[str, Form]
     number: int
 
     def __call__(self, value: Fraction) -> Task:
-        return self.grid.single(self.frame, self.point, value, self.number)
+        return self.expansion.single(self.frame, self.point, value, self.number)
 
 
 def _declaration(facts: CheckFacts) -> ast.Check:
@@ -269,17 +268,3 @@ def _space(facts: CheckFacts, scaler: Scaler) -> Space:
 def _budget(costs: Costs) -> Budget:
     timeout = None if costs.timeout is None else float(costs.timeout)
     return Budget(timeout, costs.memory, costs.threads, costs.jobs)
-
-
-def _property(claim: ClaimValue) -> Property:
-    match claim:
-        case claims.EpsilonClaim(eps, norm, outputs):
-            return Epsilon(eps, norm, outputs)
-        case claims.MarginClaim(margin):
-            return Margin(margin)
-        case claims.ConfidenceClaim(delta):
-            return Confidence(delta)
-        case claims.LinearClaim(candidate, reference, bound, strict):
-            return Linear(candidate, reference, bound, strict)
-        case claims.Top1Claim():
-            return Top1()

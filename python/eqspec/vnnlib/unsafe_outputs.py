@@ -13,9 +13,9 @@ from itertools import product
 from typing import Literal
 
 from eqspec.errors import InputError
+from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.span import Source, Span
 from eqspec.tasks.directed_rounding import log_odds_below
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.vnnlib.query import All, Element, Formula, Monomial, Relation, Some, compare
 
 MOST_SIGNS = 10
@@ -26,29 +26,29 @@ NOWHERE = Span(Source("<claim>", ""), 0, 0)
 
 
 @dataclass(frozen=True)
-class Unsafe:
+class UnsafeOutputs:
     """Where a claim fails, over outputs of network 0, the reference, and 1; `notes` say where it covers more."""
 
     formula: Formula
     notes: tuple[str, ...] = ()
 
 
-def unsafe(claim: Property, outputs: int, decide: Literal["max", "min"]) -> Unsafe:
+def unsafe_outputs(claim: Property, outputs: int, decide: Literal["max", "min"]) -> UnsafeOutputs:
     """The unsafe outputs of a claim. InputError where they cannot be written."""
     match claim:
         case Epsilon(eps, norm, chosen):
-            return Unsafe(_distance(exact(eps), norm, tuple(range(outputs)) if chosen is None else chosen))
+            return UnsafeOutputs(_distance(exact(eps), norm, tuple(range(outputs)) if chosen is None else chosen))
         case Top1():
-            return Unsafe(_top1(Fraction(0), outputs, decide))
+            return UnsafeOutputs(_top1(Fraction(0), outputs, decide))
         case Margin(margin):
-            return Unsafe(_top1(exact(margin), outputs, decide))
+            return UnsafeOutputs(_top1(exact(margin), outputs, decide))
         case Confidence(delta):
             return _confident(exact(delta), outputs, decide)
         case Linear(candidate, reference, bound, strict):
             terms: dict[Monomial, Fraction] = {}
             for number, row in ((CANDIDATE, candidate), (REFERENCE, reference)):
                 terms |= {(Element(number, True, i),): -exact(c) for i, c in enumerate(row)}
-            return Unsafe(_compare(terms, "<=" if strict else "<", -exact(bound)))
+            return UnsafeOutputs(_compare(terms, "<=" if strict else "<", -exact(bound)))
 
 
 def _compare(terms: dict[Monomial, Fraction], relation: Relation, bound: Fraction) -> Formula:
@@ -97,15 +97,19 @@ def _top1(margin: Fraction, outputs: int, decide: Literal["max", "min"]) -> Form
     return Some(tuple(classes))
 
 
-def _confident(delta: Fraction, outputs: int, decide: Literal["max", "min"]) -> Unsafe:
+def _confident(delta: Fraction, outputs: int, decide: Literal["max", "min"]) -> UnsafeOutputs:
     margin = Fraction(int(max(Fraction(0), Fraction(log_odds_below(delta))) * _UNIT), _UNIT)  # a short decimal
     if delta * outputs <= 1:
-        return Unsafe(_top1(Fraction(0), outputs, decide))
+        return UnsafeOutputs(_top1(Fraction(0), outputs, decide))
     formula = _top1(margin, outputs, decide)
     if outputs == 2:
-        return Unsafe(formula, ("the confidence is written as a lead of the scores, rounded down",) if margin else ())
+        return UnsafeOutputs(
+            formula, ("the confidence is written as a lead of the scores, rounded down",) if margin else ()
+        )
     if margin:
         least = delta / (delta * (2 - outputs) + outputs - 1)
         covers = f"which covers confidences down to about {float(least):.6g} too"
-        return Unsafe(formula, (f"the confidence is written as the lead of the scores that it implies, {covers}",))
-    return Unsafe(formula, ("the confidence is left out: at most 1/2, it implies no lead of the scores",))
+        return UnsafeOutputs(
+            formula, (f"the confidence is written as the lead of the scores that it implies, {covers}",)
+        )
+    return UnsafeOutputs(formula, ("the confidence is left out: at most 1/2, it implies no lead of the scores",))

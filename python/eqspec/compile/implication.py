@@ -7,30 +7,32 @@ decided in `eqspec.compile.direction`; here it is only looked at once more, at b
 
 from __future__ import annotations
 
-from eqspec.tasks.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
+from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.task import LinearConstraint, Task
 
 
-def weaker(easy: Task, hard: Task) -> bool:
+def follows(easy: Task, hard: Task) -> bool:
     """Whether what `easy` claims follows from what `hard` claims."""
     return claim_follows(easy.property, hard.property) and region_inside(easy, hard)
 
 
 def claim_follows(easy: Property, hard: Property) -> bool:
     """Whether a claim follows from another on the same region."""
-    match easy, hard:
-        case Epsilon(), Epsilon():
-            return easy.norm == hard.norm and easy.outputs == hard.outputs and exact(easy.eps) >= exact(hard.eps)
-        case Margin(), Margin():
-            return exact(easy.margin) >= exact(hard.margin)
-        case Confidence(), Confidence():
-            return exact(easy.delta) >= exact(hard.delta)
-        case ((Top1() | Margin() | Confidence()), Top1()):
-            return True
-        case Linear(), Linear():
-            same = easy.candidate == hard.candidate and easy.reference == hard.reference
-            return same and (exact(easy.bound), not easy.strict) >= (exact(hard.bound), not hard.strict)
-    return False
+    match hard:
+        case Epsilon(eps, norm, outputs):
+            if not isinstance(easy, Epsilon) or (easy.norm, easy.outputs) != (norm, outputs):
+                return False
+            return exact(easy.eps) >= exact(eps)
+        case Top1():
+            return isinstance(easy, Decision)
+        case Margin(margin):
+            return isinstance(easy, Margin) and exact(easy.margin) >= exact(margin)
+        case Confidence(delta):
+            return isinstance(easy, Confidence) and exact(easy.delta) >= exact(delta)
+        case Linear(candidate, reference, bound, strict):
+            if not isinstance(easy, Linear) or (easy.candidate, easy.reference) != (candidate, reference):
+                return False
+            return (exact(easy.bound), not easy.strict) >= (exact(bound), not strict)
 
 
 def region_inside(inner: Task, outer: Task) -> bool:

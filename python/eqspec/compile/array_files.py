@@ -1,8 +1,8 @@
 """Arrays in npy and npz files, looked at before they are read.
 
-A header says type and shape of an array. Both are compared with the bytes that are there and with `limits` before
-memory is asked for, an array is unpacked only when somebody wants it, and never beyond the size its header claims. What
-would run code, which is an array of objects, is refused by its type; nothing here can load it.
+A header says type and shape of an array. Both are compared with the bytes that are there and with `file_limits`
+before memory is allocated. An array is unpacked only when it is used, and never beyond the size that its header claims.
+An array of objects, whose loading could run code, is refused by its type.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from eqspec.compile import limits
-from eqspec.compile.limits import amount, require_file_size, too_large
+from eqspec.compile import file_limits
+from eqspec.compile.file_limits import amount, require_file_size, too_large
 from eqspec.span import Span
 from eqspec.spec.findings import Fault, error
 
-_CHUNK = limits.MIB
-_MOST_AT_ONCE = 4 * limits.MIB
+_CHUNK = file_limits.MIB
+_MOST_AT_ONCE = 4 * file_limits.MIB
 """So much a zip reader may ask a file for: the list of the members is read at once."""
 _SMALLER = "save the rows that are needed, or fewer columns"
 
@@ -62,10 +62,10 @@ class Arrays:
     def read(self, name: str) -> NDArray[Any]:
         """One array. Fault E144 where the file does not hold what its header claims, or too much."""
         heading = self.headings[name]
-        if heading.bytes > limits.MOST_ARRAY_BYTES:
+        if heading.bytes > file_limits.MOST_ARRAY_BYTES:
             called = f"array '{name}'" if name else "the array"
             what = f"{called} of shape {list(heading.shape)} has {amount(heading.bytes)}"
-            raise too_large(self.written, what, amount(limits.MOST_ARRAY_BYTES), self.span, _SMALLER)
+            raise too_large(self.written, what, amount(file_limits.MOST_ARRAY_BYTES), self.span, _SMALLER)
         with _refusing(self.written, self.span), _opened(self.path, name) as file:
             _heading(file)
             return _content(file, heading)
@@ -73,7 +73,7 @@ class Arrays:
 
 def open_arrays(path: Path, written: str, span: Span) -> Arrays:
     """What an npy or npz file holds, by its headers alone; Fault E144 if it holds anything else than arrays."""
-    require_file_size(path, written, limits.MOST_ARRAY_BYTES + _MOST_AT_ONCE, span, _SMALLER)
+    require_file_size(path, written, file_limits.MOST_ARRAY_BYTES + _MOST_AT_ONCE, span, _SMALLER)
     with _refusing(written, span):
         names = _names(path)
         headings = {}
@@ -93,7 +93,7 @@ class _NotAnArrayError(Exception):
 
 
 class _Cautious(io.RawIOBase):
-    """A file of which nobody may read very much at once."""
+    """A file that gives only so much in one read, so that a false size in a header allocates little."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -137,8 +137,8 @@ def _names(path: Path) -> list[str]:
             return [""]
         with zipfile.ZipFile(_Cautious(file)) as archive:
             members = archive.namelist()
-    if len(members) > limits.MOST_ARRAYS:
-        raise _NotAnArrayError(f"it has {len(members)} members; at most {limits.MOST_ARRAYS} are read")
+    if len(members) > file_limits.MOST_ARRAYS:
+        raise _NotAnArrayError(f"it has {len(members)} members; at most {file_limits.MOST_ARRAYS} are read")
     names = [name.removesuffix(".npy") for name in members]
     if len(set(names)) < len(names):
         raise _NotAnArrayError("two of its arrays have one name")
@@ -168,8 +168,8 @@ def _heading(file: IO[bytes]) -> Heading:
     if width is None:
         raise _NotAnArrayError(f"arrays of version {version[0]}.{version[1]} are not read")
     length = file.read(width)
-    if len(length) < width or int.from_bytes(length, "little") > limits.MOST_HEADER_BYTES:
-        raise _NotAnArrayError(f"the header of an array has more than {limits.MOST_HEADER_BYTES} bytes")
+    if len(length) < width or int.from_bytes(length, "little") > file_limits.MOST_HEADER_BYTES:
+        raise _NotAnArrayError(f"the header of an array has more than {file_limits.MOST_HEADER_BYTES} bytes")
     whole = io.BytesIO(length + file.read(int.from_bytes(length, "little")))
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, by_columns, dtype = read(whole)

@@ -18,7 +18,7 @@ from eqspec.tasks.task import Budget, Task
 
 
 @dataclass(frozen=True, eq=False)
-class Find:
+class BestValueSearch:
     """One search.
 
     `task_at(value)` compiles the task for a value from `low` to `high`, exactly; it raises InputError outside of them.

@@ -1,0 +1,67 @@
+"""What may be set about a search: one table, from which keywords, command-line options and their help follow.
+
+A setting is a field of `Options`. Here it has its type as a keyword of `check` and `verify`, and what the command line
+calls it. To add one, add the field to `Options`, a line to `Keywords` and a line to `SETTINGS`; what the core takes
+stands in the table of rust/src/settings.rs. A test holds these against each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
+
+from eqspec.run.options import Options
+from eqspec.tasks.task import Domain
+
+
+class Keywords(TypedDict, total=False):
+    """The settings as keywords: what is given replaces what `options` say."""
+
+    timeout: float | None
+    threads: int | None
+    domain: Domain
+    lp: bool
+    milp: bool
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: its name in Python, its option and the help for it, and how argparse takes it."""
+
+    name: str
+    option: str
+    help: str
+    argument: dict[str, Any]
+
+
+SETTINGS = (
+    Setting(
+        "timeout",
+        "--timeout",
+        "seconds for each task, instead of what the spec says",
+        {"type": float, "metavar": "S"},
+    ),
+    Setting("threads", "--threads", "threads for each task (default: one per core)", {"type": int, "metavar": "N"}),
+    Setting(
+        "domain",
+        "--domain",
+        "how outputs are enclosed: shared is the best; paper is as published, naive without differences",
+        {"choices": ("shared", "paper", "naive")},
+    ),
+    Setting("lp", "--no-lp", "solve no linear programs", {"action": "store_false"}),
+    Setting(
+        "milp",
+        "--milp",
+        "as a last resort ask a mixed-integer solver; what rests on its word alone is never called equivalent",
+        {"action": "store_true"},
+    ),
+)
+
+
+def options_with(options: Options | None, given: Keywords) -> Options:
+    """The options with the keywords in their place. TypeError for what is no setting, InputError for a bad value."""
+    known = [setting.name for setting in SETTINGS]
+    for name in given:
+        if name not in known:
+            raise TypeError(f"unexpected keyword argument {name!r}; settings are {', '.join(known)}")
+    return replace(Options() if options is None else options, **given)

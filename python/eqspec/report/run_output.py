@@ -1,0 +1,181 @@
+"""What a run of `eqspec check` prints and writes: tables, results in files, reports, witnesses, and what failed.
+
+Results go to `out`, everything else to `err`. The command decides what runs; this decides what is seen of it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from rich.console import Console
+from rich.text import Text
+
+from eqspec.errors import EqspecError, InputError
+from eqspec.report import formats, github, table
+from eqspec.report.atomic_file import write_file
+from eqspec.report.explain_search import explain_search
+from eqspec.report.json_lines import Lines
+from eqspec.report.numbers import plural
+from eqspec.report.saved import save_witnesses
+from eqspec.report.terminal import Terminal
+from eqspec.tasks.result import Result
+from eqspec.tasks.task import Task
+
+_COLUMNS = 120
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What was asked for. `github` None means: annotations where GitHub Actions runs it."""
+
+    format: Literal["human", "json", "jsonl"] = "human"
+    output: Path | None = None
+    reports: tuple[Path, ...] = ()
+    github: bool | None = None
+    save_witness: Path | None = None
+    explain_search: bool = False
+    debug: bool = False
+
+    @property
+    def tables(self) -> bool:
+        """Whether tables are shown: always, unless JSON takes their place on the terminal."""
+        return self.format == "human" or self.output is not None
+
+
+@dataclass(frozen=True)
+class SpecOutcome:
+    """What came of one spec file: results in the order of the spec, and the exceptions behind errors.
+
+    `selected` counts the tasks and searches that were to run; `tasks` by id say how inputs are called.
+    """
+
+    name: str
+    selected: int
+    tasks: Mapping[str, Task] = field(default_factory=dict)
+    results: Sequence[Result] = ()
+    failures: Sequence[tuple[str, Exception]] = ()
+    interrupted: bool = False
+
+
+class RunOutput:
+    """Prints and writes one run. InputError, before anything runs, if a file cannot be written.
+
+    Where there are `several` spec files, each has its name above its table, and a folder of its own for its witnesses.
+    """
+
+    def __init__(self, wanted: Wanted, out: Console, err: Console) -> None:
+        self.wanted, self.out, self.err, self.several = wanted, out, err, False
+        self._refuse_unwritable()
+
+    def _refuse_unwritable(self) -> None:
+        """Find out before hours of work whether the results can be written."""
+        try:
+            if self.wanted.output is not None:
+                self.wanted.output.open("a", encoding="utf-8").close()
+            for path in self.wanted.reports:
+                formats.format_of(path)
+                path.open("a", encoding="utf-8").close()
+            if self.wanted.save_witness is not None:
+                self.wanted.save_witness.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot write to {error.filename}: {error.strerror}") from None
+
+    def lines(self) -> Lines | None:
+        """Where results go one by one as soon as they are there, if that was asked for."""
+        if self.wanted.format != "jsonl":
+            return None
+        return Lines(self.out.file if self.wanted.output is None else self.wanted.output)
+
+    def begin(self, name: str) -> None:
+        """A spec file begins to run."""
+        if self.several and self.wanted.tables:
+            self.out.print(Text(name, "bold underline"), soft_wrap=True)
+
+    def show(self, outcome: SpecOutcome) -> None:
+        """A spec file is done: its table, and its witnesses as files."""
+        if self.wanted.tables and outcome.results:
+            self._tables(outcome, self.out)
+        folder = self.wanted.save_witness
+        if folder is not None:
+            folder = folder / Path(outcome.name).stem if self.several else folder
+            if saved := save_witnesses(outcome.results, folder):
+                self.err.print(f"saved {len(saved)} in {folder}", highlight=False, soft_wrap=True)
+
+    def finish(self, outcomes: Sequence[SpecOutcome], seconds: float) -> None:
+        """The last line, and the results where they were asked for; also when something stopped the run."""
+        results = [result for outcome in outcomes for result in outcome.results]
+        interrupted = any(outcome.interrupted for outcome in outcomes)
+        left_out = sum(outcome.selected for outcome in outcomes) - len(results)
+        last = [table.summary(results, seconds, interrupted=interrupted, left_out=left_out)]
+        if said := table.scores(results):
+            last.insert(0, Text(said))
+        if self.wanted.tables and outcomes:
+            for line in last:
+                self.out.print(line, soft_wrap=True)
+        self._write_results(outcomes, results, last)
+        for path in self.wanted.reports:
+            formats.write(results, path)
+        wanted = os.environ.get("GITHUB_ACTIONS") == "true" if self.wanted.github is None else self.wanted.github
+        if wanted and (text := github.to_text(results)):
+            self.err.file.write(f"{text}\n")
+
+    def _write_results(self, outcomes: Sequence[SpecOutcome], results: Sequence[Result], last: Sequence[Text]) -> None:
+        output = self.wanted.output
+        if self.wanted.format == "json":
+            text = formats.render(results, "json")
+            if output is None:
+                self.out.file.write(text)
+            else:
+                write_file(output, text)
+        elif self.wanted.format == "human" and output is not None:
+            page = Terminal(file=io.StringIO(), width=_COLUMNS, record=True)
+            for outcome in outcomes:
+                page.print(Text(outcome.name))
+                self._tables(outcome, page)
+            for line in last:
+                page.print(line, soft_wrap=True)
+            write_file(output, page.export_text())
+
+    def _tables(self, outcome: SpecOutcome, console: Console) -> None:
+        show_results(outcome.results, console)
+        if self.wanted.explain_search:
+            console.print(explain_search(outcome.results, outcome.tasks))
+
+    def certificates(self, folder: Path, sizes: Sequence[int], seconds: float, missing: Mapping[str, str]) -> None:
+        """What can be audited, and what cannot, with the reason; `sizes` in bytes, `seconds` that audits took."""
+        for name, reason in missing.items():
+            self.err.print(Text.assemble(("no certificate", "yellow"), f" of {name}: {reason}"), soft_wrap=True)
+        what = f"{plural(len(sizes), 'certificate')} in {folder}, {sum(sizes) / 1000.0:.0f} kB"
+        self.err.print(f"{what}, audited in {seconds:.1f} s", highlight=False, soft_wrap=True)
+
+    def failures(self, outcome: SpecOutcome) -> None:
+        """What was raised: what a user can mend, and what is a defect."""
+        debug, defects = self.wanted.debug, 0
+        for name, error in outcome.failures:
+            if isinstance(error, EqspecError):
+                text = Text.assemble(("error", "bold red"), f" in {outcome.name}, {name}: {error}")
+                self.err.print(text, soft_wrap=True)
+                continue
+            defects += 1
+            what = f" at {name} of {outcome.name}: {type(error).__name__}: {error}"
+            self.err.print(Text.assemble(("eqspec failed", "bold red"), what), soft_wrap=True)
+            if debug:
+                shown = "".join(traceback.format_exception(error))
+                self.err.print(shown, highlight=False, markup=False, soft_wrap=True)
+        if defects:
+            advice = "please report it" if debug else "run again with --debug and report it"
+            self.err.print(f"This is a defect of eqspec; {advice} with the spec.", soft_wrap=True)
+
+
+def show_results(results: Sequence[Result], console: Console) -> None:
+    """The table of results, and the inputs that break a claim."""
+    console.print(table.results_table(results))
+    console.print()
+    if any(r.witness or (r.find and r.find.witness) for r in results):
+        console.print(table.witnesses(results))

@@ -1,0 +1,64 @@
+"""One table of settings: keywords, command line, `Options` and the core agree."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+import eqspec
+from eqspec import Epsilon, Options
+from eqspec.api.settings import SETTINGS, Keywords, options_with
+from eqspec.cli.arguments import options_of, parser
+from eqspec.errors import InputError
+from eqspec.run import core
+from eqspec.tasks.task import Domain
+from unit.certificates.files import write
+
+NAMES = [setting.name for setting in SETTINGS]
+
+
+def test_keywords_options_and_the_core_have_every_setting() -> None:
+    assert list(Keywords.__annotations__) == NAMES
+    assert set(NAMES) < {field.name for field in fields(Options)}
+    assert set(NAMES) < set(inspect.signature(core.Settings).parameters)
+
+
+def test_the_command_line_has_every_setting_with_the_defaults_of_options() -> None:
+    assert options_of(parser("0").parse_args(["check", "a.eqspec"])) == Options()
+    (domains,) = [setting.argument["choices"] for setting in SETTINGS if setting.name == "domain"]
+    assert set(domains) == set(get_args(Domain))
+
+
+def test_the_command_line_sets_every_setting() -> None:
+    given = ["--timeout", "3", "--threads", "2", "--domain", "paper", "--no-lp", "--milp"]
+    found = options_of(parser("0").parse_args(["check", "a.eqspec", *given]))
+    assert found == Options(timeout=3.0, threads=2, domain="paper", lp=False, milp=True)
+    assert all(getattr(found, name) != getattr(Options(), name) for name in NAMES), "each setting is in the list above"
+
+
+def test_a_keyword_replaces_what_options_say() -> None:
+    options = Options(timeout=1.0, boxes=7)
+    assert options_with(options, {"timeout": None, "lp": False}) == Options(timeout=None, lp=False, boxes=7)
+    assert options_with(None, {}) == Options()
+
+
+def test_what_is_no_setting_is_refused() -> None:
+    given: Any = {"boxes": 3}
+    with pytest.raises(TypeError, match="'boxes'; settings are timeout, threads, domain, lp, milp"):
+        options_with(None, given)
+    with pytest.raises(InputError, match="threads = 0"):
+        options_with(None, {"threads": 0})
+
+
+def test_verify_and_check_take_options(tmp_path: Path) -> None:
+    layer = [(np.array([[1.0, 0.5]]), np.zeros(1))]
+    first, second = (str(write(tmp_path / name, layer).source) for name in ("a.onnx", "b.onnx"))
+    given = Options(threads=1, domain="naive", boxes=1)
+    result = eqspec.verify(first, second, [0, 0], [1, 1], Epsilon(Fraction(1)), options=given, lp=False)
+    assert (result.settings["domain"], result.settings["lp"], result.settings["boxes"]) == ("naive", False, 1)
