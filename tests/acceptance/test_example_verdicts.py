@@ -26,6 +26,8 @@ from eqspec.tasks.verdict import Reason, Verdict
 ROOT = Path(__file__).parents[2]
 SPECS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "specs").rglob("*.eqspec"))
 FEW_BOXES = 40
+SOME = 8
+"""Tasks of each spec that are searched twice in the same way."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def test_the_ways_really_differ() -> None:
 def test_one_thread_searches_the_same_way_twice() -> None:
     for spec in SPECS:
         again = Runner(MODES["one thread"])
-        for task, first in zip(tasks(spec), results(spec, "one thread"), strict=True):
+        for task, first in list(zip(tasks(spec), results(spec, "one thread"), strict=True))[:SOME]:
             second = again.run(task)
             assert (first.verdict, first.boxes, first.splits, first.lps) == (
                 second.verdict,

@@ -41,6 +41,7 @@ KNOWN_IN_RUST: list[tuple[str, ...]] = [
 ]
 KNOWN_IN_PYTHON: list[tuple[str, ...]] = [
     ("eqspec/api/notebook.py", "eqspec/api/progress.py", "eqspec/api/report.py", "eqspec/api/spec.py"),
+    # The list of commands, and the command that completes all of them.
     ("eqspec/cli/tools/__init__.py", "eqspec/cli/tools/completion.py"),
     ("eqspec/pytest_plugin/__init__.py", "eqspec/pytest_plugin/claims.py", "eqspec/pytest_plugin/settings.py"),
     (
