@@ -6,12 +6,13 @@ time need not be. So the answer is a bracket: the hardest value proved, and the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Literal
 
 from eqspec.tasks.json_form import (
     JsonObject,
+    as_json,
     count,
     exact_number,
     listed,
@@ -33,11 +34,11 @@ Gap = Literal["closed", "budget"]
 class Probe(JsonObject):
     """One value that was tried; `seconds` 0 and no boxes if a known input refuted it at once."""
 
-    value: Annotated[Fraction, exact_number()]
-    verdict: Annotated[str, one_of(*Verdict)]
-    reason: Annotated[str | None, optional_text()]
-    seconds: Annotated[float, number(minimum=0)]
-    boxes: Annotated[int, count()]
+    value: Fraction = field(metadata=as_json(exact_number()))
+    verdict: str = field(metadata=as_json(one_of(*Verdict)))
+    reason: str | None = field(metadata=as_json(optional_text()))
+    seconds: float = field(metadata=as_json(number(minimum=0)))
+    boxes: int = field(metadata=as_json(count()))
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,25 @@ class Bracket(JsonObject):
     answers the question. `witness` breaks the claim at `refuted`.
     """
 
-    variable: Annotated[str, text()]
-    direction: Annotated[Direction, one_of("smallest", "largest")]
-    low: Annotated[Fraction, exact_number()]
-    high: Annotated[Fraction, exact_number()]
-    width: Annotated[Fraction | None, optional_exact_number("How close the two ends of the answer were wished to be.")]
-    proved: Annotated[Fraction | None, optional_exact_number("The hardest value at which the claim was proved.")]
-    refuted: Annotated[Fraction | None, optional_exact_number("The easiest value at which the claim was refuted.")]
-    gap: Annotated[Gap, one_of("closed", "budget", description="Whether they are as close as wished, or time ran out.")]
-    probes: Annotated[tuple[Probe, ...], listed(Probe.schema(), "", Probe.to_json, Probe.from_json)] = ()
-    witness: Annotated[Witness | None, reference(Witness, "witness")] = None
+    variable: str = field(metadata=as_json(text()))
+    direction: Direction = field(metadata=as_json(one_of("smallest", "largest")))
+    low: Fraction = field(metadata=as_json(exact_number()))
+    high: Fraction = field(metadata=as_json(exact_number()))
+    width: Fraction | None = field(
+        metadata=as_json(optional_exact_number("How close the two ends of the answer were wished to be."))
+    )
+    proved: Fraction | None = field(
+        metadata=as_json(optional_exact_number("The hardest value at which the claim was proved."))
+    )
+    refuted: Fraction | None = field(
+        metadata=as_json(optional_exact_number("The easiest value at which the claim was refuted."))
+    )
+    gap: Gap = field(
+        metadata=as_json(
+            one_of("closed", "budget", description="Whether they are as close as wished, or time ran out.")
+        )
+    )
+    probes: tuple[Probe, ...] = field(
+        default=(), metadata=as_json(listed(Probe.schema(), "", Probe.to_json, Probe.from_json))
+    )
+    witness: Witness | None = field(default=None, metadata=as_json(reference(Witness, "witness")))

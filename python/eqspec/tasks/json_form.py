@@ -1,22 +1,22 @@
-"""Dataclasses as JSON: every field says once, in its annotation, how it is written, read and described in the schema.
+"""Dataclasses as JSON: every field says once, in its metadata, how it is written, read and described in the schema.
 
-A field is annotated as `seconds: Annotated[float, Form({"type": "number"})]`. From these annotations come `to_json`,
-`from_json` and the JSON Schema (2020-12), so that none of them can forget a field. An exact number is written twice:
-as a float for readers, and under NAME_exact as text such as "1/10", which is what is read back. JSON has no NaN and no
-infinity: they are null. Fields are only ever added, so what is not known is passed over.
+A field is declared as `seconds: float = field(metadata=as_json(Form({"type": "number"})))`. From these forms come
+`to_json`, `from_json` and the JSON Schema (2020-12), so that none of them can forget a field. An exact number is
+written twice: as a float for readers, and under NAME_exact as text such as "1/10", which is what is read back. JSON
+has no NaN and no infinity: they are null. Fields are only ever added, so what is not known is passed over.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cache
-from typing import Any, ClassVar, Self, TypeAlias, get_type_hints
+from typing import Any, ClassVar, Self, TypeAlias
 
 Schema: TypeAlias = Mapping[str, Any]
 Change: TypeAlias = Callable[[Any], Any]
+_KEY = "json"
 
 
 def unchanged(value: Any) -> Any:
@@ -80,20 +80,14 @@ class JsonObject:
         return {"type": "object", "required": required, "properties": properties}
 
 
+def as_json(form: Form) -> dict[str, Form]:
+    """A form as the metadata of a field."""
+    return {_KEY: form}
+
+
 def forms(cls: type[JsonObject]) -> dict[str, Form]:
     """The form of every field of a dataclass, in their order."""
-    kind: Any = cls  # mypy takes the hash of a class for that of its objects
-    return _forms(kind)
-
-
-@cache
-def _forms(cls: Hashable) -> dict[str, Form]:
-    assert isinstance(cls, type)
-    hints = get_type_hints(cls, include_extras=True)
-    found = {}
-    for one in fields(cls):
-        (found[one.name],) = (note for note in hints[one.name].__metadata__ if isinstance(note, Form))
-    return found
+    return {one.name: one.metadata[_KEY] for one in fields(cls)}  # type: ignore[arg-type]  # subclasses are dataclasses
 
 
 def text(description: str = "") -> Form:
@@ -173,7 +167,7 @@ def optional_exact_number(description: str = "") -> Form:
         _described({"type": ["number", "null"]}, description),
         lambda value: None if value is None else float(value),
         exact=Form(
-            {"oneOf": [{"type": "null"}, {"$ref": "#/$defs/exact"}]},
+            {"$ref": "#/$defs/exact_or_none"},
             lambda value: None if value is None else str(value),
             lambda data: None if data is None else Fraction(data),
         ),

@@ -1,7 +1,7 @@
 """What became of a task: verdict, witness and the work it took, as plain data with a stable JSON form.
 
 Everything a verdict depends on is written exactly (rationals as text such as "1/10") and as a float beside it. Each
-field says in its annotation how it is written, read and described (see `json_form`), and the schema that
+field says once how it is written, read and described (see `json_form`), and the schema that
 `eqspec schema result` prints is made of that; fields are only ever added.
 """
 
@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.json_form import (
     Form,
     JsonObject,
+    as_json,
     count,
     exact_number,
     finite,
@@ -43,9 +44,11 @@ class Nearly(JsonObject):
     `name` is margin, confidence, eps or bound.
     """
 
-    claim: Annotated[str, text("What is proved instead.")]
-    name: Annotated[str, one_of("margin", "confidence", "eps", "bound", description="The number that was moved.")]
-    value: Annotated[Fraction, exact_number()]
+    claim: str = field(metadata=as_json(text("What is proved instead.")))
+    name: str = field(
+        metadata=as_json(one_of("margin", "confidence", "eps", "bound", description="The number that was moved."))
+    )
+    value: Fraction = field(metadata=as_json(exact_number()))
 
 
 def _plain(value: Fraction) -> int | float:
@@ -188,118 +191,151 @@ class Result(JsonObject):
     proved.
     """
 
-    id: Annotated[str, text("Name of the check and the values it is taken at, as near[delta=0.9].")]
-    check: Annotated[str, text("Name of the check in the spec.")]
-    parameters: Annotated[Mapping[str, Fraction], _PARAMETERS]
-    verdict: Annotated[Verdict, _VERDICT]
-    reason: Annotated[Reason | None, _REASON] = None
-    message: Annotated[str | None, optional_text("What went wrong, for the reason error.")] = None
-    vacuous: Annotated[
-        bool, flag("Whether the claim holds only because the region, or what its 'when' demands, is empty.")
-    ] = False
-    expected: Annotated[str | None, one_of("equivalent", "different", "unknown", "vacuous", None)] = None
-    seconds: Annotated[float, number("Wall time, everything included.", minimum=0)] = 0.0
-    boxes: Annotated[int, count("Boxes whose outputs were enclosed.")] = 0
-    splits: Annotated[int, count("Boxes that were halved.")] = 0
-    lps: Annotated[int, count("Linear programs that were solved.")] = 0
-    milps: Annotated[int, count("Mixed-integer programs that were solved.", required=False)] = 0
-    rests_on_solver: Annotated[
-        int,
-        count(
-            "Boxes left undecided where, by the word of a mixed-integer solver, nothing breaks the claim.",
-            required=False,
+    id: str = field(metadata=as_json(text("Name of the check and the values it is taken at, as near[delta=0.9].")))
+    check: str = field(metadata=as_json(text("Name of the check in the spec.")))
+    parameters: Mapping[str, Fraction] = field(metadata=as_json(_PARAMETERS))
+    verdict: Verdict = field(metadata=as_json(_VERDICT))
+    reason: Reason | None = field(default=None, metadata=as_json(_REASON))
+    message: str | None = field(default=None, metadata=as_json(optional_text("What went wrong, for the reason error.")))
+    vacuous: bool = field(
+        default=False,
+        metadata=as_json(
+            flag("Whether the claim holds only because the region, or what its 'when' demands, is empty.")
         ),
-    ] = 0
-    initial_bound: Annotated[
-        float | None,
-        Form(
-            {
-                "type": ["number", "null"],
-                "description": "Of the first box: the largest |bound| of a difference of the outputs.",
-            },
-            finite,
+    )
+    expected: str | None = field(
+        default=None, metadata=as_json(one_of("equivalent", "different", "unknown", "vacuous", None))
+    )
+    seconds: float = field(default=0.0, metadata=as_json(number("Wall time, everything included.", minimum=0)))
+    boxes: int = field(default=0, metadata=as_json(count("Boxes whose outputs were enclosed.")))
+    splits: int = field(default=0, metadata=as_json(count("Boxes that were halved.")))
+    lps: int = field(default=0, metadata=as_json(count("Linear programs that were solved.")))
+    milps: int = field(default=0, metadata=as_json(count("Mixed-integer programs that were solved.", required=False)))
+    rests_on_solver: int = field(
+        default=0,
+        metadata=as_json(
+            count(
+                "Boxes left undecided where, by the word of a mixed-integer solver, nothing breaks the claim.",
+                required=False,
+            )
         ),
-    ] = None
-    certified_fraction: Annotated[float, number("Proved share of the volume.", minimum=0, maximum=1)] = 0.0
-    open_boxes: Annotated[int, count("Boxes left undecided at the end.")] = 0
-    stages: Annotated[
-        Mapping[str, int],
-        table({"type": "integer", "minimum": 0}, "How often each stage of the search decided."),
-    ] = field(default_factory=dict)
-    effort: Annotated[Mapping[str, Any], _EFFORT] = field(default_factory=dict)
-    worst_open: Annotated[Mapping[str, Any] | None, _WORST_OPEN] = None
-    witness: Annotated[Witness | None, reference(Witness, "witness")] = None
-    find: Annotated[
-        Bracket | None,
-        reference(Bracket, "find", "The answer, if the check searches for the best value of a variable."),
-    ] = None
-    claim: Annotated[str, text("What is to hold, in the words of a spec.")] = ""
-    tags: Annotated[tuple[str, ...], texts()] = ()
-    settings: Annotated[Mapping[str, Any], _SETTINGS] = field(default_factory=dict)
-    networks: Annotated[Mapping[str, Mapping[str, Any]], _NETWORKS] = field(default_factory=dict)
-    engine_version: Annotated[str, text()] = ""
-    source: Annotated[str | None, optional_text("Where the check stands: file:line:column.")] = None
-    task: Annotated[
-        Mapping[str, Any] | None,
-        Form(
-            {
-                "type": ["object", "null"],
-                "description": "With a witness, the task it belongs to, in the form of the task schema: "
-                "`eqspec replay` needs no more.",
-            },
-            required=False,
+    )
+    initial_bound: float | None = field(
+        default=None,
+        metadata=as_json(
+            Form(
+                {
+                    "type": ["number", "null"],
+                    "description": "Of the first box: the largest |bound| of a difference of the outputs.",
+                },
+                finite,
+            )
         ),
-    ] = None
-    history: Annotated[tuple[Moment, ...], _HISTORY] = ()
-    undecided: Annotated[
-        Undecided | None,
-        reference(
-            Undecided,
-            "undecided",
-            "For unknown: where the open boxes lie. For people to look at; no verdict depends on it.",
-            required=False,
+    )
+    certified_fraction: float = field(
+        default=0.0, metadata=as_json(number("Proved share of the volume.", minimum=0, maximum=1))
+    )
+    open_boxes: int = field(default=0, metadata=as_json(count("Boxes left undecided at the end.")))
+    stages: Mapping[str, int] = field(
+        default_factory=dict,
+        metadata=as_json(table({"type": "integer", "minimum": 0}, "How often each stage of the search decided.")),
+    )
+    effort: Mapping[str, Any] = field(default_factory=dict, metadata=as_json(_EFFORT))
+    worst_open: Mapping[str, Any] | None = field(default=None, metadata=as_json(_WORST_OPEN))
+    witness: Witness | None = field(default=None, metadata=as_json(reference(Witness, "witness")))
+    find: Bracket | None = field(
+        default=None,
+        metadata=as_json(
+            reference(Bracket, "find", "The answer, if the check searches for the best value of a variable.")
         ),
-    ] = None
-    sampled: Annotated[
-        Sampled | None,
-        reference(
-            Sampled,
-            "sampled",
-            "How far the outputs lie apart at random inputs of the region, in floating point.",
-            required=False,
+    )
+    claim: str = field(default="", metadata=as_json(text("What is to hold, in the words of a spec.")))
+    tags: tuple[str, ...] = field(default=(), metadata=as_json(texts()))
+    settings: Mapping[str, Any] = field(default_factory=dict, metadata=as_json(_SETTINGS))
+    networks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, metadata=as_json(_NETWORKS))
+    engine_version: str = field(default="", metadata=as_json(text()))
+    source: str | None = field(
+        default=None, metadata=as_json(optional_text("Where the check stands: file:line:column."))
+    )
+    task: Mapping[str, Any] | None = field(
+        default=None,
+        metadata=as_json(
+            Form(
+                {
+                    "type": ["object", "null"],
+                    "description": "With a witness, the task it belongs to, in the form of the task schema: "
+                    "`eqspec replay` needs no more.",
+                },
+                required=False,
+            )
         ),
-    ] = None
-    cached: Annotated[
-        bool,
-        flag("Whether an earlier run decided the same question; seconds and counts are its own.", required=False),
-    ] = False
-    resumed: Annotated[
-        bool,
-        flag(
-            "Whether the search went on where an earlier run stopped; seconds and counts are of both.", required=False
+    )
+    history: tuple[Moment, ...] = field(default=(), metadata=as_json(_HISTORY))
+    undecided: Undecided | None = field(
+        default=None,
+        metadata=as_json(
+            reference(
+                Undecided,
+                "undecided",
+                "For unknown: where the open boxes lie. For people to look at; no verdict depends on it.",
+                required=False,
+            )
         ),
-    ] = False
-    certificate: Annotated[
-        str | None,
-        optional_text(
-            "The file of the certificate; null if none was asked for, or none could be made.", required=False
+    )
+    sampled: Sampled | None = field(
+        default=None,
+        metadata=as_json(
+            reference(
+                Sampled,
+                "sampled",
+                "How far the outputs lie apart at random inputs of the region, in floating point.",
+                required=False,
+            )
         ),
-    ] = None
-    uncertified: Annotated[
-        str | None,
-        optional_text(
-            "Why a certificate that was asked for could not be made. For a search, of all its tasks.", required=False
+    )
+    cached: bool = field(
+        default=False,
+        metadata=as_json(
+            flag("Whether an earlier run decided the same question; seconds and counts are its own.", required=False)
         ),
-    ] = None
-    nearly: Annotated[
-        Nearly | None,
-        reference(
-            Nearly,
-            "nearly",
-            "If it is undecided because of rounding alone: a slightly weaker claim, which is proved.",
-            required=False,
+    )
+    resumed: bool = field(
+        default=False,
+        metadata=as_json(
+            flag(
+                "Whether the search went on where an earlier run stopped; seconds and counts are of both.",
+                required=False,
+            )
         ),
-    ] = None
+    )
+    certificate: str | None = field(
+        default=None,
+        metadata=as_json(
+            optional_text(
+                "The file of the certificate; null if none was asked for, or none could be made.", required=False
+            )
+        ),
+    )
+    uncertified: str | None = field(
+        default=None,
+        metadata=as_json(
+            optional_text(
+                "Why a certificate that was asked for could not be made. For a search, of all its tasks.",
+                required=False,
+            )
+        ),
+    )
+    nearly: Nearly | None = field(
+        default=None,
+        metadata=as_json(
+            reference(
+                Nearly,
+                "nearly",
+                "If it is undecided because of rounding alone: a slightly weaker claim, which is proved.",
+                required=False,
+            )
+        ),
+    )
 
     schema_version: ClassVar[int] = SCHEMA_VERSION
     DERIVED: ClassVar[Mapping[str, Form]] = {

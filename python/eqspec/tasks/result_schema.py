@@ -51,6 +51,7 @@ def result_schema() -> dict[str, Any]:
         ],
         "$defs": {
             "exact": dict(EXACT),
+            "exact_or_none": {"oneOf": [{"type": "null"}, {"$ref": "#/$defs/exact"}]},
             "network": _NETWORK,
             "undecided": Undecided.schema(),
             "sampled": Sampled.schema(),

@@ -7,20 +7,20 @@ outputs of the pair lie apart at random inputs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Any
 
-from eqspec.tasks.json_form import Form, JsonObject, count, listed, number, table, texts
+from eqspec.tasks.json_form import Form, JsonObject, as_json, count, listed, number, table, texts
 
 
 @dataclass(frozen=True)
 class Moment(JsonObject):
     """What was known after so many seconds: the proved share (0 to 1), boxes bounded and boxes waiting."""
 
-    seconds: Annotated[float, number(minimum=0)]
-    certified: Annotated[float, number(minimum=0, maximum=1)]
-    boxes: Annotated[int, count()]
-    open_boxes: Annotated[int, count()]
+    seconds: float = field(metadata=as_json(number(minimum=0)))
+    certified: float = field(metadata=as_json(number(minimum=0, maximum=1)))
+    boxes: int = field(metadata=as_json(count()))
+    open_boxes: int = field(metadata=as_json(count()))
 
 
 def _write_edges(edges: Mapping[int, tuple[float, float]]) -> dict[str, Any]:
@@ -48,23 +48,26 @@ _EDGES = {
 class OpenBox(JsonObject):
     """`edges` has, by the feature's position, from where to where the box reaches, both 0 to 1."""
 
-    share: Annotated[float, number("What it stands for: they add up to the whole.", minimum=0)]
-    edges: Annotated[Mapping[int, tuple[float, float]], Form(_EDGES, _write_edges, _read_edges)]
+    share: float = field(metadata=as_json(number("What it stands for: they add up to the whole.", minimum=0)))
+    edges: Mapping[int, tuple[float, float]] = field(metadata=as_json(Form(_EDGES, _write_edges, _read_edges)))
 
 
 @dataclass(frozen=True)
 class Undecided(JsonObject):
     """`share` of the claim is not proved; `lower` and `upper` are the ends of the region in raw units."""
 
-    share: Annotated[float, number("What is not proved.", minimum=0)]
-    features: Annotated[tuple[str, ...], texts()]
-    units: Annotated[tuple[str | None, ...], texts(optional=True)]
-    lower: Annotated[tuple[float, ...], listed({"type": "number"}, "Lower ends of the region, raw units.")]
-    upper: Annotated[tuple[float, ...], listed({"type": "number"})]
-    sample: Annotated[
-        tuple[OpenBox, ...],
-        listed(OpenBox.schema(), "Open boxes, or a weighted sample of them.", OpenBox.to_json, OpenBox.from_json),
-    ]
+    share: float = field(metadata=as_json(number("What is not proved.", minimum=0)))
+    features: tuple[str, ...] = field(metadata=as_json(texts()))
+    units: tuple[str | None, ...] = field(metadata=as_json(texts(optional=True)))
+    lower: tuple[float, ...] = field(
+        metadata=as_json(listed({"type": "number"}, "Lower ends of the region, raw units."))
+    )
+    upper: tuple[float, ...] = field(metadata=as_json(listed({"type": "number"})))
+    sample: tuple[OpenBox, ...] = field(
+        metadata=as_json(
+            listed(OpenBox.schema(), "Open boxes, or a weighted sample of them.", OpenBox.to_json, OpenBox.from_json)
+        )
+    )
 
 
 @dataclass(frozen=True)
@@ -75,23 +78,28 @@ class Sampled(JsonObject):
     all. `limit` is the largest difference of an output that the claim allows, or None where it limits something else.
     """
 
-    points: Annotated[int, count(minimum=1)]
-    largest: Annotated[Mapping[str, float], table({"type": "number"}, "The largest |g - f| seen, by output.")]
-    counts: Annotated[
-        tuple[int, ...],
-        listed(
-            {"type": "integer", "minimum": 0},
-            "Inputs by their largest difference, in equal steps from 0 to the largest of all.",
+    points: int = field(metadata=as_json(count(minimum=1)))
+    largest: Mapping[str, float] = field(
+        metadata=as_json(table({"type": "number"}, "The largest |g - f| seen, by output."))
+    )
+    counts: tuple[int, ...] = field(
+        metadata=as_json(
+            listed(
+                {"type": "integer", "minimum": 0},
+                "Inputs by their largest difference, in equal steps from 0 to the largest of all.",
+            )
+        )
+    )
+    limit: float | None = field(
+        default=None,
+        metadata=as_json(
+            Form(
+                {
+                    "type": ["number", "null"],
+                    "description": "The largest |g - f| of an output that the claim allows; null where it limits "
+                    "something else.",
+                },
+                required=False,
+            )
         ),
-    ]
-    limit: Annotated[
-        float | None,
-        Form(
-            {
-                "type": ["number", "null"],
-                "description": "The largest |g - f| of an output that the claim allows; null where it limits something "
-                "else.",
-            },
-            required=False,
-        ),
-    ] = None
+    )
