@@ -40,19 +40,9 @@ KNOWN_IN_RUST: list[tuple[str, ...]] = [
     ("search/saved.rs", "search/shared.rs"),
 ]
 KNOWN_IN_PYTHON: list[tuple[str, ...]] = [
-    ("eqspec/api/notebook.py", "eqspec/api/progress.py", "eqspec/api/report.py", "eqspec/api/spec.py"),
     # The list of commands, and the command that completes all of them.
     ("eqspec/cli/tools/__init__.py", "eqspec/cli/tools/completion.py"),
-    ("eqspec/pytest_plugin/__init__.py", "eqspec/pytest_plugin/claims.py", "eqspec/pytest_plugin/settings.py"),
-    (
-        "eqspec/spec/ast.py",
-        "eqspec/spec/comments.py",
-        "eqspec/spec/documentation.py",
-        "eqspec/spec/printer.py",
-        "eqspec/spec/words.py",
-    ),
-    ("eqspec/tasks/bracket.py", "eqspec/tasks/result.py"),
-    ("eqspec/tasks/document.py", "eqspec/tasks/recall.py", "eqspec/tasks/run.py", "eqspec/tasks/search.py"),
+    ("eqspec/pytest_plugin/__init__.py", "eqspec/pytest_plugin/claims.py", "eqspec/pytest_plugin/session_options.py"),
 ]
 
 
