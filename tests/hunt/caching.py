@@ -64,7 +64,7 @@ def _repeated(first: Answer, second: Asked) -> Asked:
     if (answer.verdict, answer.reason, answer.vacuous) != (first.verdict, first.reason, first.vacuous):
         trouble = f"asked again, {first.verdict} becomes {answer.verdict}" if known else None
     elif not known and first.reason != "memory":
-        trouble = "asked again, the answer is not remembered"
+        trouble = "asked again, the answer is not from the cache"
     return case, seen, replace(answer, trouble=answer.trouble or trouble)
 
 

@@ -1,4 +1,4 @@
-"""`eqspec check` with a memory: what is kept, what is said about it, and how to do without."""
+"""`eqspec check` with a cache: what is kept, what is said about it, and how to do without."""
 
 from __future__ import annotations
 
