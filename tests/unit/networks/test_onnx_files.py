@@ -14,7 +14,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from eqspec.errors import NetworkError
+from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import read_network
 from eqspec.networks.readers import onnx_definition, onnx_graph
 from unit.networks.models import CURRENT, model, node, run_onnxruntime, save
@@ -421,3 +421,16 @@ def test_a_graph_of_too_many_nodes(tmp_path: Path) -> None:
     assert "the limit is" in refused(save(tmp_path, model(chain, {}, [1, 2]))).message
     unused = [*chain[:-1], node("Relu", ["x"], "y")]
     assert read_network(save(tmp_path, model(unused, {}, [1, 2]))).output_size == 2
+
+
+def test_an_operator_that_is_not_read_is_an_error_of_its_own(tmp_path: Path) -> None:
+    """The compiler tells it from other faults of a file by the type of the error."""
+    path = tmp_path / "n.onnx"
+    onnx.save(graph_of(node("Relu", ["x"], "y", domain="com.example")), path)
+    with pytest.raises(UnsupportedOperatorError) as caught:
+        read_network(path)
+    assert caught.value.operator == "Relu"
+    onnx.save(graph_of(node("MatMul", ["x", "missing"], "y")), path)
+    with pytest.raises(NetworkError) as caught_other:
+        read_network(path)
+    assert not isinstance(caught_other.value, UnsupportedOperatorError)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from eqspec.compile import loads
-from eqspec.errors import Diagnostic, DisagreementError, NetworkError, SpecError
+from eqspec.errors import Diagnostic, DisagreementError, NetworkError, SpecError, UnsupportedOperatorError
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.spec.codes import CODES
 from eqspec.spec.explanations import explanation
@@ -20,7 +20,7 @@ from eqspec.spec.formatting import formatted
 def read(path: Path) -> Network:
     """Three inputs and three outputs, unless the name says something else."""
     if path.name == "sigmoid.onnx":
-        raise NetworkError(str(path), "operator is not supported", node="act", operator="Sigmoid")
+        raise UnsupportedOperatorError(str(path), "operator is not supported", node="act", operator="Sigmoid")
     if path.name == "broken.onnx":
         raise NetworkError(str(path), "not an ONNX model")
     if path.name == "misread.onnx":

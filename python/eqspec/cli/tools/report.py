@@ -11,7 +11,7 @@ from rich.console import Console
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import STDIN, Commands, command
 from eqspec.errors import InputError
-from eqspec.report import formats, html, results_file
+from eqspec.report import formats, html, reading
 from eqspec.report.numbers import plural
 from eqspec.tasks.result import Result
 
@@ -67,4 +67,4 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
 
 
 def _read(file: str) -> list[Result]:
-    return results_file.parse(sys.stdin.read(), "<stdin>") if file == STDIN else results_file.read(Path(file))
+    return reading.parse(sys.stdin.read(), "<stdin>") if file == STDIN else reading.read(Path(file))
