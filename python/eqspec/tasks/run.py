@@ -274,7 +274,7 @@ def _result(
         splits=solution.splits,
         lps=solution.lps,
         milps=solution.milps,
-        rests_on_solver=solution.believed,
+        rests_on_solver=solution.rests_on_solver,
         initial_bound=solution.initial_bound,
         certified_fraction=solution.certified_fraction,
         open_boxes=solution.open_boxes,

@@ -1,6 +1,7 @@
 //! The inputs that count: a box, and linear constraints A x <= b over it.
 //!
-//! Constraints may contain more than the exact region, never less; a box they exclude holds no input that counts, and what they cut off a box may be cut.
+//! Constraints may contain more than the exact region, never less; a box they exclude holds no input that counts, and
+//! what they cut off a box may be cut.
 
 use crate::error::{Error, finite, same_size};
 use crate::lp::RegionRow;
@@ -88,7 +89,8 @@ impl Region {
                 if a == 0.0 {
                     continue;
                 }
-                // a x_i <= bound - (least of the others), and the others sum to at least total minus this input's own least.
+                // a x_i <= bound - (least of the others), and the others sum to at least total minus this input's own
+                // least.
                 let others = sub_down(total, least(a, lower[i], upper[i]).1);
                 let room = sub_up(c.bound, others);
                 if a > 0.0 {
@@ -117,7 +119,8 @@ impl Region {
         })
     }
 
-    /// Moves a point towards the region, one constraint after the other, and then into a box; only for finding candidates.
+    /// Moves a point towards the region, one constraint after the other, and then into a box; only for finding
+    /// candidates.
     pub fn approach(&self, point: &mut [f64], lower: &[f64], upper: &[f64]) {
         for c in &self.constraints {
             let excess = c.coefficients.iter().zip(point.iter()).map(|(a, x)| a * x).sum::<f64>() - c.bound;
