@@ -30,7 +30,7 @@ from eqspec.tasks.property import validate
 from eqspec.tasks.range import refuse_overflow
 from eqspec.tasks.recall import Earlier, Effort, Recall, key_of
 from eqspec.tasks.replay import Replay
-from eqspec.tasks.result import Nearly, Reason, Result, Verdict
+from eqspec.tasks.result import Nearly, Reason, Result, Verdict, Witness
 from eqspec.tasks.runtime import RuntimeReplay
 from eqspec.tasks.sampling import largest_output, sample
 from eqspec.tasks.scores import left_out
@@ -226,9 +226,10 @@ class Runner:
             "undecided": undecided(task, solution.open_sample),
             "sampled": sample(task, pair),
         }
-        if solution.verdict == Verdict.DIFFERENT:
-            replay.witness = improve(task, replay, perf_counter() - began, simplify=options.simplify)
-        result = _result(task, options, solution, replay, perf_counter() - began, shown)
+        witness: Witness | None = solution.witness
+        if witness is not None:
+            witness = improve(task, replay, witness, perf_counter() - began, simplify=options.simplify)
+        result = _result(task, options, solution, witness, perf_counter() - began, shown)
         if options.weaken and result.verdict is Verdict.UNKNOWN:
             result = replace(result, nearly=self._nearly(task, result, pair, stop, options))
         return result if options.certifier is None else options.certifier.certify(task, result)
@@ -254,15 +255,17 @@ class Runner:
 
 
 def _result(
-    task: Task, options: Options, solution: core.Solution, replay: Replay, seconds: float, shown: Mapping[str, Any]
+    task: Task,
+    options: Options,
+    solution: core.Solution,
+    witness: Witness | None,
+    seconds: float,
+    shown: Mapping[str, Any],
 ) -> Result:
     verdict = Verdict(solution.verdict)
     reason = Reason(solution.reason) if verdict is Verdict.UNKNOWN and solution.reason else None
-    if verdict is Verdict.DIFFERENT and replay.witness is None:
+    if verdict is Verdict.DIFFERENT and witness is None:
         raise InternalError("the core reports a difference that no replay confirmed")
-    if verdict is Verdict.EQUIVALENT and replay.witness is not None:
-        # A net under everything else: an input that exactly violates the claim refutes any proof of it.
-        raise InternalError("the core reports a proof, and a replayed input contradicts it; please report this")
     return describe(
         task,
         options,
@@ -281,7 +284,7 @@ def _result(
         stages=dict(solution.stages),
         effort=dict(solution.effort),
         worst_open=_plain(solution.worst_open),
-        witness=replay.witness if verdict is Verdict.DIFFERENT else None,
+        witness=witness,
         **shown,
     )
 
