@@ -76,7 +76,7 @@ impl Settings {
     #[pyo3(signature = (**chosen))]
     fn new(chosen: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut settings = settings::Settings::default();
-        let given = chosen.into_iter().flat_map(|dict| dict.iter());
+        let given = chosen.into_iter().flat_map(PyDictMethods::iter);
         for (name, value) in given {
             set(&mut settings, &name.extract::<String>()?, &value).map_err(|e| python_error(&e))?;
         }

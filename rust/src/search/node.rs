@@ -11,6 +11,18 @@ use std::sync::Arc;
 /// Multipliers by obligation, shared by the children of a box.
 pub type Inherited = Arc<[(usize, Multipliers)]>;
 
+/// Bytes of a float.
+const FLOAT: usize = std::mem::size_of::<f64>();
+
+/// Bytes of one entry of a list of multipliers beside its floats.
+const LIST_ENTRY: usize = 96;
+
+/// Bytes of a small set of open obligations.
+const OPEN_SET: usize = 16;
+
+/// Lower and upper bounds of x, y and d = x - y.
+const BOUNDS_PER_NEURON: usize = 6;
+
 /// A sub-box lower <= x <= upper of the free inputs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Node {
@@ -65,15 +77,16 @@ impl Node {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let multipliers = self.inherited.as_ref().map_or(0, |list| {
-            list.iter().map(|(_, m)| 8 * (m.guard.len() + m.link.len() + m.region.len()) + 96).sum::<usize>() / 2
+            let floats = |m: &Multipliers| m.guard.len() + m.link.len() + m.region.len();
+            list.iter().map(|(_, m)| FLOAT * floats(m) + LIST_ENTRY).sum::<usize>() / 2
         });
-        let violation_bounds = self
-            .violation_bounds
-            .as_ref()
-            .map_or(0, |k| 48 * k.layers.iter().map(|l| l.x.lower.len()).sum::<usize>() + 16 * k.lower.len());
+        let violation_bounds = self.violation_bounds.as_ref().map_or(0, |known| {
+            let neurons = known.layers.iter().map(|l| l.x.lower.len()).sum::<usize>();
+            FLOAT * (BOUNDS_PER_NEURON * neurons + 2 * known.lower.len())
+        });
         std::mem::size_of::<Self>()
-            + 16 * self.lower.len()
-            + 16
+            + FLOAT * 2 * self.lower.len()
+            + OPEN_SET
             + multipliers
             + violation_bounds
             + self.possibly_active.as_ref().map_or(0, |a| a.bytes() / 2)

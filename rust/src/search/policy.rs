@@ -69,7 +69,8 @@ pub struct Probes {
     pub inputs: usize,
     /// The fewest and the most boxes of the first probe.
     pub first: (u64, u64),
-    /// Multiplications up to which the first probe may take more than the fewest boxes: about a tenth of a second.
+    /// Multiplications that the first probe may take where that allows more than the fewest boxes: about a tenth of a
+    /// second.
     pub work: u64,
     /// Boxes of the second probe, which is made if the first one closes boxes.
     pub second: u64,
@@ -94,11 +95,11 @@ pub struct Halving {
     pub pace: f64,
 }
 
-/// Multipliers sought on the spot, from the parent's where these do not do: for jets the parent's close 16 claims for
-/// each that new ones close, and it takes 62 in all to bound a box. Seeking them only in each second generation makes
-/// 96 000 boxes of 88 000, in the same time; seeking them for all claims where the worst is far from closed saves
-/// nothing, and makes such boxes five times as dear. HiGHS takes 2 500 for a box, and is left for programs with more
-/// rows than a descent is made for.
+/// Multipliers sought by a descent on the box itself, starting from the parent's where those are not good enough: for
+/// jets the parent's close 16 claims for each that new ones close, and it takes 62 in all to bound a box. Seeking them
+/// only in each second generation makes 96 000 boxes of 88 000, in the same time; seeking them for all claims where the
+/// worst is far from closed saves nothing, and makes such boxes take five times as long. HiGHS takes 2 500 for a box,
+/// and is left for programs with more rows than a descent is made for.
 pub struct Multipliers {
     /// Rows beyond which a solver for sparse bases is the better choice: a step of the descent costs the square of
     /// their number.

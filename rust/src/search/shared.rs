@@ -46,8 +46,9 @@ pub struct Shared {
     random_search_begun: AtomicBool,
     /// Obligations proved on boxes of each depth.
     proved: Vec<AtomicU64>,
-    /// Boxes that any worker may take, and how many they are.
+    /// Boxes that any idle worker may take.
     donated: Mutex<Vec<Node>>,
+    /// How many boxes are donated.
     donations: AtomicUsize,
     wake: Condvar,
     witness: Mutex<Option<Vec<f64>>>,

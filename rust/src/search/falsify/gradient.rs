@@ -29,9 +29,9 @@ pub struct AttackBudget {
     pub starts: Range<u64>,
     /// Whether the first of the sequence is the centre.
     pub from_centre: bool,
-    /// Steps from each, at most.
+    /// The most steps from each start.
     pub steps: u32,
-    /// Starts with another seed are others.
+    /// Another seed gives other starts.
     pub seed: u64,
 }
 
@@ -59,6 +59,18 @@ const MOMENTUM: f64 = 0.7;
 /// In a step of annealing, coordinates stay where they are if the mean of their last derivatives is below a random
 /// share of the largest one; this is the largest such share.
 const RESTING: f64 = 0.1;
+
+/// How far the first step of an ascent goes, as a share of the box.
+const FIRST_REACH: f64 = 0.5;
+
+/// The factor on the reach of a climbing ascent after a step to a better point, up to the whole box.
+const LONGER: f64 = 1.5;
+
+/// The factor on the reach of a climbing ascent after a step to no better point.
+const SHORTER: f64 = 0.4;
+
+/// The reach of an annealing ascent after its last step, as a share of the box; before it the reach shrinks evenly.
+const LAST_REACH: f64 = 0.01;
 
 /// A point, how far it violates, how far it meets the guard, and the derivatives of both.
 #[derive(Debug, Default, Clone)]
@@ -99,7 +111,7 @@ struct Ascent {
     random: u64,
 }
 
-/// What is computed for all ascents at once, point-major.
+/// What is computed for all ascents at once, one point after the other.
 #[derive(Default)]
 struct Batch {
     points: Vec<f64>,
@@ -235,7 +247,7 @@ impl Ascent {
         self.random = (budget.seed << 24) ^ (start << 12) ^ goal as u64;
         // Numbers that differ in few bits give sequences that are alike at first.
         uniform(&mut self.random);
-        self.reach = 0.5;
+        self.reach = FIRST_REACH;
         let (centre, corner) = (budget.from_centre && start == 0, start % 2 == 1);
         self.annealing = !centre && (start + budget.seed) % 4 < 2;
         self.next.clear();
@@ -260,9 +272,9 @@ impl Ascent {
         let better = there.merit() > self.here.merit();
         if taken > 0 {
             self.reach = match (self.annealing, better) {
-                (true, _) => 0.5 * f64::from(steps - taken) / f64::from(steps) + 0.01,
-                (false, true) => (1.5 * self.reach).min(1.0),
-                (false, false) => 0.4 * self.reach,
+                (true, _) => FIRST_REACH * f64::from(steps - taken) / f64::from(steps) + LAST_REACH,
+                (false, true) => (LONGER * self.reach).min(1.0),
+                (false, false) => SHORTER * self.reach,
             };
         }
         if self.annealing || better || taken == 0 {

@@ -39,6 +39,9 @@ const LONGER: f64 = 1.5;
 /// The factor on the reach after a step to no better point.
 const SHORTER: f64 = 0.87;
 
+/// The smallest share of the coordinates that a step of a walk moves on average.
+const FEWEST_MOVED: f64 = 0.2;
+
 /// A worker's tools for random search.
 #[derive(Debug, Default)]
 pub struct RandomSearch {
@@ -116,8 +119,9 @@ impl RandomSearch {
             }
             self.points.clear();
             for walker in &self.walkers {
-                // Few coordinates or all of them; one at least.
-                let (some, one) = (0.2 + 0.8 * uniform(&mut random), below(inputs, &mut random));
+                // A step moves few coordinates or all of them, and at least one.
+                let (some, one) =
+                    (FEWEST_MOVED + (1.0 - FEWEST_MOVED) * uniform(&mut random), below(inputs, &mut random));
                 for (i, (x, (l, u))) in walker.point.iter().zip(node.lower.iter().zip(&node.upper)).enumerate() {
                     let moves = uniform(&mut random) < some || i == one;
                     let step = if moves { normal(&mut random) * walker.reach * (u - l) } else { 0.0 };

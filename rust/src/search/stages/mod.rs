@@ -89,21 +89,21 @@ fn run_stages(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
 /// Counts what was proved on a box, and tells the worker what is left.
 fn finish(workspace: &mut Workspace<'_>, node: Node, result: StageResult) -> Outcome {
     let (shared, record, opened) = (workspace.context.shared, workspace.context.record, workspace.current.opened);
+    if !matches!(result, StageResult::Proved | StageResult::Falsified) {
+        shared.prove(node.depth, opened - node.open.len());
+    }
     match result {
-        StageResult::Falsified => return Outcome::Closed,
         StageResult::Proved => {
             record.leaf(&node);
             shared.prove(node.depth, opened);
             shared.retire(1, 0);
-            return Outcome::Closed;
+            Outcome::Closed
         }
-        _ => shared.prove(node.depth, opened - node.open.len()),
-    }
-    match result {
+        StageResult::Falsified => Outcome::Closed,
         StageResult::Branch(nodes) => Outcome::Branch(nodes),
         StageResult::Requeue => Outcome::Branch(vec![node]),
         StageResult::RestsOnSolver => Outcome::RestsOnSolver(node),
         StageResult::Ask(programs) => Outcome::Ask(Box::new(PendingBox::new(workspace, node, programs))),
-        _ => Outcome::Split(node, workspace.current.plan),
+        StageResult::Open | StageResult::Halve => Outcome::Split(node, workspace.current.plan),
     }
 }
