@@ -4,7 +4,7 @@ Shapes: I inputs, O outputs, n generators. All arrays are C-contiguous float64. 
 favour: every number that is handed in as a bound must already be rounded to the safe side, as the docstrings say.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, TypeAlias, final
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "SETTINGS",
     "LinearProgram",
     "MixedProgram",
     "Pair",
@@ -26,6 +27,9 @@ __all__ = [
 ]
 
 __version__: Final[str]
+
+SETTINGS: Final[Mapping[str, str]]
+"""What each setting means, by its name in `Settings`."""
 
 _Array: TypeAlias = NDArray[np.float64]
 _Layer: TypeAlias = tuple[_Array, _Array, _Array | None, _Array | None]
@@ -160,7 +164,7 @@ class Solution:
     @property
     def vacuous(self) -> bool: ...
     @property
-    def witness(self) -> _Array | None: ...  # (I,)
+    def witness(self) -> Any: ...  # what `confirm` returned for the counterexample; None unless `different`
     @property
     def boxes(self) -> int: ...
     @property
@@ -170,7 +174,7 @@ class Solution:
     @property
     def milps(self) -> int: ...
     @property
-    def believed(self) -> int: ...  # boxes left undecided where by the solver's word nothing violates the claim
+    def rests_on_solver(self) -> int: ...  # boxes left undecided where a solver says that nothing violates the claim
     @property
     def initial_bound(
         self,
@@ -212,7 +216,8 @@ def solve(
     answer_lps: Callable[[list[LinearProgram]], list[_LpAnswer]] | None = None,
     answer_milp: Callable[[MixedProgram], tuple[bool, _Array | None]]
     | None = None,  # whether there is no solution, which is never a proof; and a solution, which is a candidate
-    confirm: Callable[[_Array], bool] | None = None,  # replays a candidate (I,) exactly; True makes it the witness
+    confirm: Callable[[_Array], object]
+    | None = None,  # replays a candidate (I,) exactly; None or False refuses it, anything else is the witness
     progress: Callable[[Progress], None] | None = None,  # about ten times a second, on the calling thread
     state: bytes | None = None,  # what `keep` was given by a search with the same fingerprint: go on from there
     keep: Callable[[bytes], None] | None = None,  # takes the state on the way and when the search ends undecided

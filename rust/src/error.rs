@@ -1,20 +1,23 @@
-//! What ends a search without an answer, by whose doing. Running out of budget is never an error, it is a reason for `unknown`.
+//! What ends a search without an answer, by cause. Running out of budget is never an error but a reason for `unknown`.
 //!
-//! The kind of an error decides what becomes of a search that was stopped and kept: it may be given up only if it is itself shown to be unusable. Wrong
-//! arguments and a machine that has no threads left say nothing about it.
+//! The cause decides what becomes of a saved search: it may be discarded only if it is itself shown to be unusable.
+//! Wrong arguments and a machine that has no threads left say nothing about it.
 
-/// Whose doing an error is.
+/// The cause of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The caller's: an argument has the wrong size or an impossible value.
+    /// The caller: an argument has the wrong size or an impossible value.
     Misuse,
-    /// The machine's or the process's: the same call may succeed at another time.
+    /// The machine or the process: the same call may succeed at another time.
     Resource,
-    /// The saved search cannot be gone on with, now or later.
+    /// The saved search cannot be resumed, now or later.
     Saved,
+    /// The core: the search itself failed, which is a defect.
+    Internal,
 }
 
-/// The text names the argument, its value and what is accepted; or what the machine did not give, and what helps.
+/// An error, whose text names the argument, its value and what is accepted; or what the machine did not give, and what
+/// helps.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// Two things that must have the same size do not.
@@ -50,12 +53,21 @@ pub enum Error {
         /// What would be accepted.
         accepted: &'static str,
     },
+    /// There is no setting of that name.
+    #[error("there is no setting {name}; there are {known}")]
+    Setting {
+        /// The name that was given.
+        name: String,
+        /// The names that are known.
+        known: String,
+    },
     /// There is nothing to verify.
     #[error("a network needs at least one layer, one input and one output")]
     EmptyNetwork,
     /// The processor is not in the mode that the bounds suppose.
     #[error(
-        "this process has changed the processor's floating-point mode (rounding, or flushing of subnormal numbers); no proof would hold. Look for a library built with -ffast-math"
+        "this process has changed the processor's floating-point mode (rounding, or flushing of subnormal numbers); \
+         no proof would hold. Look for a library built with -ffast-math"
     )]
     Arithmetic,
     /// The record of a proof cannot be written.
@@ -70,7 +82,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whose doing it is.
+    /// Its cause.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         match self {
@@ -78,6 +90,7 @@ impl Error {
             | Self::NotFinite(_)
             | Self::EmptyBox { .. }
             | Self::Value { .. }
+            | Self::Setting { .. }
             | Self::EmptyNetwork => Kind::Misuse,
             Self::Arithmetic | Self::Record(..) | Self::Threads(..) => Kind::Resource,
             Self::Saved(_) => Kind::Saved,

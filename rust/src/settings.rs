@@ -1,9 +1,54 @@
-//! How to search: one table from which struct, defaults and documentation follow.
+//! How to search: one table, from which the struct, its defaults, its documentation and the arguments in Python follow.
 
 use crate::domain::Domain;
 use crate::error::Error;
 
-macro_rules! settings {
+/// The table of settings: hands every setting (documentation, name, type, default) to the macro that it is given.
+///
+/// The struct, its defaults and the settings that Python may name all come from here, so a new setting is one more
+/// entry.
+macro_rules! with_settings {
+    ($macro:ident) => {
+        $macro! {
+            /// Enclosure: shared (default), paper (as published) or naive (no difference zonotope).
+            domain: Domain = Domain::Shared,
+            /// Worker threads; 0 means one per core.
+            threads: usize = 0,
+            /// Seconds until the search stops with what it has.
+            timeout: f64 = f64::INFINITY,
+            /// Bytes for open boxes; beyond them the search goes on depth first.
+            memory: usize = 2 << 30,
+            /// Boxes after which the search stops; 0 means no limit.
+            boxes: u64 = 0,
+            /// Whether linear programs may be solved.
+            lp: bool = true,
+            /// Whether multipliers are sought by a descent before a solver is asked; switched off only to compare.
+            dual: bool = true,
+            /// Whether bounds are contracted under an assumed violation where that is expected to pay.
+            contract: bool = true,
+            /// Free inputs up to which boxes are only halved: on ACAS Xu (5 inputs) a contraction saved a dozen boxes
+            /// and cost hundreds, on jets (16) it replaced a hundred thousand boxes by thirty.
+            contract_above: usize = 8,
+            /// Whether counterexamples are looked for by gradient ascent and random search.
+            attack: bool = true,
+            /// Whether backward bounds may move weight between networks and difference; switched off only to compare.
+            link: bool = true,
+            /// Whether a confidence is the exact softmax; switched off it is the published polytope, only to compare.
+            entropy: bool = true,
+            /// Whether what contraction leaves may be split at the sign of a neuron or of a difference.
+            phases: bool = true,
+            /// Whether a mixed-integer solver is asked about what splitting does not settle. No proof rests on its
+            /// answer, but the reason of an open question may.
+            milp: bool = false,
+            /// A new file for the record of a proof; none is written without it.
+            record: Option<std::path::PathBuf> = None,
+        }
+    };
+}
+#[cfg(feature = "python")]
+pub(crate) use with_settings;
+
+macro_rules! declare {
     ($($(#[doc = $doc:literal])* $name:ident: $type:ty = $default:expr,)*) => {
         /// How to search. Every combination is sound; they differ in cost.
         #[derive(Debug, Clone, PartialEq)]
@@ -20,39 +65,7 @@ macro_rules! settings {
     };
 }
 
-settings! {
-    /// Enclosure: shared (default), paper (as published) or naive (no difference zonotope).
-    domain: Domain = Domain::Shared,
-    /// Worker threads; 0 means one per core.
-    threads: usize = 0,
-    /// Seconds until the search stops with what it has.
-    timeout: f64 = f64::INFINITY,
-    /// Bytes for open boxes; beyond them the search goes on depth first.
-    memory: usize = 2 << 30,
-    /// Boxes after which the search stops; 0 means no limit.
-    boxes: u64 = 0,
-    /// Whether linear programs may be solved.
-    lp: bool = true,
-    /// Whether multipliers are sought on the spot before a solver is asked; without it only to compare.
-    dual: bool = true,
-    /// Whether bounds are contracted under an assumed violation where that is expected to pay.
-    contract: bool = true,
-    /// Free inputs up to which boxes are only halved: on ACAS Xu (5 inputs) a contraction saved a dozen boxes and cost hundreds, on jets (16) it replaced a
-    /// hundred thousand boxes by thirty.
-    contract_above: usize = 8,
-    /// Whether counterexamples are looked for by attacks.
-    attack: bool = true,
-    /// Whether backward bounds may move weight between networks and difference; without it only to compare.
-    link: bool = true,
-    /// Whether a confidence is the exact softmax; without it, the published polytope, only to compare.
-    entropy: bool = true,
-    /// Whether what contraction leaves may be split at the sign of a neuron or of a difference.
-    phases: bool = true,
-    /// Whether a mixed-integer solver is asked about what splitting does not settle, and believed: then no proof rests on it, but an open question may.
-    milp: bool = false,
-    /// A file for what a proof is made of; none is written if there is none.
-    record: Option<std::path::PathBuf> = None,
-}
+with_settings!(declare);
 
 impl Settings {
     /// Whether bounds are contracted on boxes of so many free inputs.

@@ -105,8 +105,9 @@ def _ask_the_core(case: Case, seen: Pair, made: Task, rng: Random) -> Answer:
     mode = case.mode
     asked = Query(seen, case.oracle, case.claim, case.breaks, None, "shared", 1, True)
 
-    def confirm(point: Array) -> bool:
-        return mode.channel == "confirming" and is_witness(asked, [Fraction(x) for x in point.tolist()])
+    def confirm(point: Array) -> tuple[Fraction, ...] | None:
+        exact = tuple(Fraction(x) for x in point.tolist())
+        return exact if mode.channel == "confirming" and is_witness(asked, exact) else None
 
     solution = _core.solve(
         Pairs().of(made),
@@ -122,12 +123,11 @@ def _ask_the_core(case: Case, seen: Pair, made: Task, rng: Random) -> Answer:
         else None,
         confirm=confirm,
     )
-    witness = solution.witness
     return Answer(
         solution.verdict,
         solution.reason,
         solution.vacuous,
-        None if witness is None else tuple(Fraction(x) for x in witness.tolist()),
+        solution.witness,
         solution.initial_bound,
         solution.certified_fraction,
         solution.open_boxes,

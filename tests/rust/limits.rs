@@ -57,7 +57,7 @@ fn the_limit_on_boxes_is_kept() {
     }
 }
 
-/// Ten inputs, so that trials come first; the networks differ a little everywhere, and with no allowance nothing is proved.
+/// Ten inputs, so that probes come first; the networks differ a little everywhere, and with no allowance nothing is proved.
 fn tried_first() -> (Pair, Region, Property) {
     let weight = |rows: usize, columns: usize, shift: f64| {
         let w = Array2::from_shape_fn((rows, columns), |(i, j)| {
@@ -84,16 +84,16 @@ impl Host for Keeper {
     fn progress(&mut self, _: &Progress) -> bool {
         true
     }
-    fn keeping(&self) -> Option<Duration> {
+    fn snapshot_interval(&self) -> Option<Duration> {
         Some(Duration::from_secs(1000))
     }
-    fn keep(&mut self, state: Vec<u8>) {
+    fn keep_snapshot(&mut self, state: Vec<u8>) {
         self.0 = state;
     }
 }
 
 #[test]
-fn the_limit_on_boxes_counts_those_of_trials() {
+fn the_limit_on_boxes_counts_those_of_probes() {
     let (pair, region, property) = tried_first();
     for boxes in [100, 256, 257, 300, 4352, 4353, 4400] {
         let settings = Settings { boxes, threads: 1, ..Settings::default() };

@@ -28,10 +28,10 @@ impl Host for Keeping<'_> {
     fn progress(&mut self, progress: &Progress) -> bool {
         self.host.progress(progress)
     }
-    fn keeping(&self) -> Option<Duration> {
+    fn snapshot_interval(&self) -> Option<Duration> {
         Some(self.every)
     }
-    fn keep(&mut self, state: Vec<u8>) {
+    fn keep_snapshot(&mut self, state: Vec<u8>) {
         self.states.push(state);
     }
 }
@@ -49,7 +49,7 @@ fn run(question: &Question, state: Option<&[u8]>, every: Duration) -> (Result<So
     (solution, host.states)
 }
 
-/// Runs in legs of so many boxes until it is decided, or stuck, or the limit of the question is reached.
+/// Runs in legs of so many boxes until it is decided, or every open box is unresolved, or the limit of the question is reached.
 fn in_legs(question: &Question, step: u64) -> Result<(Solution, usize), TestCaseError> {
     let (mut state, mut legs, limit) = (None::<Vec<u8>>, 0, question.settings.boxes);
     loop {
@@ -109,7 +109,7 @@ fn a_proof_in_legs_is_the_same_tree() {
 fn what_is_proved_in_legs_holds_at_samples() {
     let pairs = || cases(1..=3, 1..=3, 1..=4, any_scale(), 40);
     for_all(500, (questions(pairs(), 60), 1u64..10), |(mut question, step)| {
-        // Where boxes that are stuck lie is kept only as long as there is memory.
+        // Where unresolved boxes lie is kept only as long as there is memory.
         question.settings.memory = 1 << 30;
         let (solution, _) = in_legs(&question, step)?;
         let host = question.host();

@@ -71,11 +71,11 @@ impl Question {
 
     /// What was counted is consistent, and the bound on what is left open holds there.
     fn check_books(&self, solution: &Solution, property: &Property) -> Result<(), TestCaseError> {
-        let effort = &solution.effort;
-        prop_assert_eq!(effort.asked == 0, solution.lps == 0);
-        prop_assert!(effort.asked <= solution.boxes && effort.contracted <= solution.boxes);
-        prop_assert!(effort.obligations <= solution.boxes * property.obligations.len() as u64);
-        let Some(open) = &effort.worst else { return Ok(()) };
+        let profile = &solution.profile;
+        prop_assert_eq!(profile.asked == 0, solution.lps == 0);
+        prop_assert!(profile.asked <= solution.boxes && profile.contracted <= solution.boxes);
+        prop_assert!(profile.obligations <= solution.boxes * property.obligations.len() as u64);
+        let Some(open) = &solution.worst_open else { return Ok(()) };
         prop_assert!(solution.verdict != Verdict::Equivalent);
         let ends = |i: usize| (open.lower[i], open.upper[i]);
         for i in 0..self.case.inputs() {
@@ -300,7 +300,7 @@ fn one_thread_repeats_itself() {
         let run = || {
             let mut solution = question.ask()?;
             solution.seconds = 0.0;
-            solution.effort.forget_times();
+            solution.profile.forget_times();
             Ok::<_, TestCaseError>(format!("{solution:?}"))
         };
         prop_assert_eq!(run()?, run()?);

@@ -33,14 +33,11 @@ _TRIED = 3
 """The number of points that are replayed, which may take longer than everything else here."""
 
 
-def improve(task: Task, replay: Replay, seconds: float, *, simplify: bool = True) -> Witness | None:
-    """The best witness that is found beside the replay's, or that one itself, after a search of so many seconds.
+def improve(task: Task, replay: Replay, first: Witness, seconds: float, *, simplify: bool = True) -> Witness:
+    """The best witness that is found beside the first one, or that one itself, after a search of so many seconds.
 
     Without `simplify` it breaks the claim as clearly as can be found, and features are not put back.
     """
-    first = replay.witness
-    if first is None:
-        return None
     deadline = perf_counter() + min(LONGEST, SHARE * seconds)
 
     def late() -> bool:

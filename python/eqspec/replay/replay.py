@@ -28,23 +28,22 @@ Point = tuple[Fraction, ...]
 
 
 class Replay:
-    """Replays the candidates of one task. `witness` is the last witness that was confirmed."""
+    """Replays the candidates of one task: so many were `tried`, and so many of them `confirmed`."""
 
     def __init__(self, task: Task, runtime: RuntimeReplay | None = None) -> None:
         self._task, self._runtime = task, runtime
-        self.witness: Witness | None = None
-        self.tried = 0
+        self.tried = self.confirmed = 0
 
-    def confirm(self, candidate: NDArray[np.float64]) -> bool:
-        """Whether the claim breaks at the candidate (I,) or at a point it rounds to; then `witness` is set."""
+    def confirm(self, candidate: NDArray[np.float64]) -> Witness | None:
+        """The witness at the candidate (I,) or at a point it rounds to; None if the claim breaks at neither."""
         self.tried += 1
         if not np.isfinite(candidate).all():
-            return False
+            return None
         for point in _points(self._task, [Fraction(x) for x in candidate.tolist()]):
             if (witness := self.replay(point)) is not None:
-                self.witness = witness
-                return True
-        return False
+                self.confirmed += 1
+                return witness
+        return None
 
     def replay(self, point: Point) -> Witness | None:
         """The witness at exactly this point, or None if it is outside the region or does not break the claim."""

@@ -187,8 +187,8 @@ class _Bisection:
         search = self._search
         if self._witness is not None and self._refuted is not None:
             replay = self._runner.replay(search.task_at(self._refuted))
-            replay.witness = self._witness
-            self._witness = improve(search.task_at(self._refuted), replay, perf_counter() - self._began)
+            seconds = perf_counter() - self._began
+            self._witness = improve(search.task_at(self._refuted), replay, self._witness, seconds)
         gap: Gap = "closed" if self._closed() else "budget"
         verdict, reason = Verdict.EQUIVALENT, None
         if gap == "budget":  # the question has no answer yet, whatever the bracket says so far

@@ -35,6 +35,7 @@ from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.search_statistics import Moment
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict
+from eqspec.tasks.witness import Witness
 
 
 class Runner:
@@ -149,9 +150,13 @@ class Runner:
             "undecided": undecided(task, solution.open_sample),
             "sampled": sample(task, pair),
         }
-        if solution.verdict == Verdict.DIFFERENT:
-            replay.witness = improve(task, replay, perf_counter() - began, simplify=options.simplify)
-        result = _result(task, options, solution, replay, perf_counter() - began, shown)
+        if solution.verdict == Verdict.EQUIVALENT and replay.confirmed:
+            # The last safeguard: an input that exactly violates the claim refutes any proof of it.
+            raise InternalError("the core reports a proof, and a replayed input contradicts it; please report this")
+        witness: Witness | None = solution.witness
+        if witness is not None:
+            witness = improve(task, replay, witness, perf_counter() - began, simplify=options.simplify)
+        result = _result(task, options, solution, witness, perf_counter() - began, shown)
         if options.weaken and result.verdict is Verdict.UNKNOWN:
             result = replace(result, nearly=self._nearly(task, result, pair, stop, options))
         return result if options.certifier is None else options.certifier.certify(task, result)
@@ -177,15 +182,17 @@ class Runner:
 
 
 def _result(
-    task: Task, options: Options, solution: core.Solution, replay: Replay, seconds: float, shown: Mapping[str, Any]
+    task: Task,
+    options: Options,
+    solution: core.Solution,
+    witness: Witness | None,
+    seconds: float,
+    shown: Mapping[str, Any],
 ) -> Result:
     verdict = Verdict(solution.verdict)
     reason = Reason(solution.reason) if verdict is Verdict.UNKNOWN and solution.reason else None
-    if verdict is Verdict.DIFFERENT and replay.witness is None:
-        raise InternalError("the core reports a difference that no replay confirmed")
-    if verdict is Verdict.EQUIVALENT and replay.witness is not None:
-        # The last safeguard: an input that exactly violates the claim refutes any proof of it.
-        raise InternalError("the core reports a proof, and a replayed input contradicts it; please report this")
+    if (verdict is Verdict.DIFFERENT) != (witness is not None):
+        raise InternalError("the core reports a difference that no replay confirmed, or hides one that was confirmed")
     return describe(
         task,
         options,
@@ -197,14 +204,14 @@ def _result(
         splits=solution.splits,
         lps=solution.lps,
         milps=solution.milps,
-        rests_on_solver=solution.believed,
+        rests_on_solver=solution.rests_on_solver,
         initial_bound=solution.initial_bound,
         certified_fraction=solution.certified_fraction,
         open_boxes=solution.open_boxes,
         stages=dict(solution.stages),
         effort=dict(solution.effort),
         worst_open=_plain(solution.worst_open),
-        witness=replay.witness if verdict is Verdict.DIFFERENT else None,
+        witness=witness,
         **shown,
     )
 

@@ -43,8 +43,8 @@ def replay_assignment(task_data: Mapping[str, Any], text: str, folder: Path | No
         point = tuple((x - centre) / scale for x, centre, scale in units)
     replay = Replay(task, RuntimeReplay())
     found = replay.replay(point)
-    if found is None and replay.confirm(np.array([approximately(x) for x in point])):
-        found = replay.witness
+    if found is None:
+        found = replay.confirm(np.array([approximately(x) for x in point]))
     if found is None:
         return "the claim holds there" if contains(task, point) else "the input lies outside of the region"
     return Replayed(task.id, str(task_data.get("claim", "")), found, found)

@@ -1,6 +1,9 @@
-//! The boundary to Python: registration only. Types in `types`, callbacks and the GIL in `run`.
+//! The boundary to Python: registration only. Classes are in `types` and `settings`, callbacks and the GIL in `run`,
+//! exceptions in `errors`.
 
+mod errors;
 mod run;
+mod settings;
 mod types;
 
 use pyo3::prelude::*;
@@ -12,10 +15,13 @@ mod _core {
     #[pymodule_export]
     use super::run::{evaluate, fingerprint, solve};
     #[pymodule_export]
-    use super::types::{LinearProgram, MixedProgram, Pair, Progress, Property, Settings, Solution};
+    use super::settings::Settings;
+    #[pymodule_export]
+    use super::types::{LinearProgram, MixedProgram, Pair, Progress, Property, Solution};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("SETTINGS", super::settings::documented(module.py())?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

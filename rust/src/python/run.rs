@@ -1,10 +1,13 @@
 //! Running a search from Python: the only place that lets go of the GIL and takes it again.
 //!
-//! The search runs without the GIL. The calling thread, which Python's signal handlers need, takes it for each callback. An exception in a callback stops
-//! the search and is raised when the workers are done, except `KeyboardInterrupt`, after which the partial result is returned.
+//! The search runs without the GIL. The calling thread, which Python's signal handlers need, takes it for each
+//! callback. An exception in a callback stops the search and is raised when the workers are done, except
+//! `KeyboardInterrupt`, after which the partial result is returned.
 
-use super::types::{LinearProgram, MixedProgram, Pair, Progress, Property, Settings, Solution, python_error, raised};
-use crate::error::Error;
+use super::errors::{python_error, raised};
+use super::settings::Settings;
+use super::types::{LinearProgram, MixedProgram, Pair, Progress, Property, Solution};
+use crate::error::{Error, Kind};
 use crate::lp;
 use crate::network::eval::{Evaluation, Evaluator};
 use crate::search::{self, Host, Region};
@@ -16,7 +19,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// Callbacks as a [`Host`]; remembers the first exception.
+/// Callbacks as a [`Host`]; remembers the first exception, and what `confirm` returned for the inputs that it accepted.
 struct Caller {
     answer_lps: Option<Py<PyAny>>,
     answer_milp: Option<Py<PyAny>>,
@@ -25,9 +28,17 @@ struct Caller {
     keep: Option<Py<PyAny>>,
     interval: Duration,
     raised: Option<PyErr>,
+    confirmed: Vec<(Vec<f64>, Py<PyAny>)>,
 }
 
 impl Caller {
+    /// What `confirm` returned for the witness of a solution. Several workers may have had inputs confirmed; one of
+    /// them is the witness.
+    fn witness(self, solution: &search::Solution) -> Option<Py<PyAny>> {
+        let input = solution.witness.as_ref()?;
+        self.confirmed.into_iter().find_map(|(confirmed, object)| (confirmed == *input).then_some(object))
+    }
+
     fn catch<T>(&mut self, result: PyResult<T>) -> Option<T> {
         result.map_err(|error| self.raised.get_or_insert(error)).ok()
     }
@@ -67,8 +78,15 @@ impl Host for Caller {
             return false;
         }
         let Some(confirm) = &self.confirm else { return false };
-        let result = Python::attach(|py| confirm.bind(py).call1((PyArray1::from_slice(py, input),))?.extract::<bool>());
-        self.catch(result).unwrap_or(false)
+        let result = Python::attach(|py| {
+            let answer = confirm.bind(py).call1((PyArray1::from_slice(py, input),))?;
+            let refused = answer.is_none() || answer.extract::<bool>().is_ok_and(|accepted| !accepted);
+            Ok((!refused).then(|| answer.unbind()))
+        });
+        let witness = self.catch(result).flatten();
+        let accepted = witness.is_some();
+        self.confirmed.extend(witness.map(|object| (input.to_vec(), object)));
+        accepted
     }
 
     fn progress(&mut self, progress: &search::Progress) -> bool {
@@ -85,11 +103,11 @@ impl Host for Caller {
         self.catch(result).is_some()
     }
 
-    fn keeping(&self) -> Option<Duration> {
+    fn snapshot_interval(&self) -> Option<Duration> {
         self.keep.as_ref().map(|_| self.interval)
     }
 
-    fn keep(&mut self, state: Vec<u8>) {
+    fn keep_snapshot(&mut self, state: Vec<u8>) {
         let interrupted = |e: &PyErr| Python::attach(|py| e.is_instance_of::<PyKeyboardInterrupt>(py));
         if let Some(keep) = self.keep.as_ref().filter(|_| self.raised.as_ref().is_none_or(interrupted)) {
             let result = Python::attach(|py| keep.bind(py).call1((PyBytes::new(py, &state),)).map(drop));
@@ -115,7 +133,10 @@ type Constraints<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)
 
 /// Decides a property of a pair on a box.
 #[pyfunction]
-#[pyo3(signature = (pair, lower, upper, property, settings, *, constraints = None, answer_lps = None, answer_milp = None, confirm = None, progress = None, state = None, keep = None, keep_every = 15.0))]
+#[pyo3(signature = (
+    pair, lower, upper, property, settings, *, constraints = None, answer_lps = None, answer_milp = None,
+    confirm = None, progress = None, state = None, keep = None, keep_every = 15.0
+))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // PyO3's calling convention
 pub fn solve<'py>(
     py: Python<'py>,
@@ -138,9 +159,11 @@ pub fn solve<'py>(
         let accepted = "seconds, 0 or more";
         python_error(&Error::Value { name: "keep_every", value: keep_every.to_string(), accepted })
     })?;
-    let mut caller = Caller { answer_lps, answer_milp, confirm, progress, keep, interval, raised: None };
+    let mut caller =
+        Caller { answer_lps, answer_milp, confirm, progress, keep, interval, raised: None, confirmed: Vec::new() };
     let (pair, settings) = (pair.0.clone(), settings.0.clone());
-    // A panic is a defect of ours, and of one search: as an ordinary exception it leaves other tasks and what is kept alone.
+    // A panic is a defect of ours, and of one search: as an ordinary exception it leaves other tasks and what is kept
+    // alone.
     let solution = py.detach(|| {
         catch_unwind(AssertUnwindSafe(|| match state {
             None => search::solve(&pair, &region, &claim, &settings, &mut caller),
@@ -150,8 +173,17 @@ pub fn solve<'py>(
     match caller.raised.take() {
         Some(error) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
         _ => match solution {
-            Ok(solution) => solution.map(Solution).map_err(|e| python_error(&e)),
-            Err(panic) => Err(raised("InternalError", panicked(panic.as_ref()))),
+            // A net under everything else: an input that exactly violates the claim refutes any proof of it.
+            Ok(Ok(solution)) if solution.verdict == search::Verdict::Equivalent && !caller.confirmed.is_empty() => {
+                let what = "the core reports a proof, and a replayed input contradicts it; please report this";
+                Err(raised(Kind::Internal, what.to_owned()))
+            }
+            Ok(Ok(solution)) => {
+                let witness = caller.witness(&solution);
+                Ok(Solution::new(solution, witness))
+            }
+            Ok(Err(error)) => Err(python_error(&error)),
+            Err(panic) => Err(raised(Kind::Internal, panicked(panic.as_ref()))),
         },
     }
 }

@@ -1,36 +1,15 @@
 //! The classes Python sees: frozen, no logic beyond conversion.
 
+use super::errors::python_error;
 use crate::domain::Domain;
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::network::{self, Affine};
 use crate::property::{self as claims, Norm};
-use crate::{lp, search, settings};
+use crate::{lp, search};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
-
-/// The Python exception of a core error, a class of `eqspec.errors` for each kind.
-pub fn python_error(error: &Error) -> PyErr {
-    let class = match error.kind() {
-        Kind::Misuse => "InputError",
-        Kind::Resource => "ResourceError",
-        Kind::Saved => "SavedStateError",
-    };
-    raised(class, error.to_string())
-}
-
-/// An instance of a class of `eqspec.errors`; where that cannot be imported, a `RuntimeError`, which nobody takes for a refused argument or state.
-pub fn raised(class: &str, message: String) -> PyErr {
-    Python::attach(|py| {
-        let class = py.import("eqspec.errors").and_then(|module| module.getattr(class));
-        match class.and_then(|class| class.call1((message.as_str(),))) {
-            Ok(instance) => PyErr::from_value(instance),
-            Err(_) => PyRuntimeError::new_err(message),
-        }
-    })
-}
 
 type PyLayer<'py> = (
     PyReadonlyArray2<'py, f64>,
@@ -168,54 +147,6 @@ fn not_nan(name: &'static str, value: f64) -> PyResult<()> {
     if value.is_nan() { Err(python_error(&Error::NotFinite(name.to_owned()))) } else { Ok(()) }
 }
 
-/// How to search.
-#[pyclass(frozen, module = "eqspec._core")]
-pub struct Settings(pub settings::Settings);
-
-#[pymethods]
-impl Settings {
-    #[new]
-    #[pyo3(signature = (*, domain = "shared", threads = 0, timeout = f64::INFINITY, memory = 2 << 30, boxes = 0, lp = true, dual = true, contract = true, contract_above = 8, attack = true, link = true, entropy = true, phases = true, milp = false, record = None))]
-    #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // keywords in Python
-    fn new(
-        domain: &str,
-        threads: usize,
-        timeout: f64,
-        memory: usize,
-        boxes: u64,
-        lp: bool,
-        dual: bool,
-        contract: bool,
-        contract_above: usize,
-        attack: bool,
-        link: bool,
-        entropy: bool,
-        phases: bool,
-        milp: bool,
-        record: Option<std::path::PathBuf>,
-    ) -> PyResult<Self> {
-        let settings = Domain::from_word(domain).map(|domain| settings::Settings {
-            domain,
-            threads,
-            timeout,
-            memory,
-            boxes,
-            lp,
-            dual,
-            contract,
-            contract_above,
-            attack,
-            link,
-            entropy,
-            phases,
-            milp,
-            record,
-        });
-        let settings = settings.and_then(|s| s.validate().map(|()| s));
-        settings.map(Self).map_err(|e| python_error(&e))
-    }
-}
-
 /// A program for the LP solver.
 #[pyclass(frozen, module = "eqspec._core")]
 pub struct LinearProgram {
@@ -309,89 +240,87 @@ type Boxes<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'
 
 /// What the search found.
 #[pyclass(frozen, module = "eqspec._core")]
-pub struct Solution(pub search::Solution);
+pub struct Solution {
+    found: search::Solution,
+    witness: Option<Py<PyAny>>,
+}
+
+impl Solution {
+    /// What the search found, with the object by which the host confirmed its witness.
+    pub fn new(found: search::Solution, witness: Option<Py<PyAny>>) -> Self {
+        Self { found, witness }
+    }
+}
 
 #[pymethods]
 impl Solution {
     #[getter]
     fn verdict(&self) -> &'static str {
-        match self.0.verdict {
-            search::Verdict::Equivalent => "equivalent",
-            search::Verdict::Different => "different",
-            search::Verdict::Unknown(_) => "unknown",
-        }
+        self.found.verdict.word()
     }
 
     #[getter]
     fn reason(&self) -> Option<&'static str> {
-        match self.0.verdict {
-            search::Verdict::Unknown(reason) => Some(match reason {
-                search::Reason::Timeout => "timeout",
-                search::Reason::Boxes => "boxes",
-                search::Reason::Interrupted => "interrupted",
-                search::Reason::Incomplete => "incomplete",
-                search::Reason::FloatOnly => "float_only",
-                search::Reason::Spurious => "spurious",
-                search::Reason::Solver => "solver",
-            }),
-            _ => None,
+        match self.found.verdict {
+            search::Verdict::Unknown(reason) => Some(reason.word()),
+            search::Verdict::Equivalent | search::Verdict::Different => None,
         }
     }
 
     #[getter]
     fn vacuous(&self) -> bool {
-        self.0.vacuous
+        self.found.vacuous
     }
 
     #[getter]
-    fn witness<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
-        self.0.witness.as_ref().map(|w| PyArray1::from_slice(py, w))
+    fn witness(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.witness.as_ref().map(|witness| witness.clone_ref(py))
     }
 
     #[getter]
     fn boxes(&self) -> u64 {
-        self.0.boxes
+        self.found.boxes
     }
 
     #[getter]
     fn splits(&self) -> u64 {
-        self.0.splits
+        self.found.splits
     }
 
     #[getter]
     fn lps(&self) -> u64 {
-        self.0.lps
+        self.found.lps
     }
 
     #[getter]
     fn milps(&self) -> u64 {
-        self.0.milps
+        self.found.milps
     }
 
     #[getter]
-    fn believed(&self) -> u64 {
-        self.0.believed
+    fn rests_on_solver(&self) -> u64 {
+        self.found.rests_on_solver
     }
 
     #[getter]
     fn initial_bound(&self) -> f64 {
-        self.0.initial_bound
+        self.found.initial_bound
     }
 
     #[getter]
     fn certified_fraction(&self) -> f64 {
-        self.0.certified_fraction
+        self.found.certified_fraction
     }
 
     #[getter]
     fn open_boxes(&self) -> u64 {
-        self.0.open_boxes
+        self.found.open_boxes
     }
 
     /// Lower corners (n, I), upper corners (n, I), shares (n,).
     #[getter]
     fn open_sample<'py>(&self, py: Python<'py>) -> PyResult<Boxes<'py>> {
-        let sample = &self.0.open_sample;
+        let sample = &self.found.open_sample;
         let inputs = sample.first().map_or(0, |b| b.lower.len());
         let corners = |pick: fn(&search::OpenBox) -> &[f64]| {
             let all = sample.iter().flat_map(pick).copied().collect::<Vec<_>>();
@@ -403,22 +332,13 @@ impl Solution {
 
     #[getter]
     fn seconds(&self) -> f64 {
-        self.0.seconds
+        self.found.seconds
     }
 
     #[getter]
     fn stages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (dict, s) = (PyDict::new(py), self.0.stages);
-        for (name, count) in [
-            ("outside", s.outside),
-            ("guard", s.guard),
-            ("zonotope", s.zonotope),
-            ("inherited", s.inherited),
-            ("dual", s.dual),
-            ("program", s.program),
-            ("contraction", s.contraction),
-            ("overflow", s.overflow),
-        ] {
+        let dict = PyDict::new(py);
+        for (name, count) in self.found.stages.iter() {
             dict.set_item(name, count)?;
         }
         Ok(dict)
@@ -426,9 +346,9 @@ impl Solution {
 
     #[getter]
     fn effort<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (dict, seconds, e) = (PyDict::new(py), PyDict::new(py), &self.0.effort);
-        for (part, time) in e.seconds() {
-            seconds.set_item(part, time)?;
+        let (dict, seconds, e) = (PyDict::new(py), PyDict::new(py), &self.found.profile);
+        for (activity, time) in e.seconds() {
+            seconds.set_item(activity, time)?;
         }
         dict.set_item("seconds", seconds)?;
         dict.set_item("flops", e.flops)?;
@@ -441,7 +361,7 @@ impl Solution {
 
     #[getter]
     fn worst_open<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(r) = &self.0.effort.worst else { return Ok(None) };
+        let Some(r) = &self.found.worst_open else { return Ok(None) };
         let dict = PyDict::new(py);
         dict.set_item("bound", r.bound)?;
         dict.set_item("depth", r.depth)?;

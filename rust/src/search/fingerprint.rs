@@ -1,6 +1,8 @@
-//! What a search decides, as a digest: both networks with their errors and what they share, the region, the claim, and the settings that its way depends on.
+//! What a search decides, as a digest: both networks with their errors and what they share, the region, the claim, and
+//! the settings that its way depends on.
 //!
-//! Two searches with the same fingerprint ask the same question of the same core, so that one may go on where the other stopped.
+//! Two searches with the same fingerprint ask the same question of the same core, so that one may go on where the other
+//! stopped.
 
 use super::Region;
 use crate::network::{Affine, Pair};

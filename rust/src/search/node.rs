@@ -1,4 +1,4 @@
-//! A node of the search tree: a sub-box as two short vectors, and what is known there.
+//! A node of the search tree: a sub-box as two short vectors, and what is known about it.
 
 use crate::bound::Warm;
 use crate::domain::{Alive, Knowledge};
@@ -11,6 +11,18 @@ use std::sync::Arc;
 /// Multipliers by obligation, shared by the children of a box.
 pub type Inherited = Arc<[(usize, Multipliers)]>;
 
+/// Bytes of a float.
+const FLOAT: usize = std::mem::size_of::<f64>();
+
+/// Bytes of one entry of a list of multipliers beside its floats.
+const LIST_ENTRY: usize = 96;
+
+/// Bytes of a small set of open obligations.
+const OPEN_SET: usize = 16;
+
+/// Lower and upper bounds of x, y and d = x - y.
+const BOUNDS_PER_NEURON: usize = 6;
+
 /// A sub-box lower <= x <= upper of the free inputs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Node {
@@ -18,27 +30,28 @@ pub struct Node {
     pub lower: Box<[f64]>,
     /// Upper corner.
     pub upper: Box<[f64]>,
-    /// Number of halvings that made it: its share of the whole is 2^-depth.
+    /// The number of splits that made it; its share of the whole is 2^-depth.
     pub depth: usize,
     /// Largest upper bound of an open violation on the parent.
     pub bound: f64,
     /// Order of creation, for ties.
     pub number: u64,
-    /// What a recorded proof calls it.
+    /// The label of this node in the record of a proof.
     pub label: u64,
-    /// What is still to prove.
+    /// The obligations that are still to be proved.
     pub open: Open,
-    /// Multipliers that served the parent; [`super::saved`] writes them once for all that share them.
+    /// Multipliers that served the parent. [`super::snapshot`] writes them once for all nodes that share them.
     #[serde(skip)]
     pub inherited: Option<Inherited>,
-    /// Hidden neurons that may be nonzero on the parent; the others need not be computed here. Found anew after a stop.
+    /// Hidden neurons that may be nonzero on the parent. The others are zero here too and need not be computed. They
+    /// are found anew after a stop.
     #[serde(skip)]
-    pub alive: Option<Arc<Alive>>,
-    /// Bounds under the assumption that the one open obligation is violated.
-    pub focus: Option<Arc<Knowledge>>,
-    /// Multipliers to start from on a node with a focus; a hint, which is not saved.
+    pub possibly_active: Option<Arc<Alive>>,
+    /// Bounds that hold if the one open obligation is violated; only a node with exactly one open obligation has them.
+    pub violation_bounds: Option<Arc<Knowledge>>,
+    /// Multipliers from which contraction starts on a node with violation bounds. They are a hint and are not saved.
     #[serde(skip)]
-    pub warm: Option<Arc<Warm>>,
+    pub warm_start: Option<Arc<Warm>>,
 }
 
 impl Node {
@@ -54,33 +67,34 @@ impl Node {
             label: 0,
             open,
             inherited: None,
-            alive: None,
-            focus: None,
-            warm: None,
+            possibly_active: None,
+            violation_bounds: None,
+            warm_start: None,
         }
     }
 
-    /// Bytes this node holds, for the memory budget; shared multipliers are counted by half.
+    /// Bytes that this node holds, for the memory budget; what two halves share counts half for each.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let multipliers = self.inherited.as_ref().map_or(0, |list| {
-            list.iter().map(|(_, m)| 8 * (m.guard.len() + m.link.len() + m.region.len()) + 96).sum::<usize>() / 2
+            let floats = |m: &Multipliers| m.guard.len() + m.link.len() + m.region.len();
+            list.iter().map(|(_, m)| FLOAT * floats(m) + LIST_ENTRY).sum::<usize>() / 2
         });
-        let focus = self
-            .focus
-            .as_ref()
-            .map_or(0, |k| 48 * k.layers.iter().map(|l| l.x.lower.len()).sum::<usize>() + 16 * k.lower.len());
+        let violation_bounds = self.violation_bounds.as_ref().map_or(0, |known| {
+            let neurons = known.layers.iter().map(|l| l.x.lower.len()).sum::<usize>();
+            FLOAT * (BOUNDS_PER_NEURON * neurons + 2 * known.lower.len())
+        });
         std::mem::size_of::<Self>()
-            + 16 * self.lower.len()
-            + 16
+            + FLOAT * 2 * self.lower.len()
+            + OPEN_SET
             + multipliers
-            + focus
-            + self.alive.as_ref().map_or(0, |a| a.bytes() / 2)
-            + self.warm.as_ref().map_or(0, |w| w.bytes() / 2)
+            + violation_bounds
+            + self.possibly_active.as_ref().map_or(0, |a| a.bytes() / 2)
+            + self.warm_start.as_ref().map_or(0, |w| w.bytes() / 2)
     }
 }
 
-/// Best first: the largest bound is the likeliest place of a counterexample; among equals the older box.
+/// The largest bound comes first, as the likeliest place of a counterexample; among equal bounds the older node.
 impl Ord for Node {
     fn cmp(&self, other: &Self) -> Ordering {
         self.bound.total_cmp(&other.bound).then_with(|| other.number.cmp(&self.number))

@@ -1,31 +1,85 @@
 //! When a search uses which of its means: one table, with what each of them was measured to cost and to bring.
 //!
-//! Nothing here decides about soundness. Every bound is valid wherever it is tried; a poor choice costs time. What users may switch is in
-//! [`crate::settings`]. Times are microseconds of one core on a Zen 3 (AVX2); jets have 16 free inputs and 80 neurons a network, digits 15 to 24 and 200,
-//! ACAS Xu 5 and 300.
+//! Nothing here decides about soundness. Every bound is valid wherever it is tried; a poor choice costs time. What
+//! users may switch is in [`crate::settings`]. Times are microseconds of one core on a Zen 3 (AVX2); jets have 16 free
+//! inputs and 80 neurons a network, digits 15 to 24 and 200, ACAS Xu 5 and 300.
 
-/// Plain halving before contraction: with a few inputs it often is the shorter way, and a short trial tells.
+/// The stages of bounding a box (`search/stages`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StageName {
+    /// The region's constraints.
+    Outside,
+    /// Zonotopes through both networks.
+    Propagation,
+    /// The centre, until an input was seen that meets a guard.
+    GuardSample,
+    /// Guards that f1 cannot meet.
+    Guards,
+    /// Violations by zonotope rows.
+    ZonotopeRows,
+    /// Counterexamples.
+    Falsification,
+    /// Boxes on which only rounding separates the bound from the limit.
+    RoundingLimit,
+    /// Multipliers of the parent.
+    InheritedMultipliers,
+    /// The best multipliers, by a descent in the dual.
+    DualBounds,
+    /// Bounds under an assumed violation.
+    Contraction,
+    /// Mixed-integer programs for what contraction left.
+    MixedPrograms,
+    /// A split of what contraction left.
+    SignSplit,
+    /// The choice of inputs to halve.
+    Planning,
+    /// Linear programs for a solver.
+    LinearPrograms,
+}
+
+/// The order of the stages: by cost, as far as one does not need another. What is proved in one stage is not looked at
+/// in the next, and a box that is open after the last one is halved.
+pub const STAGES: [StageName; 14] = [
+    StageName::Outside,
+    StageName::Propagation,
+    StageName::GuardSample,
+    StageName::Guards,
+    StageName::ZonotopeRows,
+    StageName::Falsification,
+    StageName::RoundingLimit,
+    StageName::InheritedMultipliers,
+    StageName::DualBounds,
+    StageName::Contraction,
+    StageName::MixedPrograms,
+    StageName::SignSplit,
+    StageName::Planning,
+    StageName::LinearPrograms,
+];
+
+/// Plain bisection before contraction: with a few inputs it often is the shorter way, and a short probe shows whether
+/// it is.
 ///
 /// | | a box | a contraction | boxes that one contraction saved |
 /// |---|---|---|---|
 /// | ACAS Xu | 60 | 350 000 | 12 |
 /// | jets | 100 | 40 000 | 1 000 and more |
 /// | digits | 2 500 | 150 000 | all: halving never ends |
-pub struct Trials {
+pub struct Probes {
     /// Free inputs beyond which halving one of them changes next to nothing.
     pub inputs: usize,
-    /// Boxes of the first trial, at least and at most.
+    /// The fewest and the most boxes of the first probe.
     pub first: (u64, u64),
-    /// Multiplications for which the first trial may take more than the least: about a tenth of a second.
+    /// Multiplications that the first probe may take where that allows more than the fewest boxes: about a tenth of a
+    /// second.
     pub work: u64,
-    /// Boxes of the second trial, which is made if the first closes boxes.
+    /// Boxes of the second probe, which is made if the first one closes boxes.
     pub second: u64,
-    /// Open boxes per box bounded up to which boxes are worth going on with; where none is ever closed it is 1.
+    /// Open boxes per box bounded up to which bisection goes on; where no box is ever closed the ratio is 1.
     pub open: f64,
 }
 
-/// Halving a box several times before its parts are bounded ([`super::foresight`]). Boxes on ACAS Xu, by the part of them that closes (eps 0.05, and 0.5 for the
-/// last); with 2/3 for all of them it is within 2 % of the best of each:
+/// Halving a box several times before its parts are bounded ([`super::split::gain`]). Boxes on ACAS Xu, by the part of
+/// them that closes (eps 0.05, and 0.5 for the last); with 2/3 for all of them it is within 2 % of the best of each:
 ///
 /// | | half | 0.55 | 0.6 | 0.65 | 0.7 | 0.8 |
 /// |---|---|---|---|---|---|---|
@@ -37,16 +91,18 @@ pub struct Trials {
 pub struct Halving {
     /// The part of the boxes that is best closed by bounding them.
     pub closing: f64,
-    /// How far one box changes what is expected: a few hundred of them count.
+    /// How far one box changes the estimate, so that it follows the last few hundred boxes.
     pub pace: f64,
 }
 
-/// Multipliers sought on the spot, from the parent's where these do not do: for jets the parent's close 16 claims for each that new ones close, and it takes
-/// 62 in all to bound a box. Seeking them only in each second generation makes 96 000 boxes of 88 000, in the same time; seeking them for all claims where the
-/// worst is far from closed saves nothing, and makes such boxes five times as dear. HiGHS takes 2 500 for a box, and is left for programs with more rows than
-/// a descent is made for.
+/// Multipliers sought by a descent on the box itself, starting from the parent's where those are not good enough: for
+/// jets the parent's close 16 claims for each that new ones close, and it takes 62 in all to bound a box. Seeking them
+/// only in each second generation makes 96 000 boxes of 88 000, in the same time; seeking them for all claims where the
+/// worst is far from closed saves nothing, and makes such boxes take five times as long. HiGHS takes 2 500 for a box,
+/// and is left for programs with more rows than a descent is made for.
 pub struct Multipliers {
-    /// Rows beyond which a solver for sparse bases is the better choice: a step of the descent costs the square of their number.
+    /// Rows beyond which a solver for sparse bases is the better choice: a step of the descent costs the square of
+    /// their number.
     pub rows: usize,
     /// Steps of a descent for each row of its program: many times what it takes.
     pub steps: usize,
@@ -54,52 +110,56 @@ pub struct Multipliers {
 
 /// Contraction under an assumed violation, for regions of more inputs than the setting `contract_above`.
 pub struct Contraction {
-    /// How often a node is looked at again because looking ahead settled signs of neurons; then it waits for its turn like any other.
-    pub looks: usize,
-    /// Rounds after signs were settled.
-    pub again: usize,
+    /// How often look-ahead may settle signs of neurons and the node is contracted again at once. After that the node
+    /// waits for its turn like any other.
+    pub looks_ahead: usize,
+    /// Rounds of a contraction after signs were settled.
+    pub rounds_again: usize,
 }
 
-/// The search for counterexamples, counted rather than timed so that runs repeat.
+/// Attacks for counterexamples, counted rather than timed so that runs repeat.
 ///
-/// Ascents along derivatives find all 105 violated queries on digits that are known, in 7 s for all of them; of these three only by annealing, in 0.1, 0.1 and
-/// 9 s. On ACAS Xu scattered points are better ([`super::scatter`]): with both, all 75 violated queries take 2 700 boxes and 2 s together, with ascents alone
-/// 29 500 boxes and 25 s. Eight starts for each of ten claims were 10 us a box there; two for each, and six more for the nearest, find as much at half of that.
+/// Gradient ascents find all 105 violated queries on digits that are known, in 7 s for all of them; of these three only
+/// by annealing, in 0.1, 0.1 and 9 s. On ACAS Xu random search ([`super::falsify`]) is better: with both, all 75
+/// violated queries take 2 700 boxes and 2 s together, with ascents alone 29 500 boxes and 25 s. Eight starts for each
+/// of ten claims took 10 us a box there; two for each, and six more for the nearest, find as much in half the time.
 pub struct Attack {
-    /// Starts of the first attack for each claim that is open on the first box; the first of them is the centre of the region.
-    pub each: u64,
-    /// Starts in all for each of the claims that these came nearest to violating,
-    pub nearest: u64,
-    /// and how many claims that is.
-    pub few: usize,
-    /// Claims looked at together when points are scattered.
-    pub together: usize,
+    /// Starts of the first attack for each claim that is open on the first box. The first start is the centre of the
+    /// region.
+    pub first_starts: u64,
+    /// Starts, the first ones included, for each of the claims that the first attack came nearest to violating.
+    pub intensified_starts: u64,
+    /// The number of claims that get these further starts.
+    pub claims_intensified: usize,
+    /// Claims that one random search looks for at once.
+    pub claims_together: usize,
     /// Starts of each later attack, which is on one claim.
-    pub later: u64,
-    /// Steps from each start, at most.
+    pub later_starts: u64,
+    /// The most steps from each start.
     pub steps: u32,
-    /// One in so many operations goes into it.
+    /// One operation for every so many operations of bounding goes into attacks.
     pub share: u64,
-    /// Attacks in a row, at most.
-    pub row: u64,
+    /// The most attacks in a row.
+    pub attacks_in_a_row: u64,
 }
 
-/// The mixed-integer solver, where it is allowed: up to seconds for a program, so only where proofs are stuck.
+/// The mixed-integer solver, where it is allowed. A program may take seconds, so it is asked only where proofs make no
+/// progress.
 pub struct Mixed {
     /// Unstable neurons up to which a program is small.
     pub binaries: usize,
-    /// A node is stuck if so many splits have not proved it; and again after so many more. After half as many most nodes still fall to proofs, in the time of
-    /// one program.
+    /// The solver is asked about a node after so many splits, and again after so many more. After half as many splits
+    /// most nodes are still proved, in the time of one program.
     pub splits: usize,
-    /// Programs for one node: cuts of an exact confidence make the next one.
-    pub cuts: usize,
+    /// The most programs for one node. A cut for an exact confidence makes the next one.
+    pub programs: usize,
     /// Seconds for one program.
     pub seconds: f64,
 }
 
-/// All of it.
+/// The whole policy.
 pub struct Policy {
-    pub trials: Trials,
+    pub probes: Probes,
     pub halving: Halving,
     pub multipliers: Multipliers,
     pub contraction: Contraction,
@@ -109,10 +169,19 @@ pub struct Policy {
 
 /// What every search follows.
 pub const POLICY: Policy = Policy {
-    trials: Trials { inputs: 64, first: (256, 1024), work: 400_000_000, second: 4096, open: 0.9 },
+    probes: Probes { inputs: 64, first: (256, 1024), work: 400_000_000, second: 4096, open: 0.9 },
     halving: Halving { closing: 2.0 / 3.0, pace: 0.002 },
     multipliers: Multipliers { rows: 192, steps: 20 },
-    contraction: Contraction { looks: 4, again: 2 },
-    attack: Attack { each: 2, nearest: 8, few: 1, together: 24, later: 32, steps: 60, share: 32, row: 64 },
-    mixed: Mixed { binaries: 40, splits: 12, cuts: 8, seconds: 5.0 },
+    contraction: Contraction { looks_ahead: 4, rounds_again: 2 },
+    attack: Attack {
+        first_starts: 2,
+        intensified_starts: 8,
+        claims_intensified: 1,
+        claims_together: 24,
+        later_starts: 32,
+        steps: 60,
+        share: 32,
+        attacks_in_a_row: 64,
+    },
+    mixed: Mixed { binaries: 40, splits: 12, programs: 8, seconds: 5.0 },
 };

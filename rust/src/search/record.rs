@@ -1,10 +1,11 @@
-//! What a proof is made of, written to a file as the search goes: for certificates.
+//! The record of a proof, written to a file while the search runs: what certificates are made from.
 //!
-//! Nothing here is trusted: an auditor derives every bound again. Events come in the order in which workers meet them; nodes are told apart by labels. A file
-//! that lacks the last event is no record of a proof.
+//! Nothing here is trusted: an auditor derives every bound again. Events come in the order in which workers meet them;
+//! nodes are told apart by labels. A file that lacks the last event is no record of a proof.
 //!
-//! Little endian: `L` label: everything open was proved. `C` label, input, cut, labels of both halves, open obligations. `X` label, obligation, rounds, then
-//! `v`, or `o` label of an own node, or `s` kind, layer, index, place, labels of both halves. `M`, `G` label, obligation or guard, multipliers. `Z`: the end.
+//! Little endian: `L` label: everything open was proved. `C` label, input, cut, labels of both halves, open
+//! obligations. `X` label, obligation, rounds, then `v`, or `o` label of an own node, or `s` kind, layer, index, place,
+//! labels of both halves. `M`, `G` label, obligation or guard, multipliers. `Z`: the end.
 
 use super::Node;
 use crate::bound::branching::Split;
@@ -80,19 +81,19 @@ impl Event {
 }
 
 impl Record<'_> {
-    /// Whether anybody listens.
+    /// Whether a record is written.
     pub fn on(self) -> bool {
         self.0.is_some()
     }
 
-    /// Everything open on a node was proved.
+    /// Records that everything open on a node was proved.
     pub fn leaf(self, node: &Node) {
         if let Some(recorder) = self.0 {
             recorder.write(&Event::new(b'L', node.label).0);
         }
     }
 
-    /// A node was halved.
+    /// Records that a node was halved.
     pub fn halved(self, parent: u64, (input, cut): (usize, f64), children: &mut [Node; 2]) {
         let Some(recorder) = self.0 else { return };
         let mut event = Event::new(b'C', parent);
@@ -106,12 +107,12 @@ impl Record<'_> {
         recorder.write(&event.0);
     }
 
-    /// Multipliers that may serve an obligation on a node and below.
+    /// Records multipliers that may serve an obligation on a node and below.
     pub fn multipliers(self, node: &Node, obligation: usize, m: &Multipliers) {
         self.hint(b'M', node, obligation, m);
     }
 
-    /// Multipliers that may exclude a guard (none: the region) on a node and below.
+    /// Records multipliers that may exclude a guard (none: the region) on a node and below.
     pub fn ray(self, node: &Node, guard: Option<usize>, m: &Multipliers) {
         self.hint(b'G', node, guard.unwrap_or(usize::MAX), m);
     }
@@ -125,7 +126,8 @@ impl Record<'_> {
         recorder.write(&event.0);
     }
 
-    /// The violation of an obligation was bounded on a node by these rounds, which contradict it; or, for an own node of one obligation, it goes on there.
+    /// Records the rounds that contracted the bounds of a node under the violation of an obligation. They contradict
+    /// it, or the obligation goes on in a node of its own.
     pub fn contracted(self, label: u64, obligation: usize, rounds: &[u8], on: Option<&mut Node>) {
         let Some(recorder) = self.0 else { return };
         let mut event = Event::contracted(label, obligation, rounds);
@@ -139,8 +141,13 @@ impl Record<'_> {
         recorder.write(&event.0);
     }
 
-    /// The same, and what was left was cut in two.
-    pub fn taken_apart(self, (label, obligation, rounds): (u64, usize, &[u8]), split: Split, halves: &mut [Node; 2]) {
+    /// Records the rounds of a contraction, after which the node was split in two.
+    pub fn contracted_and_split(
+        self,
+        (label, obligation, rounds): (u64, usize, &[u8]),
+        split: Split,
+        halves: &mut [Node; 2],
+    ) {
         let Some(recorder) = self.0 else { return };
         let mut event = Event::contracted(label, obligation, rounds);
         event.0.push(b's');

@@ -1,17 +1,25 @@
 //! The inputs that count: a box, and linear constraints A x <= b over it.
 //!
-//! Constraints may contain more than the exact region, never less; a box they exclude holds no input that counts, and what they cut off a box may be cut.
+//! Constraints may contain more than the exact region, never less; a box they exclude holds no input that counts, and
+//! what they cut off a box may be cut.
 
 use crate::error::{Error, finite, same_size};
 use crate::lp::RegionRow;
 use crate::numeric::round::{add_down, add_up, div_down, div_up, mul_down, mul_up, sub_down, sub_up};
 
-/// coefficients . x <= bound.
+/// A point satisfies a constraint up to rounding if it exceeds the bound by at most this share of the terms' sizes.
+/// Nothing is proved by it; a candidate that only rounding admits is refused by the exact replay.
+const ROUNDING: f64 = 1e-12;
+
+/// A point is moved this much farther than to the border of a constraint, so that rounding does not leave it outside.
+const OVERSHOOT: f64 = 1.000_001;
+
+/// The constraint coefficients . x <= bound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Constraint {
-    /// One per input.
+    /// One coefficient per input.
     pub coefficients: Vec<f64>,
-    /// Right side.
+    /// The right side.
     pub bound: f64,
 }
 
@@ -88,7 +96,8 @@ impl Region {
                 if a == 0.0 {
                     continue;
                 }
-                // a x_i <= bound - (least of the others), and the others sum to at least total minus this input's own least.
+                // a x_i <= bound - (least of the others), and the others sum to at least total minus this input's own
+                // least.
                 let others = sub_down(total, least(a, lower[i], upper[i]).1);
                 let room = sub_up(c.bound, others);
                 if a > 0.0 {
@@ -113,17 +122,18 @@ impl Region {
         self.constraints.iter().all(|c| {
             let terms = || c.coefficients.iter().zip(point).map(|(a, x)| a * x);
             let size = terms().map(f64::abs).sum::<f64>() + c.bound.abs();
-            terms().sum::<f64>() <= c.bound + 1e-12 * size
+            terms().sum::<f64>() <= c.bound + ROUNDING * size
         })
     }
 
-    /// Moves a point towards the region, one constraint after the other, and then into a box; only for finding candidates.
+    /// Moves a point towards the region, one constraint after the other, and then into a box; only for finding
+    /// candidates.
     pub fn approach(&self, point: &mut [f64], lower: &[f64], upper: &[f64]) {
         for c in &self.constraints {
             let excess = c.coefficients.iter().zip(point.iter()).map(|(a, x)| a * x).sum::<f64>() - c.bound;
             let square = c.coefficients.iter().map(|a| a * a).sum::<f64>();
             if excess > 0.0 && square > 0.0 {
-                point.iter_mut().zip(&c.coefficients).for_each(|(x, a)| *x -= 1.000_001 * excess / square * a);
+                point.iter_mut().zip(&c.coefficients).for_each(|(x, a)| *x -= OVERSHOOT * excess / square * a);
             }
         }
         for (x, (l, u)) in point.iter_mut().zip(lower.iter().zip(upper)) {

@@ -1,52 +1,64 @@
-//! What the workers share: the open boxes that someone else may take, the stop flag, and the counters.
+//! What the workers share: the boxes that one of them donates to another, the flags that stop or pause the search, and
+//! the counters.
 //!
-//! A worker lives off its own heap and looks here only when that is empty, or when another worker waits. So the lock is not on the hot path.
+//! A worker takes boxes from its own queue and looks here only when that is empty, or when another worker is idle. So
+//! the lock is not on the hot path.
+//!
+//! Soundness rests on two counts. A search is complete when no box is outstanding, so a box leaves this count
+//! ([`Shared::retire`]) only after it was proved, replaced by parts that are counted before, or put away as unresolved;
+//! and an unresolved box rules out the verdict `equivalent`.
 
-use super::counts::{Counts, Tally};
-use super::foresight::Foresight;
-use super::remainder::Remainder;
-use super::saved::Saved;
-use super::{Node, Progress, Reason, Solution, Verdict};
+use super::Node;
+use super::open_sample::OpenSampler;
+use super::snapshot::{DEPTHS, Snapshot};
+use super::solution::{Progress, Reason, Solution, Verdict};
+use super::split::gain::SplitGain;
+use super::statistics::{SearchStatistics, WorkerStatistics};
 use crate::settings::Settings;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Nodes deeper than this do not count towards the certified share: less than 2^-DEPTHS of the whole each.
-pub const DEPTHS: usize = 2048;
-
 /// State common to all workers of one search.
 pub struct Shared {
     start: Instant,
     deadline: Option<Duration>,
-    /// When the workers are to hand in what they have, so that it can be kept.
+    /// When the workers are to return their boxes, so that a snapshot can be taken.
     pause: Option<Duration>,
     paused: AtomicBool,
     box_limit: u64,
     memory: usize,
     stopped: AtomicBool,
+    /// The code of the first reason to stop; 0 before there is one.
     reason: AtomicU8,
-    /// Boxes waiting anywhere or in work; the search is over when none is left.
+    /// Boxes that wait or are being bounded; the search is complete when there is none.
     outstanding: AtomicU64,
-    tried: u64,
+    /// Boxes bounded by probes before this search.
+    probed: u64,
     boxes: AtomicU64,
+    /// Bytes that open boxes hold.
     bytes: AtomicUsize,
-    waiting: AtomicUsize,
+    /// Workers that wait for a box.
+    idle: AtomicUsize,
     guard_met: AtomicBool,
     arithmetic_failed: AtomicBool,
-    /// Whether a worker has scattered points over the region unasked.
-    scattered: AtomicBool,
-    closed: Vec<AtomicU64>,
-    offered: Mutex<Vec<Node>>,
-    offers: AtomicUsize,
+    /// Whether a worker has begun the first random search.
+    random_search_begun: AtomicBool,
+    /// Obligations proved on boxes of each depth.
+    proved: Vec<AtomicU64>,
+    /// Boxes that any idle worker may take.
+    donated: Mutex<Vec<Node>>,
+    /// How many boxes are donated.
+    donations: AtomicUsize,
     wake: Condvar,
     witness: Mutex<Option<Vec<f64>>>,
     initial_bound: Mutex<f64>,
-    tally: Mutex<Tally>,
-    foresight: Mutex<Foresight>,
-    /// Boxes that workers handed in when they ended.
+    statistics: Mutex<WorkerStatistics>,
+    gain: Mutex<SplitGain>,
+    /// Open boxes that workers returned when they ended.
     open: Mutex<Vec<Node>>,
-    stuck: Mutex<Vec<Node>>,
+    /// Boxes that are undecided and cannot be split.
+    unresolved: Mutex<Vec<Node>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -55,49 +67,43 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    /// For a search that goes on from `saved`, whose open boxes the workers are given.
-    pub fn new(settings: &Settings, start: Instant, pause: Option<Duration>, saved: &mut Saved) -> Self {
-        let counts = &saved.counts;
-        let closed = |depth: usize| AtomicU64::new(counts.closed.get(depth).copied().unwrap_or(0));
+    /// For a search that goes on from `snapshot`, whose open boxes the caller gives to the workers.
+    pub fn new(settings: &Settings, start: Instant, pause: Option<Duration>, snapshot: &mut Snapshot) -> Self {
+        let counts = &snapshot.statistics;
+        let proved = |depth: usize| AtomicU64::new(counts.proved.get(depth).copied().unwrap_or(0));
         Self {
             start,
             deadline: Duration::try_from_secs_f64(settings.timeout).ok(),
             pause,
             paused: AtomicBool::new(false),
-            box_limit: if settings.boxes == 0 { u64::MAX } else { settings.boxes.saturating_sub(counts.tried) },
-            tried: counts.tried,
+            box_limit: if settings.boxes == 0 { u64::MAX } else { settings.boxes.saturating_sub(counts.probed) },
+            probed: counts.probed,
             memory: settings.memory,
             stopped: AtomicBool::new(false),
             reason: AtomicU8::new(0),
-            outstanding: AtomicU64::new(saved.open.len() as u64),
+            outstanding: AtomicU64::new(snapshot.open.len() as u64),
             boxes: AtomicU64::new(counts.boxes),
-            bytes: AtomicUsize::new(saved.open.iter().chain(&saved.stuck).map(Node::bytes).sum()),
-            waiting: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(snapshot.open.iter().chain(&snapshot.unresolved).map(Node::bytes).sum()),
+            idle: AtomicUsize::new(0),
             guard_met: AtomicBool::new(counts.guard_met),
             arithmetic_failed: AtomicBool::new(false),
-            scattered: AtomicBool::new(false),
-            closed: (0..DEPTHS).map(closed).collect(),
-            offered: Mutex::new(Vec::new()),
-            offers: AtomicUsize::new(0),
+            random_search_begun: AtomicBool::new(false),
+            proved: (0..DEPTHS).map(proved).collect(),
+            donated: Mutex::new(Vec::new()),
+            donations: AtomicUsize::new(0),
             wake: Condvar::new(),
             witness: Mutex::new(None),
             initial_bound: Mutex::new(counts.initial_bound),
-            tally: Mutex::new(counts.tally.clone()),
-            foresight: Mutex::new(counts.foresight),
+            statistics: Mutex::new(counts.workers.clone()),
+            gain: Mutex::new(counts.gain),
             open: Mutex::new(Vec::new()),
-            stuck: Mutex::new(std::mem::take(&mut saved.stuck)),
+            unresolved: Mutex::new(std::mem::take(&mut snapshot.unresolved)),
         }
     }
 
-    /// Ends the search; the first reason counts.
+    /// Ends the search. The first reason is the one that is reported.
     pub fn stop(&self, reason: Reason) {
-        let code = match reason {
-            Reason::Timeout => 1,
-            Reason::Boxes => 2,
-            Reason::Interrupted => 3,
-            Reason::Incomplete | Reason::Spurious | Reason::FloatOnly | Reason::Solver => 4,
-        };
-        let _ = self.reason.compare_exchange(0, code, Ordering::SeqCst, Ordering::SeqCst);
+        let _ = self.reason.compare_exchange(0, reason.code(), Ordering::SeqCst, Ordering::SeqCst);
         self.stopped.store(true, Ordering::SeqCst);
         self.wake.notify_all();
     }
@@ -109,7 +115,7 @@ impl Shared {
         self.wake.notify_all();
     }
 
-    /// Whether workers should end; looks at the clock.
+    /// Whether the workers should end. Looks at the clock and at the limit on boxes.
     pub fn stopping(&self) -> bool {
         if self.stopped.load(Ordering::Relaxed) {
             return true;
@@ -125,11 +131,11 @@ impl Shared {
     }
 
     /// Seconds until the search stops.
-    pub fn left(&self) -> f64 {
+    pub fn seconds_left(&self) -> f64 {
         self.deadline.map_or(f64::INFINITY, |d| d.saturating_sub(self.start.elapsed()).as_secs_f64())
     }
 
-    /// Whether workers should hand in what they have, and soon go on.
+    /// Whether the workers should return their boxes now, to be given them again once a snapshot is taken.
     pub fn pausing(&self) -> bool {
         if !self.paused.load(Ordering::Relaxed) && self.pause.is_some_and(|at| self.start.elapsed() >= at) {
             self.paused.store(true, Ordering::SeqCst);
@@ -138,17 +144,18 @@ impl Shared {
         self.paused.load(Ordering::Relaxed)
     }
 
-    /// Counts a bounded box; returns how many were before it, in this search, and with those of trials before it.
+    /// Counts a bounded box. Returns how many were counted before it: in this search, and together with those of the
+    /// probes.
     pub fn count_box(&self) -> (u64, u64) {
         let before = self.boxes.fetch_add(1, Ordering::Relaxed);
-        (before, self.tried + before)
+        (before, self.probed + before)
     }
 
     pub fn set_initial_bound(&self, bound: f64) {
         *lock(&self.initial_bound) = bound;
     }
 
-    /// A worker found its processor in a mode in which no bound holds.
+    /// Ends the search because a worker found its processor in a mode in which no bound holds.
     pub fn fail_arithmetic(&self) {
         self.arithmetic_failed.store(true, Ordering::SeqCst);
         self.stop(Reason::Interrupted);
@@ -162,129 +169,133 @@ impl Shared {
         self.guard_met.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the caller is the one worker that begins to scatter points.
-    pub fn begins_to_scatter(&self) -> bool {
-        !self.scattered.load(Ordering::Relaxed) && !self.scattered.swap(true, Ordering::Relaxed)
+    /// True for exactly one caller, the worker that is to begin the first random search.
+    pub fn begins_random_search(&self) -> bool {
+        !self.random_search_begun.load(Ordering::Relaxed) && !self.random_search_begun.swap(true, Ordering::Relaxed)
     }
 
     pub fn guard_seen(&self) -> bool {
         self.guard_met.load(Ordering::Relaxed)
     }
 
-    /// Obligations were proved on a node.
+    /// Counts obligations that were proved on a node of this depth.
     pub fn prove(&self, depth: usize, obligations: usize) {
-        if let Some(count) = self.closed.get(depth) {
+        if let Some(count) = self.proved.get(depth) {
             count.fetch_add(obligations as u64, Ordering::Relaxed);
         }
     }
 
-    /// `done` boxes left the search and `new` ones came in their place.
-    pub fn leave(&self, done: u64, new: u64) {
+    /// Takes `done` boxes out of the count of outstanding ones, after `new` ones were counted that replace them.
+    pub fn retire(&self, done: u64, new: u64) {
         self.outstanding.fetch_add(new, Ordering::SeqCst);
         if self.outstanding.fetch_sub(done, Ordering::SeqCst) == done {
             self.wake.notify_all();
         }
     }
 
-    /// Accounts for open boxes held in memory; returns whether the budget is exceeded.
-    pub fn hold(&self, bytes: usize) -> bool {
+    /// Accounts for an open box held in memory; returns whether the budget is exceeded.
+    pub fn reserve_memory(&self, bytes: usize) -> bool {
         self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > self.memory
     }
 
-    pub fn release(&self, bytes: usize) {
+    /// Accounts for an open box that is no longer held.
+    pub fn release_memory(&self, bytes: usize) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Whether another worker has nothing to do and nothing to take.
-    pub fn hungry(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > 0 && self.offers.load(Ordering::Relaxed) == 0
+    /// Whether another worker is idle and finds no donated box.
+    pub fn has_idle_worker(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) > 0 && self.donations.load(Ordering::Relaxed) == 0
     }
 
-    /// Gives boxes to whoever waits.
-    pub fn offer(&self, nodes: impl IntoIterator<Item = Node>) {
-        let mut offered = lock(&self.offered);
-        offered.extend(nodes);
-        self.offers.store(offered.len(), Ordering::Relaxed);
-        drop(offered);
+    /// Gives boxes to idle workers.
+    pub fn donate(&self, nodes: impl IntoIterator<Item = Node>) {
+        let mut donated = lock(&self.donated);
+        donated.extend(nodes);
+        self.donations.store(donated.len(), Ordering::Relaxed);
+        drop(donated);
         self.wake.notify_all();
     }
 
-    /// Takes an offered box, waiting for one; `None` when the search is over.
+    /// Takes a donated box, waiting for one; `None` when the search ends or pauses.
     pub fn take(&self) -> Option<Node> {
-        let mut offered = lock(&self.offered);
+        let mut donated = lock(&self.donated);
         loop {
-            if let Some(node) = offered.pop() {
-                self.offers.store(offered.len(), Ordering::Relaxed);
+            if let Some(node) = donated.pop() {
+                self.donations.store(donated.len(), Ordering::Relaxed);
                 return Some(node);
             }
-            if self.over() || self.stopped.load(Ordering::SeqCst) || self.pausing() {
+            if self.complete() || self.stopped.load(Ordering::SeqCst) || self.pausing() {
                 return None;
             }
-            self.waiting.fetch_add(1, Ordering::SeqCst);
+            self.idle.fetch_add(1, Ordering::SeqCst);
             // The timeout only guards against a wake-up that fell between the check and the wait.
-            offered =
-                self.wake.wait_timeout(offered, Duration::from_millis(5)).unwrap_or_else(PoisonError::into_inner).0;
-            self.waiting.fetch_sub(1, Ordering::SeqCst);
+            donated =
+                self.wake.wait_timeout(donated, Duration::from_millis(5)).unwrap_or_else(PoisonError::into_inner).0;
+            self.idle.fetch_sub(1, Ordering::SeqCst);
             let _ = self.stopping();
         }
     }
 
-    /// Whether no box is left anywhere.
-    pub fn over(&self) -> bool {
+    /// Whether no box is outstanding.
+    pub fn complete(&self) -> bool {
         self.outstanding.load(Ordering::SeqCst) == 0
     }
 
-    /// What a worker is to expect of halving at first.
-    pub fn foresight(&self) -> Foresight {
-        *lock(&self.foresight)
+    /// The split gain that a worker starts with.
+    pub fn gain(&self) -> SplitGain {
+        *lock(&self.gain)
     }
 
-    pub fn hand_in(&self, tally: &Tally, foresight: Foresight) {
-        lock(&self.tally).add(tally);
-        *lock(&self.foresight) = foresight;
+    /// Adds what a worker counted and learned, when it ends.
+    pub fn add_statistics(&self, statistics: &WorkerStatistics, gain: SplitGain) {
+        lock(&self.statistics).add(statistics);
+        *lock(&self.gain) = gain;
     }
 
-    /// A worker ends and leaves these boxes open.
-    pub fn leave_open(&self, nodes: impl Iterator<Item = Node>) {
+    /// Takes the open boxes of a worker that ends.
+    pub fn return_open(&self, nodes: impl Iterator<Item = Node>) {
         lock(&self.open).extend(nodes);
     }
 
-    /// A box that is undecided and cannot be split: where it lies is kept as long as there is memory.
-    pub fn strand(&self, node: Node) {
-        let node = Node { inherited: None, alive: None, focus: None, warm: None, ..node };
+    /// Puts away a box that is undecided and cannot be split. Where it lies is kept as long as there is memory.
+    pub fn put_away_unresolved(&self, node: Node) {
+        let node = Node { inherited: None, possibly_active: None, violation_bounds: None, warm_start: None, ..node };
         let bytes = node.bytes();
-        if self.hold(bytes) {
-            self.release(bytes);
+        if self.reserve_memory(bytes) {
+            self.release_memory(bytes);
         } else {
-            lock(&self.stuck).push(node);
+            lock(&self.unresolved).push(node);
         }
     }
 
-    /// After all workers have ended: the search as it stands.
-    pub fn as_saved(&self) -> Saved {
+    /// The search as it stands, after all workers have ended.
+    pub fn snapshot(&self) -> Snapshot {
         let mut open = std::mem::take(&mut *lock(&self.open));
-        open.append(&mut lock(&self.offered));
-        let counts = Counts {
-            closed: self.closed.iter().map(|count| count.load(Ordering::Relaxed)).collect(),
-            tried: self.tried,
+        open.append(&mut lock(&self.donated));
+        let statistics = SearchStatistics {
+            proved: self.proved.iter().map(|count| count.load(Ordering::Relaxed)).collect(),
+            probed: self.probed,
             boxes: self.boxes.load(Ordering::Relaxed),
             initial_bound: *lock(&self.initial_bound),
             guard_met: self.guard_met.load(Ordering::SeqCst),
-            tally: lock(&self.tally).clone(),
-            foresight: *lock(&self.foresight),
+            workers: lock(&self.statistics).clone(),
+            gain: *lock(&self.gain),
         };
-        Saved { counts, open, stuck: std::mem::take(&mut lock(&self.stuck)) }
+        Snapshot { statistics, open, unresolved: std::mem::take(&mut lock(&self.unresolved)) }
     }
 
-    /// Whether the workers ended for a pause only: nobody found a witness or hit a limit, and there is something to go on with.
+    /// Whether the workers ended only because of a pause: no witness was found, no limit was met, and boxes are
+    /// outstanding.
     pub fn only_paused(&self) -> bool {
-        self.paused.load(Ordering::SeqCst) && !self.stopped.load(Ordering::SeqCst) && !self.over()
+        self.paused.load(Ordering::SeqCst) && !self.stopped.load(Ordering::SeqCst) && !self.complete()
     }
 
-    /// Sum of 2^-depth over the proved obligations, and the largest depth: two of a depth make one of the depth above, so the binary digits are exact.
+    /// The sum of 2^-depth over the proved obligations, and the largest depth. Two of one depth make one of the depth
+    /// above, so the sum is computed digit by binary digit, exactly.
     fn certified(&self) -> (f64, usize) {
         let (mut carry, mut fraction, mut deepest) = (0u64, 0.0f64, 0);
-        for (depth, count) in self.closed.iter().enumerate().rev() {
+        for (depth, count) in self.proved.iter().enumerate().rev() {
             let total = count.load(Ordering::Relaxed) + carry;
             if total > 0 && deepest == 0 {
                 deepest = depth;
@@ -299,68 +310,69 @@ impl Shared {
         (fraction, deepest)
     }
 
+    /// What the search knows so far, for a claim of so many obligations.
     pub fn progress(&self, obligations: usize) -> Progress {
         let (proved, depth) = self.certified();
         #[allow(clippy::cast_precision_loss)]
         let certified = if obligations == 0 { 1.0 } else { proved / obligations as f64 };
         Progress {
             certified,
-            boxes: self.tried + self.boxes.load(Ordering::Relaxed),
+            boxes: self.probed + self.boxes.load(Ordering::Relaxed),
             open_boxes: self.outstanding.load(Ordering::Relaxed),
             depth,
             seconds: self.start.elapsed().as_secs_f64(),
         }
     }
 
-    /// The result after all workers have ended and left `saved`, for a claim of so many obligations.
-    pub fn into_solution(self, obligations: usize, saved: &Saved) -> Solution {
-        let trivial = obligations == 0;
+    /// The result for a claim of so many obligations, after all workers have ended and left `snapshot`.
+    pub fn into_solution(self, obligations: usize, snapshot: &Snapshot) -> Solution {
         let progress = self.progress(obligations);
-        let mut tally = lock(&self.tally).clone();
+        let counted = lock(&self.statistics).clone();
         let witness = lock(&self.witness).take();
-        let mut remainder = Remainder::default();
-        for node in saved.open.iter().chain(&saved.stuck) {
-            tally.effort.leave_open(node);
-            remainder.push(node);
-        }
-        let undecided = match (tally.refused > 0, tally.limited > 0) {
-            _ if tally.stuck > 0 && tally.believed == tally.stuck => Reason::Solver,
-            (_, true) => Reason::FloatOnly,
-            (true, _) => Reason::Spurious,
-            _ => Reason::Incomplete,
-        };
+        let mut sampler = OpenSampler::default();
+        snapshot.open.iter().chain(&snapshot.unresolved).for_each(|node| sampler.push(node));
         let verdict = if witness.is_some() {
             Verdict::Different
-        } else if trivial || (progress.open_boxes == 0 && tally.stuck == 0) {
+        } else if obligations == 0 || (progress.open_boxes == 0 && counted.unresolved == 0) {
             Verdict::Equivalent
         } else {
-            Verdict::Unknown(match self.reason.load(Ordering::SeqCst) {
-                1 => Reason::Timeout,
-                2 => Reason::Boxes,
-                3 => Reason::Interrupted,
-                _ => undecided,
-            })
+            let stopped = Reason::from_code(self.reason.load(Ordering::SeqCst));
+            Verdict::Unknown(stopped.unwrap_or_else(|| why_unresolved(&counted)))
         };
         Solution {
             verdict,
             vacuous: verdict == Verdict::Equivalent && !self.guard_met.load(Ordering::SeqCst),
             witness,
             boxes: progress.boxes,
-            splits: tally.splits,
-            lps: tally.lps,
-            milps: tally.milps,
-            believed: tally.believed,
+            splits: counted.splits,
+            lps: counted.lps,
+            milps: counted.milps,
+            rests_on_solver: counted.rests_on_solver,
             initial_bound: *lock(&self.initial_bound),
             certified_fraction: progress.certified,
             open_boxes: progress.open_boxes,
+            worst_open: sampler.worst.take(),
             open_sample: match verdict {
-                Verdict::Unknown(_) => remainder.into_sample(1.0 - progress.certified),
+                Verdict::Unknown(_) => sampler.into_sample(1.0 - progress.certified),
                 Verdict::Equivalent | Verdict::Different => Vec::new(),
             },
             seconds: progress.seconds,
-            stages: tally.stages,
-            effort: tally.effort,
+            stages: counted.stages,
+            profile: counted.profile,
         }
+    }
+}
+
+/// Why a search that met no limit left boxes undecided.
+fn why_unresolved(counted: &WorkerStatistics) -> Reason {
+    if counted.unresolved > 0 && counted.rests_on_solver == counted.unresolved {
+        Reason::Solver
+    } else if counted.within_rounding > 0 {
+        Reason::FloatOnly
+    } else if counted.refused > 0 {
+        Reason::Spurious
+    } else {
+        Reason::Incomplete
     }
 }
 
@@ -386,13 +398,15 @@ mod tests {
     }
 
     fn shared() -> Shared {
-        let mut root = Saved::start(Node::root(vec![0.0], vec![1.0], Open::all(1)), 1, 0);
+        let mut root = Snapshot::start(Node::root(vec![0.0], vec![1.0], Open::all(1)), 1, 0);
         Shared::new(&Settings::default(), Instant::now(), None, &mut root)
     }
 
     proptest! {
         #[test]
-        fn a_whole_tree_is_certified_to_the_last_digit(splits in vec(0usize..1000, 0..1500), obligations in 1usize..40) {
+        fn a_whole_tree_is_certified_to_the_last_digit(
+            splits in vec(0usize..1000, 0..1500), obligations in 1usize..40,
+        ) {
             let shared = shared();
             let leaves = leaves(&splits);
             for &depth in &leaves {

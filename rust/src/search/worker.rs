@@ -1,61 +1,36 @@
-//! A worker: takes boxes off its own heap, best first, stays with the parts of each for a while, and has its linear programs solved while it goes on with other
-//! boxes.
+//! A worker: takes boxes off its own queue, best first, then depth first for a while, and has its linear programs
+//! solved while it goes on with other boxes.
 //!
-//! With one thread the order of everything is fixed: answers are awaited at fixed points (when the next batch is full or nothing else is left), so runs
-//! that are not cut off by the clock repeat exactly.
+//! With one thread the order of everything is fixed: answers are awaited at fixed points (when the next batch is full
+//! or nothing else is left), so that runs which the clock does not cut off repeat exactly.
 
-use super::asking::Asked;
-use super::attempt::{Attempt, Outcome};
-use super::effort::Part;
-use super::record::Record;
+use super::Node;
+use super::context::Context;
+use super::host::Request;
+use super::profile::Activity;
 use super::shared::Shared;
-use super::split::{halves, middle};
-use super::{Node, Reason, Region, Request};
-use crate::bound::Assumption;
+use super::solution::Reason;
+use super::split::halving::{halves, middle};
+use super::stages::lp::PendingBox;
+use super::stages::workspace::Workspace;
+use super::stages::{self, Outcome};
 use crate::lp::Answer;
-use crate::network::Pair;
 use crate::numeric::round::arithmetic_is_ieee;
-use crate::property::Property;
-use crate::settings::Settings;
 use std::collections::BinaryHeap;
 use std::sync::mpsc;
 
 /// Boxes whose programs travel together.
 const BATCH: usize = 8;
 
-/// So many boxes are bounded depth first below one that was the best: parts of one box mostly have the same neurons left, and are still in the cache. Then the
-/// best is looked for again, because it is the likeliest place of a counterexample.
-const DIVE: usize = 256;
+/// So many boxes are bounded depth first below one that was the best: parts of one box mostly have the same neurons
+/// left, and are still in the cache. Then the best box is taken again, because it is the likeliest place of a
+/// counterexample.
+const DEPTH_FIRST_BURST: usize = 256;
 
-/// What all workers of a search read.
-#[derive(Clone, Copy)]
-pub struct Context<'a> {
-    /// The pair over the free inputs.
-    pub pair: &'a Pair,
-    /// The region over all inputs.
-    pub whole: &'a Region,
-    /// Which inputs are free.
-    pub free: &'a [usize],
-    /// The region over the free inputs.
-    pub region: &'a Region,
-    pub property: &'a Property,
-    pub settings: &'a Settings,
-    pub shared: &'a Shared,
-    /// Where a proof is written down, if it is.
-    pub record: Record<'a>,
-}
+/// Tells the calling thread that a worker has ended, also if it panicked, which ends the whole search.
+struct ExitGuard<'a>(&'a Shared, &'a mpsc::Sender<Request>);
 
-impl Context<'_> {
-    /// That an obligation is violated; `None` where it is not linear.
-    pub fn assumption(&self, o: usize) -> Option<Assumption> {
-        Assumption::new(self.property, &self.property.obligations[o], self.pair.outputs())
-    }
-}
-
-/// Tells the calling thread that a worker is gone, however it went; a panic ends the whole search.
-struct Farewell<'a>(&'a Shared, &'a mpsc::Sender<Request>);
-
-impl Drop for Farewell<'_> {
+impl Drop for ExitGuard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.stop(Reason::Interrupted);
@@ -66,31 +41,35 @@ impl Drop for Farewell<'_> {
 
 struct Worker<'a> {
     context: Context<'a>,
-    attempt: Attempt<'a>,
+    workspace: Workspace<'a>,
     requests: &'a mpsc::Sender<Request>,
+    /// Open nodes, the best one first.
     heap: BinaryHeap<Node>,
-    /// Nodes taken depth first,
+    /// Open nodes that are taken depth first, before those of the heap.
     stack: Vec<Node>,
-    /// and how many more of them are parts of the last one from the heap.
-    dive: usize,
-    waiting: Vec<Asked>,
-    flying: Option<(Vec<Asked>, mpsc::Receiver<Vec<Answer>>)>,
+    /// How many more nodes of the current burst are taken depth first.
+    burst: usize,
+    /// Boxes whose programs are not sent yet.
+    pending: Vec<PendingBox>,
+    /// Boxes whose programs are being solved, and where the answers arrive.
+    in_flight: Option<(Vec<PendingBox>, mpsc::Receiver<Vec<Answer>>)>,
+    /// The number of the next node, for the order among equals.
     number: u64,
 }
 
-/// Works, first on `nodes`, until the search is over or pauses; what is open then is handed in.
+/// Works, first on `nodes`, until the search ends or pauses. What is open then is returned.
 pub fn run(context: Context<'_>, requests: &mpsc::Sender<Request>, nodes: Vec<Node>) {
-    let _farewell = Farewell(context.shared, requests);
+    let _guard = ExitGuard(context.shared, requests);
     let mut worker = Worker {
         context,
-        attempt: Attempt::new(context, requests),
+        workspace: Workspace::new(context, requests),
         requests,
         number: 1 + nodes.iter().map(|n| n.number).max().unwrap_or(0),
         heap: nodes.into(),
         stack: Vec::new(),
-        dive: 0,
-        waiting: Vec::new(),
-        flying: None,
+        burst: 0,
+        pending: Vec::new(),
+        in_flight: None,
     };
     if arithmetic_is_ieee() {
         worker.work();
@@ -98,9 +77,9 @@ pub fn run(context: Context<'_>, requests: &mpsc::Sender<Request>, nodes: Vec<No
     if !arithmetic_is_ieee() {
         context.shared.fail_arithmetic();
     }
-    worker.account();
-    context.shared.hand_in(&worker.attempt.candidates.tally, worker.attempt.foresight);
-    context.shared.leave_open(worker.rest());
+    worker.close_profile();
+    context.shared.add_statistics(&worker.workspace.statistics, worker.workspace.scores.gain);
+    context.shared.return_open(worker.into_open());
 }
 
 impl Worker<'_> {
@@ -108,94 +87,93 @@ impl Worker<'_> {
         let shared = self.context.shared;
         while !shared.stopping() && !shared.pausing() {
             if let Some(node) = self.next() {
-                shared.release(node.bytes());
-                let outcome = self.attempt.examine(node);
-                self.enter(Part::Queue);
-                self.follow(outcome);
-                if self.waiting.len() >= BATCH {
-                    self.land();
-                    self.send();
+                shared.release_memory(node.bytes());
+                let outcome = stages::examine(&mut self.workspace, node);
+                self.workspace.enter(Activity::Queue);
+                self.apply(outcome);
+                if self.pending.len() >= BATCH {
+                    self.await_answers();
+                    self.dispatch();
                 }
-                if shared.hungry() {
-                    self.share();
+                if shared.has_idle_worker() {
+                    self.donate();
                 }
-            } else if !self.waiting.is_empty() || self.flying.is_some() {
-                self.land();
-                self.send();
-            } else if let Some(node) = self.take() {
-                if node.focus.is_some() { self.stack.push(node) } else { self.heap.push(node) }
-            } else if shared.over() {
+            } else if !self.pending.is_empty() || self.in_flight.is_some() {
+                self.await_answers();
+                self.dispatch();
+            } else if let Some(node) = self.wait_for_donation() {
+                if node.violation_bounds.is_some() { self.stack.push(node) } else { self.heap.push(node) }
+            } else if shared.complete() {
                 break;
             }
         }
         if !shared.stopping() {
-            // Only a pause: what is under way is not wasted.
-            self.land();
+            // This is only a pause, and the answers that are on their way are not wasted.
+            self.await_answers();
         }
     }
 
-    /// The next node: of the stack, or the best.
+    /// The next node: the last one of the stack, or the best one of the heap.
     fn next(&mut self) -> Option<Node> {
         if let Some(node) = self.stack.pop() {
-            self.dive = self.dive.saturating_sub(1);
+            self.burst = self.burst.saturating_sub(1);
             return Some(node);
         }
-        self.dive = DIVE;
+        self.burst = DEPTH_FIRST_BURST;
         self.heap.pop()
     }
 
-    fn enter(&mut self, part: Part) {
-        self.attempt.candidates.tally.effort.enter(part);
-    }
-
-    /// Waits for a box of somebody else.
-    fn take(&mut self) -> Option<Node> {
-        self.enter(Part::Waiting);
+    /// Waits for a box that another worker donates.
+    fn wait_for_donation(&mut self) -> Option<Node> {
+        self.workspace.enter(Activity::Waiting);
         let node = self.context.shared.take();
-        self.enter(Part::Queue);
+        self.workspace.enter(Activity::Queue);
         node
     }
 
-    /// Closes the books: the time and the arithmetic.
-    fn account(&mut self) {
-        let effort = &mut self.attempt.candidates.tally.effort;
-        effort.end();
-        effort.flops = self.attempt.reach.flops() + self.attempt.contractor.flops();
+    /// Stops the clock of the profile, and takes over the arithmetic that was counted elsewhere.
+    fn close_profile(&mut self) {
+        let flops = self.workspace.flops();
+        let profile = &mut self.workspace.statistics.profile;
+        profile.end();
+        profile.flops = flops;
     }
 
-    fn follow(&mut self, outcome: Outcome) {
+    /// Does what follows from bounding a box.
+    fn apply(&mut self, outcome: Outcome) {
         let shared = self.context.shared;
         match outcome {
             Outcome::Closed => {}
-            Outcome::Ask(asked) => self.waiting.push(*asked),
+            Outcome::Ask(pending) => self.pending.push(*pending),
             Outcome::Branch(children) => {
-                self.attempt.candidates.tally.splits += u64::from(children.len() > 1);
-                shared.leave(1, children.len() as u64);
+                self.workspace.statistics.splits += u64::from(children.len() > 1);
+                shared.retire(1, children.len() as u64);
                 for mut child in children {
                     child.number = self.number;
                     self.number += 1;
-                    self.keep(child);
+                    self.enqueue(child);
                 }
             }
             Outcome::Split(node, plan) if plan.inputs().next().is_some() => self.halve(node, plan.inputs()),
-            // Who was stopped at it cannot tell that it is stuck.
+            // The search was stopped while this box was being bounded, so a missing plan does not mean that it cannot
+            // be split.
             Outcome::Split(node, _) if shared.stopping() => self.heap.push(node),
-            Outcome::Split(node, _) => self.strand(node),
-            Outcome::Believed(node) => {
-                self.attempt.candidates.tally.believed += 1;
-                self.strand(node);
+            Outcome::Split(node, _) => self.put_away_unresolved(node),
+            Outcome::RestsOnSolver(node) => {
+                self.workspace.statistics.rests_on_solver += 1;
+                self.put_away_unresolved(node);
             }
         }
     }
 
-    /// Halves a node, and each half in turn; what is too narrow at an input is not halved there.
+    /// Halves a node along the first of these inputs that is wide enough, and each half along the inputs after it.
     fn halve(&mut self, node: Node, mut inputs: impl Iterator<Item = usize> + Clone) {
         let place = inputs.find_map(|i| middle(node.lower[i], node.upper[i]).map(|m| (i, m)));
         let Some((input, middle)) = place else {
-            return self.keep(node);
+            return self.enqueue(node);
         };
-        self.attempt.candidates.tally.splits += 1;
-        self.context.shared.leave(1, 2);
+        self.workspace.statistics.splits += 1;
+        self.context.shared.retire(1, 2);
         let parent = node.label;
         let mut children = halves(node, input, middle, &mut self.number);
         self.context.record.halved(parent, (input, middle), &mut children);
@@ -205,72 +183,72 @@ impl Worker<'_> {
     }
 
     /// Puts a node away as undecided for good.
-    fn strand(&mut self, node: Node) {
-        self.attempt.candidates.tally.stuck += 1;
-        self.context.shared.strand(node);
-        self.context.shared.leave(1, 0);
+    fn put_away_unresolved(&mut self, node: Node) {
+        self.workspace.statistics.unresolved += 1;
+        self.context.shared.put_away_unresolved(node);
+        self.context.shared.retire(1, 0);
     }
 
-    /// Keeps a node for later: in the heap, or on the stack during a dive, if it has a focus, since multipliers to start from are large and serve best at once,
-    /// or if memory is spent.
-    fn keep(&mut self, node: Node) {
-        let spent = self.context.shared.hold(node.bytes());
-        if spent || node.focus.is_some() || self.dive > 0 {
+    /// Puts a node into the queue. It goes on the stack during a depth-first burst, if memory is spent, and if it has
+    /// violation bounds: the multipliers from which its contraction starts are large and serve best at once.
+    fn enqueue(&mut self, node: Node) {
+        let spent = self.context.shared.reserve_memory(node.bytes());
+        if spent || node.violation_bounds.is_some() || self.burst > 0 {
             self.stack.push(node);
         } else {
             self.heap.push(node);
         }
     }
 
-    /// The boxes that are still open here.
-    fn rest(self) -> impl Iterator<Item = Node> {
-        let flying = self.flying.map(|(boxes, _)| boxes).unwrap_or_default();
-        let asked = self.waiting.into_iter().chain(flying).map(Asked::into_node);
+    /// The nodes that are still open here.
+    fn into_open(self) -> impl Iterator<Item = Node> {
+        let in_flight = self.in_flight.map(|(boxes, _)| boxes).unwrap_or_default();
+        let asked = self.pending.into_iter().chain(in_flight).map(PendingBox::into_node);
         self.heap.into_iter().chain(self.stack).chain(asked)
     }
 
-    /// Sends the waiting programs off.
-    fn send(&mut self) {
-        if self.waiting.is_empty() {
+    /// Sends the programs of the pending boxes to the solver.
+    fn dispatch(&mut self) {
+        if self.pending.is_empty() {
             return;
         }
-        let mut boxes = std::mem::take(&mut self.waiting);
+        let mut boxes = std::mem::take(&mut self.pending);
         let programs = boxes.iter_mut().flat_map(|b| std::mem::take(&mut b.programs)).collect();
         let (reply, answers) = mpsc::sync_channel(1);
         if self.requests.send(Request::Programs(programs, reply)).is_ok() {
-            self.flying = Some((boxes, answers));
+            self.in_flight = Some((boxes, answers));
         }
     }
 
-    /// Waits for the programs that are under way and uses the answers.
-    fn land(&mut self) {
-        let Some((boxes, answers)) = self.flying.take() else {
+    /// Waits for the answers to the programs that were sent, and uses them.
+    fn await_answers(&mut self) {
+        let Some((boxes, answers)) = self.in_flight.take() else {
             return;
         };
-        self.enter(Part::Waiting);
+        self.workspace.enter(Activity::Waiting);
         // No answer at all only means that nothing is learned from it.
         let answers = answers.recv().unwrap_or_default();
         let mut rest = answers.as_slice();
-        for asked in boxes {
-            let (own, others) = rest.split_at(asked.programs_sent().min(rest.len()));
+        for pending in boxes {
+            let (own, others) = rest.split_at(pending.programs_sent().min(rest.len()));
             rest = others;
-            self.enter(Part::Programs);
-            let outcome = self.attempt.conclude(asked, own);
-            self.enter(Part::Queue);
-            self.follow(outcome);
+            self.workspace.enter(Activity::Programs);
+            let outcome = stages::conclude(&mut self.workspace, pending, own);
+            self.workspace.enter(Activity::Queue);
+            self.apply(outcome);
         }
     }
 
-    /// Gives half of the heap to workers that wait.
-    fn share(&mut self) {
+    /// Donates half of the queue to idle workers.
+    fn donate(&mut self) {
         if self.stack.len() > 1 {
-            // The oldest are the largest.
+            // The oldest nodes of the stack are the largest.
             let half = self.stack.len().div_ceil(2);
-            self.context.shared.offer(self.stack.drain(..half));
+            self.context.shared.donate(self.stack.drain(..half));
         } else if self.heap.len() > 1 {
             let mut nodes = std::mem::take(&mut self.heap).into_vec();
             let half = nodes.len() / 2;
-            self.context.shared.offer(nodes.drain(half..));
+            self.context.shared.donate(nodes.drain(half..));
             self.heap = nodes.into();
         }
     }

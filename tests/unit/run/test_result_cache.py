@@ -240,7 +240,7 @@ def test_a_state_that_cannot_be_used_is_told_about_and_the_search_begins_anew(ca
     elif change == "cut":
         path.write_bytes(whole[: len(whole) // 2])
     else:  # whole, sealed, and of another question: the core itself refuses it
-        Store(cache.folder).write("search", path.stem, b'{"seconds": 1.0}\n', b"eqspec search 2\n" + bytes(64))
+        Store(cache.folder).write("search", path.stem, b'{"seconds": 1.0}\n', b"eqspec search 3\n" + bytes(64))
     result = cache.run(what, Options(threads=1), resume=True)
     assert result.verdict is Verdict.EQUIVALENT
     assert not result.resumed

@@ -1,6 +1,7 @@
-//! Random numbers that are the same in every run.
+//! Pseudo-random numbers that are the same in every run: SplitMix64 (Steele, Lea, Flood, *Fast splittable pseudorandom
+//! number generators*, OOPSLA 2014).
 
-/// The next of a fixed sequence of numbers in [0, 1) (`SplitMix64`).
+/// The next number in [0, 1) of the sequence that `state` stands for.
 pub fn uniform(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;

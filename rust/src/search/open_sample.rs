@@ -1,14 +1,16 @@
-//! What a search leaves undecided: a sample of its open boxes, small however many there are. Only shown, never used for a verdict.
+//! What a search leaves undecided: a sample of its open boxes, small however many there are, and the worst of them.
+//! Both are shown to the user and never used for a verdict.
 //!
-//! Priority sampling (Duffield, Lund, Thorup, *Priority sampling for estimation of arbitrary subset sums*, J. ACM 54, 2007): a box of weight w gets the
-//! priority w / u for a u uniform in (0, 1], the largest priorities are kept, and a kept box stands for max(w, t), where t is the largest priority that
-//! was not kept. Sums over any part of the boxes are then estimated without bias. u is a hash of the corners, so the sample does not depend on the order
-//! in which workers hand in their boxes.
+//! Priority sampling (Duffield, Lund, Thorup, *Priority sampling for estimation of arbitrary subset sums*, J. ACM 54,
+//! 2007): a box of weight w gets the priority w / u for a u uniform in (0, 1], the largest priorities are kept, and a
+//! kept box stands for max(w, t), where t is the largest priority that was not kept. Sums over any part of the boxes
+//! are then estimated without bias. u is a hash of the corners, so the sample does not depend on the order in which
+//! workers hand in their boxes.
 
 use super::{Node, Region};
 
 /// Boxes in a sample.
-const MOST: usize = 512;
+const SAMPLE: usize = 512;
 
 /// A box that was left open.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,13 +19,14 @@ pub struct OpenBox {
     pub lower: Box<[f64]>,
     /// Upper corner.
     pub upper: Box<[f64]>,
-    /// The share of the claim it stands for, as in [`super::Progress::certified`]: over a sample they add up to what is not proved.
+    /// The share of the claim it stands for, as in [`super::Progress::certified`]: over a sample they add up to what is
+    /// not proved.
     pub share: f64,
 }
 
 impl OpenBox {
-    /// A box of the free inputs as one of all inputs of the region.
-    pub fn widen(&mut self, region: &Region, free: &[usize]) {
+    /// Turns a box of the free inputs into one of all inputs of the region.
+    pub fn complete(&mut self, region: &Region, free: &[usize]) {
         let (mut lower, mut upper) = (region.lower.clone(), region.upper.clone());
         for ((&i, &l), &u) in free.iter().zip(&self.lower).zip(&self.upper) {
             (lower[i], upper[i]) = (l, u);
@@ -32,22 +35,54 @@ impl OpenBox {
     }
 }
 
-/// Collects boxes and keeps a sample of them.
+/// The open box with the largest bound, when a search ends undecided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorstBox {
+    /// The largest upper bound of an open violation; infinite where none is known.
+    pub bound: f64,
+    /// Halvings that made that box.
+    pub depth: usize,
+    /// Its lower corner, of the free inputs within a search, of all inputs in a solution.
+    pub lower: Vec<f64>,
+    /// Its upper corner.
+    pub upper: Vec<f64>,
+    /// Obligations open on it.
+    pub obligations: Vec<usize>,
+}
+
+impl WorstBox {
+    fn of(node: &Node) -> Self {
+        Self {
+            bound: node.bound,
+            depth: node.depth,
+            lower: node.lower.to_vec(),
+            upper: node.upper.to_vec(),
+            obligations: node.open.iter().collect(),
+        }
+    }
+}
+
+/// Collects boxes, and keeps a sample and the worst of them.
 #[derive(Debug, Default)]
-pub struct Remainder {
-    /// With their priorities; unordered, at least the `MOST + 1` largest.
+pub struct OpenSampler {
+    /// The box with the largest bound so far.
+    pub worst: Option<WorstBox>,
+    /// Boxes with their priorities, in no order; the `SAMPLE + 1` largest priorities are always among them.
     kept: Vec<(f64, OpenBox)>,
 }
 
-impl Remainder {
-    /// Takes a box: its weight is the share of its open obligations.
+impl OpenSampler {
+    /// Takes a box, whose weight is the share of the claim that is open on it.
     pub fn push(&mut self, node: &Node) {
+        if self.worst.as_ref().is_none_or(|worst| node.bound > worst.bound) {
+            self.worst = Some(WorstBox::of(node));
+        }
         #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
         let weight = node.open.len() as f64 * 0.5f64.powi(node.depth.min(2048) as i32);
         let priority = weight / uniform(node);
         self.kept.push((priority, OpenBox { lower: node.lower.clone(), upper: node.upper.clone(), share: weight }));
-        if self.kept.len() >= 8 * MOST {
-            self.prune(MOST + 1);
+        if self.kept.len() >= 8 * SAMPLE {
+            self.prune(SAMPLE + 1);
         }
     }
 
@@ -58,11 +93,12 @@ impl Remainder {
         }
     }
 
-    /// The sample, largest shares first. The shares are scaled to what is missing for a proof, as a sample of many is an estimate.
+    /// The sample, largest shares first. The shares are scaled to what is missing for a proof, as a sample of many is
+    /// an estimate.
     pub fn into_sample(mut self, missing: f64) -> Vec<OpenBox> {
-        self.prune(MOST + 1);
-        if self.kept.len() > MOST {
-            self.kept.select_nth_unstable_by(MOST, |a, b| b.0.total_cmp(&a.0));
+        self.prune(SAMPLE + 1);
+        if self.kept.len() > SAMPLE {
+            self.kept.select_nth_unstable_by(SAMPLE, |a, b| b.0.total_cmp(&a.0));
             let threshold = self.kept.pop().map_or(0.0, |(priority, _)| priority);
             self.kept.iter_mut().for_each(|(_, open)| open.share = open.share.max(threshold));
         }
@@ -81,7 +117,7 @@ impl Remainder {
     }
 }
 
-/// In (0, 1], from the corners of the box by the finaliser of SplitMix64.
+/// A number in (0, 1], computed from the corners of the box by the finaliser of SplitMix64.
 fn uniform(node: &Node) -> f64 {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     for x in node.lower.iter().chain(&node.upper) {
@@ -123,9 +159,9 @@ mod tests {
     }
 
     fn sample(nodes: impl IntoIterator<Item = Node>) -> Vec<OpenBox> {
-        let mut remainder = Remainder::default();
-        nodes.into_iter().for_each(|n| remainder.push(&n));
-        remainder.into_sample(1.0)
+        let mut sampler = OpenSampler::default();
+        nodes.into_iter().for_each(|n| sampler.push(&n));
+        sampler.into_sample(1.0)
     }
 
     #[test]
@@ -146,7 +182,7 @@ mod tests {
         // A quarter of the volume in 65536 tiny boxes, the rest in two large ones.
         let nodes = cells(18, 1 << 16);
         let found = sample(nodes);
-        assert_eq!(found.len(), MOST);
+        assert_eq!(found.len(), SAMPLE);
         assert!((found.iter().map(|o| o.share).sum::<f64>() - 1.0).abs() < 1e-12);
         assert!((found[0].share - 0.5).abs() < 0.05 && (found[1].share - 0.25).abs() < 0.05);
         for eighth in 0..2 {
@@ -170,7 +206,7 @@ mod tests {
     fn fixed_inputs_come_back() {
         let region = Region::new(vec![0.0, 5.0, -1.0], vec![1.0, 5.0, 1.0], vec![]).unwrap();
         let mut open = OpenBox { lower: [0.5, -1.0].into(), upper: [1.0, 0.0].into(), share: 0.25 };
-        open.widen(&region, &region.free());
+        open.complete(&region, &region.free());
         assert_eq!((&*open.lower, &*open.upper), (&[0.5, 5.0, -1.0][..], &[1.0, 5.0, 0.0][..]));
     }
 }

@@ -1,11 +1,12 @@
-//! A search that was stopped, as plain data: the boxes that are open, and the count of what is proved.
+//! A snapshot of a search, from which it can be resumed: the boxes that are open and the count of what is proved, as
+//! plain data.
 //!
-//! Sound because nothing but whole searches is written and read: what is proved and what is open must add up to the claim, to the last binary digit
-//! ([`Saved::balanced`]), or the state is neither written nor read; the bytes carry their own digest and the fingerprint of the question; and a state
-//! without anything open, which would read as a proof, is refused. Boxes, obligations and bounds are checked against the question that goes on.
+//! Sound because nothing but whole searches is written and read: what is proved and what is open must add up to the
+//! claim, to the last binary digit ([`Snapshot::adds_up`]), or the state is neither written nor read; the bytes carry
+//! their own digest and the fingerprint of the question; and a state without anything open, which would read as a
+//! proof, is refused. Boxes, obligations and bounds are checked against the question that goes on.
 
-use super::counts::Counts;
-use super::shared::DEPTHS;
+use super::statistics::SearchStatistics;
 use super::{Node, Region};
 use crate::error::Error;
 use crate::lp::Multipliers;
@@ -16,79 +17,84 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Changes with the layout of what follows it.
-const MAGIC: &[u8] = b"eqspec search 2\n";
+/// The mark at the beginning, whose number changes with the layout of what follows.
+const MAGIC: &[u8] = b"eqspec search 3\n";
+
+/// Depths that count towards what is proved: a deeper node is less than 2^-DEPTHS of the whole.
+pub const DEPTHS: usize = 2048;
 
 const DIGEST: usize = 32;
 
-/// A search between two steps.
+/// A search whose workers have stopped.
 #[derive(Debug)]
-pub struct Saved {
+pub struct Snapshot {
     /// What has been counted so far.
-    pub counts: Counts,
-    /// Boxes to go on with.
+    pub statistics: SearchStatistics,
+    /// Boxes that are still to be bounded.
     pub open: Vec<Node>,
     /// Boxes that are undecided and cannot be split.
-    pub stuck: Vec<Node>,
+    pub unresolved: Vec<Node>,
 }
 
-/// Nodes with the same multipliers, which are written once.
+/// Nodes that share their inherited multipliers, which are written once.
 #[derive(Serialize, Deserialize)]
-struct Family<M, N> {
+struct Group<M, N> {
     inherited: Option<M>,
     nodes: Vec<N>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Document<C, M, N> {
-    counts: C,
-    open: Vec<Family<M, N>>,
-    stuck: Vec<Family<M, N>>,
+    statistics: C,
+    open: Vec<Group<M, N>>,
+    unresolved: Vec<Group<M, N>>,
 }
 
-type Written<'a> = Document<&'a Counts, &'a [(usize, Multipliers)], &'a Node>;
-type Read = Document<Counts, Vec<(usize, Multipliers)>, Node>;
+type Written<'a> = Document<&'a SearchStatistics, &'a [(usize, Multipliers)], &'a Node>;
+type Read = Document<SearchStatistics, Vec<(usize, Multipliers)>, Node>;
 
-/// What a state must fit.
+/// The question that a snapshot must belong to.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
-    /// Over the free inputs.
+    /// The pair over the free inputs.
     pub pair: &'a Pair,
-    /// Over the free inputs.
+    /// The region over the free inputs.
     pub region: &'a Region,
-    /// What is claimed.
+    /// The claim.
     pub property: &'a Property,
-    /// Of the whole question.
+    /// The digest of the whole question.
     pub fingerprint: [u8; DIGEST],
 }
 
-impl Saved {
-    /// Before the first step, for a claim of so many obligations, after so many boxes of trials; what is not open on the root is proved.
-    pub fn start(root: Node, obligations: usize, tried: u64) -> Self {
-        let closed = vec![(obligations - root.open.len()) as u64];
-        let counts = Counts { closed, tried, ..Counts::default() };
-        Self { counts, open: vec![root], stuck: Vec::new() }
+impl Snapshot {
+    /// The search before its first box, for a claim of so many obligations, after so many boxes of probes; what is not
+    /// open on the root is proved.
+    pub fn start(root: Node, obligations: usize, probed: u64) -> Self {
+        let proved = vec![(obligations - root.open.len()) as u64];
+        let statistics = SearchStatistics { proved, probed, ..SearchStatistics::default() };
+        Self { statistics, open: vec![root], unresolved: Vec::new() }
     }
 
     /// The open boxes in as many shares, the best boxes spread evenly.
-    pub fn deal(&mut self, shares: usize) -> Vec<Vec<Node>> {
+    pub fn distribute(&mut self, shares: usize) -> Vec<Vec<Node>> {
         let mut nodes = std::mem::take(&mut self.open);
         nodes.sort_unstable_by(|a, b| b.cmp(a));
-        let mut dealt: Vec<Vec<Node>> = (0..shares).map(|_| Vec::new()).collect();
+        let mut parts: Vec<Vec<Node>> = (0..shares).map(|_| Vec::new()).collect();
         for (i, node) in nodes.into_iter().enumerate() {
-            dealt[i % shares].push(node);
+            parts[i % shares].push(node);
         }
-        dealt
+        parts
     }
 
-    /// Whether what is proved and what is open add up to all obligations on the whole box, exactly: two of a depth make one of the depth above.
-    pub fn balanced(&self, obligations: usize) -> bool {
+    /// Whether what is proved and what is open add up to all obligations on the whole box, exactly: two of a depth make
+    /// one of the depth above.
+    pub fn adds_up(&self, obligations: usize) -> bool {
         let mut shares = vec![0u64; DEPTHS];
-        shares.iter_mut().zip(&self.counts.closed).for_each(|(share, count)| *share = *count);
-        if self.counts.closed.len() > DEPTHS {
+        shares.iter_mut().zip(&self.statistics.proved).for_each(|(share, count)| *share = *count);
+        if self.statistics.proved.len() > DEPTHS {
             return false;
         }
-        for node in self.open.iter().chain(&self.stuck) {
+        for node in self.open.iter().chain(&self.unresolved) {
             let Some(share) = shares.get_mut(node.depth) else { return false };
             let Some(sum) = share.checked_add(node.open.len() as u64) else { return false };
             *share = sum;
@@ -104,15 +110,16 @@ impl Saved {
         shares[0] == obligations as u64
     }
 
-    /// As bytes; `None` if it is not the whole search, or nothing is left to do.
+    /// The snapshot as bytes; `None` if it is not the whole search, or nothing is open in it.
     pub fn write(&self, question: &Question<'_>) -> Option<Vec<u8>> {
         self.check(question).ok()?;
-        let document = Written { counts: &self.counts, open: families(&self.open), stuck: families(&self.stuck) };
+        let document =
+            Written { statistics: &self.statistics, open: groups(&self.open), unresolved: groups(&self.unresolved) };
         let payload = postcard::to_stdvec(&document).ok()?;
         Some([MAGIC, &question.fingerprint, &Sha256::digest(&payload)[..], &payload].concat())
     }
 
-    /// From the bytes that [`Saved::write`] made of the same question.
+    /// The snapshot from the bytes that [`Snapshot::write`] made of the same question.
     pub fn read(bytes: &[u8], question: &Question<'_>) -> Result<Self, Error> {
         let refuse = |why: &str| Error::Saved(why.to_owned());
         let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| refuse("it is none, or of another version"))?;
@@ -129,20 +136,26 @@ impl Saved {
         if !rest.is_empty() {
             return Err(damaged());
         }
-        let saved = Self { counts: document.counts, open: members(document.open), stuck: members(document.stuck) };
+        let saved = Self {
+            statistics: document.statistics,
+            open: ungroup(document.open),
+            unresolved: ungroup(document.unresolved),
+        };
         saved.check(question).map_err(refuse)?;
         Ok(saved)
     }
 
     /// Whether the search can go on from here, and misses nothing.
     fn check(&self, question: &Question<'_>) -> Result<(), &'static str> {
-        if self.open.is_empty() && self.stuck.is_empty() {
+        if self.open.is_empty() && self.unresolved.is_empty() {
             return Err("nothing is open in it");
         }
-        if self.stuck.len() as u64 != self.counts.tally.stuck || !self.balanced(question.property.obligations.len()) {
+        if self.unresolved.len() as u64 != self.statistics.workers.unresolved
+            || !self.adds_up(question.property.obligations.len())
+        {
             return Err("it is not the whole search");
         }
-        if !self.open.iter().chain(&self.stuck).all(|node| fits(node, question)) {
+        if !self.open.iter().chain(&self.unresolved).all(|node| fits(node, question)) {
             return Err("a box in it does not fit the question");
         }
         Ok(())
@@ -156,7 +169,7 @@ fn fits(node: &Node, question: &Question<'_>) -> bool {
         region.lower[i] <= node.lower[i] && node.lower[i] <= node.upper[i] && node.upper[i] <= region.upper[i]
     };
     let numbers = |v: &[f64], size: usize| v.len() == size && !v.iter().any(|x| x.is_nan());
-    let known = node.focus.as_ref().is_none_or(|known| {
+    let known = node.violation_bounds.as_ref().is_none_or(|known| {
         let sizes = known.layers.iter().zip(&pair.first).all(|(k, layer)| {
             [&k.x, &k.y, &k.d].iter().all(|b| numbers(&b.lower, layer.rows) && numbers(&b.upper, layer.rows))
         });
@@ -171,32 +184,32 @@ fn fits(node: &Node, question: &Question<'_>) -> bool {
     sizes && (0..n).all(inside) && node.open.fit(property.obligations.len()) && known && multipliers
 }
 
-fn families(nodes: &[Node]) -> Vec<Family<&[(usize, Multipliers)], &Node>> {
-    let mut families: Vec<Family<&[(usize, Multipliers)], &Node>> = Vec::new();
+fn groups(nodes: &[Node]) -> Vec<Group<&[(usize, Multipliers)], &Node>> {
+    let mut groups: Vec<Group<&[(usize, Multipliers)], &Node>> = Vec::new();
     let mut known = HashMap::new();
     for node in nodes {
         let inherited = node.inherited.as_deref();
         let at = *known.entry(inherited.map(<[_]>::as_ptr)).or_insert_with(|| {
-            families.push(Family { inherited, nodes: Vec::new() });
-            families.len() - 1
+            groups.push(Group { inherited, nodes: Vec::new() });
+            groups.len() - 1
         });
-        families[at].nodes.push(node);
+        groups[at].nodes.push(node);
     }
-    families
+    groups
 }
 
-fn members(families: Vec<Family<Vec<(usize, Multipliers)>, Node>>) -> Vec<Node> {
-    let adopt = |family: Family<Vec<(usize, Multipliers)>, Node>| {
-        let inherited: Option<Arc<[_]>> = family.inherited.map(Into::into);
-        family.nodes.into_iter().map(move |node| Node { inherited: inherited.clone(), ..node })
+fn ungroup(groups: Vec<Group<Vec<(usize, Multipliers)>, Node>>) -> Vec<Node> {
+    let restore = |group: Group<Vec<(usize, Multipliers)>, Node>| {
+        let inherited: Option<Arc<[_]>> = group.inherited.map(Into::into);
+        group.nodes.into_iter().map(move |node| Node { inherited: inherited.clone(), ..node })
     };
-    families.into_iter().flat_map(adopt).collect()
+    groups.into_iter().flat_map(restore).collect()
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::split::halves;
+    use super::super::split::halving::halves;
     use super::*;
     use crate::domain::{Knowledge, knowledge::Known, phase::Bounds};
     use crate::network::Affine;
@@ -204,7 +217,7 @@ mod tests {
     use ndarray::{arr1, arr2};
 
     /// A state of a small question, after halving the box twice.
-    fn change(change: impl Fn(&mut Saved)) -> Option<Vec<u8>> {
+    fn change(change: impl Fn(&mut Snapshot)) -> Option<Vec<u8>> {
         let layer = || Affine::new(arr2(&[[1.0]]).view(), arr1(&[0.0]).view(), None, None).unwrap();
         let pair = Pair::new(vec![layer()], vec![layer()]).unwrap();
         let region = Region::new(vec![0.0], vec![1.0], Vec::new()).unwrap();
@@ -217,15 +230,15 @@ mod tests {
         low.inherited = Some(vec![(0, multipliers)].into());
         let bounds = || Bounds { lower: vec![-1.0], upper: vec![1.0] };
         let known = Known { x: bounds(), y: bounds(), d: bounds() };
-        let focus = Knowledge { lower: vec![0.0], upper: vec![0.25], layers: vec![known], sides: vec![] };
-        low.focus = Some(Arc::new(focus));
-        let mut saved = Saved::start(high, 1, 0);
-        saved.counts.closed = vec![0, 0, 1];
+        let bounds_there = Knowledge { lower: vec![0.0], upper: vec![0.25], layers: vec![known], sides: vec![] };
+        low.violation_bounds = Some(Arc::new(bounds_there));
+        let mut saved = Snapshot::start(high, 1, 0);
+        saved.statistics.proved = vec![0, 0, 1];
         saved.open.push(low);
         drop(middle);
         change(&mut saved);
         let bytes = saved.write(&question)?;
-        let again = Saved::read(&bytes, &question).unwrap();
+        let again = Snapshot::read(&bytes, &question).unwrap();
         assert_eq!(format!("{saved:?}"), format!("{again:?}"));
         Some(bytes)
     }
@@ -235,8 +248,8 @@ mod tests {
         assert!(change(|_| {}).is_some());
         assert!(
             change(|s| {
-                s.stuck = s.open.split_off(1);
-                s.counts.tally.stuck = 1;
+                s.unresolved = s.open.split_off(1);
+                s.statistics.workers.unresolved = 1;
             })
             .is_some()
         );
@@ -246,19 +259,19 @@ mod tests {
     fn no_part_of_a_search_can_be_missing_or_twice() {
         assert!(change(|s| drop(s.open.pop())).is_none());
         assert!(change(|s| s.open.push(s.open[0].clone())).is_none());
-        assert!(change(|s| s.counts.closed[2] += 1).is_none());
-        assert!(change(|s| s.counts.closed[2] = 0).is_none());
+        assert!(change(|s| s.statistics.proved[2] += 1).is_none());
+        assert!(change(|s| s.statistics.proved[2] = 0).is_none());
         assert!(change(|s| s.open[0].depth = 2).is_none());
         assert!(change(|s| s.open[0].depth = usize::MAX).is_none());
         assert!(change(|s| s.open[0].open.close(0)).is_none());
-        assert!(change(|s| s.counts.closed = vec![0; DEPTHS + 1]).is_none());
-        assert!(change(|s| s.counts.closed[0] = u64::MAX).is_none());
-        assert!(change(|s| s.counts.tally.stuck = 1).is_none());
+        assert!(change(|s| s.statistics.proved = vec![0; DEPTHS + 1]).is_none());
+        assert!(change(|s| s.statistics.proved[0] = u64::MAX).is_none());
+        assert!(change(|s| s.statistics.workers.unresolved = 1).is_none());
         // Everything proved and nothing open would read as a proof.
         assert!(
             change(|s| {
                 s.open.clear();
-                s.counts.closed = vec![1];
+                s.statistics.proved = vec![1];
             })
             .is_none()
         );
@@ -284,9 +297,9 @@ mod tests {
         assert!(inherited(Multipliers { guard: vec![0.0], ..good }, 0));
         let known = |f: fn(&mut Knowledge)| {
             change(|s| {
-                let mut known = Knowledge::clone(s.open[1].focus.as_ref().unwrap());
+                let mut known = Knowledge::clone(s.open[1].violation_bounds.as_ref().unwrap());
                 f(&mut known);
-                s.open[1].focus = Some(Arc::new(known));
+                s.open[1].violation_bounds = Some(Arc::new(known));
             })
             .is_none()
         };

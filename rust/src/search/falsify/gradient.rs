@@ -1,44 +1,49 @@
-//! Looking for a counterexample by sequences of linear programs, many of them side by side so that each layer of the networks is one matrix product.
+//! Gradient ascent towards a violation, many ascents side by side so that each layer of the networks is one matrix
+//! product.
 //!
-//! Around a point both networks are linear, and so are the violation and, to first order, the guard. The best point of a small box for "largest violation
-//! subject to the guard" is found by sorting: every coordinate goes to the end that the violation prefers, then those that cost it least per gain are moved
-//! until the guard holds. An ascent goes on in one of two ways:
-//! - climbing: only to better points; the box grows while this pays and shrinks where it does not. On jets at the border of what is true this finds violations
-//!   that steps of fixed size miss by far;
-//! - annealing: wherever the step leads, by what derivatives were lately rather than here, with boxes that shrink by a schedule. On digits, where nearly every
-//!   coordinate ends in a corner and climbing is soon stuck, this finds violations that climbing does not.
+//! The kin of projected gradient descent (PGD: Madry et al., *Towards deep learning models resistant to adversarial
+//! attacks*, ICLR 2018). The step is ours: around a point both networks are linear, and so are the violation and, to
+//! first order, the guard. The best point of a small box for "largest violation subject to the guard" is found by
+//! sorting: every coordinate goes to the end that the violation prefers, then those that lose least per gain are moved
+//! back until the guard holds. An ascent goes on in one of two ways:
+//! - climbing goes only to better points; the box grows while this pays and shrinks where it does not. On jets at the
+//!   border of what is true this finds violations that steps of fixed size miss by far;
+//! - annealing goes wherever the step leads, by a mean of the last derivatives, with boxes that shrink by a schedule.
+//!   On digits, where nearly every coordinate ends in a corner and climbing soon stops, this finds violations that
+//!   climbing does not.
 //!
-//! Starts are the centre, and random points and corners of a fixed sequence, so that runs repeat. What is found is only a candidate.
+//! Starts are the centre, and random points and corners of a fixed sequence, so that runs repeat. What is found is only
+//! a candidate.
 
-use super::Node;
-use super::random::uniform;
-use super::worker::Context;
 use crate::bound::Assumption;
 use crate::network::gradient::Differentiator;
+use crate::search::Node;
+use crate::search::context::Context;
+use crate::search::generator::uniform;
 use std::ops::Range;
 
-/// How hard to try.
+/// How much is spent on one attack.
 #[derive(Debug, Clone)]
-pub struct Zeal {
+pub struct AttackBudget {
     /// Starting points per obligation, out of an endless sequence.
     pub starts: Range<u64>,
     /// Whether the first of the sequence is the centre.
-    pub centre: bool,
-    /// Steps from each, at most.
+    pub from_centre: bool,
+    /// The most steps from each start.
     pub steps: u32,
-    /// Starts with another seed are others.
+    /// Another seed gives other starts.
     pub seed: u64,
 }
 
-/// A worker's tools for attacks.
+/// A worker's tools for gradient ascent.
 #[derive(Default)]
-pub struct Attack {
+pub struct GradientSearch {
     differentiator: Differentiator,
-    /// Those under way come first.
+    /// Ascents; those that still go on come first.
     ascents: Vec<Ascent>,
     batch: Batch,
     order: Vec<usize>,
-    /// The best merit that was reached, by obligation.
+    /// The best merit that was reached for each obligation.
     best: Vec<f64>,
 }
 
@@ -48,13 +53,26 @@ const SIDE_BY_SIDE: usize = 32;
 /// Steps shorter than this share of the box change nothing any more.
 const SHORTEST: f64 = 1e-4;
 
-/// What is left after a step of the memory of earlier derivatives.
-const MEMORY: f64 = 0.7;
+/// The factor by which earlier derivatives fade in the mean with each step (momentum).
+const MOMENTUM: f64 = 0.7;
 
-/// Coordinates whose derivative was lately at most up to this share of the largest one stay where they are in a step of annealing.
+/// In a step of annealing, coordinates stay where they are if the mean of their last derivatives is below a random
+/// share of the largest one; this is the largest such share.
 const RESTING: f64 = 0.1;
 
-/// A point with what counts there.
+/// How far the first step of an ascent goes, as a share of the box.
+const FIRST_REACH: f64 = 0.5;
+
+/// The factor on the reach of a climbing ascent after a step to a better point, up to the whole box.
+const LONGER: f64 = 1.5;
+
+/// The factor on the reach of a climbing ascent after a step to no better point.
+const SHORTER: f64 = 0.4;
+
+/// The reach of an annealing ascent after its last step, as a share of the box; before it the reach shrinks evenly.
+const LAST_REACH: f64 = 0.01;
+
+/// A point, how far it violates, how far it meets the guard, and the derivatives of both.
 #[derive(Debug, Default, Clone)]
 struct Place {
     point: Vec<f64>,
@@ -70,7 +88,7 @@ impl Place {
         self.violation > 0.0 && self.slack >= 0.0
     }
 
-    /// To be made large.
+    /// What an ascent makes large.
     fn merit(&self) -> f64 {
         Assumption::merit(self.violation, self.slack)
     }
@@ -79,20 +97,21 @@ impl Place {
 /// One sequence of steps.
 #[derive(Debug, Default, Clone)]
 struct Ascent {
-    /// Which of the goals.
+    /// The number of the goal that it ascends to.
     goal: usize,
     here: Place,
-    /// Where it goes next.
+    /// The next point.
     next: Vec<f64>,
-    /// How far steps go, as a share of the box.
+    /// How far a step may go, as a share of the box.
     reach: f64,
     annealing: bool,
-    /// Derivatives of the violation on the way here, the largest of each place as 1, faded.
-    lately: Vec<f64>,
+    /// The fading mean of the violation's derivatives on the way here, those of each point scaled to a largest one of
+    /// 1.
+    mean: Vec<f64>,
     random: u64,
 }
 
-/// What is computed for all ascents at once, point-major.
+/// What is computed for all ascents at once, one point after the other.
 #[derive(Default)]
 struct Batch {
     points: Vec<f64>,
@@ -106,7 +125,7 @@ struct Batch {
     inside: Vec<f64>,
 }
 
-impl Attack {
+impl GradientSearch {
     /// Additions and multiplications so far.
     pub fn flops(&self) -> u64 {
         self.differentiator.flops()
@@ -119,33 +138,32 @@ impl Attack {
         known.into_iter().take(few).map(|(o, _)| o).collect()
     }
 
-    /// Attacks the given linear obligations on a node's box; true if a witness was found.
-    ///
-    /// `attempt` tries a point for good.
+    /// Attacks the given linear obligations on a node's box; true if a witness was found. `test` tells whether a point
+    /// becomes the witness.
     pub fn run(
         &mut self,
         context: &Context<'_>,
         node: &Node,
         obligations: impl Iterator<Item = usize>,
-        zeal: &Zeal,
-        mut attempt: impl FnMut(&[f64]) -> bool,
+        budget: &AttackBudget,
+        mut test: impl FnMut(&[f64]) -> bool,
     ) -> bool {
         let goals: Vec<(usize, Assumption)> = obligations.filter_map(|o| Some((o, context.assumption(o)?))).collect();
         // All goals at their first start, then all at their second one: what is easy to find is found soon.
-        let mut starts = zeal.starts.clone().flat_map(|start| (0..goals.len()).map(move |goal| (start, goal)));
+        let mut starts = budget.starts.clone().flat_map(|start| (0..goals.len()).map(move |goal| (start, goal)));
         loop {
             let mut count = 0;
             for (start, goal) in starts.by_ref().take(SIDE_BY_SIDE) {
                 if count == self.ascents.len() {
                     self.ascents.push(Ascent::default());
                 }
-                self.ascents[count].start(node, goal, start, zeal);
+                self.ascents[count].start(node, goal, start, budget);
                 count += 1;
             }
             if count == 0 {
                 return false;
             }
-            if self.ascend(context, node, &goals, zeal.steps, count, &mut attempt) {
+            if self.ascend(context, node, &goals, budget.steps, count, &mut test) {
                 return true;
             }
             if context.shared.stopping() {
@@ -162,11 +180,11 @@ impl Attack {
         goals: &[(usize, Assumption)],
         steps: u32,
         mut count: usize,
-        attempt: &mut impl FnMut(&[f64]) -> bool,
+        test: &mut impl FnMut(&[f64]) -> bool,
     ) -> bool {
         let mut taken = 0;
         loop {
-            self.look(context, goals, count);
+            self.evaluate(context, goals, count);
             let mut running = 0;
             for i in 0..count {
                 let ascent = &mut self.ascents[i];
@@ -177,7 +195,7 @@ impl Attack {
                 }
                 self.best[o] = self.best[o].max(merit);
                 if ascent.here.violates() {
-                    if attempt(&ascent.here.point) {
+                    if test(&ascent.here.point) {
                         return true;
                     }
                 } else if ascent.reach >= SHORTEST {
@@ -197,8 +215,8 @@ impl Attack {
         }
     }
 
-    /// Values and derivatives where the first `count` ascents go next.
-    fn look(&mut self, context: &Context<'_>, goals: &[(usize, Assumption)], count: usize) {
+    /// Evaluates values and derivatives at the next points of the first `count` ascents.
+    fn evaluate(&mut self, context: &Context<'_>, goals: &[(usize, Assumption)], count: usize) {
         let (pair, ascents) = (context.pair, &self.ascents[..count]);
         let Batch { points, first, second, slopes, none, slope, values, up, inside } = &mut self.batch;
         for buffer in [&mut *points, first, second, slopes, none] {
@@ -222,15 +240,16 @@ impl Attack {
 }
 
 impl Ascent {
-    /// Takes up a starting point: the centre, or random points and random corners in turn, from which one climbs and anneals in turn.
-    fn start(&mut self, node: &Node, goal: usize, start: u64, zeal: &Zeal) {
+    /// Begins at a start: the centre, or random points and random corners in turn, from which ascents climb and anneal
+    /// in turn.
+    fn start(&mut self, node: &Node, goal: usize, start: u64, budget: &AttackBudget) {
         self.goal = goal;
-        self.random = (zeal.seed << 24) ^ (start << 12) ^ goal as u64;
+        self.random = (budget.seed << 24) ^ (start << 12) ^ goal as u64;
         // Numbers that differ in few bits give sequences that are alike at first.
         uniform(&mut self.random);
-        self.reach = 0.5;
-        let (centre, corner) = (zeal.centre && start == 0, start % 2 == 1);
-        self.annealing = !centre && (start + zeal.seed) % 4 < 2;
+        self.reach = FIRST_REACH;
+        let (centre, corner) = (budget.from_centre && start == 0, start % 2 == 1);
+        self.annealing = !centre && (start + budget.seed) % 4 < 2;
         self.next.clear();
         for (&l, &u) in node.lower.iter().zip(&node.upper) {
             let share = match (centre, corner) {
@@ -240,22 +259,22 @@ impl Ascent {
             };
             self.next.push(l + share * (u - l));
         }
-        self.lately.clear();
-        self.lately.resize(self.next.len(), 0.0);
+        self.mean.clear();
+        self.mean.resize(self.next.len(), 0.0);
         self.here.violation = f64::NEG_INFINITY;
         self.here.slack = f64::INFINITY;
     }
 
-    /// Goes to the next point, the `i`th of a batch, or stays if that is no better; sets how far the next step goes.
+    /// Goes to the next point, the `i`th of a batch, or stays if that is no better. Sets how far the next step may go.
     fn arrive(&mut self, batch: &Batch, i: usize, taken: u32, steps: u32) {
         let inputs = self.next.len();
         let there = Place { violation: batch.values[i].0, slack: batch.values[i].1, ..Place::default() };
         let better = there.merit() > self.here.merit();
         if taken > 0 {
             self.reach = match (self.annealing, better) {
-                (true, _) => 0.5 * f64::from(steps - taken) / f64::from(steps) + 0.01,
-                (false, true) => (1.5 * self.reach).min(1.0),
-                (false, false) => 0.4 * self.reach,
+                (true, _) => FIRST_REACH * f64::from(steps - taken) / f64::from(steps) + LAST_REACH,
+                (false, true) => (LONGER * self.reach).min(1.0),
+                (false, false) => SHORTER * self.reach,
             };
         }
         if self.annealing || better || taken == 0 {
@@ -267,7 +286,7 @@ impl Ascent {
             }
             std::mem::swap(&mut self.here.point, &mut self.next);
             let largest = self.here.up.iter().fold(f64::MIN_POSITIVE, |a, g| a.max(g.abs()));
-            self.lately.iter_mut().zip(&self.here.up).for_each(|(m, g)| *m = MEMORY * *m + g / largest);
+            self.mean.iter_mut().zip(&self.here.up).for_each(|(m, g)| *m = MOMENTUM * *m + g / largest);
         }
     }
 
@@ -279,7 +298,7 @@ impl Ascent {
             let width = reach * (u - l);
             ((x - width).max(l), (x + width).min(u))
         };
-        let (up, inside) = (if self.annealing { &self.lately } else { &from.up }, &from.inside);
+        let (up, inside) = (if self.annealing { &self.mean } else { &from.up }, &from.inside);
         let resting = if self.annealing { RESTING * uniform(&mut self.random) } else { 0.0 };
         to.clear();
         to.extend((0..up.len()).map(|i| {
@@ -303,8 +322,8 @@ impl Ascent {
         };
         order.clear();
         order.extend((0..up.len()).filter(|&i| inside[i] * (other(i, to[i]) - to[i]) > 0.0));
-        let price = |i: usize| (up[i] / inside[i]).abs();
-        order.sort_by(|&a, &b| price(a).total_cmp(&price(b)));
+        let loss = |i: usize| (up[i] / inside[i]).abs();
+        order.sort_by(|&a, &b| loss(a).total_cmp(&loss(b)));
         for &i in &*order {
             let move_to = other(i, to[i]);
             let gain = inside[i] * (move_to - to[i]);

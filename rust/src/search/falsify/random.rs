@@ -1,38 +1,50 @@
-//! Looking for a counterexample without derivatives: many random points, then walks at random from the best of them.
+//! Random search without derivatives: many random points, then random walks from the best of them.
 //!
-//! Where networks bend often on the way across a box, as those of ACAS Xu do, a derivative says little about points further on, and a step along it ends in a
-//! corner of the box while violations lie in narrow places inside or on a face. There a random step from the best of a thousand points goes further: violations
-//! that 100 000 random points do not hit, nor ascents in 20 s, are found in 1 000 to 3 000 evaluations.
+//! Where networks bend often on the way across a box, as those of ACAS Xu do, a derivative says little about points
+//! further on, and a step along it ends in a corner of the box while violations lie in narrow places inside or on a
+//! face. There a random step from the best of a thousand points goes further: violations that 100 000 random points do
+//! not hit, nor ascents in 20 s, are found in 1 000 to 3 000 evaluations.
 //!
-//! All claims are looked at in every point. Points are a fixed sequence for each seed, so that runs repeat. What is found is only a candidate.
+//! Every point is evaluated for all claims. Points are a fixed sequence for each seed, so that runs repeat. What is
+//! found is only a candidate.
 
-use super::Node;
-use super::random::uniform;
-use super::worker::Context;
 use crate::bound::Assumption;
 use crate::network::Pair;
 use crate::network::gradient::Differentiator;
+use crate::search::Node;
+use crate::search::context::Context;
+use crate::search::generator::uniform;
 
 /// Random points to begin with.
 const POINTS: usize = 1024;
 
-/// How many of them walk on, side by side.
+/// How many of them begin a walk; the walks go on side by side.
 const WALKERS: usize = 32;
 
 /// Steps of each walk.
 const STEPS: usize = 60;
 
-/// Every second point has so many of its coordinates at an end of the box.
+/// This share of the coordinates of every second point lies at an end of the box.
 const AT_AN_END: f64 = 0.4;
 
-/// How far first steps go, as a share of the box, and at most; and what becomes of it after a step to a better point and to others.
-const REACH: (f64, f64) = (0.2, 0.5);
+/// How far the first step of a walk goes, as a share of the box.
+const FIRST_REACH: f64 = 0.2;
+
+/// How far any step goes at most, as a share of the box.
+const MOST_REACH: f64 = 0.5;
+
+/// The factor on the reach after a step to a better point.
 const LONGER: f64 = 1.5;
+
+/// The factor on the reach after a step to no better point.
 const SHORTER: f64 = 0.87;
 
-/// A worker's tools.
+/// The smallest share of the coordinates that a step of a walk moves on average.
+const FEWEST_MOVED: f64 = 0.2;
+
+/// A worker's tools for random search.
 #[derive(Debug, Default)]
-pub struct Scatter {
+pub struct RandomSearch {
     networks: Differentiator,
     walkers: Vec<Walker>,
     points: Vec<f64>,
@@ -47,8 +59,8 @@ struct Walker {
     reach: f64,
 }
 
-impl Scatter {
-    /// Additions and multiplications that looking once takes.
+impl RandomSearch {
+    /// Additions and multiplications that one search takes.
     pub fn cost(pair: &Pair) -> u64 {
         (POINTS + STEPS * WALKERS) as u64 * Differentiator::cost(pair)
     }
@@ -58,14 +70,15 @@ impl Scatter {
         self.networks.flops()
     }
 
-    /// Looks on a node's box for a point that violates one of these claims; true if a witness was found. `attempt` tries a point for good.
+    /// Searches a node's box for a point that violates one of these claims; true if a witness was found. `test` tells
+    /// whether a point becomes the witness.
     pub fn run(
         &mut self,
         context: &Context<'_>,
         node: &Node,
         goals: &[Assumption],
         seed: u64,
-        mut attempt: impl FnMut(&[f64]) -> bool,
+        mut test: impl FnMut(&[f64]) -> bool,
     ) -> bool {
         let (inputs, mut random) = (node.lower.len(), seed << 20);
         if goals.is_empty() || inputs == 0 {
@@ -86,12 +99,12 @@ impl Scatter {
                     self.points.push(l + (if at_an_end { share.round() } else { share }) * (u - l));
                 }
             }
-            if self.look(context, node, goals, &mut attempt) {
+            if self.evaluate(context, node, goals, &mut test) {
                 return true;
             }
             for (point, &(merit, _)) in self.points.chunks_exact(inputs).zip(&self.merits) {
                 if self.walkers.len() < WALKERS {
-                    self.walkers.push(Walker { point: point.to_vec(), merit, reach: REACH.0 });
+                    self.walkers.push(Walker { point: point.to_vec(), merit, reach: FIRST_REACH });
                 } else if let Some(least) = self.walkers.iter_mut().min_by(|a, b| a.merit.total_cmp(&b.merit))
                     && least.merit < merit
                 {
@@ -106,22 +119,23 @@ impl Scatter {
             }
             self.points.clear();
             for walker in &self.walkers {
-                // Few coordinates or all of them; one at least.
-                let (some, one) = (0.2 + 0.8 * uniform(&mut random), index(inputs, &mut random));
+                // A step moves few coordinates or all of them, and at least one.
+                let (some, one) =
+                    (FEWEST_MOVED + (1.0 - FEWEST_MOVED) * uniform(&mut random), below(inputs, &mut random));
                 for (i, (x, (l, u))) in walker.point.iter().zip(node.lower.iter().zip(&node.upper)).enumerate() {
                     let moves = uniform(&mut random) < some || i == one;
-                    let step = if moves { bell(&mut random) * walker.reach * (u - l) } else { 0.0 };
+                    let step = if moves { normal(&mut random) * walker.reach * (u - l) } else { 0.0 };
                     self.points.push(x + step);
                 }
             }
-            if self.look(context, node, goals, &mut attempt) {
+            if self.evaluate(context, node, goals, &mut test) {
                 return true;
             }
             for (walker, (point, &(merit, _))) in
                 self.walkers.iter_mut().zip(self.points.chunks_exact(inputs).zip(&self.merits))
             {
                 let better = merit > walker.merit;
-                walker.reach = if better { (LONGER * walker.reach).min(REACH.1) } else { SHORTER * walker.reach };
+                walker.reach = if better { (LONGER * walker.reach).min(MOST_REACH) } else { SHORTER * walker.reach };
                 if better {
                     walker.merit = merit;
                     walker.point.copy_from_slice(point);
@@ -131,13 +145,13 @@ impl Scatter {
         false
     }
 
-    /// Brings `points` into the region and tells what is nearest to a violation at each; true if one became the witness.
-    fn look(
+    /// Moves `points` into the region and evaluates how near each comes to a violation; true if one became the witness.
+    fn evaluate(
         &mut self,
         context: &Context<'_>,
         node: &Node,
         goals: &[Assumption],
-        attempt: &mut impl FnMut(&[f64]) -> bool,
+        test: &mut impl FnMut(&[f64]) -> bool,
     ) -> bool {
         let inputs = node.lower.len();
         for point in self.points.chunks_exact_mut(inputs) {
@@ -156,7 +170,7 @@ impl Scatter {
         }
         let violating = self.points.chunks_exact(inputs).zip(&self.merits).filter(|(_, merit)| merit.1);
         for (point, _) in violating {
-            if attempt(point) {
+            if test(point) {
                 return true;
             }
         }
@@ -164,13 +178,13 @@ impl Scatter {
     }
 }
 
-/// One of n.
+/// A random number below n.
 #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)]
-fn index(n: usize, random: &mut u64) -> usize {
+fn below(n: usize, random: &mut u64) -> usize {
     ((uniform(random) * n as f64) as usize).min(n.saturating_sub(1))
 }
 
-/// About a normal distribution, of variance 1.
-fn bell(random: &mut u64) -> f64 {
+/// A random number that is about normally distributed, with variance 1.
+fn normal(random: &mut u64) -> f64 {
     2.0 * ((0..3).map(|_| uniform(random)).sum::<f64>() - 1.5)
 }

@@ -1,0 +1,47 @@
+//! Propagation: both networks and their difference on the box by differential zonotopes ([VD] section 4), which all
+//! later stages use.
+//!
+//! A node with violation bounds is propagated within them. If they turn out to contradict the propagation, no input of
+//! the box violates its one obligation, which is a proof. Where the arithmetic overflows the box is halved, because
+//! that may help; nothing is concluded from it.
+
+use super::workspace::{Stage, StageResult, Workspace, output_of};
+use crate::domain::reach::Failure;
+use crate::search::Node;
+use crate::search::context::Context;
+use crate::search::split::Plan;
+
+/// See the head of this file.
+pub struct Propagation;
+
+impl Stage for Propagation {
+    fn run(&self, workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
+        let Workspace { context, reach, narrowed, statistics, current, .. } = workspace;
+        let Context { pair, property, shared, .. } = *context;
+        let reached = match &node.violation_bounds {
+            Some(known) => reach.propagate_within(pair, known).map(drop),
+            None => reach
+                .propagate(narrowed.to(node.possibly_active.as_deref()), &node.lower, &node.upper)
+                .map(drop)
+                .ok_or(Failure::Overflow),
+        };
+        match reached {
+            Ok(()) => {}
+            Err(Failure::Overflow) if current.opened == 0 => return StageResult::Proved,
+            Err(Failure::Overflow) => {
+                statistics.stages.overflow += 1;
+                current.plan = Plan::once(&[], &node.lower, &node.upper);
+                return StageResult::Halve;
+            }
+            Err(Failure::Contradiction) => {
+                statistics.stages.contraction += current.opened as u64;
+                return StageResult::Proved;
+            }
+        }
+        if current.first {
+            let output = output_of(reach, context);
+            shared.set_initial_bound(output.largest_difference(property.reported.iter().copied()));
+        }
+        StageResult::Open
+    }
+}
