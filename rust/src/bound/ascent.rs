@@ -5,10 +5,10 @@
 
 use super::assumption::Assumption;
 use super::backward::{Backward, Functional};
-use super::columns::surrogate_column;
 use super::parameters::Parameters;
-use crate::domain::Form;
-use crate::numeric::kernels::{Into, product};
+use super::relu_kernels::surrogate_column;
+use crate::domain::Quantity;
+use crate::numeric::kernels::{Accumulate, product};
 use crate::numeric::vectorised;
 
 impl Backward<'_> {
@@ -58,7 +58,7 @@ impl Backward<'_> {
                 self.ascend_layer(l, count, parameters, rate, step);
             }
         }
-        parameters.sides.ascend(&self.sign_gradient, rate, step, (0.0, f64::INFINITY));
+        parameters.phases.ascend(&self.sign_gradient, rate, step, (0.0, f64::INFINITY));
         self.ascend_outputs(functionals, assumption, parameters, rate, step);
     }
 
@@ -76,12 +76,12 @@ impl Backward<'_> {
         }
         let shape = (m, n, count);
         self.flops += super::backward::flops(shape, !d.zero);
-        product(&mut self.next.first, &a.weight, &self.now.first, shape, Into::Add);
-        product(&mut self.next.second, &b.weight, &self.now.second, shape, Into::Add);
+        product(&mut self.next.first, &a.weight, &self.now.first, shape, Accumulate::Add);
+        product(&mut self.next.second, &b.weight, &self.now.second, shape, Accumulate::Add);
         if !d.zero {
-            product(&mut self.next.difference, &d.weight, &self.now.second, shape, Into::Add);
+            product(&mut self.next.difference, &d.weight, &self.now.second, shape, Accumulate::Add);
         }
-        product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Into::Add);
+        product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Accumulate::Add);
         std::mem::swap(&mut self.now, &mut self.next);
     }
 
@@ -93,10 +93,10 @@ impl Backward<'_> {
         let total = m * count;
         let sides = self.signs.len();
         for (k, side) in self.signs.iter().enumerate().filter(|(_, side)| side.layer == h) {
-            let values = match side.form {
-                Form::First => &self.now.first,
-                Form::Second => &self.now.second,
-                Form::Difference => &self.now.difference,
+            let values = match side.quantity {
+                Quantity::First => &self.now.first,
+                Quantity::Second => &self.now.second,
+                Quantity::Difference => &self.now.difference,
             };
             for f in 0..count {
                 let value = values[f * m + side.index];
@@ -124,7 +124,7 @@ impl Backward<'_> {
         old_first.ascend(&self.gradient[..total], 2.0 * rate, step, (0.0, 1.0));
         old_second.ascend(&self.next.first[..total], 2.0 * rate, step, (0.0, 1.0));
         (layer.first, layer.second) = (old_first, old_second);
-        if !parameters.linked {
+        if !parameters.optimise_links {
             return;
         }
         let layer = &mut parameters.layers[h];
@@ -171,7 +171,7 @@ impl Backward<'_> {
             self.gradient.push(-violation);
         }
         parameters.violation.ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
-        if !parameters.linked {
+        if !parameters.optimise_links {
             return;
         }
         self.gradient.clear();

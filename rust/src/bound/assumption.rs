@@ -5,7 +5,7 @@
 //! sum lam_l (z_k - z_l - t) >= 0, the stronger sum lam_l (z_k - z_l - t) - |lam| H(lam / |lam|) >= 0: the polytope's constants with an entropy term.
 
 use super::constraints::Constraints;
-use crate::domain::{Combination, Form};
+use crate::domain::{LinearFunctional, Quantity};
 use crate::property::{Guard, Obligation, Property, Violation};
 use std::ops::Range;
 
@@ -36,24 +36,24 @@ impl Assumption {
     /// The negation of an obligation; `None` where it is not linear.
     #[must_use]
     pub fn new(property: &Property, obligation: &Obligation, outputs: usize) -> Option<Self> {
-        let Violation::Linear { writings, strict } = &obligation.violation else {
+        let Violation::Linear { equivalents, strict } = &obligation.violation else {
             return None;
         };
-        let dense = |combination: &Combination, form: Form| {
+        let dense = |combination: &LinearFunctional, form: Quantity| {
             let mut v = vec![0.0; outputs];
             combination.terms.iter().filter(|t| t.0 == form).for_each(|&(_, o, c)| v[o] += c);
             v
         };
         let guard = obligation.guard.map(|g| &property.guards[g]);
-        let rows: &[Combination] = guard.map_or(&[], |g: &Guard| &g.rows);
+        let rows: &[LinearFunctional] = guard.map_or(&[], |g: &Guard| &g.rows);
         Some(Self {
-            guard: rows.iter().flat_map(|r| dense(r, Form::First)).collect(),
+            guard: rows.iter().flat_map(|r| dense(r, Quantity::First)).collect(),
             constants: rows.iter().map(|r| r.constant).collect(),
             entropy: guard.and_then(|g| g.confidence.as_ref()).map_or(0..0, |c| c.rows.clone()),
-            first: dense(&writings[0], Form::First),
-            second: dense(&writings[0], Form::Second),
-            difference: dense(&writings[0], Form::Difference),
-            constant: writings[0].constant,
+            first: dense(&equivalents[0], Quantity::First),
+            second: dense(&equivalents[0], Quantity::Second),
+            difference: dense(&equivalents[0], Quantity::Difference),
+            constant: equivalents[0].constant,
             strict: *strict,
             region: Constraints::default(),
         })
@@ -107,7 +107,7 @@ impl Assumption {
         soft
     }
 
-    /// What a search for a counterexample makes large: the violation, less a price for missing the guard. Without a guard the slack is infinite.
+    /// What a search for a counterexample makes large: the violation, less a cost for missing the guard. Without a guard the slack is infinite.
     #[must_use]
     pub fn merit(violation: f64, slack: f64) -> f64 {
         violation + 3.0 * slack.min(0.0)

@@ -19,16 +19,16 @@
 //! Arrays are functional-major: column f, of m entries, belongs to functional f.
 
 use super::assumption::Assumption;
-use super::columns::{relu_column, relu_sums};
-use super::first::Differing;
 use super::parameters::{Parameters, Sizes};
-use super::prices::{ColumnMaxima, Price};
 use super::relax::{OneSided, Relaxation};
-use crate::domain::Form;
-use crate::domain::knowledge::{Knowledge, Side};
+use super::relu_kernels::{relu_column, relu_sums};
+use super::rounding_cost::{ColumnMaxima, RoundingCost};
+use super::shared_input_layer::SharedInputLayer;
+use crate::domain::Quantity;
+use crate::domain::intermediate_bounds::{IntermediateBounds, PhaseConstraint};
 use crate::domain::phase::Bounds;
 use crate::network::Pair;
-use crate::numeric::kernels::{Into, transposed_product};
+use crate::numeric::kernels::{Accumulate, transposed_product};
 use crate::numeric::log::ln;
 use crate::numeric::round::{TINY, U, down, gamma};
 use crate::numeric::vectorised;
@@ -95,14 +95,14 @@ pub struct Backward<'a> {
     pub(super) pair: &'a Pair,
     pub(super) maxima: Vec<ColumnMaxima>,
     pub(super) relaxations: Vec<Relaxation>,
-    pub(super) prices: Vec<Price>,
-    pub(super) differing: Differing,
+    pub(super) rounding_costs: Vec<RoundingCost>,
+    pub(super) input_layer: SharedInputLayer,
     pub(super) centre: Vec<f64>,
     pub(super) radius: Vec<f64>,
     /// Largest absolute output or difference of outputs.
     pub(super) output_size: f64,
     /// Assumed signs of neurons.
-    pub(super) signs: Vec<Side>,
+    pub(super) signs: Vec<PhaseConstraint>,
     /// Gradient of their multipliers, S x F.
     pub(super) sign_gradient: Vec<f64>,
     /// After the link and the folds, before the relaxation, per hidden layer: the sides taken.
@@ -132,8 +132,8 @@ impl<'a> Backward<'a> {
             pair,
             maxima: (0..pair.depth()).map(|l| ColumnMaxima::of(pair, l)).collect(),
             relaxations: vec![Relaxation::default(); hidden],
-            prices: vec![Price::default(); pair.depth()],
-            differing: Differing::of(pair),
+            rounding_costs: vec![RoundingCost::default(); pair.depth()],
+            input_layer: SharedInputLayer::of(pair),
             centre: Vec::new(),
             radius: Vec::new(),
             output_size: 0.0,
@@ -166,7 +166,13 @@ impl<'a> Backward<'a> {
         let violation = if rows == 0 { 0.2 } else { 0.05 };
         let mut parameters = Parameters::new(
             functionals.len(),
-            &Sizes { rows, outputs, hidden: &self.hidden(), sides: self.signs.len(), region: assumption.region.rows() },
+            &Sizes {
+                rows,
+                outputs,
+                hidden: &self.hidden(),
+                phases: self.signs.len(),
+                region: assumption.region.rows(),
+            },
             violation,
         );
         for (f, functional) in functionals.iter().enumerate() {
@@ -200,23 +206,23 @@ impl<'a> Backward<'a> {
         }
     }
 
-    /// Takes up bounds: relaxations, the box and the prices of rounding follow from them.
-    pub fn take_up(&mut self, knowledge: &Knowledge) {
-        self.signs.clone_from(&knowledge.sides);
+    /// Takes up bounds: relaxations, the box and the rounding_costs of rounding follow from them.
+    pub fn set_bounds(&mut self, bounds: &IntermediateBounds) {
+        self.signs.clone_from(&bounds.phase_constraints);
         self.centre.clear();
         self.radius.clear();
-        for (&l, &u) in knowledge.lower.iter().zip(&knowledge.upper) {
+        for (&l, &u) in bounds.lower.iter().zip(&bounds.upper) {
             let c = l + 0.5 * (u - l);
             self.centre.push(c);
             // Rounded up, so that the box is covered.
             self.radius.push(((u - c).max(c - l) * (1.0 + 4.0 * U) + f64::MIN_POSITIVE).max(0.0));
         }
-        for (relaxation, known) in self.relaxations.iter_mut().zip(&knowledge.layers) {
+        for (relaxation, known) in self.relaxations.iter_mut().zip(&bounds.layers) {
             relaxation.set(known);
         }
         let largest = |b: &Bounds| b.lower.iter().chain(&b.upper).fold(0.0, |a: f64, v| a.max(v.abs()));
-        self.output_size = knowledge.layers.last().map_or(0.0, |k| largest(&k.x).max(largest(&k.y)).max(largest(&k.d)));
-        self.set_prices(knowledge);
+        self.output_size = bounds.layers.last().map_or(0.0, |k| largest(&k.x).max(largest(&k.y)).max(largest(&k.d)));
+        self.set_rounding_costs(bounds);
     }
 
     /// Lower bounds of all functionals for the current multipliers, rounding included.
@@ -226,13 +232,18 @@ impl<'a> Backward<'a> {
     }
 
     /// The coefficients that [`Self::ascend`] needs, without the bounds: sums in order cannot run in vector registers and cost more than all the rest.
-    pub fn prepare(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &Parameters) {
+    pub fn evaluate_coefficients(
+        &mut self,
+        functionals: &[Functional],
+        assumption: &Assumption,
+        parameters: &Parameters,
+    ) {
         vectorised::run(Evaluate::<false> { backward: self, functionals, assumption, parameters });
     }
 
     /// The corner of the box that minimises the first functional, as last evaluated: where its bound points to.
     #[must_use]
-    pub fn corner(&self) -> Vec<f64> {
+    pub fn minimiser(&self) -> Vec<f64> {
         let side = |i: usize| {
             if self.inputs[i] >= 0.0 { -self.radius[i] } else { self.radius[i] }
         };
@@ -341,7 +352,7 @@ impl<'a> Backward<'a> {
     fn affine<const BOUND: bool>(&mut self, l: usize, count: usize) {
         let (a, b, d) = (&self.pair.first[l], &self.pair.second[l], &self.pair.difference[l]);
         let (m, n) = (a.rows, a.columns);
-        let price = self.prices[l];
+        let cost = self.rounding_costs[l];
         for f in 0..if BOUND { count } else { 0 } {
             let range = f * m..(f + 1) * m;
             let (p, q, s) =
@@ -361,8 +372,7 @@ impl<'a> Backward<'a> {
                 // p + q travels with W1, s - q with W1 - W2.
                 (sums[2], sums[4]) = (sums[2] + sums[3], sums[4] + sums[3]);
             }
-            self.err[f] +=
-                sums[2] * price.first + sums[3] * price.second + sums[4] * price.difference + price.underflow;
+            self.err[f] += sums[2] * cost.first + sums[3] * cost.second + sums[4] * cost.difference + cost.underflow;
         }
         if l == 0 {
             return self.first_backwards(count);
@@ -370,12 +380,12 @@ impl<'a> Backward<'a> {
         self.next.resize(n * count);
         let shape = (m, n, count);
         self.flops += flops(shape, !d.zero);
-        transposed_product(&mut self.next.first, &a.weight, &self.now.first, shape, Into::Replace);
-        transposed_product(&mut self.next.second, &b.weight, &self.now.second, shape, Into::Replace);
+        transposed_product(&mut self.next.first, &a.weight, &self.now.first, shape, Accumulate::Replace);
+        transposed_product(&mut self.next.second, &b.weight, &self.now.second, shape, Accumulate::Replace);
         if !d.zero {
-            transposed_product(&mut self.next.second, &d.weight, &self.now.difference, shape, Into::Add);
+            transposed_product(&mut self.next.second, &d.weight, &self.now.difference, shape, Accumulate::Add);
         }
-        transposed_product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Into::Replace);
+        transposed_product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Accumulate::Replace);
         std::mem::swap(&mut self.now, &mut self.next);
     }
 
@@ -409,11 +419,11 @@ impl<'a> Backward<'a> {
             let sides = self.signs.len();
             for (k, side) in self.signs.iter().enumerate().filter(|(_, side)| side.layer == h) {
                 // Minus beta times what is known to be >= 0.
-                let beta = parameters.sides.value[f * sides + k];
-                let coefficient = match side.form {
-                    Form::First => &mut p[side.index],
-                    Form::Second => &mut q[side.index],
-                    Form::Difference => &mut s[side.index],
+                let beta = parameters.phases.value[f * sides + k];
+                let coefficient = match side.quantity {
+                    Quantity::First => &mut p[side.index],
+                    Quantity::Second => &mut q[side.index],
+                    Quantity::Difference => &mut s[side.index],
                 };
                 *coefficient -= if side.positive { beta } else { -beta };
                 if BOUND {

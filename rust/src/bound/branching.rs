@@ -7,15 +7,15 @@
 use super::Assumption;
 use super::backward::{Backward, Functional};
 use super::contract::{Contraction, Contractor};
-use crate::domain::knowledge::{Knowledge, Side};
-use crate::domain::reach::Failure;
-use crate::domain::{Form, Reach};
+use crate::domain::intermediate_bounds::{IntermediateBounds, PhaseConstraint};
+use crate::domain::propagation::Failure;
+use crate::domain::{Propagation, Quantity};
 
 /// x, y or d of a neuron before ReLU.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Neuron {
     /// Which of them.
-    pub form: Form,
+    pub quantity: Quantity,
     /// Hidden layer.
     pub layer: usize,
     /// Which neuron.
@@ -27,8 +27,8 @@ pub struct Neuron {
 impl Neuron {
     /// The assumption that the value is >= 0, or <= 0.
     #[must_use]
-    pub fn side(self, positive: bool) -> Side {
-        Side { form: self.form, layer: self.layer, index: self.index, positive }
+    pub fn side(self, positive: bool) -> PhaseConstraint {
+        PhaseConstraint { quantity: self.quantity, layer: self.layer, index: self.index, positive }
     }
 }
 
@@ -44,8 +44,8 @@ pub enum Split {
 impl Split {
     /// Both parts.
     #[must_use]
-    pub fn halves(self, knowledge: &Knowledge) -> [Knowledge; 2] {
-        let mut halves = [knowledge.clone(), knowledge.clone()];
+    pub fn halves(self, bounds: &IntermediateBounds) -> [IntermediateBounds; 2] {
+        let mut halves = [bounds.clone(), bounds.clone()];
         match self {
             Self::Sign(neuron) => {
                 halves[0].assume(neuron.side(false));
@@ -62,7 +62,7 @@ impl Split {
 
 /// Splits worth a look, the most promising of each kind first.
 #[derive(Debug, Clone, Default)]
-pub struct Candidates {
+pub struct SplitCandidates {
     /// Of neurons.
     pub signs: Vec<Neuron>,
     /// Of differences.
@@ -81,7 +81,7 @@ const GROWTH: i32 = 3;
 
 /// What looking ahead found.
 #[derive(Debug)]
-pub enum Glimpse {
+pub enum LookaheadResult {
     /// Some neuron can have neither sign: no violation.
     Proved,
     /// So many signs are settled, since the other one is impossible; they have joined what is known.
@@ -93,19 +93,19 @@ pub enum Glimpse {
 impl Backward<'_> {
     /// Neurons whose splitting could help the first functional, as last evaluated: by what their relaxation costs, the costliest first.
     #[must_use]
-    pub fn candidates(&self, knowledge: &Knowledge) -> Candidates {
+    pub fn candidates(&self, bounds: &IntermediateBounds) -> SplitCandidates {
         let (mut own, mut both) = (Vec::new(), Vec::new());
         for (layer, (side, r)) in self.sides.iter().zip(&self.relaxations).enumerate() {
-            let known = &knowledge.layers[layer];
+            let known = &bounds.layers[layer];
             for index in 0..r.keep.len() {
                 let coefficient = side.difference[index].abs() * r.keep[index];
                 let shared = coefficient * chord_gap(known.d.lower[index], known.d.upper[index]);
                 if shared > 0.0 {
-                    both.push(Neuron { form: Form::Difference, layer, index, cost: shared });
+                    both.push(Neuron { quantity: Quantity::Difference, layer, index, cost: shared });
                 }
-                for (form, coefficient, one, bounds) in [
-                    (Form::First, side.first[index], &r.first, &known.x),
-                    (Form::Second, side.second[index], &r.second, &known.y),
+                for (quantity, coefficient, one, bounds) in [
+                    (Quantity::First, side.first[index], &r.first, &known.x),
+                    (Quantity::Second, side.second[index], &r.second, &known.y),
                 ] {
                     if one.unstable[index] == 0.0 {
                         continue;
@@ -114,7 +114,7 @@ impl Backward<'_> {
                     let below = bounds.upper[index].min(-bounds.lower[index]);
                     let relaxed =
                         coefficient.abs() * if coefficient < 0.0 { one.height[index] } else { below } + shared;
-                    own.push(Neuron { form, layer, index, cost: relaxed });
+                    own.push(Neuron { quantity, layer, index, cost: relaxed });
                 }
             }
         }
@@ -122,7 +122,7 @@ impl Backward<'_> {
             list.sort_by(|a, b| b.cost.total_cmp(&a.cost));
             list.truncate(most);
         }
-        Candidates { signs: own, differences: both }
+        SplitCandidates { signs: own, differences: both }
     }
 }
 
@@ -138,9 +138,9 @@ impl Contractor<'_> {
         left: &mut Contraction,
         assumption: &Assumption,
         halving: Option<(usize, f64)>,
-        reach: &mut Reach,
+        reach: &mut Propagation,
         stop: impl Fn() -> bool,
-    ) -> Glimpse {
+    ) -> LookaheadResult {
         let candidates = std::mem::take(&mut left.candidates);
         let neurons = candidates.signs.iter().chain(&candidates.differences).copied().map(Split::Sign);
         let mut settled = 0;
@@ -149,30 +149,30 @@ impl Contractor<'_> {
             if stop() {
                 break;
             }
-            let halves = split.halves(&left.knowledge);
+            let halves = split.halves(&left.bounds);
             let mut bounds = [0.0; 2];
             let mut proofs = [Vec::new(), Vec::new()];
             for ((bound, proof), half) in bounds.iter_mut().zip(&mut proofs).zip(halves) {
-                let before = self.chain.as_ref().map_or(0, |c| c.bytes.len());
+                let before = self.log.as_ref().map_or(0, |c| c.bytes.len());
                 *bound = self.glimpse(half, left, assumption, reach);
-                if let Some(chain) = &mut self.chain {
-                    *proof = chain.bytes.split_off(before);
+                if let Some(log) = &mut self.log {
+                    *proof = log.bytes.split_off(before);
                 }
             }
             match (split, bounds.map(|b| b == f64::NEG_INFINITY)) {
                 (_, [true, true]) => {
-                    if let Some(chain) = &mut self.chain {
-                        chain.impossible(split, 2, &proofs);
+                    if let Some(log) = &mut self.log {
+                        log.exclude(split, 2, &proofs);
                     }
-                    return Glimpse::Proved;
+                    return LookaheadResult::Proved;
                 }
                 (Split::Sign(neuron), [false, true] | [true, false]) => {
                     let which = usize::from(bounds[1] == f64::NEG_INFINITY);
-                    if let Some(chain) = &mut self.chain {
+                    if let Some(log) = &mut self.log {
                         #[allow(clippy::cast_possible_truncation)]
-                        chain.impossible(split, which as u8, &proofs[which..=which]);
+                        log.exclude(split, which as u8, &proofs[which..=which]);
                     }
-                    left.knowledge.assume(neuron.side(bounds[0] == f64::NEG_INFINITY));
+                    left.bounds.assume(neuron.side(bounds[0] == f64::NEG_INFINITY));
                     settled += 1;
                 }
                 _ => {
@@ -182,27 +182,33 @@ impl Contractor<'_> {
             }
         }
         if settled > 0 {
-            return Glimpse::Settled(settled);
+            return LookaheadResult::Settled(settled);
         }
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Glimpse::Ranked(ranked.into_iter().map(|(_, split)| split).collect())
+        LookaheadResult::Ranked(ranked.into_iter().map(|(_, split)| split).collect())
     }
 
     /// A quick bound of the violation on a half; minus infinity where it is impossible.
-    fn glimpse(&mut self, mut half: Knowledge, left: &Contraction, assumption: &Assumption, reach: &mut Reach) -> f64 {
+    fn glimpse(
+        &mut self,
+        mut half: IntermediateBounds,
+        left: &Contraction,
+        assumption: &Assumption,
+        reach: &mut Propagation,
+    ) -> f64 {
         let reached = reach.propagate_within(self.pair, &half).map(drop);
         if reached == Err(Failure::Contradiction) || (reached.is_ok() && half.intersect(reach.layers()).is_err()) {
             return f64::NEG_INFINITY;
         }
-        half.exchange();
-        self.backward.take_up(&half);
+        half.reduce();
+        self.backward.set_bounds(&half);
         let target = [Functional::Target];
         let mut parameters = self.start(left.warm.as_deref(), &target, assumption);
         let mut bound = f64::INFINITY;
         for step in 1..=STEPS {
             let lower = self.backward.evaluate(&target, assumption, &parameters)[0];
             if assumption.contradicted_by(lower) {
-                if self.keep_target(assumption, &parameters) {
+                if self.record_target(assumption, &parameters) {
                     return f64::NEG_INFINITY;
                 }
                 self.backward.evaluate(&target, assumption, &parameters);

@@ -5,23 +5,23 @@
 //! (then nothing is violated: proved) or the rounds stop paying.
 //!
 //! Sound because every bound is valid for every input that satisfies the assumption and lies in the box. What is contracted is worth nothing outside the proof
-//! that assumed it: knowledge goes in and out by value, for one obligation.
+//! that assumed it: bounds goes in and out by value, for one obligation.
 
 use super::assumption::Assumption;
 use super::backward::{Backward, Functional};
-use super::branching::Candidates;
-use super::chain::{Chain, shorten};
+use super::branching::SplitCandidates;
+use super::contraction_log::{ContractionLog, shorten};
 use super::parameters::Parameters;
-use crate::domain::Reach;
-use crate::domain::knowledge::{Contradiction, Knowledge};
+use crate::domain::Propagation;
+use crate::domain::intermediate_bounds::{Contradiction, IntermediateBounds};
 use crate::domain::phase::Bounds;
-use crate::domain::reach::Failure;
+use crate::domain::propagation::Failure;
 use crate::network::Pair;
 use std::sync::Arc;
 
 /// How much to spend.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Effort {
+pub struct ContractionBudget {
     /// At most so many rounds.
     pub rounds: usize,
     /// Steps per round.
@@ -36,7 +36,7 @@ pub struct Effort {
     pub link: bool,
 }
 
-impl Default for Effort {
+impl Default for ContractionBudget {
     fn default() -> Self {
         Self { rounds: 8, steps: 60, rate: 0.02, inputs: 64, gain: 0.9, link: true }
     }
@@ -46,31 +46,31 @@ impl Default for Effort {
 const BOUND_EVERY: i32 = 3;
 
 /// A bound is worth keeping in a recorded proof if it cuts off this share of what was possible.
-const TEACHES: f64 = 0.005;
+const NOTICEABLE_SHARE: f64 = 0.005;
 
 /// What is left of a violation.
 #[derive(Debug, Clone)]
 pub struct Contraction {
     /// Bounds under the assumption.
-    pub knowledge: Knowledge,
+    pub bounds: IntermediateBounds,
     /// An upper bound of the violation.
     pub bound: f64,
     /// Ways to split what is left, the most promising first.
-    pub candidates: Candidates,
+    pub candidates: SplitCandidates,
     /// The input at which the last bound of the violation is attained by the relaxation.
-    pub corner: Vec<f64>,
+    pub minimiser: Vec<f64>,
     /// The multipliers of the last round: a good start on any part of what is left.
-    pub warm: Option<Arc<Warm>>,
+    pub warm: Option<Arc<WarmStart>>,
 }
 
 /// Multipliers of earlier functionals. Any values are valid anywhere; near the place they were tuned for they are good.
 #[derive(Debug, Clone, Default)]
-pub struct Warm {
+pub struct WarmStart {
     functionals: Vec<Functional>,
     parameters: Parameters,
 }
 
-impl Warm {
+impl WarmStart {
     /// Bytes held.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -80,7 +80,7 @@ impl Warm {
 
 /// The outcome for one obligation.
 #[derive(Debug, Clone)]
-pub enum Fate {
+pub enum ContractionResult {
     /// No violation in the box.
     Proved,
     /// Still possible.
@@ -93,14 +93,14 @@ pub struct Contractor<'a> {
     pub(super) backward: Backward<'a>,
     best: Vec<f64>,
     /// What was bounded since it was last emptied, if that is to be kept.
-    pub chain: Option<Chain>,
+    pub log: Option<ContractionLog>,
 }
 
 impl<'a> Contractor<'a> {
     /// For a pair.
     #[must_use]
     pub fn new(pair: &'a Pair) -> Self {
-        Self { pair, backward: Backward::new(pair), best: Vec::new(), chain: None }
+        Self { pair, backward: Backward::new(pair), best: Vec::new(), log: None }
     }
 
     /// Additions and multiplications in matrix products so far.
@@ -111,30 +111,30 @@ impl<'a> Contractor<'a> {
 
     /// The same, keeping what is bounded or not.
     #[must_use]
-    pub fn keeping(mut self, kept: bool) -> Self {
-        self.chain = kept.then(Chain::default);
+    pub fn recording(mut self, kept: bool) -> Self {
+        self.log = kept.then(ContractionLog::default);
         self
     }
 
-    /// Contracts `knowledge` under `assumption` until contradiction or until the effort is spent; `stop` may end it early.
+    /// Contracts `bounds` under `assumption` until contradiction or until the effort is spent; `stop` may end it early.
     pub fn contract(
         &mut self,
-        mut knowledge: Knowledge,
-        warm: Option<&Warm>,
+        mut bounds: IntermediateBounds,
+        warm: Option<&WarmStart>,
         assumption: &Assumption,
-        effort: Effort,
-        reach: &mut Reach,
+        effort: ContractionBudget,
+        reach: &mut Propagation,
         stop: impl Fn() -> bool,
-    ) -> Fate {
-        let mut latest: Option<Warm> = None;
+    ) -> ContractionResult {
+        let mut latest: Option<WarmStart> = None;
         let mut taken = 0;
         let mut bound = f64::INFINITY;
-        let (mut candidates, mut corner) = (Candidates::default(), Vec::new());
+        let (mut candidates, mut minimiser) = (SplitCandidates::default(), Vec::new());
         for _ in 0..effort.rounds {
-            let functionals = Self::functionals(&knowledge, effort);
-            self.backward.take_up(&knowledge);
+            let functionals = Self::functionals(&bounds, effort);
+            self.backward.set_bounds(&bounds);
             let mut current = self.start(latest.as_ref().or(warm), &functionals, assumption);
-            current.linked = effort.link;
+            current.optimise_links = effort.link;
             self.best.clear();
             self.best.resize(functionals.len(), f64::NEG_INFINITY);
             for step in 1..=effort.steps {
@@ -142,8 +142,8 @@ impl<'a> Contractor<'a> {
                     let bounds = self.backward.evaluate(&functionals, assumption, &current);
                     self.best.iter_mut().zip(bounds).for_each(|(b, v)| *b = b.max(*v));
                     if assumption.contradicted_by(self.best[0]) {
-                        if self.keep_target(assumption, &current) {
-                            return Fate::Proved;
+                        if self.record_target(assumption, &current) {
+                            return ContractionResult::Proved;
                         }
                         // The workspace goes on from the whole batch.
                         self.best[0] = f64::NEG_INFINITY;
@@ -153,49 +153,49 @@ impl<'a> Contractor<'a> {
                         break;
                     }
                 } else {
-                    self.backward.prepare(&functionals, assumption, &current);
+                    self.backward.evaluate_coefficients(&functionals, assumption, &current);
                 }
                 taken += 1;
                 self.backward.ascend(&functionals, assumption, &mut current, effort.rate, taken);
             }
-            self.keep_round(&knowledge, &functionals, assumption, &mut current);
-            candidates = self.backward.candidates(&knowledge);
-            corner = self.backward.corner();
+            self.record_round(&bounds, &functionals, assumption, &mut current);
+            candidates = self.backward.candidates(&bounds);
+            minimiser = self.backward.minimiser();
             let before = bound;
             bound = bound.min(-self.best[0]);
-            if self.learn(&mut knowledge, &functionals).is_err() {
-                return Fate::Proved;
+            if self.tighten(&mut bounds, &functionals).is_err() {
+                return ContractionResult::Proved;
             }
-            knowledge.exchange();
-            match reach.propagate_within(self.pair, &knowledge) {
-                Err(Failure::Contradiction) => return Fate::Proved,
+            bounds.reduce();
+            match reach.propagate_within(self.pair, &bounds) {
+                Err(Failure::Contradiction) => return ContractionResult::Proved,
                 Err(Failure::Overflow) => break,
                 Ok(_) => {
-                    if knowledge.intersect(reach.layers()).is_err() {
-                        return Fate::Proved;
+                    if bounds.intersect(reach.layers()).is_err() {
+                        return ContractionResult::Proved;
                     }
-                    knowledge.exchange();
+                    bounds.reduce();
                 }
             }
-            latest = Some(Warm { functionals, parameters: current });
+            latest = Some(WarmStart { functionals, parameters: current });
             if stop() || bound > effort.gain * before {
                 break;
             }
         }
         let warm = latest.map(|mut warm| {
-            warm.parameters.settle();
+            warm.parameters.drop_moments();
             Arc::new(warm)
         });
-        Fate::Open(Box::new(Contraction { knowledge, bound, candidates, corner, warm }))
+        ContractionResult::Open(Box::new(Contraction { bounds, bound, candidates, minimiser, warm }))
     }
 
     /// The target first, then both bounds of everything that is not settled.
-    fn functionals(knowledge: &Knowledge, effort: Effort) -> Vec<Functional> {
+    fn functionals(bounds: &IntermediateBounds, effort: ContractionBudget) -> Vec<Functional> {
         let mut list = vec![Functional::Target];
-        let hidden = knowledge.layers.len() - 1;
+        let hidden = bounds.layers.len() - 1;
         // On wide networks y is left to x and d, of which it is the difference: a third less to do, which buys more than y's own bounds.
-        let wide = knowledge.lower.len() > effort.inputs;
-        for (layer, known) in knowledge.layers[..hidden].iter().enumerate() {
+        let wide = bounds.lower.len() > effort.inputs;
+        for (layer, known) in bounds.layers[..hidden].iter().enumerate() {
             for neuron in 0..known.x.lower.len() {
                 let unstable = |lower: f64, upper: f64| lower < 0.0 && upper > 0.0;
                 let x = unstable(known.x.lower[neuron], known.x.upper[neuron]);
@@ -213,9 +213,9 @@ impl<'a> Contractor<'a> {
                 }
             }
         }
-        if knowledge.lower.len() <= effort.inputs {
-            for input in 0..knowledge.lower.len() {
-                if knowledge.lower[input] < knowledge.upper[input] {
+        if bounds.lower.len() <= effort.inputs {
+            for input in 0..bounds.lower.len() {
+                if bounds.lower[input] < bounds.upper[input] {
                     list.push(Functional::Input { input, negative: false });
                     list.push(Functional::Input { input, negative: true });
                 }
@@ -227,7 +227,7 @@ impl<'a> Contractor<'a> {
     /// Multipliers for these functionals: earlier ones where there are any, fresh ones otherwise.
     pub(super) fn start(
         &self,
-        earlier: Option<&Warm>,
+        earlier: Option<&WarmStart>,
         functionals: &[Functional],
         assumption: &Assumption,
     ) -> Parameters {
@@ -249,32 +249,32 @@ impl<'a> Contractor<'a> {
     }
 
     /// Keeps the target's multipliers, the first of a batch, shortened, if a proof is recorded; false if they then prove nothing any more.
-    pub(super) fn keep_target(&mut self, assumption: &Assumption, current: &Parameters) -> bool {
-        let Some(chain) = &mut self.chain else { return true };
+    pub(super) fn record_target(&mut self, assumption: &Assumption, current: &Parameters) -> bool {
+        let Some(log) = &mut self.log else { return true };
         let target = [Functional::Target];
         let mut short = self.backward.start(&target, assumption);
         short.copy(0, current, 0);
         shorten(&mut short);
         let proved = assumption.contradicted_by(self.backward.evaluate(&target, assumption, &short)[0]);
         if proved {
-            chain.round(&target, &[0], &short, &self.backward.relaxations);
+            log.round(&target, &[0], &short, &self.backward.relaxations);
         }
         proved
     }
 
     /// Keeps the bounds that teach something, with their multipliers shortened, if a proof is recorded; only these are learned then.
-    fn keep_round(
+    fn record_round(
         &mut self,
-        knowledge: &Knowledge,
+        bounds: &IntermediateBounds,
         functionals: &[Functional],
         assumption: &Assumption,
         current: &mut Parameters,
     ) {
-        let Some(chain) = &mut self.chain else { return };
+        let Some(log) = &mut self.log else { return };
         shorten(current);
         self.best.copy_from_slice(self.backward.evaluate(functionals, assumption, current));
         for (functional, v) in functionals.iter().zip(&mut self.best) {
-            if *functional != Functional::Target && !teaches(knowledge, *functional, *v) {
+            if *functional != Functional::Target && !improves(bounds, *functional, *v) {
                 *v = f64::NEG_INFINITY;
             }
         }
@@ -283,31 +283,29 @@ impl<'a> Contractor<'a> {
             // Bounds are propagated once more all the same.
             chosen.push(0);
         }
-        chain.round(functionals, &chosen, current, &self.backward.relaxations);
+        log.round(functionals, &chosen, current, &self.backward.relaxations);
     }
 
     /// Enters the bounds found.
-    fn learn(&self, knowledge: &mut Knowledge, functionals: &[Functional]) -> Result<(), Contradiction> {
+    fn tighten(&self, bounds: &mut IntermediateBounds, functionals: &[Functional]) -> Result<(), Contradiction> {
         for (functional, &v) in functionals.iter().zip(&self.best) {
             let (lower, upper, negative) = match *functional {
                 Functional::Target => continue,
-                Functional::Input { input, negative } => {
-                    (&mut knowledge.lower[input], &mut knowledge.upper[input], negative)
-                }
+                Functional::Input { input, negative } => (&mut bounds.lower[input], &mut bounds.upper[input], negative),
                 Functional::First { layer, neuron, negative } => {
-                    let b = &mut knowledge.layers[layer].x;
+                    let b = &mut bounds.layers[layer].x;
                     (&mut b.lower[neuron], &mut b.upper[neuron], negative)
                 }
                 Functional::Second { layer, neuron, negative } => {
-                    let b = &mut knowledge.layers[layer].y;
+                    let b = &mut bounds.layers[layer].y;
                     (&mut b.lower[neuron], &mut b.upper[neuron], negative)
                 }
                 Functional::Difference { layer, neuron, negative } => {
-                    let b = &mut knowledge.layers[layer].d;
+                    let b = &mut bounds.layers[layer].d;
                     (&mut b.lower[neuron], &mut b.upper[neuron], negative)
                 }
             };
-            // A bound that is not a number teaches nothing: max and min pass it over.
+            // A bound that is not a number improves nothing: max and min pass it over.
             if negative {
                 *upper = upper.min(-v);
             } else {
@@ -322,17 +320,17 @@ impl<'a> Contractor<'a> {
 }
 
 /// Whether a lower bound of a functional says noticeably more than what is known: part of the width, or a sign.
-fn teaches(knowledge: &Knowledge, functional: Functional, bound: f64) -> bool {
+fn improves(bounds: &IntermediateBounds, functional: Functional, bound: f64) -> bool {
     let ends = |b: &Bounds, i: usize, negative: bool| {
         if negative { (-b.upper[i], -b.lower[i]) } else { (b.lower[i], b.upper[i]) }
     };
     let (lower, upper) = match functional {
         Functional::Target => return true,
-        Functional::First { layer, neuron, negative } => ends(&knowledge.layers[layer].x, neuron, negative),
-        Functional::Second { layer, neuron, negative } => ends(&knowledge.layers[layer].y, neuron, negative),
-        Functional::Difference { layer, neuron, negative } => ends(&knowledge.layers[layer].d, neuron, negative),
-        Functional::Input { input, negative: false } => (knowledge.lower[input], knowledge.upper[input]),
-        Functional::Input { input, negative: true } => (-knowledge.upper[input], -knowledge.lower[input]),
+        Functional::First { layer, neuron, negative } => ends(&bounds.layers[layer].x, neuron, negative),
+        Functional::Second { layer, neuron, negative } => ends(&bounds.layers[layer].y, neuron, negative),
+        Functional::Difference { layer, neuron, negative } => ends(&bounds.layers[layer].d, neuron, negative),
+        Functional::Input { input, negative: false } => (bounds.lower[input], bounds.upper[input]),
+        Functional::Input { input, negative: true } => (-bounds.upper[input], -bounds.lower[input]),
     };
-    bound > lower + TEACHES * (upper - lower) || (lower < 0.0 && bound >= 0.0)
+    bound > lower + NOTICEABLE_SHARE * (upper - lower) || (lower < 0.0 && bound >= 0.0)
 }

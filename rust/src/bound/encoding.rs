@@ -10,7 +10,7 @@
 
 use super::Assumption;
 use super::relax::Relaxation;
-use crate::domain::knowledge::Knowledge;
+use crate::domain::intermediate_bounds::IntermediateBounds;
 use crate::domain::phase::{Bounds, Phase};
 use crate::lp::MixedProgram;
 use crate::network::{Affine, Pair};
@@ -42,9 +42,9 @@ const NOTICEABLE: f64 = 1e-6;
 impl Encoding {
     /// Inputs, both networks, and everything that is assumed; the violation is maximised.
     #[must_use]
-    pub fn new(pair: &Pair, knowledge: &Knowledge, assumption: &Assumption) -> Self {
+    pub fn new(pair: &Pair, bounds: &IntermediateBounds, assumption: &Assumption) -> Self {
         let mut program = MixedProgram::default();
-        let ends = || knowledge.lower.iter().zip(&knowledge.upper);
+        let ends = || bounds.lower.iter().zip(&bounds.upper);
         let mut inputs = Vec::new();
         for (&l, &u) in ends() {
             inputs.push(After { column: Some(program.column(l, u)), size: l.abs().max(u.abs()) });
@@ -52,7 +52,7 @@ impl Encoding {
         constrain(&mut program, assumption, pair.inputs(), &inputs);
         let mut after = [inputs.clone(), inputs];
         let mut before: [Vec<usize>; 2] = Default::default();
-        for (l, known) in knowledge.layers.iter().enumerate() {
+        for (l, known) in bounds.layers.iter().enumerate() {
             before = [
                 affine(&mut program, &pair.first[l], &after[0], &known.x),
                 affine(&mut program, &pair.second[l], &after[1], &known.y),
@@ -68,8 +68,8 @@ impl Encoding {
             }
         }
         let [first, second] = before;
-        violate(&mut program, assumption, knowledge, [&first, &second]);
-        Self { program, inputs: knowledge.lower.len(), first }
+        violate(&mut program, assumption, bounds, [&first, &second]);
+        Self { program, inputs: bounds.lower.len(), first }
     }
 
     /// The inputs of a solution.
@@ -173,7 +173,7 @@ fn differences(program: &mut MixedProgram, chords: &Relaxation, before: &[Vec<us
 }
 
 /// The guard's rows, and the violation at least zero and as large as can be.
-fn violate(program: &mut MixedProgram, assumption: &Assumption, knowledge: &Knowledge, outputs: [&[usize]; 2]) {
+fn violate(program: &mut MixedProgram, assumption: &Assumption, bounds: &IntermediateBounds, outputs: [&[usize]; 2]) {
     let count = assumption.outputs();
     for (l, &constant) in assumption.constants.iter().enumerate() {
         let row = &assumption.guard[l * count..(l + 1) * count];
@@ -183,7 +183,7 @@ fn violate(program: &mut MixedProgram, assumption: &Assumption, knowledge: &Know
     let mut terms = Vec::with_capacity(2 * count);
     for (o, (&x, &y)) in outputs[0].iter().zip(outputs[1]).enumerate() {
         let (p, q, s) = (assumption.first[o], assumption.second[o], assumption.difference[o]);
-        let size = knowledge
+        let size = bounds
             .layers
             .last()
             .map_or(0.0, |k| [&k.x, &k.y].iter().fold(0.0, |a: f64, b| a.max(b.lower[o].abs()).max(b.upper[o].abs())));

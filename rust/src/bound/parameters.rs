@@ -7,7 +7,7 @@
 
 /// One array of multipliers with the moments of its gradient.
 #[derive(Debug, Clone, Default)]
-pub struct Tuned {
+pub struct AdamVariable {
     /// Current values.
     pub value: Vec<f64>,
     mean: Vec<f64>,
@@ -17,7 +17,7 @@ pub struct Tuned {
 const MEAN: f64 = 0.9;
 const SQUARE: f64 = 0.999;
 
-impl Tuned {
+impl AdamVariable {
     fn filled(n: usize, value: f64) -> Self {
         Self { value: vec![value; n], mean: vec![0.0; n], square: vec![0.0; n] }
     }
@@ -62,7 +62,7 @@ impl Tuned {
     }
 
     /// Forgets the moments.
-    fn settle(&mut self) {
+    fn drop_moments(&mut self) {
         (self.mean, self.square) = (Vec::new(), Vec::new());
     }
 
@@ -81,11 +81,11 @@ fn correction(step: i32) -> (f64, f64) {
 #[derive(Debug, Clone, Default)]
 pub struct LayerParameters {
     /// g, the link: moves coefficients between X, Y and D.
-    pub link: Tuned,
+    pub link: AdamVariable,
     /// alpha of f1, in [0, 1].
-    pub first: Tuned,
+    pub first: AdamVariable,
     /// alpha of f2.
-    pub second: Tuned,
+    pub second: AdamVariable,
 }
 
 /// All multipliers of a batch.
@@ -94,19 +94,19 @@ pub struct Parameters {
     /// F.
     pub count: usize,
     /// lam >= 0 per guard row.
-    pub guard: Tuned,
+    pub guard: AdamVariable,
     /// nu >= 0, of the assumed violation; not used by the target, whose coefficient is 1.
-    pub violation: Tuned,
+    pub violation: AdamVariable,
     /// The link at the outputs.
-    pub output: Tuned,
+    pub output: AdamVariable,
     /// Per hidden layer.
     pub layers: Vec<LayerParameters>,
     /// beta >= 0 per assumed sign of a neuron.
-    pub sides: Tuned,
+    pub phases: AdamVariable,
     /// mu >= 0 per constraint of the region.
-    pub region: Tuned,
+    pub region: AdamVariable,
     /// Whether steps may move the links.
-    pub linked: bool,
+    pub optimise_links: bool,
 }
 
 /// Sizes: guard rows, outputs, hidden widths.
@@ -118,7 +118,7 @@ pub struct Sizes<'a> {
     /// m per hidden layer.
     pub hidden: &'a [usize],
     /// Assumed signs of neurons.
-    pub sides: usize,
+    pub phases: usize,
     /// Q, constraints of the region.
     pub region: usize,
 }
@@ -128,31 +128,31 @@ impl Parameters {
     #[must_use]
     pub fn new(count: usize, sizes: &Sizes<'_>, violation: f64) -> Self {
         let layer = |&m: &usize| LayerParameters {
-            link: Tuned::filled(m * count, 0.0),
-            first: Tuned::filled(m * count, 0.0),
-            second: Tuned::filled(m * count, 0.0),
+            link: AdamVariable::filled(m * count, 0.0),
+            first: AdamVariable::filled(m * count, 0.0),
+            second: AdamVariable::filled(m * count, 0.0),
         };
         Self {
             count,
-            guard: Tuned::filled(sizes.rows * count, 0.05),
-            violation: Tuned::filled(count, violation),
-            output: Tuned::filled(sizes.outputs * count, 0.0),
-            sides: Tuned::filled(sizes.sides * count, 0.0),
-            region: Tuned::filled(sizes.region * count, 0.0),
-            linked: true,
+            guard: AdamVariable::filled(sizes.rows * count, 0.05),
+            violation: AdamVariable::filled(count, violation),
+            output: AdamVariable::filled(sizes.outputs * count, 0.0),
+            phases: AdamVariable::filled(sizes.phases * count, 0.0),
+            region: AdamVariable::filled(sizes.region * count, 0.0),
+            optimise_links: true,
             layers: sizes.hidden.iter().map(layer).collect(),
         }
     }
 
     /// Functional `to` takes over the multipliers of functional `from` of another batch on the same pair, whose assumed signs are the first of this one's.
     pub fn copy(&mut self, to: usize, other: &Self, from: usize) {
-        let width = |t: &Tuned, count: usize| t.value.len() / count.max(1);
+        let width = |t: &AdamVariable, count: usize| t.value.len() / count.max(1);
         let (mine, theirs) = (self.count, other.count);
         let pairs = [
             (&mut self.guard, &other.guard),
             (&mut self.violation, &other.violation),
             (&mut self.output, &other.output),
-            (&mut self.sides, &other.sides),
+            (&mut self.phases, &other.phases),
             (&mut self.region, &other.region),
         ];
         let layers = self
@@ -167,12 +167,12 @@ impl Parameters {
     }
 
     /// Forgets the moments of the gradients, to be kept for long.
-    pub fn settle(&mut self) {
-        for t in [&mut self.guard, &mut self.violation, &mut self.output, &mut self.sides, &mut self.region] {
-            t.settle();
+    pub fn drop_moments(&mut self) {
+        for t in [&mut self.guard, &mut self.violation, &mut self.output, &mut self.phases, &mut self.region] {
+            t.drop_moments();
         }
         for layer in &mut self.layers {
-            [&mut layer.link, &mut layer.first, &mut layer.second].into_iter().for_each(Tuned::settle);
+            [&mut layer.link, &mut layer.first, &mut layer.second].into_iter().for_each(AdamVariable::drop_moments);
         }
     }
 
@@ -180,7 +180,7 @@ impl Parameters {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let layers = self.layers.iter().flat_map(|l| [&l.link, &l.first, &l.second]);
-        let others = [&self.guard, &self.violation, &self.output, &self.sides, &self.region];
-        others.into_iter().chain(layers).map(Tuned::bytes).sum()
+        let others = [&self.guard, &self.violation, &self.output, &self.phases, &self.region];
+        others.into_iter().chain(layers).map(AdamVariable::bytes).sum()
     }
 }

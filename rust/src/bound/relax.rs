@@ -7,7 +7,7 @@
 //!
 //! Slopes are rounded, which any slope in [0, 1] survives; intercepts are rounded outward for the slope as rounded.
 
-use crate::domain::knowledge::Known;
+use crate::domain::intermediate_bounds::LayerBounds;
 use crate::domain::phase::{Bounds, Phase};
 use crate::domain::relu::{above, below, height};
 
@@ -74,7 +74,7 @@ impl OneSided {
 /// A relaxation as slices of one length, so that loops over them run in vector registers.
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]
-pub struct View<'a> {
+pub struct RelaxationView<'a> {
     pub active1: &'a [f64],
     pub unstable1: &'a [f64],
     pub slope1: &'a [f64],
@@ -96,8 +96,8 @@ impl Relaxation {
     /// The m neurons' coefficients as slices.
     #[inline(always)]
     #[must_use]
-    pub fn view(&self, m: usize) -> View<'_> {
-        View {
+    pub fn view(&self, m: usize) -> RelaxationView<'_> {
+        RelaxationView {
             active1: &self.first.active[..m],
             unstable1: &self.first.unstable[..m],
             slope1: &self.first.slope[..m],
@@ -117,7 +117,7 @@ impl Relaxation {
     }
 
     /// From what is known about a layer.
-    pub fn set(&mut self, known: &Known) {
+    pub fn set(&mut self, known: &LayerBounds) {
         self.first.set(&known.x);
         self.second.set(&known.y);
         for v in [

@@ -2,9 +2,9 @@
 //!
 //! x' = W1 x + b1 and y' = W2 y + b2 act column by column; the difference is
 //!     d' = W1 x - W2 y + b1 - b2 = W1 d + (W1 - W2) y + (b1 - b2),
-//! so its columns over `z2`'s generators get W1 dp + (W1 - W2) z2 and the others W1 dq.
+//! so its columns over `z2`'s generators get W1 d_common + (W1 - W2) z2 and the others W1 d_rest.
 //!
-//! Only a part of each matrix matters on a box: the columns of neurons that may be nonzero. It is gathered once ([`Part`]) and serves the products, the fresh
+//! Only a part of each matrix matters on a box: the columns of neurons that may be nonzero. It is gathered once ([`ActiveColumns`]) and serves the products, the fresh
 //! generators and the errors.
 //!
 //! Rounding. With M = |centre| + sum |generators| of the input form, a product over k inputs is off by at most gamma(k) |W| M, summed over all columns;
@@ -20,14 +20,14 @@ use crate::numeric::vectorised::vectorised;
 
 /// The k columns of a layer's matrices whose inputs may be nonzero on a box.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'a> {
+pub struct ActiveColumns<'a> {
     /// Columns of the whole matrix.
     pub of: usize,
     /// Those that enter.
     pub columns: &'a [usize],
 }
 
-impl Part<'_> {
+impl ActiveColumns<'_> {
     /// k.
     #[must_use]
     pub fn width(&self) -> usize {
@@ -47,14 +47,14 @@ impl Part<'_> {
 
 /// What the error of a form needs to know about it on the rows that enter a product.
 #[derive(Debug, Clone, Default)]
-pub struct Mass {
+pub struct Extent {
     /// |centre| + sum |generators|, fresh ones included, an upper bound.
     pub magnitude: Vec<f64>,
     /// Error radius.
     pub err: Vec<f64>,
 }
 
-impl Mass {
+impl Extent {
     /// Sizes for m neurons, all zero.
     pub fn clear(&mut self, m: usize) {
         self.magnitude.clear();
@@ -64,20 +64,20 @@ impl Mass {
     }
 }
 
-/// A form that enters a product: its masses, and on which of its rows, which are the columns of the [`Part`].
+/// A form that enters a product: its masses, and on which of its rows, which are the columns of the [`ActiveColumns`].
 #[derive(Debug, Clone, Copy)]
-pub struct Entering<'a> {
+pub struct Operand<'a> {
     /// Per row.
-    pub mass: &'a Mass,
+    pub mass: &'a Extent,
     /// Row of each column.
     pub rows: &'a [usize],
 }
 
-impl Entering<'_> {
+impl Operand<'_> {
     /// What |W| multiplies: the error radius, and the rounding of products with the form. `TINY` stands for what underflows here, where a large weight would
     /// otherwise multiply nothing; a form that is exactly zero costs nothing.
-    fn weighed(&self, rounding: f64, out: &mut Vec<f64>) {
-        let Mass { magnitude, err } = self.mass;
+    fn scaled_error(&self, rounding: f64, out: &mut Vec<f64>) {
+        let Extent { magnitude, err } = self.mass;
         out.clear();
         out.extend(self.rows.iter().map(|&i| {
             let exact = err[i] == 0.0 && magnitude[i] == 0.0;
@@ -107,7 +107,13 @@ pub struct Scratch {
 
 impl Scratch {
     /// out += |W error| (magnitude + err).
-    fn add_uncertain(&mut self, out: &mut [f64], part: Part<'_>, weight_error: Option<&[f64]>, form: Entering<'_>) {
+    fn add_uncertain(
+        &mut self,
+        out: &mut [f64],
+        part: ActiveColumns<'_>,
+        weight_error: Option<&[f64]>,
+        form: Operand<'_>,
+    ) {
         if let Some(w) = weight_error {
             form.sizes(&mut self.values);
             add_product(out, part.of(w, out.len(), &mut self.part), &self.values);
@@ -119,15 +125,15 @@ impl Scratch {
 pub fn error(
     out: &mut Vec<f64>,
     layer: &Affine,
-    (part, weight): (Part<'_>, &[f64]),
-    form: Entering<'_>,
+    (part, weight): (ActiveColumns<'_>, &[f64]),
+    form: Operand<'_>,
     columns: usize,
     scratch: &mut Scratch,
 ) {
     let terms = part.width();
     out.clear();
     out.resize(layer.rows, 0.0);
-    form.weighed(gamma(terms + 2), &mut scratch.values);
+    form.scaled_error(gamma(terms + 2), &mut scratch.values);
     add_absolute_product(out, weight, &scratch.values);
     scratch.add_uncertain(out, part, layer.weight_error.as_deref(), form);
     let errors = [layer.bias_error.as_deref(), None];
@@ -146,9 +152,9 @@ pub struct Layers<'a> {
     pub second: &'a Affine,
     /// W1 - W2 and b1 - b2.
     pub difference: &'a Difference,
-    /// Part of W1.
+    /// ActiveColumns of W1.
     pub weight: &'a [f64],
-    /// Part of W1 - W2; not looked at where all of that is zero.
+    /// ActiveColumns of W1 - W2; not looked at where all of that is zero.
     pub between: &'a [f64],
 }
 
@@ -156,8 +162,8 @@ pub struct Layers<'a> {
 pub fn difference_error(
     out: &mut Vec<f64>,
     layers: Layers<'_>,
-    part: Part<'_>,
-    [x, y, d]: [Entering<'_>; 3],
+    part: ActiveColumns<'_>,
+    [x, y, d]: [Operand<'_>; 3],
     columns: usize,
     scratch: &mut Scratch,
 ) {
@@ -171,11 +177,11 @@ pub fn difference_error(
         // Equal so far and equal here: d' = 0 exactly.
         return;
     }
-    d.weighed(gamma(terms), &mut scratch.values);
+    d.scaled_error(gamma(terms), &mut scratch.values);
     add_absolute_product(out, weight, &scratch.values);
     if !difference.zero {
         // One more unit: the difference of the weights is rounded.
-        y.weighed(gamma(terms + 2), &mut scratch.values);
+        y.scaled_error(gamma(terms + 2), &mut scratch.values);
         scratch.values.iter_mut().zip(y.rows).for_each(|(v, &i)| *v += 2.0 * U * y.mass.err[i]);
         add_absolute_product(out, between, &scratch.values);
     }

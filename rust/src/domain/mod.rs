@@ -19,27 +19,27 @@
 //!
 //! # Storage
 //! All matrices are column-major with one row per neuron. Column 0 is the centre, so that products take it along.
-//! `z1` holds [centre, e, a1]; `z2` holds [centre, e, a2]; the difference is split in `dp`, over the very columns of `z2`, and `dq`, over `ad` and
+//! `z1` holds [centre, e, a1]; `z2` holds [centre, e, a2]; the difference is split in `d_common`, over the very columns of `z2`, and `d_rest`, over `ad` and
 //! over those `a1` that it uses (a neuron unstable in both networks puts none of its `a1` into the difference).
 //! Rows of inactive neurons are left out of what enters the next product, and fresh generators, one nonzero each, become columns only there.
 
 pub mod affine;
-pub mod alive;
 pub mod columns;
-pub mod influence;
-pub mod knowledge;
-pub mod layer;
-pub mod narrowed;
+pub mod intermediate_bounds;
+pub mod layer_state;
 pub mod output;
 pub mod phase;
+pub mod possibly_active;
 pub mod postactivation;
 pub mod preactivation;
-pub mod reach;
+pub mod propagation;
+pub mod published_score;
 pub mod relu;
+pub mod restricted_pair;
 pub mod sensitivity;
 
-pub use alive::Alive;
-pub use knowledge::{Contradiction, Knowledge};
-pub use narrowed::Narrowed;
-pub use output::{Combination, Form, Output};
-pub use reach::{Domain, Reach};
+pub use intermediate_bounds::{Contradiction, IntermediateBounds};
+pub use output::{LinearFunctional, Output, Quantity};
+pub use possibly_active::PossiblyActive;
+pub use propagation::{AbstractDomain, Propagation};
+pub use restricted_pair::RestrictedPair;

@@ -5,16 +5,16 @@
 //! box to box.
 
 use super::columns::Columns;
-use super::layer::{Layer, OWN};
-use super::phase::larger;
-use super::reach::Domain;
+use super::layer_state::{LayerState, OWN};
+use super::phase::max_propagating_nan;
+use super::propagation::AbstractDomain;
 use crate::numeric::kernels::absolute_sum;
 use crate::numeric::round::{TINY, add_up, gamma, inflate, mul_up};
 use serde::{Deserialize, Serialize};
 
 /// What a coefficient multiplies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Form {
+pub enum Quantity {
     /// An output of f1.
     First,
     /// An output of f2.
@@ -25,16 +25,16 @@ pub enum Form {
 
 /// A sparse functional: sum of coefficient * form\[output\] + constant.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Combination {
+pub struct LinearFunctional {
     /// (form, output, coefficient).
-    pub terms: Vec<(Form, usize, f64)>,
+    pub terms: Vec<(Quantity, usize, f64)>,
     /// Added at the end; a constant that is rounded must be rounded up, for upper bounds.
     pub constant: f64,
 }
 
 /// A functional as a row over [e | a1 | a2 | own generators of the difference].
 #[derive(Debug, Clone, Default)]
-pub struct Row {
+pub struct GeneratorRow {
     /// Value at generators 0.
     pub centre: f64,
     /// Coefficient per generator.
@@ -43,7 +43,7 @@ pub struct Row {
     pub err: f64,
 }
 
-impl Row {
+impl GeneratorRow {
     /// An upper bound of centre + sum |generators| + err.
     #[must_use]
     pub fn upper(&self) -> f64 {
@@ -65,27 +65,27 @@ impl Row {
 /// View of the last layer after a propagation.
 #[derive(Debug, Clone, Copy)]
 pub struct Output<'a> {
-    layer: &'a Layer,
+    layer: &'a LayerState,
     inputs: usize,
-    domain: Domain,
+    domain: AbstractDomain,
 }
 
 impl<'a> Output<'a> {
     /// A view of a last layer, of a workspace or a copy of one.
     #[must_use]
-    pub fn new(layer: &'a Layer, inputs: usize, domain: Domain) -> Self {
+    pub fn new(layer: &'a LayerState, inputs: usize, domain: AbstractDomain) -> Self {
         Self { layer, inputs, domain }
     }
 
     /// The domain it was computed in.
     #[must_use]
-    pub fn domain(&self) -> Domain {
+    pub fn domain(&self) -> AbstractDomain {
         self.domain
     }
 
     /// The last layer.
     #[must_use]
-    pub fn layer(&self) -> &'a Layer {
+    pub fn layer(&self) -> &'a LayerState {
         self.layer
     }
 
@@ -101,7 +101,7 @@ impl<'a> Output<'a> {
         self.inputs
     }
 
-    /// Number of generators of a [`Row`].
+    /// Number of generators of a [`GeneratorRow`].
     #[must_use]
     pub fn generators(&self) -> usize {
         let l = self.layer;
@@ -112,7 +112,12 @@ impl<'a> Output<'a> {
     }
 
     /// Writes a functional as a row; `row` is reused.
-    pub fn row(&self, terms: impl IntoIterator<Item = (Form, usize, f64)> + Clone, constant: f64, row: &mut Row) {
+    pub fn row(
+        &self,
+        terms: impl IntoIterator<Item = (Quantity, usize, f64)> + Clone,
+        constant: f64,
+        row: &mut GeneratorRow,
+    ) {
         let l = self.layer;
         let (n, p1, p2) = (self.inputs, l.z1.len() - 1 - self.inputs, l.z2.len() - 1 - self.inputs);
         row.generators.clear();
@@ -134,22 +139,22 @@ impl<'a> Output<'a> {
                 }
             };
             let (centre, of) = match form {
-                Form::First => {
+                Quantity::First => {
                     add(e, &l.z1, 1);
                     add(a1, &l.z1, 1 + n);
-                    (&l.z1, &l.mass1)
+                    (&l.z1, &l.extent1)
                 }
-                Form::Second => {
+                Quantity::Second => {
                     add(e, &l.z2, 1);
                     add(a2, &l.z2, 1 + n);
-                    (&l.z2, &l.mass2)
+                    (&l.z2, &l.extent2)
                 }
-                Form::Difference => {
-                    add(e, &l.dp, 1);
-                    add(a2, &l.dp, 1 + n);
+                Quantity::Difference => {
+                    add(e, &l.d_common, 1);
+                    add(a2, &l.d_common, 1 + n);
                     let mut next = 0;
                     for (j, &source) in l.source.iter().enumerate() {
-                        let g = c * l.dq.column(j)[o];
+                        let g = c * l.d_rest.column(j)[o];
                         if source == OWN {
                             own[next] += g;
                             next += 1;
@@ -157,7 +162,7 @@ impl<'a> Output<'a> {
                             a1[source as usize] += g;
                         }
                     }
-                    (&l.dp, &l.massd)
+                    (&l.d_common, &l.extent_d)
                 }
             };
             // Products may underflow, so what is zero is asked of the forms themselves.
@@ -177,22 +182,22 @@ impl<'a> Output<'a> {
     }
 
     /// An upper bound of a functional over the whole box.
-    pub fn upper(&self, combination: &Combination, row: &mut Row) -> f64 {
+    pub fn upper(&self, combination: &LinearFunctional, row: &mut GeneratorRow) -> f64 {
         self.row(combination.terms.iter().copied(), combination.constant, row);
         row.upper()
     }
 
     /// The same bound, and the error in it, without the row where one form alone makes it: its magnitude is known then.
-    pub fn bound(&self, combination: &Combination, row: &mut Row) -> (f64, f64) {
+    pub fn bound(&self, combination: &LinearFunctional, row: &mut GeneratorRow) -> (f64, f64) {
         let (constant, l) = (combination.constant, self.layer);
         let &[(form, o, c)] = combination.terms.as_slice() else {
             let upper = self.upper(combination, row);
             return (upper, row.err);
         };
         let (centre, of) = match form {
-            Form::First => (l.z1.column(0)[o], &l.mass1),
-            Form::Second => (l.z2.column(0)[o], &l.mass2),
-            Form::Difference => (l.dp.column(0)[o], &l.massd),
+            Quantity::First => (l.z1.column(0)[o], &l.extent1),
+            Quantity::Second => (l.z2.column(0)[o], &l.extent2),
+            Quantity::Difference => (l.d_common.column(0)[o], &l.extent_d),
         };
         let (magnitude, err) = (of.magnitude[o], of.err[o]);
         if c == 0.0 || (centre == 0.0 && magnitude == 0.0 && err == 0.0) {
@@ -208,6 +213,6 @@ impl<'a> Output<'a> {
     #[must_use]
     pub fn largest_difference(&self, outputs: impl IntoIterator<Item = usize>) -> f64 {
         let d = &self.layer.d;
-        outputs.into_iter().map(|o| d.size(o)).fold(0.0, larger)
+        outputs.into_iter().map(|o| d.size(o)).fold(0.0, max_propagating_nan)
     }
 }

@@ -51,7 +51,7 @@ impl Bounds {
     /// The largest absolute value that quantity i can take; not a number if a bound is not.
     #[must_use]
     pub fn size(&self, i: usize) -> f64 {
-        larger(-self.lower[i], self.upper[i])
+        max_propagating_nan(-self.lower[i], self.upper[i])
     }
 
     /// Whether every bound is a finite number.
@@ -100,18 +100,18 @@ vectorised! {
 /// The larger of two numbers; not a number if one of them is not, unlike `f64::max`, which would pass over it.
 #[inline(always)]
 #[must_use]
-pub fn larger(a: f64, b: f64) -> f64 {
+pub fn max_propagating_nan(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
 /// The bounds of x, y and d = x - y tell about each other: x = y + d, y = x - d, d = x - y. Every true triple satisfies all of them, so intersecting
 /// is sound; an intersection that rounding would make empty is not taken.
-pub fn exchange(x: &mut Bounds, y: &mut Bounds, d: &mut Bounds) {
-    narrow_each(x, y, d);
+pub fn reduce(x: &mut Bounds, y: &mut Bounds, d: &mut Bounds) {
+    reduce_each(x, y, d);
 }
 
 vectorised! {
-    fn narrow_each<'a>(x: &'a mut Bounds, y: &'a mut Bounds, d: &'a mut Bounds) {
+    fn reduce_each<'a>(x: &'a mut Bounds, y: &'a mut Bounds, d: &'a mut Bounds) {
         let m = x.lower.len();
         let [(xl, xu), (yl, yu), (dl, du)] = [x, y, d].map(|b| (&mut b.lower[..m], &mut b.upper[..m]));
         for i in 0..m {

@@ -1,4 +1,4 @@
-//! ReLU on a differential zonotope: one affine recipe per neuron ([VD], Prop. "ReLU" and Lemma "soundness of ReLU_Delta", its table of phase pairs).
+//! ReLU on a differential zonotope: one affine transformer per neuron ([VD], Prop. "ReLU" and Lemma "soundness of ReLU_Delta", its table of phase pairs).
 //!
 //! One network, x in [l, u] unstable: for *any* slope lam in [0, 1], relu(x) - lam x lies in [0, h] with h = max(-lam l, (1 - lam) u), its values at the
 //! ends, by convexity. With mu = h / 2 the equation relu(x) = lam x + mu + mu a defines the fresh generator a in [-1, 1].
@@ -19,7 +19,7 @@
 //! In `~ +` and `+ ~` the paper adds a fresh generator of the difference where the network's own fresh generator is the very same quantity; with
 //! `share_fresh` it is used, which is exact and saves a column.
 //!
-//! Slopes and coefficients are rounded; that is harmless for lam (any value serves) and is paid for in [`carry`] everywhere else.
+//! Slopes and coefficients are rounded; that is harmless for lam (any value serves) and is paid for in [`propagate_error`] everywhere else.
 
 use super::phase::{Bounds, Phase};
 use crate::numeric::round::{TINY, U, inflate, mul_up, sub_up, up};
@@ -27,7 +27,7 @@ use crate::numeric::vectorised::vectorised;
 
 /// How one network passes a layer of ReLUs: X = slope x + fresh (1 + a).
 #[derive(Debug, Clone, Default)]
-pub struct Recipe {
+pub struct ReluTransformer {
     /// Phase per neuron.
     pub phase: Vec<Phase>,
     /// lam per neuron: 0 inactive, 1 active, between them unstable.
@@ -36,7 +36,7 @@ pub struct Recipe {
     pub fresh: Vec<f64>,
 }
 
-impl Recipe {
+impl ReluTransformer {
     /// Chooses slopes from bounds of the pre-activations.
     pub fn set(&mut self, bounds: &Bounds) {
         let m = bounds.lower.len();
@@ -48,11 +48,11 @@ impl Recipe {
 }
 
 vectorised! {
-    /// See [`Recipe::set`]. What is unstable comes by chance, so everything is computed for every neuron and then selected.
-    fn choose<'a>(recipe: &'a mut Recipe, lower: &'a [f64], upper: &'a [f64]) {
+    /// See [`ReluTransformer::set`]. What is unstable comes by chance, so everything is computed for every neuron and then selected.
+    fn choose<'a>(transformer: &'a mut ReluTransformer, lower: &'a [f64], upper: &'a [f64]) {
         let m = lower.len();
-        let (upper, phases) = (&upper[..m], &mut recipe.phase[..m]);
-        let (slopes, fresh) = (&mut recipe.slope[..m], &mut recipe.fresh[..m]);
+        let (upper, phases) = (&upper[..m], &mut transformer.phase[..m]);
+        let (slopes, fresh) = (&mut transformer.slope[..m], &mut transformer.fresh[..m]);
         for i in 0..m {
             let (l, u) = (lower[i], upper[i]);
             let slope = (u / (u - l)).clamp(0.0, 1.0);
@@ -67,7 +67,7 @@ vectorised! {
     }
 }
 
-impl Recipe {
+impl ReluTransformer {
     /// The unstable neurons with their fresh generators, in neuron order: the order of their columns.
     #[inline(always)]
     pub fn fresh_generators(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
@@ -98,7 +98,7 @@ pub fn below(lam: f64, v: f64) -> f64 {
 
 /// How the difference passes a layer: D = keep d + first x + second y + shift + k1 a1 + k2 a2 + kd ad, per neuron.
 #[derive(Debug, Clone, Default)]
-pub struct DifferenceRecipe {
+pub struct DifferenceTransformer {
     /// Coefficient of d.
     pub keep: Vec<f64>,
     /// Coefficient of x, the value *before* ReLU in f1.
@@ -115,10 +115,10 @@ pub struct DifferenceRecipe {
     pub kd: Vec<f64>,
 }
 
-/// One row of [`DifferenceRecipe`].
+/// One row of [`DifferenceTransformer`].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Row {
-    /// See [`DifferenceRecipe`], likewise below.
+pub struct DifferenceRow {
+    /// See [`DifferenceTransformer`], likewise below.
     pub keep: f64,
     /// Coefficient of x.
     pub first: f64,
@@ -142,20 +142,24 @@ pub fn difference_row(
     (f2, lam2, mu2): (Phase, f64, f64),
     (l, u): (f64, f64),
     share_fresh: bool,
-) -> Row {
+) -> DifferenceRow {
     use Phase::{Active, Inactive, Unstable};
-    let zero = Row::default();
+    let zero = DifferenceRow::default();
     match (f1, f2) {
         (Inactive, Inactive) => zero,
-        (Inactive, Active) => Row { second: -1.0, ..zero },
-        (Active, Inactive) => Row { first: 1.0, ..zero },
-        (Active, Active) => Row { keep: 1.0, ..zero },
-        (Inactive, Unstable) => Row { second: -lam2, shift: -mu2, k2: -mu2, ..zero },
-        (Unstable, Inactive) => Row { first: lam1, shift: mu1, k1: mu1, ..zero },
-        (Unstable, Active) if share_fresh => Row { keep: 1.0, first: lam1 - 1.0, shift: mu1, k1: mu1, ..zero },
-        (Unstable, Active) => Row { keep: 1.0, first: lam1 - 1.0, shift: mu1, kd: mu1, ..zero },
-        (Active, Unstable) if share_fresh => Row { keep: 1.0, second: 1.0 - lam2, shift: -mu2, k2: -mu2, ..zero },
-        (Active, Unstable) => Row { keep: 1.0, second: 1.0 - lam2, shift: -mu2, kd: mu2, ..zero },
+        (Inactive, Active) => DifferenceRow { second: -1.0, ..zero },
+        (Active, Inactive) => DifferenceRow { first: 1.0, ..zero },
+        (Active, Active) => DifferenceRow { keep: 1.0, ..zero },
+        (Inactive, Unstable) => DifferenceRow { second: -lam2, shift: -mu2, k2: -mu2, ..zero },
+        (Unstable, Inactive) => DifferenceRow { first: lam1, shift: mu1, k1: mu1, ..zero },
+        (Unstable, Active) if share_fresh => {
+            DifferenceRow { keep: 1.0, first: lam1 - 1.0, shift: mu1, k1: mu1, ..zero }
+        }
+        (Unstable, Active) => DifferenceRow { keep: 1.0, first: lam1 - 1.0, shift: mu1, kd: mu1, ..zero },
+        (Active, Unstable) if share_fresh => {
+            DifferenceRow { keep: 1.0, second: 1.0 - lam2, shift: -mu2, k2: -mu2, ..zero }
+        }
+        (Active, Unstable) => DifferenceRow { keep: 1.0, second: 1.0 - lam2, shift: -mu2, kd: mu2, ..zero },
         (Unstable, Unstable) => both_unstable(l, u),
     }
 }
@@ -164,21 +168,21 @@ pub fn difference_row(
 ///
 /// max(0, d) - lam d is convex and min(0, d) - lam d concave, so their extremes over [l, u] are at its ends.
 #[inline(always)]
-fn both_unstable(l: f64, u: f64) -> Row {
+fn both_unstable(l: f64, u: f64) -> DifferenceRow {
     if l == 0.0 && u == 0.0 {
-        return Row::default();
+        return DifferenceRow::default();
     }
     let lam = (u / (u - l)).clamp(0.0, 1.0);
     let (high, low) = (above(lam, l).max(above(lam, u)), below(lam, l).min(below(lam, u)));
     let shift = 0.5 * (high + low);
     // The interval [low, high] around the rounded middle.
     let kd = sub_up(high, shift).max(sub_up(shift, low));
-    Row { keep: lam, shift, kd, ..Row::default() }
+    DifferenceRow { keep: lam, shift, kd, ..DifferenceRow::default() }
 }
 
-impl DifferenceRecipe {
+impl DifferenceTransformer {
     /// Rows for a whole layer.
-    pub fn set(&mut self, first: &Recipe, second: &Recipe, d: &Bounds, share_fresh: bool) {
+    pub fn set(&mut self, first: &ReluTransformer, second: &ReluTransformer, d: &Bounds, share_fresh: bool) {
         let m = first.phase.len();
         let Self { keep, first: of_x, second: of_y, shift, k1, k2, kd } = self;
         let columns = [keep, of_x, of_y, shift, k1, k2, kd].map(|v| {
@@ -199,14 +203,14 @@ impl DifferenceRecipe {
     }
 }
 
-/// What a recipe does to the error radius and the magnitude (|centre| + sum |generators|) of a form on one neuron: X = sum coefficient_q form_q + shift,
+/// What a transformer does to the error radius and the magnitude (|centre| + sum |generators|) of a form on one neuron: X = sum coefficient_q form_q + shift,
 /// plus fresh generators of total size `fresh`. Returns (error, magnitude).
 ///
 /// The old errors are scaled. Each new entry is computed with at most three products, three sums and coefficients that were rounded once themselves, so
 /// 8 U times the magnitudes covers it; `underflow` is for products below the normal range. A single form taken over unchanged costs nothing.
 #[inline(always)]
 #[must_use]
-pub fn carry(terms: [(f64, f64, f64); 3], shift: f64, fresh: f64, underflow: f64) -> (f64, f64) {
+pub fn propagate_error(terms: [(f64, f64, f64); 3], shift: f64, fresh: f64, underflow: f64) -> (f64, f64) {
     let [(a, ma, ea), (b, mb, eb), (c, mc, ec)] = terms;
     let (a, b, c) = (a.abs(), b.abs(), c.abs());
     let carried = a * ea + b * eb + c * ec;

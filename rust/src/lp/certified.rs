@@ -6,7 +6,7 @@
 //! generators bounds V. Nothing depends on where the multipliers come from; with V = 0 a negative bound shows that guard and region exclude each other.
 
 use super::RegionRow;
-use crate::domain::{Combination, Form, Output, output::Row};
+use crate::domain::{LinearFunctional, Output, Quantity, output::GeneratorRow};
 use crate::numeric::round::{TINY, gamma, inflate, mul_up};
 use crate::property::{Guard, Obligation, Property, Violation};
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ impl Multipliers {
 /// Buffers for [`bound`].
 #[derive(Debug, Default)]
 pub struct Scratch {
-    row: Row,
+    row: GeneratorRow,
     /// Per form (f1, f2, D) and output: coefficient, and the sum of absolute terms that made it.
     coefficients: [Vec<(f64, f64)>; 3],
 }
@@ -58,7 +58,7 @@ pub struct Scratch {
 impl Scratch {
     /// The violation of the last bound with everything that its multipliers add, as one row.
     #[must_use]
-    pub fn row(&self) -> &Row {
+    pub fn row(&self) -> &GeneratorRow {
         &self.row
     }
 }
@@ -73,17 +73,17 @@ impl Property {
         multipliers: &Multipliers,
         scratch: &mut Scratch,
     ) -> f64 {
-        let Obligation { violation: Violation::Linear { writings, .. }, guard } = &self.obligations[o] else {
+        let Obligation { violation: Violation::Linear { equivalents, .. }, guard } = &self.obligations[o] else {
             return f64::INFINITY;
         };
-        bound(output, &writings[0], guard.map(|g| &self.guards[g]), region, multipliers, scratch)
+        bound(output, &equivalents[0], guard.map(|g| &self.guards[g]), region, multipliers, scratch)
     }
 }
 
 /// An upper bound of the violation `objective` on the box, under guard and region, by these multipliers. NaN if anything overflowed.
 pub fn bound(
     output: &Output<'_>,
-    objective: &Combination,
+    objective: &LinearFunctional,
     guard: Option<&Guard>,
     region: &[RegionRow],
     multipliers: &Multipliers,
@@ -95,7 +95,7 @@ pub fn bound(
     }
     let (mut constant, mut constant_mass, mut terms) = (objective.constant, objective.constant.abs(), 2usize);
     let coefficients = &mut scratch.coefficients;
-    let mut add = |form: Form, o: usize, c: f64| {
+    let mut add = |form: Quantity, o: usize, c: f64| {
         let slot = &mut coefficients[form as usize][o];
         slot.0 += c;
         slot.1 += c.abs();
@@ -116,20 +116,20 @@ pub fn bound(
     for (o, &nu) in multipliers.link.iter().enumerate() {
         if nu != 0.0 {
             terms += 1;
-            add(Form::First, o, nu);
-            add(Form::Second, o, -nu);
-            add(Form::Difference, o, -nu);
+            add(Quantity::First, o, nu);
+            add(Quantity::Second, o, -nu);
+            add(Quantity::Difference, o, -nu);
         }
     }
     let layer = output.layer();
-    let forms = [Form::First, Form::Second, Form::Difference];
+    let forms = [Quantity::First, Quantity::Second, Quantity::Difference];
     let rounding = gamma(terms + 2);
     let mut err = rounding * constant_mass + f64::MIN_POSITIVE;
     for (form, column) in forms.iter().zip(&scratch.coefficients) {
         let (mass, centre) = match form {
-            Form::First => (&layer.mass1, layer.z1.column(0)),
-            Form::Second => (&layer.mass2, layer.z2.column(0)),
-            Form::Difference => (&layer.massd, layer.dp.column(0)),
+            Quantity::First => (&layer.extent1, layer.z1.column(0)),
+            Quantity::Second => (&layer.extent2, layer.z2.column(0)),
+            Quantity::Difference => (&layer.extent_d, layer.d_common.column(0)),
         };
         for (o, &(_, total)) in column.iter().enumerate() {
             if total != 0.0 {

@@ -11,7 +11,7 @@
 
 use super::{Multipliers, RegionRow, link};
 use crate::domain::Output;
-use crate::domain::output::Row;
+use crate::domain::output::GeneratorRow;
 use crate::numeric::kernels::add_columns;
 use crate::numeric::vectorised;
 use crate::property::Guard;
@@ -24,35 +24,35 @@ const NOISE: f64 = 64.0;
 
 /// How far a descent is to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Until {
-    /// Until the value is well below zero, which excludes a violation.
-    Below,
-    /// To the least value.
-    Least,
+pub enum StoppingRule {
+    /// The descent stops where the value is well below zero, which excludes a violation.
+    Negative,
+    /// The descent goes on to the least value.
+    Optimum,
 }
 
 /// How a descent ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// Well below zero.
-    Below,
-    /// At the least value.
-    Least,
-    /// It falls without end along [`Dual::write_ray`].
-    Ray,
-    /// After the given number of steps.
-    Unfinished,
+pub enum DescentEnd {
+    /// The value is well below zero.
+    Negative,
+    /// The value is the least one.
+    Optimum,
+    /// The dual is unbounded: it falls without end along the direction of [`Dual::write_ray`].
+    Unbounded,
+    /// The given number of steps was taken.
+    StepLimit,
 }
 
 /// What a direction of descent leaves, or may leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
+enum ActiveTerm {
     /// Nothing: it may go both ways.
     Free,
     /// The kink of a generator, at rate one.
-    Kink(usize),
+    Breakpoint(usize),
     /// The wall of a row, at rate one.
-    Wall(usize),
+    SignConstraint(usize),
 }
 
 /// One guard's program, and a descent in it.
@@ -61,7 +61,7 @@ pub struct Dual {
     columns: usize,
     links: usize,
     guards: usize,
-    /// Row-major (rows, columns).
+    /// GeneratorRow-major (rows, columns).
     matrix: Vec<f64>,
     /// b.
     side: Vec<f64>,
@@ -81,7 +81,7 @@ struct Descent {
     sign: Vec<f64>,
     /// b_i + sum_j sign_j r_ij.
     slope: Vec<f64>,
-    held: Vec<Held>,
+    held: Vec<ActiveTerm>,
     /// Per row, whether its wall is held.
     walled: Vec<bool>,
     /// (rows, rows): direction q lets go of `held[q]`, upwards at rate one, and keeps all others.
@@ -100,7 +100,7 @@ struct Descent {
 
 impl Dual {
     /// Takes up a box: the rows that all its guards share.
-    pub fn take_up(&mut self, output: &Output<'_>, row: &mut Row) {
+    pub fn set_box(&mut self, output: &Output<'_>, row: &mut GeneratorRow) {
         self.columns = output.generators();
         self.links = output.outputs();
         self.guards = 0;
@@ -120,7 +120,13 @@ impl Dual {
     }
 
     /// Takes up a guard, or none, with the constraints of the region.
-    pub fn enter(&mut self, output: &Output<'_>, guard: Option<&Guard>, region: &[RegionRow], row: &mut Row) {
+    pub fn set_guard(
+        &mut self,
+        output: &Output<'_>,
+        guard: Option<&Guard>,
+        region: &[RegionRow],
+        row: &mut GeneratorRow,
+    ) {
         self.matrix.truncate(self.links * self.columns);
         self.side.truncate(self.links);
         self.size.truncate(self.links);
@@ -148,7 +154,13 @@ impl Dual {
     }
 
     /// Descends for a functional, from multipliers that served elsewhere or from zero, by at most so many steps.
-    pub fn descend(&mut self, objective: &Row, from: Option<&Multipliers>, steps: usize, until: Until) -> End {
+    pub fn descend(
+        &mut self,
+        objective: &GeneratorRow,
+        from: Option<&Multipliers>,
+        steps: usize,
+        until: StoppingRule,
+    ) -> DescentEnd {
         let y = &mut self.descent.y;
         y.clear();
         match from {
@@ -156,7 +168,7 @@ impl Dual {
             None => y.resize(self.side.len(), 0.0),
         }
         if y.len() != self.side.len() {
-            return End::Unfinished;
+            return DescentEnd::StepLimit;
         }
         vectorised::run(Whole { dual: self, objective, steps, until })
     }
@@ -166,7 +178,7 @@ impl Dual {
         self.split(&self.descent.y, multipliers);
     }
 
-    /// The direction of the last step, after [`End::Ray`].
+    /// The direction of the last step, after [`DescentEnd::Unbounded`].
     pub fn write_ray(&self, multipliers: &mut Multipliers) {
         self.split(&self.descent.step, multipliers);
     }
@@ -184,14 +196,14 @@ impl Dual {
         positive(&mut multipliers.region, region);
     }
 
-    /// After [`End::Least`]: the generators where the functional is largest, into `point`. Next to an end they are at it: where a guard is met in
+    /// After [`DescentEnd::Optimum`]: the generators where the functional is largest, into `point`. Next to an end they are at it: where a guard is met in
     /// a corner alone, nothing beside the corner will do.
     pub fn write_point(&self, point: &mut Vec<f64>) {
         let d = &self.descent;
         point.clear();
         point.extend_from_slice(&d.sign);
         for (held, direction) in d.held.iter().zip(d.directions.chunks_exact(self.side.len().max(1))) {
-            if let Held::Kink(j) = *held {
+            if let ActiveTerm::Breakpoint(j) = *held {
                 let e = (-dot(&d.slope, direction)).clamp(-1.0, 1.0);
                 point[j] = if 1.0 - e.abs() < NOTHING { e.signum() } else { e };
             }
@@ -199,24 +211,24 @@ impl Dual {
     }
 
     #[inline(always)]
-    fn run(&mut self, objective: &Row, steps: usize, until: Until) -> End {
+    fn run(&mut self, objective: &GeneratorRow, steps: usize, until: StoppingRule) -> DescentEnd {
         let scale = objective.centre.abs() + objective.generators.iter().map(|g| g.abs()).sum::<f64>();
-        let enough = if until == Until::Below { -NOTHING * scale } else { f64::NEG_INFINITY };
+        let enough = if until == StoppingRule::Negative { -NOTHING * scale } else { f64::NEG_INFINITY };
         self.start(objective);
         for _ in 0..steps {
             if self.descent.value < enough {
-                return End::Below;
+                return DescentEnd::Negative;
             }
-            let Some((slot, side, slope)) = self.steepest() else { return End::Least };
+            let Some((slot, side, slope)) = self.steepest() else { return DescentEnd::Optimum };
             if !self.advance(slot, side, slope) {
-                return End::Ray;
+                return DescentEnd::Unbounded;
             }
         }
-        End::Unfinished
+        DescentEnd::StepLimit
     }
 
     #[inline(always)]
-    fn start(&mut self, objective: &Row) {
+    fn start(&mut self, objective: &GeneratorRow) {
         let (m, d) = (self.side.len(), &mut self.descent);
         d.rest.clone_from(&objective.generators);
         // By rows it is the transpose by columns.
@@ -225,9 +237,13 @@ impl Dual {
         d.sign.extend(d.rest.iter().map(|&v| if v < 0.0 { -1.0 } else { 1.0 }));
         d.value = objective.centre + dot(&self.side, &d.y) + dot(&d.rest, &d.sign);
         d.held.clear();
-        d.held.extend((0..m).map(|i| if i >= self.links && d.y[i] <= 0.0 { Held::Wall(i) } else { Held::Free }));
+        d.held.extend(
+            (0..m).map(
+                |i| if i >= self.links && d.y[i] <= 0.0 { ActiveTerm::SignConstraint(i) } else { ActiveTerm::Free },
+            ),
+        );
         d.walled.clear();
-        d.walled.extend(d.held.iter().map(|h| *h != Held::Free));
+        d.walled.extend(d.held.iter().map(|h| *h != ActiveTerm::Free));
         d.directions.clear();
         d.directions.resize(m * m, 0.0);
         (0..m).for_each(|i| d.directions[i * m + i] = 1.0);
@@ -242,9 +258,9 @@ impl Dual {
         for (q, (held, direction)) in d.held.iter().zip(d.directions.chunks_exact(self.side.len().max(1))).enumerate() {
             let upwards = dot(&d.slope, direction);
             let (side, slope) = match held {
-                Held::Wall(_) => (1.0, upwards),
-                Held::Kink(_) => (if upwards > 0.0 { -1.0 } else { 1.0 }, 1.0 - upwards.abs()),
-                Held::Free => (if upwards > 0.0 { -1.0 } else { 1.0 }, -upwards.abs()),
+                ActiveTerm::SignConstraint(_) => (1.0, upwards),
+                ActiveTerm::Breakpoint(_) => (if upwards > 0.0 { -1.0 } else { 1.0 }, 1.0 - upwards.abs()),
+                ActiveTerm::Free => (if upwards > 0.0 { -1.0 } else { 1.0 }, -upwards.abs()),
             };
             if slope >= 0.0 {
                 continue;
@@ -291,19 +307,19 @@ impl Dual {
         add_multiple(&mut d.y, at, &d.step);
         add_multiple(&mut d.rest, at, &d.along);
         match d.held[slot] {
-            Held::Kink(j) => d.sign[j] = side,
-            Held::Wall(i) => d.walled[i] = false,
-            Held::Free => {}
+            ActiveTerm::Breakpoint(j) => d.sign[j] = side,
+            ActiveTerm::SignConstraint(i) => d.walled[i] = false,
+            ActiveTerm::Free => {}
         }
         d.entering.clear();
         let what = if which < n {
             d.entering.extend(self.matrix.iter().skip(which).step_by(n));
             (d.sign[which], d.rest[which]) = (0.0, 0.0);
-            Held::Kink(which)
+            ActiveTerm::Breakpoint(which)
         } else {
             d.entering.extend((0..m).map(|i| if n + i == which { 1.0 } else { 0.0 }));
             (d.walled[which - n], d.y[which - n]) = (true, 0.0);
-            Held::Wall(which - n)
+            ActiveTerm::SignConstraint(which - n)
         };
         self.slope();
         self.hold(slot, what);
@@ -312,7 +328,7 @@ impl Dual {
 
     /// Direction `slot` lets go of `what` from now on, and the others keep it.
     #[inline(always)]
-    fn hold(&mut self, slot: usize, what: Held) {
+    fn hold(&mut self, slot: usize, what: ActiveTerm) {
         let (m, d) = (self.side.len(), &mut self.descent);
         d.held[slot] = what;
         let (before, rest) = d.directions.split_at_mut(slot * m);
@@ -341,16 +357,16 @@ impl Dual {
 /// One call of [`Dual::descend`].
 struct Whole<'a> {
     dual: &'a mut Dual,
-    objective: &'a Row,
+    objective: &'a GeneratorRow,
     steps: usize,
-    until: Until,
+    until: StoppingRule,
 }
 
 impl vectorised::Task for Whole<'_> {
-    type Output = End;
+    type Output = DescentEnd;
 
     #[inline(always)]
-    fn run(self) -> End {
+    fn run(self) -> DescentEnd {
         self.dual.run(self.objective, self.steps, self.until)
     }
 }

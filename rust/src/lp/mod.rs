@@ -7,7 +7,7 @@ pub mod certified;
 pub mod dual;
 pub mod mixed;
 
-use crate::domain::{Form, Output, output::Row};
+use crate::domain::{Output, Quantity, output::GeneratorRow};
 use crate::property::{Guard, Violation};
 pub use certified::Multipliers;
 pub use dual::Dual;
@@ -18,22 +18,22 @@ pub use mixed::{MixedAnswer, MixedProgram};
 pub struct LinearProgram {
     /// Number of variables.
     pub columns: usize,
-    /// Row-major (rows, columns).
+    /// GeneratorRow-major (rows, columns).
     pub matrix: Vec<f64>,
     /// Per row; may be -inf.
     pub lower: Vec<f64>,
     /// Per row; may be +inf.
     pub upper: Vec<f64>,
-    /// Row-major (objectives, columns).
+    /// GeneratorRow-major (objectives, columns).
     pub objectives: Vec<f64>,
 }
 
 /// What a solver says about one program. NaN means "no answer".
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
-    /// Row-major (objectives, rows): y with bound ||c - M^T y||_1 + sum max(y lower, y upper).
+    /// GeneratorRow-major (objectives, rows): y with bound ||c - M^T y||_1 + sum max(y lower, y upper).
     pub duals: Vec<f64>,
-    /// Row-major (objectives, columns).
+    /// GeneratorRow-major (objectives, columns).
     pub points: Vec<f64>,
     /// A combination of rows that shows the constraints contradictory, if the solver found one.
     pub ray: Option<Vec<f64>>,
@@ -54,7 +54,7 @@ pub fn program<'a>(
     guard: Option<&Guard>,
     region: &[RegionRow],
     violations: impl Iterator<Item = &'a Violation>,
-    row: &mut Row,
+    row: &mut GeneratorRow,
 ) -> LinearProgram {
     let columns = output.generators();
     let mut lp = LinearProgram { columns, ..LinearProgram::default() };
@@ -77,8 +77,8 @@ pub fn program<'a>(
         lp.upper.push(r.slack);
     }
     for violation in violations {
-        if let Violation::Linear { writings, .. } = violation {
-            output.row(writings[0].terms.iter().copied(), 0.0, row);
+        if let Violation::Linear { equivalents, .. } = violation {
+            output.row(equivalents[0].terms.iter().copied(), 0.0, row);
         } else {
             row.generators.clear();
             row.generators.resize(columns, 0.0);
@@ -89,6 +89,6 @@ pub fn program<'a>(
 }
 
 /// f1_o - f2_o - D_o, which is 0 at every input.
-fn link(o: usize) -> [(Form, usize, f64); 3] {
-    [(Form::First, o, 1.0), (Form::Second, o, -1.0), (Form::Difference, o, -1.0)]
+fn link(o: usize) -> [(Quantity, usize, f64); 3] {
+    [(Quantity::First, o, 1.0), (Quantity::Second, o, -1.0), (Quantity::Difference, o, -1.0)]
 }

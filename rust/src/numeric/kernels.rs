@@ -9,7 +9,7 @@ use faer::{Accum, Par};
 
 /// Whether a product overwrites or adds to its destination.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Into {
+pub enum Accumulate {
     /// destination = product
     Replace,
     /// destination += product
@@ -18,19 +18,25 @@ pub enum Into {
 
 /// destination (m, n) = or += left (m, k) * right (k, n), all column-major and dense.
 #[inline(always)]
-pub fn product(destination: &mut [f64], left: &[f64], right: &[f64], (m, k, n): (usize, usize, usize), into: Into) {
+pub fn product(
+    destination: &mut [f64],
+    left: &[f64],
+    right: &[f64],
+    (m, k, n): (usize, usize, usize),
+    accumulate: Accumulate,
+) {
     if m == 0 || n == 0 {
         return;
     }
     if k == 0 {
-        if into == Into::Replace {
+        if accumulate == Accumulate::Replace {
             destination[..m * n].fill(0.0);
         }
         return;
     }
     matmul(
         MatMut::from_column_major_slice_mut(&mut destination[..m * n], m, n),
-        if into == Into::Replace { Accum::Replace } else { Accum::Add },
+        if accumulate == Accumulate::Replace { Accum::Replace } else { Accum::Add },
         MatRef::from_column_major_slice(&left[..m * k], m, k),
         MatRef::from_column_major_slice(&right[..k * n], k, n),
         1.0,
@@ -45,14 +51,14 @@ pub fn transposed_product(
     left: &[f64],
     right: &[f64],
     (m, n, f): (usize, usize, usize),
-    into: Into,
+    accumulate: Accumulate,
 ) {
     if n == 0 || f == 0 {
         return;
     }
     matmul(
         MatMut::from_column_major_slice_mut(&mut destination[..n * f], n, f),
-        if into == Into::Replace { Accum::Replace } else { Accum::Add },
+        if accumulate == Accumulate::Replace { Accum::Replace } else { Accum::Add },
         MatRef::from_column_major_slice(&left[..m * n], m, n).transpose(),
         MatRef::from_column_major_slice(&right[..m * f], m, f),
         1.0,
@@ -62,9 +68,9 @@ pub fn transposed_product(
 
 vectorised! {
     /// sums\[i\] = or += sum over columns of |block\[i, column\]|, plain rounding; `block` is column-major with `sums.len()` rows.
-    pub fn absolute_row_sums<'a>(sums: &'a mut [f64], block: &'a [f64], into: Into) {
+    pub fn absolute_row_sums<'a>(sums: &'a mut [f64], block: &'a [f64], accumulate: Accumulate) {
         let m = sums.len();
-        if into == Into::Replace {
+        if accumulate == Accumulate::Replace {
             sums.fill(0.0);
         }
         if m == 0 {

@@ -5,8 +5,8 @@
 //! cancellation between outputs.
 
 use super::{Obligation, Property, Violation};
-use crate::domain::phase::larger;
-use crate::domain::{Combination, Domain, Form, Output};
+use crate::domain::phase::max_propagating_nan;
+use crate::domain::{AbstractDomain, LinearFunctional, Output, Quantity};
 use crate::network::eval::Evaluation;
 use crate::numeric::round::{add_up, mul_up};
 
@@ -26,17 +26,17 @@ const PATTERNS: usize = 6;
 
 /// `eps` rounded down, `outputs` distinct.
 #[must_use]
-pub fn property(eps: f64, norm: Norm, outputs: &[usize], domain: Domain) -> Property {
+pub fn property(eps: f64, norm: Norm, outputs: &[usize], domain: AbstractDomain) -> Property {
     let linear = |signs: &[(usize, f64)]| {
-        let write = |forms: &[(Form, f64)]| Combination {
+        let write = |forms: &[(Quantity, f64)]| LinearFunctional {
             terms: signs.iter().flat_map(|&(o, s)| forms.iter().map(move |&(form, c)| (form, o, s * c))).collect(),
             constant: -eps,
         };
-        let mut writings = vec![write(&[(Form::Difference, 1.0)])];
-        if domain == Domain::Shared {
-            writings.push(write(&[(Form::First, 1.0), (Form::Second, -1.0)]));
+        let mut equivalents = vec![write(&[(Quantity::Difference, 1.0)])];
+        if domain == AbstractDomain::Reduced {
+            equivalents.push(write(&[(Quantity::First, 1.0), (Quantity::Second, -1.0)]));
         }
-        Obligation { guard: None, violation: Violation::Linear { writings, strict: false } }
+        Obligation { guard: None, violation: Violation::Linear { equivalents, strict: false } }
     };
     let obligations = match norm {
         Norm::Max => outputs.iter().flat_map(|&o| [linear(&[(o, 1.0)]), linear(&[(o, -1.0)])]).collect(),
@@ -57,7 +57,7 @@ pub fn distance_upper(norm: Norm, outputs: &[usize], eps: f64, output: &Output<'
     let d = &output.layer().d;
     let sizes = outputs.iter().map(|&o| d.size(o));
     let length = match norm {
-        Norm::Max => sizes.fold(0.0, larger),
+        Norm::Max => sizes.fold(0.0, max_propagating_nan),
         Norm::Sum => sizes.fold(0.0, add_up),
         // The square root is correctly rounded, so the next number up is safe.
         Norm::Euclid => sizes.fold(0.0, |s, v| add_up(s, mul_up(v, v))).sqrt().next_up(),

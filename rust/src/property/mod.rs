@@ -5,13 +5,13 @@
 
 pub mod epsilon;
 pub mod linear;
-pub mod open;
+pub mod obligation_set;
 pub mod top1;
 
-use crate::domain::{Combination, Form, Output, output::Row};
+use crate::domain::{LinearFunctional, Output, Quantity, output::GeneratorRow};
 use crate::network::eval::Evaluation;
 pub use epsilon::Norm;
-pub use open::Open;
+pub use obligation_set::ObligationSet;
 
 /// A part of the region on which an obligation counts: all rows >= 0, functionals of f1's outputs.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Guard {
     /// The class that f1 decides for.
     pub class: usize,
     /// Each must be >= 0; together they contain every point where the guard truly holds.
-    pub rows: Vec<Combination>,
+    pub rows: Vec<LinearFunctional>,
     /// If f1 must in truth give the class a softmax of at least delta.
     pub confidence: Option<Confidence>,
 }
@@ -36,20 +36,20 @@ pub struct Confidence {
 /// How sure a candidate must be before it is replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
-    /// Violating beyond the error of its evaluation.
-    Beyond,
-    /// Violating within that error.
-    Possible,
+    /// The violation exceeds the error of its evaluation.
+    Certain,
+    /// The violation may exist only within that error.
+    WithinError,
 }
 
 /// How an obligation can fail.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Violation {
-    /// A functional that must not become positive (if `strict`, not even zero). `writings` are the same functional with different shares of the
+    /// A functional that must not become positive (if `strict`, not even zero). `equivalents` are the same functional with different shares of the
     /// difference; every one is a valid bound.
     Linear {
         /// Equivalent functionals.
-        writings: Vec<Combination>,
+        equivalents: Vec<LinearFunctional>,
         /// Whether zero already violates.
         strict: bool,
     },
@@ -92,9 +92,9 @@ impl Violation {
     }
 
     /// An upper bound of the violation over the box; not a number never proves anything.
-    pub fn upper(&self, output: &Output<'_>, row: &mut Row) -> f64 {
+    pub fn upper(&self, output: &Output<'_>, row: &mut GeneratorRow) -> f64 {
         match self {
-            Self::Linear { writings, .. } => writings
+            Self::Linear { equivalents, .. } => equivalents
                 .iter()
                 .map(|w| output.upper(w, row))
                 .fold(f64::INFINITY, |best, v| if v < best { v } else { best }),
@@ -103,12 +103,12 @@ impl Violation {
     }
 
     /// The same bound, and the error in it, without a row where none is needed. Further ways of writing it are only looked at if one does not rule it out.
-    pub fn bound(&self, output: &Output<'_>, row: &mut Row) -> (f64, f64) {
-        let Self::Linear { writings, .. } = self else {
+    pub fn bound(&self, output: &Output<'_>, row: &mut GeneratorRow) -> (f64, f64) {
+        let Self::Linear { equivalents, .. } = self else {
             return (self.upper(output, row), 0.0);
         };
         let mut best = (f64::INFINITY, 0.0);
-        for writing in writings {
+        for writing in equivalents {
             let (upper, err) = output.bound(writing, row);
             if upper < best.0 {
                 best = (upper, err);
@@ -133,7 +133,7 @@ impl Violation {
     #[must_use]
     pub fn at(&self, outputs: &Evaluation) -> (f64, f64) {
         match self {
-            Self::Linear { writings, .. } => value(&writings[0], outputs),
+            Self::Linear { equivalents, .. } => value(&equivalents[0], outputs),
             Self::Distance { norm, outputs: indices, eps } => epsilon::distance_at(*norm, indices, *eps, outputs),
         }
     }
@@ -143,7 +143,7 @@ impl Guard {
     /// Whether concrete outputs of f1 satisfy the guard, the true softmax included.
     #[must_use]
     pub fn met(&self, outputs: &Evaluation, certainty: Certainty) -> bool {
-        let room = |e: f64| if certainty == Certainty::Beyond { e } else { -e };
+        let room = |e: f64| if certainty == Certainty::Certain { e } else { -e };
         let linear = self.rows.iter().all(|row| {
             let (v, e) = value(row, outputs);
             v >= room(e)
@@ -165,16 +165,16 @@ pub fn log_softmax(z: &[f64], k: usize) -> f64 {
 }
 
 /// A functional at concrete outputs, and a bound on its error from the outputs' own.
-fn value(combination: &Combination, outputs: &Evaluation) -> (f64, f64) {
+fn value(combination: &LinearFunctional, outputs: &Evaluation) -> (f64, f64) {
     let (mut v, mut e) = (combination.constant, 0.0);
     let error = |errors: &[f64], o: usize| errors.get(o).copied().unwrap_or(0.0);
     for &(form, o, c) in &combination.terms {
         let (x, y) = (outputs.first[o], outputs.second[o]);
         let (ex, ey) = (error(&outputs.first_error, o), error(&outputs.second_error, o));
         let (term, err) = match form {
-            Form::First => (x, ex),
-            Form::Second => (y, ey),
-            Form::Difference => (x - y, ex + ey),
+            Quantity::First => (x, ex),
+            Quantity::Second => (y, ey),
+            Quantity::Difference => (x - y, ex + ey),
         };
         v += c * term;
         e += c.abs() * (err + f64::EPSILON * term.abs());
@@ -185,12 +185,12 @@ fn value(combination: &Combination, outputs: &Evaluation) -> (f64, f64) {
 impl Property {
     /// Whether these outputs violate an obligation among `open`.
     #[must_use]
-    pub fn violated(&self, open: &Open, outputs: &Evaluation, certainty: Certainty) -> bool {
+    pub fn violated(&self, open: &ObligationSet, outputs: &Evaluation, certainty: Certainty) -> bool {
         open.iter().any(|o| {
             let obligation = &self.obligations[o];
             let (v, e) = obligation.violation.at(outputs);
             let strict = matches!(obligation.violation, Violation::Linear { strict: true, .. });
-            let room = if certainty == Certainty::Beyond { e } else { -e };
+            let room = if certainty == Certainty::Certain { e } else { -e };
             (v > room || (strict && v >= room))
                 && obligation.guard.is_none_or(|g| self.guards[g].met(outputs, certainty))
         })
@@ -199,8 +199,8 @@ impl Property {
     /// The obligations that are open before anything is bounded: all, unless the networks are one function, for which a violation may contradict itself or
     /// its guard. With f2 = f1 and D = 0 it reads v.f1 + v0; excluded if v = 0 and v0 <= 0, or if a guard row g.f1 + c >= 0 has g = -v and c + v0 <= 0.
     #[must_use]
-    pub fn open(&self, identical: bool) -> Open {
-        let mut open = Open::all(self.obligations.len());
+    pub fn open(&self, identical: bool) -> ObligationSet {
+        let mut open = ObligationSet::all(self.obligations.len());
         for (o, obligation) in self.obligations.iter().enumerate() {
             if identical && self.excluded_for_one_function(obligation) {
                 open.close(o);
@@ -213,10 +213,10 @@ impl Property {
         let excludes = |bound: f64| obligation.violation.excluded_by(bound);
         match &obligation.violation {
             Violation::Distance { eps, .. } => excludes(-eps),
-            Violation::Linear { writings, .. } => {
-                let on_f1 = |c: &Combination| {
+            Violation::Linear { equivalents, .. } => {
+                let on_f1 = |c: &LinearFunctional| {
                     let mut v: Vec<(usize, f64)> = Vec::new();
-                    for &(_, o, k) in c.terms.iter().filter(|t| t.0 != Form::Difference) {
+                    for &(_, o, k) in c.terms.iter().filter(|t| t.0 != Quantity::Difference) {
                         match v.iter_mut().find(|(i, _)| *i == o) {
                             Some((_, total)) => *total += k,
                             None => v.push((o, k)),
@@ -226,7 +226,7 @@ impl Property {
                     v.sort_by_key(|&(o, _)| o);
                     v
                 };
-                let writing = &writings[0];
+                let writing = &equivalents[0];
                 let violation = on_f1(writing);
                 let opposite: Vec<_> = violation.iter().map(|&(o, k)| (o, -k)).collect();
                 let rows = obligation.guard.iter().flat_map(|&g| &self.guards[g].rows);
@@ -240,15 +240,15 @@ impl Property {
     /// Whether some guard holds at these outputs; true for a property without guards.
     #[must_use]
     pub fn guard_met(&self, outputs: &Evaluation) -> bool {
-        self.guards.is_empty() || self.guards.iter().any(|g| g.met(outputs, Certainty::Beyond))
+        self.guards.is_empty() || self.guards.iter().any(|g| g.met(outputs, Certainty::Certain))
     }
 
     /// The claim that no guard is ever met, or for a property without guards that the region is empty: obligations that fail everywhere, so that only an
     /// impossible guard or region proves them.
     #[must_use]
     pub fn vacuity(&self) -> Self {
-        let writings = vec![Combination { terms: Vec::new(), constant: 1.0 }];
-        let always = Violation::Linear { writings, strict: false };
+        let equivalents = vec![LinearFunctional { terms: Vec::new(), constant: 1.0 }];
+        let always = Violation::Linear { equivalents, strict: false };
         let anywhere = self.guards.is_empty().then_some(None);
         let guards = anywhere.into_iter().chain((0..self.guards.len()).map(Some));
         Self {

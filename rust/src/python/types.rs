@@ -1,6 +1,6 @@
 //! The classes Python sees: frozen, no logic beyond conversion.
 
-use crate::domain::Domain;
+use crate::domain::AbstractDomain;
 use crate::error::{Error, Kind};
 use crate::network::{self, Affine};
 use crate::property::{self as claims, Norm};
@@ -139,7 +139,7 @@ impl Property {
 
 impl Property {
     /// The claim as obligations on a pair with `outputs` outputs.
-    pub fn unfold(&self, outputs: usize, domain: Domain) -> Result<claims::Property, Error> {
+    pub fn unfold(&self, outputs: usize, domain: AbstractDomain) -> Result<claims::Property, Error> {
         match &self.0 {
             Claim::Epsilon(eps, norm, chosen) => {
                 let mut chosen = chosen.clone();
@@ -194,7 +194,7 @@ impl Settings {
         milp: bool,
         record: Option<std::path::PathBuf>,
     ) -> PyResult<Self> {
-        let settings = Domain::from_word(domain).map(|domain| settings::Settings {
+        let settings = AbstractDomain::from_word(domain).map(|domain| settings::Settings {
             domain,
             threads,
             timeout,

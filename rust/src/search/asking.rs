@@ -7,14 +7,14 @@ use super::attempt::{Attempt, Outcome, output_of};
 use super::effort::Part;
 use super::split::Plan;
 use super::worker::Context;
-use crate::domain::layer::Layer;
-use crate::domain::{Combination, Output};
+use crate::domain::layer_state::LayerState;
+use crate::domain::{LinearFunctional, Output};
 use crate::lp::{Answer, LinearProgram, Multipliers, RegionRow, certified, program};
 
 /// A box that waits for linear programs.
 pub struct Asked {
     node: Node,
-    layer: Layer,
+    layer: LayerState,
     centre: Vec<f64>,
     radius: Vec<f64>,
     region: Vec<RegionRow>,
@@ -88,7 +88,7 @@ impl Attempt<'_> {
             let read = |y: &[f64]| Multipliers::from_duals(y, guard_rows, output.outputs());
             if let Some(ray) = answer.ray.as_deref().filter(|r| r.len() == rows).and_then(read) {
                 // Nothing is asked of the outputs: a negative bound of zero means that guard and region exclude each other.
-                let nothing = Combination::default();
+                let nothing = LinearFunctional::default();
                 if certified::bound(&output, &nothing, guard, &region, &ray, &mut self.scratch) < 0.0 {
                     self.context.record.ray(&node, property.obligations[members[0]].guard, &ray);
                     self.candidates.tally.stages.program += members.len() as u64;

@@ -14,11 +14,11 @@ use super::weighing::{self, Descent};
 use super::worker::Context;
 use super::{Node, Request};
 use crate::bound::Contractor;
-use crate::domain::influence::Influence;
-use crate::domain::output::Row;
-use crate::domain::reach::Failure;
+use crate::domain::output::GeneratorRow;
+use crate::domain::propagation::Failure;
+use crate::domain::published_score::PublishedScore;
 use crate::domain::sensitivity::Sensitivity;
-use crate::domain::{Domain, Narrowed, Output, Reach};
+use crate::domain::{AbstractDomain, Output, Propagation, RestrictedPair};
 use crate::lp::certified::Scratch;
 use crate::lp::{Dual, Multipliers, RegionRow};
 use crate::numeric::log::exp_below;
@@ -44,11 +44,11 @@ pub enum Outcome {
 pub struct Attempt<'a> {
     pub(super) context: Context<'a>,
     pub(super) requests: &'a mpsc::Sender<Request>,
-    pub(super) reach: Reach,
-    pub(super) narrowed: Narrowed<'a>,
-    pub(super) influence: Influence,
+    pub(super) reach: Propagation,
+    pub(super) narrowed: RestrictedPair<'a>,
+    pub(super) influence: PublishedScore,
     pub(super) sensitivity: Sensitivity,
-    pub(super) row: Row,
+    pub(super) row: GeneratorRow,
     pub(super) scratch: Scratch,
     pub(super) dual: Dual,
     pub(super) multipliers: Multipliers,
@@ -66,17 +66,17 @@ impl<'a> Attempt<'a> {
         Self {
             context,
             requests,
-            reach: Reach::new(context.settings.domain, context.pair.depth()),
-            narrowed: Narrowed::new(context.pair),
-            influence: Influence::default(),
+            reach: Propagation::new(context.settings.domain, context.pair.depth()),
+            narrowed: RestrictedPair::new(context.pair),
+            influence: PublishedScore::default(),
             sensitivity: Sensitivity::default(),
-            row: Row::default(),
+            row: GeneratorRow::default(),
             scratch: Scratch::default(),
             dual: Dual::default(),
             multipliers: Multipliers::default(),
             ray: Multipliers::default(),
             generators: Vec::new(),
-            contractor: Contractor::new(context.pair).keeping(context.record.on()),
+            contractor: Contractor::new(context.pair).recording(context.record.on()),
             foresight: context.shared.foresight(),
             refuting: Refuting::new(&context),
             candidates: Candidates::new(context, requests),
@@ -108,7 +108,7 @@ impl<'a> Attempt<'a> {
             Some(known) => self.reach.propagate_within(pair, known).map(drop),
             None => self
                 .reach
-                .propagate(self.narrowed.to(node.alive.as_deref()), &node.lower, &node.upper)
+                .propagate(self.narrowed.restrict_to(node.alive.as_deref()), &node.lower, &node.upper)
                 .map(drop)
                 .ok_or(Failure::Overflow),
         };
@@ -182,7 +182,7 @@ impl<'a> Attempt<'a> {
         self.enter(Part::Splitting);
         let plan = worst.plan.unwrap_or_else(|| self.plan(&node, &worst, &rows));
         if self.hands_down(&node) {
-            node.alive = Some(Arc::new(self.narrowed.alive(&self.reach)));
+            node.alive = Some(Arc::new(self.narrowed.possibly_active(&self.reach)));
         }
         if programs && !done {
             return Outcome::Ask(Box::new(self.ask(node, rows, plan)));
@@ -193,7 +193,7 @@ impl<'a> Attempt<'a> {
     /// Whether children are told which neurons are inactive here: not what rests on an assumption; and the published algorithm and the auditor of
     /// certificates bound every box by itself, and may find less.
     fn hands_down(&self, node: &Node) -> bool {
-        node.focus.is_none() && self.context.settings.domain == Domain::Shared && !self.context.record.on()
+        node.focus.is_none() && self.context.settings.domain == AbstractDomain::Reduced && !self.context.record.on()
     }
 
     /// From now on time belongs to `part`.
@@ -270,7 +270,7 @@ impl<'a> Attempt<'a> {
         let Obligation { guard, violation } = &property.obligations[worst.obligation];
         let multipliers = node.inherited.as_ref().and_then(|list| weighing::of(list, worst.obligation));
         let (bound, row) = match multipliers {
-            _ if settings.domain != Domain::Shared || !violation.is_linear() => (f64::NAN, None),
+            _ if settings.domain != AbstractDomain::Reduced || !violation.is_linear() => (f64::NAN, None),
             Some(m) => {
                 let bound = property.certified(worst.obligation, &output, region, m, &mut self.scratch);
                 (bound, Some(self.scratch.row()))
@@ -309,7 +309,7 @@ pub(super) struct Worst {
 }
 
 /// The outputs of the last propagation.
-pub(super) fn output_of<'r>(reach: &'r Reach, context: &Context<'_>) -> Output<'r> {
+pub(super) fn output_of<'r>(reach: &'r Propagation, context: &Context<'_>) -> Output<'r> {
     Output::new(&reach.layers()[context.pair.depth() - 1], context.pair.inputs(), context.settings.domain)
 }
 

@@ -9,7 +9,7 @@ use super::worker::Context;
 use super::{Node, Request};
 use crate::bound::Assumption;
 use crate::network::eval::{Evaluation, Evaluator};
-use crate::property::{Certainty, Open};
+use crate::property::{Certainty, ObligationSet};
 use std::sync::mpsc;
 
 /// After so many refusals by the exact replay a worker stops asking: it is then stuck on a boundary that binary64 cannot resolve.
@@ -58,12 +58,12 @@ impl<'a> Candidates<'a> {
             shared.saw_guard();
         }
         // Without error bounds the outputs count as exact, so this passes over what only an error could make violating...
-        let certainly = property.violated(&node.open, &self.evaluation, Certainty::Beyond);
+        let certainly = property.violated(&node.open, &self.evaluation, Certainty::Certain);
         // ...which ties and limits met exactly need; but the replay is dear, so a worker asks for such points only so often.
-        let near = !certainly && property.violated(&node.open, &self.evaluation, Certainty::Possible);
+        let near = !certainly && property.violated(&node.open, &self.evaluation, Certainty::WithinError);
         let possibly = near && self.tally.doubtful < DOUBTFUL && {
             self.evaluator.at_with_error(pair, &self.point, &mut self.evaluation);
-            property.violated(&node.open, &self.evaluation, Certainty::Possible)
+            property.violated(&node.open, &self.evaluation, Certainty::WithinError)
         };
         if !(certainly || possibly) || self.tally.refused >= PATIENCE {
             return false;
@@ -72,7 +72,7 @@ impl<'a> Candidates<'a> {
             self.tally.doubtful += 1;
         } else {
             self.evaluator.at_with_error(pair, &self.point, &mut self.evaluation);
-            if !property.violated(&node.open, &self.evaluation, Certainty::Beyond) {
+            if !property.violated(&node.open, &self.evaluation, Certainty::Certain) {
                 // Violated by less than the error of the evaluation: doubtful as well.
                 if self.tally.doubtful >= DOUBTFUL {
                     return false;
@@ -99,8 +99,8 @@ impl<'a> Candidates<'a> {
             return false;
         }
         self.evaluator.at_with_error(pair, &self.point, &mut self.evaluation);
-        let only = Open::only(obligation, property.obligations.len());
-        property.violated(&only, &self.evaluation, Certainty::Possible)
+        let only = ObligationSet::only(obligation, property.obligations.len());
+        property.violated(&only, &self.evaluation, Certainty::WithinError)
     }
 
     /// Additions and multiplications that attacks took so far.

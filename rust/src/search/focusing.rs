@@ -9,11 +9,11 @@ use super::effort::Part;
 use super::policy::POLICY;
 use super::split::{self, Plan};
 use super::worker::Context;
-use crate::bound::branching::{Candidates, Glimpse, Split};
-use crate::bound::{Assumption, Contraction, Effort, Fate};
-use crate::domain::Knowledge;
-use crate::domain::reach::Failure;
-use crate::property::Open;
+use crate::bound::branching::{LookaheadResult, Split, SplitCandidates};
+use crate::bound::{Assumption, Contraction, ContractionBudget, ContractionResult};
+use crate::domain::IntermediateBounds;
+use crate::domain::propagation::Failure;
+use crate::property::ObligationSet;
 use std::sync::Arc;
 
 impl Attempt<'_> {
@@ -48,9 +48,9 @@ impl Attempt<'_> {
         };
         let start = match (reached, &node.focus) {
             (Err(Failure::Overflow), _) => return Outcome::Split(node, Plan::default()),
-            (Ok(()), None) => Some(Knowledge::of(self.reach.layers(), &node.lower, &node.upper)),
+            (Ok(()), None) => Some(IntermediateBounds::of(self.reach.layers(), &node.lower, &node.upper)),
             (Ok(()), Some(known)) => {
-                let mut known = Knowledge::clone(known);
+                let mut known = IntermediateBounds::clone(known);
                 known.intersect(self.reach.layers()).is_ok().then_some(known)
             }
             (Err(Failure::Contradiction), _) => None,
@@ -63,7 +63,7 @@ impl Attempt<'_> {
         let (Some(o), true) = (node.open.iter().next(), node.focus.is_some()) else {
             let focus = Arc::new(start);
             let own = |o: usize| Node {
-                open: Open::only(o, property.obligations.len()),
+                open: ObligationSet::only(o, property.obligations.len()),
                 focus: Some(Arc::clone(&focus)),
                 ..node.clone()
             };
@@ -78,48 +78,48 @@ impl Attempt<'_> {
             return Outcome::Split(node, Plan::default());
         };
         self.candidates.tally.effort.contracted += 1;
-        if let Some(chain) = &mut self.contractor.chain {
-            chain.bytes.clear();
+        if let Some(log) = &mut self.contractor.log {
+            log.bytes.clear();
         }
         let (mut start, mut warm) = (start, node.warm.take());
-        let mut effort = Effort { link: settings.link, ..Effort::default() };
+        let mut effort = ContractionBudget { link: settings.link, ..ContractionBudget::default() };
         for _ in 0..POLICY.contraction.looks {
             let Self { contractor, reach, .. } = self;
             let stop = || shared.stopping();
             let mut left = match contractor.contract(start, warm.as_deref(), &assumption, effort, reach, stop) {
-                Fate::Proved => {
+                ContractionResult::Proved => {
                     self.candidates.tally.stages.contraction += 1;
                     record.contracted(node.label, o, self.rounds(), None);
                     return self.proved(&node, opened);
                 }
-                Fate::Open(left) => left,
+                ContractionResult::Open(left) => left,
             };
-            region.approach(&mut left.corner, &node.lower, &node.upper);
-            let corner = |i: usize| left.corner.get(i).copied().unwrap_or(node.lower[i]);
+            region.approach(&mut left.minimiser, &node.lower, &node.upper);
+            let corner = |i: usize| left.minimiser.get(i).copied().unwrap_or(node.lower[i]);
             self.enter(Part::Candidates);
             if self.candidates.attempt(&node, corner) {
                 return Outcome::Closed;
             }
             self.enter(Part::Contraction);
             if !settings.phases {
-                left.candidates = Candidates::default();
+                left.candidates = SplitCandidates::default();
             }
             let Self { contractor, reach, influence, .. } = self;
             // Where the last bounds of the contraction overflowed no input scores, and the widest is halved.
             let score = influence.score(reach.layers(), pair.inputs());
-            let halving = split::choose(score, &left.knowledge.lower, &left.knowledge.upper);
+            let halving = split::choose(score, &left.bounds.lower, &left.bounds.upper);
             let splits = match contractor.look_ahead(&mut left, &assumption, halving, reach, stop) {
-                Glimpse::Proved => {
+                LookaheadResult::Proved => {
                     self.candidates.tally.stages.contraction += 1;
                     record.contracted(node.label, o, self.rounds(), None);
                     return self.proved(&node, opened);
                 }
-                Glimpse::Settled(_) => {
-                    (start, warm) = (left.knowledge, left.warm);
+                LookaheadResult::Settled(_) => {
+                    (start, warm) = (left.bounds, left.warm);
                     effort.rounds = POLICY.contraction.again;
                     continue;
                 }
-                Glimpse::Ranked(splits) => splits,
+                LookaheadResult::Ranked(splits) => splits,
             };
             if let Some(outcome) = self.ask_solver(&node, &left, &assumption, splits.is_empty()) {
                 return outcome;
@@ -142,12 +142,12 @@ impl Attempt<'_> {
 
     /// The rounds of this contraction, if they are kept.
     fn rounds(&self) -> &[u8] {
-        self.contractor.chain.as_ref().map_or(&[], |c| &c.bytes)
+        self.contractor.log.as_ref().map_or(&[], |c| &c.bytes)
     }
 
     /// The halves of what is left of an obligation.
     fn halves(node: &Node, left: &Contraction, split: Split) -> [Node; 2] {
-        split.halves(&left.knowledge).map(|known| Node {
+        split.halves(&left.bounds).map(|known| Node {
             lower: known.lower.clone().into(),
             upper: known.upper.clone().into(),
             depth: node.depth + 1,

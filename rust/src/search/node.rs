@@ -1,9 +1,9 @@
 //! A node of the search tree: a sub-box as two short vectors, and what is known there.
 
-use crate::bound::Warm;
-use crate::domain::{Alive, Knowledge};
+use crate::bound::WarmStart;
+use crate::domain::{IntermediateBounds, PossiblyActive};
 use crate::lp::Multipliers;
-use crate::property::Open;
+use crate::property::ObligationSet;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -27,24 +27,24 @@ pub struct Node {
     /// What a recorded proof calls it.
     pub label: u64,
     /// What is still to prove.
-    pub open: Open,
+    pub open: ObligationSet,
     /// Multipliers that served the parent; [`super::saved`] writes them once for all that share them.
     #[serde(skip)]
     pub inherited: Option<Inherited>,
     /// Hidden neurons that may be nonzero on the parent; the others need not be computed here. Found anew after a stop.
     #[serde(skip)]
-    pub alive: Option<Arc<Alive>>,
+    pub alive: Option<Arc<PossiblyActive>>,
     /// Bounds under the assumption that the one open obligation is violated.
-    pub focus: Option<Arc<Knowledge>>,
+    pub focus: Option<Arc<IntermediateBounds>>,
     /// Multipliers to start from on a node with a focus; a hint, which is not saved.
     #[serde(skip)]
-    pub warm: Option<Arc<Warm>>,
+    pub warm: Option<Arc<WarmStart>>,
 }
 
 impl Node {
     /// The whole box.
     #[must_use]
-    pub fn root(lower: Vec<f64>, upper: Vec<f64>, open: Open) -> Self {
+    pub fn root(lower: Vec<f64>, upper: Vec<f64>, open: ObligationSet) -> Self {
         Self {
             lower: lower.into(),
             upper: upper.into(),

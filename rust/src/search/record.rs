@@ -8,7 +8,7 @@
 
 use super::Node;
 use crate::bound::branching::Split;
-use crate::bound::chain::Chain;
+use crate::bound::contraction_log::ContractionLog;
 use crate::lp::Multipliers;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -144,7 +144,7 @@ impl Record<'_> {
         let Some(recorder) = self.0 else { return };
         let mut event = Event::contracted(label, obligation, rounds);
         event.0.push(b's');
-        Chain::cut(&mut event.0, split);
+        ContractionLog::write_split(&mut event.0, split);
         for half in halves.iter_mut() {
             event.label(half, recorder);
         }

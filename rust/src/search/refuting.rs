@@ -10,15 +10,15 @@ use super::attempt::{Attempt, Worst, centre, corner, output_of};
 use super::policy::POLICY;
 use super::scatter::Scatter;
 use super::worker::Context;
-use crate::domain::Domain;
-use crate::property::Open;
+use crate::domain::AbstractDomain;
+use crate::property::ObligationSet;
 
 /// A worker's plan.
 pub struct Refuting {
     /// The whole region.
     whole: Node,
     /// What was open on the first box, if this worker bounded it and has not attacked it yet.
-    due: Option<Open>,
+    due: Option<ObligationSet>,
     turn: usize,
 }
 
@@ -35,7 +35,7 @@ impl Attempt<'_> {
     /// was found.
     pub(super) fn refute(&mut self, node: &Node, worst: &Worst, first: bool, seed: u64) -> bool {
         let Context { property, settings, pair, .. } = self.context;
-        let attacks = settings.attack && settings.domain == Domain::Shared;
+        let attacks = settings.attack && settings.domain == AbstractDomain::Reduced;
         if !(attacks && property.obligations[worst.obligation].violation.is_linear())
             && self.candidates.attempt(node, |i| centre(node, i))
         {
@@ -70,7 +70,7 @@ impl Attempt<'_> {
     }
 
     /// Attacks what was open on the first box: all of it a little, and what that comes nearest to violating once more.
-    fn attack_first(&mut self, open: &Open, seed: u64) -> bool {
+    fn attack_first(&mut self, open: &ObligationSet, seed: u64) -> bool {
         let whole = &self.refuting.whole;
         let zeal = |starts| Zeal { starts, centre: true, steps: POLICY.attack.steps, seed };
         let (each, nearest) = (POLICY.attack.each, POLICY.attack.nearest);

@@ -24,11 +24,11 @@ impl Attempt<'_> {
     ) -> Option<Outcome> {
         let Context { pair, region, settings, shared, .. } = self.context;
         let stuck = indivisible || (node.depth > 0 && node.depth.is_multiple_of(POLICY.mixed.splits));
-        if !settings.milp || !stuck || left.knowledge.unstable() > POLICY.mixed.binaries {
+        if !settings.milp || !stuck || left.bounds.unstable() > POLICY.mixed.binaries {
             return None;
         }
         self.enter(Part::Programs);
-        let mut encoding = Encoding::new(pair, &left.knowledge, assumption);
+        let mut encoding = Encoding::new(pair, &left.bounds, assumption);
         let mut settled = None;
         for _ in 0..POLICY.mixed.cuts {
             if shared.stopping() {

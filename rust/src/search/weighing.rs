@@ -10,8 +10,8 @@ use super::node::Inherited;
 use super::policy::POLICY;
 use super::split::Plan;
 use super::worker::Context;
-use crate::domain::{Combination, Domain};
-use crate::lp::dual::{End, Until};
+use crate::domain::{AbstractDomain, LinearFunctional};
+use crate::lp::dual::{DescentEnd, StoppingRule};
 use crate::lp::{Multipliers, RegionRow, certified};
 use crate::property::{Obligation, Violation};
 
@@ -70,7 +70,7 @@ impl Attempt<'_> {
         let before = |o: usize| inherited.as_ref().and_then(|list| of(list, o));
         let mut kept: Vec<(usize, Multipliers)> = Vec::new();
         let (mut done, mut far, mut left, mut entered, mut plan) = (true, false, Left::default(), None, None);
-        self.dual.take_up(&output, &mut self.row);
+        self.dual.set_box(&output, &mut self.row);
         let open = node.open.clone();
         let first = worst.obligation;
         for o in open.iter().filter(|&o| o == first).chain(open.iter().filter(|&o| o != first)) {
@@ -116,29 +116,29 @@ impl Attempt<'_> {
     ) -> Weighed {
         let Context { property, shared, record, .. } = self.context;
         let Obligation { guard: number, violation } = &property.obligations[o];
-        let Violation::Linear { writings, .. } = violation else { return Weighed::Unknown };
+        let Violation::Linear { equivalents, .. } = violation else { return Weighed::Unknown };
         if shared.stopping() {
             return Weighed::Unknown;
         }
         let output = output_of(&self.reach, &self.context);
         let guard = number.map(|g| &property.guards[g]);
         if entered.replace(o).is_none_or(|last| property.obligations[last].guard != *number) {
-            self.dual.enter(&output, guard, region, &mut self.row);
+            self.dual.set_guard(&output, guard, region, &mut self.row);
         }
-        output.row(writings[0].terms.iter().copied(), writings[0].constant, &mut self.row);
+        output.row(equivalents[0].terms.iter().copied(), equivalents[0].constant, &mut self.row);
         let steps = POLICY.multipliers.steps * self.dual.rows();
-        let mut end = self.dual.descend(&self.row, from, steps, Until::Below);
+        let mut end = self.dual.descend(&self.row, from, steps, StoppingRule::Negative);
         self.dual.write(&mut self.multipliers);
         let mut bound = property.certified(o, &output, region, &self.multipliers, &mut self.scratch);
-        if end == End::Below && !violation.excluded_by(bound) {
+        if end == DescentEnd::Negative && !violation.excluded_by(bound) {
             // Below zero by less than the rounding: farther down there may be room for it.
-            end = self.dual.descend(&self.row, Some(&self.multipliers), steps, Until::Least);
+            end = self.dual.descend(&self.row, Some(&self.multipliers), steps, StoppingRule::Optimum);
             self.dual.write(&mut self.multipliers);
             bound = property.certified(o, &output, region, &self.multipliers, &mut self.scratch);
         }
-        if end == End::Ray {
+        if end == DescentEnd::Unbounded {
             self.dual.write_ray(&mut self.ray);
-            let nothing = Combination::default();
+            let nothing = LinearFunctional::default();
             if certified::bound(&output, &nothing, guard, region, &self.ray, &mut self.scratch) < 0.0 {
                 // Guard and region exclude each other, whatever the violation is.
                 record.ray(node, *number, &self.ray);
@@ -158,10 +158,10 @@ impl Attempt<'_> {
             node.open.close(o);
             return Weighed::Closed;
         }
-        if end == End::Least && self.try_point(node) {
+        if end == DescentEnd::Optimum && self.try_point(node) {
             return Weighed::Refuted;
         }
-        Weighed::Open(bound, end != End::Unfinished)
+        Weighed::Open(bound, end != DescentEnd::StepLimit)
     }
 
     /// Whether the point where the last bound is met is a counterexample.
@@ -178,7 +178,7 @@ impl Attempt<'_> {
     /// Where to halve because of the violation bounded last; longer than one input if it is expected to stay open on both halves.
     fn plan_for_last(&mut self, node: &Node, bound: f64) -> Option<Plan> {
         let Context { pair, settings, .. } = self.context;
-        (settings.domain == Domain::Shared).then(|| {
+        (settings.domain == AbstractDomain::Reduced).then(|| {
             let score = self.sensitivity.score(self.reach.layers(), pair.inputs(), self.scratch.row());
             Plan::until_it_may_close(bound, self.foresight.share(), score, &node.lower, &node.upper)
         })

@@ -1,15 +1,15 @@
 //! What is known about every neuron of a pair on a box: bounds of x, y and d = x - y, before ReLU.
 //!
-//! Knowledge may rest on an assumption (a violation, a phase); then it must never leave the proof that made the assumption.
+//! IntermediateBounds may rest on an assumption (a violation, a phase); then it must never leave the proof that made the assumption.
 
-use super::layer::Layer;
-use super::output::Form;
-use super::phase::{Bounds, exchange};
+use super::layer_state::LayerState;
+use super::output::Quantity;
+use super::phase::{Bounds, reduce};
 use serde::{Deserialize, Serialize};
 
 /// Bounds of one layer.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Known {
+pub struct LayerBounds {
     /// Of x.
     pub x: Bounds,
     /// Of y.
@@ -20,9 +20,9 @@ pub struct Known {
 
 /// The sign of x, y or d of a hidden neuron before ReLU, as assumed by a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Side {
+pub struct PhaseConstraint {
     /// Whose: x, y or d.
-    pub form: Form,
+    pub quantity: Quantity,
     /// Hidden layer.
     pub layer: usize,
     /// Which neuron.
@@ -33,15 +33,15 @@ pub struct Side {
 
 /// Bounds of the inputs and of every layer; the last layer are the outputs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Knowledge {
+pub struct IntermediateBounds {
     /// Lower corner of the inputs.
     pub lower: Vec<f64>,
     /// Upper corner.
     pub upper: Vec<f64>,
     /// Per layer, outputs last.
-    pub layers: Vec<Known>,
+    pub layers: Vec<LayerBounds>,
     /// Signs assumed by splits; the bounds respect them.
-    pub sides: Vec<Side>,
+    pub phase_constraints: Vec<PhaseConstraint>,
 }
 
 /// The assumption behind some knowledge is contradictory.
@@ -61,37 +61,37 @@ impl Bounds {
     }
 }
 
-impl Knowledge {
+impl IntermediateBounds {
     /// From a propagation on lower <= x <= upper.
     #[must_use]
-    pub fn of(layers: &[Layer], lower: &[f64], upper: &[f64]) -> Self {
-        let known = |l: &Layer| Known { x: l.x.clone(), y: l.y.clone(), d: l.d.clone() };
+    pub fn of(layers: &[LayerState], lower: &[f64], upper: &[f64]) -> Self {
+        let known = |l: &LayerState| LayerBounds { x: l.x.clone(), y: l.y.clone(), d: l.d.clone() };
         Self {
             lower: lower.to_vec(),
             upper: upper.to_vec(),
             layers: layers.iter().map(known).collect(),
-            sides: Vec::new(),
+            phase_constraints: Vec::new(),
         }
     }
 
     /// Adds the sign of a neuron to what is assumed.
-    pub fn assume(&mut self, side: Side) {
-        let known = &mut self.layers[side.layer];
-        let bounds = match side.form {
-            Form::First => &mut known.x,
-            Form::Second => &mut known.y,
-            Form::Difference => &mut known.d,
+    pub fn assume(&mut self, constraint: PhaseConstraint) {
+        let known = &mut self.layers[constraint.layer];
+        let bounds = match constraint.quantity {
+            Quantity::First => &mut known.x,
+            Quantity::Second => &mut known.y,
+            Quantity::Difference => &mut known.d,
         };
-        if side.positive {
-            bounds.lower[side.index] = bounds.lower[side.index].max(0.0);
+        if constraint.positive {
+            bounds.lower[constraint.index] = bounds.lower[constraint.index].max(0.0);
         } else {
-            bounds.upper[side.index] = bounds.upper[side.index].min(0.0);
+            bounds.upper[constraint.index] = bounds.upper[constraint.index].min(0.0);
         }
-        self.sides.push(side);
+        self.phase_constraints.push(constraint);
     }
 
     /// Takes over what a propagation found; both must rest on the same assumptions.
-    pub fn intersect(&mut self, layers: &[Layer]) -> Result<(), Contradiction> {
+    pub fn intersect(&mut self, layers: &[LayerState]) -> Result<(), Contradiction> {
         for (mine, theirs) in self.layers.iter_mut().zip(layers) {
             mine.x.intersect(&theirs.x)?;
             mine.y.intersect(&theirs.y)?;
@@ -101,9 +101,9 @@ impl Knowledge {
     }
 
     /// Exchanges bounds between x, y and d in every layer.
-    pub fn exchange(&mut self) {
+    pub fn reduce(&mut self) {
         for layer in &mut self.layers {
-            exchange(&mut layer.x, &mut layer.y, &mut layer.d);
+            reduce(&mut layer.x, &mut layer.y, &mut layer.d);
         }
     }
 

@@ -2,21 +2,21 @@
 //!
 //! Arrays are passed as separate arguments so that the compiler knows that they do not overlap.
 
-use super::relax::View;
+use super::relax::RelaxationView;
 
 pub(super) type Three<'a> = (&'a mut [f64], &'a mut [f64], &'a mut [f64]);
 pub(super) type Sides<'a> = (&'a [f64], &'a [f64], &'a [f64]);
 
 /// Coefficients after link and folds at one neuron: of X, of Y, of D, and of D before it was folded.
 #[inline(always)]
-fn linked((p, q, s): (f64, f64, f64), g: f64, v: View<'_>, i: usize) -> (f64, f64, f64, f64) {
+fn linked((p, q, s): (f64, f64, f64), g: f64, v: RelaxationView<'_>, i: usize) -> (f64, f64, f64, f64) {
     let d = s - g;
     (p + g + d * v.fold_first[i], q - g - d * v.fold_second[i], d * v.keep[i], d)
 }
 
 /// What the relaxations add to a functional's constant, the absolute size of that, and the absolute sum of all coefficients for the rounding bound.
 #[inline(always)]
-pub(super) fn relu_sums((p, q, s): Three<'_>, link: &[f64], v: View<'_>) -> (f64, f64, f64) {
+pub(super) fn relu_sums((p, q, s): Three<'_>, link: &[f64], v: RelaxationView<'_>) -> (f64, f64, f64) {
     let (mut constant, mut mass, mut norm) = ([0.0f64; LANES], [0.0f64; LANES], [0.0f64; LANES]);
     let m = v.keep.len();
     let (p, q, s, link) = (&p[..m], &q[..m], &s[..m], &link[..m]);
@@ -38,7 +38,12 @@ const LANES: usize = 8;
 
 /// One functional through a layer of ReLUs, backwards; `sides` keeps what decided the relaxation's sides.
 #[inline(always)]
-pub(super) fn relu_column((p, q, s): Three<'_>, (sp, sq, ss): Three<'_>, (link, alpha, beta): Sides<'_>, v: View<'_>) {
+pub(super) fn relu_column(
+    (p, q, s): Three<'_>,
+    (sp, sq, ss): Three<'_>,
+    (link, alpha, beta): Sides<'_>,
+    v: RelaxationView<'_>,
+) {
     relu_column_of(p, q, s, sp, sq, ss, link, alpha, beta, v);
 }
 
@@ -55,7 +60,7 @@ fn relu_column_of(
     link: &[f64],
     alpha: &[f64],
     beta: &[f64],
-    v: View<'_>,
+    v: RelaxationView<'_>,
 ) {
     let m = v.keep.len();
     let (p, q, s) = (&mut p[..m], &mut q[..m], &mut s[..m]);
@@ -77,7 +82,7 @@ pub(super) fn surrogate_column(
     (sp, sq, ss): Sides<'_>,
     (alpha, beta): (&[f64], &[f64]),
     (g1, g2): (&mut [f64], &mut [f64]),
-    v: View<'_>,
+    v: RelaxationView<'_>,
 ) {
     surrogate_column_of(x, y, d, g1, g2, sp, sq, ss, alpha, beta, v);
 }
@@ -95,7 +100,7 @@ fn surrogate_column_of(
     ss: &[f64],
     alpha: &[f64],
     beta: &[f64],
-    v: View<'_>,
+    v: RelaxationView<'_>,
 ) {
     let m = v.keep.len();
     let (x, y, d, g1, g2) = (&mut x[..m], &mut y[..m], &mut d[..m], &mut g1[..m], &mut g2[..m]);

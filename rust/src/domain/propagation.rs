@@ -1,23 +1,23 @@
-//! Propagation of a box through a pair ([VD], Algorithm `Reach_Delta`): affine, bounds, recipe, affine, ... One [`Reach`] is one worker's workspace.
+//! Propagation of a box through a pair ([VD], Algorithm `Reach_Delta`): affine, bounds, transformer, affine, ... One [`Propagation`] is one worker's workspace.
 //!
 //! Nothing is allocated per box once the largest shapes have been seen. The states of all layers are kept, because the split score walks back
 //! through them.
 
-use super::knowledge::{Contradiction, Knowledge};
-use super::layer::Layer;
+use super::intermediate_bounds::{Contradiction, IntermediateBounds};
+use super::layer_state::LayerState;
 use super::output::Output;
 use super::preactivation::{Buffers, Input};
 use crate::network::Pair;
 
 /// Which enclosure to propagate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Domain {
+pub enum AbstractDomain {
     /// [VD] as published.
-    Paper,
+    Published,
     /// No zonotope of the difference; z1 - z2 at the end. The paper's ablation.
-    Naive,
+    Independent,
     /// As published, and bounds of x, y and d are exchanged, fresh generators shared.
-    Shared,
+    Reduced,
 }
 
 /// Why a propagation gave no enclosure.
@@ -37,22 +37,22 @@ impl From<Contradiction> for Failure {
 
 /// Workspace for propagating boxes through one pair.
 #[derive(Debug)]
-pub struct Reach {
-    domain: Domain,
-    layers: Vec<Layer>,
+pub struct Propagation {
+    domain: AbstractDomain,
+    layers: Vec<LayerState>,
     input: Input,
     buffers: Buffers,
     flops: u64,
     whole: bool,
 }
 
-impl Reach {
+impl Propagation {
     /// A workspace for pairs of this depth.
     #[must_use]
-    pub fn new(domain: Domain, depth: usize) -> Self {
+    pub fn new(domain: AbstractDomain, depth: usize) -> Self {
         Self {
             domain,
-            layers: vec![Layer::default(); depth],
+            layers: vec![LayerState::default(); depth],
             input: Input::default(),
             buffers: Buffers::default(),
             flops: 0,
@@ -63,7 +63,7 @@ impl Reach {
     /// States of all layers after the last propagation; the last layer's forms are those of the outputs. None after one that gave no enclosure, and
     /// left states of two propagations behind.
     #[must_use]
-    pub fn layers(&self) -> &[Layer] {
+    pub fn layers(&self) -> &[LayerState] {
         if self.whole { &self.layers } else { &[] }
     }
 
@@ -93,15 +93,20 @@ impl Reach {
     }
 
     /// Propagates a box on which more is known, or assumed: its bounds choose the phases, and what it rules out is a contradiction.
-    pub fn propagate_within(&mut self, pair: &Pair, known: &Knowledge) -> Result<Output<'_>, Failure> {
+    pub fn propagate_within(&mut self, pair: &Pair, known: &IntermediateBounds) -> Result<Output<'_>, Failure> {
         self.run(pair, (&known.lower, &known.upper), Some(known))?;
         Ok(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
     }
 
-    fn run(&mut self, pair: &Pair, (lower, upper): (&[f64], &[f64]), known: Option<&Knowledge>) -> Result<(), Failure> {
+    fn run(
+        &mut self,
+        pair: &Pair,
+        (lower, upper): (&[f64], &[f64]),
+        known: Option<&IntermediateBounds>,
+    ) -> Result<(), Failure> {
         self.whole = false;
         self.input.set(lower, upper);
-        let (depth, inputs, difference) = (pair.depth(), pair.inputs(), self.domain != Domain::Naive);
+        let (depth, inputs, difference) = (pair.depth(), pair.inputs(), self.domain != AbstractDomain::Independent);
         for l in 0..depth {
             let (before, after) = self.layers.split_at_mut(l);
             let layer = &mut after[0];

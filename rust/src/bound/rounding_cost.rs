@@ -5,7 +5,7 @@
 //! In rows that both networks share, d = W1 times the d before it, exactly, so what is uncertain about W1 acts on that d alone, which is 0 at the inputs.
 
 use super::backward::Backward;
-use crate::domain::knowledge::Knowledge;
+use crate::domain::intermediate_bounds::IntermediateBounds;
 use crate::network::{Affine, Pair};
 use crate::numeric::round::{TINY, U, gamma};
 
@@ -32,7 +32,7 @@ fn column_maxima(matrix: &[f64], m: usize) -> Vec<f64> {
 
 /// What rounding in one affine layer can cost per unit of |p|_1, |q|_1, |s|_1.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Price {
+pub(super) struct RoundingCost {
     pub(super) first: f64,
     pub(super) second: f64,
     pub(super) difference: f64,
@@ -72,15 +72,15 @@ impl ColumnMaxima {
 }
 
 impl Backward<'_> {
-    /// The prices of all layers, from what is known of the neurons and the box taken up.
-    pub(super) fn set_prices(&mut self, knowledge: &Knowledge) {
+    /// The rounding_costs of all layers, from what is known of the neurons and the box taken up.
+    pub(super) fn set_rounding_costs(&mut self, bounds: &IntermediateBounds) {
         for l in 0..self.pair.depth() {
             let maxima = &self.maxima[l];
             let magnitude = |i: usize, which: usize| {
                 if l == 0 {
                     return self.centre[i].abs() + self.radius[i];
                 }
-                let known = &knowledge.layers[l - 1];
+                let known = &bounds.layers[l - 1];
                 match which {
                     0 => known.x.upper[i].max(0.0),
                     1 => known.y.upper[i].max(0.0),
@@ -100,7 +100,7 @@ impl Backward<'_> {
             let ones = vec![1.0; self.pair.first[l].columns];
             let sizes = sum(&ones, 0) + sum(&ones, 1) + sum(&ones, 2) + ones.iter().sum::<f64>();
             // The bias products are priced with the constants' mass; here only what is known of the biases themselves.
-            self.prices[l] = Price {
+            self.rounding_costs[l] = RoundingCost {
                 first: 1.01 * (rounding * sum(&maxima.first, 0) + e1 + maxima.bias_error) + tiny,
                 second: 1.01 * (rounding * sum(&maxima.second, 1) + e2 + maxima.bias_error) + tiny,
                 difference: 1.01

@@ -5,11 +5,11 @@
 
 use super::backward::Backward;
 use crate::network::Pair;
-use crate::numeric::kernels::{Into, product, transposed_product};
+use crate::numeric::kernels::{Accumulate, product, transposed_product};
 
 /// The rows in which the first layers differ.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Differing {
+pub(super) struct SharedInputLayer {
     rows: Vec<usize>,
     /// W1 - W2 in these rows, column-major.
     weight: Vec<f64>,
@@ -17,7 +17,7 @@ pub(super) struct Differing {
     made: Vec<f64>,
 }
 
-impl Differing {
+impl SharedInputLayer {
     pub(super) fn of(pair: &Pair) -> Self {
         let m = pair.first[0].rows;
         let columns = || pair.difference[0].weight.chunks_exact(m.max(1));
@@ -35,21 +35,27 @@ impl Backward<'_> {
     pub(super) fn first_backwards(&mut self, count: usize) {
         let layer = &self.pair.first[0];
         let (m, n) = (layer.rows, layer.columns);
-        let differing = &mut self.differing;
-        let r = differing.rows.len();
-        differing.gathered.clear();
+        let input_layer = &mut self.input_layer;
+        let r = input_layer.rows.len();
+        input_layer.gathered.clear();
         for f in 0..count {
             let at = f * m;
-            differing
+            input_layer
                 .gathered
-                .extend(differing.rows.iter().map(|i| self.now.difference[at + i] - self.now.second[at + i]));
+                .extend(input_layer.rows.iter().map(|i| self.now.difference[at + i] - self.now.second[at + i]));
         }
         self.now.first.iter_mut().zip(&self.now.second).for_each(|(p, q)| *p += q);
         self.next.resize(n * count);
-        transposed_product(&mut self.next.first, &layer.weight, &self.now.first, (m, n, count), Into::Replace);
+        transposed_product(&mut self.next.first, &layer.weight, &self.now.first, (m, n, count), Accumulate::Replace);
         if r > 0 {
             let shape = (r, n, count);
-            transposed_product(&mut self.next.first, &differing.weight, &differing.gathered, shape, Into::Add);
+            transposed_product(
+                &mut self.next.first,
+                &input_layer.weight,
+                &input_layer.gathered,
+                shape,
+                Accumulate::Add,
+            );
         }
         self.flops += (2 * n * count * (m + r)) as u64;
         std::mem::swap(&mut self.now, &mut self.next);
@@ -60,20 +66,20 @@ impl Backward<'_> {
     pub(super) fn first_forwards(&mut self, count: usize) {
         let (layer, difference) = (&self.pair.first[0], &self.pair.difference[0]);
         let (m, n) = (layer.rows, layer.columns);
-        let differing = &mut self.differing;
-        let r = differing.rows.len();
+        let input_layer = &mut self.input_layer;
+        let r = input_layer.rows.len();
         self.next.resize(m * count);
         for f in 0..count {
             let range = f * m..(f + 1) * m;
             self.next.first[range.clone()].copy_from_slice(&layer.bias);
             self.next.difference[range].copy_from_slice(&difference.bias);
         }
-        product(&mut self.next.first, &layer.weight, &self.now.first, (m, n, count), Into::Add);
+        product(&mut self.next.first, &layer.weight, &self.now.first, (m, n, count), Accumulate::Add);
         if r > 0 {
-            differing.made.resize(r * count, 0.0);
-            product(&mut differing.made, &differing.weight, &self.now.first, (r, n, count), Into::Replace);
-            for (f, made) in differing.made.chunks_exact(r).enumerate() {
-                differing.rows.iter().zip(made).for_each(|(i, v)| self.next.difference[f * m + i] += v);
+            input_layer.made.resize(r * count, 0.0);
+            product(&mut input_layer.made, &input_layer.weight, &self.now.first, (r, n, count), Accumulate::Replace);
+            for (f, made) in input_layer.made.chunks_exact(r).enumerate() {
+                input_layer.rows.iter().zip(made).for_each(|(i, v)| self.next.difference[f * m + i] += v);
             }
         }
         let pairs = self.next.first.iter().zip(&self.next.difference);

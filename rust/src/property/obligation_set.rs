@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 /// Indices of open obligations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Open {
+pub struct ObligationSet {
     words: Box<[u64]>,
 }
 
-impl Open {
+impl ObligationSet {
     /// The first n obligations.
     #[must_use]
     pub fn all(n: usize) -> Self {

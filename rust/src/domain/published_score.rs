@@ -5,27 +5,32 @@
 //! with its own sum over outputs and passes its weight on to the generators in its neuron's row, newest first. No matrix is needed.
 
 use super::columns::Columns;
-use super::layer::Layer;
-use super::relu::Recipe;
+use super::layer_state::LayerState;
+use super::relu::ReluTransformer;
 
 /// Reusable buffers for the score.
 #[derive(Debug, Default)]
-pub struct Influence {
+pub struct PublishedScore {
     weights: Vec<f64>,
     score: Vec<f64>,
 }
 
-impl Influence {
+impl PublishedScore {
     /// The score per input after a propagation; generators already carry the range of the box.
-    pub fn score(&mut self, layers: &[Layer], inputs: usize) -> &[f64] {
+    pub fn score(&mut self, layers: &[LayerState], inputs: usize) -> &[f64] {
         self.score.clear();
         self.score.resize(inputs, 0.0);
-        self.add(layers, inputs, |l| (&l.z1, &l.recipe1));
-        self.add(layers, inputs, |l| (&l.z2, &l.recipe2));
+        self.add(layers, inputs, |l| (&l.z1, &l.relu1));
+        self.add(layers, inputs, |l| (&l.z2, &l.relu2));
         &self.score
     }
 
-    fn add<'a>(&mut self, layers: &'a [Layer], inputs: usize, of: impl Fn(&'a Layer) -> (&'a Columns, &'a Recipe)) {
+    fn add<'a>(
+        &mut self,
+        layers: &'a [LayerState],
+        inputs: usize,
+        of: impl Fn(&'a LayerState) -> (&'a Columns, &'a ReluTransformer),
+    ) {
         let Some((last, hidden)) = layers.split_last() else {
             return;
         };
@@ -33,14 +38,18 @@ impl Influence {
         self.weights.clear();
         self.weights.extend((1..form.len()).map(|j| form.column(j).iter().map(|g| g.abs()).sum::<f64>()));
         for layer in hidden.iter().rev() {
-            let (form, recipe) = of(layer);
+            let (form, transformer) = of(layer);
             // The generators that this layer made are the last ones still waiting.
-            let made = recipe.fresh_generators().count();
+            let made = transformer.fresh_generators().count();
             let (older, newest) = self.weights.split_at_mut(form.len() - 1);
             debug_assert_eq!(newest.len(), made);
             for (j, w) in older.iter_mut().enumerate() {
                 let column = form.column(1 + j);
-                *w += recipe.fresh_generators().zip(newest.iter()).map(|((i, _), n)| column[i].abs() * n).sum::<f64>();
+                *w += transformer
+                    .fresh_generators()
+                    .zip(newest.iter())
+                    .map(|((i, _), n)| column[i].abs() * n)
+                    .sum::<f64>();
             }
             self.weights.truncate(form.len() - 1);
         }

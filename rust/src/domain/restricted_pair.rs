@@ -1,17 +1,17 @@
 //! A pair without the neurons that are known to be inactive: what is left of both networks, and of their difference, as a pair of its own.
 //!
-//! On a box where a neuron is inactive in both networks it is 0 in both, and so it is on every part of the box ([`super::alive`]). Without its row in one layer
+//! On a box where a neuron is inactive in both networks it is 0 in both, and so it is on every part of the box ([`super::possibly_active`]). Without its row in one layer
 //! and its column in the next, the networks and their difference have the same outputs there. Boxes that are halved one after the other mostly have the same
 //! neurons left, so the parts of the matrices are kept until a layer has other ones.
 
-use super::alive::Alive;
-use super::reach::Reach;
+use super::possibly_active::PossiblyActive;
+use super::propagation::Propagation;
 use crate::network::{Affine, Pair, pair::Difference};
 use crate::numeric::kernels::gather;
 
 /// A pair, and what was left of it on the last box.
 #[derive(Debug)]
-pub struct Narrowed<'a> {
+pub struct RestrictedPair<'a> {
     whole: &'a Pair,
     /// Whether the last box had all of it.
     all: bool,
@@ -24,7 +24,7 @@ pub struct Narrowed<'a> {
     list: Vec<usize>,
 }
 
-impl<'a> Narrowed<'a> {
+impl<'a> RestrictedPair<'a> {
     /// All of a pair.
     #[must_use]
     pub fn new(whole: &'a Pair) -> Self {
@@ -40,9 +40,9 @@ impl<'a> Narrowed<'a> {
     }
 
     /// The pair for a box on which at most these neurons may be nonzero, or any. Where they are nearly all, all are kept.
-    pub fn to(&mut self, alive: Option<&Alive>) -> &Pair {
-        self.all = alive.is_none();
-        let Some(alive) = alive else {
+    pub fn restrict_to(&mut self, neurons: Option<&PossiblyActive>) -> &Pair {
+        self.all = neurons.is_none();
+        let Some(possibly_active) = neurons else {
             return self.whole;
         };
         let whole = self.whole;
@@ -52,7 +52,7 @@ impl<'a> Narrowed<'a> {
             let width = whole.first[l].rows;
             self.list.clear();
             if l + 1 < whole.depth() {
-                alive.list(whole, l, &mut self.list);
+                possibly_active.list(whole, l, &mut self.list);
             }
             if l + 1 == whole.depth() || !worth_leaving_out(width - self.list.len(), width) {
                 self.list.clear();
@@ -82,9 +82,9 @@ impl<'a> Narrowed<'a> {
 
     /// The neurons that may be nonzero on the box that was just propagated through the last pair: all others can be left out on its parts.
     #[must_use]
-    pub fn alive(&self, reach: &Reach) -> Alive {
-        let hidden = reach.layers().iter().take(self.whole.depth() - 1);
-        Alive::of(
+    pub fn possibly_active(&self, propagation: &Propagation) -> PossiblyActive {
+        let hidden = propagation.layers().iter().take(self.whole.depth() - 1);
+        PossiblyActive::of(
             self.whole,
             hidden.enumerate().map(|(l, layer)| layer.passing().iter().map(move |&i| self.neurons(l)[i])),
         )

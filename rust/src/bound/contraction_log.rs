@@ -5,9 +5,9 @@
 
 use super::backward::Functional;
 use super::branching::Split;
-use super::parameters::{Parameters, Tuned};
+use super::parameters::{AdamVariable, Parameters};
 use super::relax::Relaxation;
-use crate::domain::Form;
+use crate::domain::Quantity;
 
 /// Steps of a slope between 0 and 1.
 const SLOPE: f64 = 128.0;
@@ -16,20 +16,20 @@ const LINK: f64 = 256.0;
 
 /// The rounds of one contraction, little endian: per round the number of functionals (never 0), then arrays, functional-major.
 #[derive(Debug, Default)]
-pub struct Chain {
+pub struct ContractionLog {
     /// What was written so far.
     pub bytes: Vec<u8>,
 }
 
-/// Rounds multipliers to what [`Chain::round`] can write.
+/// Rounds multipliers to what [`ContractionLog::round`] can write.
 #[allow(clippy::cast_possible_truncation)]
 pub fn shorten(parameters: &mut Parameters) {
-    let single = |t: &mut Tuned| t.value.iter_mut().for_each(|v| *v = f64::from(*v as f32));
-    let steps = |t: &mut Tuned, per: f64, (low, high): (f64, f64)| {
+    let single = |t: &mut AdamVariable| t.value.iter_mut().for_each(|v| *v = f64::from(*v as f32));
+    let steps = |t: &mut AdamVariable, per: f64, (low, high): (f64, f64)| {
         t.value.iter_mut().for_each(|v| *v = (*v * per).round().clamp(low, high) / per);
     };
-    let Parameters { guard, violation, output, sides, region, .. } = parameters;
-    [guard, violation, output, sides, region].into_iter().for_each(single);
+    let Parameters { guard, violation, output, phases, region, .. } = parameters;
+    [guard, violation, output, phases, region].into_iter().for_each(single);
     for layer in &mut parameters.layers {
         steps(&mut layer.link, LINK, (f64::from(i16::MIN), f64::from(i16::MAX)));
         steps(&mut layer.first, SLOPE, (0.0, SLOPE));
@@ -52,15 +52,15 @@ fn code(functional: Functional) -> (u8, usize, usize) {
 /// A number that is no count: a half is impossible.
 const IMPOSSIBLE: u32 = u32::MAX;
 
-impl Chain {
+impl ContractionLog {
     /// Where it was cut, as kind (as of functionals), layer, index, and the place for an input.
-    pub fn cut(out: &mut Vec<u8>, split: Split) {
+    pub fn write_split(out: &mut Vec<u8>, split: Split) {
         let (kind, layer, index, at) = match split {
             Split::Sign(n) => {
-                let kind = match n.form {
-                    Form::First => 1,
-                    Form::Second => 2,
-                    Form::Difference => 3,
+                let kind = match n.quantity {
+                    Quantity::First => 1,
+                    Quantity::Second => 2,
+                    Quantity::Difference => 3,
                 };
                 (kind, n.layer, n.index, 0.0)
             }
@@ -74,9 +74,9 @@ impl Chain {
     }
 
     /// Halves of a split are impossible: the lower one (0), the upper one (1), from where on the other one is meant, or both (2); with the rounds that show it.
-    pub fn impossible(&mut self, split: Split, which: u8, proofs: &[Vec<u8>]) {
+    pub fn exclude(&mut self, split: Split, which: u8, proofs: &[Vec<u8>]) {
         self.bytes.extend_from_slice(&IMPOSSIBLE.to_le_bytes());
-        Self::cut(&mut self.bytes, split);
+        Self::write_split(&mut self.bytes, split);
         self.bytes.push(which);
         for proof in proofs {
             self.bytes.extend_from_slice(proof);
@@ -98,7 +98,7 @@ impl Chain {
                 out.extend_from_slice(&u32::try_from(v).unwrap_or(u32::MAX).to_le_bytes());
             }
         }
-        for t in [&p.guard, &p.violation, &p.output, &p.sides, &p.region] {
+        for t in [&p.guard, &p.violation, &p.output, &p.phases, &p.region] {
             let width = t.value.len() / p.count.max(1);
             for &f in chosen {
                 t.value[f * width..(f + 1) * width]

@@ -2,7 +2,7 @@
 //!
 //! The others are inactive in both: there x <= 0 and y <= 0 on the whole box, so on every part of it as well, whatever a propagation of the part finds.
 //! Their rows of W1 and W2 need not be multiplied on any part, nor their columns in the layer behind them. A set of bits is all that a node of the search
-//! carries for it; a worker makes the smaller matrices of it ([`super::narrowed`]).
+//! carries for it; a worker makes the smaller matrices of it ([`super::restricted_pair`]).
 
 use crate::network::Pair;
 
@@ -10,7 +10,7 @@ const BITS: usize = u64::BITS as usize;
 
 /// A set of neurons; each layer begins at a word of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Alive {
+pub struct PossiblyActive {
     words: Box<[u64]>,
 }
 
@@ -23,7 +23,7 @@ fn hidden(pair: &Pair) -> impl Iterator<Item = usize> + '_ {
     pair.first[..pair.depth() - 1].iter().map(|layer| layer.rows)
 }
 
-impl Alive {
+impl PossiblyActive {
     /// These neurons of every hidden layer.
     pub fn of(pair: &Pair, layers: impl IntoIterator<Item = impl IntoIterator<Item = usize>>) -> Self {
         let mut set = vec![0; hidden(pair).map(words).sum()];
