@@ -2,12 +2,13 @@
 
 use crate::networks::{self, Numbers, around, families, pair};
 use criterion::{BenchmarkId, Criterion};
-use eqspec::bound::backward::{Backward, Functional};
+use eqspec::bound::backward::Backward;
+use eqspec::bound::functional::Functional;
 use eqspec::bound::{Assumption, ContractionBudget, Contractor};
 use eqspec::domain::affine::{self, ActiveColumns, Extent, Operand, Scratch};
 use eqspec::domain::phase::{Bounds, reduce};
 use eqspec::domain::relu::{DifferenceTransformer, ReluTransformer};
-use eqspec::domain::{AbstractDomain, IntermediateBounds, Propagation};
+use eqspec::domain::{AbstractDomain, IntermediateBounds, Propagation, Quantity};
 use eqspec::lp::Multipliers;
 use eqspec::lp::certified;
 use eqspec::network::Affine;
@@ -144,7 +145,7 @@ fn backward(criterion: &mut Criterion) {
         for layer in 0..pair.depth() - 1 {
             for neuron in unstable(layer) {
                 for negative in [false, true] {
-                    functionals.push(Functional::First { layer, neuron, negative });
+                    functionals.push(Functional::Neuron { quantity: Quantity::First, layer, neuron, negative });
                 }
             }
         }

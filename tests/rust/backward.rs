@@ -3,10 +3,12 @@
 
 use crate::exact::{Exact, exact};
 use crate::random::{Case, Scale, Weights, any_scale, cases, for_all, point};
-use eqspec::bound::backward::{Backward, Functional};
-use eqspec::bound::branching::{LookaheadResult, Split};
+use eqspec::bound::backward::Backward;
+use eqspec::bound::branching::LookaheadResult;
 use eqspec::bound::constraints::Constraints;
+use eqspec::bound::functional::Functional;
 use eqspec::bound::parameters::{Parameters, Sizes};
+use eqspec::bound::split_candidates::Split;
 use eqspec::bound::{Assumption, Contraction, ContractionBudget, ContractionResult, Contractor};
 use eqspec::domain::intermediate_bounds::{IntermediateBounds, PhaseConstraint};
 use eqspec::domain::phase::Bounds;
@@ -80,10 +82,14 @@ impl Values {
         match functional {
             Functional::Target => -&violation(assumption, self),
             Functional::Input { input, negative } => signed(self.input[input].clone(), negative),
-            Functional::First { layer, neuron, negative } => signed(self.x[layer][neuron].clone(), negative),
-            Functional::Second { layer, neuron, negative } => signed(self.y[layer][neuron].clone(), negative),
-            Functional::Difference { layer, neuron, negative } => {
-                signed(&self.x[layer][neuron] - &self.y[layer][neuron], negative)
+            Functional::Neuron { quantity, layer, neuron, negative } => {
+                let (x, y) = (&self.x[layer][neuron], &self.y[layer][neuron]);
+                let value = match quantity {
+                    Quantity::First => x.clone(),
+                    Quantity::Second => y.clone(),
+                    Quantity::Difference => x - y,
+                };
+                signed(value, negative)
             }
         }
     }
@@ -173,9 +179,9 @@ fn functionals(pair: &Pair) -> Vec<Functional> {
         list.extend((0..pair.inputs()).map(|input| Functional::Input { input, negative }));
         for layer in 0..pair.depth() - 1 {
             for neuron in 0..pair.first[layer].rows {
-                list.push(Functional::First { layer, neuron, negative });
-                list.push(Functional::Second { layer, neuron, negative });
-                list.push(Functional::Difference { layer, neuron, negative });
+                list.push(Functional::Neuron { quantity: Quantity::First, layer, neuron, negative });
+                list.push(Functional::Neuron { quantity: Quantity::Second, layer, neuron, negative });
+                list.push(Functional::Neuron { quantity: Quantity::Difference, layer, neuron, negative });
             }
         }
     }
@@ -212,8 +218,8 @@ fn fill(parameters: &mut Parameters, numbers: &[f64]) {
     all(&mut parameters.output.value, &any);
     for layer in &mut parameters.layers {
         all(&mut layer.link.value, &any);
-        all(&mut layer.first.value, &unit);
-        all(&mut layer.second.value, &unit);
+        all(&mut layer.alpha1.value, &unit);
+        all(&mut layer.alpha2.value, &unit);
     }
 }
 

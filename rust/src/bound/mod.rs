@@ -1,10 +1,22 @@
-//! Backward bounds: a linear functional of both outputs and their difference is pulled back to the inputs, layer by layer, with free multipliers.
+//! Backward bound propagation: a linear functional of both outputs and their difference is pulled back to the inputs, layer by layer, with free
+//! multipliers. The bounds are stronger than what the output zonotopes alone can tell, because the relaxations of all layers work for the functional.
 //!
-//! Stronger than what the output zonotopes alone can tell, because the relaxations of all layers work for the functional at hand.
+//! | file | what it does | known as |
+//! |---|---|---|
+//! | [`backward`], `relu_kernels` | lower bounds of a batch of functionals | CROWN, DeepPoly |
+//! | [`relax`] | linear relaxations of ReLU on x, y and their difference | triangle relaxation; that of the difference is [VD]'s |
+//! | [`parameters`], `ascent` | free slopes, multipliers of assumed signs, and the steps that improve them | alpha-CROWN, beta-CROWN |
+//! | [`assumption`] | the assumed violation, with the entropy term of an exact confidence | eqspec's own |
+//! | [`constraints`] | constraints of the region | as the cutting planes of GCP-CROWN, over the inputs |
+//! | [`contract`] | bounds tightened under the assumed violation until they contradict | INVPROP, OBBT |
+//! | [`split_candidates`], [`branching`] | which splits may gain most, and look-ahead at the best of them | BaBSR, filtered smart branching |
+//! | [`contraction_log`] | what a contraction did, for a certificate | |
+//! | [`encoding`] | what is left as a mixed-integer program | big-M encoding |
+//! | [`functional`] | what is bounded, and coefficients at a layer | |
+//! | `shared_input_layer`, `rounding_cost` | the first layer at the price of one network; the account of rounding | eqspec's own |
 //!
-//! [`assumption`]: what is assumed to be violated, and [`constraints`] of the region with it. [`relax`]: the linear relaxations that follow from bounds of every neuron.
-//! [`backward`]: a batch of functionals and their bounds; `ascent`: steps that improve them. [`contract`]: bounds tightened under an assumed violation until they contradict.
-//! [`branching`]: where to split what that leaves. [`encoding`]: the same as a mixed-integer program.
+//! Each file cites its sources. The link multipliers between two networks, the entropy term, and the contraction of a pair under a violation are
+//! eqspec's own.
 
 mod ascent;
 pub mod assumption;
@@ -14,11 +26,13 @@ pub mod constraints;
 pub mod contract;
 pub mod contraction_log;
 pub mod encoding;
+pub mod functional;
 pub mod parameters;
 pub mod relax;
 mod relu_kernels;
 mod rounding_cost;
 mod shared_input_layer;
+pub mod split_candidates;
 
 pub use assumption::Assumption;
 pub use contract::{Contraction, ContractionBudget, ContractionResult, Contractor, WarmStart};

@@ -3,8 +3,8 @@
 //! IntermediateBounds may rest on an assumption (a violation, a phase); then it must never leave the proof that made the assumption.
 
 use super::layer_state::LayerState;
-use super::output::Quantity;
 use super::phase::{Bounds, reduce};
+use super::quantity::Quantity;
 use serde::{Deserialize, Serialize};
 
 /// Bounds of one layer.
@@ -16,6 +16,27 @@ pub struct LayerBounds {
     pub y: Bounds,
     /// Of d.
     pub d: Bounds,
+}
+
+impl LayerBounds {
+    /// The bounds of one of the three quantities.
+    #[must_use]
+    pub fn of(&self, quantity: Quantity) -> &Bounds {
+        match quantity {
+            Quantity::First => &self.x,
+            Quantity::Second => &self.y,
+            Quantity::Difference => &self.d,
+        }
+    }
+
+    /// The bounds of one of the three quantities, to be changed.
+    pub fn of_mut(&mut self, quantity: Quantity) -> &mut Bounds {
+        match quantity {
+            Quantity::First => &mut self.x,
+            Quantity::Second => &mut self.y,
+            Quantity::Difference => &mut self.d,
+        }
+    }
 }
 
 /// The sign of x, y or d of a hidden neuron before ReLU, as assumed by a split.
@@ -76,12 +97,7 @@ impl IntermediateBounds {
 
     /// Adds the sign of a neuron to what is assumed.
     pub fn assume(&mut self, constraint: PhaseConstraint) {
-        let known = &mut self.layers[constraint.layer];
-        let bounds = match constraint.quantity {
-            Quantity::First => &mut known.x,
-            Quantity::Second => &mut known.y,
-            Quantity::Difference => &mut known.d,
-        };
+        let bounds = self.layers[constraint.layer].of_mut(constraint.quantity);
         if constraint.positive {
             bounds.lower[constraint.index] = bounds.lower[constraint.index].max(0.0);
         } else {

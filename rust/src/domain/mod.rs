@@ -23,6 +23,7 @@
 //! over those `a1` that it uses (a neuron unstable in both networks puts none of its `a1` into the difference).
 //! Rows of inactive neurons are left out of what enters the next product, and fresh generators, one nonzero each, become columns only there.
 
+pub mod abstract_domain;
 pub mod affine;
 pub mod columns;
 pub mod intermediate_bounds;
@@ -34,12 +35,15 @@ pub mod postactivation;
 pub mod preactivation;
 pub mod propagation;
 pub mod published_score;
+pub mod quantity;
 pub mod relu;
 pub mod restricted_pair;
 pub mod sensitivity;
 
+pub use abstract_domain::AbstractDomain;
 pub use intermediate_bounds::{Contradiction, IntermediateBounds};
-pub use output::{LinearFunctional, Output, Quantity};
+pub use output::{LinearFunctional, Output};
 pub use possibly_active::PossiblyActive;
-pub use propagation::{AbstractDomain, Propagation};
+pub use propagation::Propagation;
+pub use quantity::Quantity;
 pub use restricted_pair::RestrictedPair;

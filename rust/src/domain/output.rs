@@ -4,24 +4,13 @@
 //! outputs do not. Because f1 - f2 - D = 0, the same functional of the networks can be written with any amount of D; which way is tightest differs from
 //! box to box.
 
+use super::abstract_domain::AbstractDomain;
 use super::columns::Columns;
 use super::layer_state::{LayerState, OWN};
 use super::phase::max_propagating_nan;
-use super::propagation::AbstractDomain;
+use super::quantity::Quantity;
 use crate::numeric::kernels::absolute_sum;
 use crate::numeric::round::{TINY, add_up, gamma, inflate, mul_up};
-use serde::{Deserialize, Serialize};
-
-/// What a coefficient multiplies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Quantity {
-    /// An output of f1.
-    First,
-    /// An output of f2.
-    Second,
-    /// An output of f1 - f2.
-    Difference,
-}
 
 /// A sparse functional: sum of coefficient * form\[output\] + constant.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -54,6 +54,12 @@ impl Bounds {
         max_propagating_nan(-self.lower[i], self.upper[i])
     }
 
+    /// Whether quantity i can have both signs.
+    #[must_use]
+    pub fn unstable(&self, i: usize) -> bool {
+        self.lower[i] < 0.0 && self.upper[i] > 0.0
+    }
+
     /// Whether every bound is a finite number.
     #[must_use]
     pub fn finite(&self) -> bool {

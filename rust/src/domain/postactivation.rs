@@ -2,11 +2,11 @@
 //!
 //! Recipes ([`super::relu`]) say what becomes of each neuron; here they are applied to whole forms, column by column.
 
+use super::abstract_domain::AbstractDomain;
 use super::affine::Extent;
 use super::columns::Columns;
 use super::layer_state::{LayerState, OWN, Postactivation};
 use super::phase::{Phase, reduce};
-use super::propagation::AbstractDomain;
 use super::relu::{self, ReluTransformer, propagate_error};
 use crate::numeric::kernels::scale_rows;
 use crate::numeric::round::up;

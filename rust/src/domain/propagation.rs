@@ -3,22 +3,12 @@
 //! Nothing is allocated per box once the largest shapes have been seen. The states of all layers are kept, because the split score walks back
 //! through them.
 
+use super::abstract_domain::AbstractDomain;
 use super::intermediate_bounds::{Contradiction, IntermediateBounds};
 use super::layer_state::LayerState;
 use super::output::Output;
 use super::preactivation::{Buffers, Input};
 use crate::network::Pair;
-
-/// Which enclosure to propagate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AbstractDomain {
-    /// [VD] as published.
-    Published,
-    /// No zonotope of the difference; z1 - z2 at the end. The paper's ablation.
-    Independent,
-    /// As published, and bounds of x, y and d are exchanged, fresh generators shared.
-    Reduced,
-}
 
 /// Why a propagation gave no enclosure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 //! `v`, or `o` label of an own node, or `s` kind, layer, index, place, labels of both halves. `M`, `G` label, obligation or guard, multipliers. `Z`: the end.
 
 use super::Node;
-use crate::bound::branching::Split;
 use crate::bound::contraction_log::ContractionLog;
+use crate::bound::split_candidates::Split;
 use crate::lp::Multipliers;
 use std::fs::File;
 use std::io::{BufWriter, Write};
