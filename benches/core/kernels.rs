@@ -56,14 +56,14 @@ fn layers(criterion: &mut Criterion) {
                 scale_columns(new, weight, m, &list);
             });
         });
-        let mut mass = Extent::default();
-        mass.clear(n);
-        mass.magnitude.fill(1.0);
-        mass.err.fill(1e-15);
+        let mut extent = Extent::default();
+        extent.clear(n);
+        extent.magnitude.fill(1.0);
+        extent.err.fill(1e-15);
         let (mut err, mut scratch) = (Vec::new(), Scratch::default());
         let weight = part.of(&layer.weight, m, &mut buffer);
         criterion.bench_function(&format!("rounding mat-vec/{name}"), |b| {
-            let form = Operand { mass: &mass, rows: &entering };
+            let form = Operand { extent: &extent, rows: &entering };
             b.iter(|| affine::error(black_box(&mut err), &layer, (part, weight), form, columns, &mut scratch));
         });
     }

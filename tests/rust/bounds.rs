@@ -190,7 +190,7 @@ fn rounding_costs_next_to_nothing() {
         with_outputs(&case, domain, |output, _, _| {
             let layer = output.layer();
             for o in 0..output.outputs() {
-                let of = |mass: &Extent, form: &Columns| mass.magnitude[o] + form.column(0)[o].abs();
+                let of = |extent: &Extent, form: &Columns| extent.magnitude[o] + form.column(0)[o].abs();
                 let size = of(&layer.extent1, &layer.z1) + of(&layer.extent2, &layer.z2);
                 for mass in [&layer.extent1, &layer.extent2, &layer.extent_d] {
                     prop_assert!(mass.err[o] <= 1e-9 * (1.0 + size), "err {:e} beside {size:e}", mass.err[o]);

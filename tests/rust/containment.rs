@@ -30,8 +30,8 @@ fn narrowed(layer: &LayerState) -> usize {
         (&layer.z2, &layer.extent2, &layer.y),
         (&layer.d_common, &layer.extent_d, &layer.d),
     ];
-    let by = |(form, mass, bounds): &(&Columns, &Extent, &Bounds)| {
-        let own = |i: usize| mass.magnitude[i] + mass.err[i];
+    let by = |(form, extent, bounds): &(&Columns, &Extent, &Bounds)| {
+        let own = |i: usize| extent.magnitude[i] + extent.err[i];
         (0..form.rows())
             .filter(|&i| {
                 bounds.upper[i] < form.column(0)[i] + 0.9 * own(i) || bounds.lower[i] > form.column(0)[i] - 0.9 * own(i)

@@ -8,7 +8,7 @@
 use crate::exact::{Exact, exact, power_of_two};
 use crate::random::Truth;
 use eqspec::domain::columns::Columns;
-use eqspec::domain::layer_state::{LayerState, OWN};
+use eqspec::domain::layer_state::{LayerState, Source};
 use eqspec::domain::output::GeneratorRow;
 use eqspec::domain::phase::{Bounds, Phase};
 use eqspec::domain::relu::ReluTransformer;
@@ -62,12 +62,13 @@ impl Assignment {
 
     fn difference(&self, layer: &LayerState, i: usize) -> Exact {
         let mut own = self.own.iter();
-        let value = |&source: &u32| {
-            if source == OWN { own.next().expect("a value for every generator") } else { &self.a1[source as usize] }
+        let value = |&source: &Source| match source {
+            Source::First(a) => &self.a1[a],
+            Source::Own => own.next().expect("a value for every generator"),
         };
         // After ReLU more sources may be listed, for columns that enter with the next layer only.
         let rest: Exact = layer
-            .source
+            .rest_sources
             .iter()
             .take(layer.d_rest.len())
             .map(value)
@@ -155,27 +156,27 @@ fn own(
         let after = &x[i].relu() - &y[i].relu();
         let d = &x[i] - &y[i];
         let parts = [
-            (&d, r.keep[i]),
-            (&x[i], r.first[i]),
-            (&y[i], r.second[i]),
+            (&d, r.of_d[i]),
+            (&x[i], r.of_x[i]),
+            (&y[i], r.of_y[i]),
             (&exact(r.shift[i]), 1.0),
-            (&a1[i], r.k1[i]),
-            (&a2[i], r.k2[i]),
+            (&a1[i], r.fresh1[i]),
+            (&a2[i], r.fresh2[i]),
         ];
         let rest = &after - &parts.iter().map(|&(v, c)| v * c).sum();
         // Coefficients such as lam - 1 are rounded; that much the generator may miss, and the forms' err has to pay for
         // it.
-        let missed = &(&parts.iter().map(|&(v, c)| (v * c).abs()).sum::<Exact>() * (2.0 * U)) + &exact(r.kd[i]);
+        let missed = &(&parts.iter().map(|&(v, c)| (v * c).abs()).sum::<Exact>() * (2.0 * U)) + &exact(r.fresh_own[i]);
         prop_assert!(
-            r.kd[i] >= 0.0 && rest.abs() <= missed,
+            r.fresh_own[i] >= 0.0 && rest.abs() <= missed,
             "D[{i}] = {after:?} of x = {:?}, y = {:?} leaves {rest:?} to {:e}",
             x[i],
             y[i],
-            r.kd[i]
+            r.fresh_own[i]
         );
-        if r.kd[i] != 0.0 {
+        if r.fresh_own[i] != 0.0 {
             let one = exact(1.0);
-            generators.push(rest.over(&exact(r.kd[i])).min(one.clone()).max(-&one));
+            generators.push(rest.over(&exact(r.fresh_own[i])).min(one.clone()).max(-&one));
         }
     }
     Ok(generators)

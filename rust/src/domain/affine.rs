@@ -1,4 +1,4 @@
-//! An affine layer on a differential zonotope ([VD], Prop. "affine" and Lemma "soundness of Affine_Delta").
+//! An affine layer on a differential zonotope ([VD], Prop. "affine" and Lemma "soundness of Affine_Delta"), and the rounding in it.
 //!
 //! x' = W1 x + b1 and y' = W2 y + b2 act column by column; the difference is
 //!     d' = W1 x - W2 y + b1 - b2 = W1 d + (W1 - W2) y + (b1 - b2),
@@ -21,20 +21,20 @@ use crate::numeric::vectorised::vectorised;
 /// The k columns of a layer's matrices whose inputs may be nonzero on a box.
 #[derive(Debug, Clone, Copy)]
 pub struct ActiveColumns<'a> {
-    /// Columns of the whole matrix.
+    /// The number of columns of the whole matrix.
     pub of: usize,
-    /// Those that enter.
+    /// The columns that enter.
     pub columns: &'a [usize],
 }
 
 impl ActiveColumns<'_> {
-    /// k.
+    /// k, the number of columns that enter.
     #[must_use]
     pub fn width(&self) -> usize {
         self.columns.len()
     }
 
-    /// These columns of a matrix with m rows, in `buffer` unless it is the whole.
+    /// These columns of a matrix with m rows: gathered into `buffer`, unless they are all of its columns.
     #[must_use]
     pub fn of<'b>(&self, matrix: &'b [f64], m: usize, buffer: &'b mut Vec<f64>) -> &'b [f64] {
         if self.width() == self.of {
@@ -45,17 +45,17 @@ impl ActiveColumns<'_> {
     }
 }
 
-/// What the error of a form needs to know about it on the rows that enter a product.
+/// How large a form is on each of its rows: what its rounding in later products is measured by, and its own error.
 #[derive(Debug, Clone, Default)]
 pub struct Extent {
-    /// |centre| + sum |generators|, fresh ones included, an upper bound.
+    /// An upper bound of |centre| + sum |generators|, fresh generators included. Of a form before ReLU, without the centre.
     pub magnitude: Vec<f64>,
-    /// Error radius.
+    /// The error radius: how far the exact value may lie from the form.
     pub err: Vec<f64>,
 }
 
 impl Extent {
-    /// Sizes for m neurons, all zero.
+    /// Sets the extents of m rows to zero.
     pub fn clear(&mut self, m: usize) {
         self.magnitude.clear();
         self.magnitude.resize(m, 0.0);
@@ -64,20 +64,20 @@ impl Extent {
     }
 }
 
-/// A form that enters a product: its masses, and on which of its rows, which are the columns of the [`ActiveColumns`].
+/// A form that enters a product: its extents, and which of its rows enter, which are the columns of the [`ActiveColumns`].
 #[derive(Debug, Clone, Copy)]
 pub struct Operand<'a> {
-    /// Per row.
-    pub mass: &'a Extent,
-    /// Row of each column.
+    /// The extents of all rows.
+    pub extent: &'a Extent,
+    /// The row of each column that enters.
     pub rows: &'a [usize],
 }
 
 impl Operand<'_> {
-    /// What |W| multiplies: the error radius, and the rounding of products with the form. `TINY` stands for what underflows here, where a large weight would
-    /// otherwise multiply nothing; a form that is exactly zero costs nothing.
+    /// What |W| multiplies in the error of a product: the error radius of the form, and the rounding of products with it. `TINY` stands for what underflows
+    /// here, which a large weight could make noticeable. A form that is exactly zero costs nothing.
     fn scaled_error(&self, rounding: f64, out: &mut Vec<f64>) {
-        let Extent { magnitude, err } = self.mass;
+        let Extent { magnitude, err } = self.extent;
         out.clear();
         out.extend(self.rows.iter().map(|&i| {
             let exact = err[i] == 0.0 && magnitude[i] == 0.0;
@@ -85,18 +85,18 @@ impl Operand<'_> {
         }));
     }
 
-    /// The largest absolute values that the inputs can take, which multiply what is uncertain about W.
+    /// The largest absolute values that the rows can take, which multiply the errors of W.
     fn sizes(&self, out: &mut Vec<f64>) {
         out.clear();
-        out.extend(self.rows.iter().map(|&i| self.mass.magnitude[i] + self.mass.err[i]));
+        out.extend(self.rows.iter().map(|&i| self.extent.magnitude[i] + self.extent.err[i]));
     }
 
     fn is_zero(&self) -> bool {
-        self.rows.iter().all(|&i| self.mass.err[i] == 0.0 && self.mass.magnitude[i] == 0.0)
+        self.rows.iter().all(|&i| self.extent.err[i] == 0.0 && self.extent.magnitude[i] == 0.0)
     }
 }
 
-/// Reusable buffers.
+/// Buffers that are reused from layer to layer.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     values: Vec<f64>,
@@ -106,7 +106,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// out += |W error| (magnitude + err).
+    /// Adds |W error| (magnitude + err) to `out`.
     fn add_uncertain(
         &mut self,
         out: &mut [f64],
@@ -121,7 +121,7 @@ impl Scratch {
     }
 }
 
-/// The error of W z + b, for `columns` generators, into `out` (m); `weight` is the part of W.
+/// Writes the error of W z + b to `out` (m). The form z has this number of `columns`; `weight` has the active columns of W.
 pub fn error(
     out: &mut Vec<f64>,
     layer: &Affine,
@@ -137,13 +137,13 @@ pub fn error(
     add_absolute_product(out, weight, &scratch.values);
     scratch.add_uncertain(out, part, layer.weight_error.as_deref(), form);
     let errors = [layer.bias_error.as_deref(), None];
-    finish(out, terms, columns, &layer.bias, errors);
+    add_bias_error(out, terms, columns, &layer.bias, errors);
     for (i, o) in out.iter_mut().enumerate().filter(|&(i, _)| layer.zero_rows[i]) {
         *o = layer.bias_error.as_ref().map_or(0.0, |e| e[i]);
     }
 }
 
-/// The two layers of a pair and the difference of their weights, and the parts of W1 and of W1 - W2.
+/// The two layers of a pair, the difference of their weights, and the active columns of W1 and of W1 - W2.
 #[derive(Debug, Clone, Copy)]
 pub struct Layers<'a> {
     /// Of f1.
@@ -152,13 +152,13 @@ pub struct Layers<'a> {
     pub second: &'a Affine,
     /// W1 - W2 and b1 - b2.
     pub difference: &'a Difference,
-    /// ActiveColumns of W1.
+    /// The active columns of W1.
     pub weight: &'a [f64],
-    /// ActiveColumns of W1 - W2; not looked at where all of that is zero.
+    /// The active columns of W1 - W2; not read where all of W1 - W2 is zero.
     pub between: &'a [f64],
 }
 
-/// The error of W1 d + (W1 - W2) y + (b1 - b2), into `out`; x and y are also needed where weights are uncertain.
+/// Writes the error of W1 d + (W1 - W2) y + (b1 - b2) to `out`. The extents of x and y also matter where weights are uncertain.
 pub fn difference_error(
     out: &mut Vec<f64>,
     layers: Layers<'_>,
@@ -182,7 +182,7 @@ pub fn difference_error(
     if !difference.zero {
         // One more unit: the difference of the weights is rounded.
         y.scaled_error(gamma(terms + 2), &mut scratch.values);
-        scratch.values.iter_mut().zip(y.rows).for_each(|(v, &i)| *v += 2.0 * U * y.mass.err[i]);
+        scratch.values.iter_mut().zip(y.rows).for_each(|(v, &i)| *v += 2.0 * U * y.extent.err[i]);
         add_absolute_product(out, between, &scratch.values);
     }
     let errors = [first.bias_error.as_deref(), second.bias_error.as_deref()];
@@ -203,7 +203,7 @@ pub fn difference_error(
         }
         (scratch.apart, scratch.together) = (apart, together);
     }
-    finish(out, terms + 2, columns, &difference.bias, [None, None]);
+    add_bias_error(out, terms + 2, columns, &difference.bias, [None, None]);
     for (i, o) in out.iter_mut().enumerate() {
         if shared[i] && (equal_so_far || first.zero_rows[i]) {
             *o = 0.0;
@@ -215,21 +215,35 @@ pub fn difference_error(
     }
 }
 
-/// Adds the bias's rounding and errors, underflow of every product in every column, and the rounding of the error computation itself.
-fn finish(out: &mut [f64], terms: usize, columns: usize, bias: &[f64], bias_errors: [Option<&[f64]>; 2]) {
+/// Units of roundoff of a sum with a bias, relative to |bias|: the sum is rounded once, and gamma(k + 2) on the product covers the product's share of
+/// that. One unit is enough; the others are spare.
+const BIAS_UNITS: f64 = 4.0;
+
+/// What underflow can cost a row of a product of this number of terms, over all columns and the centre: at most two products for each term.
+#[allow(clippy::cast_precision_loss)]
+fn product_underflow(terms: usize, columns: usize) -> f64 {
+    2.0 * TINY * (terms * (columns + 1)) as f64
+}
+
+/// Roundings in the error of a row of a product of this number of terms, as it is computed: sums over the terms of products with |W| and with the errors
+/// of W, which are computed with three roundings each beforehand, and a handful of sums afterwards.
+fn error_roundings(terms: usize) -> usize {
+    2 * terms + 16
+}
+
+/// Adds the rounding and the errors of the bias, underflow, and the rounding of the computation of the error itself.
+fn add_bias_error(out: &mut [f64], terms: usize, columns: usize, bias: &[f64], bias_errors: [Option<&[f64]>; 2]) {
     for errors in bias_errors.iter().flatten() {
         out.iter_mut().zip(*errors).for_each(|(o, e)| *o += e);
     }
-    #[allow(clippy::cast_precision_loss)]
-    let underflow = 2.0 * TINY * (terms * (columns + 1)) as f64;
-    round_up(out, bias, underflow, 2 * terms + 16);
+    round_up(out, bias, product_underflow(terms, columns), error_roundings(terms));
 }
 
 vectorised! {
-    /// The sum with the bias is rounded once: gamma(k + 2) on the product part covers that part's share, this the bias's own.
+    /// Adds what the bias and underflow cost and rounds the errors up. `TINY` twice keeps an error positive where it underflows itself.
     fn round_up<'a>(out: &'a mut [f64], bias: &'a [f64], underflow: f64, operations: usize) {
         for (o, b) in out.iter_mut().zip(bias) {
-            *o = add_up(inflate(*o + 4.0 * U * b.abs() + underflow, operations), 2.0 * TINY);
+            *o = add_up(inflate(*o + BIAS_UNITS * U * b.abs() + underflow, operations), 2.0 * TINY);
         }
     }
 }

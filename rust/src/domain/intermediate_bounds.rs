@@ -1,20 +1,20 @@
-//! What is known about every neuron of a pair on a box: bounds of x, y and d = x - y, before ReLU.
+//! Intermediate bounds: bounds of x, y and d = x - y of every neuron of a pair before ReLU, on a box; with the box itself and the bounds of the outputs.
 //!
-//! IntermediateBounds may rest on an assumption (a violation, a phase); then it must never leave the proof that made the assumption.
+//! They may rest on an assumption, a violation or the sign of a neuron; then they must never leave the proof that made the assumption.
 
 use super::layer_state::LayerState;
 use super::phase::{Bounds, reduce};
 use super::quantity::Quantity;
 use serde::{Deserialize, Serialize};
 
-/// Bounds of one layer.
+/// The bounds of one layer before ReLU, or of the outputs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct LayerBounds {
-    /// Of x.
+    /// Bounds of x.
     pub x: Bounds,
-    /// Of y.
+    /// Bounds of y.
     pub y: Bounds,
-    /// Of d.
+    /// Bounds of d.
     pub d: Bounds,
 }
 
@@ -42,30 +42,30 @@ impl LayerBounds {
 /// The sign of x, y or d of a hidden neuron before ReLU, as assumed by a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseConstraint {
-    /// Whose: x, y or d.
+    /// x, y or d.
     pub quantity: Quantity,
-    /// Hidden layer.
+    /// The hidden layer.
     pub layer: usize,
-    /// Which neuron.
+    /// The neuron in this layer.
     pub index: usize,
-    /// Whether the value is >= 0, else <= 0.
+    /// Whether the value is assumed to be >= 0; otherwise it is assumed to be <= 0.
     pub positive: bool,
 }
 
 /// Bounds of the inputs and of every layer; the last layer are the outputs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct IntermediateBounds {
-    /// Lower corner of the inputs.
+    /// The lower bounds of the inputs.
     pub lower: Vec<f64>,
-    /// Upper corner.
+    /// The upper bounds of the inputs.
     pub upper: Vec<f64>,
-    /// Per layer, outputs last.
+    /// The bounds of every layer, the outputs last.
     pub layers: Vec<LayerBounds>,
-    /// Signs assumed by splits; the bounds respect them.
+    /// The signs that splits assume; the bounds respect them.
     pub phase_constraints: Vec<PhaseConstraint>,
 }
 
-/// The assumption behind some knowledge is contradictory.
+/// No input satisfies what bounds assume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contradiction;
 
@@ -83,7 +83,7 @@ impl Bounds {
 }
 
 impl IntermediateBounds {
-    /// From a propagation on lower <= x <= upper.
+    /// The bounds that a propagation of the box lower <= x <= upper found.
     #[must_use]
     pub fn of(layers: &[LayerState], lower: &[f64], upper: &[f64]) -> Self {
         let known = |l: &LayerState| LayerBounds { x: l.x.clone(), y: l.y.clone(), d: l.d.clone() };
@@ -95,7 +95,7 @@ impl IntermediateBounds {
         }
     }
 
-    /// Adds the sign of a neuron to what is assumed.
+    /// Assumes the sign of a neuron, and applies it to its bounds.
     pub fn assume(&mut self, constraint: PhaseConstraint) {
         let bounds = self.layers[constraint.layer].of_mut(constraint.quantity);
         if constraint.positive {
@@ -106,7 +106,7 @@ impl IntermediateBounds {
         self.phase_constraints.push(constraint);
     }
 
-    /// Takes over what a propagation found; both must rest on the same assumptions.
+    /// Intersects with what a propagation found. Both must rest on the same assumptions.
     pub fn intersect(&mut self, layers: &[LayerState]) -> Result<(), Contradiction> {
         for (mine, theirs) in self.layers.iter_mut().zip(layers) {
             mine.x.intersect(&theirs.x)?;
@@ -116,14 +116,14 @@ impl IntermediateBounds {
         Ok(())
     }
 
-    /// Exchanges bounds between x, y and d in every layer.
+    /// Takes the reduced product of the bounds of x, y and d in every layer.
     pub fn reduce(&mut self) {
         for layer in &mut self.layers {
             reduce(&mut layer.x, &mut layer.y, &mut layer.d);
         }
     }
 
-    /// Number of unstable neurons of both networks.
+    /// The number of unstable neurons of both networks.
     #[must_use]
     pub fn unstable(&self) -> usize {
         let hidden = &self.layers[..self.layers.len().saturating_sub(1)];

@@ -1,4 +1,7 @@
-//! Differential zonotopes: two networks and their difference, enclosed over shared generators.
+//! Differential zonotopes: two networks and their difference, enclosed over shared generators ([VD], sections 3 and 4). A zonotope is the set of values of
+//! affine forms over generators in [-1, 1] (Ghorbal, Goubault, Putot, "The zonotope abstract domain Taylor1+", CAV 2009), for networks DeepZ (Singh et
+//! al., NeurIPS 2018). Eqspec adds the reduced product of the bounds of x, y and d ([`phase`]), fresh generators that the networks share with their
+//! difference ([`relu`]), the restriction to possibly active neurons, and the account of rounding.
 //!
 //! # Letters
 //! x, y are the values of a neuron in f1 and f2, d = x - y; X, Y, D the same after ReLU. m is the width of a layer, I the number of (free) inputs.

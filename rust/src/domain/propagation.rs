@@ -1,4 +1,5 @@
-//! Propagation of a box through a pair ([VD], Algorithm `Reach_Delta`): affine, bounds, transformer, affine, ... One [`Propagation`] is one worker's workspace.
+//! Forward propagation of a box through a pair ([VD], Algorithm `Reach_Delta`): in turn an affine layer, its bounds, and the transformers of its ReLUs.
+//! One [`Propagation`] is one worker's workspace.
 //!
 //! Nothing is allocated per box once the largest shapes have been seen. The states of all layers are kept, because the split score walks back
 //! through them.
@@ -13,9 +14,9 @@ use crate::network::Pair;
 /// Why a propagation gave no enclosure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// Numbers left the range of binary64: nothing is known.
+    /// Numbers left the range of binary64, so that nothing is known.
     Overflow,
-    /// What was known beforehand excludes what was found: no input satisfies the assumption.
+    /// What was known before excludes what was found, so that no input satisfies the assumption.
     Contradiction,
 }
 
@@ -25,7 +26,7 @@ impl From<Contradiction> for Failure {
     }
 }
 
-/// Workspace for propagating boxes through one pair.
+/// A workspace for propagating boxes through one pair.
 #[derive(Debug)]
 pub struct Propagation {
     domain: AbstractDomain,
@@ -50,8 +51,8 @@ impl Propagation {
         }
     }
 
-    /// States of all layers after the last propagation; the last layer's forms are those of the outputs. None after one that gave no enclosure, and
-    /// left states of two propagations behind.
+    /// The states of all layers after the last propagation. The forms of the last layer are those of the outputs. There are none after a propagation that
+    /// gave no enclosure, because the states are then those of two propagations.
     #[must_use]
     pub fn layers(&self) -> &[LayerState] {
         if self.whole { &self.layers } else { &[] }
@@ -64,25 +65,25 @@ impl Propagation {
         self.flops
     }
 
-    /// Centre of the last box.
+    /// The centre of the last box.
     #[must_use]
     pub fn centre(&self) -> &[f64] {
         &self.input.centre
     }
 
-    /// Radius of the last box, rounded up: |x - centre| <= radius.
+    /// The radius of the last box, rounded up, so that |x - centre| <= radius.
     #[must_use]
     pub fn radius(&self) -> &[f64] {
         &self.input.radius
     }
 
-    /// Propagates lower <= x <= upper. `None` if numbers overflowed, so that nothing is known.
+    /// Propagates the box lower <= x <= upper. Returns `None` if numbers overflowed, so that nothing is known.
     pub fn propagate(&mut self, pair: &Pair, lower: &[f64], upper: &[f64]) -> Option<Output<'_>> {
         self.run(pair, (lower, upper), None).ok()?;
         Some(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
     }
 
-    /// Propagates a box on which more is known, or assumed: its bounds choose the phases, and what it rules out is a contradiction.
+    /// Propagates a box on which bounds are known or assumed. They help to choose the phases, and where they exclude what is found there is a contradiction.
     pub fn propagate_within(&mut self, pair: &Pair, known: &IntermediateBounds) -> Result<Output<'_>, Failure> {
         self.run(pair, (&known.lower, &known.upper), Some(known))?;
         Ok(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
@@ -101,8 +102,8 @@ impl Propagation {
             let (before, after) = self.layers.split_at_mut(l);
             let layer = &mut after[0];
             let operations = match before.last() {
-                None => layer.enter(pair, &self.input, difference, &mut self.buffers),
-                Some(from) => layer.follow(from, pair, l, difference, &mut self.buffers),
+                None => layer.from_box(pair, &self.input, difference, &mut self.buffers),
+                Some(from) => layer.from_predecessor(from, pair, l, difference, &mut self.buffers),
             };
             self.flops += operations as u64;
             layer.bound(difference);

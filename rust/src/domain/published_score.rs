@@ -1,4 +1,4 @@
-//! Which input matters ([VD], appendix B): the published split score, as one backward pass over vectors.
+//! The published split score ([VD], appendix B), which tells how much each input matters, as one backward pass over vectors.
 //!
 //! The paper carries a matrix D of influences: the identity for inputs, and for a fresh generator the column |D| |g|, where g is the row of the neuron
 //! that made it. The score of an input is its row of  sum over outputs |G1| D1 + |G2| D2.  Read from the right this is a vector: every generator starts
@@ -8,7 +8,7 @@ use super::columns::Columns;
 use super::layer_state::LayerState;
 use super::relu::ReluTransformer;
 
-/// Reusable buffers for the score.
+/// The score, with buffers that are reused.
 #[derive(Debug, Default)]
 pub struct PublishedScore {
     weights: Vec<f64>,
@@ -16,7 +16,7 @@ pub struct PublishedScore {
 }
 
 impl PublishedScore {
-    /// The score per input after a propagation; generators already carry the range of the box.
+    /// The score of every input after a propagation. The generators already carry the range of the box.
     pub fn score(&mut self, layers: &[LayerState], inputs: usize) -> &[f64] {
         self.score.clear();
         self.score.resize(inputs, 0.0);

@@ -1,31 +1,31 @@
-//! A pair without the neurons that are known to be inactive: what is left of both networks, and of their difference, as a pair of its own.
+//! A pair restricted to the neurons that may be nonzero on a box: both networks, and their difference, without the others.
 //!
-//! On a box where a neuron is inactive in both networks it is 0 in both, and so it is on every part of the box ([`super::possibly_active`]). Without its row in one layer
-//! and its column in the next, the networks and their difference have the same outputs there. Boxes that are halved one after the other mostly have the same
-//! neurons left, so the parts of the matrices are kept until a layer has other ones.
+//! A neuron that is inactive in both networks on a box is 0 in both, there and on every part of the box ([`super::possibly_active`]). Without its row in
+//! one layer and its column in the next, the networks and their difference have the same outputs there. Boxes that are bounded one after the other
+//! mostly have the same neurons, so the parts of the matrices are kept until a layer has other ones.
 
 use super::possibly_active::PossiblyActive;
 use super::propagation::Propagation;
 use crate::network::{Affine, Pair, pair::Difference};
 use crate::numeric::kernels::gather;
 
-/// A pair, and what was left of it on the last box.
+/// A pair, and its restriction to the last box.
 #[derive(Debug)]
 pub struct RestrictedPair<'a> {
     whole: &'a Pair,
-    /// Whether the last box had all of it.
+    /// Whether the last box needed all neurons.
     all: bool,
-    /// 0, 1, 2, ...: as many as the widest layer has neurons, or there are inputs.
+    /// The numbers 0, 1, 2, ...: as many as the widest layer has neurons, or as there are inputs if these are more.
     every: Vec<usize>,
-    /// Neurons left in each layer, and all of the last one.
+    /// The neurons of each layer in the restricted pair; of the last layer all.
     neurons: Vec<Vec<usize>>,
-    /// The pair of these; none before it is asked for.
+    /// The restricted pair, once it was asked for.
     part: Option<Pair>,
     list: Vec<usize>,
 }
 
 impl<'a> RestrictedPair<'a> {
-    /// All of a pair.
+    /// A pair that is not restricted yet.
     #[must_use]
     pub fn new(whole: &'a Pair) -> Self {
         let widest = whole.first.iter().map(|layer| layer.rows).fold(whole.inputs(), usize::max);
@@ -39,7 +39,8 @@ impl<'a> RestrictedPair<'a> {
         }
     }
 
-    /// The pair for a box on which at most these neurons may be nonzero, or any. Where they are nearly all, all are kept.
+    /// The pair for a box on which at most these neurons may be nonzero, or all neurons if none are given. Layers of which nearly all neurons may be
+    /// nonzero are kept whole.
     pub fn restrict_to(&mut self, neurons: Option<&PossiblyActive>) -> &Pair {
         self.all = neurons.is_none();
         let Some(possibly_active) = neurons else {
@@ -64,69 +65,69 @@ impl<'a> RestrictedPair<'a> {
             }
             if others || others_enter {
                 let columns = if l == 0 { &self.every[..whole.inputs()] } else { &self.neurons[l - 1] };
-                let place = (self.neurons[l].as_slice(), columns);
-                pick(&mut part.first[l], &whole.first[l], place);
-                pick(&mut part.second[l], &whole.second[l], place);
-                pick_difference(&mut part.difference[l], &whole.difference[l], (width, place));
+                let selection = (self.neurons[l].as_slice(), columns);
+                gather_layer(&mut part.first[l], &whole.first[l], selection);
+                gather_layer(&mut part.second[l], &whole.second[l], selection);
+                gather_difference(&mut part.difference[l], &whole.difference[l], (width, selection));
             }
             others_enter = others;
         }
         part
     }
 
-    /// The neurons that the last pair has in a layer, by their numbers in the whole.
+    /// The neurons that the last restricted pair has in a layer, by their numbers in the whole pair.
     #[must_use]
     pub fn neurons(&self, layer: usize) -> &[usize] {
         if self.all { &self.every[..self.whole.first[layer].rows] } else { &self.neurons[layer] }
     }
 
-    /// The neurons that may be nonzero on the box that was just propagated through the last pair: all others can be left out on its parts.
+    /// The neurons that may be nonzero on the box that was just propagated through the last restricted pair. All others can be left out on its parts.
     #[must_use]
     pub fn possibly_active(&self, propagation: &Propagation) -> PossiblyActive {
         let hidden = propagation.layers().iter().take(self.whole.depth() - 1);
         PossiblyActive::of(
             self.whole,
-            hidden.enumerate().map(|(l, layer)| layer.passing().iter().map(move |&i| self.neurons(l)[i])),
+            hidden.enumerate().map(|(l, layer)| layer.possibly_nonzero().iter().map(move |&i| self.neurons(l)[i])),
         )
     }
 }
 
-/// Whether so many rows out of m are worth being left out: to pick the others costs as much as computing a few that are known to be zero.
+/// Whether it pays to leave out this number of m rows: gathering the others costs as much as computing a few that are known to be zero.
 fn worth_leaving_out(rows: usize, m: usize) -> bool {
     8 * rows >= m
 }
 
 /// Rows and columns of a matrix.
-type Place<'a> = (&'a [usize], &'a [usize]);
+type Selection<'a> = (&'a [usize], &'a [usize]);
 
-fn pick(to: &mut Affine, whole: &Affine, place: Place<'_>) {
-    let (rows, columns) = place;
+fn gather_layer(to: &mut Affine, whole: &Affine, selection: Selection<'_>) {
+    let (rows, columns) = selection;
     (to.rows, to.columns) = (rows.len(), columns.len());
-    pick_matrix(&mut to.weight, &whole.weight, (whole.rows, place));
-    pick_entries(&mut to.bias, &whole.bias, rows);
+    gather_matrix(&mut to.weight, &whole.weight, (whole.rows, selection));
+    gather_entries(&mut to.bias, &whole.bias, rows);
     // A row that is zero throughout is so in every part.
-    pick_entries(&mut to.zero_rows, &whole.zero_rows, rows);
+    gather_entries(&mut to.zero_rows, &whole.zero_rows, rows);
     if let (Some(to), Some(whole_error)) = (&mut to.weight_error, &whole.weight_error) {
-        pick_matrix(to, whole_error, (whole.rows, place));
+        gather_matrix(to, whole_error, (whole.rows, selection));
     }
     if let (Some(to), Some(whole_error)) = (&mut to.bias_error, &whole.bias_error) {
-        pick_entries(to, whole_error, rows);
+        gather_entries(to, whole_error, rows);
     }
 }
 
-fn pick_difference(to: &mut Difference, whole: &Difference, (width, place): (usize, Place<'_>)) {
-    pick_matrix(&mut to.weight, &whole.weight, (width, place));
-    pick_entries(&mut to.bias, &whole.bias, place.0);
+fn gather_difference(to: &mut Difference, whole: &Difference, (width, selection): (usize, Selection<'_>)) {
+    gather_matrix(&mut to.weight, &whole.weight, (width, selection));
+    gather_entries(&mut to.bias, &whole.bias, selection.0);
     // A row that is shared is so in every part.
-    pick_entries(&mut to.shared, &whole.shared, place.0);
+    gather_entries(&mut to.shared, &whole.shared, selection.0);
     to.zero = to.weight.iter().all(|&w| w == 0.0);
 }
 
-fn pick_matrix(to: &mut Vec<f64>, whole: &[f64], (width, (rows, columns)): (usize, Place<'_>)) {
+fn gather_matrix(to: &mut Vec<f64>, whole: &[f64], (width, (rows, columns)): (usize, Selection<'_>)) {
     gather(to, whole, width, (rows.len() < width).then_some(rows), columns);
 }
 
-fn pick_entries<T: Copy>(to: &mut Vec<T>, whole: &[T], rows: &[usize]) {
+fn gather_entries<T: Copy>(to: &mut Vec<T>, whole: &[T], rows: &[usize]) {
     to.clear();
     to.extend(rows.iter().map(|&i| whole[i]));
 }

@@ -11,7 +11,7 @@
 //! the best, at five times the cost, saves four in a hundred more.
 
 use super::columns::Columns;
-use super::layer_state::{LayerState, OWN};
+use super::layer_state::{LayerState, Source};
 use super::output::GeneratorRow;
 use super::phase::Bounds;
 use crate::numeric::kernels::absolute_dot;
@@ -95,17 +95,16 @@ impl Sensitivity {
             pass_on(e.iter_mut().chain(second.iter_mut()), &layer.z2, 1, neurons);
 
             // Sources beyond the columns were only brought in after the bounds were taken.
-            let sources = &layer.source[..layer.d_rest.len()];
-            let older = sources.iter().filter(|&&s| s == OWN).count();
-            let fresh = (0..layer.relu_d.kd.len()).filter(|&i| layer.relu_d.kd[i] != 0.0);
+            let sources = &layer.rest_sources[..layer.d_rest.len()];
+            let older = sources.iter().filter(|&&s| s == Source::Own).count();
+            let fresh = (0..layer.relu_d.fresh_own.len()).filter(|&i| layer.relu_d.fresh_own[i] != 0.0);
             retire(neurons, own, fresh, &layer.d, older);
             pass_on(e.iter_mut().chain(second.iter_mut()), &layer.d_common, 1, neurons);
             let mut next = 0..;
             for (j, &source) in sources.iter().enumerate() {
-                let weight = if source == OWN {
-                    next.next().map(|k: usize| &mut own[k])
-                } else {
-                    first.get_mut(source as usize)
+                let weight = match source {
+                    Source::First(a) => first.get_mut(a),
+                    Source::Own => next.next().map(|k: usize| &mut own[k]),
                 };
                 pass_on(weight.into_iter(), &layer.d_rest, j, neurons);
             }

@@ -1,4 +1,4 @@
-//! The Top-1 Violation LP ([VD]) and what is believed about its solution: nothing but a bound recomputed from the multipliers.
+//! The Top-1 Violation LP ([VD]). Nothing is believed about its solution but a bound that is recomputed from the multipliers.
 //!
 //! [`dual`] seeks multipliers on the spot; what is too large for it is solved outside the core, in batches. A solver's status, objective and points are
 //! hints; [`certified`] turns multipliers into a theorem.
@@ -18,22 +18,22 @@ pub use mixed::{MixedAnswer, MixedProgram};
 pub struct LinearProgram {
     /// Number of variables.
     pub columns: usize,
-    /// GeneratorRow-major (rows, columns).
+    /// Row-major (rows, columns).
     pub matrix: Vec<f64>,
     /// Per row; may be -inf.
     pub lower: Vec<f64>,
     /// Per row; may be +inf.
     pub upper: Vec<f64>,
-    /// GeneratorRow-major (objectives, columns).
+    /// Row-major (objectives, columns).
     pub objectives: Vec<f64>,
 }
 
-/// What a solver says about one program. NaN means "no answer".
+/// What a solver answers to one program. NaN stands for no answer.
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
-    /// GeneratorRow-major (objectives, rows): y with bound ||c - M^T y||_1 + sum max(y lower, y upper).
+    /// Row-major (objectives, rows): y with bound ||c - M^T y||_1 + sum max(y lower, y upper).
     pub duals: Vec<f64>,
-    /// GeneratorRow-major (objectives, columns).
+    /// Row-major (objectives, columns).
     pub points: Vec<f64>,
     /// A combination of rows that shows the constraints contradictory, if the solver found one.
     pub ray: Option<Vec<f64>>,
