@@ -96,13 +96,13 @@ impl Pair {
         Self { first, second, difference }
     }
 
-    /// I.
+    /// I, the number of inputs.
     #[must_use]
     pub fn inputs(&self) -> usize {
         self.first[0].columns
     }
 
-    /// O.
+    /// O, the number of outputs.
     #[must_use]
     pub fn outputs(&self) -> usize {
         self.first[self.first.len() - 1].rows
@@ -114,7 +114,7 @@ impl Pair {
         self.difference.iter().all(|d| d.shared.iter().all(|&s| s))
     }
 
-    /// Number of affine layers.
+    /// The number of affine layers.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.first.len()

@@ -10,13 +10,13 @@ use faer::{Accum, Par};
 /// Whether a product overwrites or adds to its destination.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Accumulate {
-    /// destination = product
+    /// The product replaces what the destination holds.
     Replace,
-    /// destination += product
+    /// The product is added to what the destination holds.
     Add,
 }
 
-/// destination (m, n) = or += left (m, k) * right (k, n), all column-major and dense.
+/// Sets destination (m, n) to left (m, k) * right (k, n), or adds this product to it; all are column-major and dense.
 #[inline(always)]
 pub fn product(
     destination: &mut [f64],
@@ -44,7 +44,7 @@ pub fn product(
     );
 }
 
-/// destination (n, f) = or += left^T (n, m) * right (m, f), where `left` is stored column-major as (m, n).
+/// Sets destination (n, f) to left^T (n, m) * right (m, f), or adds this product to it; `left` is stored column-major as (m, n).
 #[inline(always)]
 pub fn transposed_product(
     destination: &mut [f64],
@@ -67,7 +67,8 @@ pub fn transposed_product(
 }
 
 vectorised! {
-    /// sums\[i\] = or += sum over columns of |block\[i, column\]|, plain rounding; `block` is column-major with `sums.len()` rows.
+    /// Sets sums\[i\] to the sum of |block\[i, column\]| over the columns, or adds this sum to it, in plain rounding; `block` is column-major with
+    /// `sums.len()` rows.
     pub fn absolute_row_sums<'a>(sums: &'a mut [f64], block: &'a [f64], accumulate: Accumulate) {
         let m = sums.len();
         if accumulate == Accumulate::Replace {

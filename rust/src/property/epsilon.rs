@@ -21,15 +21,18 @@ pub enum Norm {
     Euclid,
 }
 
-/// Sums over at most so many outputs are unfolded into sign patterns.
+/// A sum over at most this number of outputs is unfolded into patterns of signs.
 const PATTERNS: usize = 6;
 
 /// `eps` rounded down, `outputs` distinct.
 #[must_use]
 pub fn property(eps: f64, norm: Norm, outputs: &[usize], domain: AbstractDomain) -> Property {
     let linear = |signs: &[(usize, f64)]| {
-        let write = |forms: &[(Quantity, f64)]| LinearFunctional {
-            terms: signs.iter().flat_map(|&(o, s)| forms.iter().map(move |&(form, c)| (form, o, s * c))).collect(),
+        let write = |parts: &[(Quantity, f64)]| LinearFunctional {
+            terms: signs
+                .iter()
+                .flat_map(|&(o, s)| parts.iter().map(move |&(quantity, c)| (quantity, o, s * c)))
+                .collect(),
             constant: -eps,
         };
         let mut equivalents = vec![write(&[(Quantity::Difference, 1.0)])];
@@ -75,7 +78,8 @@ pub fn distance_at(norm: Norm, indices: &[usize], eps: f64, outputs: &Evaluation
         Norm::Sum => sizes.sum(),
         Norm::Euclid => sizes.map(|v| v * v).sum::<f64>().sqrt(),
     };
-    // Every norm here changes by at most the sum of the changes of its arguments.
+    // Every norm here changes by at most the sum of the changes of its arguments; the factor covers the rounding of the norm with room to spare, for a
+    // candidate only, which the replay decides.
     let err: f64 = indices.iter().map(|&o| error(&outputs.first_error, o) + error(&outputs.second_error, o)).sum();
     #[allow(clippy::cast_precision_loss)]
     (length - eps, err + 4.0 * f64::EPSILON * (indices.len() as f64 + 2.0) * (length + eps.abs()))

@@ -1,6 +1,6 @@
 //! What is claimed, in the one form the search knows: obligations, each a violation that must not happen where its guard holds.
 //!
-//! All knowledge about particular properties lives in this module: how a claim unfolds into obligations ([`epsilon`], [`top1`], [`linear`]), and when
+//! Everything about particular properties is in this module: how a claim unfolds into obligations ([`epsilon`], [`top1`], [`linear`]), and when
 //! a concrete pair of outputs violates it. Numbers come rounded to the safe side: thresholds of guards and allowed distances rounded down.
 
 pub mod epsilon;
@@ -13,27 +13,27 @@ use crate::network::eval::Evaluation;
 pub use epsilon::Norm;
 pub use obligation_set::ObligationSet;
 
-/// A part of the region on which an obligation counts: all rows >= 0, functionals of f1's outputs.
+/// The part of the region on which an obligation counts: functionals of f1's outputs that must all be >= 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guard {
     /// The class that f1 decides for.
     pub class: usize,
-    /// Each must be >= 0; together they contain every point where the guard truly holds.
+    /// Functionals that are all >= 0 wherever the guard holds.
     pub rows: Vec<LinearFunctional>,
-    /// If f1 must in truth give the class a softmax of at least delta.
+    /// The exact confidence, if f1 must give the class a softmax of at least delta.
     pub confidence: Option<Confidence>,
 }
 
 /// An exact confidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Confidence {
-    /// ln(delta), to the nearest.
+    /// ln(delta), rounded to nearest.
     pub log_delta: f64,
     /// The guard rows z_k - z_l - t, one per l != k with the same t = ln(delta / (1 - delta)): together they stand for z_k - LSE(z_l) >= t.
     pub rows: std::ops::Range<usize>,
 }
 
-/// How sure a candidate must be before it is replayed.
+/// How certain the violation at a candidate must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
     /// The violation exceeds the error of its evaluation.
@@ -45,21 +45,21 @@ pub enum Certainty {
 /// How an obligation can fail.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Violation {
-    /// A functional that must not become positive (if `strict`, not even zero). `equivalents` are the same functional with different shares of the
-    /// difference; every one is a valid bound.
+    /// A functional that must not become positive, and if `strict` not even zero. `equivalents` write the same functional with different shares of
+    /// the difference; a bound of any of them is valid.
     Linear {
-        /// Equivalent functionals.
+        /// Functionals that are equal on every input.
         equivalents: Vec<LinearFunctional>,
         /// Whether zero already violates.
         strict: bool,
     },
     /// A norm of f1 - f2 over some outputs that must not exceed eps.
     Distance {
-        /// Which norm.
+        /// The norm.
         norm: Norm,
-        /// Over these outputs.
+        /// The outputs over which it is taken.
         outputs: Vec<usize>,
-        /// Allowed distance, rounded down.
+        /// The allowed distance, rounded down.
         eps: f64,
     },
 }
@@ -67,9 +67,9 @@ pub enum Violation {
 /// One violation that must not happen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Obligation {
-    /// Where it counts; `None`: everywhere.
+    /// The guard under which it counts; `None` if it counts everywhere.
     pub guard: Option<usize>,
-    /// How it fails.
+    /// How it can fail.
     pub violation: Violation,
 }
 
@@ -91,7 +91,7 @@ impl Violation {
         matches!(self, Self::Linear { .. })
     }
 
-    /// An upper bound of the violation over the box; not a number never proves anything.
+    /// An upper bound of the violation over the box. NaN proves nothing.
     pub fn upper(&self, output: &Output<'_>, row: &mut GeneratorRow) -> f64 {
         match self {
             Self::Linear { equivalents, .. } => equivalents
@@ -102,14 +102,15 @@ impl Violation {
         }
     }
 
-    /// The same bound, and the error in it, without a row where none is needed. Further ways of writing it are only looked at if one does not rule it out.
+    /// The same bound, and the error in it, without a row where none is needed. Equivalent functionals are bounded one after the other until one of them
+    /// rules the violation out.
     pub fn bound(&self, output: &Output<'_>, row: &mut GeneratorRow) -> (f64, f64) {
         let Self::Linear { equivalents, .. } = self else {
             return (self.upper(output, row), 0.0);
         };
         let mut best = (f64::INFINITY, 0.0);
-        for writing in equivalents {
-            let (upper, err) = output.bound(writing, row);
+        for functional in equivalents {
+            let (upper, err) = output.bound(functional, row);
             if upper < best.0 {
                 best = (upper, err);
             }
@@ -165,13 +166,13 @@ pub fn log_softmax(z: &[f64], k: usize) -> f64 {
 }
 
 /// A functional at concrete outputs, and a bound on its error from the outputs' own.
-fn value(combination: &LinearFunctional, outputs: &Evaluation) -> (f64, f64) {
-    let (mut v, mut e) = (combination.constant, 0.0);
+fn value(functional: &LinearFunctional, outputs: &Evaluation) -> (f64, f64) {
+    let (mut v, mut e) = (functional.constant, 0.0);
     let error = |errors: &[f64], o: usize| errors.get(o).copied().unwrap_or(0.0);
-    for &(form, o, c) in &combination.terms {
+    for &(quantity, o, c) in &functional.terms {
         let (x, y) = (outputs.first[o], outputs.second[o]);
         let (ex, ey) = (error(&outputs.first_error, o), error(&outputs.second_error, o));
-        let (term, err) = match form {
+        let (term, err) = match quantity {
             Quantity::First => (x, ex),
             Quantity::Second => (y, ey),
             Quantity::Difference => (x - y, ex + ey),
@@ -226,13 +227,13 @@ impl Property {
                     v.sort_by_key(|&(o, _)| o);
                     v
                 };
-                let writing = &equivalents[0];
-                let violation = on_f1(writing);
+                let first = &equivalents[0];
+                let violation = on_f1(first);
                 let opposite: Vec<_> = violation.iter().map(|&(o, k)| (o, -k)).collect();
                 let rows = obligation.guard.iter().flat_map(|&g| &self.guards[g].rows);
                 // At most two terms share an output, and a rounded sum of two numbers is zero only if the exact one is.
-                (violation.is_empty() && excludes(writing.constant))
-                    || rows.into_iter().any(|r| writing.constant == 0.0 && on_f1(r) == opposite && excludes(r.constant))
+                (violation.is_empty() && excludes(first.constant))
+                    || rows.into_iter().any(|r| first.constant == 0.0 && on_f1(r) == opposite && excludes(r.constant))
             }
         }
     }
