@@ -153,7 +153,7 @@ fn several_boxes(criterion: &mut Criterion) {
         let mut out = vec![0.0; BOXES * m * columns];
         group.bench_function(BenchmarkId::new("with", name), |b| {
             b.iter(|| {
-                product(black_box(&mut out), &weight, black_box(&forms), (m, k, BOXES * columns), Accumulate::Replace)
+                product(black_box(&mut out), &weight, black_box(&forms), (m, k, BOXES * columns), Accumulate::Replace);
             });
         });
         group.bench_function(BenchmarkId::new("without", name), |b| {

@@ -1,9 +1,10 @@
-//! Better multipliers: the gradients of a batch of backward bounds, and one step of Adam along them, as in alpha-CROWN and beta-CROWN
-//! (see [`super::backward`] for the sources).
+//! Better multipliers: the gradients of a batch of backward bounds, and one step of Adam along them, as in alpha-CROWN
+//! and beta-CROWN (see [`super::backward`] for the sources).
 //!
-//! Where the choice of relaxations is fixed, the bound is linear in each multiplier, and its derivative is the value of what the multiplier weighs in
-//! the *surrogate*: the relaxed networks at the minimising corner of the box, run forwards. The derivative with respect to a link g is X - Y - D, to a
-//! lower slope alpha it is p x where p >= 0, to a multiplier of the guard it is minus the guard row, and so on.
+//! Where the choice of relaxations is fixed, the bound is linear in each multiplier, and its derivative is the value of
+//! what the multiplier weighs in the *surrogate*: the relaxed networks at the minimising corner of the box, run
+//! forwards. The derivative with respect to a link g is X - Y - D, to a lower slope alpha it is p x where p >= 0, to a
+//! multiplier of the guard it is minus the guard row, and so on.
 
 use super::assumption::Assumption;
 use super::backward::{Backward, flops};
@@ -14,7 +15,8 @@ use super::relu_kernels::surrogate_column;
 use crate::numeric::kernels::{Accumulate, product};
 use crate::numeric::vectorised;
 
-/// Steps of the multipliers of the region's constraints are this much larger than those of the others, for they start from zero and have far to go.
+/// Steps of the multipliers of the region's constraints are this much larger than those of the others, for they start
+/// from zero and have far to go.
 const CONSTRAINT_RATE: f64 = 4.0;
 
 impl Backward<'_> {

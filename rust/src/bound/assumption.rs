@@ -1,10 +1,12 @@
 //! The assumption of a proof by contradiction: some obligation is violated at an input of the region.
 //!
-//! Both parts of a violation are linear in the outputs: guard rows G f1 + c >= 0, and the violation v1.f1 + v2.f2 + vd.(f1 - f2) + v0 >= 0.
+//! Both parts of a violation are linear in the outputs: guard rows G f1 + c >= 0, and the violation v1.f1 + v2.f2 +
+//! vd.(f1 - f2) + v0 >= 0.
 //!
-//! The entropy term, which is eqspec's own, makes the guard of an exact confidence delta as strong as the softmax itself. The guard is z_k - LSE(z_l, l !=
-//! k) >= t, and LSE(z) is the maximum over weights w of w.z + H(w), with the entropy H. So multipliers lam >= 0 of the rows give not only
-//! sum lam_l (z_k - z_l - t) >= 0 but the stronger sum lam_l (z_k - z_l - t) - |lam| H(lam / |lam|) >= 0: the polytope's constants and an entropy term.
+//! The entropy term, which is eqspec's own, makes the guard of an exact confidence delta as strong as the softmax
+//! itself. The guard is z_k - LSE(z_l, l != k) >= t, and LSE(z) is the maximum over weights w of w.z + H(w), with the
+//! entropy H. So multipliers lam >= 0 of the rows give not only sum lam_l (z_k - z_l - t) >= 0 but the stronger sum
+//! lam_l (z_k - z_l - t) - |lam| H(lam / |lam|) >= 0: the polytope's constants and an entropy term.
 
 use super::constraints::Constraints;
 use crate::domain::{LinearFunctional, Quantity};
@@ -82,7 +84,8 @@ impl Assumption {
         terms.sum::<f64>() + self.constant
     }
 
-    /// How far f1 is inside the guard (negative: outside), and the derivative with respect to its outputs; infinite without a guard.
+    /// How far f1 is inside the guard (negative: outside), and the derivative with respect to its outputs; infinite
+    /// without a guard.
     pub fn slack_at(&self, first: &[f64], slope: &mut Vec<f64>) -> f64 {
         let outputs = first.len();
         slope.clear();
@@ -109,7 +112,8 @@ impl Assumption {
         soft
     }
 
-    /// What a search for a counterexample maximises: the violation, less a cost for missing the guard. Without a guard the slack is infinite.
+    /// What a search for a counterexample maximises: the violation, less a cost for missing the guard. Without a guard
+    /// the slack is infinite.
     #[must_use]
     pub fn merit(violation: f64, slack: f64) -> f64 {
         violation + 3.0 * slack.min(0.0)

@@ -1,31 +1,38 @@
-//! Backward bound propagation through a pair of networks: lower bounds of many functionals at once, under an assumed violation.
+//! Backward bound propagation through a pair of networks: lower bounds of many functionals at once, under an assumed
+//! violation.
 //!
 //! # Sources
-//! A linear functional is pulled back from the outputs to the inputs through linear relaxations of the ReLUs, as in CROWN (Zhang, Weng, Chen, Hsieh,
-//! Daniel, "Efficient neural network robustness certification with general activation functions", NeurIPS 2018) and DeepPoly (Singh, Gehr, Püschel,
-//! Vechev, "An abstract domain for certifying neural networks", POPL 2019). The slopes of lower relaxations are free and improved by gradients, as in
-//! alpha-CROWN (Xu et al., "Fast and complete", ICLR 2021). The assumed sign of a neuron joins with a multiplier, as in beta-CROWN (Wang et al.,
-//! "Beta-CROWN", NeurIPS 2021). Multipliers of constraints on the outputs, in bounds of inner neurons and of inputs, are those of INVPROP (Kotha,
-//! Brix, Kolter, Dvijotham, Zhang, "Provably bounding neural network preimages", NeurIPS 2023). Eqspec's own are: functionals over two networks *and*
-//! their difference, with the relaxation of the difference; the link multipliers that move coefficients between the three; the entropy term of an
-//! exact confidence ([`super::assumption`]); and the account of rounding.
+//! A linear functional is pulled back from the outputs to the inputs through linear relaxations of the ReLUs, as in
+//! CROWN (Zhang, Weng, Chen, Hsieh, Daniel, "Efficient neural network robustness certification with general activation
+//! functions", NeurIPS 2018) and DeepPoly (Singh, Gehr, Püschel, Vechev, "An abstract domain for certifying neural
+//! networks", POPL 2019). The slopes of lower relaxations are free and improved by gradients, as in alpha-CROWN (Xu et
+//! al., "Fast and complete", ICLR 2021). The assumed sign of a neuron joins with a multiplier, as in beta-CROWN (Wang
+//! et al., "Beta-CROWN", NeurIPS 2021). Multipliers of constraints on the outputs, in bounds of inner neurons and of
+//! inputs, are those of INVPROP (Kotha, Brix, Kolter, Dvijotham, Zhang, "Provably bounding neural network preimages",
+//! NeurIPS 2023). Eqspec's own are: functionals over two networks *and* their difference, with the relaxation of the
+//! difference; the link multipliers that move coefficients between the three; the entropy term of an exact confidence
+//! ([`super::assumption`]); and the account of rounding.
 //!
 //! # The bound
-//! Let h be a functional: x, y or d of a neuron before ReLU, an input, each perhaps negated, or minus the violation itself. For lam, nu >= 0
+//! Let h be a functional: x, y or d of a neuron before ReLU, an input, each perhaps negated, or minus the violation
+//! itself. For lam, nu >= 0
 //!     h >= h - sum lam_l guard_l - nu violation        wherever guard and violation hold,
-//! and the right side is p.f1 + q.f2 + s.(f1 - f2) + constant at the outputs, with h itself joining at its own layer. Because X - Y - D = 0, any
-//! link multiplier g is allowed:
+//! and the right side is p.f1 + q.f2 + s.(f1 - f2) + constant at the outputs, with h itself joining at its own layer.
+//! Because X - Y - D = 0, any link multiplier g is allowed:
 //!     p.X + q.Y + s.D = (p + g).X + (q - g).Y + (s - g).D.
-//! Through ReLU each coefficient takes the upper or the lower relaxation by its sign ([`super::relax`]); through an affine layer
+//! Through ReLU each coefficient takes the upper or the lower relaxation by its sign ([`super::relax`]); through an
+//! affine layer
 //!     p' = W1^T p,  q' = W2^T q + (W1 - W2)^T s,  s' = W1^T s,  constant += p.b1 + q.b2 + s.(b1 - b2).
-//! At the inputs X = Y and D = 0, and the constraints of the region join ([`super::constraints`]). With a for p + q and what the constraints add, the
-//! bound is a.centre - |a|.radius + constant.
+//! At the inputs X = Y and D = 0, and the constraints of the region join ([`super::constraints`]). With a for p + q and
+//! what the constraints add, the bound is a.centre - |a|.radius + constant.
 //!
-//! Where a sign v >= 0 (or v <= 0) of a neuron's x, y or d is assumed, beta v is subtracted (added) below its ReLU with a multiplier beta >= 0.
+//! Where a sign v >= 0 (or v <= 0) of a neuron's x, y or d is assumed, beta v is subtracted (added) below its ReLU with
+//! a multiplier beta >= 0.
 //!
 //! # Rounding
-//! Each computed vector of coefficients is taken as the functional from there on. What it misses of the exact one is at most gamma sum |W||p| per
-//! entry, and costs that times the size of the variable ([`super::rounding_cost`]). So every iterate is rigorous, for one scalar more.
+//! Each computed vector of coefficients is taken as the functional from there on. What it misses of the exact one is at
+//! most gamma sum |W||p| per entry, and costs that times the size of the variable ([`super::rounding_cost`]). So every
+//! iterate is rigorous, for one scalar more.
 //!
 //! Arrays are functional-major: column f, of m entries, belongs to functional f.
 
@@ -83,7 +90,8 @@ pub struct Backward<'a> {
     maxima: Vec<ColumnMaxima>,
     pub(super) input_layer: SharedInputLayer,
     pub(super) relaxed: RelaxedPair,
-    /// Per hidden layer, the coefficients of X, Y and D behind the ReLUs, after links and folds: their signs choose the relaxations.
+    /// Per hidden layer, the coefficients of X, Y and D behind the ReLUs, after links and folds: their signs choose the
+    /// relaxations.
     pub(super) behind_relu: Vec<Coefficients>,
     /// The coefficients of the layer that the pass has reached, or the values there in a pass forwards.
     pub(super) now: Coefficients,
@@ -143,7 +151,8 @@ impl<'a> Backward<'a> {
         );
         for (f, functional) in functionals.iter().enumerate() {
             if *functional == Functional::Target {
-                // Entirely by the difference: -v2.f2 = -v2.f1 + v2.D, and the guard row that speaks of -v2.f1 takes that part.
+                // Entirely by the difference: -v2.f2 = -v2.f1 + v2.D, and the guard row that speaks of -v2.f1 takes
+                // that part.
                 for o in 0..outputs {
                     parameters.output.value[f * outputs + o] = -assumption.second[o];
                 }
@@ -181,7 +190,8 @@ impl<'a> Backward<'a> {
         for (&l, &u) in bounds.lower.iter().zip(&bounds.upper) {
             let c = l + 0.5 * (u - l);
             relaxed.centre.push(c);
-            // The differences are rounded: the factor and the smallest normal number make up for it, so that the box is covered.
+            // The differences are rounded: the factor and the smallest normal number make up for it, so that the box is
+            // covered.
             relaxed.radius.push(((u - c).max(c - l) * (1.0 + 4.0 * U) + f64::MIN_POSITIVE).max(0.0));
         }
         for (relaxation, layer) in relaxed.relaxations.iter_mut().zip(&bounds.layers) {
@@ -202,8 +212,8 @@ impl<'a> Backward<'a> {
         &self.totals.bounds
     }
 
-    /// Computes the coefficients that [`Self::ascend`] needs, without the bounds: their sums run in a fixed order, not in vector registers, and cost
-    /// more than all the rest.
+    /// Computes the coefficients that [`Self::ascend`] needs, without the bounds: their sums run in a fixed order, not
+    /// in vector registers, and cost more than all the rest.
     pub fn evaluate_coefficients(
         &mut self,
         functionals: &[Functional],
@@ -419,7 +429,8 @@ impl<'a> Backward<'a> {
     }
 }
 
-/// Additions and multiplications of the products of a layer behind the first: three, and one for the difference of the weights where there is one.
+/// Additions and multiplications of the products of a layer behind the first: three, and one for the difference of the
+/// weights where there is one.
 #[inline(always)]
 pub(super) fn flops((m, n, count): (usize, usize, usize), weights_differ: bool) -> u64 {
     (2 * m * n * count * (3 + usize::from(weights_differ))) as u64

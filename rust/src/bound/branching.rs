@@ -1,10 +1,12 @@
 //! Where to split what contraction has left of a violation: filtered smart branching, by look-ahead.
 //!
-//! The scores of single relaxations ([`super::split_candidates`]) tell which splits deserve a look, not which is best: the sign of a neuron also moves
-//! everything behind it, in both networks. So both halves of a few candidates are bounded for a few steps each, from the multipliers at hand, and
-//! the split whose halves gain most is taken. This is filtered smart branching (De Palma et al., "Improved branch and bound for neural network
-//! verification via Lagrangian decomposition", 2021) in the framework of Bunel et al. (JMLR 2020). What eqspec adds are splits at the signs of
-//! differences of two networks, and that a half which is impossible under the assumed violation fixes the sign for the other half.
+//! The scores of single relaxations ([`super::split_candidates`]) tell which splits deserve a look, not which is best:
+//! the sign of a neuron also moves everything behind it, in both networks. So both halves of a few candidates are
+//! bounded for a few steps each, from the multipliers at hand, and the split whose halves gain most is taken. This is
+//! filtered smart branching (De Palma et al., "Improved branch and bound for neural network verification via Lagrangian
+//! decomposition", 2021) in the framework of Bunel et al. (JMLR 2020). What eqspec adds are splits at the signs of
+//! differences of two networks, and that a half which is impossible under the assumed violation fixes the sign for the
+//! other half.
 //!
 //! A choice costs no soundness: the halves of every split cover what is split.
 

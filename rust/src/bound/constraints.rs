@@ -2,14 +2,16 @@
 //!
 //! Only inputs with A x <= b count, and on them, for any mu >= 0,
 //!     a.x >= a.x + sum_q mu_q (A_q x - b_q) = (a + A^T mu).x - mu.b.
-//! So the rows join the coefficients of a functional as the rows of the guard do, and the derivative with respect to mu_q is A_q x - b_q at the
-//! minimising corner of the box. Multipliers of linear constraints in a backward bound are known from GCP-CROWN (Zhang et al., NeurIPS 2022), which
-//! adds cutting planes over the neurons; here the constraints are those of the region, over the inputs alone.
+//! So the rows join the coefficients of a functional as the rows of the guard do, and the derivative with respect to
+//! mu_q is A_q x - b_q at the minimising corner of the box. Multipliers of linear constraints in a backward bound are
+//! known from GCP-CROWN (Zhang et al., NeurIPS 2022), which adds cutting planes over the neurons; here the constraints
+//! are those of the region, over the inputs alone.
 //!
-//! Shapes: Q rows over I inputs, F functionals; coefficients row-major (Q, I), multipliers functional-major (Q per functional).
+//! Shapes: Q rows over I inputs, F functionals; coefficients row-major (Q, I), multipliers functional-major (Q per
+//! functional).
 //!
-//! Rounding: a coefficient is a sum of at most Q + 1 terms, off by gamma(2 Q) of their absolute sum and by one underflow per product, times the size
-//! of the input.
+//! Rounding: a coefficient is a sum of at most Q + 1 terms, off by gamma(2 Q) of their absolute sum and by one
+//! underflow per product, times the size of the input.
 
 use crate::numeric::round::TINY;
 
@@ -51,8 +53,8 @@ impl Constraints {
         &self.coefficients[q * inputs..(q + 1) * inputs]
     }
 
-    /// Adds mu times the rows to the coefficients `a` of a functional. `units` is set to the natural size of each multiplier: how much the functional
-    /// varies over the box, divided by how much the row varies.
+    /// Adds mu times the rows to the coefficients `a` of a functional. `units` is set to the natural size of each
+    /// multiplier: how much the functional varies over the box, divided by how much the row varies.
     #[inline(always)]
     pub(super) fn join(
         &self,

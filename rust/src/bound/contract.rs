@@ -1,17 +1,19 @@
 //! Contraction of the bounds of a pair of networks under an assumed violation.
 //!
-//! Suppose an obligation is violated somewhere in a box: its guard and its violation hold there. Under these linear facts about the outputs the bounds
-//! of inner neurons, of their differences and of the inputs shrink. Smaller bounds give tighter relaxations, and so on, until something becomes
-//! impossible, which proves that nothing is violated, or until the rounds stop paying.
+//! Suppose an obligation is violated somewhere in a box: its guard and its violation hold there. Under these linear
+//! facts about the outputs the bounds of inner neurons, of their differences and of the inputs shrink. Smaller bounds
+//! give tighter relaxations, and so on, until something becomes impossible, which proves that nothing is violated, or
+//! until the rounds stop paying.
 //!
-//! For one network this is output-constrained bound tightening as in INVPROP (Kotha et al., "Provably bounding neural network preimages", NeurIPS
-//! 2023), here with the violation as the constraint; tightening one bound after another by optimisation is OBBT (optimisation-based bound tightening)
-//! in mixed-integer programming, and a propagation through the network with the new bounds, which follows every round, plays the part of FBBT
-//! (feasibility-based bound tightening). Eqspec's own is the contraction of two networks together with their difference, under a violation that speaks
-//! of both, with links between the three.
+//! For one network this is output-constrained bound tightening as in INVPROP (Kotha et al., "Provably bounding neural
+//! network preimages", NeurIPS 2023), here with the violation as the constraint; tightening one bound after another by
+//! optimisation is OBBT (optimisation-based bound tightening) in mixed-integer programming, and a propagation through
+//! the network with the new bounds, which follows every round, plays the part of FBBT (feasibility-based bound
+//! tightening). Eqspec's own is the contraction of two networks together with their difference, under a violation that
+//! speaks of both, with links between the three.
 //!
-//! Sound because every bound is valid for every input of the box that satisfies the assumption. What is contracted is worth nothing outside the proof
-//! that assumed the violation: bounds go in and come out by value, for one obligation.
+//! Sound because every bound is valid for every input of the box that satisfies the assumption. What is contracted is
+//! worth nothing outside the proof that assumed the violation: bounds go in and come out by value, for one obligation.
 
 use super::assumption::Assumption;
 use super::backward::Backward;
@@ -34,8 +36,8 @@ pub struct ContractionBudget {
     pub steps: i32,
     /// The size of a step of the multipliers; large steps hardly improve a batch.
     pub rate: f64,
-    /// Up to this number of inputs, inputs are contracted too, and the neurons of both networks; beyond it only the neurons of f1 and the differences
-    /// where both networks' neurons are unstable.
+    /// Up to this number of inputs, inputs are contracted too, and the neurons of both networks; beyond it only the
+    /// neurons of f1 and the differences where both networks' neurons are unstable.
     pub inputs: usize,
     /// Rounds go on while a round multiplies the bound of the violation by at most this factor.
     pub gain: f64,
@@ -52,7 +54,8 @@ impl Default for ContractionBudget {
 /// Bounds are computed at every third step, and at the first and the last one; at the others only the gradients are.
 const BOUND_EVERY: i32 = 3;
 
-/// In a recorded proof a bound is kept if it cuts off at least this share of the interval known before, or settles a sign.
+/// In a recorded proof a bound is kept if it cuts off at least this share of the interval known before, or settles a
+/// sign.
 const NOTICEABLE_SHARE: f64 = 0.005;
 
 /// What is left of a violation.
@@ -70,8 +73,8 @@ pub struct Contraction {
     pub warm: Option<Arc<WarmStart>>,
 }
 
-/// Multipliers of earlier functionals, to start others from. Any values give valid bounds everywhere; near the box they were optimised for they give
-/// good ones.
+/// Multipliers of earlier functionals, to start others from. Any values give valid bounds everywhere; near the box they
+/// were optimised for they give good ones.
 #[derive(Debug, Clone, Default)]
 pub struct WarmStart {
     functionals: Vec<Functional>,
@@ -124,7 +127,8 @@ impl<'a> Contractor<'a> {
         self
     }
 
-    /// Contracts `bounds` under `assumption` until a contradiction or until the budget is spent; `stop` may end it early.
+    /// Contracts `bounds` under `assumption` until a contradiction or until the budget is spent; `stop` may end it
+    /// early.
     pub fn contract(
         &mut self,
         mut bounds: IntermediateBounds,
@@ -201,7 +205,8 @@ impl<'a> Contractor<'a> {
     fn functionals(bounds: &IntermediateBounds, budget: ContractionBudget) -> Vec<Functional> {
         let mut list = vec![Functional::Target];
         let hidden = bounds.layers.len() - 1;
-        // On wide networks y is left to x and d, of which it is the difference: a third less to do, which buys more than y's own bounds.
+        // On wide networks y is left to x and d, of which it is the difference: a third less to do, which buys more
+        // than y's own bounds.
         let wide = bounds.lower.len() > budget.inputs;
         for (layer, known) in bounds.layers[..hidden].iter().enumerate() {
             for neuron in 0..known.x.lower.len() {
@@ -248,7 +253,8 @@ impl<'a> Contractor<'a> {
         parameters
     }
 
-    /// Shortens the multipliers of the target, the first of a batch, and logs them if there is a log. Returns false if the shortened ones prove nothing.
+    /// Shortens the multipliers of the target, the first of a batch, and logs them if there is a log. Returns false if
+    /// the shortened ones prove nothing.
     pub(super) fn record_target(&mut self, assumption: &Assumption, current: &Parameters) -> bool {
         let Some(log) = &mut self.log else { return true };
         let target = [Functional::Target];
@@ -262,7 +268,8 @@ impl<'a> Contractor<'a> {
         proved
     }
 
-    /// If there is a log, shortens the multipliers, logs the bounds that improve on `bounds` and forgets the others, so that only logged bounds are used.
+    /// If there is a log, shortens the multipliers, logs the bounds that improve on `bounds` and forgets the others, so
+    /// that only logged bounds are used.
     fn record_round(
         &mut self,
         bounds: &IntermediateBounds,
@@ -311,7 +318,8 @@ impl<'a> Contractor<'a> {
     }
 }
 
-/// Whether a lower bound of a functional says noticeably more than what is known: it cuts off a share of the interval, or settles a sign.
+/// Whether a lower bound of a functional says noticeably more than what is known: it cuts off a share of the interval,
+/// or settles a sign.
 fn improves(bounds: &IntermediateBounds, functional: Functional, bound: f64) -> bool {
     let (lower, upper, negative) = match functional {
         Functional::Target => return true,

@@ -1,7 +1,9 @@
-//! The log of a contraction, for a certificate: what was bounded in which round, and the multipliers that prove the bounds, as bytes.
+//! The log of a contraction, for a certificate: what was bounded in which round, and the multipliers that prove the
+//! bounds, as bytes.
 //!
-//! Any multipliers in their range are sound, so they are stored short: what is written is rounded first ([`shorten`]), and only bounds that the rounded
-//! multipliers give are used. Whoever evaluates them again arrives at the same bounds, up to the rounding that both count.
+//! Any multipliers in their range are sound, so they are stored short: what is written is rounded first ([`shorten`]),
+//! and only bounds that the rounded multipliers give are used. Whoever evaluates them again arrives at the same bounds,
+//! up to the rounding that both count.
 
 use super::functional::Functional;
 use super::parameters::{AdamVariable, Parameters};
@@ -14,7 +16,8 @@ const SLOPE: f64 = 128.0;
 /// Links are stored as multiples of 1 / 256.
 const LINK: f64 = 256.0;
 
-/// The rounds of one contraction, little endian. A round is the number of its functionals, which is never 0, and then arrays, functional-major.
+/// The rounds of one contraction, little endian. A round is the number of its functionals, which is never 0, and then
+/// arrays, functional-major.
 #[derive(Debug, Default)]
 pub struct ContractionLog {
     /// All rounds so far.
@@ -51,7 +54,8 @@ const TARGET: u8 = 0;
 /// The code of an input, as the kind of a functional or of a split.
 const INPUT: u8 = 4;
 
-/// A functional as it is stored: twice its kind, plus one if it is negated; its layer; and the number of the neuron or input.
+/// A functional as it is stored: twice its kind, plus one if it is negated; its layer; and the number of the neuron or
+/// input.
 fn encode(functional: Functional) -> (u8, usize, usize) {
     let (kind, layer, index, negative) = match functional {
         Functional::Target => (TARGET, 0, 0, false),
@@ -76,7 +80,8 @@ pub enum Excluded {
 }
 
 impl ContractionLog {
-    /// Writes a split: the kind of its quantity or input, its layer, the number of the neuron or input, and where an input is cut.
+    /// Writes a split: the kind of its quantity or input, its layer, the number of the neuron or input, and where an
+    /// input is cut.
     pub fn write_split(out: &mut Vec<u8>, split: Split) {
         let (kind, layer, index, at) = match split {
             Split::Sign(n) => (kind(n.quantity), n.layer, n.index, 0.0),
@@ -100,7 +105,8 @@ impl ContractionLog {
         }
     }
 
-    /// Appends a round: the chosen functionals with their shortened multipliers. Slopes of stable neurons are not used and are written as 0.
+    /// Appends a round: the chosen functionals with their shortened multipliers. Slopes of stable neurons are not used
+    /// and are written as 0.
     #[allow(clippy::cast_possible_truncation)]
     pub fn round(&mut self, functionals: &[Functional], chosen: &[usize], p: &Parameters, relaxations: &[Relaxation]) {
         let out = &mut self.bytes;

@@ -1,13 +1,16 @@
-//! What is left of an assumed violation as a mixed-integer program: both networks exactly, with a binary variable for every unstable neuron. This is the
-//! big-M encoding of ReLU (Tjeng, Xiao, Tedrake, "Evaluating robustness of neural networks with mixed integer programming", ICLR 2019).
+//! What is left of an assumed violation as a mixed-integer program: both networks exactly, with a binary variable for
+//! every unstable neuron. This is the big-M encoding of ReLU (Tjeng, Xiao, Tedrake, "Evaluating robustness of neural
+//! networks with mixed integer programming", ICLR 2019).
 //!
-//! Every input that violates, with the values of all neurons there, solves the program, so a program without solutions means that there is no such input.
-//! Whoever concludes that believes the solver; we can check no more than its solutions.
+//! Every input that violates, with the values of all neurons there, solves the program, so a program without solutions
+//! means that there is no such input. Whoever concludes that believes the solver; we can check no more than its
+//! solutions.
 //!
-//! The columns are the inputs; for every layer x and y before ReLU, within their bounds; and where a neuron is unstable its value after ReLU with the
-//! binary z:  X >= x,  X <= x - lower (1 - z),  0 <= X <= upper z. An active neuron is its own value after ReLU, an inactive one has none.
-//! The other rows are the bounds of d = x - y, the chords of D, the region's constraints, the guard and the violation. Errors of weights, and of sums
-//! that are computed here, widen rows.
+//! The columns are the inputs; for every layer x and y before ReLU, within their bounds; and where a neuron is unstable
+//! its value after ReLU with the binary z:  X >= x,  X <= x - lower (1 - z),  0 <= X <= upper z. An active neuron is
+//! its own value after ReLU, an inactive one has none. The other rows are the bounds of d = x - y, the chords of D, the
+//! region's constraints, the guard and the violation. Errors of weights, and of sums that are computed here, widen
+//! rows.
 
 use super::Assumption;
 use super::relax::Relaxation;
@@ -79,9 +82,11 @@ impl Encoding {
         &point[..self.inputs.min(point.len())]
     }
 
-    /// Adds a cut if a solution violates the exact confidence, although it meets the rows of its polytope. Returns whether it did.
+    /// Adds a cut if a solution violates the exact confidence, although it meets the rows of its polytope. Returns
+    /// whether it did.
     ///
-    /// For any lam >= 0 the exact confidence implies sum lam_l guard_l + sum lam_l ln(lam_l / |lam|) >= 0; the best lam is the softmax of the other classes.
+    /// For any lam >= 0 the exact confidence implies sum lam_l guard_l + sum lam_l ln(lam_l / |lam|) >= 0; the best lam
+    /// is the softmax of the other classes.
     pub fn cut(&mut self, assumption: &Assumption, point: &[f64]) -> bool {
         let outputs = assumption.outputs();
         let rows = assumption.entropy.clone();
@@ -160,7 +165,8 @@ fn relu(program: &mut MixedProgram, before: &[usize], bounds: &Bounds) -> Vec<Po
     before.iter().zip(ends).map(one).collect()
 }
 
-/// Adds low_slope d + low <= D <= high_slope d + high where both neurons are unstable; slopes are in [0, 1] and intercepts rounded outward.
+/// Adds low_slope d + low <= D <= high_slope d + high where both neurons are unstable; slopes are in [0, 1] and
+/// intercepts rounded outward.
 fn differences(
     program: &mut MixedProgram,
     chords: &Relaxation,

@@ -1,4 +1,5 @@
-//! What backward bounds are asked for: the quantities whose lower bounds are sought, and the coefficients that represent them at a layer.
+//! What backward bounds are asked for: the quantities whose lower bounds are sought, and the coefficients that
+//! represent them at a layer.
 
 use crate::domain::Quantity;
 
@@ -33,7 +34,8 @@ pub(super) fn sign(negative: bool) -> f64 {
     if negative { -1.0 } else { 1.0 }
 }
 
-/// Coefficients of F functionals at one layer of m neurons, or values of x, y and d there. Each array has m x F entries, functional-major.
+/// Coefficients of F functionals at one layer of m neurons, or values of x, y and d there. Each array has m x F
+/// entries, functional-major.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Coefficients {
     /// Coefficients of f1's neurons: p in the formulas.

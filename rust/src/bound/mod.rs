@@ -1,22 +1,23 @@
-//! Backward bound propagation: a linear functional of both outputs and their difference is pulled back to the inputs, layer by layer, with free
-//! multipliers. The bounds are stronger than what the output zonotopes alone can tell, because the relaxations of all layers work for the functional.
+//! Backward bound propagation: a linear functional of both outputs and their difference is pulled back to the inputs,
+//! layer by layer, with free multipliers. The bounds are stronger than what the output zonotopes alone can tell,
+//! because the relaxations of all layers work for the functional.
 //!
 //! | file | what it does | known as |
 //! |---|---|---|
 //! | [`backward`], `relu_kernels` | lower bounds of a batch of functionals | CROWN, DeepPoly |
-//! | [`relax`] | linear relaxations of ReLU on x, y and their difference | triangle relaxation; that of the difference is [VD]'s |
-//! | [`parameters`], `ascent` | free slopes, multipliers of assumed signs, and the steps that improve them | alpha-CROWN, beta-CROWN |
+//! | [`relax`] | relaxations of ReLU on x, y and their difference | triangle relaxation; [VD] |
+//! | [`parameters`], `ascent` | free slopes, multipliers of assumed signs, their steps | alpha-CROWN, beta-CROWN |
 //! | [`assumption`] | the assumed violation, with the entropy term of an exact confidence | eqspec's own |
 //! | [`constraints`] | constraints of the region | as the cutting planes of GCP-CROWN, over the inputs |
 //! | [`contract`] | bounds tightened under the assumed violation until they contradict | INVPROP, OBBT |
-//! | [`split_candidates`], [`branching`] | which splits may gain most, and look-ahead at the best of them | BaBSR, filtered smart branching |
+//! | [`split_candidates`], [`branching`] | scores of splits, and look-ahead | BaBSR, filtered smart branching |
 //! | [`contraction_log`] | what a contraction did, for a certificate | |
 //! | [`encoding`] | what is left as a mixed-integer program | big-M encoding |
 //! | [`functional`] | what is bounded, and coefficients at a layer | |
-//! | `shared_input_layer`, `rounding_cost` | the first layer at the price of one network; the account of rounding | eqspec's own |
+//! | `shared_input_layer`, `rounding_cost` | the first layer; the account of rounding | eqspec's own |
 //!
-//! Each file cites its sources. The link multipliers between two networks, the entropy term, and the contraction of a pair under a violation are
-//! eqspec's own.
+//! Each file cites its sources. The link multipliers between two networks, the entropy term, and the contraction of a
+//! pair under a violation are eqspec's own.
 
 mod ascent;
 pub mod assumption;

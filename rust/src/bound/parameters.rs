@@ -1,8 +1,9 @@
 //! The free multipliers of a batch of functionals, and the steps that improve them.
 //!
-//! Every value in its range gives a valid bound, so steps need no care beyond staying in range. They are those of Adam (Kingma and Ba, ICLR 2015),
-//! because the scales of the multipliers differ widely; the bound is concave in all of them but the slopes. Slopes alpha are those of alpha-CROWN (Xu et
-//! al., ICLR 2021), multipliers beta of assumed signs those of beta-CROWN (Wang et al., NeurIPS 2021); the links are eqspec's own.
+//! Every value in its range gives a valid bound, so steps need no care beyond staying in range. They are those of Adam
+//! (Kingma and Ba, ICLR 2015), because the scales of the multipliers differ widely; the bound is concave in all of them
+//! but the slopes. Slopes alpha are those of alpha-CROWN (Xu et al., ICLR 2021), multipliers beta of assumed signs
+//! those of beta-CROWN (Wang et al., NeurIPS 2021); the links are eqspec's own.
 //!
 //! Arrays are functional-major: the numbers of functional f are contiguous.
 
@@ -40,7 +41,8 @@ impl AdamVariable {
         }
     }
 
-    /// One step uphill where every value has a natural size of its own, its unit: steps and gradients are measured in units.
+    /// One step uphill where every value has a natural size of its own, its unit: steps and gradients are measured in
+    /// units.
     #[inline(always)]
     pub fn ascend_in(&mut self, units: &[f64], gradient: &[f64], rate: f64, step: i32, (low, high): (f64, f64)) {
         let (mean_scale, square_scale) = correction(step);
@@ -55,8 +57,8 @@ impl AdamVariable {
         }
     }
 
-    /// Copies the entries of functional `from` of another array to functional `to` of this one. If the other array has fewer entries per functional,
-    /// the entries behind them stay as they are.
+    /// Copies the entries of functional `from` of another array to functional `to` of this one. If the other array has
+    /// fewer entries per functional, the entries behind them stay as they are.
     fn copy(&mut self, to: usize, other: &Self, from: usize, width: usize, other_width: usize) {
         let shared = width.min(other_width);
         let (to, from) = (to * width..to * width + shared, from * other_width..from * other_width + shared);
@@ -150,8 +152,9 @@ impl Parameters {
         }
     }
 
-    /// Copies the multipliers of functional `from` of another batch on the same pair to functional `to` of this one. The phase constraints of this
-    /// batch must begin with those of the other; multipliers of further ones stay as they are.
+    /// Copies the multipliers of functional `from` of another batch on the same pair to functional `to` of this one.
+    /// The phase constraints of this batch must begin with those of the other; multipliers of further ones stay as they
+    /// are.
     pub fn copy(&mut self, to: usize, other: &Self, from: usize) {
         let width = |t: &AdamVariable, count: usize| t.value.len() / count.max(1);
         let (mine, theirs) = (self.count, other.count);

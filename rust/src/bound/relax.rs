@@ -1,14 +1,18 @@
-//! Linear relaxations of one layer of ReLUs on X, Y and D, from bounds of x, y and d. Those of one network are the triangle relaxation with a free lower
-//! slope, as in alpha-CROWN (Xu et al., ICLR 2021); those of the difference follow [VD]'s table of phase pairs ([`crate::domain::relu`]).
+//! Linear relaxations of one layer of ReLUs on X, Y and D, from bounds of x, y and d. Those of one network are the
+//! triangle relaxation with a free lower slope, as in alpha-CROWN (Xu et al., ICLR 2021); those of the difference
+//! follow [VD]'s table of phase pairs ([`crate::domain::relu`]).
 //!
-//! In the lower bound of a functional p.X + q.Y + s.D a coefficient >= 0 uses a lower relaxation, and a coefficient < 0 an upper one:
-//! - X of an unstable neuron lies between alpha x, with any alpha in [0, 1], and the chord slope x + height. X of a stable neuron is x or 0. The same holds
-//!   of Y.
-//! - D of two unstable neurons lies between min(0, d) and max(0, d), and so between low_slope d + low and high_slope d + high, their chords.
-//! - D of two active neurons is d. Where a network is inactive, s is folded into the coefficient of the other one; where one is active and one is
-//!   unstable, it is folded into both, since D = X - Y.
+//! In the lower bound of a functional p.X + q.Y + s.D a coefficient >= 0 uses a lower relaxation, and a coefficient < 0
+//! an upper one:
+//! - X of an unstable neuron lies between alpha x, with any alpha in [0, 1], and the chord slope x + height. X of a
+//!   stable neuron is x or 0. The same holds of Y.
+//! - D of two unstable neurons lies between min(0, d) and max(0, d), and so between their chords `low_slope d + low` and
+//!   `high_slope d + high`.
+//! - D of two active neurons is d. Where a network is inactive, s is folded into the coefficient of the other one;
+//!   where one is active and one is unstable, it is folded into both, since D = X - Y.
 //!
-//! Slopes are rounded, which is sound because any slope in [0, 1] is; intercepts are rounded outward for the slope as rounded.
+//! Slopes are rounded, which is sound because any slope in [0, 1] is; intercepts are rounded outward for the slope as
+//! rounded.
 
 use crate::domain::intermediate_bounds::LayerBounds;
 use crate::domain::phase::{Bounds, Phase};

@@ -1,7 +1,9 @@
-//! One functional through one layer of m ReLUs, in loops that run in vector registers: the backward step of DeepPoly and CROWN for x, y and d at once.
+//! One functional through one layer of m ReLUs, in loops that run in vector registers: the backward step of DeepPoly
+//! and CROWN for x, y and d at once.
 //!
-//! Arrays have m entries. They are passed as separate arguments so that the compiler knows that they do not overlap. What the relaxations are and why
-//! they are sound is in [`super::relax`]; what their rounding costs is in [`super::rounding_cost`].
+//! Arrays have m entries. They are passed as separate arguments so that the compiler knows that they do not overlap.
+//! What the relaxations are and why they are sound is in [`super::relax`]; what their rounding costs is in
+//! [`super::rounding_cost`].
 
 use super::relax::RelaxationView;
 
@@ -17,7 +19,8 @@ fn after_link((p, q, s): (f64, f64, f64), g: f64, v: RelaxationView<'_>, i: usiz
     (p + g + d * v.fold_first[i], q - g - d * v.fold_second[i], d * v.keep[i], d)
 }
 
-/// What the relaxations add to a functional's constant, the absolute size of that, and the absolute sum of all coefficients for the rounding bound.
+/// What the relaxations add to a functional's constant, the absolute size of that, and the absolute sum of all
+/// coefficients for the rounding bound.
 #[inline(always)]
 pub(super) fn relu_sums((p, q, s): TripleMut<'_>, link: &[f64], v: RelaxationView<'_>) -> (f64, f64, f64) {
     let (mut constant, mut magnitude, mut norm) = ([0.0f64; LANES], [0.0f64; LANES], [0.0f64; LANES]);
@@ -39,7 +42,8 @@ pub(super) fn relu_sums((p, q, s): TripleMut<'_>, link: &[f64], v: RelaxationVie
 /// Sums run in so many independent parts.
 const LANES: usize = 8;
 
-/// One functional through a layer of ReLUs, backwards. The second triple is set to the coefficients of X, Y and D, whose signs choose the relaxations.
+/// One functional through a layer of ReLUs, backwards. The second triple is set to the coefficients of X, Y and D,
+/// whose signs choose the relaxations.
 #[inline(always)]
 pub(super) fn relu_column(
     (p, q, s): TripleMut<'_>,

@@ -1,70 +1,80 @@
-//! What rounding can cost a backward bound: in the affine layers, per unit of the coefficients that pass, and the constants of the whole account.
+//! What rounding can cost a backward bound: in the affine layers, per unit of the coefficients that pass, and the
+//! constants of the whole account.
 //!
-//! A computed product W^T p misses the exact one by at most gamma |W|^T |p| per entry, and an error of a coefficient costs as much times the size
-//! of the variable that it multiplies. By Hoelder's inequality the total is at most |p|_1 times one number per layer: the largest |W| of each column,
-//! times the size of the column's variable, summed over the columns. The sizes come from the bounds of the neurons. The same holds of the errors of
-//! the weights themselves. In rows that both networks share, d = W1 times the d before it, exactly, so the uncertainty of W1 acts there on that d
+//! A computed product W^T p misses the exact one by at most gamma |W|^T |p| per entry, and an error of a coefficient
+//! costs as much times the size of the variable that it multiplies. By Hoelder's inequality the total is at most |p|_1
+//! times one number per layer: the largest |W| of each column, times the size of the column's variable, summed over the
+//! columns. The sizes come from the bounds of the neurons. The same holds of the errors of the weights themselves. In
+//! rows that both networks share, d = W1 times the d before it, exactly, so the uncertainty of W1 acts there on that d
 //! alone, which is 0 at the inputs.
 
 use crate::domain::intermediate_bounds::IntermediateBounds;
 use crate::network::{Affine, Pair};
 use crate::numeric::round::{TINY, U, gamma};
 
-/// Covers the rounding of the account of errors itself. A sum of non-negative terms that is computed with n roundings to nearest is at least
-/// (1 - n U) times the exact sum, and 1.01 (1 - n U) (1 - U) >= 1 as long as n U <= 0.0098, which is so for every n below 2^46: more operations
-/// than any network here has. Terms that underflow are covered by the terms in [`TINY`] and `f64::MIN_POSITIVE` beside it.
+/// Covers the rounding of the account of errors itself. A sum of non-negative terms that is computed with n roundings
+/// to nearest is at least (1 - n U) times the exact sum, and 1.01 (1 - n U) (1 - U) >= 1 as long as n U <= 0.0098,
+/// which is so for every n below 2^46: more operations than any network here has. Terms that underflow are covered by
+/// the terms in [`TINY`] and `f64::MIN_POSITIVE` beside it.
 pub(super) const ACCOUNT: f64 = 1.01;
 
-/// Units of roundoff that one pass through a layer of ReLUs can cost, relative to the absolute sum N that [`super::relu_kernels::relu_sums`] returns,
-/// plus 1 for a functional that joins below. With d = s - g, the coefficient x = p + g + d fold is off by U (|p + g| + |d| + |x|), its product with a
-/// slope of at most 1 by U |x| more; likewise y = q - g - d fold, and d with its slope by 2 U |d|. Folds and masks are 0 or 1, so products with them
-/// are exact. Together that is at most 2 U N; an error of x also counts once with an intercept, which is no larger than the layer's largest bound:
-/// 4 U N. Joining adds 1 to a coefficient, which is off by at most U (N + 1). Eight units cover all of it.
+/// Units of roundoff that one pass through a layer of ReLUs can cost, relative to the absolute sum N that
+/// [`super::relu_kernels::relu_sums`] returns, plus 1 for a functional that joins below. With d = s - g, the
+/// coefficient x = p + g + d fold is off by U (|p + g| + |d| + |x|), its product with a slope of at most 1 by U |x|
+/// more; likewise y = q - g - d fold, and d with its slope by 2 U |d|. Folds and masks are 0 or 1, so products with
+/// them are exact. Together that is at most 2 U N; an error of x also counts once with an intercept, which is no larger
+/// than the layer's largest bound: 4 U N. Joining adds 1 to a coefficient, which is off by at most U (N + 1). Eight
+/// units cover all of it.
 pub(super) const RELU_UNITS: f64 = 8.0;
 
-/// Units of roundoff that subtracting the multiplier of a phase constraint can cost, relative to |result| + |multiplier|: the subtraction is off by at
-/// most U |result|, so four units are more than enough.
+/// Units of roundoff that subtracting the multiplier of a phase constraint can cost, relative to |result| +
+/// |multiplier|: the subtraction is off by at most U |result|, so four units are more than enough.
 pub(super) const PHASE_UNITS: f64 = 4.0;
 
-/// Roundings of one term of a coefficient behind an affine layer of m rows, beyond 2 m. The longest sum is W2^T q + (W1 - W2)^T s, or in the first
-/// layer W1^T (p + q) + (W1 - W2)^T (s - q): at most 2 m terms, so that a term passes one product and 2 m - 1 sums; its weight W1 - W2 is rounded
-/// once, and so is its coefficient p + q or s - q. That makes 2 m + 2 at most, and gamma(2 m + 6) covers it.
+/// Roundings of one term of a coefficient behind an affine layer of m rows, beyond 2 m. The longest sums are
+///     W2^T q + (W1 - W2)^T s,  and in the first layer  W1^T (p + q) + (W1 - W2)^T (s - q),
+/// of at most 2 m terms, so that a term passes one product and 2 m - 1 sums. Its weight W1 - W2 is rounded once, and so
+/// is its coefficient p + q or s - q. That makes at most 2 m + 2 roundings, which gamma(2 m + 6) covers.
 const AFFINE_EXTRA: usize = 6;
 
-/// Roundings of one term of a bound's constant, beyond two for every row of a layer, every input and every constraint. A term is a product of at most
-/// two factors that are rounded once each. At its own layer of m rows it passes at most m + 3 sums, and at most 8 more where sums run in lanes; at
-/// the outputs, where guard rows and entropy terms join, at most two for each output. Every other layer adds to the constant twice, which two for
-/// each of its rows cover; the inputs take two products and one sum each. What is left is a fixed number below 64.
+/// Roundings of one term of a bound's constant, beyond two for every row of a layer, every input and every constraint.
+/// A term is a product of at most two factors that are rounded once each. At its own layer of m rows it passes at most
+/// m + 3 sums, and at most 8 more where sums run in lanes; at the outputs, where guard rows and entropy terms join, at
+/// most two for each output. Every other layer adds to the constant twice, which two for each of its rows cover; the
+/// inputs take two products and one sum each. What is left is a fixed number below 64.
 const CONSTANT_EXTRA: usize = 64;
 
-/// At the outputs, the number of products that may underflow in all coefficients together, at least; see [`output_underflow`].
+/// At the outputs, the number of products that may underflow in all coefficients together, at least; see
+/// [`output_underflow`].
 const OUTPUT_PRODUCTS: f64 = 1e6;
 
-/// The relative error of a coefficient at the outputs, per unit of the absolute sum of its terms: one product and one sum for each guard row, and six
-/// more for the violation and the link.
+/// The relative error of a coefficient at the outputs, per unit of the absolute sum of its terms: one product and one
+/// sum for each guard row, and six more for the violation and the link.
 #[inline(always)]
 pub(super) fn output_rounding(guard_rows: usize) -> f64 {
     gamma(guard_rows + 6)
 }
 
-/// What the coefficients of the outputs can lose by underflow: each of them is a sum of at most R + 6 products for R guard rows, and a product that
-/// underflows loses at most [`TINY`].
+/// What the coefficients of the outputs can lose by underflow: each of them is a sum of at most R + 6 products for R
+/// guard rows, and a product that underflows loses at most [`TINY`].
 #[inline(always)]
 #[allow(clippy::cast_precision_loss)]
 pub(super) fn output_underflow(guard_rows: usize, outputs: usize) -> f64 {
     TINY * OUTPUT_PRODUCTS.max((outputs * (guard_rows + 6)) as f64)
 }
 
-/// What one pass through m ReLUs can lose by underflow where the largest bound in the layer is `size`: fewer than eight products for each of the
-/// three coefficients of a neuron, of which each loses at most [`TINY`] times what it multiplies, a variable or an intercept.
+/// What one pass through m ReLUs can lose by underflow where the largest bound in the layer is `size`: fewer than eight
+/// products for each of the three coefficients of a neuron, of which each loses at most [`TINY`] times what it
+/// multiplies, a variable or an intercept.
 #[inline(always)]
 #[allow(clippy::cast_precision_loss)]
 pub(super) fn relu_underflow(m: usize, size: f64) -> f64 {
     TINY * (24 * m) as f64 * (size + 1.0)
 }
 
-/// The relative error of the argument lam / |lam| of a logarithm in the entropy term for R guard rows: the sum of R multipliers and the quotient are
-/// rounded, at most R + 2 times; twice as much covers the derivative of the logarithm, since ln(1 + t) <= 2 |t| for |t| <= 1/2.
+/// The relative error of the argument lam / |lam| of a logarithm in the entropy term for R guard rows: the sum of R
+/// multipliers and the quotient are rounded, at most R + 2 times; twice as much covers the derivative of the logarithm,
+/// since ln(1 + t) <= 2 |t| for |t| <= 1/2.
 #[inline(always)]
 #[allow(clippy::cast_precision_loss)]
 pub(super) fn entropy_argument(guard_rows: usize) -> f64 {
@@ -149,7 +159,8 @@ pub(super) struct RoundingCost {
 }
 
 impl RoundingCost {
-    /// The cost of layer l, from the bounds of the neurons before it or, for the first layer, the box with this centre and radius.
+    /// The cost of layer l, from the bounds of the neurons before it or, for the first layer, the box with this centre
+    /// and radius.
     pub(super) fn of(
         pair: &Pair,
         l: usize,
@@ -177,13 +188,14 @@ impl RoundingCost {
         let (e1, e2) = (uncertain(&maxima.errors[0], 0), uncertain(&maxima.errors[1], 1));
         let apart = uncertain(&maxima.errors_apart[0], 0) + uncertain(&maxima.errors_apart[1], 1);
         let shared = if l == 0 { 0.0 } else { uncertain(&maxima.errors_shared, 2) };
-        // A coefficient is a sum of at most 2 m products, and the constant one of 3 m; per unit of a coefficient, fewer than 8 (m + n + 4) underflow.
+        // A coefficient is a sum of at most 2 m products, and the constant one of 3 m; per unit of a coefficient, fewer
+        // than 8 (m + n + 4) underflow.
         #[allow(clippy::cast_precision_loss)]
         let tiny = TINY * (8 * (m + n + 4)) as f64;
         let ones = vec![1.0; n];
         let sizes = sum(&ones, 0) + sum(&ones, 1) + sum(&ones, 2) + ones.iter().sum::<f64>();
-        // The rounding of p.b1 + q.b2 + s.(b1 - b2) is counted with the constant; here only what is uncertain about the biases themselves, and the
-        // rounding of b1 - b2.
+        // The rounding of p.b1 + q.b2 + s.(b1 - b2) is counted with the constant; here only what is uncertain about the
+        // biases themselves, and the rounding of b1 - b2.
         Self {
             first: ACCOUNT * (rounding * sum(&maxima.first, 0) + e1 + maxima.bias_error) + tiny,
             second: ACCOUNT * (rounding * sum(&maxima.second, 1) + e2 + maxima.bias_error) + tiny,

@@ -1,7 +1,9 @@
-//! The first affine layer, where both networks read the same inputs. It is by far the widest layer of many networks, and mostly equal in both.
+//! The first affine layer, where both networks read the same inputs. It is by far the widest layer of many networks,
+//! and mostly equal in both.
 //!
-//! With y = x - d a functional p.x + q.y + s.d of the first layer is (p + q).x + (s - q).d, and d = (W1 - W2) inputs + (b1 - b2). So one product
-//! with W1 and one with the rows in which the networks differ replace three products. A neuron that was pruned away is one such row.
+//! With y = x - d a functional p.x + q.y + s.d of the first layer is (p + q).x + (s - q).d, and d = (W1 - W2) inputs +
+//! (b1 - b2). So one product with W1 and one with the rows in which the networks differ replace three products. A
+//! neuron that was pruned away is one such row.
 //!
 //! Arrays are functional-major, as in [`super::backward`].
 
@@ -32,10 +34,11 @@ impl SharedInputLayer {
         Self { rows, weight, coefficients: Vec::new(), values: Vec::new() }
     }
 
-    /// Writes the coefficients of the inputs, I x F, to `inputs.first`, from those of x, y and d of the first layer, of which `layer.first` is
-    /// overwritten. Returns the number of operations.
+    /// Writes the coefficients of the inputs, I x F, to `inputs.first`, from those of x, y and d of the first layer, of
+    /// which `layer.first` is overwritten. Returns the number of operations.
     ///
-    /// p + q and s - q are rounded: one unit of each, which the rounding cost of |p| + |q| and of |s| + |q| covers in the caller.
+    /// p + q and s - q are rounded: one unit of each, which the rounding cost of |p| + |q| and of |s| + |q| covers in
+    /// the caller.
     #[inline(always)]
     pub(super) fn backwards(
         &mut self,
@@ -60,7 +63,8 @@ impl SharedInputLayer {
         (2 * n * count * (m + r)) as u64
     }
 
-    /// Writes the values of x, y and d of the first layer, m x F each, to `layer`, at the inputs in `inputs.first`. Returns the number of operations.
+    /// Writes the values of x, y and d of the first layer, m x F each, to `layer`, at the inputs in `inputs.first`.
+    /// Returns the number of operations.
     #[inline(always)]
     pub(super) fn forwards(
         &mut self,

@@ -1,8 +1,9 @@
 //! Ways to split what contraction has left of a violation, and an estimate of what each may gain.
 //!
-//! A box can be split along an input, or at the sign of x, y or d of an unstable neuron: of both halves each assumes one sign, so together they cover what
-//! was split. The score of a neuron is what its relaxation costs the bound of the violation at most, as in BaBSR (Bunel et al., "Branch and bound for
-//! piecewise linear neural network verification", JMLR 2020). It tells which splits deserve a closer look ([`super::branching`]).
+//! A box can be split along an input, or at the sign of x, y or d of an unstable neuron: of both halves each assumes
+//! one sign, so together they cover what was split. The score of a neuron is what its relaxation costs the bound of the
+//! violation at most, as in BaBSR (Bunel et al., "Branch and bound for piecewise linear neural network verification",
+//! JMLR 2020). It tells which splits deserve a closer look ([`super::branching`]).
 
 use super::functional::Coefficients;
 use super::relax::Relaxation;
@@ -71,8 +72,9 @@ pub struct SplitCandidates {
 const KEPT: (usize, usize) = (32, 8);
 
 impl SplitCandidates {
-    /// The neurons whose relaxations cost a functional most, from its coefficients behind the ReLUs of every hidden layer (the first functional of a
-    /// batch). The score of a difference counts for the signs of both of its neurons, too, since these also decide how it is relaxed.
+    /// The neurons whose relaxations cost a functional most, from its coefficients behind the ReLUs of every hidden
+    /// layer (the first functional of a batch). The score of a difference counts for the signs of both of its neurons,
+    /// too, since these also decide how it is relaxed.
     #[must_use]
     pub(super) fn of(behind_relu: &[Coefficients], relaxations: &[Relaxation], bounds: &IntermediateBounds) -> Self {
         let (mut signs, mut differences) = (Vec::new(), Vec::new());
@@ -91,7 +93,8 @@ impl SplitCandidates {
                     if one.unstable[index] == 0.0 {
                         continue;
                     }
-                    // The upper relaxation is off by at most the height of the chord, the lower one by at most the smaller side of the triangle.
+                    // The upper relaxation is off by at most the height of the chord, the lower one by at most the
+                    // smaller side of the triangle.
                     let below = bounds.upper[index].min(-bounds.lower[index]);
                     let gap = if coefficient < 0.0 { one.height[index] } else { below };
                     let cost = coefficient.abs() * gap + of_difference;

@@ -1,17 +1,20 @@
-//! An affine layer on a differential zonotope ([VD], Prop. "affine" and Lemma "soundness of Affine_Delta"), and the rounding in it.
+//! An affine layer on a differential zonotope ([VD], Prop. "affine" and Lemma "soundness of Affine_Delta"), and the
+//! rounding in it.
 //!
 //! x' = W1 x + b1 and y' = W2 y + b2 act column by column; the difference is
 //!     d' = W1 x - W2 y + b1 - b2 = W1 d + (W1 - W2) y + (b1 - b2),
 //! so its columns over `z2`'s generators get W1 d_common + (W1 - W2) z2 and the others W1 d_rest.
 //!
-//! Only a part of each matrix matters on a box: the columns of neurons that may be nonzero. It is gathered once ([`ActiveColumns`]) and serves the products, the fresh
-//! generators and the errors.
+//! Only a part of each matrix matters on a box: the columns of neurons that may be nonzero. It is gathered once
+//! ([`ActiveColumns`]) and serves the products, the fresh generators and the errors.
 //!
-//! Rounding. With M = |centre| + sum |generators| of the input form, a product over k inputs is off by at most gamma(k) |W| M, summed over all columns;
-//! W1 - W2 and b1 - b2 are rounded once more; errors of the input are stretched by |W|. If W itself is uncertain, |W error| (M + err) is added.
+//! Rounding. With M = |centre| + sum |generators| of the input form, a product over k inputs is off by at most gamma(k)
+//! |W| M, summed over all columns; W1 - W2 and b1 - b2 are rounded once more; errors of the input are stretched by |W|.
+//! If W itself is uncertain, |W error| (M + err) is added.
 //!
-//! Of the difference, rows that are shared (the exact rows of both layers are one and the same, see [`crate::network::pair`]) have W1 - W2 = 0 and b1 - b2 = 0,
-//! so that d' = W1 d: there the uncertainty of W1 acts on d alone, and where d = 0 exactly, d' = 0 exactly. On other rows it acts on x and on y.
+//! Of the difference, rows that are shared (the exact rows of both layers are one and the same, see
+//! [`crate::network::pair`]) have W1 - W2 = 0 and b1 - b2 = 0, so that d' = W1 d: there the uncertainty of W1 acts on d
+//! alone, and where d = 0 exactly, d' = 0 exactly. On other rows it acts on x and on y.
 
 use crate::network::{Affine, pair::Difference};
 use crate::numeric::kernels::{add_absolute_product, add_product, gather};
@@ -48,7 +51,8 @@ impl ActiveColumns<'_> {
 /// How large a form is on each of its rows: what its rounding in later products is measured by, and its own error.
 #[derive(Debug, Clone, Default)]
 pub struct Extent {
-    /// An upper bound of |centre| + sum |generators|, fresh generators included. Of a form before ReLU, without the centre.
+    /// An upper bound of |centre| + sum |generators|, fresh generators included. Of a form before ReLU, without the
+    /// centre.
     pub magnitude: Vec<f64>,
     /// The error radius: how far the exact value may lie from the form.
     pub err: Vec<f64>,
@@ -64,7 +68,8 @@ impl Extent {
     }
 }
 
-/// A form that enters a product: its extents, and which of its rows enter, which are the columns of the [`ActiveColumns`].
+/// A form that enters a product: its extents, and which of its rows enter, which are the columns of the
+/// [`ActiveColumns`].
 #[derive(Debug, Clone, Copy)]
 pub struct Operand<'a> {
     /// The extents of all rows.
@@ -74,8 +79,9 @@ pub struct Operand<'a> {
 }
 
 impl Operand<'_> {
-    /// What |W| multiplies in the error of a product: the error radius of the form, and the rounding of products with it. `TINY` stands for what underflows
-    /// here, which a large weight could make noticeable. A form that is exactly zero costs nothing.
+    /// What |W| multiplies in the error of a product: the error radius of the form, and the rounding of products with
+    /// it. `TINY` stands for what underflows here, which a large weight could make noticeable. A form that is exactly
+    /// zero costs nothing.
     fn scaled_error(&self, rounding: f64, out: &mut Vec<f64>) {
         let Extent { magnitude, err } = self.extent;
         out.clear();
@@ -121,7 +127,8 @@ impl Scratch {
     }
 }
 
-/// Writes the error of W z + b to `out` (m). The form z has this number of `columns`; `weight` has the active columns of W.
+/// Writes the error of W z + b to `out` (m). The form z has this number of `columns`; `weight` has the active columns
+/// of W.
 pub fn error(
     out: &mut Vec<f64>,
     layer: &Affine,
@@ -158,7 +165,8 @@ pub struct Layers<'a> {
     pub between: &'a [f64],
 }
 
-/// Writes the error of W1 d + (W1 - W2) y + (b1 - b2) to `out`. The extents of x and y also matter where weights are uncertain.
+/// Writes the error of W1 d + (W1 - W2) y + (b1 - b2) to `out`. The extents of x and y also matter where weights are
+/// uncertain.
 pub fn difference_error(
     out: &mut Vec<f64>,
     layers: Layers<'_>,
@@ -215,18 +223,20 @@ pub fn difference_error(
     }
 }
 
-/// Units of roundoff of a sum with a bias, relative to |bias|: the sum is rounded once, and gamma(k + 2) on the product covers the product's share of
-/// that. One unit is enough; the others are spare.
+/// Units of roundoff of a sum with a bias, relative to |bias|: the sum is rounded once, and gamma(k + 2) on the product
+/// covers the product's share of that. One unit is enough; the others are spare.
 const BIAS_UNITS: f64 = 4.0;
 
-/// What underflow can cost a row of a product of this number of terms, over all columns and the centre: at most two products for each term.
+/// What underflow can cost a row of a product of this number of terms, over all columns and the centre: at most two
+/// products for each term.
 #[allow(clippy::cast_precision_loss)]
 fn product_underflow(terms: usize, columns: usize) -> f64 {
     2.0 * TINY * (terms * (columns + 1)) as f64
 }
 
-/// Roundings in the error of a row of a product of this number of terms, as it is computed: sums over the terms of products with |W| and with the errors
-/// of W, which are computed with three roundings each beforehand, and a handful of sums afterwards.
+/// Roundings in the error of a row of a product of this number of terms, as it is computed: sums over the terms of
+/// products with |W| and with the errors of W, which are computed with three roundings each beforehand, and a handful
+/// of sums afterwards.
 fn error_roundings(terms: usize) -> usize {
     2 * terms + 16
 }
@@ -240,7 +250,8 @@ fn add_bias_error(out: &mut [f64], terms: usize, columns: usize, bias: &[f64], b
 }
 
 vectorised! {
-    /// Adds what the bias and underflow cost and rounds the errors up. `TINY` twice keeps an error positive where it underflows itself.
+    /// Adds what the bias and underflow cost and rounds the errors up. `TINY` twice keeps an error positive where it
+    /// underflows itself.
     fn round_up<'a>(out: &'a mut [f64], bias: &'a [f64], underflow: f64, operations: usize) {
         for (o, b) in out.iter_mut().zip(bias) {
             *o = add_up(inflate(*o + BIAS_UNITS * U * b.abs() + underflow, operations), 2.0 * TINY);

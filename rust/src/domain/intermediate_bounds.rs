@@ -1,6 +1,8 @@
-//! Intermediate bounds: bounds of x, y and d = x - y of every neuron of a pair before ReLU, on a box; with the box itself and the bounds of the outputs.
+//! Intermediate bounds: bounds of x, y and d = x - y of every neuron of a pair before ReLU, on a box; with the box
+//! itself and the bounds of the outputs.
 //!
-//! They may rest on an assumption, a violation or the sign of a neuron; then they must never leave the proof that made the assumption.
+//! They may rest on an assumption, a violation or the sign of a neuron; then they must never leave the proof that made
+//! the assumption.
 
 use super::layer_state::LayerState;
 use super::phase::{Bounds, reduce};

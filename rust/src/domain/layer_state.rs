@@ -1,7 +1,9 @@
-//! What a propagation keeps of one layer: the forms before ReLU, their bounds, how the ReLUs transform them, and the forms after ReLU.
+//! What a propagation keeps of one layer: the forms before ReLU, their bounds, how the ReLUs transform them, and the
+//! forms after ReLU.
 //!
-//! A form is a zonotope with one row for every neuron of the layer and one column for the centre and for every generator (letters as in [`super`]).
-//! How forms arise is in [`super::preactivation`], how they pass ReLU in [`super::postactivation`].
+//! A form is a zonotope with one row for every neuron of the layer and one column for the centre and for every
+//! generator (letters as in [`super`]). How forms arise is in [`super::preactivation`], how they pass ReLU in
+//! [`super::postactivation`].
 
 use super::affine::Extent;
 use super::columns::Columns;
@@ -28,7 +30,8 @@ pub struct LayerState {
     pub d_common: Columns,
     /// The rest of the form of d, over the generators in `rest_sources`.
     pub d_rest: Columns,
-    /// The generator of each column of `d_rest`; after ReLU more may be listed, whose columns enter with the next layer.
+    /// The generator of each column of `d_rest`; after ReLU more may be listed, whose columns enter with the next
+    /// layer.
     pub rest_sources: Vec<Source>,
     /// For each a1 that enters this layer, its column in `d_rest`, if the difference uses it.
     pub rest_columns: Vec<Option<usize>>,
@@ -53,8 +56,8 @@ pub struct LayerState {
     pub(super) after: Postactivation,
 }
 
-/// What enters the next product: the forms after ReLU on the k rows that may be nonzero, without the fresh generators, which become columns only in
-/// the next layer.
+/// What enters the next product: the forms after ReLU on the k rows that may be nonzero, without the fresh generators,
+/// which become columns only in the next layer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Postactivation {
     /// The neurons that may be nonzero in either network, in order.
@@ -90,7 +93,8 @@ impl LayerState {
         &self.after.rows
     }
 
-    /// A copy of what a view of the outputs needs, for answers that come after the workspace has gone on to another box.
+    /// A copy of what a view of the outputs needs, for answers that come after the workspace has gone on to another
+    /// box.
     #[must_use]
     pub fn snapshot(&self) -> Self {
         Self {

@@ -1,8 +1,8 @@
 //! The enclosure of both outputs and their difference, and linear functionals on it.
 //!
-//! A functional a.f1 + b.f2 + s.D (D = f1 - f2) is one row over all generators: its bounds see how much of f1 and f2 cancels, which bounds of single
-//! outputs do not. Because f1 - f2 - D = 0, the same functional of the networks can be written with any amount of D; which way is tightest differs from
-//! box to box.
+//! A functional a.f1 + b.f2 + s.D (D = f1 - f2) is one row over all generators: its bounds see how much of f1 and f2
+//! cancels, which bounds of single outputs do not. Because f1 - f2 - D = 0, the same functional of the networks can be
+//! written with any amount of D; which way is tightest differs from box to box.
 
 use super::abstract_domain::AbstractDomain;
 use super::columns::Columns;
@@ -21,7 +21,8 @@ pub struct LinearFunctional {
     pub constant: f64,
 }
 
-/// A functional of the outputs as an affine function of all generators, in the order e, a1, a2, and the difference's own.
+/// A functional of the outputs as an affine function of all generators, in the order e, a1, a2, and the difference's
+/// own.
 #[derive(Debug, Clone, Default)]
 pub struct GeneratorRow {
     /// The value where all generators are 0.
@@ -56,8 +57,9 @@ fn entry_roundings(terms: usize) -> usize {
     terms + 1
 }
 
-/// Roundings in the error of a row of this number of terms, as it is computed. Each term adds to the magnitude with a sum, a product and a sum, and to
-/// the error with a product and a sum; gamma, the underflow and the sum of all take a handful more.
+/// Roundings in the error of a row of this number of terms, as it is computed. Each term adds to the magnitude with a
+/// sum, a product and a sum, and to the error with a product and a sum; gamma, the underflow and the sum of all take a
+/// handful more.
 fn error_roundings(terms: usize) -> usize {
     3 * terms + 8
 }
@@ -189,7 +191,8 @@ impl<'a> Output<'a> {
         row.upper()
     }
 
-    /// The same bound, and the error in it. A functional with a single term needs no row, because the magnitude of its form is known.
+    /// The same bound, and the error in it. A functional with a single term needs no row, because the magnitude of its
+    /// form is known.
     pub fn bound(&self, functional: &LinearFunctional, row: &mut GeneratorRow) -> (f64, f64) {
         let (constant, l) = (functional.constant, self.layer);
         let &[(quantity, o, c)] = functional.terms.as_slice() else {

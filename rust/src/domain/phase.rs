@@ -40,8 +40,9 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Sets the bounds to centre -+ (radius + err), rounded outward ([VD], Prop. "output bounds"). `sums` are the absolute sums of the rows over `columns`
-    /// generators, computed in plain rounding; on return they are upper bounds of the exact sums.
+    /// Sets the bounds to centre -+ (radius + err), rounded outward ([VD], Prop. "output bounds"). `sums` are the
+    /// absolute sums of the rows over `columns` generators, computed in plain rounding; on return they are upper bounds
+    /// of the exact sums.
     pub fn set(&mut self, centre: &[f64], sums: &mut [f64], err: &[f64], columns: usize) {
         self.lower.resize(centre.len(), 0.0);
         self.upper.resize(centre.len(), 0.0);
@@ -88,12 +89,18 @@ vectorised! {
 vectorised! {
     /// See [`Bounds::set`].
     fn enclose<'a>(
-        lower: &'a mut [f64], upper: &'a mut [f64], centre: &'a [f64], sums: &'a mut [f64], err: &'a [f64], columns: usize,
+        lower: &'a mut [f64],
+        upper: &'a mut [f64],
+        centre: &'a [f64],
+        sums: &'a mut [f64],
+        err: &'a [f64],
+        columns: usize,
     ) {
         let m = centre.len();
         let (lower, upper, sums, err) = (&mut lower[..m], &mut upper[..m], &mut sums[..m], &err[..m]);
         for i in 0..m {
-            // A known value, such as that of a neuron pruned away, stays exact: outward rounding would make it unstable at 0.
+            // A known value, such as that of a neuron pruned away, stays exact: outward rounding would make it unstable
+            // at 0.
             let known = sums[i] == 0.0 && err[i] == 0.0;
             sums[i] = if sums[i] == 0.0 { 0.0 } else { inflate(sums[i], columns) };
             let radius = add_up(sums[i], err[i]);
@@ -110,9 +117,10 @@ pub fn max_propagating_nan(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// The reduced product of three interval domains (Cousot and Cousot, "Systematic design of program analysis frameworks", POPL 1979): the bounds of x, y and
-/// d = x - y tighten each other by x = y + d, y = x - d and d = x - y. Every true triple satisfies all three, so intersecting is sound. An intersection
-/// that rounding would make empty is not taken.
+/// The reduced product of three interval domains (Cousot and Cousot, "Systematic design of program analysis
+/// frameworks", POPL 1979): the bounds of x, y and d = x - y tighten each other by x = y + d, y = x - d and d = x - y.
+/// Every true triple satisfies all three, so intersecting is sound. An intersection that rounding would make empty is
+/// not taken.
 pub fn reduce(x: &mut Bounds, y: &mut Bounds, d: &mut Bounds) {
     reduce_each(x, y, d);
 }

@@ -1,8 +1,9 @@
 //! Which hidden neurons may be nonzero somewhere in a box, in either network.
 //!
-//! The others are inactive in both: there x <= 0 and y <= 0 on the whole box, so on every part of it as well, whatever a propagation of the part finds.
-//! Their rows of W1 and W2 need not be multiplied on any part, nor their columns in the next layer. A node of the search carries the set as bits, and a
-//! worker gathers the smaller matrices from it ([`super::restricted_pair`]).
+//! The others are inactive in both: there x <= 0 and y <= 0 on the whole box, so on every part of it as well, whatever
+//! a propagation of the part finds. Their rows of W1 and W2 need not be multiplied on any part, nor their columns in
+//! the next layer. A node of the search carries the set as bits, and a worker gathers the smaller matrices from it
+//! ([`super::restricted_pair`]).
 
 use crate::network::Pair;
 

@@ -1,6 +1,8 @@
-//! The forms of a layer after ReLU, on the rows that may be nonzero. Fresh generators become columns only in the next product.
+//! The forms of a layer after ReLU, on the rows that may be nonzero. Fresh generators become columns only in the next
+//! product.
 //!
-//! The transformers ([`super::relu`]) say what becomes of each neuron; here they are applied to whole forms, column by column.
+//! The transformers ([`super::relu`]) say what becomes of each neuron; here they are applied to whole forms, column by
+//! column.
 
 use super::abstract_domain::AbstractDomain;
 use super::affine::Extent;
@@ -138,7 +140,13 @@ vectorised! {
 
 vectorised! {
     /// The extent of a combination of three forms behind ReLU.
-    fn propagate_three<'a>(out: &'a mut Extent, terms: [Term<'a>; 3], shift: &'a [f64], fresh: [&'a [f64]; 3], underflow: f64) {
+    fn propagate_three<'a>(
+        out: &'a mut Extent,
+        terms: [Term<'a>; 3],
+        shift: &'a [f64],
+        fresh: [&'a [f64]; 3],
+        underflow: f64,
+    ) {
         let m = shift.len();
         let [(a, ma, ca), (b, mb, cb), (c, mc, cc)] = terms.map(|(k, extent, centre)| (&k[..m], extent, &centre[..m]));
         let [(ma, ea), (mb, eb), (mc, ec)] = [ma, mb, mc].map(|extent| (&extent.magnitude[..m], &extent.err[..m]));
@@ -147,7 +155,8 @@ vectorised! {
         for i in 0..m {
             let size = |extent: &[f64], centre: &[f64]| up(extent[i] + centre[i].abs());
             let terms = [(a[i], size(ma, ca), ea[i]), (b[i], size(mb, cb), eb[i]), (c[i], size(mc, cc), ec[i])];
-            (new_err[i], new_magnitude[i]) = propagate_error(terms, shift[i], fresh1[i].abs() + fresh2[i].abs() + own[i], underflow);
+            let fresh = fresh1[i].abs() + fresh2[i].abs() + own[i];
+            (new_err[i], new_magnitude[i]) = propagate_error(terms, shift[i], fresh, underflow);
         }
     }
 }

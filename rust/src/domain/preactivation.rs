@@ -1,7 +1,7 @@
 //! The forms of a layer before ReLU, which come from the box or from the forms of the layer before, and their bounds.
 //!
-//! Letters as in [`super`]: m rows, of the layer before k rows that may be nonzero. The active columns of the matrices are gathered once for a layer and
-//! serve products, fresh generators and errors alike.
+//! Letters as in [`super`]: m rows, of the layer before k rows that may be nonzero. The active columns of the matrices
+//! are gathered once for a layer and serve products, fresh generators and errors alike.
 
 use super::affine::{self, ActiveColumns, Extent, Layers, Operand};
 use super::columns::Columns;
@@ -54,9 +54,9 @@ impl Input {
 }
 
 impl LayerState {
-    /// The first layer: x = W centre + b, and one generator W[:, i] * radius_i per input; the inputs are equal, so d = (W1 - W2) x + b1 - b2. Returns the
-    /// number of operations.
-    pub(super) fn from_box(&mut self, pair: &Pair, input: &Input, difference: bool, buffers: &mut Buffers) -> usize {
+    /// The first layer: x = W centre + b, and one generator W[:, i] * radius_i per input; the inputs are equal, so d =
+    /// (W1 - W2) x + b1 - b2. Returns the number of operations.
+    pub(super) fn enclose_box(&mut self, pair: &Pair, input: &Input, difference: bool, buffers: &mut Buffers) -> usize {
         let (layer1, layer2, between) = (&pair.first[0], &pair.second[0], &pair.difference[0]);
         let part = ActiveColumns { of: layer1.columns, columns: &input.all };
         let (m, inputs, scratch) = (layer1.rows, input.centre.len(), &mut buffers.scratch);
@@ -90,7 +90,7 @@ impl LayerState {
     }
 
     /// A layer behind another one. Returns the number of operations.
-    pub(super) fn from_predecessor(
+    pub(super) fn apply_affine(
         &mut self,
         from: &Self,
         pair: &Pair,
@@ -179,7 +179,8 @@ impl LayerState {
         self.rest_columns.extend((0..p1).map(Some));
         self.extent_d.clear(m);
         for i in 0..m {
-            // Every entry is one subtraction, of which gamma(2) covers one rounding; the sum of sizes is computed with four roundings, of eight allowed.
+            // Every entry is one subtraction, of which gamma(2) covers one rounding; the sum of sizes is computed with
+            // four roundings, of eight allowed.
             let rounding = gamma(2)
                 * (self.extent1.magnitude[i]
                     + self.extent2.magnitude[i]
@@ -198,7 +199,8 @@ fn transform_form(out: &mut Columns, weight: &[f64], (m, k): (usize, usize), for
     scale_columns(out.from_mut(form.len()), weight, m, fresh);
 }
 
-/// The difference over the columns of `z2`: W1 d_common + (W1 - W2) z2, where f2's fresh generators are columns of their own. Without `between`, W1 = W2.
+/// The difference over the columns of `z2`: W1 d_common + (W1 - W2) z2, where f2's fresh generators are columns of
+/// their own. Without `between`, W1 = W2.
 fn transform_common(
     out: &mut Columns,
     from: &LayerState,
@@ -219,8 +221,8 @@ fn transform_common(
     combine_columns(out.from_mut(old), weight, if equal { weight } else { between }, m, list);
 }
 
-/// The difference over its other generators: W1 d_rest, then the fresh generators of f1 that it uses, then its own. Lists the generators of the columns,
-/// and the column of every a1.
+/// The difference over its other generators: W1 d_rest, then the fresh generators of f1 that it uses, then its own.
+/// Lists the generators of the columns, and the column of every a1.
 fn transform_rest(
     (out, sources, rest_columns): (&mut Columns, &mut Vec<Source>, &mut Vec<Option<usize>>),
     from: &LayerState,

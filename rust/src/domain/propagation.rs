@@ -1,8 +1,8 @@
-//! Forward propagation of a box through a pair ([VD], Algorithm `Reach_Delta`): in turn an affine layer, its bounds, and the transformers of its ReLUs.
-//! One [`Propagation`] is one worker's workspace.
+//! Forward propagation of a box through a pair ([VD], Algorithm `Reach_Delta`): in turn an affine layer, its bounds,
+//! and the transformers of its ReLUs. One [`Propagation`] is one worker's workspace.
 //!
-//! Nothing is allocated per box once the largest shapes have been seen. The states of all layers are kept, because the split score walks back
-//! through them.
+//! Nothing is allocated per box once the largest shapes have been seen. The states of all layers are kept, because the
+//! split score walks back through them.
 
 use super::abstract_domain::AbstractDomain;
 use super::intermediate_bounds::{Contradiction, IntermediateBounds};
@@ -51,15 +51,15 @@ impl Propagation {
         }
     }
 
-    /// The states of all layers after the last propagation. The forms of the last layer are those of the outputs. There are none after a propagation that
-    /// gave no enclosure, because the states are then those of two propagations.
+    /// The states of all layers after the last propagation. The forms of the last layer are those of the outputs. There
+    /// are none after a propagation that gave no enclosure, because the states are then those of two propagations.
     #[must_use]
     pub fn layers(&self) -> &[LayerState] {
         if self.whole { &self.layers } else { &[] }
     }
 
-    /// Additions and multiplications of all propagations so far that the layers themselves need: products over active rows, and scaled columns; not the
-    /// bounds of rounding.
+    /// Additions and multiplications of all propagations so far that the layers themselves need: products over active
+    /// rows, and scaled columns; not the bounds of rounding.
     #[must_use]
     pub fn flops(&self) -> u64 {
         self.flops
@@ -83,7 +83,8 @@ impl Propagation {
         Some(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
     }
 
-    /// Propagates a box on which bounds are known or assumed. They help to choose the phases, and where they exclude what is found there is a contradiction.
+    /// Propagates a box on which bounds are known or assumed. They help to choose the phases, and where they exclude
+    /// what is found there is a contradiction.
     pub fn propagate_within(&mut self, pair: &Pair, known: &IntermediateBounds) -> Result<Output<'_>, Failure> {
         self.run(pair, (&known.lower, &known.upper), Some(known))?;
         Ok(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
@@ -102,8 +103,8 @@ impl Propagation {
             let (before, after) = self.layers.split_at_mut(l);
             let layer = &mut after[0];
             let operations = match before.last() {
-                None => layer.from_box(pair, &self.input, difference, &mut self.buffers),
-                Some(from) => layer.from_predecessor(from, pair, l, difference, &mut self.buffers),
+                None => layer.enclose_box(pair, &self.input, difference, &mut self.buffers),
+                Some(from) => layer.apply_affine(from, pair, l, difference, &mut self.buffers),
             };
             self.flops += operations as u64;
             layer.bound(difference);

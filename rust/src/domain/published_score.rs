@@ -1,8 +1,10 @@
-//! The published split score ([VD], appendix B), which tells how much each input matters, as one backward pass over vectors.
+//! The published split score ([VD], appendix B), which tells how much each input matters, as one backward pass over
+//! vectors.
 //!
-//! The paper carries a matrix D of influences: the identity for inputs, and for a fresh generator the column |D| |g|, where g is the row of the neuron
-//! that made it. The score of an input is its row of  sum over outputs |G1| D1 + |G2| D2.  Read from the right this is a vector: every generator starts
-//! with its own sum over outputs and passes its weight on to the generators in its neuron's row, newest first. No matrix is needed.
+//! The paper carries a matrix D of influences: the identity for inputs, and for a fresh generator the column |D| |g|,
+//! where g is the row of the neuron that made it. The score of an input is its row of  sum over outputs |G1| D1 + |G2|
+//! D2.  Read from the right this is a vector: every generator starts with its own sum over outputs and passes its
+//! weight on to the generators in its neuron's row, newest first. No matrix is needed.
 
 use super::columns::Columns;
 use super::layer_state::LayerState;

@@ -1,12 +1,14 @@
-//! ReLU on a differential zonotope: one affine transformer per neuron ([VD], Prop. "ReLU" and Lemma "soundness of ReLU_Delta", its table of phase
-//! pairs). For one network it is the transformer of DeepZ (Singh, Gehr, Mirman, Püschel, Vechev, "Fast and effective robustness certification",
-//! NeurIPS 2018).
+//! ReLU on a differential zonotope: one affine transformer per neuron ([VD], Prop. "ReLU" and Lemma "soundness of
+//! ReLU_Delta", its table of phase pairs). For one network it is the transformer of DeepZ (Singh, Gehr, Mirman,
+//! Püschel, Vechev, "Fast and effective robustness certification", NeurIPS 2018).
 //!
-//! One network, x in [l, u] unstable: for *any* slope lam in [0, 1], relu(x) - lam x lies in [0, h] with h = max(-lam l, (1 - lam) u), its values at the
-//! ends, by convexity. With mu = h / 2 the equation relu(x) = lam x + mu + mu a defines the fresh generator a in [-1, 1].
+//! One network, x in [l, u] unstable: for *any* slope lam in [0, 1], relu(x) - lam x lies in [0, h] with h = max(-lam
+//! l, (1 - lam) u), its values at the ends, by convexity. With mu = h / 2 the equation relu(x) = lam x + mu + mu a
+//! defines the fresh generator a in [-1, 1].
 //!
-//! The difference is `D = of_d d + of_x x + of_y y + shift`, plus `fresh1` times f1's fresh generator, `fresh2` times f2's, and a fresh generator of its
-//! own of size `fresh_own`. So each of the nine phase pairs is one row of coefficients, and soundness can be read off row by row:
+//! The difference is `D = of_d d + of_x x + of_y y + shift`, plus `fresh1` times f1's fresh generator, `fresh2` times
+//! f2's, and a fresh generator of its own of size `fresh_own`. So each of the nine phase pairs is one row of
+//! coefficients, and soundness can be read off row by row:
 //!
 //! | f1 f2 | D = | why |
 //! |---|---|---|
@@ -18,11 +20,11 @@
 //! | + ~ | d - (Y - y) | X = x; the same for Y |
 //! | ~ ~ | lam d + [low, high] | D is between min(0, d) and max(0, d); both minus lam d are extreme at the ends of d |
 //!
-//! In `~ +` and `+ ~` the paper adds a fresh generator of the difference where the network's own fresh generator is the very same quantity; with
-//! `share_fresh` it is used, which is exact and saves a column.
+//! In `~ +` and `+ ~` the paper adds a fresh generator of the difference where the network's own fresh generator is the
+//! very same quantity; with `share_fresh` it is used, which is exact and saves a column.
 //!
-//! Slopes and coefficients are rounded. That is harmless for lam, since any value in [0, 1] is sound, and is counted in [`propagate_error`] for all
-//! others.
+//! Slopes and coefficients are rounded. That is harmless for lam, since any value in [0, 1] is sound, and is counted in
+//! [`propagate_error`] for all others.
 
 use super::phase::{Bounds, Phase};
 use crate::numeric::round::{TINY, U, inflate, mul_up, sub_up, up};
@@ -35,7 +37,8 @@ pub struct ReluTransformer {
     pub phase: Vec<Phase>,
     /// lam of every neuron: 0 where it is inactive, 1 where it is active, between them where it is unstable.
     pub slope: Vec<f64>,
-    /// mu of every neuron, which is both the shift of the centre and the size of the fresh generator: 0 unless the neuron is unstable.
+    /// mu of every neuron, which is both the shift of the centre and the size of the fresh generator: 0 unless the
+    /// neuron is unstable.
     pub fresh: Vec<f64>,
 }
 
@@ -51,8 +54,8 @@ impl ReluTransformer {
 }
 
 vectorised! {
-    /// See [`ReluTransformer::set`]. No branch predictor can guess which neurons are unstable, so all three cases are computed for every neuron, and then
-    /// one of them is selected.
+    /// See [`ReluTransformer::set`]. No branch predictor can guess which neurons are unstable, so all three cases are
+    /// computed for every neuron, and then one of them is selected.
     fn choose<'a>(transformer: &'a mut ReluTransformer, lower: &'a [f64], upper: &'a [f64]) {
         let m = lower.len();
         let (upper, phases) = (&upper[..m], &mut transformer.phase[..m]);
@@ -100,7 +103,8 @@ pub fn below(lam: f64, v: f64) -> f64 {
     if v < 0.0 { -mul_up(sub_up(1.0, lam), -v) } else { -mul_up(lam, v) }
 }
 
-/// How a layer transforms the difference: D = of_d d + of_x x + of_y y + shift + fresh1 a1 + fresh2 a2 + fresh_own ad, for every neuron.
+/// How a layer transforms the difference: D = of_d d + of_x x + of_y y + shift + fresh1 a1 + fresh2 a2 + fresh_own ad,
+/// for every neuron.
 #[derive(Debug, Clone, Default)]
 pub struct DifferenceTransformer {
     /// Coefficient of d.
@@ -207,19 +211,23 @@ impl DifferenceTransformer {
     }
 }
 
-/// Units of roundoff in an entry of a form behind ReLU, relative to the absolute sum of its terms. The entry is a sum of at most three products and a
-/// shift: a term passes one product and at most three sums, and its coefficient was rounded once itself. That makes five; eight cover them.
+/// Units of roundoff in an entry of a form behind ReLU, relative to the absolute sum of its terms. The entry is a sum
+/// of at most three products and a shift: a term passes one product and at most three sums, and its coefficient was
+/// rounded once itself. That makes five; eight cover them.
 const ENTRY_UNITS: f64 = 8.0;
 
-/// Roundings in the longest chain of [`propagate_error`]: a product and two sums for what is carried over, as many for the size, four for the rounding
-/// and two for the sum of all. That makes twelve at most, and fewer for the magnitude; sixteen cover them.
+/// Roundings in the longest chain of [`propagate_error`]: a product and two sums for what is carried over, as many for
+/// the size, four for the rounding and two for the sum of all. That makes twelve at most, and fewer for the magnitude;
+/// sixteen cover them.
 const CHAIN: usize = 16;
 
-/// What a transformer does to the error radius and the magnitude (|centre| + sum |generators|) of a form on one neuron, X = sum coefficient_q form_q +
-/// shift, plus fresh generators of total size `fresh`. A term is (coefficient, magnitude, error). Returns (error, magnitude).
+/// What a transformer does to the error radius and the magnitude (|centre| + sum |generators|) of a form on one neuron,
+/// X = sum coefficient_q form_q + shift, plus fresh generators of total size `fresh`. A term is (coefficient,
+/// magnitude, error). Returns (error, magnitude).
 ///
-/// The old errors are scaled by the coefficients. The rounding of new entries is [`ENTRY_UNITS`] U times their magnitudes, and `underflow` covers
-/// products below the normal range. A single form that is taken over unchanged costs nothing.
+/// The old errors are scaled by the coefficients. The rounding of new entries is [`ENTRY_UNITS`] U times their
+/// magnitudes, and `underflow` covers products below the normal range. A single form that is taken over unchanged costs
+/// nothing.
 #[inline(always)]
 #[must_use]
 pub fn propagate_error(terms: [(f64, f64, f64); 3], shift: f64, fresh: f64, underflow: f64) -> (f64, f64) {
@@ -237,7 +245,8 @@ pub fn propagate_error(terms: [(f64, f64, f64); 3], shift: f64, fresh: f64, unde
     (if nothing { 0.0 } else { exact }, if magnitude == 0.0 { 0.0 } else { inflate(magnitude, CHAIN) })
 }
 
-/// What underflow can cost a neuron's form with this number of columns: at most three products in each column, of which each loses at most [`TINY`].
+/// What underflow can cost a neuron's form with this number of columns: at most three products in each column, of which
+/// each loses at most [`TINY`].
 #[inline(always)]
 #[must_use]
 #[allow(clippy::cast_precision_loss)]

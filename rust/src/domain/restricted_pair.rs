@@ -1,8 +1,10 @@
-//! A pair restricted to the neurons that may be nonzero on a box: both networks, and their difference, without the others.
+//! A pair restricted to the neurons that may be nonzero on a box: both networks, and their difference, without the
+//! others.
 //!
-//! A neuron that is inactive in both networks on a box is 0 in both, there and on every part of the box ([`super::possibly_active`]). Without its row in
-//! one layer and its column in the next, the networks and their difference have the same outputs there. Boxes that are bounded one after the other
-//! mostly have the same neurons, so the parts of the matrices are kept until a layer has other ones.
+//! A neuron that is inactive in both networks on a box is 0 in both, there and on every part of the box
+//! ([`super::possibly_active`]). Without its row in one layer and its column in the next, the networks and their
+//! difference have the same outputs there. Boxes that are bounded one after the other mostly have the same neurons, so
+//! the parts of the matrices are kept until a layer has other ones.
 
 use super::possibly_active::PossiblyActive;
 use super::propagation::Propagation;
@@ -39,8 +41,8 @@ impl<'a> RestrictedPair<'a> {
         }
     }
 
-    /// The pair for a box on which at most these neurons may be nonzero, or all neurons if none are given. Layers of which nearly all neurons may be
-    /// nonzero are kept whole.
+    /// The pair for a box on which at most these neurons may be nonzero, or all neurons if none are given. Layers of
+    /// which nearly all neurons may be nonzero are kept whole.
     pub fn restrict_to(&mut self, neurons: Option<&PossiblyActive>) -> &Pair {
         self.all = neurons.is_none();
         let Some(possibly_active) = neurons else {
@@ -81,7 +83,8 @@ impl<'a> RestrictedPair<'a> {
         if self.all { &self.every[..self.whole.first[layer].rows] } else { &self.neurons[layer] }
     }
 
-    /// The neurons that may be nonzero on the box that was just propagated through the last restricted pair. All others can be left out on its parts.
+    /// The neurons that may be nonzero on the box that was just propagated through the last restricted pair. All others
+    /// can be left out on its parts.
     #[must_use]
     pub fn possibly_active(&self, propagation: &Propagation) -> PossiblyActive {
         let hidden = propagation.layers().iter().take(self.whole.depth() - 1);
@@ -92,7 +95,8 @@ impl<'a> RestrictedPair<'a> {
     }
 }
 
-/// Whether it pays to leave out this number of m rows: gathering the others costs as much as computing a few that are known to be zero.
+/// Whether it pays to leave out this number of m rows: gathering the others costs as much as computing a few that are
+/// known to be zero.
 fn worth_leaving_out(rows: usize, m: usize) -> bool {
     8 * rows >= m
 }

@@ -1,14 +1,18 @@
-//! Which input matters for one functional: the derivative of its reach by the widths of the inputs, as one backward pass over vectors.
+//! Which input matters for one functional: the derivative of its reach by the widths of the inputs, as one backward
+//! pass over vectors.
 //!
-//! The published score ([`super::published_score`]) asks what moves the outputs of the two networks; a claim about their difference asks something else. A bound is a
-//! centre plus a reach, the absolute coefficients of all generators. Narrowing input i shrinks e_i itself, and the fresh generators of every ReLU whose range
-//! depends on e_i: with range [c - r, c + r] of a pre-activation a fresh generator has the size (r^2 - c^2) / 4r (the difference's own twice that), so per
-//! unit of r it shrinks by its size times (r^2 + c^2) / (r (r^2 - c^2)), and r is the sum of the absolute coefficients in the neuron's own row. Read
-//! backwards this is one vector of weights per kind of generator, newest first. Slopes and centres move too; that is left out.
+//! The published score ([`super::published_score`]) asks what moves the outputs of the two networks; a claim about
+//! their difference asks something else. A bound is a centre plus a reach, the absolute coefficients of all generators.
+//! Narrowing input i shrinks e_i itself, and the fresh generators of every ReLU whose range depends on e_i: with range
+//! [c - r, c + r] of a pre-activation a fresh generator has the size (r^2 - c^2) / 4r (the difference's own twice
+//! that), so per unit of r it shrinks by its size times (r^2 + c^2) / (r (r^2 - c^2)), and r is the sum of the absolute
+//! coefficients in the neuron's own row. Read backwards this is one vector of weights per kind of generator, newest
+//! first. Slopes and centres move too; that is left out.
 //!
-//! Sizes are convex in r, so halving an input is expected to lower a bound by at most half of its score. No proof rests on it, only the choice of splits.
-//! Measured on ACAS Xu, 50 queries with eps 0.05: 92 351 boxes by the published score, 79 498 by this one; bounding the halves of every input and taking
-//! the best, at five times the cost, saves four in a hundred more.
+//! Sizes are convex in r, so halving an input is expected to lower a bound by at most half of its score. No proof rests
+//! on it, only the choice of splits. Measured on ACAS Xu, 50 queries with eps 0.05: 92 351 boxes by the published
+//! score, 79 498 by this one; bounding the halves of every input and taking the best, at five times the cost, saves
+//! four in a hundred more.
 
 use super::columns::Columns;
 use super::layer_state::{LayerState, Source};
@@ -34,7 +38,8 @@ fn rate(bounds: &Bounds, i: usize) -> f64 {
     let rate = if lower < 0.0 && upper > 0.0 {
         (r * r + c * c) / (r * -lower * upper)
     } else {
-        // Only a difference of two unstable neurons is relaxed although its own sign is known: by half of its larger end.
+        // Only a difference of two unstable neurons is relaxed although its own sign is known: by half of its larger
+        // end.
         1.0 / lower.abs().max(upper.abs())
     };
     if rate.is_finite() { rate } else { 0.0 }
@@ -63,7 +68,8 @@ fn pass_on<'a>(weights: impl Iterator<Item = &'a mut f64>, form: &Columns, from:
 }
 
 impl Sensitivity {
-    /// The score per input of the functional in `row`, after a propagation with a difference zonotope; generators already carry the range of the box.
+    /// The score per input of the functional in `row`, after a propagation with a difference zonotope; generators
+    /// already carry the range of the box.
     pub fn score(&mut self, layers: &[LayerState], inputs: usize, row: &GeneratorRow) -> &mut [f64] {
         vectorised::run(Pass { weights: self, layers, inputs, row });
         &mut self.inputs

@@ -1,9 +1,10 @@
 //! From multipliers to a bound: weak duality of linear programs, with the rounding counted.
 //!
-//! On every input of the box where a guard holds, with the region's constraints A x <= b:
-//!     V <= V + sum_l lam_l guard_l + sum_o nu_o (f1_o - f2_o - D_o) + sum_q mu_q (b_q - A_q x)      for lam, mu >= 0 and any nu,
-//! since what is added is non-negative or zero there. The right side is a functional of (f1, f2, D) and the input generators, so an upper bound over the
-//! generators bounds V. Nothing depends on where the multipliers come from; with V = 0 a negative bound shows that guard and region exclude each other.
+//! On every input of the box where a guard holds, with the region's constraints A x <= b, for lam, mu >= 0 and any nu:
+//!     V <= V + sum_l lam_l guard_l + sum_o nu_o (f1_o - f2_o - D_o) + sum_q mu_q (b_q - A_q x),
+//! since what is added is non-negative or zero there. The right side is a functional of (f1, f2, D) and the input
+//! generators, so an upper bound over the generators bounds V. Nothing depends on where the multipliers come from; with
+//! V = 0 a negative bound shows that guard and region exclude each other.
 
 use super::RegionRow;
 use crate::domain::{LinearFunctional, Output, Quantity, output::GeneratorRow};
@@ -23,7 +24,8 @@ pub struct Multipliers {
 }
 
 impl Multipliers {
-    /// Whether these are finite numbers of the right signs, one for each row of every kind. Others must not be used for a proof.
+    /// Whether these are finite numbers of the right signs, one for each row of every kind. Others must not be used for
+    /// a proof.
     #[must_use]
     pub fn fit(&self, guard: usize, link: usize, region: usize) -> bool {
         let positive = |v: &[f64], size: usize| v.len() == size && v.iter().all(|x| x.is_finite() && *x >= 0.0);
@@ -31,7 +33,8 @@ impl Multipliers {
         positive(&self.guard, guard) && positive(&self.region, region) && any
     }
 
-    /// The multipliers that the duals y of the rows of [`super::program`] stand for, with their signs enforced; `None` if a number is missing.
+    /// The multipliers that the duals y of the rows of [`super::program`] stand for, with their signs enforced; `None`
+    /// if a number is missing.
     #[must_use]
     pub fn from_duals(y: &[f64], guard_rows: usize, outputs: usize) -> Option<Self> {
         if y.len() < guard_rows + outputs || !y.iter().all(|v| v.is_finite()) {
@@ -80,19 +83,23 @@ impl Property {
     }
 }
 
-/// Roundings of a coefficient beyond one sum for each of the rows that join it: its product with a multiplier, and one to spare.
+/// Roundings of a coefficient beyond one sum for each of the rows that join it: its product with a multiplier, and one
+/// to spare.
 const COEFFICIENT_EXTRA: usize = 2;
 
-/// Units (of 2^-52, two roundoffs) of a constraint's slack times its multiplier that the product can be off by: half a unit, the others are spare.
+/// Units (of 2^-52, two roundoffs) of a constraint's slack times its multiplier that the product can be off by: half a
+/// unit, the others are spare.
 const SLACK_UNITS: f64 = 4.0;
 
-/// Roundings in the error of a row of this number of generators and constraints, as it is computed: for each constraint at most four sums and products
-/// for every generator, a handful for the outputs, and the sum of both. Eight for each, and 64, cover them.
+/// Roundings in the error of a row of this number of generators and constraints, as it is computed: for each constraint
+/// at most four sums and products for every generator, a handful for the outputs, and the sum of both. Eight for each,
+/// and 64, cover them.
 fn error_roundings(generators: usize, constraints: usize) -> usize {
     64 + 8 * generators * (1 + constraints)
 }
 
-/// An upper bound of the violation `objective` on the box, under guard and region, by these multipliers. NaN if anything overflowed.
+/// An upper bound of the violation `objective` on the box, under guard and region, by these multipliers. NaN if
+/// anything overflowed.
 pub fn bound(
     output: &Output<'_>,
     objective: &LinearFunctional,
@@ -145,7 +152,8 @@ pub fn bound(
         };
         for (o, &(_, total)) in column.iter().enumerate() {
             if total != 0.0 {
-                // The rounded coefficient differs from the exact combination of multipliers by at most this, times the size of the output.
+                // The rounded coefficient differs from the exact combination of multipliers by at most this, times the
+                // size of the output.
                 #[allow(clippy::cast_precision_loss)]
                 let underflow = TINY * (terms + COEFFICIENT_EXTRA) as f64;
                 err += (rounding * total + underflow) * (extent.magnitude[o] + centre[o].abs() + extent.err[o] + 1.0);

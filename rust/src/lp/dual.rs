@@ -1,14 +1,18 @@
 //! The dual of the violation LP, descended inside the core: multipliers within microseconds, from any start.
 //!
-//! For rows r_1 .. r_m (links, guard, region) with right sides b over n generators, and a functional c with constant c0, the task is to
+//! For rows r_1 .. r_m (links, guard, region) with right sides b over n generators, and a functional c with constant
+//! c0, the task is to
 //!     minimise  F(y) = c0 + b . y + sum_j |c_j + sum_i y_i r_ij|      where y_i >= 0 unless row i is a link,
-//! which is convex and piecewise linear in a few unknowns. F has a breakpoint wherever the term of a generator vanishes. The method is that of Barrodale
-//! and Roberts for sums of absolute values ("An improved algorithm for discrete l1 linear approximation", SIAM J. Numer. Anal. 1973), an active-set method:
-//! up to m breakpoints and sign constraints y_i = 0 are active. A step releases one of them, goes along the line on which the others stay active,
-//! passes further breakpoints as long as F still falls, and activates the one where F stops falling. Where F falls along no such line it is least. Where
-//! it falls without end, guard and region exclude each other, and the direction of the line shows it.
+//! which is convex and piecewise linear in a few unknowns. F has a breakpoint wherever the term of a generator
+//! vanishes. The method is that of Barrodale and Roberts for sums of absolute values ("An improved algorithm for
+//! discrete l1 linear approximation", SIAM J. Numer. Anal. 1973), an active-set method: up to m breakpoints and sign
+//! constraints y_i = 0 are active. A step releases one of them, goes along the line on which the others stay active,
+//! passes further breakpoints as long as F still falls, and activates the one where F stops falling. Where F falls
+//! along no such line it is least. Where it falls without end, guard and region exclude each other, and the direction
+//! of the line shows it.
 //!
-//! Nothing here is trusted. Every y of the right signs gives a bound, which [`super::certified`] derives anew; a mistake here costs precision only.
+//! Nothing here is trusted. Every y of the right signs gives a bound, which [`super::certified`] derives anew; a
+//! mistake here costs precision only.
 
 use super::{Multipliers, RegionRow, link};
 use crate::domain::Output;
@@ -91,7 +95,8 @@ struct Descent {
     step: Vec<f64>,
     /// By how much `rest` changes along this direction.
     along: Vec<f64>,
-    /// How far ahead the breakpoint of each generator and the sign constraint of each row lies along the direction; infinite if it is not ahead.
+    /// How far ahead the breakpoint of each generator and the sign constraint of each row lies along the direction;
+    /// infinite if it is not ahead.
     at: Vec<f64>,
     /// By how much the slope of F grows there; infinite at sign constraints.
     weight: Vec<f64>,
@@ -110,7 +115,8 @@ impl Dual {
         self.size.clear();
         for o in 0..self.links {
             output.row(link(o), 0.0, row);
-            // Where f1 and f2 share all their generators with the difference, nothing is left but rounding, and no multiple of it is a gain.
+            // Where f1 and f2 share all their generators with the difference, nothing is left but rounding, and no
+            // multiple of it is a gain.
             for number in row.generators.iter_mut().chain(std::iter::once(&mut row.centre)) {
                 if number.abs() < NOISE * row.err {
                     *number = 0.0;
@@ -154,7 +160,8 @@ impl Dual {
         self.size.push(side.abs() + generators.iter().map(|g| g.abs()).sum::<f64>());
     }
 
-    /// Descends for a functional, from multipliers that were found before or from zero, by at most this number of steps.
+    /// Descends for a functional, from multipliers that were found before or from zero, by at most this number of
+    /// steps.
     pub fn descend(
         &mut self,
         objective: &GeneratorRow,
@@ -197,8 +204,9 @@ impl Dual {
         positive(&mut multipliers.region, region);
     }
 
-    /// After [`DescentEnd::Optimum`], writes the values of the generators at which the functional is largest to `point`. Values close to -1 or 1 are
-    /// set to it: where a guard is met only in a corner of the box, no point beside the corner will do.
+    /// After [`DescentEnd::Optimum`], writes the values of the generators at which the functional is largest to
+    /// `point`. Values close to -1 or 1 are set to it: where a guard is met only in a corner of the box, no point
+    /// beside the corner will do.
     pub fn write_point(&self, point: &mut Vec<f64>) {
         let d = &self.descent;
         point.clear();
@@ -249,7 +257,8 @@ impl Dual {
         self.slope();
     }
 
-    /// The direction along which F falls fastest relative to its size, which way it is taken, and the slope; `None` if F falls nowhere.
+    /// The direction along which F falls fastest relative to its size, which way it is taken, and the slope; `None` if
+    /// F falls nowhere.
     #[inline(always)]
     fn steepest(&self) -> Option<(usize, f64, f64)> {
         let d = &self.descent;
@@ -327,7 +336,8 @@ impl Dual {
         true
     }
 
-    /// Makes `entering` active in place of what direction `slot` released: from now on this direction releases it, and the others keep it active.
+    /// Makes `entering` active in place of what direction `slot` released: from now on this direction releases it, and
+    /// the others keep it active.
     #[inline(always)]
     fn activate(&mut self, slot: usize, released: Released) {
         let (m, d) = (self.side.len(), &mut self.descent);
@@ -372,7 +382,8 @@ impl vectorised::Task for Descend<'_> {
     }
 }
 
-/// Where a slope that starts negative and grows by `weight` at each `at` stops being negative, and which of the entries there has the largest weight.
+/// Where a slope that starts negative and grows by `weight` at each `at` stops being negative, and which of the entries
+/// there has the largest weight.
 #[inline(always)]
 fn turning_point(at: &[f64], weight: &[f64], slope: f64) -> Option<(f64, usize)> {
     let slope_behind = |t: f64| slope + total(at, weight, |at, weight| if at <= t { weight } else { 0.0 });

@@ -1,8 +1,10 @@
 //! Mixed-integer programs, for the mode in which a solver is asked about what the search could not prove.
 //!
-//! What a solver answers is not a proof: it works with tolerances, and its answer that a program has no solution is only as good as these are.
+//! What a solver answers is not a proof: it works with tolerances, and its answer that a program has no solution is
+//! only as good as these are.
 
-/// maximise cost . v subject to row_lower <= A v <= row_upper, lower <= v <= upper, v_i whole where `integer`. A is kept by rows.
+/// maximise cost . v subject to row_lower <= A v <= row_upper, lower <= v <= upper, v_i whole where `integer`. A is
+/// kept by rows.
 #[derive(Debug, Clone, Default)]
 pub struct MixedProgram {
     /// The cost of every column.

@@ -1,7 +1,8 @@
-//! The Top-1 Violation LP ([VD]). Nothing is believed about its solution but a bound that is recomputed from the multipliers.
+//! The Top-1 Violation LP ([VD]). Nothing is believed about its solution but a bound that is recomputed from the
+//! multipliers.
 //!
-//! [`dual`] seeks multipliers on the spot; what is too large for it is solved outside the core, in batches. A solver's status, objective and points are
-//! hints; [`certified`] turns multipliers into a theorem.
+//! [`dual`] seeks multipliers on the spot; what is too large for it is solved outside the core, in batches. A solver's
+//! status, objective and points are hints; [`certified`] turns multipliers into a theorem.
 
 pub mod certified;
 pub mod dual;

@@ -96,7 +96,8 @@ impl Evaluator {
             if let Some(error) = &layer.bias_error {
                 self.magnitude.iter_mut().zip(error).for_each(|(m, e)| *m += e);
             }
-            // Per column one sum for the errors of the weights and one for |W|, each of a product; before and after them a handful of operations.
+            // Per column one sum for the errors of the weights and one for |W|, each of a product; before and after
+            // them a handful of operations.
             self.error.clear();
             self.error.extend(self.magnitude.iter().map(|&m| inflate(m, 2 * layer.columns + 6)));
         }

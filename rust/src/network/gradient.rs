@@ -1,4 +1,5 @@
-//! Derivatives of linear functionals of both outputs with respect to the input, at many points at once, in plain binary64: only for finding candidates.
+//! Derivatives of linear functionals of both outputs with respect to the input, at many points at once, in plain
+//! binary64: only for finding candidates.
 //!
 //! Arrays are point-major: the numbers of one point are contiguous, so that every layer is one matrix product.
 

@@ -1,6 +1,7 @@
 //! What is compared: a network is a chain of affine layers with ReLU between them; a [`Pair`] is two of them, aligned.
 //!
-//! Letters: a layer maps n inputs to m outputs; matrices are stored column-major, so that the weights leaving one neuron are contiguous.
+//! Letters: a layer maps n inputs to m outputs; matrices are stored column-major, so that the weights leaving one
+//! neuron are contiguous.
 
 pub mod eval;
 pub mod gradient;
@@ -82,7 +83,8 @@ impl Affine {
         &self.weight[j * self.rows..(j + 1) * self.rows]
     }
 
-    /// The same map when the inputs outside `free` are fixed to `values`: their columns move into the bias, with the rounding that this costs.
+    /// The same map when the inputs outside `free` are fixed to `values`: their columns move into the bias, with the
+    /// rounding that this costs.
     #[must_use]
     pub fn specialise(&self, free: &[usize], values: &[f64]) -> Self {
         let m = self.rows;

@@ -1,6 +1,8 @@
-//! Bulk arithmetic on column-major blocks: the matrix product, sums of absolute values, matrix times vector over a few columns.
+//! Bulk arithmetic on column-major blocks: the matrix product, sums of absolute values, matrix times vector over a few
+//! columns.
 //!
-//! Views in, caller-owned buffers out, no allocation. The product is faer's, sequential: parallelism lives in the search.
+//! Views in, caller-owned buffers out, no allocation. The product is faer's, sequential: parallelism lives in the
+//! search.
 
 use super::vectorised::vectorised;
 use faer::linalg::matmul::matmul;
@@ -44,7 +46,8 @@ pub fn product(
     );
 }
 
-/// Sets destination (n, f) to left^T (n, m) * right (m, f), or adds this product to it; `left` is stored column-major as (m, n).
+/// Sets destination (n, f) to left^T (n, m) * right (m, f), or adds this product to it; `left` is stored column-major
+/// as (m, n).
 #[inline(always)]
 pub fn transposed_product(
     destination: &mut [f64],
@@ -67,8 +70,8 @@ pub fn transposed_product(
 }
 
 vectorised! {
-    /// Sets sums\[i\] to the sum of |block\[i, column\]| over the columns, or adds this sum to it, in plain rounding; `block` is column-major with
-    /// `sums.len()` rows.
+    /// Sets sums\[i\] to the sum of |block\[i, column\]| over the columns, or adds this sum to it, in plain rounding;
+    /// `block` is column-major with `sums.len()` rows.
     pub fn absolute_row_sums<'a>(sums: &'a mut [f64], block: &'a [f64], accumulate: Accumulate) {
         let m = sums.len();
         if accumulate == Accumulate::Replace {
@@ -221,8 +224,15 @@ vectorised! {
 }
 
 vectorised! {
-    /// One column of `out` for every (column, factor, other factor): the sum of this column of `a` and of `b`, each times its factor. All have m rows.
-    pub fn combine_columns<'a>(out: &'a mut [f64], a: &'a [f64], b: &'a [f64], m: usize, list: &'a [(usize, f64, f64)]) {
+    /// One column of `out` for every (column, factor, other factor): the sum of this column of `a` and of `b`, each
+    /// times its factor. All have m rows.
+    pub fn combine_columns<'a>(
+        out: &'a mut [f64],
+        a: &'a [f64],
+        b: &'a [f64],
+        m: usize,
+        list: &'a [(usize, f64, f64)],
+    ) {
         if m == 0 {
             return;
         }

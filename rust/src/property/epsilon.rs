@@ -1,8 +1,9 @@
-//! Epsilon equivalence ([VD], Def. and Lemma): the outputs differ by at most eps, in the maximum, sum or Euclidean norm, on all or some outputs.
+//! Epsilon equivalence ([VD], Def. and Lemma): the outputs differ by at most eps, in the maximum, sum or Euclidean
+//! norm, on all or some outputs.
 //!
-//! In the maximum norm each output and sign is an obligation of its own, bounded by the difference zonotope's row. The other norms are convex: the norm
-//! of the outputs' largest absolute differences bounds them. For a sum over few outputs each pattern of signs is a functional, which also sees
-//! cancellation between outputs.
+//! In the maximum norm each output and sign is an obligation of its own, bounded by the difference zonotope's row. The
+//! other norms are convex: the norm of the outputs' largest absolute differences bounds them. For a sum over few
+//! outputs each pattern of signs is a functional, which also sees cancellation between outputs.
 
 use super::{Obligation, Property, Violation};
 use crate::domain::phase::max_propagating_nan;
@@ -78,8 +79,8 @@ pub fn distance_at(norm: Norm, indices: &[usize], eps: f64, outputs: &Evaluation
         Norm::Sum => sizes.sum(),
         Norm::Euclid => sizes.map(|v| v * v).sum::<f64>().sqrt(),
     };
-    // Every norm here changes by at most the sum of the changes of its arguments; the factor covers the rounding of the norm with room to spare, for a
-    // candidate only, which the replay decides.
+    // Every norm here changes by at most the sum of the changes of its arguments; the factor covers the rounding of the
+    // norm with room to spare, for a candidate only, which the replay decides.
     let err: f64 = indices.iter().map(|&o| error(&outputs.first_error, o) + error(&outputs.second_error, o)).sum();
     #[allow(clippy::cast_precision_loss)]
     (length - eps, err + 4.0 * f64::EPSILON * (indices.len() as f64 + 2.0) * (length + eps.abs()))

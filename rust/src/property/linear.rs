@@ -3,8 +3,8 @@
 use super::{Obligation, Property, Violation};
 use crate::domain::{LinearFunctional, Quantity};
 
-/// `bound` rounded down. The functional is written over f1 and f2, and with as much of it as possible moved to the difference on either side:
-/// a.f1 + b.f2 = (a + b).f1 - b.D = (a + b).f2 + a.D.
+/// `bound` rounded down. The functional is written over f1 and f2, and with as much of it as possible moved to the
+/// difference on either side: a.f1 + b.f2 = (a + b).f1 - b.D = (a + b).f2 + a.D.
 #[must_use]
 pub fn property(candidate: &[f64], reference: &[f64], bound: f64, strict: bool) -> Property {
     let outputs = || reference.iter().zip(candidate).enumerate();

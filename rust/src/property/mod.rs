@@ -1,7 +1,9 @@
-//! What is claimed, in the one form the search knows: obligations, each a violation that must not happen where its guard holds.
+//! What is claimed, in the one form the search knows: obligations, each a violation that must not happen where its
+//! guard holds.
 //!
-//! Everything about particular properties is in this module: how a claim unfolds into obligations ([`epsilon`], [`top1`], [`linear`]), and when
-//! a concrete pair of outputs violates it. Numbers come rounded to the safe side: thresholds of guards and allowed distances rounded down.
+//! Everything about particular properties is in this module: how a claim unfolds into obligations ([`epsilon`],
+//! [`top1`], [`linear`]), and when a concrete pair of outputs violates it. Numbers come rounded to the safe side:
+//! thresholds of guards and allowed distances rounded down.
 
 pub mod epsilon;
 pub mod linear;
@@ -29,7 +31,8 @@ pub struct Guard {
 pub struct Confidence {
     /// ln(delta), rounded to nearest.
     pub log_delta: f64,
-    /// The guard rows z_k - z_l - t, one per l != k with the same t = ln(delta / (1 - delta)): together they stand for z_k - LSE(z_l) >= t.
+    /// The guard rows z_k - z_l - t, one per l != k with the same t = ln(delta / (1 - delta)): together they stand for
+    /// z_k - LSE(z_l) >= t.
     pub rows: std::ops::Range<usize>,
 }
 
@@ -45,8 +48,8 @@ pub enum Certainty {
 /// How an obligation can fail.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Violation {
-    /// A functional that must not become positive, and if `strict` not even zero. `equivalents` write the same functional with different shares of
-    /// the difference; a bound of any of them is valid.
+    /// A functional that must not become positive, and if `strict` not even zero. `equivalents` write the same
+    /// functional with different shares of the difference; a bound of any of them is valid.
     Linear {
         /// Functionals that are equal on every input.
         equivalents: Vec<LinearFunctional>,
@@ -102,8 +105,8 @@ impl Violation {
         }
     }
 
-    /// The same bound, and the error in it, without a row where none is needed. Equivalent functionals are bounded one after the other until one of them
-    /// rules the violation out.
+    /// The same bound, and the error in it, without a row where none is needed. Equivalent functionals are bounded one
+    /// after the other until one of them rules the violation out.
     pub fn bound(&self, output: &Output<'_>, row: &mut GeneratorRow) -> (f64, f64) {
         let Self::Linear { equivalents, .. } = self else {
             return (self.upper(output, row), 0.0);
@@ -197,8 +200,9 @@ impl Property {
         })
     }
 
-    /// The obligations that are open before anything is bounded: all, unless the networks are one function, for which a violation may contradict itself or
-    /// its guard. With f2 = f1 and D = 0 it reads v.f1 + v0; excluded if v = 0 and v0 <= 0, or if a guard row g.f1 + c >= 0 has g = -v and c + v0 <= 0.
+    /// The obligations that are open before anything is bounded: all, unless the networks are one function, for which a
+    /// violation may contradict itself or its guard. With f2 = f1 and D = 0 it reads v.f1 + v0; excluded if v = 0 and
+    /// v0 <= 0, or if a guard row g.f1 + c >= 0 has g = -v and c + v0 <= 0.
     #[must_use]
     pub fn open(&self, identical: bool) -> ObligationSet {
         let mut open = ObligationSet::all(self.obligations.len());
@@ -244,8 +248,8 @@ impl Property {
         self.guards.is_empty() || self.guards.iter().any(|g| g.met(outputs, Certainty::Certain))
     }
 
-    /// The claim that no guard is ever met, or for a property without guards that the region is empty: obligations that fail everywhere, so that only an
-    /// impossible guard or region proves them.
+    /// The claim that no guard is ever met, or for a property without guards that the region is empty: obligations that
+    /// fail everywhere, so that only an impossible guard or region proves them.
     #[must_use]
     pub fn vacuity(&self) -> Self {
         let equivalents = vec![LinearFunctional { terms: Vec::new(), constant: 1.0 }];

@@ -1,4 +1,5 @@
-//! A set of obligations, as bits: those that are still open on a box. What is proved on a box stays proved on its sub-boxes.
+//! A set of obligations, as bits: those that are still open on a box. What is proved on a box stays proved on its
+//! sub-boxes.
 
 use serde::{Deserialize, Serialize};
 

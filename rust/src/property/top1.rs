@@ -1,8 +1,10 @@
-//! Top-1 equivalence, plain, with a margin, or where f1 is confident ([VD], Def. "delta-Top-1" and the Top-1 Violation LP).
+//! Top-1 equivalence, plain, with a margin, or where f1 is confident ([VD], Def. "delta-Top-1" and the Top-1 Violation
+//! LP).
 //!
-//! Violated at x iff for some classes k != j: f1_k - f1_l >= t for all l != k, and f2_j > f2_k. t = 0 is plain Top-1, t = ln(delta / (1 - delta)) the
-//! polytope that contains every input of confidence delta: softmax_k >= delta means z_k - LSE(z_l, l != k) >= t, and LSE is at least each z_l.
-//! k is a maximum of f1 whatever t is, so a negative t counts as 0 there; the rows with t itself are then kept beside, for the exact confidence.
+//! Violated at x iff for some classes k != j: f1_k - f1_l >= t for all l != k, and f2_j > f2_k. Plain Top-1 has t = 0. With
+//! t = ln(delta / (1 - delta)) the guard is a polytope that contains every input of confidence delta: softmax_k >= delta
+//! means z_k - LSE(z_l, l != k) >= t, and LSE is at least each z_l. The class k is a maximum of f1 whatever t is, so a
+//! negative t counts as 0 there; the rows with t itself are then kept as well, for the exact confidence.
 
 use super::{Confidence, Guard, Obligation, Property, Violation};
 use crate::domain::{LinearFunctional, Quantity};
