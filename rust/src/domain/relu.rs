@@ -151,23 +151,20 @@ pub fn difference_row(
     (l, u): (f64, f64),
     share_fresh: bool,
 ) -> DifferenceRow {
+    use DifferenceRow as Row;
     use Phase::{Active, Inactive, Unstable};
-    let zero = DifferenceRow::default();
+    let zero = Row::default();
     match (f1, f2) {
         (Inactive, Inactive) => zero,
-        (Inactive, Active) => DifferenceRow { of_y: -1.0, ..zero },
-        (Active, Inactive) => DifferenceRow { of_x: 1.0, ..zero },
-        (Active, Active) => DifferenceRow { of_d: 1.0, ..zero },
-        (Inactive, Unstable) => DifferenceRow { of_y: -lam2, shift: -mu2, fresh2: -mu2, ..zero },
-        (Unstable, Inactive) => DifferenceRow { of_x: lam1, shift: mu1, fresh1: mu1, ..zero },
-        (Unstable, Active) if share_fresh => {
-            DifferenceRow { of_d: 1.0, of_x: lam1 - 1.0, shift: mu1, fresh1: mu1, ..zero }
-        }
-        (Unstable, Active) => DifferenceRow { of_d: 1.0, of_x: lam1 - 1.0, shift: mu1, fresh_own: mu1, ..zero },
-        (Active, Unstable) if share_fresh => {
-            DifferenceRow { of_d: 1.0, of_y: 1.0 - lam2, shift: -mu2, fresh2: -mu2, ..zero }
-        }
-        (Active, Unstable) => DifferenceRow { of_d: 1.0, of_y: 1.0 - lam2, shift: -mu2, fresh_own: mu2, ..zero },
+        (Inactive, Active) => Row { of_y: -1.0, ..zero },
+        (Active, Inactive) => Row { of_x: 1.0, ..zero },
+        (Active, Active) => Row { of_d: 1.0, ..zero },
+        (Inactive, Unstable) => Row { of_y: -lam2, shift: -mu2, fresh2: -mu2, ..zero },
+        (Unstable, Inactive) => Row { of_x: lam1, shift: mu1, fresh1: mu1, ..zero },
+        (Unstable, Active) if share_fresh => Row { of_d: 1.0, of_x: lam1 - 1.0, shift: mu1, fresh1: mu1, ..zero },
+        (Unstable, Active) => Row { of_d: 1.0, of_x: lam1 - 1.0, shift: mu1, fresh_own: mu1, ..zero },
+        (Active, Unstable) if share_fresh => Row { of_d: 1.0, of_y: 1.0 - lam2, shift: -mu2, fresh2: -mu2, ..zero },
+        (Active, Unstable) => Row { of_d: 1.0, of_y: 1.0 - lam2, shift: -mu2, fresh_own: mu2, ..zero },
         (Unstable, Unstable) => both_unstable(l, u),
     }
 }
