@@ -4,11 +4,11 @@ use crate::networks::{Numbers, families};
 use crate::vectorised;
 use criterion::{BenchmarkId, Criterion};
 use eqspec::domain::columns::Columns;
-use eqspec::domain::influence::Influence;
-use eqspec::domain::layer::Layer;
-use eqspec::domain::relu::Recipe;
-use eqspec::domain::{Domain, Narrowed, Reach};
-use eqspec::numeric::kernels::{Into, gather, product};
+use eqspec::domain::layer_state::LayerState;
+use eqspec::domain::published_score::PublishedScore;
+use eqspec::domain::relu::ReluTransformer;
+use eqspec::domain::{AbstractDomain, Propagation, RestrictedPair};
+use eqspec::numeric::kernels::{Accumulate, gather, product};
 use std::hint::black_box;
 
 pub fn levers(criterion: &mut Criterion) {
@@ -34,7 +34,7 @@ fn diagonal_input(criterion: &mut Criterion) {
         let mut diagonal = vec![0.0; n * n];
         (0..n).for_each(|i| diagonal[i * n + i] = radius[i]);
         group.bench_function(BenchmarkId::new("without", name), |b| {
-            b.iter(|| product(black_box(&mut out), &weight, black_box(&diagonal), (m, n, n), Into::Replace));
+            b.iter(|| product(black_box(&mut out), &weight, black_box(&diagonal), (m, n, n), Accumulate::Replace));
         });
     }
     group.finish();
@@ -59,7 +59,7 @@ fn implicit_fresh(criterion: &mut Criterion) {
         let mut block = vec![0.0; k * fresh];
         (0..fresh).for_each(|i| block[i * k + i] = factors[i]);
         group.bench_function(BenchmarkId::new("without", name), |b| {
-            b.iter(|| product(black_box(&mut out), &weight, black_box(&block), (m, k, fresh), Into::Replace));
+            b.iter(|| product(black_box(&mut out), &weight, black_box(&block), (m, k, fresh), Accumulate::Replace));
         });
     }
     group.finish();
@@ -80,12 +80,12 @@ fn active_rows(criterion: &mut Criterion) {
                 vectorised(|| {
                     gather(&mut packed, &weight, m, None, &rows);
                     let form = &form[..active * columns];
-                    product(black_box(&mut out), &packed, black_box(form), (m, active, columns), Into::Replace);
+                    product(black_box(&mut out), &packed, black_box(form), (m, active, columns), Accumulate::Replace);
                 });
             });
         });
         group.bench_function(BenchmarkId::new("without", name), |b| {
-            b.iter(|| product(black_box(&mut out), &weight, black_box(&form), (m, all, columns), Into::Replace));
+            b.iter(|| product(black_box(&mut out), &weight, black_box(&form), (m, all, columns), Accumulate::Replace));
         });
     }
     group.finish();
@@ -95,15 +95,19 @@ fn active_rows(criterion: &mut Criterion) {
 fn inherited(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("lever 4 inactive neurons inherited");
     for (name, pair, (lower, upper)) in families() {
-        let mut reach = Reach::new(Domain::Shared, pair.depth());
-        reach.propagate(&pair, &lower, &upper).unwrap();
-        let mut narrowed = Narrowed::new(&pair);
-        let alive = narrowed.alive(&reach);
+        let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
+        propagation.propagate(&pair, &lower, &upper).unwrap();
+        let mut narrowed = RestrictedPair::new(&pair);
+        let alive = restricted_pair.possibly_active(&reach);
         let mut half = upper.clone();
         half[0] = 0.5 * (lower[0] + upper[0]);
         for (word, alive) in [("with", Some(&alive)), ("without", None)] {
             group.bench_function(BenchmarkId::new(word, name), |b| {
-                b.iter(|| reach.propagate(narrowed.to(alive), black_box(&lower), black_box(&half)).is_some());
+                b.iter(|| {
+                    propagation
+                        .propagate(restricted_pair.restrict_to(alive), black_box(&lower), black_box(&half))
+                        .is_some()
+                });
             });
         }
     }
@@ -114,10 +118,10 @@ fn inherited(criterion: &mut Criterion) {
 fn shared_generators(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("lever 5 and 6 shared generators, exchanged bounds");
     for (name, pair, (lower, upper)) in families() {
-        for (word, domain) in [("with", Domain::Shared), ("without", Domain::Paper)] {
-            let mut reach = Reach::new(domain, pair.depth());
+        for (word, domain) in [("with", AbstractDomain::Reduced), ("without", AbstractDomain::Published)] {
+            let mut reach = Propagation::new(domain, pair.depth());
             group.bench_function(BenchmarkId::new(word, name), |b| {
-                b.iter(|| reach.propagate(&pair, black_box(&lower), black_box(&upper)).is_some());
+                b.iter(|| propagation.propagate(&pair, black_box(&lower), black_box(&upper)).is_some());
             });
         }
     }
@@ -128,12 +132,16 @@ fn shared_generators(criterion: &mut Criterion) {
 fn one_workspace(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("lever 7 one workspace");
     for (name, pair, (lower, upper)) in families() {
-        let mut reach = Reach::new(Domain::Shared, pair.depth());
+        let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
         group.bench_function(BenchmarkId::new("with", name), |b| {
-            b.iter(|| reach.propagate(&pair, black_box(&lower), black_box(&upper)).is_some());
+            b.iter(|| propagation.propagate(&pair, black_box(&lower), black_box(&upper)).is_some());
         });
         group.bench_function(BenchmarkId::new("without", name), |b| {
-            b.iter(|| Reach::new(Domain::Shared, pair.depth()).propagate(&pair, &lower, black_box(&upper)).is_some());
+            b.iter(|| {
+                Propagation::new(AbstractDomain::Reduced, pair.depth())
+                    .propagate(&pair, &lower, black_box(&upper))
+                    .is_some()
+            });
         });
     }
     group.finish();
@@ -148,12 +156,14 @@ fn several_boxes(criterion: &mut Criterion) {
         let (weight, forms) = (numbers.many(m * k), numbers.many(BOXES * k * columns));
         let mut out = vec![0.0; BOXES * m * columns];
         group.bench_function(BenchmarkId::new("with", name), |b| {
-            b.iter(|| product(black_box(&mut out), &weight, black_box(&forms), (m, k, BOXES * columns), Into::Replace));
+            b.iter(|| {
+                product(black_box(&mut out), &weight, black_box(&forms), (m, k, BOXES * columns), Accumulate::Replace);
+            });
         });
         group.bench_function(BenchmarkId::new("without", name), |b| {
             b.iter(|| {
                 for (out, form) in out.chunks_exact_mut(m * columns).zip(forms.chunks_exact(k * columns)) {
-                    product(black_box(out), &weight, black_box(form), (m, k, columns), Into::Replace);
+                    product(black_box(out), &weight, black_box(form), (m, k, columns), Accumulate::Replace);
                 }
             });
         });
@@ -166,9 +176,9 @@ fn split_score(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("lever 9 backward split score");
     for (name, pair, (lower, upper)) in families() {
         let inputs = pair.inputs();
-        let mut reach = Reach::new(Domain::Shared, pair.depth());
-        reach.propagate(&pair, &lower, &upper).unwrap();
-        let (mut influence, layers) = (Influence::default(), reach.layers());
+        let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
+        propagation.propagate(&pair, &lower, &upper).unwrap();
+        let (mut influence, layers) = (PublishedScore::default(), propagation.layers());
         let published = published_score(layers, inputs);
         for (a, b) in influence.score(layers, inputs).iter().zip(&published) {
             assert!((a - b).abs() <= 1e-9 * b.abs(), "{a} is not {b}");
@@ -184,9 +194,9 @@ fn split_score(criterion: &mut Criterion) {
 }
 
 /// [VD], appendix B, with its matrices: a fresh generator's column is |D| |row|, the score |G| D^T summed over outputs and networks.
-fn published_score(layers: &[Layer], inputs: usize) -> Vec<f64> {
-    type Of = fn(&Layer) -> (&Columns, &Recipe);
-    let networks: [Of; 2] = [|l| (&l.z1, &l.recipe1), |l| (&l.z2, &l.recipe2)];
+fn published_score(layers: &[LayerState], inputs: usize) -> Vec<f64> {
+    type Of = fn(&LayerState) -> (&Columns, &ReluTransformer);
+    let networks: [Of; 2] = [|l| (&l.z1, &l.relu1), |l| (&l.z2, &l.relu2)];
     let mut score = vec![0.0; inputs];
     for of in networks {
         // Column-major, inputs x generators.
@@ -194,13 +204,13 @@ fn published_score(layers: &[Layer], inputs: usize) -> Vec<f64> {
         (0..inputs).for_each(|i| influence[i * inputs + i] = 1.0);
         let (last, hidden) = layers.split_last().unwrap();
         for layer in hidden {
-            let (form, recipe) = of(layer);
-            let rows: Vec<usize> = recipe.fresh_generators().map(|(i, _)| i).collect();
+            let (form, transformer) = of(layer);
+            let rows: Vec<usize> = transformer.fresh_generators().map(|(i, _)| i).collect();
             let generators = form.len() - 1;
             let sizes: Vec<f64> =
                 rows.iter().flat_map(|&i| (0..generators).map(move |j| form.column(1 + j)[i].abs())).collect();
             let mut fresh = vec![0.0; inputs * rows.len()];
-            product(&mut fresh, &influence, &sizes, (inputs, generators, rows.len()), Into::Replace);
+            product(&mut fresh, &influence, &sizes, (inputs, generators, rows.len()), Accumulate::Replace);
             influence.extend_from_slice(&fresh);
         }
         let form = of(last).0;

@@ -21,7 +21,7 @@ impl Numbers {
     }
 }
 
-/// Layer sizes of the families, inputs first.
+/// LayerState sizes of the families, inputs first.
 pub const ACAS: &[usize] = &[5, 50, 50, 50, 50, 50, 50, 5];
 pub const LHC: &[usize] = &[16, 40, 40, 5];
 pub const MNIST: &[usize] = &[784, 100, 100, 10, 10];

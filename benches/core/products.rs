@@ -2,7 +2,7 @@
 
 use crate::networks::Numbers;
 use criterion::{BenchmarkId, Criterion, Throughput};
-use eqspec::numeric::kernels::{Into, product};
+use eqspec::numeric::kernels::{Accumulate, product};
 use std::hint::black_box;
 
 /// (name, rows, inner, columns): W over active rows times the generators of a form.
@@ -71,7 +71,7 @@ fn with_gemm(out: &mut [f64], left: &[f64], right: &[f64], (m, k, n): (usize, us
 
 pub fn products(criterion: &mut Criterion) {
     type Product = fn(&mut [f64], &[f64], &[f64], (usize, usize, usize));
-    let faer: Product = |out, left, right, shape| product(out, left, right, shape, Into::Replace);
+    let faer: Product = |out, left, right, shape| product(out, left, right, shape, Accumulate::Replace);
     let candidates: [(&str, Product); 3] =
         [("faer", faer), ("matrixmultiply", with_matrixmultiply), ("gemm", with_gemm)];
     let mut group = criterion.benchmark_group("product");

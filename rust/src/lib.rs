@@ -5,10 +5,10 @@
 //! difference; a property is decided on the result by bounds and certified linear programs; what stays undecided is
 //! split.
 //!
-//! Reading order: [`network`] (what is compared), [`domain`] (the enclosure and why it is sound), [`property`] (what is
-//! claimed), [`lp`] (multipliers, and the only thing believed about them), [`search`] (control: a verdict rests on it
-//! only in that every box is proved, replaced by parts that cover it, or counted as open). Arithmetic is binary64,
-//! round to nearest; [`numeric`] says how every bound covers its own rounding.
+//! Reading order: [`network`] (what is compared), [`domain`] (the abstract domain and why it is sound), [`property`]
+//! (what is claimed), [`lp`] (linear programs, and the bound that is certified from multipliers), [`bound`] (backward
+//! bounds and what is built on them), [`search`] (branch and bound; a verdict rests on it only in that its boxes cover
+//! the region). Arithmetic is binary64, round to nearest; [`numeric`] says how every bound covers its own rounding.
 //!
 //! The core never prints and knows no Python; `python` (behind a feature of that name) is a thin boundary.
 

@@ -1,6 +1,6 @@
 //! How to search: one table, from which the struct, its defaults, its documentation and the arguments in Python follow.
 
-use crate::domain::Domain;
+use crate::domain::AbstractDomain;
 use crate::error::Error;
 
 /// The table of settings: hands every setting (documentation, name, type, default) to the macro that it is given.
@@ -11,7 +11,7 @@ macro_rules! with_settings {
     ($macro:ident) => {
         $macro! {
             /// Enclosure: shared (default), paper (as published) or naive (no difference zonotope).
-            domain: Domain = Domain::Shared,
+            domain: AbstractDomain = AbstractDomain::Reduced,
             /// Worker threads; 0 means one per core.
             threads: usize = 0,
             /// Seconds until the search stops with what it has.
@@ -71,7 +71,7 @@ impl Settings {
     /// Whether bounds are contracted on boxes of so many free inputs.
     #[must_use]
     pub fn contracts(&self, inputs: usize) -> bool {
-        self.contract && self.domain == Domain::Shared && inputs > self.contract_above
+        self.contract && self.domain == AbstractDomain::Reduced && inputs > self.contract_above
     }
 
     /// Refuses values that make no sense.
@@ -90,13 +90,13 @@ impl Settings {
     }
 }
 
-impl Domain {
+impl AbstractDomain {
     /// From the word users write.
     pub fn from_word(word: &str) -> Result<Self, Error> {
         match word {
-            "paper" => Ok(Self::Paper),
-            "naive" => Ok(Self::Naive),
-            "shared" => Ok(Self::Shared),
+            "paper" => Ok(Self::Published),
+            "naive" => Ok(Self::Independent),
+            "shared" => Ok(Self::Reduced),
             _ => Err(Error::Value { name: "domain", value: word.to_owned(), accepted: "shared, paper or naive" }),
         }
     }

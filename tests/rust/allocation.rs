@@ -1,16 +1,16 @@
 //! Bounding a box takes no memory from the allocator once the workspace has seen the shapes: counted, not timed.
 #![allow(missing_docs, unsafe_code, clippy::unwrap_used)]
 
-use eqspec::domain::influence::Influence;
-use eqspec::domain::output::Row;
+use eqspec::domain::output::GeneratorRow;
+use eqspec::domain::published_score::PublishedScore;
 use eqspec::domain::sensitivity::Sensitivity;
-use eqspec::domain::{Domain, Form, Narrowed, Reach};
+use eqspec::domain::{AbstractDomain, Propagation, Quantity, RestrictedPair};
 use eqspec::lp::certified::{self, Scratch};
-use eqspec::lp::dual::Until;
+use eqspec::lp::dual::StoppingRule;
 use eqspec::lp::{Dual, Multipliers, RegionRow};
 use eqspec::network::eval::{Evaluation, Evaluator};
 use eqspec::network::{Affine, Pair};
-use eqspec::property::{Certainty, Open, Violation, top1};
+use eqspec::property::{Certainty, ObligationSet, Violation, top1};
 use ndarray::{Array1, Array2};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -87,24 +87,24 @@ const SHAPES: [&[usize]; 4] = [&[5, 50, 50, 50, 5], &[16, 64, 32, 5], &[2, 3], &
 #[test]
 fn propagation_allocates_nothing_after_the_first_pass() {
     for sizes in SHAPES {
-        for domain in [Domain::Shared, Domain::Paper, Domain::Naive] {
+        for domain in [AbstractDomain::Reduced, AbstractDomain::Published, AbstractDomain::Independent] {
             let pair = pair(sizes);
             let boxes = boxes(sizes[0]);
-            let mut reach = Reach::new(domain, pair.depth());
+            let mut reach = Propagation::new(domain, pair.depth());
             let (mut influence, mut sensitivity, mut row) =
-                (Influence::default(), Sensitivity::default(), Row::default());
-            reach.propagate(&pair, &boxes[0].0, &boxes[0].1).unwrap();
-            let mut narrowed = Narrowed::new(&pair);
-            let alive = narrowed.alive(&reach);
-            let mut reach = Reach::new(domain, pair.depth());
+                (PublishedScore::default(), Sensitivity::default(), GeneratorRow::default());
+            propagation.propagate(&pair, &boxes[0].0, &boxes[0].1).unwrap();
+            let mut narrowed = RestrictedPair::new(&pair);
+            let alive = restricted_pair.possibly_active(&reach);
+            let mut reach = Propagation::new(domain, pair.depth());
             let mut pass = || {
                 for (lower, upper) in &boxes {
-                    reach.propagate(narrowed.to(Some(&alive)), lower, upper).unwrap();
-                    let output = reach.propagate(&pair, lower, upper).unwrap();
-                    output.row([(Form::Difference, 0, 1.0)], 0.0, &mut row);
-                    influence.score(reach.layers(), sizes[0]);
-                    if domain != Domain::Naive {
-                        sensitivity.score(reach.layers(), sizes[0], &row);
+                    propagation.propagate(restricted_pair.restrict_to(Some(&alive)), lower, upper).unwrap();
+                    let output = propagation.propagate(&pair, lower, upper).unwrap();
+                    output.row([(Quantity::Difference, 0, 1.0)], 0.0, &mut row);
+                    influence.score(propagation.layers(), sizes[0]);
+                    if domain != AbstractDomain::Independent {
+                        sensitivity.score(propagation.layers(), sizes[0], &row);
                     }
                 }
             };
@@ -117,19 +117,19 @@ fn propagation_allocates_nothing_after_the_first_pass() {
 #[test]
 fn descents_allocate_nothing_after_the_first() {
     let pair = pair(&[16, 64, 32, 5]);
-    let mut reach = Reach::new(Domain::Shared, pair.depth());
-    let output = reach.propagate(&pair, &[-0.1; 16], &[0.1; 16]).unwrap();
+    let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
+    let output = propagation.propagate(&pair, &[-0.1; 16], &[0.1; 16]).unwrap();
     let property = top1::property(5, 0.5, None);
     let region = [RegionRow { generators: vec![1.0; 16], slack: 3.0 }];
     let (mut row, mut dual, mut found, mut point) =
-        (Row::default(), Dual::default(), Multipliers::default(), Vec::new());
+        (GeneratorRow::default(), Dual::default(), Multipliers::default(), Vec::new());
     let mut pass = || {
-        dual.take_up(&output, &mut row);
+        dual.set_box(&output, &mut row);
         for obligation in &property.obligations {
-            let Violation::Linear { writings, .. } = &obligation.violation else { unreachable!() };
-            dual.enter(&output, obligation.guard.map(|g| &property.guards[g]), &region, &mut row);
-            output.row(writings[0].terms.iter().copied(), 0.0, &mut row);
-            std::hint::black_box(dual.descend(&row, None, 200, Until::Least));
+            let Violation::Linear { equivalents, .. } = &obligation.violation else { unreachable!() };
+            dual.set_guard(&output, obligation.guard.map(|g| &property.guards[g]), &region, &mut row);
+            output.row(equivalents[0].terms.iter().copied(), 0.0, &mut row);
+            std::hint::black_box(dual.descend(&row, None, 200, StoppingRule::Optimum));
             dual.write(&mut found);
             dual.write_point(&mut point);
         }
@@ -141,22 +141,22 @@ fn descents_allocate_nothing_after_the_first() {
 #[test]
 fn functionals_certified_bounds_and_evaluations_allocate_nothing_after_the_first() {
     let pair = pair(&[16, 64, 32, 5]);
-    let mut reach = Reach::new(Domain::Shared, pair.depth());
-    let output = reach.propagate(&pair, &[-0.1; 16], &[0.1; 16]).unwrap();
+    let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
+    let output = propagation.propagate(&pair, &[-0.1; 16], &[0.1; 16]).unwrap();
     let property = top1::property(5, 0.5, None);
-    let Violation::Linear { writings, .. } = &property.obligations[3].violation else { unreachable!() };
+    let Violation::Linear { equivalents, .. } = &property.obligations[3].violation else { unreachable!() };
     let guard = property.obligations[3].guard.map(|g| &property.guards[g]);
     let region = [RegionRow { generators: vec![1.0; 16], slack: 3.0 }];
-    let open = Open::all(property.obligations.len());
+    let open = ObligationSet::all(property.obligations.len());
     let multipliers = Multipliers { guard: vec![0.5; 4], link: vec![0.25; 5], region: vec![0.125] };
-    let (mut row, mut scratch) = (Row::default(), Scratch::default());
+    let (mut row, mut scratch) = (GeneratorRow::default(), Scratch::default());
     let (mut evaluator, mut evaluation) = (Evaluator::default(), Evaluation::default());
     let mut pass = || {
         property.obligations[3].violation.upper(&output, &mut row);
-        certified::bound(&output, &writings[0], guard, &region, &multipliers, &mut scratch);
+        certified::bound(&output, &equivalents[0], guard, &region, &multipliers, &mut scratch);
         evaluator.at(&pair, &[0.05; 16], &mut evaluation);
         evaluator.at_with_error(&pair, &[0.05; 16], &mut evaluation);
-        std::hint::black_box(property.violated(&open, &evaluation, Certainty::Beyond));
+        std::hint::black_box(property.violated(&open, &evaluation, Certainty::Certain));
     };
     assert!(taken(&mut pass) > 0, "the counter counts nothing");
     assert_eq!(taken(&mut pass), 0);

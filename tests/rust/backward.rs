@@ -3,14 +3,16 @@
 
 use crate::exact::{Exact, exact};
 use crate::random::{Case, Scale, Weights, any_scale, cases, for_all, point};
-use eqspec::bound::backward::{Backward, Functional};
-use eqspec::bound::branching::{Glimpse, Split};
+use eqspec::bound::backward::Backward;
+use eqspec::bound::branching::LookaheadResult;
 use eqspec::bound::constraints::Constraints;
+use eqspec::bound::functional::Functional;
 use eqspec::bound::parameters::{Parameters, Sizes};
-use eqspec::bound::{Assumption, Contraction, Contractor, Effort, Fate};
-use eqspec::domain::knowledge::{Knowledge, Side};
+use eqspec::bound::split_candidates::Split;
+use eqspec::bound::{Assumption, Contraction, ContractionBudget, ContractionResult, Contractor};
+use eqspec::domain::intermediate_bounds::{IntermediateBounds, PhaseConstraint};
 use eqspec::domain::phase::Bounds;
-use eqspec::domain::{Domain, Form, Reach};
+use eqspec::domain::{AbstractDomain, Propagation, Quantity};
 use eqspec::network::Pair;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -80,16 +82,20 @@ impl Values {
         match functional {
             Functional::Target => -&violation(assumption, self),
             Functional::Input { input, negative } => signed(self.input[input].clone(), negative),
-            Functional::First { layer, neuron, negative } => signed(self.x[layer][neuron].clone(), negative),
-            Functional::Second { layer, neuron, negative } => signed(self.y[layer][neuron].clone(), negative),
-            Functional::Difference { layer, neuron, negative } => {
-                signed(&self.x[layer][neuron] - &self.y[layer][neuron], negative)
+            Functional::Neuron { quantity, layer, neuron, negative } => {
+                let (x, y) = (&self.x[layer][neuron], &self.y[layer][neuron]);
+                let value = match quantity {
+                    Quantity::First => x.clone(),
+                    Quantity::Second => y.clone(),
+                    Quantity::Difference => x - y,
+                };
+                signed(value, negative)
             }
         }
     }
 
     /// Whether a point satisfies what is assumed, the exact confidence with room for its evaluation.
-    pub fn satisfies(&self, assumption: &Assumption, sides: &[Side]) -> bool {
+    pub fn satisfies(&self, assumption: &Assumption, phases: &[PhaseConstraint]) -> bool {
         let (x, outputs) = (self.last().0, assumption.outputs());
         let row = |l: usize| row_value(&assumption.guard[l * outputs..(l + 1) * outputs], x, assumption.constants[l]);
         let entropy = assumption.entropy.clone();
@@ -98,12 +104,12 @@ impl Values {
             let least = values.iter().copied().fold(f64::INFINITY, f64::min);
             least - values.iter().map(|v| (least - v).exp()).sum::<f64>().ln() >= 1e-9
         };
-        let sided = |s: &Side| {
+        let sided = |s: &PhaseConstraint| {
             let (x, y) = (&self.x[s.layer][s.index], &self.y[s.layer][s.index]);
-            let value = match s.form {
-                Form::First => x.clone(),
-                Form::Second => y.clone(),
-                Form::Difference => x - y,
+            let value = match s.quantity {
+                Quantity::First => x.clone(),
+                Quantity::Second => y.clone(),
+                Quantity::Difference => x - y,
             };
             if s.positive { value >= 0.0 } else { value <= 0.0 }
         };
@@ -113,7 +119,7 @@ impl Values {
         soft && (0..assumption.rows()).all(|l| row(l) >= 0.0)
             && (0..rows.rows()).all(inside)
             && violation(assumption, self) >= 0.0
-            && sides.iter().all(sided)
+            && phases.iter().all(sided)
     }
 }
 
@@ -173,9 +179,9 @@ fn functionals(pair: &Pair) -> Vec<Functional> {
         list.extend((0..pair.inputs()).map(|input| Functional::Input { input, negative }));
         for layer in 0..pair.depth() - 1 {
             for neuron in 0..pair.first[layer].rows {
-                list.push(Functional::First { layer, neuron, negative });
-                list.push(Functional::Second { layer, neuron, negative });
-                list.push(Functional::Difference { layer, neuron, negative });
+                list.push(Functional::Neuron { quantity: Quantity::First, layer, neuron, negative });
+                list.push(Functional::Neuron { quantity: Quantity::Second, layer, neuron, negative });
+                list.push(Functional::Neuron { quantity: Quantity::Difference, layer, neuron, negative });
             }
         }
     }
@@ -183,13 +189,14 @@ fn functionals(pair: &Pair) -> Vec<Functional> {
 }
 
 /// The signs that some neurons have at the anchor.
-fn sides(anchor: &Values) -> Vec<Side> {
+fn phases(anchor: &Values) -> Vec<PhaseConstraint> {
     let hidden = anchor.x.len() - 1;
     let all = (0..hidden).flat_map(|layer| (0..anchor.x[layer].len()).map(move |index| (layer, index)));
     all.flat_map(|(layer, index)| {
-        let side = |form: Form, value: &Exact| Side { form, layer, index, positive: *value >= 0.0 };
+        let side =
+            |quantity: Quantity, value: &Exact| PhaseConstraint { quantity, layer, index, positive: *value >= 0.0 };
         let (x, y) = (&anchor.x[layer][index], &anchor.y[layer][index]);
-        [side(Form::First, x), side(Form::Second, y), side(Form::Difference, &(x - y))]
+        [side(Quantity::First, x), side(Quantity::Second, y), side(Quantity::Difference, &(x - y))]
     })
     .step_by(4)
     .collect()
@@ -206,13 +213,13 @@ fn fill(parameters: &mut Parameters, numbers: &[f64]) {
     let (any, not_negative, unit) = (|v: f64| v, |v: f64| v.max(0.0), |v: f64| v.abs().min(1.0));
     all(&mut parameters.guard.value, &not_negative);
     all(&mut parameters.violation.value, &not_negative);
-    all(&mut parameters.sides.value, &not_negative);
+    all(&mut parameters.phases.value, &not_negative);
     all(&mut parameters.region.value, &not_negative);
     all(&mut parameters.output.value, &any);
     for layer in &mut parameters.layers {
         all(&mut layer.link.value, &any);
-        all(&mut layer.first.value, &unit);
-        all(&mut layer.second.value, &unit);
+        all(&mut layer.alpha1.value, &unit);
+        all(&mut layer.alpha2.value, &unit);
     }
 }
 
@@ -229,42 +236,42 @@ struct Seen {
     split: usize,
 }
 
-/// The anchor, every point, the knowledge of a propagation, and the assumption; `None` if numbers overflow.
-pub fn prepare(case: &Case, draw: &Draw) -> Option<(Pair, Vec<Values>, Knowledge, Assumption)> {
+/// The anchor, every point, the bounds of a propagation, and the assumption; `None` if numbers overflow.
+pub fn prepare(case: &Case, draw: &Draw) -> Option<(Pair, Vec<Values>, IntermediateBounds, Assumption)> {
     let pair = case.pair();
-    let mut reach = Reach::new(Domain::Shared, pair.depth());
-    reach.propagate(&pair, &case.lower, &case.upper)?;
-    let mut knowledge = Knowledge::of(reach.layers(), &case.lower, &case.upper);
+    let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
+    propagation.propagate(&pair, &case.lower, &case.upper)?;
+    let mut bounds = IntermediateBounds::of(propagation.layers(), &case.lower, &case.upper);
     let values: Vec<Values> = case.samples().iter().map(|x| Values::of(case, x)).collect();
     if draw.split {
-        for side in sides(&values[0]) {
-            knowledge.assume(side);
+        for side in phases(&values[0]) {
+            bounds.assume(side);
         }
     }
     let assumption = assumed(draw, &values[0]);
-    Some((pair, values, knowledge, assumption))
+    Some((pair, values, bounds, assumption))
 }
 
 fn check_bounds(case: &Case, draw: &Draw, seen: &RefCell<Seen>) -> Result<(), TestCaseError> {
-    let Some((pair, values, knowledge, assumption)) = prepare(case, draw) else { return Ok(()) };
+    let Some((pair, values, bounds, assumption)) = prepare(case, draw) else { return Ok(()) };
     let mut backward = Backward::new(&pair);
-    backward.take_up(&knowledge);
+    backward.set_bounds(&bounds);
     let functionals = functionals(&pair);
     let hidden = backward.hidden();
     let sizes = Sizes {
         rows: assumption.rows(),
         outputs: assumption.outputs(),
         hidden: &hidden,
-        sides: knowledge.sides.len(),
+        phases: bounds.phase_constraints.len(),
         region: assumption.region.rows(),
     };
     let mut parameters = Parameters::new(functionals.len(), &sizes, 0.0);
     fill(&mut parameters, &draw.multipliers);
     for step in 0..=draw.steps {
-        let bounds = backward.evaluate(&functionals, &assumption, &parameters).to_vec();
-        for value in values.iter().filter(|v| v.satisfies(&assumption, &knowledge.sides)) {
+        let found = backward.evaluate(&functionals, &assumption, &parameters).to_vec();
+        for value in values.iter().filter(|v| v.satisfies(&assumption, &bounds.phase_constraints)) {
             seen.borrow_mut().satisfying += 1;
-            for (&functional, &bound) in functionals.iter().zip(&bounds).filter(|(_, b)| !b.is_nan()) {
+            for (&functional, &bound) in functionals.iter().zip(&found).filter(|(_, b)| !b.is_nan()) {
                 let truth = value.functional(functional, &assumption);
                 prop_assert!(truth >= bound, "{functional:?} is {truth:?}, below {bound:e} of {assumption:?}");
             }
@@ -290,70 +297,72 @@ fn within(bounds: &Bounds, values: &[Exact]) -> bool {
     values.iter().zip(ends).all(|(v, (&l, &u))| *v >= l && *v <= u)
 }
 
-fn contains(knowledge: &Knowledge, values: &Values) -> bool {
-    let input = Bounds { lower: knowledge.lower.clone(), upper: knowledge.upper.clone() };
+fn contains(bounds: &IntermediateBounds, values: &Values) -> bool {
+    let input = Bounds { lower: bounds.lower.clone(), upper: bounds.upper.clone() };
     let layer = |l: usize| {
         let (x, y) = (&values.x[l], &values.y[l]);
         let d: Vec<Exact> = x.iter().zip(y).map(|(a, b)| a - b).collect();
-        let known = &knowledge.layers[l];
+        let known = &bounds.layers[l];
         within(&known.x, x) && within(&known.y, y) && within(&known.d, &d)
     };
     within(&input, &values.input) && (0..values.x.len()).all(layer)
 }
 
 fn check_contraction(case: &Case, draw: &Draw, seen: &RefCell<Seen>) -> Result<(), TestCaseError> {
-    let Some((pair, values, knowledge, assumption)) = prepare(case, draw) else { return Ok(()) };
-    let mut reach = Reach::new(Domain::Shared, pair.depth());
-    let effort = Effort { rounds: 2 + draw.steps.unsigned_abs() as usize, steps: 12, ..Effort::default() };
-    let before = knowledge.clone();
+    let Some((pair, values, bounds, assumption)) = prepare(case, draw) else { return Ok(()) };
+    let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
+    let effort =
+        ContractionBudget { rounds: 2 + draw.steps.unsigned_abs() as usize, steps: 12, ..ContractionBudget::default() };
+    let before = bounds.clone();
     let mut contractor = Contractor::new(&pair);
-    let fate = contractor.contract(knowledge, None, &assumption, effort, &mut reach, || false);
-    let alive: Vec<&Values> = values.iter().filter(|v| v.satisfies(&assumption, &before.sides)).collect();
+    let result = contractor.contract(bounds, None, &assumption, effort, &mut reach, || false);
+    let alive: Vec<&Values> = values.iter().filter(|v| v.satisfies(&assumption, &before.phase_constraints)).collect();
     let mut seen = seen.borrow_mut();
     seen.satisfying += alive.len();
-    let Fate::Open(left) = fate else {
+    let ContractionResult::Open(left) = result else {
         seen.proved += 1;
         prop_assert!(alive.is_empty(), "a violation that happens was called impossible: {assumption:?}");
         return Ok(());
     };
     let mut left = *left;
-    let Contraction { knowledge, bound, .. } = left.clone();
-    seen.shrunk += usize::from(knowledge.lower != before.lower || knowledge.upper != before.upper);
-    seen.useful += usize::from(knowledge.unstable() < before.unstable());
+    let Contraction { bounds, bound, .. } = left.clone();
+    seen.shrunk += usize::from(bounds.lower != before.lower || bounds.upper != before.upper);
+    seen.useful += usize::from(bounds.unstable() < before.unstable());
     for value in alive {
-        prop_assert!(contains(&knowledge, value), "an input that satisfies the assumption was lost: {assumption:?}");
+        prop_assert!(contains(&bounds, value), "an input that satisfies the assumption was lost: {assumption:?}");
         prop_assert!(violation(&assumption, value) <= bound);
-        prop_assert!(reach.propagate_within(&pair, &knowledge).is_ok());
+        prop_assert!(propagation.propagate_within(&pair, &bounds).is_ok());
     }
-    let cut = |knowledge: &Knowledge, i: usize| {
-        let (lower, upper) = (knowledge.lower[i], knowledge.upper[i]);
+    let cut = |bounds: &IntermediateBounds, i: usize| {
+        let (lower, upper) = (bounds.lower[i], bounds.upper[i]);
         let middle = lower + 0.5 * (upper - lower);
         (lower < middle && middle < upper).then_some((i, middle))
     };
-    let halving = cut(&left.knowledge, 0);
-    let alive: Vec<&Values> = values.iter().filter(|v| v.satisfies(&assumption, &before.sides)).collect();
+    let halving = cut(&left.bounds, 0);
+    let alive: Vec<&Values> = values.iter().filter(|v| v.satisfies(&assumption, &before.phase_constraints)).collect();
     match contractor.look_ahead(&mut left, &assumption, halving, &mut reach, || false) {
-        Glimpse::Proved => prop_assert!(alive.is_empty(), "both signs were called impossible: {assumption:?}"),
-        Glimpse::Settled(signs) => {
+        LookaheadResult::Proved => prop_assert!(alive.is_empty(), "both signs were called impossible: {assumption:?}"),
+        LookaheadResult::Settled(signs) => {
             seen.settled += signs;
-            prop_assert_eq!(left.knowledge.sides.len(), before.sides.len() + signs);
+            prop_assert_eq!(left.bounds.phase_constraints.len(), before.phase_constraints.len() + signs);
             for value in &alive {
-                prop_assert!(contains(&left.knowledge, value), "a sign that happens was called impossible");
-                prop_assert!(value.satisfies(&assumption, &left.knowledge.sides));
+                prop_assert!(contains(&left.bounds, value), "a sign that happens was called impossible");
+                prop_assert!(value.satisfies(&assumption, &left.bounds.phase_constraints));
             }
-            // Warm multipliers know nothing of the new signs, and are as good as any.
+            // WarmStart multipliers know nothing of the new signs, and are as good as any.
             let again =
-                contractor.contract(left.knowledge, left.warm.as_deref(), &assumption, effort, &mut reach, || false);
-            let kept = |value: &&Values| matches!(&again, Fate::Open(left) if contains(&left.knowledge, value));
+                contractor.contract(left.bounds, left.warm.as_deref(), &assumption, effort, &mut reach, || false);
+            let kept =
+                |value: &&Values| matches!(&again, ContractionResult::Open(left) if contains(&left.bounds, value));
             prop_assert!(alive.iter().all(kept), "an input was lost from a warm start");
         }
-        Glimpse::Ranked(mut splits) => {
-            let inputs = (0..pair.inputs()).filter_map(|i| cut(&left.knowledge, i));
+        LookaheadResult::Ranked(mut splits) => {
+            let inputs = (0..pair.inputs()).filter_map(|i| cut(&left.bounds, i));
             splits.extend(inputs.map(|(input, place)| Split::Input(input, place)));
             seen.split += splits.len();
             for value in &alive {
                 for split in &splits {
-                    let halves = split.halves(&left.knowledge);
+                    let halves = split.halves(&left.bounds);
                     prop_assert!(halves.iter().any(|half| contains(half, value)), "{split:?} loses an input");
                 }
             }
@@ -379,12 +388,18 @@ fn contraction_proves_what_is_far_from_violated() {
     let pairs = cases(1..=3, 1..=4, 1..=4, Just(Scale::Plain), 3);
     for_all(200, (pairs, draws()), |(case, mut draw)| {
         draw.split = false;
-        let Some((pair, _, knowledge, mut assumption)) = prepare(&case, &draw) else { return Ok(()) };
+        let Some((pair, _, bounds, mut assumption)) = prepare(&case, &draw) else { return Ok(()) };
         assumption.constant -= 1e6;
-        let mut reach = Reach::new(Domain::Shared, pair.depth());
-        let fate =
-            Contractor::new(&pair).contract(knowledge, None, &assumption, Effort::default(), &mut reach, || false);
-        prop_assert!(matches!(fate, Fate::Proved));
+        let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
+        let result = Contractor::new(&pair).contract(
+            bounds,
+            None,
+            &assumption,
+            ContractionBudget::default(),
+            &mut reach,
+            || false,
+        );
+        prop_assert!(matches!(result, ContractionResult::Proved));
         seen.borrow_mut().proved += 1;
         Ok(())
     });
@@ -400,13 +415,13 @@ fn a_linear_target_is_bounded_exactly() {
     });
     for_all(500, (pairs, draws()), |(case, mut draw)| {
         (draw.guard, draw.region, draw.confident, draw.split) = (Vec::new(), Vec::new(), false, false);
-        let Some((pair, _, knowledge, assumption)) = prepare(&case, &draw) else { return Ok(()) };
+        let Some((pair, _, bounds, assumption)) = prepare(&case, &draw) else { return Ok(()) };
         let mut backward = Backward::new(&pair);
-        backward.take_up(&knowledge);
+        backward.set_bounds(&bounds);
         let parameters = backward.start(&[Functional::Target], &assumption);
         let bound = backward.evaluate(&[Functional::Target], &assumption, &parameters)[0];
         // The corner that minimises, evaluated exactly.
-        let truth = Values::of(&case, &backward.corner()).functional(Functional::Target, &assumption).upward();
+        let truth = Values::of(&case, &backward.minimiser()).functional(Functional::Target, &assumption).upward();
         prop_assert!(bound <= truth && truth - bound <= 1e-9 * (1.0 + truth.abs() + 1e3), "{bound} for {truth}");
         Ok(())
     });
@@ -432,7 +447,7 @@ fn a_constraint_is_used_to_the_full() {
     });
     for_all(300, (pairs, draws(), vec(-2.0f64..2.0, 4), 0.2f64..0.8), |(case, mut draw, row, share)| {
         (draw.guard, draw.region, draw.confident, draw.split) = (Vec::new(), Vec::new(), false, false);
-        let Some((pair, _, knowledge, mut assumption)) = prepare(&case, &draw) else { return Ok(()) };
+        let Some((pair, _, bounds, mut assumption)) = prepare(&case, &draw) else { return Ok(()) };
         let row = &row[..pair.inputs()];
         let ends = || row.iter().zip(case.lower.iter().zip(&case.upper));
         let least: f64 = ends().map(|(r, (l, u))| (r * l).min(r * u)).sum();
@@ -440,7 +455,7 @@ fn a_constraint_is_used_to_the_full() {
         let bound = least + share * (most - least);
         assumption.region.push(row, bound);
         let mut backward = Backward::new(&pair);
-        backward.take_up(&knowledge);
+        backward.set_bounds(&bounds);
         let target = [Functional::Target];
         let mut parameters = backward.start(&target, &assumption);
         let mut best = f64::NEG_INFINITY;
@@ -474,9 +489,9 @@ fn contraction_proves_what_only_a_constraint_excludes() {
     let case =
         Case { layers: vec![[one(1.0), one(0.0)]], lower: vec![-1.0; 2], upper: vec![1.0; 2], points: Vec::new() };
     let pair = case.pair();
-    let mut reach = Reach::new(Domain::Shared, pair.depth());
-    reach.propagate(&pair, &case.lower, &case.upper).unwrap();
-    let knowledge = Knowledge::of(reach.layers(), &case.lower, &case.upper);
+    let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
+    propagation.propagate(&pair, &case.lower, &case.upper).unwrap();
+    let bounds = IntermediateBounds::of(propagation.layers(), &case.lower, &case.upper);
     let mut assumption = Assumption {
         guard: Vec::new(),
         constants: Vec::new(),
@@ -492,8 +507,10 @@ fn contraction_proves_what_only_a_constraint_excludes() {
         if proved {
             assumption.region.push(&[1.0, 1.0], 0.75);
         }
-        let start = knowledge.clone();
-        let fate = Contractor::new(&pair).contract(start, None, &assumption, Effort::default(), &mut reach, || false);
-        assert_eq!(matches!(fate, Fate::Proved), proved);
+        let start = bounds.clone();
+        let result =
+            Contractor::new(&pair)
+                .contract(start, None, &assumption, ContractionBudget::default(), &mut reach, || false);
+        assert_eq!(matches!(result, ContractionResult::Proved), proved);
     }
 }

@@ -3,11 +3,11 @@
 use crate::exact::{Exact, exact, power_of_two};
 use crate::random::{Case, Scale, any_scale, cases, for_all, point};
 use crate::trace::{Phases, Trace, follow};
-use eqspec::domain::affine::Mass;
+use eqspec::domain::affine::Extent;
 use eqspec::domain::columns::Columns;
-use eqspec::domain::output::Row;
-use eqspec::domain::phase::{Bounds, exchange};
-use eqspec::domain::{Combination, Domain, Form, Output, Reach};
+use eqspec::domain::output::GeneratorRow;
+use eqspec::domain::phase::{Bounds, reduce};
+use eqspec::domain::{AbstractDomain, LinearFunctional, Output, Propagation, Quantity};
 use eqspec::network::eval::{Evaluation, Evaluator};
 use eqspec::property::{Norm, Property, Violation, epsilon, linear, top1};
 use proptest::collection::vec;
@@ -15,48 +15,48 @@ use proptest::prelude::*;
 use std::cell::Cell;
 
 /// A functional of a pair's outputs, without rounding.
-pub fn value(combination: &Combination, x: &[Exact], y: &[Exact]) -> Exact {
-    let of = |&(form, o, c): &(Form, usize, f64)| match form {
-        Form::First => &x[o] * c,
-        Form::Second => &y[o] * c,
-        Form::Difference => &(&x[o] - &y[o]) * c,
+pub fn value(combination: &LinearFunctional, x: &[Exact], y: &[Exact]) -> Exact {
+    let of = |&(form, o, c): &(Quantity, usize, f64)| match form {
+        Quantity::First => &x[o] * c,
+        Quantity::Second => &y[o] * c,
+        Quantity::Difference => &(&x[o] - &y[o]) * c,
     };
     &combination.terms.iter().map(of).sum::<Exact>() + &exact(combination.constant)
 }
 
 /// Functionals with repeated outputs, cancelling and huge coefficients; outputs are taken modulo their number.
-fn combinations() -> impl Strategy<Value = Combination> {
+fn combinations() -> impl Strategy<Value = LinearFunctional> {
     let coefficient = || prop_oneof![Just(1.0), Just(-1.0), -3.0f64..3.0, -1e9f64..1e9, Just(1e-300), Just(0.0)];
-    let form = prop_oneof![Just(Form::First), Just(Form::Second), Just(Form::Difference)];
+    let form = prop_oneof![Just(Quantity::First), Just(Quantity::Second), Just(Quantity::Difference)];
     (vec((form, 0usize..100, coefficient()), 0..7), coefficient())
-        .prop_map(|(terms, constant)| Combination { terms, constant })
+        .prop_map(|(terms, constant)| LinearFunctional { terms, constant })
 }
 
-pub fn domains() -> impl Strategy<Value = Domain> {
-    prop_oneof![Just(Domain::Shared), Just(Domain::Paper), Just(Domain::Naive)]
+pub fn domains() -> impl Strategy<Value = AbstractDomain> {
+    prop_oneof![Just(AbstractDomain::Reduced), Just(AbstractDomain::Published), Just(AbstractDomain::Independent)]
 }
 
 /// Propagates, follows every point and hands over the outputs; a box that overflows counts as nothing.
 pub fn with_outputs(
     case: &Case,
-    domain: Domain,
-    mut check: impl FnMut(&Output<'_>, &Reach, &[Trace]) -> Result<(), TestCaseError>,
+    domain: AbstractDomain,
+    mut check: impl FnMut(&Output<'_>, &Propagation, &[Trace]) -> Result<(), TestCaseError>,
 ) -> Result<(), TestCaseError> {
     let (pair, truths) = (case.pair(), case.truths());
-    let mut reach = Reach::new(domain, pair.depth());
-    if reach.propagate(&pair, &case.lower, &case.upper).is_none() {
+    let mut reach = Propagation::new(domain, pair.depth());
+    if propagation.propagate(&pair, &case.lower, &case.upper).is_none() {
         return Ok(());
     }
     let follow = |e: &Vec<f64>| follow(&truths, &reach, domain, e, &mut Phases::default());
     let traces = case.points.iter().map(follow).collect::<Result<Vec<_>, _>>()?;
-    let output = Output::new(&reach.layers()[pair.depth() - 1], pair.inputs(), domain);
+    let output = Output::new(&propagation.layers()[pair.depth() - 1], pair.inputs(), domain);
     check(&output, &reach, &traces)
 }
 
 /// The largest violation of an obligation, compared by sign and size with an upper bound.
 fn violation_within(violation: &Violation, upper: f64, x: &[Exact], y: &[Exact]) -> bool {
     match violation {
-        Violation::Linear { writings, .. } => value(&writings[0], x, y) <= upper,
+        Violation::Linear { equivalents, .. } => value(&equivalents[0], x, y) <= upper,
         Violation::Distance { norm, outputs, eps } => {
             let sizes: Vec<Exact> = outputs.iter().map(|&o| (&x[o] - &y[o]).abs()).collect();
             // length - eps <= upper; the bound itself may have been rounded when eps was taken off, so add it back
@@ -72,7 +72,7 @@ fn violation_within(violation: &Violation, upper: f64, x: &[Exact], y: &[Exact])
 }
 
 /// All kinds of claims for so many outputs.
-fn properties(outputs: usize, domain: Domain, numbers: &[f64]) -> Vec<Property> {
+fn properties(outputs: usize, domain: AbstractDomain, numbers: &[f64]) -> Vec<Property> {
     let all: Vec<usize> = (0..outputs).collect();
     let coefficients = |from: usize| (0..outputs).map(|o| numbers[(from + o) % numbers.len()]).collect::<Vec<_>>();
     let eps = numbers[0].abs();
@@ -87,15 +87,19 @@ fn properties(outputs: usize, domain: Domain, numbers: &[f64]) -> Vec<Property> 
     ]
 }
 
-fn check_functionals(case: &Case, domain: Domain, functionals: &[Combination]) -> Result<(), TestCaseError> {
+fn check_functionals(
+    case: &Case,
+    domain: AbstractDomain,
+    functionals: &[LinearFunctional],
+) -> Result<(), TestCaseError> {
     with_outputs(case, domain, |output, _, traces| {
-        let mut row = Row::default();
+        let mut row = GeneratorRow::default();
         for functional in functionals {
             let mut functional = functional.clone();
             functional.terms.iter_mut().for_each(|t| t.1 %= output.outputs());
             let upper = output.upper(&functional, &mut row);
             let (lower, err) = (row.lower(), row.err);
-            let (bound, bound_err) = output.bound(&functional, &mut Row::default());
+            let (bound, bound_err) = output.bound(&functional, &mut GeneratorRow::default());
             prop_assert!(bound.is_finite() == upper.is_finite(), "{bound} and {upper}");
             for trace in traces.iter().filter(|_| upper.is_finite() && err.is_finite()) {
                 let (truth, form) = (value(&functional, &trace.x, &trace.y), trace.values.row(&row));
@@ -119,9 +123,9 @@ fn a_functional_lies_on_its_row_and_within_its_bounds() {
     });
 }
 
-fn check_violations(case: &Case, domain: Domain, numbers: &[f64]) -> Result<(), TestCaseError> {
+fn check_violations(case: &Case, domain: AbstractDomain, numbers: &[f64]) -> Result<(), TestCaseError> {
     with_outputs(case, domain, |output, _, traces| {
-        let mut row = Row::default();
+        let mut row = GeneratorRow::default();
         for property in properties(output.outputs(), domain, numbers) {
             for violation in property.obligations.iter().map(|o| &o.violation) {
                 let upper = violation.upper(output, &mut row);
@@ -131,9 +135,9 @@ fn check_violations(case: &Case, domain: Domain, numbers: &[f64]) -> Result<(), 
                         let below = violation_within(violation, bound, x, y);
                         prop_assert!(below, "{violation:?} at {x:?}, {y:?}: bound {bound:e}");
                     }
-                    if let Violation::Linear { writings, .. } = violation {
-                        let first = value(&writings[0], x, y);
-                        prop_assert!(writings.iter().all(|w| value(w, x, y) == first), "{writings:?} differ");
+                    if let Violation::Linear { equivalents, .. } = violation {
+                        let first = value(&equivalents[0], x, y);
+                        prop_assert!(equivalents.iter().all(|w| value(w, x, y) == first), "{equivalents:?} differ");
                     }
                 }
             }
@@ -149,7 +153,7 @@ fn a_violation_is_never_above_its_bound() {
     for_all(1500, (pairs, domains(), numbers), |(case, domain, numbers)| check_violations(&case, domain, &numbers));
 }
 
-fn check_largest_difference(case: &Case, domain: Domain) -> Result<(), TestCaseError> {
+fn check_largest_difference(case: &Case, domain: AbstractDomain) -> Result<(), TestCaseError> {
     with_outputs(case, domain, |output, _, traces| {
         let d = &output.layer().d;
         let single = |o: usize| output.largest_difference([o]);
@@ -186,9 +190,9 @@ fn rounding_costs_next_to_nothing() {
         with_outputs(&case, domain, |output, _, _| {
             let layer = output.layer();
             for o in 0..output.outputs() {
-                let of = |mass: &Mass, form: &Columns| mass.magnitude[o] + form.column(0)[o].abs();
-                let size = of(&layer.mass1, &layer.z1) + of(&layer.mass2, &layer.z2);
-                for mass in [&layer.mass1, &layer.mass2, &layer.massd] {
+                let of = |extent: &Extent, form: &Columns| extent.magnitude[o] + form.column(0)[o].abs();
+                let size = of(&layer.extent1, &layer.z1) + of(&layer.extent2, &layer.z2);
+                for mass in [&layer.extent1, &layer.extent2, &layer.extent_d] {
                     prop_assert!(mass.err[o] <= 1e-9 * (1.0 + size), "err {:e} beside {size:e}", mass.err[o]);
                 }
             }
@@ -199,7 +203,7 @@ fn rounding_costs_next_to_nothing() {
 
 #[test]
 fn equal_networks_differ_by_nothing() {
-    let domains = prop_oneof![Just(Domain::Shared), Just(Domain::Paper)];
+    let domains = prop_oneof![Just(AbstractDomain::Reduced), Just(AbstractDomain::Published)];
     for_all(1500, (certain(), domains), |(mut case, domain)| {
         for [first, second] in &mut case.layers {
             second.clone_from(first);
@@ -216,7 +220,7 @@ fn equal_networks_differ_by_nothing() {
 #[test]
 fn networks_that_are_uncertain_alike_differ_by_nothing() {
     let uncertain = Cell::new(0);
-    let domains = prop_oneof![Just(Domain::Shared), Just(Domain::Paper)];
+    let domains = prop_oneof![Just(AbstractDomain::Reduced), Just(AbstractDomain::Published)];
     let strategy = cases(1..=4, 1..=4, 1..=4, Just(Scale::Plain), 0);
     for_all(1500, (strategy, domains), |(mut case, domain)| {
         for [first, second] in &mut case.layers {
@@ -271,7 +275,7 @@ fn check_exchange(neurons: &[(f64, f64, Vec<f64>)]) -> Result<(), TestCaseError>
     // x - y may be rounded either way; its neighbours enclose the exact difference.
     let mut d = around(2, &|x, y| ((x - y).next_down(), (x - y).next_up()));
     let before = [x.clone(), y.clone(), d.clone()];
-    exchange(&mut x, &mut y, &mut d);
+    reduce(&mut x, &mut y, &mut d);
     for (i, (vx, vy, _)) in neurons.iter().enumerate() {
         let (vx, vy) = (exact(*vx), exact(*vy));
         let vd = &vx - &vy;
@@ -298,18 +302,18 @@ fn exchange_uses_all_three_identities() {
         |b: &Bounds, lower: f64, upper: f64| (b.lower[0] - lower).abs() < 1e-12 && (b.upper[0] - upper).abs() < 1e-12;
     // x = y + d.
     let (mut x, mut y, mut d) = (bounds(-9.0, 9.0), bounds(1.0, 2.0), bounds(-0.5, 0.25));
-    exchange(&mut x, &mut y, &mut d);
+    reduce(&mut x, &mut y, &mut d);
     assert!(near(&x, 0.5, 2.25) && near(&y, 1.0, 2.0) && near(&d, -0.5, 0.25), "{x:?} {y:?} {d:?}");
     // y = x - d.
     let (mut x, mut y, mut d) = (bounds(1.0, 2.0), bounds(-9.0, 9.0), bounds(-0.5, 0.25));
-    exchange(&mut x, &mut y, &mut d);
+    reduce(&mut x, &mut y, &mut d);
     assert!(near(&x, 1.0, 2.0) && near(&y, 0.75, 2.5) && near(&d, -0.5, 0.25), "{x:?} {y:?} {d:?}");
     // d = x - y.
     let (mut x, mut y, mut d) = (bounds(1.0, 2.0), bounds(-1.0, 0.5), bounds(-9.0, 9.0));
-    exchange(&mut x, &mut y, &mut d);
+    reduce(&mut x, &mut y, &mut d);
     assert!(near(&x, 1.0, 2.0) && near(&y, -1.0, 0.5) && near(&d, 0.5, 3.0), "{x:?} {y:?} {d:?}");
     // Contradicting bounds, as rounding may produce, are left alone rather than turned round.
     let (mut x, mut y, mut d) = (bounds(0.0, 1.0), bounds(5.0, 6.0), bounds(0.0, 1.0));
-    exchange(&mut x, &mut y, &mut d);
+    reduce(&mut x, &mut y, &mut d);
     assert!([x, y, d].iter().all(|b| b.lower[0] <= b.upper[0]));
 }

@@ -5,7 +5,7 @@ use crate::bounds::{domains, value, with_outputs};
 use crate::exact::{Exact, dot, exact};
 use crate::random::{Case, Scale, any_scale, cases, for_all};
 use crate::trace::Trace;
-use eqspec::domain::{Combination, Domain, Form, Output};
+use eqspec::domain::{AbstractDomain, LinearFunctional, Output, Quantity};
 use eqspec::lp::certified::{Scratch, bound};
 use eqspec::lp::{Multipliers, RegionRow};
 use eqspec::property::{Guard, Obligation, Violation, top1};
@@ -45,7 +45,7 @@ fn draws(multiplier: impl Strategy<Value = f64>) -> impl Strategy<Value = Draw> 
 
 /// What a bound is asked for.
 pub struct Question {
-    pub objective: Combination,
+    pub objective: LinearFunctional,
     pub guard: Guard,
     pub region: Vec<RegionRow>,
     pub multipliers: Multipliers,
@@ -55,12 +55,12 @@ impl Question {
     /// The first violation of a Top-1 claim under its guard, without multipliers.
     pub fn top1(classes: usize, margin: f64) -> Self {
         let property = top1::property(classes, margin, None);
-        let Obligation { guard: Some(g), violation: Violation::Linear { writings, .. } } = &property.obligations[0]
+        let Obligation { guard: Some(g), violation: Violation::Linear { equivalents, .. } } = &property.obligations[0]
         else {
             panic!("obligations of Top-1 claims are functionals with guards")
         };
         Self {
-            objective: writings[0].clone(),
+            objective: equivalents[0].clone(),
             guard: property.guards[*g].clone(),
             region: Vec::new(),
             multipliers: Multipliers::default(),
@@ -70,11 +70,11 @@ impl Question {
     /// A question whose guard and region hold at `anchor`, as tightly as binary64 allows.
     fn new(draw: &Draw, anchor: &Trace) -> Self {
         let outputs = anchor.x.len();
-        let forms = [Form::First, Form::Second, Form::Difference];
+        let forms = [Quantity::First, Quantity::Second, Quantity::Difference];
         let objective = draw.objective.iter().map(|&(f, o, c)| (forms[f], o % outputs, c)).collect();
         let guard_row = |terms: &Vec<(usize, f64)>| {
-            let terms = terms.iter().map(|&(o, c)| (Form::First, o % outputs, c)).collect();
-            let mut row = Combination { terms, constant: 0.0 };
+            let terms = terms.iter().map(|&(o, c)| (Quantity::First, o % outputs, c)).collect();
+            let mut row = LinearFunctional { terms, constant: 0.0 };
             row.constant = (-&value(&row, &anchor.x, &anchor.y)).upward();
             row
         };
@@ -84,7 +84,7 @@ impl Question {
             RegionRow { generators, slack }
         };
         let mut question = Self {
-            objective: Combination { terms: objective, constant: draw.objective.first().map_or(0.0, |t| t.2) },
+            objective: LinearFunctional { terms: objective, constant: draw.objective.first().map_or(0.0, |t| t.2) },
             guard: Guard { class: 0, rows: draw.guard.iter().map(guard_row).collect(), confidence: None },
             region: draw.region.iter().map(region_row).collect(),
             multipliers: Multipliers::default(),
@@ -94,7 +94,7 @@ impl Question {
         let mut nu = draw.multipliers[4..4 + outputs].to_vec();
         if draw.cancel {
             for (o, nu) in nu.iter_mut().enumerate() {
-                let share = |(row, lam): (&Combination, &f64)| {
+                let share = |(row, lam): (&LinearFunctional, &f64)| {
                     row.terms.iter().filter(|t| t.1 == o && *lam > 0.0).map(|t| -lam * t.2).sum::<f64>()
                 };
                 *nu = question.guard.rows.iter().zip(&lam).map(share).sum();
@@ -121,12 +121,12 @@ impl Question {
             let left: Exact = r.generators.iter().zip(&trace.values.e).map(|(&g, e)| e * g).sum();
             left <= r.slack
         };
-        let met = |row: &Combination| value(row, &trace.x, &trace.y) >= 0.0;
+        let met = |row: &LinearFunctional| value(row, &trace.x, &trace.y) >= 0.0;
         self.region.iter().all(inside) && self.guard.rows.iter().all(met)
     }
 }
 
-fn check_soundness(case: &Case, domain: Domain, draws: &[Draw]) -> Result<(), TestCaseError> {
+fn check_soundness(case: &Case, domain: AbstractDomain, draws: &[Draw]) -> Result<(), TestCaseError> {
     with_outputs(case, domain, |output, _, traces| {
         for draw in draws {
             let question = Question::new(draw, &traces[0]);
@@ -212,7 +212,7 @@ fn multipliers_that_are_no_numbers_prove_nothing() {
             let (guard, link) = (broken[..outputs - 1].to_vec(), broken[4..4 + outputs].to_vec());
             question.multipliers = Multipliers { guard, link, region: Vec::new() };
             let upper = question.bound(output);
-            let violation = Violation::Linear { writings: vec![question.objective.clone()], strict: false };
+            let violation = Violation::Linear { equivalents: vec![question.objective.clone()], strict: false };
             prop_assert!(!violation.excluded_by(upper), "{:?} give {upper:e}", question.multipliers);
             prop_assert!(Multipliers::from_duals(&broken, outputs - 1, outputs).is_none());
             Ok(())

@@ -2,7 +2,7 @@
 
 use crate::exact::{Exact, exact};
 use crate::random::{Case, Truth, point};
-use eqspec::domain::Domain;
+use eqspec::domain::AbstractDomain;
 use eqspec::lp::{Answer, LinearProgram};
 use eqspec::property::{Norm, Property, epsilon, linear, top1};
 use eqspec::search::{Constraint, Host, Progress, Region};
@@ -20,7 +20,7 @@ pub enum Claim {
 }
 
 impl Claim {
-    pub fn property(&self, classes: usize, domain: Domain) -> Property {
+    pub fn property(&self, classes: usize, domain: AbstractDomain) -> Property {
         match self {
             Self::Epsilon { eps, norm, outputs } => epsilon::property(*eps, *norm, outputs, domain),
             Self::Top1 { margin } => top1::property(classes, *margin, None),

@@ -5,11 +5,11 @@
 use crate::exact::exact;
 use crate::random::{Case, Scale, Weights, any_scale, cases, extreme_scale, for_all};
 use crate::trace::{Phases, follow, follow_narrowed};
-use eqspec::domain::affine::Mass;
+use eqspec::domain::affine::Extent;
 use eqspec::domain::columns::Columns;
-use eqspec::domain::layer::Layer;
+use eqspec::domain::layer_state::LayerState;
 use eqspec::domain::phase::Bounds;
-use eqspec::domain::{Domain, Narrowed, Reach};
+use eqspec::domain::{AbstractDomain, Propagation, RestrictedPair};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 
@@ -24,11 +24,14 @@ struct Seen {
 }
 
 /// How many bounds of a layer the other two quantities have narrowed.
-fn narrowed(layer: &Layer) -> usize {
-    let forms =
-        [(&layer.z1, &layer.mass1, &layer.x), (&layer.z2, &layer.mass2, &layer.y), (&layer.dp, &layer.massd, &layer.d)];
-    let by = |(form, mass, bounds): &(&Columns, &Mass, &Bounds)| {
-        let own = |i: usize| mass.magnitude[i] + mass.err[i];
+fn narrowed(layer: &LayerState) -> usize {
+    let forms = [
+        (&layer.z1, &layer.extent1, &layer.x),
+        (&layer.z2, &layer.extent2, &layer.y),
+        (&layer.d_common, &layer.extent_d, &layer.d),
+    ];
+    let by = |(form, extent, bounds): &(&Columns, &Extent, &Bounds)| {
+        let own = |i: usize| extent.magnitude[i] + extent.err[i];
         (0..form.rows())
             .filter(|&i| {
                 bounds.upper[i] < form.column(0)[i] + 0.9 * own(i) || bounds.lower[i] > form.column(0)[i] - 0.9 * own(i)
@@ -38,18 +41,18 @@ fn narrowed(layer: &Layer) -> usize {
     forms.iter().map(by).sum()
 }
 
-fn contained(case: &Case, domain: Domain, seen: &mut Seen) -> Result<(), TestCaseError> {
+fn contained(case: &Case, domain: AbstractDomain, seen: &mut Seen) -> Result<(), TestCaseError> {
     let (pair, truths) = (case.pair(), case.truths());
-    let mut reach = Reach::new(domain, pair.depth());
-    if reach.propagate(&pair, &case.lower, &case.upper).is_none() {
+    let mut reach = Propagation::new(domain, pair.depth());
+    if propagation.propagate(&pair, &case.lower, &case.upper).is_none() {
         seen.overflows += 1;
         return Ok(());
     }
     seen.boxes += 1;
-    if domain == Domain::Shared {
-        seen.narrowed += reach.layers().iter().map(narrowed).sum::<usize>();
+    if domain == AbstractDomain::Reduced {
+        seen.narrowed += propagation.layers().iter().map(narrowed).sum::<usize>();
     }
-    for (i, (&c, &r)) in reach.centre().iter().zip(reach.radius()).enumerate() {
+    for (i, (&c, &r)) in propagation.centre().iter().zip(propagation.radius()).enumerate() {
         let (c, r) = (exact(c), exact(r));
         prop_assert!(
             &c - &r <= case.lower[i] && &c + &r >= case.upper[i],
@@ -62,33 +65,33 @@ fn contained(case: &Case, domain: Domain, seen: &mut Seen) -> Result<(), TestCas
     Ok(())
 }
 
-fn run(domain: Domain, scale: impl Strategy<Value = Scale> + Clone + 'static) -> Seen {
+fn run(domain: AbstractDomain, scale: impl Strategy<Value = Scale> + Clone + 'static) -> Seen {
     let seen = RefCell::new(Seen::default());
     let strategy = cases(1..=4, 1..=5, 1..=8, scale, 3);
     for_all(4000, strategy, |case| contained(&case, domain, &mut seen.borrow_mut()));
     seen.into_inner()
 }
 
-fn contains(domain: Domain) {
+fn contains(domain: AbstractDomain) {
     let seen = run(domain, any_scale());
     assert!(seen.phases.0.iter().flatten().all(|&n| n >= 20), "some pair of phases hardly occurred: {seen:?}");
-    assert!(domain != Domain::Shared || seen.narrowed >= 100, "bounds were hardly ever exchanged: {seen:?}");
+    assert!(domain != AbstractDomain::Reduced || seen.narrowed >= 100, "bounds were hardly ever exchanged: {seen:?}");
     assert_eq!(seen.overflows, 0);
 }
 
 #[test]
 fn the_shared_domain_contains_what_happens() {
-    contains(Domain::Shared);
+    contains(AbstractDomain::Reduced);
 }
 
 #[test]
 fn the_published_domain_contains_what_happens() {
-    contains(Domain::Paper);
+    contains(AbstractDomain::Published);
 }
 
 #[test]
 fn the_naive_domain_contains_what_happens() {
-    contains(Domain::Naive);
+    contains(AbstractDomain::Independent);
 }
 
 /// Neurons that are inactive on a box are not computed on its halves, nor those of a half on its halves, and still everything is contained there; also when one
@@ -96,21 +99,21 @@ fn the_naive_domain_contains_what_happens() {
 #[test]
 fn what_is_left_out_on_a_part_of_a_box_is_zero_there() {
     let (left_out, without_any) = (Cell::new(0), Cell::new(0));
-    let check = |case: Case, domain: Domain| {
+    let check = |case: Case, domain: AbstractDomain| {
         let (pair, truths) = (case.pair(), case.truths());
-        let mut reach = Reach::new(domain, pair.depth());
-        prop_assert!(reach.propagate(&pair, &case.lower, &case.upper).is_some());
-        let mut narrowed = Narrowed::new(&pair);
-        narrowed.to(None);
-        let alive = narrowed.alive(&reach);
+        let mut reach = Propagation::new(domain, pair.depth());
+        prop_assert!(propagation.propagate(&pair, &case.lower, &case.upper).is_some());
+        let mut narrowed = RestrictedPair::new(&pair);
+        restricted_pair.restrict_to(None);
+        let alive = restricted_pair.possibly_active(&reach);
         for (low, deeper) in [(false, false), (false, true), (true, false), (true, true)] {
             let (mut lower, mut upper) = (case.lower.clone(), case.upper.clone());
             for _ in 0..=usize::from(deeper) {
                 let middle = lower[0] + 0.5 * (upper[0] - lower[0]);
                 (if low { &mut upper } else { &mut lower })[0] = middle;
             }
-            let within = if deeper { narrowed.alive(&reach) } else { alive.clone() };
-            prop_assert!(reach.propagate(narrowed.to(Some(&within)), &lower, &upper).is_some());
+            let within = if deeper { restricted_pair.possibly_active(&reach) } else { alive.clone() };
+            prop_assert!(propagation.propagate(restricted_pair.restrict_to(Some(&within)), &lower, &upper).is_some());
             for (l, affine) in pair.first.iter().enumerate() {
                 left_out.set(left_out.get() + affine.rows - narrowed.neurons(l).len());
                 without_any.set(without_any.get() + usize::from(narrowed.neurons(l).is_empty()));
@@ -122,7 +125,7 @@ fn what_is_left_out_on_a_part_of_a_box_is_zero_there() {
         }
         Ok(())
     };
-    for domain in [Domain::Shared, Domain::Paper, Domain::Naive] {
+    for domain in [AbstractDomain::Reduced, AbstractDomain::Published, AbstractDomain::Independent] {
         for_all(1000, cases(2..=4, 1..=5, 1..=8, any_scale(), 2), |case| check(case, domain));
     }
     assert!(left_out.get() > 1000 && without_any.get() > 20, "{left_out:?} and {without_any:?}");
@@ -134,12 +137,12 @@ fn an_error_that_underflows_alone_is_paid_for() {
     let layer = |w: f64| Weights { weight: vec![vec![w]], bias: vec![0.0], uncertain: None };
     let layers = vec![[layer(1.048_774_288_346_474_1e159), layer(-8.271_185_581_626_208e159)]];
     let case = Case { layers, lower: vec![0.0], upper: vec![0.0], points: vec![vec![-1.0]] };
-    contained(&case, Domain::Paper, &mut Seen::default()).unwrap();
+    contained(&case, AbstractDomain::Published, &mut Seen::default()).unwrap();
 }
 
 #[test]
 fn numbers_that_overflow_and_underflow_are_contained_or_given_up() {
-    for domain in [Domain::Shared, Domain::Paper, Domain::Naive] {
+    for domain in [AbstractDomain::Reduced, AbstractDomain::Published, AbstractDomain::Independent] {
         let seen = run(domain, extreme_scale());
         assert!(seen.overflows > 100 && seen.boxes > 100, "{seen:?}");
     }

@@ -6,10 +6,10 @@ use crate::certified::Question;
 use crate::duals::certain;
 use crate::random::{Case, any_scale, cases, for_all};
 use crate::trace::Trace;
-use eqspec::domain::output::Row;
-use eqspec::domain::{Combination, Domain, Output};
+use eqspec::domain::output::GeneratorRow;
+use eqspec::domain::{AbstractDomain, LinearFunctional, Output};
 use eqspec::lp::certified::{Scratch, bound};
-use eqspec::lp::dual::{End, Until};
+use eqspec::lp::dual::{DescentEnd, StoppingRule};
 use eqspec::lp::{Dual, LinearProgram, Multipliers, RegionRow, program};
 use eqspec::property::Violation;
 use proptest::collection::vec;
@@ -27,9 +27,9 @@ struct Ends {
 }
 
 /// The program of a question with its objective's centre.
-fn written(question: &Question, output: &Output<'_>) -> (LinearProgram, Row) {
-    let violation = Violation::Linear { writings: vec![question.objective.clone()], strict: false };
-    let mut row = Row::default();
+fn written(question: &Question, output: &Output<'_>) -> (LinearProgram, GeneratorRow) {
+    let violation = Violation::Linear { equivalents: vec![question.objective.clone()], strict: false };
+    let mut row = GeneratorRow::default();
     let lp = program(output, Some(&question.guard), &question.region, std::iter::once(&violation), &mut row);
     output.row(question.objective.terms.iter().copied(), question.objective.constant, &mut row);
     (lp, row)
@@ -60,9 +60,9 @@ struct Descended<'a> {
     dual: Dual,
     question: Question,
     start: Option<Multipliers>,
-    objective: Row,
+    objective: GeneratorRow,
     lp: LinearProgram,
-    end: End,
+    end: DescentEnd,
     output: &'a Output<'a>,
 }
 
@@ -79,18 +79,18 @@ impl<'a> Descended<'a> {
         let generators = numbers[12..12 + output.inputs()].to_vec();
         question.region = vec![RegionRow { generators, slack: numbers[11] }];
         let (lp, objective) = written(&question, output);
-        let (mut dual, mut row) = (Dual::default(), Row::default());
-        dual.take_up(output, &mut row);
-        dual.enter(output, Some(&question.guard), &question.region, &mut row);
+        let (mut dual, mut row) = (Dual::default(), GeneratorRow::default());
+        dual.set_box(output, &mut row);
+        dual.set_guard(output, Some(&question.guard), &question.region, &mut row);
         let start = warm.then(|| some(&question, output.outputs(), numbers));
-        let until = if *hurried { Until::Below } else { Until::Least };
+        let until = if *hurried { StoppingRule::Negative } else { StoppingRule::Optimum };
         let end = dual.descend(&objective, start.as_ref(), 400, until);
         dual.write(&mut question.multipliers);
         Self { dual, question, start, objective, lp, end, output }
     }
 
     /// The certified bound of these multipliers.
-    fn bound(&self, objective: &Combination, multipliers: &Multipliers) -> f64 {
+    fn bound(&self, objective: &LinearFunctional, multipliers: &Multipliers) -> f64 {
         let Question { guard, region, .. } = &self.question;
         bound(self.output, objective, Some(guard), region, multipliers, &mut Scratch::default())
     }
@@ -106,7 +106,7 @@ impl<'a> Descended<'a> {
         }
         let mut ray = Multipliers::default();
         self.dual.write_ray(&mut ray);
-        if self.end == End::Ray && self.bound(&Combination::default(), &ray) < 0.0 {
+        if self.end == DescentEnd::Unbounded && self.bound(&LinearFunctional::default(), &ray) < 0.0 {
             prop_assert!(concerned().next().is_none(), "guard and region hold at an input");
         }
         Ok(())
@@ -118,16 +118,16 @@ impl<'a> Descended<'a> {
         let size = self.objective.generators.iter().map(|g| g.abs()).sum::<f64>() + self.objective.centre.abs();
         if let Some(before) = self.start.as_ref().map(|start| self.bound(&self.question.objective, start)) {
             prop_assert!(
-                self.end == End::Ray || upper <= before + 1e-9 * (1.0 + size + before.abs()),
+                self.end == DescentEnd::Unbounded || upper <= before + 1e-9 * (1.0 + size + before.abs()),
                 "{upper}, {before}"
             );
         }
         match self.end {
-            End::Below => {
+            DescentEnd::Negative => {
                 ends.below += 1;
                 prop_assert!(upper <= 1e-9 * (1.0 + size), "{upper} is not below zero");
             }
-            End::Least => {
+            DescentEnd::Optimum => {
                 let (lp, mut point) = (&self.lp, Vec::new());
                 self.dual.write_point(&mut point);
                 prop_assert!(point.len() == lp.columns && point.iter().all(|e| e.abs() <= 1.0));
@@ -139,14 +139,14 @@ impl<'a> Descended<'a> {
                 let count = if meets && worst <= 1e-6 { &mut ends.least } else { &mut ends.missed };
                 *count += 1;
             }
-            End::Ray => {
+            DescentEnd::Unbounded => {
                 ends.ray += 1;
                 let mut ray = Multipliers::default();
                 self.dual.write_ray(&mut ray);
-                let none = self.bound(&Combination::default(), &ray);
+                let none = self.bound(&LinearFunctional::default(), &ray);
                 prop_assert!(none < 1e-9, "a ray gives {none}");
             }
-            End::Unfinished => ends.unfinished += 1,
+            DescentEnd::StepLimit => ends.unfinished += 1,
         }
         Ok(())
     }
@@ -155,7 +155,7 @@ impl<'a> Descended<'a> {
 #[test]
 fn a_point_of_the_program_meets_the_best_bound() {
     let ends = RefCell::new(Ends::default());
-    let check = |(case, domain, draw): (Case, Domain, Draw)| {
+    let check = |(case, domain, draw): (Case, AbstractDomain, Draw)| {
         with_outputs(&case, domain, |output, _, _| Descended::new(output, &draw).check_quality(&mut ends.borrow_mut()))
     };
     for_all(3000, (certain(2..=4, 1), domains(), draws()), check);

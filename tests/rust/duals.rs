@@ -4,8 +4,8 @@
 use crate::bounds::{domains, value, with_outputs};
 use crate::certified::Question;
 use crate::random::{Case, Scale, cases, for_all};
-use eqspec::domain::Domain;
-use eqspec::domain::output::Row;
+use eqspec::domain::AbstractDomain;
+use eqspec::domain::output::GeneratorRow;
 use eqspec::lp::{LinearProgram, Multipliers, RegionRow, program};
 use eqspec::property::Violation;
 use proptest::collection::vec;
@@ -40,14 +40,14 @@ fn dual_value(lp: &LinearProgram, y: &[f64]) -> f64 {
 }
 
 /// Duals with the signs their rows allow: guards are bounded below, links on both sides, the region above.
-fn check_duals(case: &Case, domain: Domain, y: &[f64], margin: f64) -> Result<(), TestCaseError> {
+fn check_duals(case: &Case, domain: AbstractDomain, y: &[f64], margin: f64) -> Result<(), TestCaseError> {
     with_outputs(case, domain, |output, _, traces| {
         let outputs = output.outputs();
         let mut question = Question::top1(outputs, margin);
         let (generators, slack) = (y[..output.inputs()].to_vec(), y[11]);
         question.region = vec![RegionRow { generators, slack }];
-        let violation = Violation::Linear { writings: vec![question.objective.clone()], strict: false };
-        let mut row = Row::default();
+        let violation = Violation::Linear { equivalents: vec![question.objective.clone()], strict: false };
+        let mut row = GeneratorRow::default();
         let lp = program(output, Some(&question.guard), &question.region, [&violation].into_iter(), &mut row);
         let rows = 2 * outputs;
         prop_assert_eq!((lp.lower.len(), lp.upper.len(), lp.matrix.len()), (rows, rows, rows * lp.columns));
@@ -111,10 +111,15 @@ fn least(mut f: impl FnMut(f64) -> f64) -> f64 {
 }
 
 /// The best multiplier of the only row, a guard or a constraint (coefficients and right side), against the optimum.
-fn check_perfect(case: &Case, domain: Domain, margin: f64, constraint: Option<&(Vec<f64>, f64)>) -> TestCaseResult {
+fn check_perfect(
+    case: &Case,
+    domain: AbstractDomain,
+    margin: f64,
+    constraint: Option<&(Vec<f64>, f64)>,
+) -> TestCaseResult {
     with_outputs(case, domain, |output, _, _| {
         let mut question = Question::top1(2, margin);
-        let mut row = Row::default();
+        let mut row = GeneratorRow::default();
         output.row(question.objective.terms.iter().copied(), 0.0, &mut row);
         let (c, centre) = (row.generators.clone(), row.centre);
         let (r, s): (Vec<f64>, f64) = if let Some((coefficients, bound)) = constraint {

@@ -5,7 +5,7 @@ use crate::exact::Exact;
 use crate::random::{Case, Scale, cases, for_all};
 use eqspec::bound::Assumption;
 use eqspec::bound::encoding::Encoding;
-use eqspec::domain::Knowledge;
+use eqspec::domain::IntermediateBounds;
 use eqspec::domain::phase::{Bounds, Phase};
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -16,14 +16,14 @@ fn near(value: &Exact) -> f64 {
 }
 
 /// The columns of an input: itself, and per layer the values before ReLU, then those of unstable neurons after it, each with its phase.
-fn columns(values: &Values, knowledge: &Knowledge) -> Vec<f64> {
+fn columns(values: &Values, bounds: &IntermediateBounds) -> Vec<f64> {
     let mut columns: Vec<f64> = values.input.iter().map(near).collect();
-    for (l, known) in knowledge.layers.iter().enumerate() {
+    for (l, known) in bounds.layers.iter().enumerate() {
         let both = [(&values.x[l], &known.x), (&values.y[l], &known.y)];
         for (v, _) in &both {
             columns.extend(v.iter().map(near));
         }
-        let hidden = l + 1 < knowledge.layers.len();
+        let hidden = l + 1 < bounds.layers.len();
         let unstable = |b: &Bounds, i: usize| Phase::of(b.lower[i], b.upper[i]) == Phase::Unstable;
         for (v, bounds) in both.iter().filter(|_| hidden) {
             for (_, value) in v.iter().enumerate().filter(|(i, _)| unstable(bounds, *i)) {
@@ -59,13 +59,13 @@ fn solves(encoding: &Encoding, columns: &[f64]) -> Result<(), String> {
 }
 
 fn check(case: &Case, draw: &Draw, seen: &RefCell<[usize; 3]>) -> Result<(), TestCaseError> {
-    let Some((pair, values, knowledge, assumption)) = prepare(case, draw) else { return Ok(()) };
-    let mut encoding = Encoding::new(&pair, &knowledge, &assumption);
-    let alive: Vec<&Values> = values.iter().filter(|v| v.satisfies(&assumption, &knowledge.sides)).collect();
+    let Some((pair, values, bounds, assumption)) = prepare(case, draw) else { return Ok(()) };
+    let mut encoding = Encoding::new(&pair, &bounds, &assumption);
+    let alive: Vec<&Values> = values.iter().filter(|v| v.satisfies(&assumption, &bounds.phase_constraints)).collect();
     let mut seen = seen.borrow_mut();
     for value in &alive {
         seen[0] += 1;
-        let columns = columns(value, &knowledge);
+        let columns = columns(value, &bounds);
         prop_assert_eq!(columns.len(), encoding.program.cost.len());
         prop_assert_eq!(encoding.inputs(&columns), &columns[..pair.inputs()]);
         prop_assert_eq!(solves(&encoding, &columns), Ok(()));
@@ -73,11 +73,11 @@ fn check(case: &Case, draw: &Draw, seen: &RefCell<[usize; 3]>) -> Result<(), Tes
     }
     // Points of the polytope make cuts; none of them cuts off what the exact confidence lets through.
     for value in &values {
-        let cut = encoding.cut(&assumption, &columns(value, &knowledge));
+        let cut = encoding.cut(&assumption, &columns(value, &bounds));
         seen[1] += usize::from(cut);
         seen[2] += usize::from(cut && !alive.is_empty());
         for value in &alive {
-            prop_assert_eq!(solves(&encoding, &columns(value, &knowledge)), Ok(()));
+            prop_assert_eq!(solves(&encoding, &columns(value, &bounds)), Ok(()));
         }
     }
     Ok(())

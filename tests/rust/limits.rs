@@ -1,7 +1,7 @@
 //! The ends of a search other than a verdict: limits, the host's wish, nothing to prove, misuse.
 
-use eqspec::domain::influence::Influence;
-use eqspec::domain::{Domain, Reach};
+use eqspec::domain::published_score::PublishedScore;
+use eqspec::domain::{AbstractDomain, Propagation};
 use eqspec::lp::{Answer, LinearProgram};
 use eqspec::network::{Affine, Pair};
 use eqspec::property::{Norm, Property, epsilon, top1};
@@ -30,7 +30,7 @@ fn line() -> Region {
 
 /// Without any allowance rounding keeps a length from being proved, on the smallest box.
 fn never_decided() -> Property {
-    epsilon::property(0.0, Norm::Euclid, &[0], Domain::Shared)
+    epsilon::property(0.0, Norm::Euclid, &[0], AbstractDomain::Reduced)
 }
 
 fn search(settings: Settings) -> Solution {
@@ -67,7 +67,11 @@ fn tried_first() -> (Pair, Region, Property) {
     };
     let network = |shift: f64| vec![weight(6, 10, shift), weight(1, 6, shift)];
     let region = Region::new(vec![-1.0; 10], vec![1.0; 10], Vec::new()).unwrap();
-    (Pair::new(network(0.0), network(0.01)).unwrap(), region, epsilon::property(0.0, Norm::Max, &[0], Domain::Shared))
+    (
+        Pair::new(network(0.0), network(0.01)).unwrap(),
+        region,
+        epsilon::property(0.0, Norm::Max, &[0], AbstractDomain::Reduced),
+    )
 }
 
 /// Keeps the last state, and believes nothing.
@@ -119,7 +123,7 @@ fn a_search_that_goes_on_remembers_the_boxes_of_its_trials() {
 
 #[test]
 fn a_small_allowance_is_proved_with_any_memory() {
-    let property = epsilon::property(1e-3, Norm::Max, &[0], Domain::Shared);
+    let property = epsilon::property(1e-3, Norm::Max, &[0], AbstractDomain::Reduced);
     for memory in [0, 1000, 1 << 30] {
         let settings = Settings { memory, ..Settings::default() };
         // Halving never hits 0, where the first network bends.
@@ -196,7 +200,7 @@ fn a_host_that_panics_ends_the_search() {
 fn nothing_to_prove_is_proved() {
     let pair = same_function();
     // One class cannot change, and no output cannot differ.
-    for property in [top1::property(1, 0.0, None), epsilon::property(0.0, Norm::Max, &[], Domain::Shared)] {
+    for property in [top1::property(1, 0.0, None), epsilon::property(0.0, Norm::Max, &[], AbstractDomain::Reduced)] {
         assert!(property.obligations.is_empty());
         let solution = solve(&pair, &line(), &property, &Settings::default(), &mut NoHost).unwrap();
         assert_eq!((solution.verdict, solution.certified_fraction), (Verdict::Equivalent, 1.0));
@@ -286,15 +290,15 @@ fn a_propagation_that_overflows_leaves_no_layers_behind() {
         affine(&[&[1e-200; 3]], &[0.0]),
     ];
     let pair = Pair::new(large.clone(), large).unwrap();
-    for domain in [Domain::Shared, Domain::Paper, Domain::Naive] {
-        let (mut reach, mut influence) = (Reach::new(domain, pair.depth()), Influence::default());
-        assert!(reach.propagate(&pair, &[1.0], &[2.0]).is_some());
-        assert_eq!(reach.layers().len(), 3);
-        assert!(influence.score(reach.layers(), 1)[0] > 0.0);
-        assert!(reach.propagate(&pair, &[-1e200], &[1e200]).is_none());
-        assert!(reach.layers().is_empty());
-        assert_eq!(influence.score(reach.layers(), 1), [0.0]);
-        assert!(reach.propagate(&pair, &[1.0], &[2.0]).is_some());
-        assert_eq!(reach.layers().len(), 3);
+    for domain in [AbstractDomain::Reduced, AbstractDomain::Published, AbstractDomain::Independent] {
+        let (mut reach, mut influence) = (Propagation::new(domain, pair.depth()), PublishedScore::default());
+        assert!(propagation.propagate(&pair, &[1.0], &[2.0]).is_some());
+        assert_eq!(propagation.layers().len(), 3);
+        assert!(influence.score(propagation.layers(), 1)[0] > 0.0);
+        assert!(propagation.propagate(&pair, &[-1e200], &[1e200]).is_none());
+        assert!(propagation.layers().is_empty());
+        assert_eq!(influence.score(propagation.layers(), 1), [0.0]);
+        assert!(propagation.propagate(&pair, &[1.0], &[2.0]).is_some());
+        assert_eq!(propagation.layers().len(), 3);
     }
 }

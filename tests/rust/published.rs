@@ -6,7 +6,7 @@
 //! difference shared), up to rounding.
 
 use crate::random::{Case, Scale, Weights, cases, for_all};
-use eqspec::domain::{Domain, Reach};
+use eqspec::domain::{AbstractDomain, Propagation};
 use proptest::prelude::*;
 
 /// Centre and generators in blocks e, a1, a2, ad; a block is a list of columns.
@@ -69,7 +69,7 @@ fn padded(form: &Form, sizes: [usize; 4]) -> Form {
 /// ReLU on one network; `block` gets its fresh generators. Also slope, mu and phase (-1, 0, 1) per neuron.
 fn relu(form: &Form, block: usize, bounds: &[(f64, f64)]) -> (Form, Vec<(f64, f64, i32)>) {
     let mut out = form.clone();
-    let mut recipe = Vec::new();
+    let mut transformer = Vec::new();
     for (i, &(l, u)) in bounds.iter().enumerate() {
         let (slope, mu, phase) = if u <= 0.0 {
             (0.0, 0.0, -1)
@@ -83,13 +83,13 @@ fn relu(form: &Form, block: usize, bounds: &[(f64, f64)]) -> (Form, Vec<(f64, f6
         if phase == 0 {
             out.fresh(block)[i] = mu;
         }
-        recipe.push((slope, mu, phase));
+        transformer.push((slope, mu, phase));
     }
-    (out, recipe)
+    (out, transformer)
 }
 
 /// Output bounds of f1, f2 and the difference; none if a phase hangs on the last digits of a bound.
-fn published(case: &Case, domain: Domain) -> Option<[Vec<(f64, f64)>; 3]> {
+fn published(case: &Case, domain: AbstractDomain) -> Option<[Vec<(f64, f64)>; 3]> {
     let middle = |(l, u): (&f64, &f64)| 0.5 * (l + u);
     let mut x = Form { centre: case.lower.iter().zip(&case.upper).map(middle).collect(), ..Form::default() };
     for i in 0..case.inputs() {
@@ -121,7 +121,7 @@ fn published(case: &Case, domain: Domain) -> Option<[Vec<(f64, f64)>; 3]> {
         if l == last {
             return Some(bounds);
         }
-        if domain == Domain::Shared {
+        if domain == AbstractDomain::Reduced {
             for i in rows.clone() {
                 let narrow = |a: (f64, f64), l: f64, u: f64| (a.0.max(l), a.1.min(u));
                 let [x, y, d] = [0, 1, 2].map(|k| bounds[k][i]);
@@ -137,17 +137,21 @@ fn published(case: &Case, domain: Domain) -> Option<[Vec<(f64, f64)>; 3]> {
         if rows.clone().any(|i| hangs(first, &bounds[0], i) || hangs(second, &bounds[1], i)) {
             return None;
         }
-        let ((hat_x, recipe1), (hat_y, recipe2)) = (relu(&x, 1, &bounds[0]), relu(&y, 2, &bounds[1]));
+        let ((hat_x, relu1), (hat_y, relu2)) = (relu(&x, 1, &bounds[0]), relu(&y, 2, &bounds[1]));
         let mut hat_d = padded(&d, [0, hat_x.blocks[1].len(), hat_y.blocks[2].len(), 0]);
         for i in rows {
             let (lo, up) = bounds[2][i];
-            match (recipe1[i].2, recipe2[i].2) {
+            match (relu1[i].2, relu2[i].2) {
                 (-1, -1) => hat_d.set_row(i, &[]),
                 (-1, _) => hat_d.set_row(i, &[(-1.0, &hat_y)]),
                 (_, -1) => hat_d.set_row(i, &[(1.0, &hat_x)]),
                 (1, 1) => {}
-                (0, 1) if domain == Domain::Shared => hat_d.set_row(i, &[(1.0, &d), (1.0, &hat_x), (-1.0, &x)]),
-                (1, 0) if domain == Domain::Shared => hat_d.set_row(i, &[(1.0, &d), (-1.0, &hat_y), (1.0, &y)]),
+                (0, 1) if domain == AbstractDomain::Reduced => {
+                    hat_d.set_row(i, &[(1.0, &d), (1.0, &hat_x), (-1.0, &x)])
+                }
+                (1, 0) if domain == AbstractDomain::Reduced => {
+                    hat_d.set_row(i, &[(1.0, &d), (-1.0, &hat_y), (1.0, &y)])
+                }
                 (0, 1) => {
                     let (l, u) = bounds[0][i];
                     let l1 = -l / (u - l);
@@ -178,16 +182,16 @@ fn published(case: &Case, domain: Domain) -> Option<[Vec<(f64, f64)>; 3]> {
     unreachable!("a network has a last layer")
 }
 
-fn agrees(case: &Case, domain: Domain) -> Result<(), TestCaseError> {
+fn agrees(case: &Case, domain: AbstractDomain) -> Result<(), TestCaseError> {
     let pair = case.pair();
-    let mut reach = Reach::new(domain, pair.depth());
-    prop_assert!(reach.propagate(&pair, &case.lower, &case.upper).is_some());
-    let last = &reach.layers()[pair.depth() - 1];
+    let mut reach = Propagation::new(domain, pair.depth());
+    prop_assert!(propagation.propagate(&pair, &case.lower, &case.upper).is_some());
+    let last = &propagation.layers()[pair.depth() - 1];
     let Some([x, y, d]) = published(case, domain) else {
         return Err(TestCaseError::reject("a phase hangs on rounding"));
     };
     let kinds = [("x", &x, &last.x), ("y", &y, &last.y), ("d", &d, &last.d)];
-    for (what, expected, bounds) in kinds.iter().take(if domain == Domain::Naive { 2 } else { 3 }) {
+    for (what, expected, bounds) in kinds.iter().take(if domain == AbstractDomain::Independent { 2 } else { 3 }) {
         for (i, &(l, u)) in expected.iter().enumerate() {
             let close =
                 |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + l.abs().max(u.abs()) + x[i].1.abs() + y[i].1.abs());
@@ -212,10 +216,10 @@ fn ordinary() -> impl Strategy<Value = Case> {
 
 #[test]
 fn bounds_are_the_published_ones() {
-    for_all(1500, ordinary(), |case| agrees(&case, Domain::Paper));
+    for_all(1500, ordinary(), |case| agrees(&case, AbstractDomain::Published));
 }
 
 #[test]
 fn bounds_of_the_shared_domain_are_those_it_claims() {
-    for_all(1500, ordinary(), |case| agrees(&case, Domain::Shared));
+    for_all(1500, ordinary(), |case| agrees(&case, AbstractDomain::Reduced));
 }

@@ -3,7 +3,7 @@
 use crate::claims::{Claim, Replay, Solver, claims, inside};
 use crate::line::{self, Truth};
 use crate::random::{Case, Scale, any_scale, cases, for_all};
-use eqspec::domain::Domain;
+use eqspec::domain::AbstractDomain;
 use eqspec::network::eval::{Evaluation, Evaluator};
 use eqspec::property::{Certainty, Norm, Property};
 use eqspec::search::{Constraint, Region, Solution, Verdict, solve};
@@ -29,7 +29,7 @@ impl Question {
 
     /// The same question with contraction, which many inputs and the default domain are for.
     pub fn contracting(mut self, boxes: u64) -> Self {
-        self.settings = Settings { domain: Domain::Shared, contract: true, boxes, ..self.settings };
+        self.settings = Settings { domain: AbstractDomain::Reduced, contract: true, boxes, ..self.settings };
         self
     }
 
@@ -87,7 +87,7 @@ impl Question {
             let x: Vec<f64> = (0..self.case.inputs()).map(at).collect();
             evaluator.at_with_error(&self.case.pair(), &x, &mut outputs);
             for obligation in open.obligations.iter().map(|&o| &property.obligations[o]) {
-                let guarded = obligation.guard.is_none_or(|g| property.guards[g].met(&outputs, Certainty::Beyond));
+                let guarded = obligation.guard.is_none_or(|g| property.guards[g].met(&outputs, Certainty::Certain));
                 let (violation, error) = obligation.violation.at(&outputs);
                 if guarded && self.region.holds(&x) && violation.is_finite() {
                     prop_assert!(violation <= open.bound + error, "{violation} above {} on {open:?}", open.bound);
@@ -99,7 +99,7 @@ impl Question {
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
-    let domain = prop_oneof![3 => Just(Domain::Shared), 1 => Just(Domain::Paper), 1 => Just(Domain::Naive)];
+    let domain = prop_oneof![3 => Just(AbstractDomain::Reduced), 1 => Just(AbstractDomain::Published), 1 => Just(AbstractDomain::Independent)];
     let memory = prop_oneof![Just(2usize << 30), Just(0), Just(1000)];
     let levers = (any::<[bool; 2]>(), 0usize..4, prop_oneof![3 => Just(0u8), 1 => 0u8..16]);
     (domain, memory, 1usize..=4, levers).prop_map(|(domain, memory, threads, ([lp, dual], contract, without))| {
@@ -313,7 +313,7 @@ fn shifted() -> impl Strategy<Value = (Question, Vec<f64>)> {
     let pairs = cases(1..=3, 1..=3, 1..=3, Just(Scale::Quarters), 0);
     let shift = prop_oneof![Just(0.0), Just(0.25), Just(-0.5), Just(1.0)];
     (questions(pairs, 500), vec(shift, 3)).prop_map(|(mut question, shift)| {
-        question.settings.domain = Domain::Shared;
+        question.settings.domain = AbstractDomain::Reduced;
         question.region.constraints.clear();
         let last = question.case.layers.len() - 1;
         for (l, [first, second]) in question.case.layers.iter_mut().enumerate() {

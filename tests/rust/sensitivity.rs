@@ -1,9 +1,9 @@
 //! The score of inputs against what it claims to be: the derivative of a functional's reach by the widths of the inputs.
 
 use crate::random::for_all;
-use eqspec::domain::output::Row;
+use eqspec::domain::output::GeneratorRow;
 use eqspec::domain::sensitivity::Sensitivity;
-use eqspec::domain::{Combination, Domain, Form, Reach};
+use eqspec::domain::{AbstractDomain, LinearFunctional, Propagation, Quantity};
 use eqspec::network::{Affine, Pair};
 use ndarray::{Array1, Array2};
 use proptest::collection::vec;
@@ -29,9 +29,9 @@ fn weight() -> impl Strategy<Value = f64> {
     prop_oneof![0.1f64..1.0, -1.0f64..-0.1]
 }
 
-fn functional() -> impl Strategy<Value = Combination> {
-    let form = prop_oneof![Just(Form::First), Just(Form::Second), Just(Form::Difference)];
-    vec((form, 0usize..2, -2.0f64..2.0), 1..4).prop_map(|terms| Combination { terms, constant: 0.3 })
+fn functional() -> impl Strategy<Value = LinearFunctional> {
+    let form = prop_oneof![Just(Quantity::First), Just(Quantity::Second), Just(Quantity::Difference)];
+    vec((form, 0usize..2, -2.0f64..2.0), 1..4).prop_map(|terms| LinearFunctional { terms, constant: 0.3 })
 }
 
 #[test]
@@ -40,13 +40,13 @@ fn the_score_is_the_derivative_of_the_reach_where_slopes_stand_still() {
     let weights = (vec(weight(), SIZES[0] * SIZES[1]), vec(weight(), SIZES[1] * SIZES[2]));
     for_all(64, (weights, vec(0.5f64..2.0, SIZES[0]), functional()), |((first, second), radius, functional)| {
         let pair = pair(&[first, second], 0.9);
-        let mut reach = Reach::new(Domain::Shared, pair.depth());
-        let (mut row, mut sensitivity) = (Row::default(), Sensitivity::default());
+        let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
+        let (mut row, mut sensitivity) = (GeneratorRow::default(), Sensitivity::default());
         let mut reach_of = |radius: &[f64]| {
             let lower: Vec<f64> = radius.iter().map(|r| -r).collect();
-            let output = reach.propagate(&pair, &lower, radius).unwrap();
+            let output = propagation.propagate(&pair, &lower, radius).unwrap();
             let reached = output.upper(&functional, &mut row) - row.centre;
-            (reached, sensitivity.score(reach.layers(), SIZES[0], &row).to_vec())
+            (reached, sensitivity.score(propagation.layers(), SIZES[0], &row).to_vec())
         };
         let (whole, score) = reach_of(&radius);
         for i in 0..SIZES[0] {
@@ -69,14 +69,14 @@ fn an_input_without_influence_has_no_score_and_the_others_have_one() {
     let weights = (vec(weight(), SIZES[0] * SIZES[1]).prop_map(dead), vec(weight(), SIZES[1] * SIZES[2]));
     for_all(64, (weights, vec((-1.0f64..1.0, 0.1f64..2.0), SIZES[0])), |((first, second), region)| {
         let pair = pair(&[first, second], 0.8);
-        let mut reach = Reach::new(Domain::Shared, pair.depth());
+        let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
         let (lower, upper): (Vec<f64>, Vec<f64>) = region.iter().map(|(c, r)| (c - r, c + r)).unzip();
-        let output = reach.propagate(&pair, &lower, &upper).unwrap();
-        let mut row = Row::default();
-        output.row([(Form::First, 0, 1.0)], 0.0, &mut row);
+        let output = propagation.propagate(&pair, &lower, &upper).unwrap();
+        let mut row = GeneratorRow::default();
+        output.row([(Quantity::First, 0, 1.0)], 0.0, &mut row);
         let dead = row.generators.iter().all(|g| *g == 0.0);
         let mut sensitivity = Sensitivity::default();
-        let score = sensitivity.score(reach.layers(), SIZES[0], &row);
+        let score = sensitivity.score(propagation.layers(), SIZES[0], &row);
         prop_assert_eq!(score.len(), SIZES[0]);
         for (i, s) in score.iter().enumerate() {
             prop_assert!(s.is_finite() && (*s > 0.0) == (i != 2 && !dead), "input {i}: {s}");

@@ -2,17 +2,17 @@
 //! all generators, and the claim is checked layer by layer.
 //!
 //! Every fresh generator is defined by an equation (domain::relu): `relu(x) = lam x + mu (1 + a1)`, the same for a2,
-//! and the recipe of D for `ad`. Solved for the generator with exact x, y, d they give *the* assignment for which the
+//! and the transformer of D for `ad`. Solved for the generator with exact x, y, d they give *the* assignment for which the
 //! forms of x, y and d must hold simultaneously.
 
 use crate::exact::{Exact, exact, power_of_two};
 use crate::random::Truth;
 use eqspec::domain::columns::Columns;
-use eqspec::domain::layer::{Layer, OWN};
-use eqspec::domain::output::Row;
+use eqspec::domain::layer_state::{LayerState, Source};
+use eqspec::domain::output::GeneratorRow;
 use eqspec::domain::phase::{Bounds, Phase};
-use eqspec::domain::relu::Recipe;
-use eqspec::domain::{Domain, Reach};
+use eqspec::domain::relu::ReluTransformer;
+use eqspec::domain::{AbstractDomain, Propagation};
 use eqspec::numeric::round::U;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -52,33 +52,34 @@ fn combine<'a>(form: &Columns, i: usize, values: impl Iterator<Item = &'a Exact>
 
 impl Assignment {
     /// The form of neuron i of f1 at these values, likewise for f2 and the difference.
-    fn first(&self, layer: &Layer, i: usize) -> Exact {
+    fn first(&self, layer: &LayerState, i: usize) -> Exact {
         combine(&layer.z1, i, self.e.iter().chain(&self.a1))
     }
 
-    fn second(&self, layer: &Layer, i: usize) -> Exact {
+    fn second(&self, layer: &LayerState, i: usize) -> Exact {
         combine(&layer.z2, i, self.e.iter().chain(&self.a2))
     }
 
-    fn difference(&self, layer: &Layer, i: usize) -> Exact {
+    fn difference(&self, layer: &LayerState, i: usize) -> Exact {
         let mut own = self.own.iter();
-        let value = |&source: &u32| {
-            if source == OWN { own.next().expect("a value for every generator") } else { &self.a1[source as usize] }
+        let value = |&source: &Source| match source {
+            Source::First(a) => &self.a1[a],
+            Source::Own => own.next().expect("a value for every generator"),
         };
         // After ReLU more sources may be listed, for columns that enter with the next layer only.
         let rest: Exact = layer
-            .source
+            .rest_sources
             .iter()
-            .take(layer.dq.len())
+            .take(layer.d_rest.len())
             .map(value)
             .enumerate()
-            .map(|(j, v)| v * layer.dq.column(j)[i])
+            .map(|(j, v)| v * layer.d_rest.column(j)[i])
             .sum();
-        &combine(&layer.dp, i, self.e.iter().chain(&self.a2)) + &rest
+        &combine(&layer.d_common, i, self.e.iter().chain(&self.a2)) + &rest
     }
 
     /// A functional's row at these values.
-    pub fn row(&self, row: &Row) -> Exact {
+    pub fn row(&self, row: &GeneratorRow) -> Exact {
         let values = self.e.iter().chain(&self.a1).chain(&self.a2).chain(&self.own);
         assert_eq!(row.generators.len(), self.e.len() + self.a1.len() + self.a2.len() + self.own.len());
         &exact(row.centre) + &row.generators.iter().zip(values).map(|(&g, v)| v * g).sum()
@@ -110,10 +111,10 @@ fn check(
 }
 
 /// The fresh generators of one network; the phases must be true.
-fn fresh(what: &str, recipe: &Recipe, values: &[Exact]) -> Result<Vec<Exact>, TestCaseError> {
+fn fresh(what: &str, transformer: &ReluTransformer, values: &[Exact]) -> Result<Vec<Exact>, TestCaseError> {
     let mut generators = Vec::new();
     for (i, x) in values.iter().enumerate() {
-        let (phase, slope, mu) = (recipe.phase[i], recipe.slope[i], recipe.fresh[i]);
+        let (phase, slope, mu) = (transformer.phase[i], transformer.slope[i], transformer.fresh[i]);
         match phase {
             Phase::Inactive => prop_assert!(*x <= 0.0, "{what}[{i}] = {x:?} is called inactive"),
             Phase::Active => prop_assert!(*x >= 0.0, "{what}[{i}] = {x:?} is called active"),
@@ -129,48 +130,53 @@ fn fresh(what: &str, recipe: &Recipe, values: &[Exact]) -> Result<Vec<Exact>, Te
             generators.push(rest.over(&exact(mu)));
         }
     }
-    prop_assert_eq!(generators.len(), recipe.fresh_generators().count());
+    prop_assert_eq!(generators.len(), transformer.fresh_generators().count());
     Ok(generators)
 }
 
 /// The difference's own fresh generators.
-fn own(layer: &Layer, x: &[Exact], y: &[Exact], (a1, a2): (&[Exact], &[Exact])) -> Result<Vec<Exact>, TestCaseError> {
-    let r = &layer.reciped;
-    let spread = |recipe: &Recipe, values: &[Exact]| {
+fn own(
+    layer: &LayerState,
+    x: &[Exact],
+    y: &[Exact],
+    (a1, a2): (&[Exact], &[Exact]),
+) -> Result<Vec<Exact>, TestCaseError> {
+    let r = &layer.relu_d;
+    let spread = |transformer: &ReluTransformer, values: &[Exact]| {
         let mut values = values.iter();
-        recipe
+        transformer
             .phase
             .iter()
             .map(|&p| if p == Phase::Unstable { values.next().cloned() } else { None }.unwrap_or_default())
             .collect::<Vec<_>>()
     };
-    let (a1, a2) = (spread(&layer.recipe1, a1), spread(&layer.recipe2, a2));
+    let (a1, a2) = (spread(&layer.relu1, a1), spread(&layer.relu2, a2));
     let mut generators = Vec::new();
     for i in 0..x.len() {
         let after = &x[i].relu() - &y[i].relu();
         let d = &x[i] - &y[i];
         let parts = [
-            (&d, r.keep[i]),
-            (&x[i], r.first[i]),
-            (&y[i], r.second[i]),
+            (&d, r.of_d[i]),
+            (&x[i], r.of_x[i]),
+            (&y[i], r.of_y[i]),
             (&exact(r.shift[i]), 1.0),
-            (&a1[i], r.k1[i]),
-            (&a2[i], r.k2[i]),
+            (&a1[i], r.fresh1[i]),
+            (&a2[i], r.fresh2[i]),
         ];
         let rest = &after - &parts.iter().map(|&(v, c)| v * c).sum();
         // Coefficients such as lam - 1 are rounded; that much the generator may miss, and the forms' err has to pay for
         // it.
-        let missed = &(&parts.iter().map(|&(v, c)| (v * c).abs()).sum::<Exact>() * (2.0 * U)) + &exact(r.kd[i]);
+        let missed = &(&parts.iter().map(|&(v, c)| (v * c).abs()).sum::<Exact>() * (2.0 * U)) + &exact(r.fresh_own[i]);
         prop_assert!(
-            r.kd[i] >= 0.0 && rest.abs() <= missed,
+            r.fresh_own[i] >= 0.0 && rest.abs() <= missed,
             "D[{i}] = {after:?} of x = {:?}, y = {:?} leaves {rest:?} to {:e}",
             x[i],
             y[i],
-            r.kd[i]
+            r.fresh_own[i]
         );
-        if r.kd[i] != 0.0 {
+        if r.fresh_own[i] != 0.0 {
             let one = exact(1.0);
-            generators.push(rest.over(&exact(r.kd[i])).min(one.clone()).max(-&one));
+            generators.push(rest.over(&exact(r.fresh_own[i])).min(one.clone()).max(-&one));
         }
     }
     Ok(generators)
@@ -180,29 +186,29 @@ fn own(layer: &Layer, x: &[Exact], y: &[Exact], (a1, a2): (&[Exact], &[Exact])) 
 /// holds.
 pub fn follow(
     truths: &[Truth; 2],
-    reach: &Reach,
-    domain: Domain,
+    propagation: &Propagation,
+    domain: AbstractDomain,
     e: &[f64],
     phases: &mut Phases,
 ) -> Result<Trace, TestCaseError> {
-    follow_narrowed(truths, reach, domain, e, phases, |l| (0..reach.layers()[l].z1.rows()).collect())
+    follow_narrowed(truths, reach, domain, e, phases, |l| (0..propagation.layers()[l].z1.rows()).collect())
 }
 
 /// The same where a layer has these neurons only; those that are left out must be inactive.
 pub fn follow_narrowed(
     truths: &[Truth; 2],
-    reach: &Reach,
-    domain: Domain,
+    propagation: &Propagation,
+    domain: AbstractDomain,
     e: &[f64],
     phases: &mut Phases,
     left: impl Fn(usize) -> Vec<usize>,
 ) -> Result<Trace, TestCaseError> {
-    let input = |i: usize| &exact(reach.centre()[i]) + &(&exact(e[i]) * reach.radius()[i]);
+    let input = |i: usize| &exact(propagation.centre()[i]) + &(&exact(e[i]) * propagation.radius()[i]);
     let input: Vec<Exact> = (0..e.len()).map(input).collect();
     let (xs, ys) = (truths[0].layers(&input), truths[1].layers(&input));
     let mut values = Assignment { e: e.iter().copied().map(exact).collect(), ..Assignment::default() };
-    let last = reach.layers().len() - 1;
-    for (l, layer) in reach.layers().iter().enumerate() {
+    let last = propagation.layers().len() - 1;
+    for (l, layer) in propagation.layers().iter().enumerate() {
         let neurons = left(l);
         for i in (0..xs[l].len()).filter(|i| !neurons.contains(i)) {
             prop_assert!(
@@ -218,22 +224,22 @@ pub fn follow_narrowed(
             (1 + values.e.len() + values.a1.len(), 1 + values.e.len() + values.a2.len())
         );
         for i in 0..x.len() {
-            check("x", l, i, &x[i], &values.first(layer, i), layer.mass1.err[i], &layer.x)?;
-            check("y", l, i, &y[i], &values.second(layer, i), layer.mass2.err[i], &layer.y)?;
-            if domain != Domain::Naive || l == last {
-                check("d", l, i, &(&x[i] - &y[i]), &values.difference(layer, i), layer.massd.err[i], &layer.d)?;
+            check("x", l, i, &x[i], &values.first(layer, i), layer.extent1.err[i], &layer.x)?;
+            check("y", l, i, &y[i], &values.second(layer, i), layer.extent2.err[i], &layer.y)?;
+            if domain != AbstractDomain::Independent || l == last {
+                check("d", l, i, &(&x[i] - &y[i]), &values.difference(layer, i), layer.extent_d.err[i], &layer.d)?;
             }
         }
         if l == last {
             break;
         }
-        let (a1, a2) = (fresh("x", &layer.recipe1, x)?, fresh("y", &layer.recipe2, y)?);
-        if domain != Domain::Naive {
+        let (a1, a2) = (fresh("x", &layer.relu1, x)?, fresh("y", &layer.relu2, y)?);
+        if domain != AbstractDomain::Independent {
             values.own.extend(own(layer, x, y, (&a1, &a2))?);
         }
         values.a1.extend(a1);
         values.a2.extend(a2);
-        for (&p, &q) in layer.recipe1.phase.iter().zip(&layer.recipe2.phase) {
+        for (&p, &q) in layer.relu1.phase.iter().zip(&layer.relu2.phase) {
             phases.0[p as usize][q as usize] += 1;
         }
     }

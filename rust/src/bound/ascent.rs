@@ -1,15 +1,23 @@
-//! Better multipliers: the gradients of a batch of backward bounds, and a step along them.
+//! Better multipliers: the gradients of a batch of backward bounds, and one step of Adam along them, as in alpha-CROWN
+//! and beta-CROWN (see [`super::backward`] for the sources).
 //!
-//! With the sides of all relaxations fixed the bound is linear in each multiplier, and its derivative is the value of what the multiplier weighs in the
-//! *surrogate*: the relaxed networks at the minimising corner, run forwards. d/dg = X - Y - D, d/dalpha = p x where p >= 0, d/dlam = -guard, and so on.
+//! Where the choice of relaxations is fixed, the bound is linear in each multiplier, and its derivative is the value of
+//! what the multiplier weighs in the *surrogate*: the relaxed networks at the minimising corner of the box, run
+//! forwards. The derivative with respect to a link g is X - Y - D, to a lower slope alpha it is p x where p >= 0, to a
+//! multiplier of the guard it is minus the guard row, and so on.
 
 use super::assumption::Assumption;
-use super::backward::{Backward, Functional};
-use super::columns::surrogate_column;
+use super::backward::{Backward, flops};
+use super::constraints::Constraints;
+use super::functional::Functional;
 use super::parameters::Parameters;
-use crate::domain::Form;
-use crate::numeric::kernels::{Into, product};
+use super::relu_kernels::surrogate_column;
+use crate::numeric::kernels::{Accumulate, product};
 use crate::numeric::vectorised;
+
+/// Steps of the multipliers of the region's constraints are this much larger than those of the others, for they start
+/// from zero and have far to go.
+const CONSTRAINT_RATE: f64 = 4.0;
 
 impl Backward<'_> {
     /// One step uphill, at the multipliers last evaluated.
@@ -36,21 +44,23 @@ impl Backward<'_> {
     ) {
         let count = functionals.len();
         let inputs = self.pair.inputs();
-        self.sign_gradient.clear();
-        self.sign_gradient.resize(self.signs.len() * count, 0.0);
+        self.phase_gradient.clear();
+        self.phase_gradient.resize(self.relaxed.phase_constraints.len() * count, 0.0);
         // The minimising corner of each functional; X = Y there.
         self.now.resize(inputs * count);
         for f in 0..count {
             for i in 0..inputs {
                 let at = f * inputs + i;
-                let x = self.centre[i] - if self.inputs[at] >= 0.0 { self.radius[i] } else { -self.radius[i] };
+                let radius = self.relaxed.radius[i];
+                let x = self.relaxed.centre[i] - if self.inputs[at] >= 0.0 { radius } else { -radius };
                 self.now.first[at] = x;
             }
         }
         self.ascend_constraints(&assumption.region, parameters, rate, step);
         for l in 0..self.pair.depth() {
             if l == 0 {
-                self.first_forwards(count);
+                self.flops += self.input_layer.forwards(self.pair, &self.now, &mut self.next, count);
+                std::mem::swap(&mut self.now, &mut self.next);
             } else {
                 self.layer_forwards(l, count);
             }
@@ -58,7 +68,7 @@ impl Backward<'_> {
                 self.ascend_layer(l, count, parameters, rate, step);
             }
         }
-        parameters.sides.ascend(&self.sign_gradient, rate, step, (0.0, f64::INFINITY));
+        parameters.phases.ascend(&self.phase_gradient, rate, step, (0.0, f64::INFINITY));
         self.ascend_outputs(functionals, assumption, parameters, rate, step);
     }
 
@@ -75,36 +85,32 @@ impl Backward<'_> {
             self.next.difference[range].copy_from_slice(&d.bias);
         }
         let shape = (m, n, count);
-        self.flops += super::backward::flops(shape, !d.zero);
-        product(&mut self.next.first, &a.weight, &self.now.first, shape, Into::Add);
-        product(&mut self.next.second, &b.weight, &self.now.second, shape, Into::Add);
+        self.flops += flops(shape, !d.zero);
+        product(&mut self.next.first, &a.weight, &self.now.first, shape, Accumulate::Add);
+        product(&mut self.next.second, &b.weight, &self.now.second, shape, Accumulate::Add);
         if !d.zero {
-            product(&mut self.next.difference, &d.weight, &self.now.second, shape, Into::Add);
+            product(&mut self.next.difference, &d.weight, &self.now.second, shape, Accumulate::Add);
         }
-        product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Into::Add);
+        product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Accumulate::Add);
         std::mem::swap(&mut self.now, &mut self.next);
     }
 
-    /// Gradients of the multipliers of hidden layer h, then the surrogate's values after its ReLUs.
+    /// The surrogate's values after the ReLUs of hidden layer h, and one step of the slopes and links of this layer.
     #[inline(always)]
     fn ascend_layer(&mut self, h: usize, count: usize, parameters: &mut Parameters, rate: f64, step: i32) {
-        let (r, side, layer) = (&self.relaxations[h], &self.sides[h], &mut parameters.layers[h]);
+        let (r, behind, layer) = (&self.relaxed.relaxations[h], &self.behind_relu[h], &mut parameters.layers[h]);
         let m = r.keep.len();
         let total = m * count;
-        let sides = self.signs.len();
-        for (k, side) in self.signs.iter().enumerate().filter(|(_, side)| side.layer == h) {
-            let values = match side.form {
-                Form::First => &self.now.first,
-                Form::Second => &self.now.second,
-                Form::Difference => &self.now.difference,
-            };
+        let phases = &self.relaxed.phase_constraints;
+        for (k, phase) in phases.iter().enumerate().filter(|(_, phase)| phase.layer == h) {
+            let values = self.now.of(phase.quantity);
             for f in 0..count {
-                let value = values[f * m + side.index];
-                self.sign_gradient[f * sides + k] = if side.positive { -value } else { value };
+                let value = values[f * m + phase.index];
+                self.phase_gradient[f * phases.len() + k] = if phase.positive { -value } else { value };
             }
         }
         let v = r.view(m);
-        let (mut old_first, mut old_second) = (std::mem::take(&mut layer.first), std::mem::take(&mut layer.second));
+        let (mut alpha1, mut alpha2) = (std::mem::take(&mut layer.alpha1), std::mem::take(&mut layer.alpha2));
         self.gradient.resize(total, 0.0);
         self.next.first.resize(total, 0.0);
         // The surrogate uses the slopes the bound was computed with, so values come before the step.
@@ -115,16 +121,16 @@ impl Backward<'_> {
                 &mut self.now.second[range.clone()],
                 &mut self.now.difference[range.clone()],
             );
-            let (sp, sq, ss) =
-                (&side.first[range.clone()], &side.second[range.clone()], &side.difference[range.clone()]);
-            let (alpha, beta) = (&old_first.value[range.clone()], &old_second.value[range.clone()]);
-            let (g1, g2) = (&mut self.gradient[range.clone()], &mut self.next.first[range]);
-            surrogate_column((x, y, d), (sp, sq, ss), (alpha, beta), (g1, g2), v);
+            let (p, q, s) =
+                (&behind.first[range.clone()], &behind.second[range.clone()], &behind.difference[range.clone()]);
+            let slopes = (&alpha1.value[range.clone()], &alpha2.value[range.clone()]);
+            let gradients = (&mut self.gradient[range.clone()], &mut self.next.first[range]);
+            surrogate_column((x, y, d), (p, q, s), slopes, gradients, v);
         }
-        old_first.ascend(&self.gradient[..total], 2.0 * rate, step, (0.0, 1.0));
-        old_second.ascend(&self.next.first[..total], 2.0 * rate, step, (0.0, 1.0));
-        (layer.first, layer.second) = (old_first, old_second);
-        if !parameters.linked {
+        alpha1.ascend(&self.gradient[..total], 2.0 * rate, step, (0.0, 1.0));
+        alpha2.ascend(&self.next.first[..total], 2.0 * rate, step, (0.0, 1.0));
+        (layer.alpha1, layer.alpha2) = (alpha1, alpha2);
+        if !parameters.optimise_links {
             return;
         }
         let layer = &mut parameters.layers[h];
@@ -134,7 +140,22 @@ impl Backward<'_> {
         layer.link.ascend(&self.gradient[..total], rate, step, (f64::NEG_INFINITY, f64::INFINITY));
     }
 
-    /// Gradients of the multipliers at the outputs.
+    /// One step of the multipliers of the region's constraints, at the minimising corners held in `now.first`.
+    #[inline(always)]
+    fn ascend_constraints(&mut self, constraints: &Constraints, parameters: &mut Parameters, rate: f64, step: i32) {
+        if constraints.rows() == 0 {
+            return;
+        }
+        let inputs = self.pair.inputs();
+        self.gradient.clear();
+        for f in 0..parameters.count {
+            constraints.push_excess(&self.now.first[f * inputs..(f + 1) * inputs], &mut self.gradient);
+        }
+        let rate = CONSTRAINT_RATE * rate;
+        parameters.region.ascend_in(&self.units, &self.gradient, rate, step, (0.0, f64::INFINITY));
+    }
+
+    /// One step of the multipliers at the outputs: of the guard, of the violation, of the links.
     #[inline(always)]
     fn ascend_outputs(
         &mut self,
@@ -171,7 +192,7 @@ impl Backward<'_> {
             self.gradient.push(-violation);
         }
         parameters.violation.ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
-        if !parameters.linked {
+        if !parameters.optimise_links {
             return;
         }
         self.gradient.clear();

@@ -1,15 +1,19 @@
 //! The assumption of a proof by contradiction: some obligation is violated at an input of the region.
 //!
-//! Both parts of a violation are linear in the outputs: guard rows G f1 + c >= 0, and the violation v1.f1 + v2.f2 + vd.(f1 - f2) + v0 >= 0. For an exact confidence delta the
-//! guard is z_k - LSE(z_l, l != k) >= t, and LSE(z) = max over weights w of w.z + H(w) with the entropy H. So multipliers lam >= 0 of the rows give, besides
-//! sum lam_l (z_k - z_l - t) >= 0, the stronger sum lam_l (z_k - z_l - t) - |lam| H(lam / |lam|) >= 0: the polytope's constants with an entropy term.
+//! Both parts of a violation are linear in the outputs: guard rows G f1 + c >= 0, and the violation v1.f1 + v2.f2 +
+//! vd.(f1 - f2) + v0 >= 0.
+//!
+//! The entropy term, which is eqspec's own, makes the guard of an exact confidence delta as strong as the softmax
+//! itself. The guard is z_k - LSE(z_l, l != k) >= t, and LSE(z) is the maximum over weights w of w.z + H(w), with the
+//! entropy H. So multipliers lam >= 0 of the rows give not only sum lam_l (z_k - z_l - t) >= 0 but the stronger sum
+//! lam_l (z_k - z_l - t) - |lam| H(lam / |lam|) >= 0: the polytope's constants and an entropy term.
 
 use super::constraints::Constraints;
-use crate::domain::{Combination, Form};
+use crate::domain::{LinearFunctional, Quantity};
 use crate::property::{Guard, Obligation, Property, Violation};
 use std::ops::Range;
 
-/// A violated obligation in coefficients over O outputs.
+/// A violated obligation, as coefficients over O outputs.
 #[derive(Debug, Clone)]
 pub struct Assumption {
     /// Guard rows, row-major (R, O).
@@ -20,15 +24,15 @@ pub struct Assumption {
     pub entropy: Range<usize>,
     /// Coefficients of f1 in the violation (O).
     pub first: Vec<f64>,
-    /// Of f2.
+    /// Coefficients of f2 in the violation (O).
     pub second: Vec<f64>,
-    /// Of f1 - f2.
+    /// Coefficients of f1 - f2 in the violation (O).
     pub difference: Vec<f64>,
     /// The violation's constant, rounded up.
     pub constant: f64,
     /// Whether a violation of exactly zero counts.
     pub strict: bool,
-    /// What the region asks of the inputs beside their box; none by default.
+    /// The constraints of the region on the inputs, beside their box; none by default.
     pub region: Constraints,
 }
 
@@ -36,36 +40,36 @@ impl Assumption {
     /// The negation of an obligation; `None` where it is not linear.
     #[must_use]
     pub fn new(property: &Property, obligation: &Obligation, outputs: usize) -> Option<Self> {
-        let Violation::Linear { writings, strict } = &obligation.violation else {
+        let Violation::Linear { equivalents, strict } = &obligation.violation else {
             return None;
         };
-        let dense = |combination: &Combination, form: Form| {
+        let dense = |functional: &LinearFunctional, quantity: Quantity| {
             let mut v = vec![0.0; outputs];
-            combination.terms.iter().filter(|t| t.0 == form).for_each(|&(_, o, c)| v[o] += c);
+            functional.terms.iter().filter(|t| t.0 == quantity).for_each(|&(_, o, c)| v[o] += c);
             v
         };
         let guard = obligation.guard.map(|g| &property.guards[g]);
-        let rows: &[Combination] = guard.map_or(&[], |g: &Guard| &g.rows);
+        let rows: &[LinearFunctional] = guard.map_or(&[], |g: &Guard| &g.rows);
         Some(Self {
-            guard: rows.iter().flat_map(|r| dense(r, Form::First)).collect(),
+            guard: rows.iter().flat_map(|r| dense(r, Quantity::First)).collect(),
             constants: rows.iter().map(|r| r.constant).collect(),
             entropy: guard.and_then(|g| g.confidence.as_ref()).map_or(0..0, |c| c.rows.clone()),
-            first: dense(&writings[0], Form::First),
-            second: dense(&writings[0], Form::Second),
-            difference: dense(&writings[0], Form::Difference),
-            constant: writings[0].constant,
+            first: dense(&equivalents[0], Quantity::First),
+            second: dense(&equivalents[0], Quantity::Second),
+            difference: dense(&equivalents[0], Quantity::Difference),
+            constant: equivalents[0].constant,
             strict: *strict,
             region: Constraints::default(),
         })
     }
 
-    /// R.
+    /// R, the number of guard rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.constants.len()
     }
 
-    /// O.
+    /// O, the number of outputs.
     #[must_use]
     pub fn outputs(&self) -> usize {
         self.first.len()
@@ -80,7 +84,8 @@ impl Assumption {
         terms.sum::<f64>() + self.constant
     }
 
-    /// How far f1 is inside the guard (negative: outside), and the derivative with respect to its outputs; infinite without a guard.
+    /// How far f1 is inside the guard (negative: outside), and the derivative with respect to its outputs; infinite
+    /// without a guard.
     pub fn slack_at(&self, first: &[f64], slope: &mut Vec<f64>) -> f64 {
         let outputs = first.len();
         slope.clear();
@@ -107,7 +112,8 @@ impl Assumption {
         soft
     }
 
-    /// What a search for a counterexample makes large: the violation, less a price for missing the guard. Without a guard the slack is infinite.
+    /// What a search for a counterexample maximises: the violation, less a cost for missing the guard. Without a guard
+    /// the slack is infinite.
     #[must_use]
     pub fn merit(violation: f64, slack: f64) -> f64 {
         violation + 3.0 * slack.min(0.0)

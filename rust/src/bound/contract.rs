@@ -1,77 +1,88 @@
-//! Contraction under an assumed violation.
+//! Contraction of the bounds of a pair of networks under an assumed violation.
 //!
-//! Suppose an obligation is violated somewhere in a box: its guard and its violation hold there. Under these two linear facts about the outputs the bounds of
-//! inner neurons, of their differences and of the inputs shrink; shrunken bounds make better relaxations; and so on, until something becomes impossible
-//! (then nothing is violated: proved) or the rounds stop paying.
+//! Suppose an obligation is violated somewhere in a box: its guard and its violation hold there. Under these linear
+//! facts about the outputs the bounds of inner neurons, of their differences and of the inputs shrink. Smaller bounds
+//! give tighter relaxations, and so on, until something becomes impossible, which proves that nothing is violated, or
+//! until the rounds stop paying.
 //!
-//! Sound because every bound is valid for every input that satisfies the assumption and lies in the box. What is contracted is worth nothing outside the proof
-//! that assumed it: knowledge goes in and out by value, for one obligation.
+//! For one network this is output-constrained bound tightening as in INVPROP (Kotha et al., "Provably bounding neural
+//! network preimages", NeurIPS 2023), here with the violation as the constraint; tightening one bound after another by
+//! optimisation is OBBT (optimisation-based bound tightening) in mixed-integer programming, and a propagation through
+//! the network with the new bounds, which follows every round, plays the part of FBBT (feasibility-based bound
+//! tightening). Eqspec's own is the contraction of two networks together with their difference, under a violation that
+//! speaks of both, with links between the three.
+//!
+//! Sound because every bound is valid for every input of the box that satisfies the assumption. What is contracted is
+//! worth nothing outside the proof that assumed the violation: bounds go in and come out by value, for one obligation.
 
 use super::assumption::Assumption;
-use super::backward::{Backward, Functional};
-use super::branching::Candidates;
-use super::chain::{Chain, shorten};
+use super::backward::Backward;
+use super::contraction_log::{ContractionLog, shorten};
+use super::functional::Functional;
 use super::parameters::Parameters;
-use crate::domain::Reach;
-use crate::domain::knowledge::{Contradiction, Knowledge};
-use crate::domain::phase::Bounds;
-use crate::domain::reach::Failure;
+use super::split_candidates::SplitCandidates;
+use crate::domain::intermediate_bounds::{Contradiction, IntermediateBounds};
+use crate::domain::propagation::Failure;
+use crate::domain::{Propagation, Quantity};
 use crate::network::Pair;
 use std::sync::Arc;
 
-/// How much to spend.
+/// How much work a contraction may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Effort {
-    /// At most so many rounds.
+pub struct ContractionBudget {
+    /// The largest number of rounds.
     pub rounds: usize,
     /// Steps per round.
     pub steps: i32,
-    /// Step size of the multipliers; large steps hardly move a batch.
+    /// The size of a step of the multipliers; large steps hardly improve a batch.
     pub rate: f64,
-    /// Inputs are contracted too if there are at most so many, and so are both networks' neurons rather than one's and the differences.
+    /// Up to this number of inputs, inputs are contracted too, and the neurons of both networks; beyond it only the
+    /// neurons of f1 and the differences where both networks' neurons are unstable.
     pub inputs: usize,
-    /// Rounds go on while the violation's bound falls at least by this factor.
+    /// Rounds go on while a round multiplies the bound of the violation by at most this factor.
     pub gain: f64,
-    /// Whether links may move.
+    /// Whether links between the networks are optimised.
     pub link: bool,
 }
 
-impl Default for Effort {
+impl Default for ContractionBudget {
     fn default() -> Self {
         Self { rounds: 8, steps: 60, rate: 0.02, inputs: 64, gain: 0.9, link: true }
     }
 }
 
-/// Bounds are taken at every so many steps; between them only the gradient is.
+/// Bounds are computed at every third step, and at the first and the last one; at the others only the gradients are.
 const BOUND_EVERY: i32 = 3;
 
-/// A bound is worth keeping in a recorded proof if it cuts off this share of what was possible.
-const TEACHES: f64 = 0.005;
+/// In a recorded proof a bound is kept if it cuts off at least this share of the interval known before, or settles a
+/// sign.
+const NOTICEABLE_SHARE: f64 = 0.005;
 
 /// What is left of a violation.
 #[derive(Debug, Clone)]
 pub struct Contraction {
-    /// Bounds under the assumption.
-    pub knowledge: Knowledge,
+    /// The bounds under the assumption.
+    pub bounds: IntermediateBounds,
     /// An upper bound of the violation.
     pub bound: f64,
-    /// Ways to split what is left, the most promising first.
-    pub candidates: Candidates,
-    /// The input at which the last bound of the violation is attained by the relaxation.
-    pub corner: Vec<f64>,
+    /// Ways to split what is left.
+    pub candidates: SplitCandidates,
+    /// The input at which the relaxation attains the last bound of the violation.
+    pub minimiser: Vec<f64>,
     /// The multipliers of the last round: a good start on any part of what is left.
-    pub warm: Option<Arc<Warm>>,
+    pub warm: Option<Arc<WarmStart>>,
 }
 
-/// Multipliers of earlier functionals. Any values are valid anywhere; near the place they were tuned for they are good.
+/// Multipliers of earlier functionals, to start others from. Any values give valid bounds everywhere; near the box they
+/// were optimised for they give good ones.
 #[derive(Debug, Clone, Default)]
-pub struct Warm {
+pub struct WarmStart {
     functionals: Vec<Functional>,
     parameters: Parameters,
 }
 
-impl Warm {
-    /// Bytes held.
+impl WarmStart {
+    /// The number of bytes that these multipliers take.
     #[must_use]
     pub fn bytes(&self) -> usize {
         std::mem::size_of_val(self.functionals.as_slice()) + self.parameters.bytes()
@@ -80,27 +91,27 @@ impl Warm {
 
 /// The outcome for one obligation.
 #[derive(Debug, Clone)]
-pub enum Fate {
-    /// No violation in the box.
+pub enum ContractionResult {
+    /// There is no violation in the box.
     Proved,
-    /// Still possible.
+    /// A violation is still possible.
     Open(Box<Contraction>),
 }
 
-/// Contracts bounds for one pair; reusable.
+/// Contracts bounds for one pair, as often as asked.
 pub struct Contractor<'a> {
     pub(super) pair: &'a Pair,
     pub(super) backward: Backward<'a>,
     best: Vec<f64>,
-    /// What was bounded since it was last emptied, if that is to be kept.
-    pub chain: Option<Chain>,
+    /// A log of what was bounded since the log was last emptied, for a certificate, if one is to be written.
+    pub log: Option<ContractionLog>,
 }
 
 impl<'a> Contractor<'a> {
-    /// For a pair.
+    /// A contractor for one pair, without a log.
     #[must_use]
     pub fn new(pair: &'a Pair) -> Self {
-        Self { pair, backward: Backward::new(pair), best: Vec::new(), chain: None }
+        Self { pair, backward: Backward::new(pair), best: Vec::new(), log: None }
     }
 
     /// Additions and multiplications in matrix products so far.
@@ -109,132 +120,126 @@ impl<'a> Contractor<'a> {
         self.backward.flops
     }
 
-    /// The same, keeping what is bounded or not.
+    /// The same contractor, with or without a log of what is bounded.
     #[must_use]
-    pub fn keeping(mut self, kept: bool) -> Self {
-        self.chain = kept.then(Chain::default);
+    pub fn recording(mut self, recording: bool) -> Self {
+        self.log = recording.then(ContractionLog::default);
         self
     }
 
-    /// Contracts `knowledge` under `assumption` until contradiction or until the effort is spent; `stop` may end it early.
+    /// Contracts `bounds` under `assumption` until a contradiction or until the budget is spent; `stop` may end it
+    /// early.
     pub fn contract(
         &mut self,
-        mut knowledge: Knowledge,
-        warm: Option<&Warm>,
+        mut bounds: IntermediateBounds,
+        warm: Option<&WarmStart>,
         assumption: &Assumption,
-        effort: Effort,
-        reach: &mut Reach,
+        budget: ContractionBudget,
+        propagation: &mut Propagation,
         stop: impl Fn() -> bool,
-    ) -> Fate {
-        let mut latest: Option<Warm> = None;
+    ) -> ContractionResult {
+        let mut latest: Option<WarmStart> = None;
         let mut taken = 0;
         let mut bound = f64::INFINITY;
-        let (mut candidates, mut corner) = (Candidates::default(), Vec::new());
-        for _ in 0..effort.rounds {
-            let functionals = Self::functionals(&knowledge, effort);
-            self.backward.take_up(&knowledge);
+        let (mut candidates, mut minimiser) = (SplitCandidates::default(), Vec::new());
+        for _ in 0..budget.rounds {
+            let functionals = Self::functionals(&bounds, budget);
+            self.backward.set_bounds(&bounds);
             let mut current = self.start(latest.as_ref().or(warm), &functionals, assumption);
-            current.linked = effort.link;
+            current.optimise_links = budget.link;
             self.best.clear();
             self.best.resize(functionals.len(), f64::NEG_INFINITY);
-            for step in 1..=effort.steps {
-                if step % BOUND_EVERY == 0 || step == effort.steps || step == 1 {
-                    let bounds = self.backward.evaluate(&functionals, assumption, &current);
-                    self.best.iter_mut().zip(bounds).for_each(|(b, v)| *b = b.max(*v));
+            for step in 1..=budget.steps {
+                if step % BOUND_EVERY == 0 || step == budget.steps || step == 1 {
+                    let found = self.backward.evaluate(&functionals, assumption, &current);
+                    self.best.iter_mut().zip(found).for_each(|(b, v)| *b = b.max(*v));
                     if assumption.contradicted_by(self.best[0]) {
-                        if self.keep_target(assumption, &current) {
-                            return Fate::Proved;
+                        if self.record_target(assumption, &current) {
+                            return ContractionResult::Proved;
                         }
-                        // The workspace goes on from the whole batch.
+                        // Recording evaluated the target alone; the steps go on from the whole batch.
                         self.best[0] = f64::NEG_INFINITY;
                         self.backward.evaluate(&functionals, assumption, &current);
                     }
-                    if step == effort.steps || stop() {
+                    if step == budget.steps || stop() {
                         break;
                     }
                 } else {
-                    self.backward.prepare(&functionals, assumption, &current);
+                    self.backward.evaluate_coefficients(&functionals, assumption, &current);
                 }
                 taken += 1;
-                self.backward.ascend(&functionals, assumption, &mut current, effort.rate, taken);
+                self.backward.ascend(&functionals, assumption, &mut current, budget.rate, taken);
             }
-            self.keep_round(&knowledge, &functionals, assumption, &mut current);
-            candidates = self.backward.candidates(&knowledge);
-            corner = self.backward.corner();
+            self.record_round(&bounds, &functionals, assumption, &mut current);
+            candidates = SplitCandidates::of(&self.backward.behind_relu, &self.backward.relaxed.relaxations, &bounds);
+            minimiser = self.backward.minimiser();
             let before = bound;
             bound = bound.min(-self.best[0]);
-            if self.learn(&mut knowledge, &functionals).is_err() {
-                return Fate::Proved;
+            if self.tighten(&mut bounds, &functionals).is_err() {
+                return ContractionResult::Proved;
             }
-            knowledge.exchange();
-            match reach.propagate_within(self.pair, &knowledge) {
-                Err(Failure::Contradiction) => return Fate::Proved,
+            bounds.reduce();
+            match propagation.propagate_within(self.pair, &bounds) {
+                Err(Failure::Contradiction) => return ContractionResult::Proved,
                 Err(Failure::Overflow) => break,
                 Ok(_) => {
-                    if knowledge.intersect(reach.layers()).is_err() {
-                        return Fate::Proved;
+                    if bounds.intersect(propagation.layers()).is_err() {
+                        return ContractionResult::Proved;
                     }
-                    knowledge.exchange();
+                    bounds.reduce();
                 }
             }
-            latest = Some(Warm { functionals, parameters: current });
-            if stop() || bound > effort.gain * before {
+            latest = Some(WarmStart { functionals, parameters: current });
+            if stop() || bound > budget.gain * before {
                 break;
             }
         }
         let warm = latest.map(|mut warm| {
-            warm.parameters.settle();
+            warm.parameters.drop_moments();
             Arc::new(warm)
         });
-        Fate::Open(Box::new(Contraction { knowledge, bound, candidates, corner, warm }))
+        ContractionResult::Open(Box::new(Contraction { bounds, bound, candidates, minimiser, warm }))
     }
 
-    /// The target first, then both bounds of everything that is not settled.
-    fn functionals(knowledge: &Knowledge, effort: Effort) -> Vec<Functional> {
+    /// The target first, then both bounds of everything whose sign or value is not settled.
+    fn functionals(bounds: &IntermediateBounds, budget: ContractionBudget) -> Vec<Functional> {
         let mut list = vec![Functional::Target];
-        let hidden = knowledge.layers.len() - 1;
-        // On wide networks y is left to x and d, of which it is the difference: a third less to do, which buys more than y's own bounds.
-        let wide = knowledge.lower.len() > effort.inputs;
-        for (layer, known) in knowledge.layers[..hidden].iter().enumerate() {
+        let hidden = bounds.layers.len() - 1;
+        // On wide networks y is left to x and d, of which it is the difference: a third less to do, which buys more
+        // than y's own bounds.
+        let wide = bounds.lower.len() > budget.inputs;
+        for (layer, known) in bounds.layers[..hidden].iter().enumerate() {
             for neuron in 0..known.x.lower.len() {
-                let unstable = |lower: f64, upper: f64| lower < 0.0 && upper > 0.0;
-                let x = unstable(known.x.lower[neuron], known.x.upper[neuron]);
-                let y = unstable(known.y.lower[neuron], known.y.upper[neuron]);
+                let (x, y) = (known.x.unstable(neuron), known.y.unstable(neuron));
+                let wanted =
+                    [(Quantity::First, x), (Quantity::Second, y && !(x && wide)), (Quantity::Difference, x && y)];
                 for negative in [false, true] {
-                    if x {
-                        list.push(Functional::First { layer, neuron, negative });
-                    }
-                    if y && !(x && wide) {
-                        list.push(Functional::Second { layer, neuron, negative });
-                    }
-                    if x && y {
-                        list.push(Functional::Difference { layer, neuron, negative });
+                    for (quantity, _) in wanted.iter().filter(|(_, wanted)| *wanted) {
+                        list.push(Functional::Neuron { quantity: *quantity, layer, neuron, negative });
                     }
                 }
             }
         }
-        if knowledge.lower.len() <= effort.inputs {
-            for input in 0..knowledge.lower.len() {
-                if knowledge.lower[input] < knowledge.upper[input] {
-                    list.push(Functional::Input { input, negative: false });
-                    list.push(Functional::Input { input, negative: true });
-                }
+        if !wide {
+            for input in (0..bounds.lower.len()).filter(|&i| bounds.lower[i] < bounds.upper[i]) {
+                list.push(Functional::Input { input, negative: false });
+                list.push(Functional::Input { input, negative: true });
             }
         }
         list
     }
 
-    /// Multipliers for these functionals: earlier ones where there are any, fresh ones otherwise.
+    /// Multipliers for these functionals: earlier ones where there are any, and otherwise those of a first start.
     pub(super) fn start(
         &self,
-        earlier: Option<&Warm>,
+        earlier: Option<&WarmStart>,
         functionals: &[Functional],
         assumption: &Assumption,
     ) -> Parameters {
         let mut parameters = self.backward.start(functionals, assumption);
         self.backward.start_slopes(&mut parameters);
         if let Some(earlier) = earlier {
-            // Both lists are in the same order, so the next one is mostly the next one.
+            // Both lists are in the same order, so the search begins behind the last functional that was found.
             let mut next = 0;
             for (f, functional) in functionals.iter().enumerate() {
                 let (before, after) = earlier.functionals.split_at(next);
@@ -248,66 +253,58 @@ impl<'a> Contractor<'a> {
         parameters
     }
 
-    /// Keeps the target's multipliers, the first of a batch, shortened, if a proof is recorded; false if they then prove nothing any more.
-    pub(super) fn keep_target(&mut self, assumption: &Assumption, current: &Parameters) -> bool {
-        let Some(chain) = &mut self.chain else { return true };
+    /// Shortens the multipliers of the target, the first of a batch, and logs them if there is a log. Returns false if
+    /// the shortened ones prove nothing.
+    pub(super) fn record_target(&mut self, assumption: &Assumption, current: &Parameters) -> bool {
+        let Some(log) = &mut self.log else { return true };
         let target = [Functional::Target];
         let mut short = self.backward.start(&target, assumption);
         short.copy(0, current, 0);
         shorten(&mut short);
         let proved = assumption.contradicted_by(self.backward.evaluate(&target, assumption, &short)[0]);
         if proved {
-            chain.round(&target, &[0], &short, &self.backward.relaxations);
+            log.round(&target, &[0], &short, &self.backward.relaxed.relaxations);
         }
         proved
     }
 
-    /// Keeps the bounds that teach something, with their multipliers shortened, if a proof is recorded; only these are learned then.
-    fn keep_round(
+    /// If there is a log, shortens the multipliers, logs the bounds that improve on `bounds` and forgets the others, so
+    /// that only logged bounds are used.
+    fn record_round(
         &mut self,
-        knowledge: &Knowledge,
+        bounds: &IntermediateBounds,
         functionals: &[Functional],
         assumption: &Assumption,
         current: &mut Parameters,
     ) {
-        let Some(chain) = &mut self.chain else { return };
+        let Some(log) = &mut self.log else { return };
         shorten(current);
         self.best.copy_from_slice(self.backward.evaluate(functionals, assumption, current));
         for (functional, v) in functionals.iter().zip(&mut self.best) {
-            if *functional != Functional::Target && !teaches(knowledge, *functional, *v) {
+            if *functional != Functional::Target && !improves(bounds, *functional, *v) {
                 *v = f64::NEG_INFINITY;
             }
         }
         let mut chosen: Vec<usize> = (1..functionals.len()).filter(|&f| self.best[f] > f64::NEG_INFINITY).collect();
         if chosen.is_empty() {
-            // Bounds are propagated once more all the same.
+            // A round is logged all the same, because bounds are propagated once more after it.
             chosen.push(0);
         }
-        chain.round(functionals, &chosen, current, &self.backward.relaxations);
+        log.round(functionals, &chosen, current, &self.backward.relaxed.relaxations);
     }
 
-    /// Enters the bounds found.
-    fn learn(&self, knowledge: &mut Knowledge, functionals: &[Functional]) -> Result<(), Contradiction> {
+    /// Intersects the bounds with those found.
+    fn tighten(&self, bounds: &mut IntermediateBounds, functionals: &[Functional]) -> Result<(), Contradiction> {
         for (functional, &v) in functionals.iter().zip(&self.best) {
             let (lower, upper, negative) = match *functional {
                 Functional::Target => continue,
-                Functional::Input { input, negative } => {
-                    (&mut knowledge.lower[input], &mut knowledge.upper[input], negative)
-                }
-                Functional::First { layer, neuron, negative } => {
-                    let b = &mut knowledge.layers[layer].x;
-                    (&mut b.lower[neuron], &mut b.upper[neuron], negative)
-                }
-                Functional::Second { layer, neuron, negative } => {
-                    let b = &mut knowledge.layers[layer].y;
-                    (&mut b.lower[neuron], &mut b.upper[neuron], negative)
-                }
-                Functional::Difference { layer, neuron, negative } => {
-                    let b = &mut knowledge.layers[layer].d;
+                Functional::Input { input, negative } => (&mut bounds.lower[input], &mut bounds.upper[input], negative),
+                Functional::Neuron { quantity, layer, neuron, negative } => {
+                    let b = bounds.layers[layer].of_mut(quantity);
                     (&mut b.lower[neuron], &mut b.upper[neuron], negative)
                 }
             };
-            // A bound that is not a number teaches nothing: max and min pass it over.
+            // A bound that is not a number changes nothing: max and min pass it over.
             if negative {
                 *upper = upper.min(-v);
             } else {
@@ -321,18 +318,17 @@ impl<'a> Contractor<'a> {
     }
 }
 
-/// Whether a lower bound of a functional says noticeably more than what is known: part of the width, or a sign.
-fn teaches(knowledge: &Knowledge, functional: Functional, bound: f64) -> bool {
-    let ends = |b: &Bounds, i: usize, negative: bool| {
-        if negative { (-b.upper[i], -b.lower[i]) } else { (b.lower[i], b.upper[i]) }
-    };
-    let (lower, upper) = match functional {
+/// Whether a lower bound of a functional says noticeably more than what is known: it cuts off a share of the interval,
+/// or settles a sign.
+fn improves(bounds: &IntermediateBounds, functional: Functional, bound: f64) -> bool {
+    let (lower, upper, negative) = match functional {
         Functional::Target => return true,
-        Functional::First { layer, neuron, negative } => ends(&knowledge.layers[layer].x, neuron, negative),
-        Functional::Second { layer, neuron, negative } => ends(&knowledge.layers[layer].y, neuron, negative),
-        Functional::Difference { layer, neuron, negative } => ends(&knowledge.layers[layer].d, neuron, negative),
-        Functional::Input { input, negative: false } => (knowledge.lower[input], knowledge.upper[input]),
-        Functional::Input { input, negative: true } => (-knowledge.upper[input], -knowledge.lower[input]),
+        Functional::Neuron { quantity, layer, neuron, negative } => {
+            let known = bounds.layers[layer].of(quantity);
+            (known.lower[neuron], known.upper[neuron], negative)
+        }
+        Functional::Input { input, negative } => (bounds.lower[input], bounds.upper[input], negative),
     };
-    bound > lower + TEACHES * (upper - lower) || (lower < 0.0 && bound >= 0.0)
+    let (lower, upper) = if negative { (-upper, -lower) } else { (lower, upper) };
+    bound > lower + NOTICEABLE_SHARE * (upper - lower) || (lower < 0.0 && bound >= 0.0)
 }

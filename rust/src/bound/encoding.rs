@@ -1,58 +1,62 @@
-//! What is left of an assumed violation as a mixed-integer program: both networks exactly, with a binary variable per unstable neuron.
+//! What is left of an assumed violation as a mixed-integer program: both networks exactly, with a binary variable for
+//! every unstable neuron. This is the big-M encoding of ReLU (Tjeng, Xiao, Tedrake, "Evaluating robustness of neural
+//! networks with mixed integer programming", ICLR 2019).
 //!
-//! Every input that violates, with the values of all neurons there, solves the program, so a program without solutions means that there is no such input. Whoever
-//! concludes that believes the solver; we can check no more than its solutions.
+//! Every input that violates, with the values of all neurons there, solves the program, so a program without solutions
+//! means that there is no such input. Whoever concludes that believes the solver; we can check no more than its
+//! solutions.
 //!
-//! Columns: the inputs; per layer x and y before ReLU, within what is known of them; after ReLU where a neuron is unstable (an active one is its own value, an
-//! inactive one is nothing), with its binary z:  X >= x,  X <= x - lower (1 - z),  0 <= X <= upper z.
-//! Rows besides: what is known of d = x - y, the chords of D, the region's constraints, the guard, the violation. Errors of weights, and of sums that are
-//! computed here, widen rows.
+//! The columns are the inputs; for every layer x and y before ReLU, within their bounds; and where a neuron is unstable
+//! its value after ReLU with the binary z:  X >= x,  X <= x - lower (1 - z),  0 <= X <= upper z. An active neuron is
+//! its own value after ReLU, an inactive one has none. The other rows are the bounds of d = x - y, the chords of D, the
+//! region's constraints, the guard and the violation. Errors of weights, and of sums that are computed here, widen
+//! rows.
 
 use super::Assumption;
 use super::relax::Relaxation;
-use crate::domain::knowledge::Knowledge;
+use crate::domain::intermediate_bounds::IntermediateBounds;
 use crate::domain::phase::{Bounds, Phase};
 use crate::lp::MixedProgram;
 use crate::network::{Affine, Pair};
 
-/// What stands for the value of a neuron after ReLU.
+/// The column of a neuron's value after ReLU.
 #[derive(Debug, Clone, Copy)]
-struct After {
-    /// `None`: it is 0.
+struct PostactivationColumn {
+    /// The column; `None` where the value is 0.
     column: Option<usize>,
-    /// Its largest absolute value.
+    /// The largest absolute value.
     size: f64,
 }
 
-/// A program and where the outputs of f1 are in it.
+/// A program, with the columns of the inputs and of f1's outputs.
 #[derive(Debug, Clone)]
 pub struct Encoding {
-    /// What is asked.
+    /// The program.
     pub program: MixedProgram,
     inputs: usize,
     first: Vec<usize>,
 }
 
-/// Sums of a few rounded terms are off by less than this share of their absolute size.
+/// The share of its absolute size by which a sum computed here may be off: room for nine hundred roundings.
 const ROUNDING: f64 = 1e-13;
 
-/// An entropy cut that a point violates by less is not worth a solution.
+/// A point must violate an entropy cut by more than this for the cut to be added.
 const NOTICEABLE: f64 = 1e-6;
 
 impl Encoding {
-    /// Inputs, both networks, and everything that is assumed; the violation is maximised.
+    /// The program of both networks and everything that is assumed, in which the violation is maximised.
     #[must_use]
-    pub fn new(pair: &Pair, knowledge: &Knowledge, assumption: &Assumption) -> Self {
+    pub fn new(pair: &Pair, bounds: &IntermediateBounds, assumption: &Assumption) -> Self {
         let mut program = MixedProgram::default();
-        let ends = || knowledge.lower.iter().zip(&knowledge.upper);
+        let ends = || bounds.lower.iter().zip(&bounds.upper);
         let mut inputs = Vec::new();
         for (&l, &u) in ends() {
-            inputs.push(After { column: Some(program.column(l, u)), size: l.abs().max(u.abs()) });
+            inputs.push(PostactivationColumn { column: Some(program.column(l, u)), size: l.abs().max(u.abs()) });
         }
         constrain(&mut program, assumption, pair.inputs(), &inputs);
         let mut after = [inputs.clone(), inputs];
         let mut before: [Vec<usize>; 2] = Default::default();
-        for (l, known) in knowledge.layers.iter().enumerate() {
+        for (l, known) in bounds.layers.iter().enumerate() {
             before = [
                 affine(&mut program, &pair.first[l], &after[0], &known.x),
                 affine(&mut program, &pair.second[l], &after[1], &known.y),
@@ -68,8 +72,8 @@ impl Encoding {
             }
         }
         let [first, second] = before;
-        violate(&mut program, assumption, knowledge, [&first, &second]);
-        Self { program, inputs: knowledge.lower.len(), first }
+        violate(&mut program, assumption, bounds, [&first, &second]);
+        Self { program, inputs: bounds.lower.len(), first }
     }
 
     /// The inputs of a solution.
@@ -78,9 +82,11 @@ impl Encoding {
         &point[..self.inputs.min(point.len())]
     }
 
-    /// Whether the polytope of an exact confidence was too large at a solution; then a cut is added that it violates.
+    /// Adds a cut if a solution violates the exact confidence, although it meets the rows of its polytope. Returns
+    /// whether it did.
     ///
-    /// For any lam >= 0 the exact confidence implies sum lam_l guard_l + sum lam_l ln(lam_l / |lam|) >= 0; the best lam is the softmax of the other classes.
+    /// For any lam >= 0 the exact confidence implies sum lam_l guard_l + sum lam_l ln(lam_l / |lam|) >= 0; the best lam
+    /// is the softmax of the other classes.
     pub fn cut(&mut self, assumption: &Assumption, point: &[f64]) -> bool {
         let outputs = assumption.outputs();
         let rows = assumption.entropy.clone();
@@ -99,15 +105,15 @@ impl Encoding {
             return false;
         }
         let mut terms = vec![0.0; outputs];
-        let (mut constant, mut mass) = (0.0, 0.0);
+        let (mut constant, mut magnitude) = (0.0, 0.0);
         for (l, weight) in rows.zip(&weights).map(|(l, w)| (l, w / total)).filter(|(_, w)| *w > 0.0) {
             terms.iter_mut().zip(row(l)).for_each(|(t, g)| *t += weight * g);
             let entropy = weight * weight.ln();
             constant += weight * assumption.constants[l] + entropy;
-            mass += (weight * assumption.constants[l]).abs() + entropy.abs();
-            mass += weight * row(l).iter().zip(&self.first).map(|(g, &c)| (g * self.size(c)).abs()).sum::<f64>();
+            magnitude += (weight * assumption.constants[l]).abs() + entropy.abs();
+            magnitude += weight * row(l).iter().zip(&self.first).map(|(g, &c)| (g * self.size(c)).abs()).sum::<f64>();
         }
-        self.program.row(self.first.iter().copied().zip(terms), -constant - ROUNDING * mass, f64::INFINITY);
+        self.program.row(self.first.iter().copied().zip(terms), -constant - ROUNDING * magnitude, f64::INFINITY);
         true
     }
 
@@ -116,8 +122,8 @@ impl Encoding {
     }
 }
 
-/// A x <= b over the inputs.
-fn constrain(program: &mut MixedProgram, assumption: &Assumption, width: usize, inputs: &[After]) {
+/// Adds the constraints A x <= b over the inputs.
+fn constrain(program: &mut MixedProgram, assumption: &Assumption, width: usize, inputs: &[PostactivationColumn]) {
     let rows = assumption.region.coefficients.chunks_exact(width.max(1)).zip(&assumption.region.bounds);
     for (row, &bound) in rows {
         let terms = inputs.iter().zip(row).filter_map(|(x, &a)| x.column.map(|c| (c, a)));
@@ -125,8 +131,8 @@ fn constrain(program: &mut MixedProgram, assumption: &Assumption, width: usize, 
     }
 }
 
-/// Values behind an affine layer, W v - x = -b up to the layer's errors; W is column-major.
-fn affine(program: &mut MixedProgram, layer: &Affine, values: &[After], bounds: &Bounds) -> Vec<usize> {
+/// Adds the values behind an affine layer, W v - x = -b up to the layer's errors; W is column-major.
+fn affine(program: &mut MixedProgram, layer: &Affine, values: &[PostactivationColumn], bounds: &Bounds) -> Vec<usize> {
     let m = layer.rows;
     let columns: Vec<usize> = (0..m).map(|i| program.column(bounds.lower[i], bounds.upper[i])).collect();
     for (i, &column) in columns.iter().enumerate() {
@@ -142,25 +148,31 @@ fn affine(program: &mut MixedProgram, layer: &Affine, values: &[After], bounds: 
     columns
 }
 
-/// Values behind ReLUs.
-fn relu(program: &mut MixedProgram, before: &[usize], bounds: &Bounds) -> Vec<After> {
+/// Adds the values behind a layer of ReLUs.
+fn relu(program: &mut MixedProgram, before: &[usize], bounds: &Bounds) -> Vec<PostactivationColumn> {
     let ends = bounds.lower.iter().zip(&bounds.upper);
     let one = |(&x, (&lower, &upper)): (&usize, (&f64, &f64))| match Phase::of(lower, upper) {
-        Phase::Inactive => After { column: None, size: 0.0 },
-        Phase::Active => After { column: Some(x), size: upper },
+        Phase::Inactive => PostactivationColumn { column: None, size: 0.0 },
+        Phase::Active => PostactivationColumn { column: Some(x), size: upper },
         Phase::Unstable => {
             let (value, active) = (program.column(0.0, upper), program.binary());
             program.row([(value, 1.0), (x, -1.0)], 0.0, f64::INFINITY);
             program.row([(value, 1.0), (x, -1.0), (active, -lower)], f64::NEG_INFINITY, -lower);
             program.row([(value, 1.0), (active, -upper)], f64::NEG_INFINITY, 0.0);
-            After { column: Some(value), size: upper }
+            PostactivationColumn { column: Some(value), size: upper }
         }
     };
     before.iter().zip(ends).map(one).collect()
 }
 
-/// low_slope d + low <= D <= high_slope d + high where both neurons are unstable; slopes are in [0, 1] and intercepts rounded outward.
-fn differences(program: &mut MixedProgram, chords: &Relaxation, before: &[Vec<usize>; 2], after: &[Vec<After>; 2]) {
+/// Adds low_slope d + low <= D <= high_slope d + high where both neurons are unstable; slopes are in [0, 1] and
+/// intercepts rounded outward.
+fn differences(
+    program: &mut MixedProgram,
+    chords: &Relaxation,
+    before: &[Vec<usize>; 2],
+    after: &[Vec<PostactivationColumn>; 2],
+) {
     for i in 0..before[0].len() {
         let (x, y) = (before[0][i], before[1][i]);
         let (Some(a), Some(b)) = (after[0][i].column, after[1][i].column) else { continue };
@@ -172,8 +184,8 @@ fn differences(program: &mut MixedProgram, chords: &Relaxation, before: &[Vec<us
     }
 }
 
-/// The guard's rows, and the violation at least zero and as large as can be.
-fn violate(program: &mut MixedProgram, assumption: &Assumption, knowledge: &Knowledge, outputs: [&[usize]; 2]) {
+/// Adds the guard's rows and a violation of at least zero, which is maximised.
+fn violate(program: &mut MixedProgram, assumption: &Assumption, bounds: &IntermediateBounds, outputs: [&[usize]; 2]) {
     let count = assumption.outputs();
     for (l, &constant) in assumption.constants.iter().enumerate() {
         let row = &assumption.guard[l * count..(l + 1) * count];
@@ -183,7 +195,7 @@ fn violate(program: &mut MixedProgram, assumption: &Assumption, knowledge: &Know
     let mut terms = Vec::with_capacity(2 * count);
     for (o, (&x, &y)) in outputs[0].iter().zip(outputs[1]).enumerate() {
         let (p, q, s) = (assumption.first[o], assumption.second[o], assumption.difference[o]);
-        let size = knowledge
+        let size = bounds
             .layers
             .last()
             .map_or(0.0, |k| [&k.x, &k.y].iter().fold(0.0, |a: f64, b| a.max(b.lower[o].abs()).max(b.upper[o].abs())));

@@ -1,24 +1,39 @@
-//! Backward bounds: a linear functional of both outputs and their difference is pulled back to the inputs, layer by layer, with free multipliers.
+//! Backward bound propagation: a linear functional of both outputs and their difference is pulled back to the inputs,
+//! layer by layer, with free multipliers. The bounds are stronger than what the output zonotopes alone can tell,
+//! because the relaxations of all layers work for the functional.
 //!
-//! Stronger than what the output zonotopes alone can tell, because the relaxations of all layers work for the functional at hand.
+//! | file | what it does | known as |
+//! |---|---|---|
+//! | [`backward`], `relu_kernels` | lower bounds of a batch of functionals | CROWN, DeepPoly |
+//! | [`relax`] | relaxations of ReLU on x, y and their difference | triangle relaxation; [VD] |
+//! | [`parameters`], `ascent` | free slopes, multipliers of assumed signs, their steps | alpha-CROWN, beta-CROWN |
+//! | [`assumption`] | the assumed violation, with the entropy term of an exact confidence | eqspec's own |
+//! | [`constraints`] | constraints of the region | as the cutting planes of GCP-CROWN, over the inputs |
+//! | [`contract`] | bounds tightened under the assumed violation until they contradict | INVPROP, OBBT |
+//! | [`split_candidates`], [`branching`] | scores of splits, and look-ahead | BaBSR, filtered smart branching |
+//! | [`contraction_log`] | what a contraction did, for a certificate | |
+//! | [`encoding`] | what is left as a mixed-integer program | big-M encoding |
+//! | [`functional`] | what is bounded, and coefficients at a layer | |
+//! | `shared_input_layer`, `rounding_cost` | the first layer; the account of rounding | eqspec's own |
 //!
-//! [`assumption`]: what is assumed to be violated, and [`constraints`] of the region with it. [`relax`]: the linear relaxations that follow from bounds of every neuron.
-//! [`backward`]: a batch of functionals and their bounds; `ascent`: steps that improve them. [`contract`]: bounds tightened under an assumed violation until they contradict.
-//! [`branching`]: where to split what that leaves. [`encoding`]: the same as a mixed-integer program.
+//! Each file cites its sources. The link multipliers between two networks, the entropy term, and the contraction of a
+//! pair under a violation are eqspec's own.
 
 mod ascent;
 pub mod assumption;
 pub mod backward;
 pub mod branching;
-pub mod chain;
-mod columns;
 pub mod constraints;
 pub mod contract;
+pub mod contraction_log;
 pub mod encoding;
-mod first;
+pub mod functional;
 pub mod parameters;
-mod prices;
 pub mod relax;
+mod relu_kernels;
+mod rounding_cost;
+mod shared_input_layer;
+pub mod split_candidates;
 
 pub use assumption::Assumption;
-pub use contract::{Contraction, Contractor, Effort, Fate, Warm};
+pub use contract::{Contraction, ContractionBudget, ContractionResult, Contractor, WarmStart};

@@ -1,23 +1,29 @@
 //! The free multipliers of a batch of functionals, and the steps that improve them.
 //!
-//! Every value in its range gives a valid bound, so steps need no care beyond staying in range. Adam, because the scales of the multipliers differ widely;
-//! the bound is concave in all of them but the slopes.
+//! Every value in its range gives a valid bound, so steps need no care beyond staying in range. They are those of Adam
+//! (Kingma and Ba, ICLR 2015), because the scales of the multipliers differ widely; the bound is concave in all of them
+//! but the slopes. Slopes alpha are those of alpha-CROWN (Xu et al., ICLR 2021), multipliers beta of assumed signs
+//! those of beta-CROWN (Wang et al., NeurIPS 2021); the links are eqspec's own.
 //!
 //! Arrays are functional-major: the numbers of functional f are contiguous.
 
-/// One array of multipliers with the moments of its gradient.
+/// One array of multipliers, with the moments of its gradient that Adam keeps.
 #[derive(Debug, Clone, Default)]
-pub struct Tuned {
+pub struct AdamVariable {
     /// Current values.
     pub value: Vec<f64>,
     mean: Vec<f64>,
     square: Vec<f64>,
 }
 
+/// How much of the mean gradient a step keeps.
 const MEAN: f64 = 0.9;
+/// How much of the mean square of the gradient a step keeps.
 const SQUARE: f64 = 0.999;
+/// Keeps steps finite where the gradient vanishes.
+const EPSILON: f64 = 1e-8;
 
-impl Tuned {
+impl AdamVariable {
     fn filled(n: usize, value: f64) -> Self {
         Self { value: vec![value; n], mean: vec![0.0; n], square: vec![0.0; n] }
     }
@@ -30,12 +36,13 @@ impl Tuned {
         for ((v, (m, s)), g) in self.value.iter_mut().zip(moments).zip(gradient) {
             *m = MEAN * *m + (1.0 - MEAN) * g;
             *s = SQUARE * *s + (1.0 - SQUARE) * g * g;
-            let next = *v + rate * (*m * mean_scale) / ((*s * square_scale).sqrt() + 1e-8);
+            let next = *v + rate * (*m * mean_scale) / ((*s * square_scale).sqrt() + EPSILON);
             *v = next.max(low).min(high);
         }
     }
 
-    /// The same where every value has a unit of its own, which its steps are measured in; its gradient counts in that unit too.
+    /// One step uphill where every value has a natural size of its own, its unit: steps and gradients are measured in
+    /// units.
     #[inline(always)]
     pub fn ascend_in(&mut self, units: &[f64], gradient: &[f64], rate: f64, step: i32, (low, high): (f64, f64)) {
         let (mean_scale, square_scale) = correction(step);
@@ -45,12 +52,13 @@ impl Tuned {
             let g = g * unit;
             *m = MEAN * *m + (1.0 - MEAN) * g;
             *s = SQUARE * *s + (1.0 - SQUARE) * g * g;
-            let next = *v + unit * rate * (*m * mean_scale) / ((*s * square_scale).sqrt() + 1e-8);
+            let next = *v + unit * rate * (*m * mean_scale) / ((*s * square_scale).sqrt() + EPSILON);
             *v = next.max(low).min(high);
         }
     }
 
-    /// Functional `to` of this array takes over functional `from` of another, whose width may be smaller: what is new stays as it is.
+    /// Copies the entries of functional `from` of another array to functional `to` of this one. If the other array has
+    /// fewer entries per functional, the entries behind them stay as they are.
     fn copy(&mut self, to: usize, other: &Self, from: usize, width: usize, other_width: usize) {
         let shared = width.min(other_width);
         let (to, from) = (to * width..to * width + shared, from * other_width..from * other_width + shared);
@@ -61,8 +69,8 @@ impl Tuned {
         }
     }
 
-    /// Forgets the moments.
-    fn settle(&mut self) {
+    /// Drops the moments, which frees their memory.
+    fn drop_moments(&mut self) {
         (self.mean, self.square) = (Vec::new(), Vec::new());
     }
 
@@ -71,7 +79,7 @@ impl Tuned {
     }
 }
 
-/// What makes up for moments that started from zero.
+/// The factors that correct moments that started from zero.
 #[inline(always)]
 fn correction(step: i32) -> (f64, f64) {
     (1.0 / (1.0 - MEAN.powi(step)), 1.0 / (1.0 - SQUARE.powi(step)))
@@ -81,11 +89,11 @@ fn correction(step: i32) -> (f64, f64) {
 #[derive(Debug, Clone, Default)]
 pub struct LayerParameters {
     /// g, the link: moves coefficients between X, Y and D.
-    pub link: Tuned,
-    /// alpha of f1, in [0, 1].
-    pub first: Tuned,
-    /// alpha of f2.
-    pub second: Tuned,
+    pub link: AdamVariable,
+    /// alpha of f1: the slopes of the lower relaxations of X, in [0, 1].
+    pub alpha1: AdamVariable,
+    /// alpha of f2: the slopes of the lower relaxations of Y, in [0, 1].
+    pub alpha2: AdamVariable,
 }
 
 /// All multipliers of a batch.
@@ -94,22 +102,22 @@ pub struct Parameters {
     /// F.
     pub count: usize,
     /// lam >= 0 per guard row.
-    pub guard: Tuned,
+    pub guard: AdamVariable,
     /// nu >= 0, of the assumed violation; not used by the target, whose coefficient is 1.
-    pub violation: Tuned,
+    pub violation: AdamVariable,
     /// The link at the outputs.
-    pub output: Tuned,
+    pub output: AdamVariable,
     /// Per hidden layer.
     pub layers: Vec<LayerParameters>,
-    /// beta >= 0 per assumed sign of a neuron.
-    pub sides: Tuned,
+    /// beta >= 0 per phase constraint, the assumed sign of a neuron.
+    pub phases: AdamVariable,
     /// mu >= 0 per constraint of the region.
-    pub region: Tuned,
-    /// Whether steps may move the links.
-    pub linked: bool,
+    pub region: AdamVariable,
+    /// Whether steps move the links.
+    pub optimise_links: bool,
 }
 
-/// Sizes: guard rows, outputs, hidden widths.
+/// How many multipliers of each kind a functional has.
 pub struct Sizes<'a> {
     /// R.
     pub rows: usize,
@@ -117,8 +125,8 @@ pub struct Sizes<'a> {
     pub outputs: usize,
     /// m per hidden layer.
     pub hidden: &'a [usize],
-    /// Assumed signs of neurons.
-    pub sides: usize,
+    /// S, the number of phase constraints.
+    pub phases: usize,
     /// Q, constraints of the region.
     pub region: usize,
 }
@@ -128,59 +136,61 @@ impl Parameters {
     #[must_use]
     pub fn new(count: usize, sizes: &Sizes<'_>, violation: f64) -> Self {
         let layer = |&m: &usize| LayerParameters {
-            link: Tuned::filled(m * count, 0.0),
-            first: Tuned::filled(m * count, 0.0),
-            second: Tuned::filled(m * count, 0.0),
+            link: AdamVariable::filled(m * count, 0.0),
+            alpha1: AdamVariable::filled(m * count, 0.0),
+            alpha2: AdamVariable::filled(m * count, 0.0),
         };
         Self {
             count,
-            guard: Tuned::filled(sizes.rows * count, 0.05),
-            violation: Tuned::filled(count, violation),
-            output: Tuned::filled(sizes.outputs * count, 0.0),
-            sides: Tuned::filled(sizes.sides * count, 0.0),
-            region: Tuned::filled(sizes.region * count, 0.0),
-            linked: true,
+            guard: AdamVariable::filled(sizes.rows * count, 0.05),
+            violation: AdamVariable::filled(count, violation),
+            output: AdamVariable::filled(sizes.outputs * count, 0.0),
+            phases: AdamVariable::filled(sizes.phases * count, 0.0),
+            region: AdamVariable::filled(sizes.region * count, 0.0),
+            optimise_links: true,
             layers: sizes.hidden.iter().map(layer).collect(),
         }
     }
 
-    /// Functional `to` takes over the multipliers of functional `from` of another batch on the same pair, whose assumed signs are the first of this one's.
+    /// Copies the multipliers of functional `from` of another batch on the same pair to functional `to` of this one.
+    /// The phase constraints of this batch must begin with those of the other; multipliers of further ones stay as they
+    /// are.
     pub fn copy(&mut self, to: usize, other: &Self, from: usize) {
-        let width = |t: &Tuned, count: usize| t.value.len() / count.max(1);
+        let width = |t: &AdamVariable, count: usize| t.value.len() / count.max(1);
         let (mine, theirs) = (self.count, other.count);
         let pairs = [
             (&mut self.guard, &other.guard),
             (&mut self.violation, &other.violation),
             (&mut self.output, &other.output),
-            (&mut self.sides, &other.sides),
+            (&mut self.phases, &other.phases),
             (&mut self.region, &other.region),
         ];
         let layers = self
             .layers
             .iter_mut()
             .zip(&other.layers)
-            .flat_map(|(a, b)| [(&mut a.link, &b.link), (&mut a.first, &b.first), (&mut a.second, &b.second)]);
+            .flat_map(|(a, b)| [(&mut a.link, &b.link), (&mut a.alpha1, &b.alpha1), (&mut a.alpha2, &b.alpha2)]);
         for (a, b) in pairs.into_iter().chain(layers) {
             let (wide, other_wide) = (width(a, mine), width(b, theirs));
             a.copy(to, b, from, wide, other_wide);
         }
     }
 
-    /// Forgets the moments of the gradients, to be kept for long.
-    pub fn settle(&mut self) {
-        for t in [&mut self.guard, &mut self.violation, &mut self.output, &mut self.sides, &mut self.region] {
-            t.settle();
+    /// Drops the moments of the gradients, for multipliers that are kept for long.
+    pub fn drop_moments(&mut self) {
+        for t in [&mut self.guard, &mut self.violation, &mut self.output, &mut self.phases, &mut self.region] {
+            t.drop_moments();
         }
         for layer in &mut self.layers {
-            [&mut layer.link, &mut layer.first, &mut layer.second].into_iter().for_each(Tuned::settle);
+            [&mut layer.link, &mut layer.alpha1, &mut layer.alpha2].into_iter().for_each(AdamVariable::drop_moments);
         }
     }
 
     /// Bytes held.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let layers = self.layers.iter().flat_map(|l| [&l.link, &l.first, &l.second]);
-        let others = [&self.guard, &self.violation, &self.output, &self.sides, &self.region];
-        others.into_iter().chain(layers).map(Tuned::bytes).sum()
+        let layers = self.layers.iter().flat_map(|l| [&l.link, &l.alpha1, &l.alpha2]);
+        let others = [&self.guard, &self.violation, &self.output, &self.phases, &self.region];
+        others.into_iter().chain(layers).map(AdamVariable::bytes).sum()
     }
 }

@@ -1,51 +1,58 @@
-//! Linear relaxations of one layer of ReLUs on X, Y and D, from bounds of x, y and d.
+//! Linear relaxations of one layer of ReLUs on X, Y and D, from bounds of x, y and d. Those of one network are the
+//! triangle relaxation with a free lower slope, as in alpha-CROWN (Xu et al., ICLR 2021); those of the difference
+//! follow [VD]'s table of phase pairs ([`crate::domain::relu`]).
 //!
-//! For the lower bound of a functional p.X + q.Y + s.D:
-//! - X, unstable: coefficient >= 0 uses X >= alpha x with alpha in [0, 1] free; < 0 uses X <= slope x + height, the chord. Stable: X = x or 0. Likewise Y.
-//! - D, both unstable: coefficient >= 0 uses D >= low_slope d + low, < 0 uses D <= high_slope d + high: chords of min(0, d) and max(0, d), between which D lies.
-//! - D, both active: D = d. One network inactive: s is folded into the other's coefficient. One active, one unstable: folded into both, D = X - Y.
+//! In the lower bound of a functional p.X + q.Y + s.D a coefficient >= 0 uses a lower relaxation, and a coefficient < 0
+//! an upper one:
+//! - X of an unstable neuron lies between alpha x, with any alpha in [0, 1], and the chord slope x + height. X of a
+//!   stable neuron is x or 0. The same holds of Y.
+//! - D of two unstable neurons lies between min(0, d) and max(0, d), and so between their chords `low_slope d + low` and
+//!   `high_slope d + high`.
+//! - D of two active neurons is d. Where a network is inactive, s is folded into the coefficient of the other one;
+//!   where one is active and one is unstable, it is folded into both, since D = X - Y.
 //!
-//! Slopes are rounded, which any slope in [0, 1] survives; intercepts are rounded outward for the slope as rounded.
+//! Slopes are rounded, which is sound because any slope in [0, 1] is; intercepts are rounded outward for the slope as
+//! rounded.
 
-use crate::domain::knowledge::Known;
+use crate::domain::intermediate_bounds::LayerBounds;
 use crate::domain::phase::{Bounds, Phase};
 use crate::domain::relu::{above, below, height};
 
-/// Coefficients per neuron; masks are 0 or 1, so that loops need no branches.
+/// The coefficients of every neuron. Masks are 0 or 1, so that loops need no branches.
 #[derive(Debug, Clone, Default)]
 pub struct Relaxation {
-    /// f1.
+    /// The ReLUs of f1.
     pub first: OneSided,
-    /// f2.
+    /// The ReLUs of f2.
     pub second: OneSided,
-    /// s is added to p here.
+    /// 1 where s is added to p.
     pub fold_first: Vec<f64>,
-    /// s is subtracted from q here.
+    /// 1 where s is subtracted from q.
     pub fold_second: Vec<f64>,
-    /// s is kept here.
+    /// 1 where s is kept.
     pub keep: Vec<f64>,
-    /// D >= low_slope d + low.
+    /// The slope in D >= low_slope d + low.
     pub low_slope: Vec<f64>,
-    /// See `low_slope`.
+    /// The intercept in D >= low_slope d + low, rounded down.
     pub low: Vec<f64>,
-    /// D <= high_slope d + high.
+    /// The slope in D <= high_slope d + high.
     pub high_slope: Vec<f64>,
-    /// See `high_slope`.
+    /// The intercept in D <= high_slope d + high, rounded up.
     pub high: Vec<f64>,
-    /// Largest absolute bound in the layer: what rounding of a coefficient can be worth.
+    /// The largest absolute bound in the layer, by which errors of coefficients are multiplied.
     pub size: f64,
 }
 
-/// Relaxation of one network's ReLUs.
+/// The relaxations of the ReLUs of one network.
 #[derive(Debug, Clone, Default)]
 pub struct OneSided {
-    /// 1 where active.
+    /// 1 where the neuron is active.
     pub active: Vec<f64>,
-    /// 1 where unstable.
+    /// 1 where the neuron is unstable.
     pub unstable: Vec<f64>,
-    /// Slope of the upper chord; 1 active, 0 inactive.
+    /// The slope of the chord; 1 where the neuron is active, 0 where it is inactive.
     pub slope: Vec<f64>,
-    /// Intercept of the upper chord; 0 where stable.
+    /// The intercept of the chord, rounded up; 0 where the neuron is stable.
     pub height: Vec<f64>,
 }
 
@@ -74,7 +81,7 @@ impl OneSided {
 /// A relaxation as slices of one length, so that loops over them run in vector registers.
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]
-pub struct View<'a> {
+pub struct RelaxationView<'a> {
     pub active1: &'a [f64],
     pub unstable1: &'a [f64],
     pub slope1: &'a [f64],
@@ -93,11 +100,11 @@ pub struct View<'a> {
 }
 
 impl Relaxation {
-    /// The m neurons' coefficients as slices.
+    /// The coefficients of the m neurons as slices.
     #[inline(always)]
     #[must_use]
-    pub fn view(&self, m: usize) -> View<'_> {
-        View {
+    pub fn view(&self, m: usize) -> RelaxationView<'_> {
+        RelaxationView {
             active1: &self.first.active[..m],
             unstable1: &self.first.unstable[..m],
             slope1: &self.first.slope[..m],
@@ -116,10 +123,10 @@ impl Relaxation {
         }
     }
 
-    /// From what is known about a layer.
-    pub fn set(&mut self, known: &Known) {
-        self.first.set(&known.x);
-        self.second.set(&known.y);
+    /// Sets the relaxations from the bounds of a layer.
+    pub fn set(&mut self, bounds: &LayerBounds) {
+        self.first.set(&bounds.x);
+        self.second.set(&bounds.y);
         for v in [
             &mut self.fold_first,
             &mut self.fold_second,
@@ -132,9 +139,10 @@ impl Relaxation {
             v.clear();
         }
         self.size = 0.0;
-        for i in 0..known.x.lower.len() {
-            let (x, y) = (Phase::of(known.x.lower[i], known.x.upper[i]), Phase::of(known.y.lower[i], known.y.upper[i]));
-            let (l, u) = (known.d.lower[i], known.d.upper[i]);
+        for i in 0..bounds.x.lower.len() {
+            let (x, y) =
+                (Phase::of(bounds.x.lower[i], bounds.x.upper[i]), Phase::of(bounds.y.lower[i], bounds.y.upper[i]));
+            let (l, u) = (bounds.d.lower[i], bounds.d.upper[i]);
             let off = Phase::Inactive;
             let both_active = x == Phase::Active && y == Phase::Active;
             let both_unstable = x == Phase::Unstable && y == Phase::Unstable;
@@ -155,7 +163,7 @@ impl Relaxation {
             self.low.push(low);
             self.high_slope.push(high_slope);
             self.high.push(high);
-            for b in [&known.x, &known.y, &known.d] {
+            for b in [&bounds.x, &bounds.y, &bounds.d] {
                 self.size = self.size.max(b.lower[i].abs()).max(b.upper[i].abs());
             }
         }

@@ -1,4 +1,5 @@
-//! A growing column-major matrix that is reused from box to box: it allocates until it has seen its largest shape, never after.
+//! A growing column-major matrix that is reused from box to box: it allocates until it has seen its largest shape,
+//! never after.
 
 /// rows x columns numbers, column-major; column 0 is a centre wherever this holds a zonotope.
 #[derive(Debug, Clone, Default)]

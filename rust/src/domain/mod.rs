@@ -1,8 +1,12 @@
-//! Differential zonotopes: two networks and their difference, enclosed over shared generators.
+//! Differential zonotopes: two networks and their difference, enclosed over shared generators ([VD], sections 3 and 4).
+//! A zonotope is the set of values of affine forms over generators in [-1, 1] (Ghorbal, Goubault, Putot, "The zonotope
+//! abstract domain Taylor1+", CAV 2009), for networks DeepZ (Singh et al., NeurIPS 2018). Eqspec adds the reduced
+//! product of the bounds of x, y and d ([`phase`]), fresh generators that the networks share with their difference
+//! ([`relu`]), the restriction to possibly active neurons, and the account of rounding.
 //!
 //! # Letters
-//! x, y are the values of a neuron in f1 and f2, d = x - y; X, Y, D the same after ReLU. m is the width of a layer, I the number of (free) inputs.
-//! Every generator is a variable in [-1, 1]:
+//! x, y are the values of a neuron in f1 and f2, d = x - y; X, Y, D the same after ReLU. m is the width of a layer, I
+//! the number of (free) inputs. Every generator is a variable in [-1, 1]:
 //!
 //! | generators | number | enter |
 //! |---|---|---|
@@ -18,28 +22,33 @@
 //! The errors carry all rounding, so the invariant holds for the exact networks.
 //!
 //! # Storage
-//! All matrices are column-major with one row per neuron. Column 0 is the centre, so that products take it along.
-//! `z1` holds [centre, e, a1]; `z2` holds [centre, e, a2]; the difference is split in `dp`, over the very columns of `z2`, and `dq`, over `ad` and
-//! over those `a1` that it uses (a neuron unstable in both networks puts none of its `a1` into the difference).
-//! Rows of inactive neurons are left out of what enters the next product, and fresh generators, one nonzero each, become columns only there.
+//! All matrices are column-major with one row per neuron. Column 0 is the centre, so that products take it along. `z1`
+//! holds [centre, e, a1]; `z2` holds [centre, e, a2]; the difference is split in `d_common`, over the very columns of
+//! `z2`, and `d_rest`, over `ad` and over those `a1` that it uses (a neuron unstable in both networks puts none of its
+//! `a1` into the difference). Rows of inactive neurons are left out of what enters the next product, and fresh
+//! generators, one nonzero each, become columns only there.
 
+pub mod abstract_domain;
 pub mod affine;
-pub mod alive;
 pub mod columns;
-pub mod influence;
-pub mod knowledge;
-pub mod layer;
-pub mod narrowed;
+pub mod intermediate_bounds;
+pub mod layer_state;
 pub mod output;
 pub mod phase;
+pub mod possibly_active;
 pub mod postactivation;
 pub mod preactivation;
-pub mod reach;
+pub mod propagation;
+pub mod published_score;
+pub mod quantity;
 pub mod relu;
+pub mod restricted_pair;
 pub mod sensitivity;
 
-pub use alive::Alive;
-pub use knowledge::{Contradiction, Knowledge};
-pub use narrowed::Narrowed;
-pub use output::{Combination, Form, Output};
-pub use reach::{Domain, Reach};
+pub use abstract_domain::AbstractDomain;
+pub use intermediate_bounds::{Contradiction, IntermediateBounds};
+pub use output::{LinearFunctional, Output};
+pub use possibly_active::PossiblyActive;
+pub use propagation::Propagation;
+pub use quantity::Quantity;
+pub use restricted_pair::RestrictedPair;

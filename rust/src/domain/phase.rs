@@ -1,22 +1,22 @@
-//! Bounds of a layer's neurons, and the phases that follow from them.
+//! Bounds of a layer's neurons, the phases that follow from them, and the reduced product of the bounds of x, y and d.
 
 use crate::numeric::round::{add_down, add_up, inflate, sub_down, sub_up};
 use crate::numeric::vectorised::vectorised;
 use serde::{Deserialize, Serialize};
 
-/// What is known about a ReLU before it: `-`, `+` or `~` in [VD].
+/// What is known about the sign of a ReLU's input; [VD] writes `-`, `+` and `~`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Input never positive: the output is 0.
+    /// The input is never positive, so that the output is 0.
     Inactive,
-    /// Input never negative: the output is the input.
+    /// The input is never negative, so that the output is the input.
     Active,
-    /// Both signs are possible.
+    /// The input can have both signs.
     Unstable,
 }
 
 impl Phase {
-    /// From bounds lower <= input <= upper. Bounds that are not numbers leave everything possible.
+    /// The phase of an input between these bounds. Bounds that are not numbers leave the neuron unstable.
     #[must_use]
     #[inline(always)]
     pub fn of(lower: f64, upper: f64) -> Self {
@@ -33,15 +33,16 @@ impl Phase {
 /// Lower and upper bounds of one quantity over the neurons of a layer.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Bounds {
-    /// At most the true value.
+    /// Each is at most the true value.
     pub lower: Vec<f64>,
-    /// At least the true value.
+    /// Each is at least the true value.
     pub upper: Vec<f64>,
 }
 
 impl Bounds {
-    /// centre -+ (radius + err), rounded outward; `sums` are absolute row sums over `columns` generators in plain rounding ([VD], Prop. "output bounds").
-    /// On return `sums` is a true upper bound of the sum of the absolute generators.
+    /// Sets the bounds to centre -+ (radius + err), rounded outward ([VD], Prop. "output bounds"). `sums` are the
+    /// absolute sums of the rows over `columns` generators, computed in plain rounding; on return they are upper bounds
+    /// of the exact sums.
     pub fn set(&mut self, centre: &[f64], sums: &mut [f64], err: &[f64], columns: usize) {
         self.lower.resize(centre.len(), 0.0);
         self.upper.resize(centre.len(), 0.0);
@@ -51,7 +52,13 @@ impl Bounds {
     /// The largest absolute value that quantity i can take; not a number if a bound is not.
     #[must_use]
     pub fn size(&self, i: usize) -> f64 {
-        larger(-self.lower[i], self.upper[i])
+        max_propagating_nan(-self.lower[i], self.upper[i])
+    }
+
+    /// Whether quantity i can have both signs.
+    #[must_use]
+    pub fn unstable(&self, i: usize) -> bool {
+        self.lower[i] < 0.0 && self.upper[i] > 0.0
     }
 
     /// Whether every bound is a finite number.
@@ -64,7 +71,7 @@ impl Bounds {
 }
 
 vectorised! {
-    /// Adds 0 for every finite number, and for others what is not a number: without a branch for each.
+    /// Adds 0 for every finite number, and NaN for every other one: this needs no branch.
     fn add_zeros<'a>(sum: &'a mut f64, lower: &'a [f64], upper: &'a [f64]) {
         let mut sums = [0.0; 8];
         let (wide_lower, wide_upper) = (lower.chunks_exact(8), upper.chunks_exact(8));
@@ -82,12 +89,18 @@ vectorised! {
 vectorised! {
     /// See [`Bounds::set`].
     fn enclose<'a>(
-        lower: &'a mut [f64], upper: &'a mut [f64], centre: &'a [f64], sums: &'a mut [f64], err: &'a [f64], columns: usize,
+        lower: &'a mut [f64],
+        upper: &'a mut [f64],
+        centre: &'a [f64],
+        sums: &'a mut [f64],
+        err: &'a [f64],
+        columns: usize,
     ) {
         let m = centre.len();
         let (lower, upper, sums, err) = (&mut lower[..m], &mut upper[..m], &mut sums[..m], &err[..m]);
         for i in 0..m {
-            // A known value, such as that of a neuron pruned away, stays exact: outward rounding would make it unstable at 0.
+            // A known value, such as that of a neuron pruned away, stays exact: outward rounding would make it unstable
+            // at 0.
             let known = sums[i] == 0.0 && err[i] == 0.0;
             sums[i] = if sums[i] == 0.0 { 0.0 } else { inflate(sums[i], columns) };
             let radius = add_up(sums[i], err[i]);
@@ -100,18 +113,20 @@ vectorised! {
 /// The larger of two numbers; not a number if one of them is not, unlike `f64::max`, which would pass over it.
 #[inline(always)]
 #[must_use]
-pub fn larger(a: f64, b: f64) -> f64 {
+pub fn max_propagating_nan(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// The bounds of x, y and d = x - y tell about each other: x = y + d, y = x - d, d = x - y. Every true triple satisfies all of them, so intersecting
-/// is sound; an intersection that rounding would make empty is not taken.
-pub fn exchange(x: &mut Bounds, y: &mut Bounds, d: &mut Bounds) {
-    narrow_each(x, y, d);
+/// The reduced product of three interval domains (Cousot and Cousot, "Systematic design of program analysis
+/// frameworks", POPL 1979): the bounds of x, y and d = x - y tighten each other by x = y + d, y = x - d and d = x - y.
+/// Every true triple satisfies all three, so intersecting is sound. An intersection that rounding would make empty is
+/// not taken.
+pub fn reduce(x: &mut Bounds, y: &mut Bounds, d: &mut Bounds) {
+    reduce_each(x, y, d);
 }
 
 vectorised! {
-    fn narrow_each<'a>(x: &'a mut Bounds, y: &'a mut Bounds, d: &'a mut Bounds) {
+    fn reduce_each<'a>(x: &'a mut Bounds, y: &'a mut Bounds, d: &'a mut Bounds) {
         let m = x.lower.len();
         let [(xl, xu), (yl, yu), (dl, du)] = [x, y, d].map(|b| (&mut b.lower[..m], &mut b.upper[..m]));
         for i in 0..m {

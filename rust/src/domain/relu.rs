@@ -1,10 +1,14 @@
-//! ReLU on a differential zonotope: one affine recipe per neuron ([VD], Prop. "ReLU" and Lemma "soundness of ReLU_Delta", its table of phase pairs).
+//! ReLU on a differential zonotope: one affine transformer per neuron ([VD], Prop. "ReLU" and Lemma "soundness of
+//! ReLU_Delta", its table of phase pairs). For one network it is the transformer of DeepZ (Singh, Gehr, Mirman,
+//! Püschel, Vechev, "Fast and effective robustness certification", NeurIPS 2018).
 //!
-//! One network, x in [l, u] unstable: for *any* slope lam in [0, 1], relu(x) - lam x lies in [0, h] with h = max(-lam l, (1 - lam) u), its values at the
-//! ends, by convexity. With mu = h / 2 the equation relu(x) = lam x + mu + mu a defines the fresh generator a in [-1, 1].
+//! One network, x in [l, u] unstable: for *any* slope lam in [0, 1], relu(x) - lam x lies in [0, h] with h = max(-lam
+//! l, (1 - lam) u), its values at the ends, by convexity. With mu = h / 2 the equation relu(x) = lam x + mu + mu a
+//! defines the fresh generator a in [-1, 1].
 //!
-//! The difference is `D = keep d + first x + second y + shift`, plus `k1` times f1's fresh generator, `k2` times f2's, and a fresh generator of its own of
-//! size `kd`. So each of the nine phase pairs is one row of coefficients, and soundness can be read off row by row:
+//! The difference is `D = of_d d + of_x x + of_y y + shift`, plus `fresh1` times f1's fresh generator, `fresh2` times
+//! f2's, and a fresh generator of its own of size `fresh_own`. So each of the nine phase pairs is one row of
+//! coefficients, and soundness can be read off row by row:
 //!
 //! | f1 f2 | D = | why |
 //! |---|---|---|
@@ -16,10 +20,11 @@
 //! | + ~ | d - (Y - y) | X = x; the same for Y |
 //! | ~ ~ | lam d + [low, high] | D is between min(0, d) and max(0, d); both minus lam d are extreme at the ends of d |
 //!
-//! In `~ +` and `+ ~` the paper adds a fresh generator of the difference where the network's own fresh generator is the very same quantity; with
-//! `share_fresh` it is used, which is exact and saves a column.
+//! In `~ +` and `+ ~` the paper adds a fresh generator of the difference where the network's own fresh generator is the
+//! very same quantity; with `share_fresh` it is used, which is exact and saves a column.
 //!
-//! Slopes and coefficients are rounded; that is harmless for lam (any value serves) and is paid for in [`carry`] everywhere else.
+//! Slopes and coefficients are rounded. That is harmless for lam, since any value in [0, 1] is sound, and is counted in
+//! [`propagate_error`] for all others.
 
 use super::phase::{Bounds, Phase};
 use crate::numeric::round::{TINY, U, inflate, mul_up, sub_up, up};
@@ -27,16 +32,17 @@ use crate::numeric::vectorised::vectorised;
 
 /// How one network passes a layer of ReLUs: X = slope x + fresh (1 + a).
 #[derive(Debug, Clone, Default)]
-pub struct Recipe {
-    /// Phase per neuron.
+pub struct ReluTransformer {
+    /// The phase of every neuron.
     pub phase: Vec<Phase>,
-    /// lam per neuron: 0 inactive, 1 active, between them unstable.
+    /// lam of every neuron: 0 where it is inactive, 1 where it is active, between them where it is unstable.
     pub slope: Vec<f64>,
-    /// mu per neuron: both the shift of the centre and the fresh generator; 0 unless unstable.
+    /// mu of every neuron, which is both the shift of the centre and the size of the fresh generator: 0 unless the
+    /// neuron is unstable.
     pub fresh: Vec<f64>,
 }
 
-impl Recipe {
+impl ReluTransformer {
     /// Chooses slopes from bounds of the pre-activations.
     pub fn set(&mut self, bounds: &Bounds) {
         let m = bounds.lower.len();
@@ -48,11 +54,12 @@ impl Recipe {
 }
 
 vectorised! {
-    /// See [`Recipe::set`]. What is unstable comes by chance, so everything is computed for every neuron and then selected.
-    fn choose<'a>(recipe: &'a mut Recipe, lower: &'a [f64], upper: &'a [f64]) {
+    /// See [`ReluTransformer::set`]. No branch predictor can guess which neurons are unstable, so all three cases are
+    /// computed for every neuron, and then one of them is selected.
+    fn choose<'a>(transformer: &'a mut ReluTransformer, lower: &'a [f64], upper: &'a [f64]) {
         let m = lower.len();
-        let (upper, phases) = (&upper[..m], &mut recipe.phase[..m]);
-        let (slopes, fresh) = (&mut recipe.slope[..m], &mut recipe.fresh[..m]);
+        let (upper, phases) = (&upper[..m], &mut transformer.phase[..m]);
+        let (slopes, fresh) = (&mut transformer.slope[..m], &mut transformer.fresh[..m]);
         for i in 0..m {
             let (l, u) = (lower[i], upper[i]);
             let slope = (u / (u - l)).clamp(0.0, 1.0);
@@ -67,7 +74,7 @@ vectorised! {
     }
 }
 
-impl Recipe {
+impl ReluTransformer {
     /// The unstable neurons with their fresh generators, in neuron order: the order of their columns.
     #[inline(always)]
     pub fn fresh_generators(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
@@ -96,42 +103,43 @@ pub fn below(lam: f64, v: f64) -> f64 {
     if v < 0.0 { -mul_up(sub_up(1.0, lam), -v) } else { -mul_up(lam, v) }
 }
 
-/// How the difference passes a layer: D = keep d + first x + second y + shift + k1 a1 + k2 a2 + kd ad, per neuron.
+/// How a layer transforms the difference: D = of_d d + of_x x + of_y y + shift + fresh1 a1 + fresh2 a2 + fresh_own ad,
+/// for every neuron.
 #[derive(Debug, Clone, Default)]
-pub struct DifferenceRecipe {
+pub struct DifferenceTransformer {
     /// Coefficient of d.
-    pub keep: Vec<f64>,
+    pub of_d: Vec<f64>,
     /// Coefficient of x, the value *before* ReLU in f1.
-    pub first: Vec<f64>,
+    pub of_x: Vec<f64>,
     /// Coefficient of y.
-    pub second: Vec<f64>,
-    /// Added to the centre.
+    pub of_y: Vec<f64>,
+    /// What is added to the centre.
     pub shift: Vec<f64>,
     /// Coefficient of f1's fresh generator of this neuron.
-    pub k1: Vec<f64>,
+    pub fresh1: Vec<f64>,
     /// Coefficient of f2's fresh generator.
-    pub k2: Vec<f64>,
+    pub fresh2: Vec<f64>,
     /// Size of the difference's own fresh generator.
-    pub kd: Vec<f64>,
+    pub fresh_own: Vec<f64>,
 }
 
-/// One row of [`DifferenceRecipe`].
+/// One row of [`DifferenceTransformer`].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Row {
-    /// See [`DifferenceRecipe`], likewise below.
-    pub keep: f64,
+pub struct DifferenceRow {
+    /// Coefficient of d.
+    pub of_d: f64,
     /// Coefficient of x.
-    pub first: f64,
+    pub of_x: f64,
     /// Coefficient of y.
-    pub second: f64,
-    /// Centre shift.
+    pub of_y: f64,
+    /// What is added to the centre.
     pub shift: f64,
     /// Coefficient of f1's fresh generator.
-    pub k1: f64,
+    pub fresh1: f64,
     /// Coefficient of f2's fresh generator.
-    pub k2: f64,
-    /// Own fresh generator.
-    pub kd: f64,
+    pub fresh2: f64,
+    /// Size of the difference's own fresh generator.
+    pub fresh_own: f64,
 }
 
 /// The table of phase pairs. `(lam, mu)` are slope and fresh generator of each network, `l..u` bounds d.
@@ -142,50 +150,51 @@ pub fn difference_row(
     (f2, lam2, mu2): (Phase, f64, f64),
     (l, u): (f64, f64),
     share_fresh: bool,
-) -> Row {
+) -> DifferenceRow {
+    use DifferenceRow as Row;
     use Phase::{Active, Inactive, Unstable};
     let zero = Row::default();
     match (f1, f2) {
         (Inactive, Inactive) => zero,
-        (Inactive, Active) => Row { second: -1.0, ..zero },
-        (Active, Inactive) => Row { first: 1.0, ..zero },
-        (Active, Active) => Row { keep: 1.0, ..zero },
-        (Inactive, Unstable) => Row { second: -lam2, shift: -mu2, k2: -mu2, ..zero },
-        (Unstable, Inactive) => Row { first: lam1, shift: mu1, k1: mu1, ..zero },
-        (Unstable, Active) if share_fresh => Row { keep: 1.0, first: lam1 - 1.0, shift: mu1, k1: mu1, ..zero },
-        (Unstable, Active) => Row { keep: 1.0, first: lam1 - 1.0, shift: mu1, kd: mu1, ..zero },
-        (Active, Unstable) if share_fresh => Row { keep: 1.0, second: 1.0 - lam2, shift: -mu2, k2: -mu2, ..zero },
-        (Active, Unstable) => Row { keep: 1.0, second: 1.0 - lam2, shift: -mu2, kd: mu2, ..zero },
+        (Inactive, Active) => Row { of_y: -1.0, ..zero },
+        (Active, Inactive) => Row { of_x: 1.0, ..zero },
+        (Active, Active) => Row { of_d: 1.0, ..zero },
+        (Inactive, Unstable) => Row { of_y: -lam2, shift: -mu2, fresh2: -mu2, ..zero },
+        (Unstable, Inactive) => Row { of_x: lam1, shift: mu1, fresh1: mu1, ..zero },
+        (Unstable, Active) if share_fresh => Row { of_d: 1.0, of_x: lam1 - 1.0, shift: mu1, fresh1: mu1, ..zero },
+        (Unstable, Active) => Row { of_d: 1.0, of_x: lam1 - 1.0, shift: mu1, fresh_own: mu1, ..zero },
+        (Active, Unstable) if share_fresh => Row { of_d: 1.0, of_y: 1.0 - lam2, shift: -mu2, fresh2: -mu2, ..zero },
+        (Active, Unstable) => Row { of_d: 1.0, of_y: 1.0 - lam2, shift: -mu2, fresh_own: mu2, ..zero },
         (Unstable, Unstable) => both_unstable(l, u),
     }
 }
 
-/// D between min(0, d) and max(0, d) for d in [l, u], with slope lam = clamp(u / (u - l), 0, 1).
+/// D lies between min(0, d) and max(0, d) for d in [l, u], with slope lam = clamp(u / (u - l), 0, 1).
 ///
 /// max(0, d) - lam d is convex and min(0, d) - lam d concave, so their extremes over [l, u] are at its ends.
 #[inline(always)]
-fn both_unstable(l: f64, u: f64) -> Row {
+fn both_unstable(l: f64, u: f64) -> DifferenceRow {
     if l == 0.0 && u == 0.0 {
-        return Row::default();
+        return DifferenceRow::default();
     }
     let lam = (u / (u - l)).clamp(0.0, 1.0);
     let (high, low) = (above(lam, l).max(above(lam, u)), below(lam, l).min(below(lam, u)));
     let shift = 0.5 * (high + low);
     // The interval [low, high] around the rounded middle.
-    let kd = sub_up(high, shift).max(sub_up(shift, low));
-    Row { keep: lam, shift, kd, ..Row::default() }
+    let fresh_own = sub_up(high, shift).max(sub_up(shift, low));
+    DifferenceRow { of_d: lam, shift, fresh_own, ..DifferenceRow::default() }
 }
 
-impl DifferenceRecipe {
-    /// Rows for a whole layer.
-    pub fn set(&mut self, first: &Recipe, second: &Recipe, d: &Bounds, share_fresh: bool) {
+impl DifferenceTransformer {
+    /// Sets the rows of a whole layer.
+    pub fn set(&mut self, first: &ReluTransformer, second: &ReluTransformer, d: &Bounds, share_fresh: bool) {
         let m = first.phase.len();
-        let Self { keep, first: of_x, second: of_y, shift, k1, k2, kd } = self;
-        let columns = [keep, of_x, of_y, shift, k1, k2, kd].map(|v| {
+        let Self { of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own } = self;
+        let columns = [of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own].map(|v| {
             v.resize(m, 0.0);
             &mut v[..m]
         });
-        let [keep, of_x, of_y, shift, k1, k2, kd] = columns;
+        let [of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own] = columns;
         for i in 0..m {
             let row = difference_row(
                 (first.phase[i], first.slope[i], first.fresh[i]),
@@ -193,35 +202,48 @@ impl DifferenceRecipe {
                 (d.lower[i], d.upper[i]),
                 share_fresh,
             );
-            (keep[i], of_x[i], of_y[i], shift[i]) = (row.keep, row.first, row.second, row.shift);
-            (k1[i], k2[i], kd[i]) = (row.k1, row.k2, row.kd);
+            (of_d[i], of_x[i], of_y[i], shift[i]) = (row.of_d, row.of_x, row.of_y, row.shift);
+            (fresh1[i], fresh2[i], fresh_own[i]) = (row.fresh1, row.fresh2, row.fresh_own);
         }
     }
 }
 
-/// What a recipe does to the error radius and the magnitude (|centre| + sum |generators|) of a form on one neuron: X = sum coefficient_q form_q + shift,
-/// plus fresh generators of total size `fresh`. Returns (error, magnitude).
+/// Units of roundoff in an entry of a form behind ReLU, relative to the absolute sum of its terms. The entry is a sum
+/// of at most three products and a shift: a term passes one product and at most three sums, and its coefficient was
+/// rounded once itself. That makes five; eight cover them.
+const ENTRY_UNITS: f64 = 8.0;
+
+/// Roundings in the longest chain of [`propagate_error`]: a product and two sums for what is carried over, as many for
+/// the size, four for the rounding and two for the sum of all. That makes twelve at most, and fewer for the magnitude;
+/// sixteen cover them.
+const CHAIN: usize = 16;
+
+/// What a transformer does to the error radius and the magnitude (|centre| + sum |generators|) of a form on one neuron,
+/// X = sum coefficient_q form_q + shift, plus fresh generators of total size `fresh`. A term is (coefficient,
+/// magnitude, error). Returns (error, magnitude).
 ///
-/// The old errors are scaled. Each new entry is computed with at most three products, three sums and coefficients that were rounded once themselves, so
-/// 8 U times the magnitudes covers it; `underflow` is for products below the normal range. A single form taken over unchanged costs nothing.
+/// The old errors are scaled by the coefficients. The rounding of new entries is [`ENTRY_UNITS`] U times their
+/// magnitudes, and `underflow` covers products below the normal range. A single form that is taken over unchanged costs
+/// nothing.
 #[inline(always)]
 #[must_use]
-pub fn carry(terms: [(f64, f64, f64); 3], shift: f64, fresh: f64, underflow: f64) -> (f64, f64) {
+pub fn propagate_error(terms: [(f64, f64, f64); 3], shift: f64, fresh: f64, underflow: f64) -> (f64, f64) {
     let [(a, ma, ea), (b, mb, eb), (c, mc, ec)] = terms;
     let (a, b, c) = (a.abs(), b.abs(), c.abs());
     let carried = a * ea + b * eb + c * ec;
     let size = a * ma + b * mb + c * mc;
-    let rounded = 8.0 * U * (size + carried + shift.abs());
-    let err = inflate(carried + rounded + underflow, 16);
+    let rounded = ENTRY_UNITS * U * (size + carried + shift.abs());
+    let err = inflate(carried + rounded + underflow, CHAIN);
     // Coefficients (1, 0, 0) in some order and no shift: a copy; all zero: nothing.
     let copied = shift == 0.0 && a + b + c == a.max(b).max(c) && (a == 1.0 || b == 1.0 || c == 1.0);
     let nothing = shift == 0.0 && a + b + c == 0.0;
     let exact = if copied { ea * a + eb * b + ec * c } else { err };
     let magnitude = size + shift.abs() + fresh;
-    (if nothing { 0.0 } else { exact }, if magnitude == 0.0 { 0.0 } else { inflate(magnitude, 16) })
+    (if nothing { 0.0 } else { exact }, if magnitude == 0.0 { 0.0 } else { inflate(magnitude, CHAIN) })
 }
 
-/// Room for products that underflow in each of `columns` entries.
+/// What underflow can cost a neuron's form with this number of columns: at most three products in each column, of which
+/// each loses at most [`TINY`].
 #[inline(always)]
 #[must_use]
 #[allow(clippy::cast_precision_loss)]

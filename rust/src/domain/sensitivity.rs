@@ -1,18 +1,22 @@
-//! Which input matters for one functional: the derivative of its reach by the widths of the inputs, as one backward pass over vectors.
+//! Which input matters for one functional: the derivative of its reach by the widths of the inputs, as one backward
+//! pass over vectors.
 //!
-//! The published score ([`super::influence`]) asks what moves the outputs of the two networks; a claim about their difference asks something else. A bound is a
-//! centre plus a reach, the absolute coefficients of all generators. Narrowing input i shrinks e_i itself, and the fresh generators of every ReLU whose range
-//! depends on e_i: with range [c - r, c + r] of a pre-activation a fresh generator has the size (r^2 - c^2) / 4r (the difference's own twice that), so per
-//! unit of r it shrinks by its size times (r^2 + c^2) / (r (r^2 - c^2)), and r is the sum of the absolute coefficients in the neuron's own row. Read
-//! backwards this is one vector of weights per kind of generator, newest first. Slopes and centres move too; that is left out.
+//! The published score ([`super::published_score`]) asks what moves the outputs of the two networks; a claim about
+//! their difference asks something else. A bound is a centre plus a reach, the absolute coefficients of all generators.
+//! Narrowing input i shrinks e_i itself, and the fresh generators of every ReLU whose range depends on e_i: with range
+//! [c - r, c + r] of a pre-activation a fresh generator has the size (r^2 - c^2) / 4r (the difference's own twice
+//! that), so per unit of r it shrinks by its size times (r^2 + c^2) / (r (r^2 - c^2)), and r is the sum of the absolute
+//! coefficients in the neuron's own row. Read backwards this is one vector of weights per kind of generator, newest
+//! first. Slopes and centres move too; that is left out.
 //!
-//! Sizes are convex in r, so halving an input is expected to lower a bound by at most half of its score. No proof rests on it, only the choice of splits.
-//! Measured on ACAS Xu, 50 queries with eps 0.05: 92 351 boxes by the published score, 79 498 by this one; bounding the halves of every input and taking
-//! the best, at five times the cost, saves four in a hundred more.
+//! Sizes are convex in r, so halving an input is expected to lower a bound by at most half of its score. No proof rests
+//! on it, only the choice of splits. Measured on ACAS Xu, 50 queries with eps 0.05: 92 351 boxes by the published
+//! score, 79 498 by this one; bounding the halves of every input and taking the best, at five times the cost, saves
+//! four in a hundred more.
 
 use super::columns::Columns;
-use super::layer::{Layer, OWN};
-use super::output::Row;
+use super::layer_state::{LayerState, Source};
+use super::output::GeneratorRow;
 use super::phase::Bounds;
 use crate::numeric::kernels::absolute_dot;
 use crate::numeric::vectorised;
@@ -34,7 +38,8 @@ fn rate(bounds: &Bounds, i: usize) -> f64 {
     let rate = if lower < 0.0 && upper > 0.0 {
         (r * r + c * c) / (r * -lower * upper)
     } else {
-        // Only a difference of two unstable neurons is relaxed although its own sign is known: by half of its larger end.
+        // Only a difference of two unstable neurons is relaxed although its own sign is known: by half of its larger
+        // end.
         1.0 / lower.abs().max(upper.abs())
     };
     if rate.is_finite() { rate } else { 0.0 }
@@ -63,14 +68,15 @@ fn pass_on<'a>(weights: impl Iterator<Item = &'a mut f64>, form: &Columns, from:
 }
 
 impl Sensitivity {
-    /// The score per input of the functional in `row`, after a propagation with a difference zonotope; generators already carry the range of the box.
-    pub fn score(&mut self, layers: &[Layer], inputs: usize, row: &Row) -> &mut [f64] {
+    /// The score per input of the functional in `row`, after a propagation with a difference zonotope; generators
+    /// already carry the range of the box.
+    pub fn score(&mut self, layers: &[LayerState], inputs: usize, row: &GeneratorRow) -> &mut [f64] {
         vectorised::run(Pass { weights: self, layers, inputs, row });
         &mut self.inputs
     }
 
     #[inline(always)]
-    fn pass(&mut self, layers: &[Layer], inputs: usize, row: &Row) {
+    fn pass(&mut self, layers: &[LayerState], inputs: usize, row: &GeneratorRow) {
         let Self { inputs: e, first, second, own, neurons } = self;
         let Some((last, hidden)) = layers.split_last() else {
             return e.clear();
@@ -86,28 +92,27 @@ impl Sensitivity {
         let Self { inputs: e, first, second, own, .. } = self;
         for layer in hidden.iter().rev() {
             let from = 1 + inputs;
-            let fresh = layer.recipe1.fresh_generators().map(|(i, _)| i);
+            let fresh = layer.relu1.fresh_generators().map(|(i, _)| i);
             retire(neurons, first, fresh, &layer.x, layer.z1.len() - from);
             pass_on(e.iter_mut().chain(first.iter_mut()), &layer.z1, 1, neurons);
 
-            let fresh = layer.recipe2.fresh_generators().map(|(i, _)| i);
+            let fresh = layer.relu2.fresh_generators().map(|(i, _)| i);
             retire(neurons, second, fresh, &layer.y, layer.z2.len() - from);
             pass_on(e.iter_mut().chain(second.iter_mut()), &layer.z2, 1, neurons);
 
             // Sources beyond the columns were only brought in after the bounds were taken.
-            let sources = &layer.source[..layer.dq.len()];
-            let older = sources.iter().filter(|&&s| s == OWN).count();
-            let fresh = (0..layer.reciped.kd.len()).filter(|&i| layer.reciped.kd[i] != 0.0);
+            let sources = &layer.rest_sources[..layer.d_rest.len()];
+            let older = sources.iter().filter(|&&s| s == Source::Own).count();
+            let fresh = (0..layer.relu_d.fresh_own.len()).filter(|&i| layer.relu_d.fresh_own[i] != 0.0);
             retire(neurons, own, fresh, &layer.d, older);
-            pass_on(e.iter_mut().chain(second.iter_mut()), &layer.dp, 1, neurons);
+            pass_on(e.iter_mut().chain(second.iter_mut()), &layer.d_common, 1, neurons);
             let mut next = 0..;
             for (j, &source) in sources.iter().enumerate() {
-                let weight = if source == OWN {
-                    next.next().map(|k: usize| &mut own[k])
-                } else {
-                    first.get_mut(source as usize)
+                let weight = match source {
+                    Source::First(a) => first.get_mut(a),
+                    Source::Own => next.next().map(|k: usize| &mut own[k]),
                 };
-                pass_on(weight.into_iter(), &layer.dq, j, neurons);
+                pass_on(weight.into_iter(), &layer.d_rest, j, neurons);
             }
         }
     }
@@ -116,9 +121,9 @@ impl Sensitivity {
 /// One call of [`Sensitivity::score`].
 struct Pass<'a> {
     weights: &'a mut Sensitivity,
-    layers: &'a [Layer],
+    layers: &'a [LayerState],
     inputs: usize,
-    row: &'a Row,
+    row: &'a GeneratorRow,
 }
 
 impl vectorised::Task for Pass<'_> {

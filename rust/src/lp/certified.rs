@@ -1,29 +1,31 @@
-//! From multipliers to a bound: weak duality with the rounding counted.
+//! From multipliers to a bound: weak duality of linear programs, with the rounding counted.
 //!
-//! On every input of the box where a guard holds, with the region's constraints A x <= b:
-//!     V <= V + sum_l lam_l guard_l + sum_o nu_o (f1_o - f2_o - D_o) + sum_q mu_q (b_q - A_q x)      for lam, mu >= 0 and any nu,
-//! since what is added is non-negative or zero there. The right side is a functional of (f1, f2, D) and the input generators, so an upper bound over the
-//! generators bounds V. Nothing depends on where the multipliers come from; with V = 0 a negative bound shows that guard and region exclude each other.
+//! On every input of the box where a guard holds, with the region's constraints A x <= b, for lam, mu >= 0 and any nu:
+//!     V <= V + sum_l lam_l guard_l + sum_o nu_o (f1_o - f2_o - D_o) + sum_q mu_q (b_q - A_q x),
+//! since what is added is non-negative or zero there. The right side is a functional of (f1, f2, D) and the input
+//! generators, so an upper bound over the generators bounds V. Nothing depends on where the multipliers come from; with
+//! V = 0 a negative bound shows that guard and region exclude each other.
 
 use super::RegionRow;
-use crate::domain::{Combination, Form, Output, output::Row};
+use crate::domain::{LinearFunctional, Output, Quantity, output::GeneratorRow};
 use crate::numeric::round::{TINY, gamma, inflate, mul_up};
 use crate::property::{Guard, Obligation, Property, Violation};
 use serde::{Deserialize, Serialize};
 
-/// Multipliers of one obligation; they fit every box.
+/// The multipliers of one obligation. They give a valid bound on every box.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Multipliers {
-    /// lam, per row of the guard.
+    /// lam, for every row of the guard.
     pub guard: Vec<f64>,
-    /// nu, per output.
+    /// nu, for the link of every output.
     pub link: Vec<f64>,
-    /// mu, per constraint of the region.
+    /// mu, for every constraint of the region.
     pub region: Vec<f64>,
 }
 
 impl Multipliers {
-    /// Whether they are numbers of the right signs for so many rows of each kind; what is not may prove nothing.
+    /// Whether these are finite numbers of the right signs, one for each row of every kind. Others must not be used for
+    /// a proof.
     #[must_use]
     pub fn fit(&self, guard: usize, link: usize, region: usize) -> bool {
         let positive = |v: &[f64], size: usize| v.len() == size && v.iter().all(|x| x.is_finite() && *x >= 0.0);
@@ -31,7 +33,8 @@ impl Multipliers {
         positive(&self.guard, guard) && positive(&self.region, region) && any
     }
 
-    /// From duals y of [`super::program`]'s rows, signs enforced. `None` if a number is missing.
+    /// The multipliers that the duals y of the rows of [`super::program`] stand for, with their signs enforced; `None`
+    /// if a number is missing.
     #[must_use]
     pub fn from_duals(y: &[f64], guard_rows: usize, outputs: usize) -> Option<Self> {
         if y.len() < guard_rows + outputs || !y.iter().all(|v| v.is_finite()) {
@@ -50,21 +53,21 @@ impl Multipliers {
 /// Buffers for [`bound`].
 #[derive(Debug, Default)]
 pub struct Scratch {
-    row: Row,
-    /// Per form (f1, f2, D) and output: coefficient, and the sum of absolute terms that made it.
+    row: GeneratorRow,
+    /// For each quantity (f1, f2, D) and output: the coefficient, and the absolute sum of its terms.
     coefficients: [Vec<(f64, f64)>; 3],
 }
 
 impl Scratch {
-    /// The violation of the last bound with everything that its multipliers add, as one row.
+    /// The violation of the last bound, with everything that the multipliers add to it, as one row.
     #[must_use]
-    pub fn row(&self) -> &Row {
+    pub fn row(&self) -> &GeneratorRow {
         &self.row
     }
 }
 
 impl Property {
-    /// The certified bound of obligation `o` by these multipliers; infinite for violations that are no functionals.
+    /// The certified bound of obligation `o` by these multipliers; infinite if its violation is not linear.
     pub fn certified(
         &self,
         o: usize,
@@ -73,17 +76,33 @@ impl Property {
         multipliers: &Multipliers,
         scratch: &mut Scratch,
     ) -> f64 {
-        let Obligation { violation: Violation::Linear { writings, .. }, guard } = &self.obligations[o] else {
+        let Obligation { violation: Violation::Linear { equivalents, .. }, guard } = &self.obligations[o] else {
             return f64::INFINITY;
         };
-        bound(output, &writings[0], guard.map(|g| &self.guards[g]), region, multipliers, scratch)
+        bound(output, &equivalents[0], guard.map(|g| &self.guards[g]), region, multipliers, scratch)
     }
 }
 
-/// An upper bound of the violation `objective` on the box, under guard and region, by these multipliers. NaN if anything overflowed.
+/// Roundings of a coefficient beyond one sum for each of the rows that join it: its product with a multiplier, and one
+/// to spare.
+const COEFFICIENT_EXTRA: usize = 2;
+
+/// Units (of 2^-52, two roundoffs) of a constraint's slack times its multiplier that the product can be off by: half a
+/// unit, the others are spare.
+const SLACK_UNITS: f64 = 4.0;
+
+/// Roundings in the error of a row of this number of generators and constraints, as it is computed: for each constraint
+/// at most four sums and products for every generator, a handful for the outputs, and the sum of both. Eight for each,
+/// and 64, cover them.
+fn error_roundings(generators: usize, constraints: usize) -> usize {
+    64 + 8 * generators * (1 + constraints)
+}
+
+/// An upper bound of the violation `objective` on the box, under guard and region, by these multipliers. NaN if
+/// anything overflowed.
 pub fn bound(
     output: &Output<'_>,
-    objective: &Combination,
+    objective: &LinearFunctional,
     guard: Option<&Guard>,
     region: &[RegionRow],
     multipliers: &Multipliers,
@@ -93,61 +112,62 @@ pub fn bound(
         c.clear();
         c.resize(output.outputs(), (0.0, 0.0));
     }
-    let (mut constant, mut constant_mass, mut terms) = (objective.constant, objective.constant.abs(), 2usize);
+    let (mut constant, mut constant_magnitude, mut terms) = (objective.constant, objective.constant.abs(), 2usize);
     let coefficients = &mut scratch.coefficients;
-    let mut add = |form: Form, o: usize, c: f64| {
-        let slot = &mut coefficients[form as usize][o];
+    let mut add = |quantity: Quantity, o: usize, c: f64| {
+        let slot = &mut coefficients[quantity as usize][o];
         slot.0 += c;
         slot.1 += c.abs();
     };
-    for &(form, o, c) in &objective.terms {
-        add(form, o, c);
+    for &(quantity, o, c) in &objective.terms {
+        add(quantity, o, c);
     }
-    for (combination, &lam) in guard.iter().flat_map(|g| &g.rows).zip(&multipliers.guard) {
+    for (row, &lam) in guard.iter().flat_map(|g| &g.rows).zip(&multipliers.guard) {
         if lam > 0.0 {
             terms += 1;
-            for &(form, o, c) in &combination.terms {
-                add(form, o, lam * c);
+            for &(quantity, o, c) in &row.terms {
+                add(quantity, o, lam * c);
             }
-            constant += lam * combination.constant;
-            constant_mass += (lam * combination.constant).abs();
+            constant += lam * row.constant;
+            constant_magnitude += (lam * row.constant).abs();
         }
     }
     for (o, &nu) in multipliers.link.iter().enumerate() {
         if nu != 0.0 {
             terms += 1;
-            add(Form::First, o, nu);
-            add(Form::Second, o, -nu);
-            add(Form::Difference, o, -nu);
+            add(Quantity::First, o, nu);
+            add(Quantity::Second, o, -nu);
+            add(Quantity::Difference, o, -nu);
         }
     }
     let layer = output.layer();
-    let forms = [Form::First, Form::Second, Form::Difference];
-    let rounding = gamma(terms + 2);
-    let mut err = rounding * constant_mass + f64::MIN_POSITIVE;
-    for (form, column) in forms.iter().zip(&scratch.coefficients) {
-        let (mass, centre) = match form {
-            Form::First => (&layer.mass1, layer.z1.column(0)),
-            Form::Second => (&layer.mass2, layer.z2.column(0)),
-            Form::Difference => (&layer.massd, layer.dp.column(0)),
+    let quantities = [Quantity::First, Quantity::Second, Quantity::Difference];
+    let rounding = gamma(terms + COEFFICIENT_EXTRA);
+    let mut err = rounding * constant_magnitude + f64::MIN_POSITIVE;
+    for (quantity, column) in quantities.iter().zip(&scratch.coefficients) {
+        let (extent, centre) = match quantity {
+            Quantity::First => (&layer.extent1, layer.z1.column(0)),
+            Quantity::Second => (&layer.extent2, layer.z2.column(0)),
+            Quantity::Difference => (&layer.extent_d, layer.d_common.column(0)),
         };
         for (o, &(_, total)) in column.iter().enumerate() {
             if total != 0.0 {
-                // The rounded coefficient differs from the exact combination of multipliers by at most this, times the size of the output.
+                // The rounded coefficient differs from the exact combination of multipliers by at most this, times the
+                // size of the output.
                 #[allow(clippy::cast_precision_loss)]
-                let underflow = TINY * (terms + 2) as f64;
-                err += (rounding * total + underflow) * (mass.magnitude[o] + centre[o].abs() + mass.err[o] + 1.0);
+                let underflow = TINY * (terms + COEFFICIENT_EXTRA) as f64;
+                err += (rounding * total + underflow) * (extent.magnitude[o] + centre[o].abs() + extent.err[o] + 1.0);
             }
         }
     }
-    let all = forms
+    let all = quantities
         .iter()
         .zip(&scratch.coefficients)
-        .flat_map(|(&form, column)| column.iter().enumerate().map(move |(o, &(c, _))| (form, o, c)));
+        .flat_map(|(&quantity, column)| column.iter().enumerate().map(move |(o, &(c, _))| (quantity, o, c)));
     output.row(all, constant, &mut scratch.row);
     for (r, &mu) in region.iter().zip(&multipliers.region) {
         if mu > 0.0 {
-            err += mul_up(mu, r.slack.abs()) * 4.0 * f64::EPSILON;
+            err += mul_up(mu, r.slack.abs()) * SLACK_UNITS * f64::EPSILON;
             scratch.row.centre += mu * r.slack;
             err += f64::EPSILON * scratch.row.centre.abs();
             for (g, a) in scratch.row.generators.iter_mut().zip(&r.generators) {
@@ -156,6 +176,6 @@ pub fn bound(
             }
         }
     }
-    scratch.row.err = inflate(scratch.row.err + err, 64 + 8 * scratch.row.generators.len() * (1 + region.len()));
+    scratch.row.err = inflate(scratch.row.err + err, error_roundings(scratch.row.generators.len(), region.len()));
     scratch.row.upper()
 }

@@ -1,58 +1,63 @@
-//! The violation LP's dual, descended on the spot: multipliers in microseconds, from any start.
+//! The dual of the violation LP, descended inside the core: multipliers within microseconds, from any start.
 //!
-//! For rows r_1 .. r_m (links, guard, region) with sides b over n generators, and a functional c with constant c0, it is to
+//! For rows r_1 .. r_m (links, guard, region) with right sides b over n generators, and a functional c with constant
+//! c0, the task is to
 //!     minimise  F(y) = c0 + b . y + sum_j |c_j + sum_i y_i r_ij|      where y_i >= 0 unless row i is a link,
-//! convex and piecewise linear in a handful of unknowns. It has a kink wherever the term of a generator vanishes, and a wall at y_i = 0. Barrodale and
-//! Roberts' method for sums of absolute values: up to m kinks and walls are held; a step lets go of one, along the line that keeps the others, and passes
-//! further kinks as long as F still falls; the one where it turns is held instead. Nothing falls any more: the least. It falls for ever: guard and
-//! region exclude each other, and the line's direction shows it.
+//! which is convex and piecewise linear in a few unknowns. F has a breakpoint wherever the term of a generator
+//! vanishes. The method is that of Barrodale and Roberts for sums of absolute values ("An improved algorithm for
+//! discrete l1 linear approximation", SIAM J. Numer. Anal. 1973), an active-set method: up to m breakpoints and sign
+//! constraints y_i = 0 are active. A step releases one of them, goes along the line on which the others stay active,
+//! passes further breakpoints as long as F still falls, and activates the one where F stops falling. Where F falls
+//! along no such line it is least. Where it falls without end, guard and region exclude each other, and the direction
+//! of the line shows it.
 //!
-//! Nothing here is trusted. Every y of the right signs gives a bound, and [`super::certified`] derives it anew; a slip costs precision only.
+//! Nothing here is trusted. Every y of the right signs gives a bound, which [`super::certified`] derives anew; a
+//! mistake here costs precision only.
 
 use super::{Multipliers, RegionRow, link};
 use crate::domain::Output;
-use crate::domain::output::Row;
+use crate::domain::output::GeneratorRow;
 use crate::numeric::kernels::add_columns;
 use crate::numeric::vectorised;
 use crate::property::Guard;
 
-/// What counts as nothing, relative to the sizes that a number was made of.
-const NOTHING: f64 = 1e-10;
+/// A number counts as zero below this share of the sizes of which it was computed.
+const NEGLIGIBLE: f64 = 1e-10;
 
-/// What counts as nothing in a link, relative to its rounding.
+/// A coefficient of a link counts as zero below this multiple of its rounding.
 const NOISE: f64 = 64.0;
 
-/// How far a descent is to go.
+/// Where a descent stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Until {
-    /// Until the value is well below zero, which excludes a violation.
-    Below,
-    /// To the least value.
-    Least,
+pub enum StoppingRule {
+    /// The descent stops where the value is well below zero, which excludes a violation.
+    Negative,
+    /// The descent goes on to the least value.
+    Optimum,
 }
 
 /// How a descent ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// Well below zero.
-    Below,
-    /// At the least value.
-    Least,
-    /// It falls without end along [`Dual::write_ray`].
-    Ray,
-    /// After the given number of steps.
-    Unfinished,
+pub enum DescentEnd {
+    /// The value is well below zero.
+    Negative,
+    /// The value is the least one.
+    Optimum,
+    /// The dual is unbounded: it falls without end along the direction of [`Dual::write_ray`].
+    Unbounded,
+    /// The given number of steps was taken.
+    StepLimit,
 }
 
-/// What a direction of descent leaves, or may leave.
+/// What a direction of descent releases: one element of the active set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
-    /// Nothing: it may go both ways.
+enum Released {
+    /// Nothing is released. The direction may be taken both ways.
     Free,
-    /// The kink of a generator, at rate one.
-    Kink(usize),
-    /// The wall of a row, at rate one.
-    Wall(usize),
+    /// The breakpoint of this generator is released, at rate one.
+    Breakpoint(usize),
+    /// The sign constraint of this row is released, at rate one.
+    SignConstraint(usize),
 }
 
 /// One guard's program, and a descent in it.
@@ -77,30 +82,31 @@ struct Descent {
     value: f64,
     /// c_j + sum_i y_i r_ij.
     rest: Vec<f64>,
-    /// Its sign, as counted in `slope`; 0 for kinks that are held.
+    /// The sign of each entry of `rest`, as it counts in `slope`; 0 for active breakpoints.
     sign: Vec<f64>,
     /// b_i + sum_j sign_j r_ij.
     slope: Vec<f64>,
-    held: Vec<Held>,
-    /// Per row, whether its wall is held.
-    walled: Vec<bool>,
-    /// (rows, rows): direction q lets go of `held[q]`, upwards at rate one, and keeps all others.
+    active: Vec<Released>,
+    /// Whether the sign constraint of a row is active.
+    at_zero: Vec<bool>,
+    /// Row-major (rows, rows): direction q releases `active[q]`, upwards at rate one, and keeps all others active.
     directions: Vec<f64>,
-    /// The last step's direction.
+    /// The direction of the last step.
     step: Vec<f64>,
-    /// What `rest` changes by along it.
+    /// By how much `rest` changes along this direction.
     along: Vec<f64>,
-    /// How far along the kink of each generator and the wall of each row lies; infinite if it is not ahead.
+    /// How far ahead the breakpoint of each generator and the sign constraint of each row lies along the direction;
+    /// infinite if it is not ahead.
     at: Vec<f64>,
-    /// By how much F's slope grows there; infinite at walls.
+    /// By how much the slope of F grows there; infinite at sign constraints.
     weight: Vec<f64>,
-    /// What each row has of the kink or wall that is to be held.
+    /// The coefficients, in each row, of the breakpoint or sign constraint that becomes active.
     entering: Vec<f64>,
 }
 
 impl Dual {
-    /// Takes up a box: the rows that all its guards share.
-    pub fn take_up(&mut self, output: &Output<'_>, row: &mut Row) {
+    /// Sets the rows of a box that all its guards share.
+    pub fn set_box(&mut self, output: &Output<'_>, row: &mut GeneratorRow) {
         self.columns = output.generators();
         self.links = output.outputs();
         self.guards = 0;
@@ -109,7 +115,8 @@ impl Dual {
         self.size.clear();
         for o in 0..self.links {
             output.row(link(o), 0.0, row);
-            // Where f1 and f2 share all their generators with the difference, nothing is left but rounding, and no multiple of it is a gain.
+            // Where f1 and f2 share all their generators with the difference, nothing is left but rounding, and no
+            // multiple of it is a gain.
             for number in row.generators.iter_mut().chain(std::iter::once(&mut row.centre)) {
                 if number.abs() < NOISE * row.err {
                     *number = 0.0;
@@ -119,13 +126,19 @@ impl Dual {
         }
     }
 
-    /// Takes up a guard, or none, with the constraints of the region.
-    pub fn enter(&mut self, output: &Output<'_>, guard: Option<&Guard>, region: &[RegionRow], row: &mut Row) {
+    /// Sets the rows of a guard, or of none, and those of the region's constraints.
+    pub fn set_guard(
+        &mut self,
+        output: &Output<'_>,
+        guard: Option<&Guard>,
+        region: &[RegionRow],
+        row: &mut GeneratorRow,
+    ) {
         self.matrix.truncate(self.links * self.columns);
         self.side.truncate(self.links);
         self.size.truncate(self.links);
-        for combination in guard.iter().flat_map(|g| &g.rows) {
-            output.row(combination.terms.iter().copied(), combination.constant, row);
+        for functional in guard.iter().flat_map(|g| &g.rows) {
+            output.row(functional.terms.iter().copied(), functional.constant, row);
             self.push(&row.generators, row.centre + row.err, 1.0);
         }
         self.guards = self.side.len() - self.links;
@@ -147,8 +160,15 @@ impl Dual {
         self.size.push(side.abs() + generators.iter().map(|g| g.abs()).sum::<f64>());
     }
 
-    /// Descends for a functional, from multipliers that served elsewhere or from zero, by at most so many steps.
-    pub fn descend(&mut self, objective: &Row, from: Option<&Multipliers>, steps: usize, until: Until) -> End {
+    /// Descends for a functional, from multipliers that were found before or from zero, by at most this number of
+    /// steps.
+    pub fn descend(
+        &mut self,
+        objective: &GeneratorRow,
+        from: Option<&Multipliers>,
+        steps: usize,
+        rule: StoppingRule,
+    ) -> DescentEnd {
         let y = &mut self.descent.y;
         y.clear();
         match from {
@@ -156,17 +176,17 @@ impl Dual {
             None => y.resize(self.side.len(), 0.0),
         }
         if y.len() != self.side.len() {
-            return End::Unfinished;
+            return DescentEnd::StepLimit;
         }
-        vectorised::run(Whole { dual: self, objective, steps, until })
+        vectorised::run(Descend { dual: self, objective, steps, rule })
     }
 
-    /// The multipliers of the last descent.
+    /// Writes the multipliers of the last descent.
     pub fn write(&self, multipliers: &mut Multipliers) {
         self.split(&self.descent.y, multipliers);
     }
 
-    /// The direction of the last step, after [`End::Ray`].
+    /// Writes the direction of the last step, after [`DescentEnd::Unbounded`].
     pub fn write_ray(&self, multipliers: &mut Multipliers) {
         self.split(&self.descent.step, multipliers);
     }
@@ -184,67 +204,73 @@ impl Dual {
         positive(&mut multipliers.region, region);
     }
 
-    /// After [`End::Least`]: the generators where the functional is largest, into `point`. Next to an end they are at it: where a guard is met in
-    /// a corner alone, nothing beside the corner will do.
+    /// After [`DescentEnd::Optimum`], writes the values of the generators at which the functional is largest to
+    /// `point`. Values close to -1 or 1 are set to it: where a guard is met only in a corner of the box, no point
+    /// beside the corner will do.
     pub fn write_point(&self, point: &mut Vec<f64>) {
         let d = &self.descent;
         point.clear();
         point.extend_from_slice(&d.sign);
-        for (held, direction) in d.held.iter().zip(d.directions.chunks_exact(self.side.len().max(1))) {
-            if let Held::Kink(j) = *held {
+        for (active, direction) in d.active.iter().zip(d.directions.chunks_exact(self.side.len().max(1))) {
+            if let Released::Breakpoint(j) = *active {
                 let e = (-dot(&d.slope, direction)).clamp(-1.0, 1.0);
-                point[j] = if 1.0 - e.abs() < NOTHING { e.signum() } else { e };
+                point[j] = if 1.0 - e.abs() < NEGLIGIBLE { e.signum() } else { e };
             }
         }
     }
 
     #[inline(always)]
-    fn run(&mut self, objective: &Row, steps: usize, until: Until) -> End {
+    fn run(&mut self, objective: &GeneratorRow, steps: usize, rule: StoppingRule) -> DescentEnd {
         let scale = objective.centre.abs() + objective.generators.iter().map(|g| g.abs()).sum::<f64>();
-        let enough = if until == Until::Below { -NOTHING * scale } else { f64::NEG_INFINITY };
+        let enough = if rule == StoppingRule::Negative { -NEGLIGIBLE * scale } else { f64::NEG_INFINITY };
         self.start(objective);
         for _ in 0..steps {
             if self.descent.value < enough {
-                return End::Below;
+                return DescentEnd::Negative;
             }
-            let Some((slot, side, slope)) = self.steepest() else { return End::Least };
+            let Some((slot, side, slope)) = self.steepest() else { return DescentEnd::Optimum };
             if !self.advance(slot, side, slope) {
-                return End::Ray;
+                return DescentEnd::Unbounded;
             }
         }
-        End::Unfinished
+        DescentEnd::StepLimit
     }
 
     #[inline(always)]
-    fn start(&mut self, objective: &Row) {
+    fn start(&mut self, objective: &GeneratorRow) {
         let (m, d) = (self.side.len(), &mut self.descent);
         d.rest.clone_from(&objective.generators);
-        // By rows it is the transpose by columns.
+        // The matrix by rows is its transpose by columns.
         add_columns(&mut d.rest, &self.matrix, d.y.iter().copied().enumerate());
         d.sign.clear();
         d.sign.extend(d.rest.iter().map(|&v| if v < 0.0 { -1.0 } else { 1.0 }));
         d.value = objective.centre + dot(&self.side, &d.y) + dot(&d.rest, &d.sign);
-        d.held.clear();
-        d.held.extend((0..m).map(|i| if i >= self.links && d.y[i] <= 0.0 { Held::Wall(i) } else { Held::Free }));
-        d.walled.clear();
-        d.walled.extend(d.held.iter().map(|h| *h != Held::Free));
+        d.active.clear();
+        d.active.extend(
+            (0..m).map(|i| if i >= self.links && d.y[i] <= 0.0 { Released::SignConstraint(i) } else { Released::Free }),
+        );
+        d.at_zero.clear();
+        d.at_zero.extend(d.active.iter().map(|a| *a != Released::Free));
         d.directions.clear();
         d.directions.resize(m * m, 0.0);
         (0..m).for_each(|i| d.directions[i * m + i] = 1.0);
         self.slope();
     }
 
-    /// The direction along which F falls fastest for its size, which way, and how fast; `None` if it falls nowhere.
+    /// The direction along which F falls fastest relative to its size, which way it is taken, and the slope; `None` if
+    /// F falls nowhere.
     #[inline(always)]
     fn steepest(&self) -> Option<(usize, f64, f64)> {
         let d = &self.descent;
-        let mut best = (-NOTHING, None);
-        for (q, (held, direction)) in d.held.iter().zip(d.directions.chunks_exact(self.side.len().max(1))).enumerate() {
+        let mut best = (-NEGLIGIBLE, None);
+        for (q, (active, direction)) in
+            d.active.iter().zip(d.directions.chunks_exact(self.side.len().max(1))).enumerate()
+        {
             let upwards = dot(&d.slope, direction);
-            let (side, slope) = match held {
-                Held::Wall(_) => (1.0, upwards),
-                Held::Kink(_) => (if upwards > 0.0 { -1.0 } else { 1.0 }, 1.0 - upwards.abs()),
-                Held::Free => (if upwards > 0.0 { -1.0 } else { 1.0 }, -upwards.abs()),
+            let (side, slope) = match active {
+                Released::SignConstraint(_) => (1.0, upwards),
+                Released::Breakpoint(_) => (if upwards > 0.0 { -1.0 } else { 1.0 }, 1.0 - upwards.abs()),
+                Released::Free => (if upwards > 0.0 { -1.0 } else { 1.0 }, -upwards.abs()),
             };
             if slope >= 0.0 {
                 continue;
@@ -258,7 +284,7 @@ impl Dual {
         best.1
     }
 
-    /// Goes along a direction to where F stops falling; false if it never does.
+    /// Goes along a direction to where F stops falling. Returns false if F never does.
     #[inline(always)]
     fn advance(&mut self, slot: usize, side: f64, slope: f64) -> bool {
         let (m, n, links) = (self.side.len(), self.columns, self.links);
@@ -273,48 +299,49 @@ impl Dual {
         d.weight.resize(n + m, 0.0);
         let ahead = d.at[..n].iter_mut().zip(&mut d.weight[..n]);
         for ((at, weight), ((&v, &sign), &rest)) in ahead.zip(d.along.iter().zip(&d.sign).zip(&d.rest)) {
-            // Whether a kink lies ahead is as good as random: no branch.
-            let falls = v * sign < -NOTHING * size;
+            // No branch predictor can guess whether a breakpoint lies ahead, so both cases are computed.
+            let falls = v * sign < -NEGLIGIBLE * size;
             *at = if falls { (rest / v).abs() } else { f64::INFINITY };
             *weight = if falls { 2.0 * v.abs() } else { 0.0 };
         }
         for i in 0..m {
-            let falls = i >= links && d.step[i] < 0.0 && !d.walled[i];
+            let falls = i >= links && d.step[i] < 0.0 && !d.at_zero[i];
             d.at[n + i] = if falls { d.y[i] / -d.step[i] } else { f64::INFINITY };
             d.weight[n + i] = if falls { f64::INFINITY } else { 0.0 };
         }
-        let Some((at, which)) = turn(&d.at, &d.weight, slope) else { return false };
-        // Past a kink F grows faster by its weight, for the rest of the way.
+        let Some((at, which)) = turning_point(&d.at, &d.weight, slope) else { return false };
+        // Beyond a breakpoint the slope of F is larger by its weight, for the rest of the way.
         let passed = |t: f64, weight: f64| if t < at { weight * (at - t) } else { 0.0 };
         d.value += slope * at + total(&d.at, &d.weight, passed);
         d.sign.iter_mut().zip(&d.at).for_each(|(sign, t)| *sign = if *t < at { -*sign } else { *sign });
         add_multiple(&mut d.y, at, &d.step);
         add_multiple(&mut d.rest, at, &d.along);
-        match d.held[slot] {
-            Held::Kink(j) => d.sign[j] = side,
-            Held::Wall(i) => d.walled[i] = false,
-            Held::Free => {}
+        match d.active[slot] {
+            Released::Breakpoint(j) => d.sign[j] = side,
+            Released::SignConstraint(i) => d.at_zero[i] = false,
+            Released::Free => {}
         }
         d.entering.clear();
         let what = if which < n {
             d.entering.extend(self.matrix.iter().skip(which).step_by(n));
             (d.sign[which], d.rest[which]) = (0.0, 0.0);
-            Held::Kink(which)
+            Released::Breakpoint(which)
         } else {
             d.entering.extend((0..m).map(|i| if n + i == which { 1.0 } else { 0.0 }));
-            (d.walled[which - n], d.y[which - n]) = (true, 0.0);
-            Held::Wall(which - n)
+            (d.at_zero[which - n], d.y[which - n]) = (true, 0.0);
+            Released::SignConstraint(which - n)
         };
         self.slope();
-        self.hold(slot, what);
+        self.activate(slot, what);
         true
     }
 
-    /// Direction `slot` lets go of `what` from now on, and the others keep it.
+    /// Makes `entering` active in place of what direction `slot` released: from now on this direction releases it, and
+    /// the others keep it active.
     #[inline(always)]
-    fn hold(&mut self, slot: usize, what: Held) {
+    fn activate(&mut self, slot: usize, released: Released) {
         let (m, d) = (self.side.len(), &mut self.descent);
-        d.held[slot] = what;
+        d.active[slot] = released;
         let (before, rest) = d.directions.split_at_mut(slot * m);
         let (own, after) = rest.split_at_mut(m);
         let rate = dot(own, &d.entering);
@@ -327,7 +354,7 @@ impl Dual {
         }
     }
 
-    /// F's slope, kinks that are held left out.
+    /// Computes the slope of F, without active breakpoints.
     #[inline(always)]
     fn slope(&mut self) {
         let d = &mut self.descent;
@@ -339,31 +366,32 @@ impl Dual {
 }
 
 /// One call of [`Dual::descend`].
-struct Whole<'a> {
+struct Descend<'a> {
     dual: &'a mut Dual,
-    objective: &'a Row,
+    objective: &'a GeneratorRow,
     steps: usize,
-    until: Until,
+    rule: StoppingRule,
 }
 
-impl vectorised::Task for Whole<'_> {
-    type Output = End;
+impl vectorised::Task for Descend<'_> {
+    type Output = DescentEnd;
 
     #[inline(always)]
-    fn run(self) -> End {
-        self.dual.run(self.objective, self.steps, self.until)
+    fn run(self) -> DescentEnd {
+        self.dual.run(self.objective, self.steps, self.rule)
     }
 }
 
-/// Where a slope that starts negative and grows by `weight` at each `at` stops being negative, and the heaviest that lies there.
+/// Where a slope that starts negative and grows by `weight` at each `at` stops being negative, and which of the entries
+/// there has the largest weight.
 #[inline(always)]
-fn turn(at: &[f64], weight: &[f64], slope: f64) -> Option<(f64, usize)> {
-    let until = |t: f64| slope + total(at, weight, |at, weight| if at <= t { weight } else { 0.0 });
-    // What lies outside of low..high stays there, so one look at each is enough; a handful changes the ends.
+fn turning_point(at: &[f64], weight: &[f64], slope: f64) -> Option<(f64, usize)> {
+    let slope_behind = |t: f64| slope + total(at, weight, |at, weight| if at <= t { weight } else { 0.0 });
+    // What lies outside of low..high stays there, so each entry is looked at once; few of them move the ends.
     let (mut low, mut high) = (-1.0, f64::INFINITY);
     for &t in at {
         if low < t && t < high {
-            if until(t) < 0.0 {
+            if slope_behind(t) < 0.0 {
                 low = t;
             } else {
                 high = t;
@@ -387,13 +415,13 @@ fn add_multiple(out: &mut [f64], factor: f64, row: &[f64]) {
     }
 }
 
-/// Sum of products.
+/// The sum of products.
 #[inline(always)]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     total(a, b, |x, y| x * y)
 }
 
-/// Sum of a term over pairs, in lanes so that it runs in vector registers.
+/// The sum of a term over pairs, in lanes so that it runs in vector registers.
 #[inline(always)]
 fn total(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
     const LANES: usize = 16;

@@ -1,43 +1,45 @@
-//! Mixed-integer programs, for the mode that believes a solver about what the search could not prove.
+//! Mixed-integer programs, for the mode in which a solver is asked about what the search could not prove.
 //!
-//! Nothing in this mode is a theorem of ours: a solver works with tolerances, and its word that a program has no solution is only as good as they are.
+//! What a solver answers is not a proof: it works with tolerances, and its answer that a program has no solution is
+//! only as good as these are.
 
-/// maximise cost . v subject to row_lower <= A v <= row_upper, lower <= v <= upper, v_i whole where `integer`. A is kept by rows.
+/// maximise cost . v subject to row_lower <= A v <= row_upper, lower <= v <= upper, v_i whole where `integer`. A is
+/// kept by rows.
 #[derive(Debug, Clone, Default)]
 pub struct MixedProgram {
-    /// Per column.
+    /// The cost of every column.
     pub cost: Vec<f64>,
-    /// Per column.
+    /// The lower bound of every column.
     pub lower: Vec<f64>,
-    /// Per column.
+    /// The upper bound of every column.
     pub upper: Vec<f64>,
-    /// Per column.
+    /// Whether a column must be a whole number.
     pub integer: Vec<bool>,
     /// Where each row begins in `indices`, and where the last one ends (rows + 1).
     pub starts: Vec<i32>,
-    /// Columns.
+    /// The column of every coefficient.
     pub indices: Vec<i32>,
-    /// Coefficients.
+    /// The coefficients, row after row.
     pub values: Vec<f64>,
-    /// Per row; may be -inf.
+    /// The lower bound of every row; may be -inf.
     pub row_lower: Vec<f64>,
-    /// Per row; may be +inf.
+    /// The upper bound of every row; may be +inf.
     pub row_upper: Vec<f64>,
-    /// Seconds a solver may take.
+    /// The seconds that a solver may take.
     pub seconds: f64,
 }
 
-/// What a solver says.
+/// What a solver answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MixedAnswer {
-    /// That there is no solution.
+    /// Whether the solver says that there is no solution.
     pub infeasible: bool,
-    /// A solution, as far as the solver can tell.
+    /// A solution within the solver's tolerances, if it found one.
     pub point: Option<Vec<f64>>,
 }
 
 impl MixedProgram {
-    /// A new column between two numbers; its index.
+    /// Adds a column between two numbers and returns its index.
     pub fn column(&mut self, lower: f64, upper: f64) -> usize {
         self.cost.push(0.0);
         self.lower.push(lower);
@@ -46,14 +48,14 @@ impl MixedProgram {
         self.lower.len() - 1
     }
 
-    /// A new column that is 0 or 1.
+    /// Adds a column that is 0 or 1 and returns its index.
     pub fn binary(&mut self) -> usize {
         let column = self.column(0.0, 1.0);
         self.integer[column] = true;
         column
     }
 
-    /// Appends a row; no column may come twice.
+    /// Appends a row. No column may occur twice in it.
     #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
     pub fn row(&mut self, terms: impl IntoIterator<Item = (usize, f64)>, lower: f64, upper: f64) {
         if self.starts.is_empty() {

@@ -1,13 +1,14 @@
-//! The Top-1 Violation LP ([VD]) and what is believed about its solution: nothing but a bound recomputed from the multipliers.
+//! The Top-1 Violation LP ([VD]). Nothing is believed about its solution but a bound that is recomputed from the
+//! multipliers.
 //!
-//! [`dual`] seeks multipliers on the spot; what is too large for it is solved outside the core, in batches. A solver's status, objective and points are
-//! hints; [`certified`] turns multipliers into a theorem.
+//! [`dual`] seeks multipliers on the spot; what is too large for it is solved outside the core, in batches. A solver's
+//! status, objective and points are hints; [`certified`] turns multipliers into a theorem.
 
 pub mod certified;
 pub mod dual;
 pub mod mixed;
 
-use crate::domain::{Form, Output, output::Row};
+use crate::domain::{Output, Quantity, output::GeneratorRow};
 use crate::property::{Guard, Violation};
 pub use certified::Multipliers;
 pub use dual::Dual;
@@ -28,7 +29,7 @@ pub struct LinearProgram {
     pub objectives: Vec<f64>,
 }
 
-/// What a solver says about one program. NaN means "no answer".
+/// What a solver answers to one program. NaN stands for no answer.
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
     /// Row-major (objectives, rows): y with bound ||c - M^T y||_1 + sum max(y lower, y upper).
@@ -54,7 +55,7 @@ pub fn program<'a>(
     guard: Option<&Guard>,
     region: &[RegionRow],
     violations: impl Iterator<Item = &'a Violation>,
-    row: &mut Row,
+    row: &mut GeneratorRow,
 ) -> LinearProgram {
     let columns = output.generators();
     let mut lp = LinearProgram { columns, ..LinearProgram::default() };
@@ -77,8 +78,8 @@ pub fn program<'a>(
         lp.upper.push(r.slack);
     }
     for violation in violations {
-        if let Violation::Linear { writings, .. } = violation {
-            output.row(writings[0].terms.iter().copied(), 0.0, row);
+        if let Violation::Linear { equivalents, .. } = violation {
+            output.row(equivalents[0].terms.iter().copied(), 0.0, row);
         } else {
             row.generators.clear();
             row.generators.resize(columns, 0.0);
@@ -89,6 +90,6 @@ pub fn program<'a>(
 }
 
 /// f1_o - f2_o - D_o, which is 0 at every input.
-fn link(o: usize) -> [(Form, usize, f64); 3] {
-    [(Form::First, o, 1.0), (Form::Second, o, -1.0), (Form::Difference, o, -1.0)]
+fn link(o: usize) -> [(Quantity, usize, f64); 3] {
+    [(Quantity::First, o, 1.0), (Quantity::Second, o, -1.0), (Quantity::Difference, o, -1.0)]
 }

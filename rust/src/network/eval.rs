@@ -82,6 +82,7 @@ impl Evaluator {
             }
             self.output.clone_from(&layer.bias);
             add_columns(&mut self.output, &layer.weight, self.input.iter().copied().enumerate());
+            // A term passes one product and as many sums as there are columns, the bias included.
             let rounding = gamma(layer.columns + 1);
             // |W| (error + gamma |x|) + gamma |b| + the layer's own errors.
             self.magnitude.clear();
@@ -95,6 +96,8 @@ impl Evaluator {
             if let Some(error) = &layer.bias_error {
                 self.magnitude.iter_mut().zip(error).for_each(|(m, e)| *m += e);
             }
+            // Per column one sum for the errors of the weights and one for |W|, each of a product; before and after
+            // them a handful of operations.
             self.error.clear();
             self.error.extend(self.magnitude.iter().map(|&m| inflate(m, 2 * layer.columns + 6)));
         }

@@ -1,9 +1,10 @@
-//! Derivatives of linear functionals of both outputs with respect to the input, at many points at once, in plain binary64: only for finding candidates.
+//! Derivatives of linear functionals of both outputs with respect to the input, at many points at once, in plain
+//! binary64: only for finding candidates.
 //!
 //! Arrays are point-major: the numbers of one point are contiguous, so that every layer is one matrix product.
 
 use super::{Affine, Pair};
-use crate::numeric::kernels::{Into, product, transposed_product};
+use crate::numeric::kernels::{Accumulate, product, transposed_product};
 use crate::numeric::vectorised;
 
 /// Buffers for one network's forward and backward pass.
@@ -25,7 +26,7 @@ impl Tape {
         for (layer, value) in layers.iter().zip(&mut self.values) {
             value.clear();
             (0..points).for_each(|_| value.extend_from_slice(&layer.bias));
-            product(value, &layer.weight, &self.forward, (layer.rows, layer.columns, points), Into::Add);
+            product(value, &layer.weight, &self.forward, (layer.rows, layer.columns, points), Accumulate::Add);
             self.forward.clear();
             self.forward.extend(value.iter().map(|v| v.max(0.0)));
         }
@@ -39,11 +40,11 @@ impl Tape {
         for (l, layer) in layers.iter().enumerate().rev() {
             let shape = (layer.rows, layer.columns, points);
             if l == 0 {
-                transposed_product(gradient, &layer.weight, &self.cotangent, shape, Into::Add);
+                transposed_product(gradient, &layer.weight, &self.cotangent, shape, Accumulate::Add);
                 break;
             }
             self.next.resize(layer.columns * points, 0.0);
-            transposed_product(&mut self.next, &layer.weight, &self.cotangent, shape, Into::Replace);
+            transposed_product(&mut self.next, &layer.weight, &self.cotangent, shape, Accumulate::Replace);
             self.next.iter_mut().zip(&self.values[l - 1]).for_each(|(g, v)| *g = if *v > 0.0 { *g } else { 0.0 });
             std::mem::swap(&mut self.cotangent, &mut self.next);
         }

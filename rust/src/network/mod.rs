@@ -1,6 +1,7 @@
 //! What is compared: a network is a chain of affine layers with ReLU between them; a [`Pair`] is two of them, aligned.
 //!
-//! Letters: a layer maps n inputs to m outputs; matrices are stored column-major, so that the weights leaving one neuron are contiguous.
+//! Letters: a layer maps n inputs to m outputs; matrices are stored column-major, so that the weights leaving one
+//! neuron are contiguous.
 
 pub mod eval;
 pub mod gradient;
@@ -82,11 +83,12 @@ impl Affine {
         &self.weight[j * self.rows..(j + 1) * self.rows]
     }
 
-    /// The same map when the inputs outside `free` are fixed to `values`: their columns move into the bias, with the rounding that costs.
+    /// The same map when the inputs outside `free` are fixed to `values`: their columns move into the bias, with the
+    /// rounding that this costs.
     #[must_use]
     pub fn specialise(&self, free: &[usize], values: &[f64]) -> Self {
         let m = self.rows;
-        let pick =
+        let columns =
             |matrix: &[f64]| free.iter().flat_map(|&j| matrix[j * m..(j + 1) * m].iter().copied()).collect::<Vec<_>>();
         let mut is_free = vec![false; self.columns];
         for &j in free {
@@ -108,7 +110,7 @@ impl Affine {
                 }
             }
         }
-        let (weight, weight_error) = (pick(&self.weight), self.weight_error.as_deref().map(pick));
+        let (weight, weight_error) = (columns(&self.weight), self.weight_error.as_deref().map(columns));
         Self {
             rows: m,
             columns: free.len(),

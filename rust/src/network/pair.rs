@@ -1,8 +1,9 @@
 //! Two networks in lock-step: same depth, same width in every layer, and the difference of their weights.
 //!
-//! A row of a layer may be *shared*: the exact weights and the exact bias of that row are the same real numbers in both networks. That is so where both store
-//! them exactly and equally, and where the caller says so of numbers that floats cannot hold (both files define them in the same way). Then the errors of the
-//! two rows are not independent: W1 - W2 and b1 - b2 are exactly zero there, and of the difference of the networks only W1 d is left.
+//! A row of a layer may be *shared*: the exact weights and the exact bias of that row are the same real numbers in both
+//! networks. That is so where both store them exactly and equally, and where the caller says so of numbers that floats
+//! cannot hold (both files define them in the same way). Then the errors of the two rows are not independent: W1 - W2
+//! and b1 - b2 are exactly zero there, and of the difference of the networks only W1 d is left.
 
 use super::Affine;
 use crate::error::{Error, same_size};
@@ -37,8 +38,9 @@ impl Pair {
         Self::sharing(first, second, Vec::new())
     }
 
-    /// Pairs two aligned networks of which the caller knows that some rows are the same real numbers: one list per layer, empty for a layer without any, or
-    /// no list at all. What is stored for such rows, errors included, must be equal.
+    /// Pairs two aligned networks of which the caller knows that some rows are the same real numbers: one list per
+    /// layer, empty for a layer without any, or no list at all. What is stored for such rows, errors included, must be
+    /// equal.
     pub fn sharing(first: Vec<Affine>, second: Vec<Affine>, shared: Vec<Vec<bool>>) -> Result<Self, Error> {
         same_size("candidate (number of layers)", second.len(), first.len())?;
         let Some(input) = first.first() else {
@@ -96,13 +98,13 @@ impl Pair {
         Self { first, second, difference }
     }
 
-    /// I.
+    /// I, the number of inputs.
     #[must_use]
     pub fn inputs(&self) -> usize {
         self.first[0].columns
     }
 
-    /// O.
+    /// O, the number of outputs.
     #[must_use]
     pub fn outputs(&self) -> usize {
         self.first[self.first.len() - 1].rows
@@ -114,13 +116,14 @@ impl Pair {
         self.difference.iter().all(|d| d.shared.iter().all(|&s| s))
     }
 
-    /// Number of affine layers.
+    /// The number of affine layers.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.first.len()
     }
 
-    /// The pair as a function of the `free` inputs alone, the others fixed to `values`. Inputs of zero width cost nothing from here on.
+    /// The pair as a function of the `free` inputs alone, the others fixed to `values`. Inputs of zero width cost
+    /// nothing from here on.
     #[must_use]
     pub fn specialise(&self, free: &[usize], values: &[f64]) -> Self {
         let (mut first, mut second) = (self.first.clone(), self.second.clone());

@@ -1,6 +1,8 @@
-//! Bulk arithmetic on column-major blocks: the matrix product, sums of absolute values, matrix times vector over a few columns.
+//! Bulk arithmetic on column-major blocks: the matrix product, sums of absolute values, matrix times vector over a few
+//! columns.
 //!
-//! Views in, caller-owned buffers out, no allocation. The product is faer's, sequential: parallelism lives in the search.
+//! Views in, caller-owned buffers out, no allocation. The product is faer's, sequential: parallelism lives in the
+//! search.
 
 use super::vectorised::vectorised;
 use faer::linalg::matmul::matmul;
@@ -9,28 +11,34 @@ use faer::{Accum, Par};
 
 /// Whether a product overwrites or adds to its destination.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Into {
-    /// destination = product
+pub enum Accumulate {
+    /// The product replaces what the destination holds.
     Replace,
-    /// destination += product
+    /// The product is added to what the destination holds.
     Add,
 }
 
-/// destination (m, n) = or += left (m, k) * right (k, n), all column-major and dense.
+/// Sets destination (m, n) to left (m, k) * right (k, n), or adds this product to it; all are column-major and dense.
 #[inline(always)]
-pub fn product(destination: &mut [f64], left: &[f64], right: &[f64], (m, k, n): (usize, usize, usize), into: Into) {
+pub fn product(
+    destination: &mut [f64],
+    left: &[f64],
+    right: &[f64],
+    (m, k, n): (usize, usize, usize),
+    accumulate: Accumulate,
+) {
     if m == 0 || n == 0 {
         return;
     }
     if k == 0 {
-        if into == Into::Replace {
+        if accumulate == Accumulate::Replace {
             destination[..m * n].fill(0.0);
         }
         return;
     }
     matmul(
         MatMut::from_column_major_slice_mut(&mut destination[..m * n], m, n),
-        if into == Into::Replace { Accum::Replace } else { Accum::Add },
+        if accumulate == Accumulate::Replace { Accum::Replace } else { Accum::Add },
         MatRef::from_column_major_slice(&left[..m * k], m, k),
         MatRef::from_column_major_slice(&right[..k * n], k, n),
         1.0,
@@ -38,21 +46,22 @@ pub fn product(destination: &mut [f64], left: &[f64], right: &[f64], (m, k, n): 
     );
 }
 
-/// destination (n, f) = or += left^T (n, m) * right (m, f), where `left` is stored column-major as (m, n).
+/// Sets destination (n, f) to left^T (n, m) * right (m, f), or adds this product to it; `left` is stored column-major
+/// as (m, n).
 #[inline(always)]
 pub fn transposed_product(
     destination: &mut [f64],
     left: &[f64],
     right: &[f64],
     (m, n, f): (usize, usize, usize),
-    into: Into,
+    accumulate: Accumulate,
 ) {
     if n == 0 || f == 0 {
         return;
     }
     matmul(
         MatMut::from_column_major_slice_mut(&mut destination[..n * f], n, f),
-        if into == Into::Replace { Accum::Replace } else { Accum::Add },
+        if accumulate == Accumulate::Replace { Accum::Replace } else { Accum::Add },
         MatRef::from_column_major_slice(&left[..m * n], m, n).transpose(),
         MatRef::from_column_major_slice(&right[..m * f], m, f),
         1.0,
@@ -61,10 +70,11 @@ pub fn transposed_product(
 }
 
 vectorised! {
-    /// sums\[i\] = or += sum over columns of |block\[i, column\]|, plain rounding; `block` is column-major with `sums.len()` rows.
-    pub fn absolute_row_sums<'a>(sums: &'a mut [f64], block: &'a [f64], into: Into) {
+    /// Sets sums\[i\] to the sum of |block\[i, column\]| over the columns, or adds this sum to it, in plain rounding;
+    /// `block` is column-major with `sums.len()` rows.
+    pub fn absolute_row_sums<'a>(sums: &'a mut [f64], block: &'a [f64], accumulate: Accumulate) {
         let m = sums.len();
-        if into == Into::Replace {
+        if accumulate == Accumulate::Replace {
             sums.fill(0.0);
         }
         if m == 0 {
@@ -214,8 +224,15 @@ vectorised! {
 }
 
 vectorised! {
-    /// One column of `out` for every (column, factor, other factor): the sum of this column of `a` and of `b`, each times its factor. All have m rows.
-    pub fn combine_columns<'a>(out: &'a mut [f64], a: &'a [f64], b: &'a [f64], m: usize, list: &'a [(usize, f64, f64)]) {
+    /// One column of `out` for every (column, factor, other factor): the sum of this column of `a` and of `b`, each
+    /// times its factor. All have m rows.
+    pub fn combine_columns<'a>(
+        out: &'a mut [f64],
+        a: &'a [f64],
+        b: &'a [f64],
+        m: usize,
+        list: &'a [(usize, f64, f64)],
+    ) {
         if m == 0 {
             return;
         }

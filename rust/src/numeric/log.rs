@@ -2,7 +2,8 @@
 
 use super::round::{U, add_down, div_down, mul_down};
 
-/// At most e^x, to about five parts in a million for moderate x: (1 + x / n)^n <= e^x for every x >= -n, here n = 2^20, rounded down at every step.
+/// At most e^x, to about five parts in a million for moderate x: (1 + x / n)^n <= e^x for every x >= -n, here n = 2^20,
+/// rounded down at every step.
 #[must_use]
 pub fn exp_below(x: f64) -> f64 {
     let n = f64::from(1u32 << 20);
@@ -19,9 +20,10 @@ pub fn exp_below(x: f64) -> f64 {
 
 /// ln x and a bound on its error, for finite x > 0; (NaN, NaN) otherwise.
 ///
-/// x = m 2^e with m in [sqrt 1/2, sqrt 2]; ln m = 2 atanh z, z = (m - 1) / (m + 1), |z| <= 0.1716. m - 1 is exact, so z carries at most two roundings and the
-/// Horner form of eleven odd terms at most 40 U relatively; the terms left out sum to less than 2 z^23 / (23 (1 - z^2)) < 3e-19. e ln 2 carries two
-/// roundings and the final sum one. Together at most 64 U (|e| + 1).
+/// x = m 2^e with m in [sqrt 1/2, sqrt 2]; ln m = 2 atanh z, z = (m - 1) / (m + 1), |z| <= 0.1716. m - 1 is exact, so z
+/// carries at most two roundings and the Horner form of eleven odd terms at most 40 U relatively; the terms left out
+/// sum to less than 2 z^23 / (23 (1 - z^2)) < 3e-19. e ln 2 carries two roundings and the final sum one. Together at
+/// most 64 U (|e| + 1).
 #[must_use]
 pub fn ln(x: f64) -> (f64, f64) {
     if !(x > 0.0 && x < f64::INFINITY) {

@@ -1,7 +1,8 @@
 //! Scalar operations rounded to the safe side.
 //!
-//! Round to nearest is off by at most half a unit in the last place, so the next representable number is on the safe side; this holds for
-//! subnormal results and at overflow (an upper bound may become +inf or NaN, never smaller than the truth) as well.
+//! Round to nearest is off by at most half a unit in the last place, so the next representable number is on the safe
+//! side; this holds for subnormal results and at overflow (an upper bound may become +inf or NaN, never smaller than
+//! the truth) as well.
 
 /// Unit roundoff of binary64, 2^-53.
 pub const U: f64 = f64::EPSILON / 2.0;
@@ -9,7 +10,8 @@ pub const U: f64 = f64::EPSILON / 2.0;
 /// The smallest positive subnormal: bounds the error of one product that underflows.
 pub const TINY: f64 = f64::from_bits(1);
 
-/// An upper bound of n*U / (1 - n*U), for n up to 2^26: (n + 2) * U, because n (n + 2) U <= 2 there. Exact as a product by a power of two.
+/// An upper bound of n*U / (1 - n*U), for n up to 2^26: (n + 2) * U, because n (n + 2) U <= 2 there. Exact as a product
+/// by a power of two.
 #[must_use]
 #[inline(always)]
 #[allow(clippy::cast_precision_loss)]
@@ -18,8 +20,8 @@ pub fn gamma(n: usize) -> f64 {
     (n + 2) as f64 * U
 }
 
-/// Whether this thread rounds to nearest and keeps subnormal numbers, as every bound here supposes. Code in the same process can change both (a library built
-/// with `-ffast-math` does when it is loaded), and threads inherit it.
+/// Whether this thread rounds to nearest and keeps subnormal numbers, as every bound here supposes. Code in the same
+/// process can change both (a library built with `-ffast-math` does when it is loaded), and threads inherit it.
 #[must_use]
 pub fn arithmetic_is_ieee() -> bool {
     use std::hint::black_box;
@@ -34,8 +36,9 @@ pub fn arithmetic_is_ieee() -> bool {
 
 /// At least the next representable number: at least the exact result of an operation that was rounded to `x`.
 ///
-/// |x| * 2^-52 is at least one unit in the last place of x, also where that product is subnormal (rounding is monotone and the unit representable), and
-/// `TINY` serves where it vanishes. Unlike `next_up` this has no branch, so loops over it run in vector registers. -inf gives NaN, which proves nothing.
+/// The product |x| * 2^-52 is at least one unit in the last place of x, also where it is subnormal (rounding is monotone
+/// and the unit representable), and `TINY` serves where it vanishes. Unlike `next_up` this has no branch, so loops over
+/// it run in vector registers. For -inf the result is NaN, which proves nothing.
 #[must_use]
 #[inline(always)]
 pub fn up(x: f64) -> f64 {
@@ -105,8 +108,9 @@ pub fn div_down(a: f64, b: f64) -> f64 {
     down(a / b)
 }
 
-/// An upper bound of the exact value of a non-negative expression that was computed with at most `operations` roundings: each loses at most a
-/// factor 1 - U, and 1 / (1-U)^n <= 1 + gamma(n); the other gamma pays for this function's own two roundings, `TINY` for underflow.
+/// An upper bound of the exact value of a non-negative expression that was computed with at most `operations`
+/// roundings: each loses at most a factor 1 - U, and 1 / (1-U)^n <= 1 + gamma(n); the other gamma pays for this
+/// function's own two roundings, `TINY` for underflow.
 #[must_use]
 #[inline(always)]
 pub fn inflate(value: f64, operations: usize) -> f64 {

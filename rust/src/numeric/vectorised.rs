@@ -1,4 +1,5 @@
-//! Runs a computation compiled for the widest vector registers of this machine, chosen at run time: one wheel serves every processor.
+//! Runs a computation compiled for the widest vector registers of this machine, chosen at run time: one wheel serves
+//! every processor.
 //!
 //! What is to profit must be inlined into `Task::run`, hence `#[inline(always)]` all the way down the propagation.
 
@@ -30,8 +31,8 @@ pub fn run<T: Task>(task: T) -> T::Output {
 
 /// Declares a function whose body is compiled for each instruction set and picked at run time.
 ///
-/// A kernel that is declared so exists once for each instruction set, however many call it: what a box needs then fits the instruction cache, where the
-/// whole propagation as one such computation did not.
+/// A kernel that is declared so exists once for each instruction set, however many call it: what a box needs then fits
+/// the instruction cache, where the whole propagation as one such computation did not.
 macro_rules! vectorised {
     ($(#[$meta:meta])* $visibility:vis fn $name:ident<$life:lifetime>($($argument:ident: $type:ty),* $(,)?) $body:block) => {
         $(#[$meta])*

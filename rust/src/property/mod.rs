@@ -1,65 +1,68 @@
-//! What is claimed, in the one form the search knows: obligations, each a violation that must not happen where its guard holds.
+//! What is claimed, in the one form the search knows: obligations, each a violation that must not happen where its
+//! guard holds.
 //!
-//! All knowledge about particular properties lives in this module: how a claim unfolds into obligations ([`epsilon`], [`top1`], [`linear`]), and when
-//! a concrete pair of outputs violates it. Numbers come rounded to the safe side: thresholds of guards and allowed distances rounded down.
+//! Everything about particular properties is in this module: how a claim unfolds into obligations ([`epsilon`],
+//! [`top1`], [`linear`]), and when a concrete pair of outputs violates it. Numbers come rounded to the safe side:
+//! thresholds of guards and allowed distances rounded down.
 
 pub mod epsilon;
 pub mod linear;
-pub mod open;
+pub mod obligation_set;
 pub mod top1;
 
-use crate::domain::{Combination, Form, Output, output::Row};
+use crate::domain::{LinearFunctional, Output, Quantity, output::GeneratorRow};
 use crate::network::eval::Evaluation;
 pub use epsilon::Norm;
-pub use open::Open;
+pub use obligation_set::ObligationSet;
 
-/// A part of the region on which an obligation counts: all rows >= 0, functionals of f1's outputs.
+/// The part of the region on which an obligation counts: functionals of f1's outputs that must all be >= 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guard {
     /// The class that f1 decides for.
     pub class: usize,
-    /// Each must be >= 0; together they contain every point where the guard truly holds.
-    pub rows: Vec<Combination>,
-    /// If f1 must in truth give the class a softmax of at least delta.
+    /// Functionals that are all >= 0 wherever the guard holds.
+    pub rows: Vec<LinearFunctional>,
+    /// The exact confidence, if f1 must give the class a softmax of at least delta.
     pub confidence: Option<Confidence>,
 }
 
 /// An exact confidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Confidence {
-    /// ln(delta), to the nearest.
+    /// ln(delta), rounded to nearest.
     pub log_delta: f64,
-    /// The guard rows z_k - z_l - t, one per l != k with the same t = ln(delta / (1 - delta)): together they stand for z_k - LSE(z_l) >= t.
+    /// The guard rows z_k - z_l - t, one per l != k with the same t = ln(delta / (1 - delta)): together they stand for
+    /// z_k - LSE(z_l) >= t.
     pub rows: std::ops::Range<usize>,
 }
 
-/// How sure a candidate must be before it is replayed.
+/// How certain the violation at a candidate must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
-    /// Violating beyond the error of its evaluation.
-    Beyond,
-    /// Violating within that error.
-    Possible,
+    /// The violation exceeds the error of its evaluation.
+    Certain,
+    /// The violation may exist only within that error.
+    WithinError,
 }
 
 /// How an obligation can fail.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Violation {
-    /// A functional that must not become positive (if `strict`, not even zero). `writings` are the same functional with different shares of the
-    /// difference; every one is a valid bound.
+    /// A functional that must not become positive, and if `strict` not even zero. `equivalents` write the same
+    /// functional with different shares of the difference; a bound of any of them is valid.
     Linear {
-        /// Equivalent functionals.
-        writings: Vec<Combination>,
+        /// Functionals that are equal on every input.
+        equivalents: Vec<LinearFunctional>,
         /// Whether zero already violates.
         strict: bool,
     },
     /// A norm of f1 - f2 over some outputs that must not exceed eps.
     Distance {
-        /// Which norm.
+        /// The norm.
         norm: Norm,
-        /// Over these outputs.
+        /// The outputs over which it is taken.
         outputs: Vec<usize>,
-        /// Allowed distance, rounded down.
+        /// The allowed distance, rounded down.
         eps: f64,
     },
 }
@@ -67,9 +70,9 @@ pub enum Violation {
 /// One violation that must not happen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Obligation {
-    /// Where it counts; `None`: everywhere.
+    /// The guard under which it counts; `None` if it counts everywhere.
     pub guard: Option<usize>,
-    /// How it fails.
+    /// How it can fail.
     pub violation: Violation,
 }
 
@@ -91,10 +94,10 @@ impl Violation {
         matches!(self, Self::Linear { .. })
     }
 
-    /// An upper bound of the violation over the box; not a number never proves anything.
-    pub fn upper(&self, output: &Output<'_>, row: &mut Row) -> f64 {
+    /// An upper bound of the violation over the box. NaN proves nothing.
+    pub fn upper(&self, output: &Output<'_>, row: &mut GeneratorRow) -> f64 {
         match self {
-            Self::Linear { writings, .. } => writings
+            Self::Linear { equivalents, .. } => equivalents
                 .iter()
                 .map(|w| output.upper(w, row))
                 .fold(f64::INFINITY, |best, v| if v < best { v } else { best }),
@@ -102,14 +105,15 @@ impl Violation {
         }
     }
 
-    /// The same bound, and the error in it, without a row where none is needed. Further ways of writing it are only looked at if one does not rule it out.
-    pub fn bound(&self, output: &Output<'_>, row: &mut Row) -> (f64, f64) {
-        let Self::Linear { writings, .. } = self else {
+    /// The same bound, and the error in it, without a row where none is needed. Equivalent functionals are bounded one
+    /// after the other until one of them rules the violation out.
+    pub fn bound(&self, output: &Output<'_>, row: &mut GeneratorRow) -> (f64, f64) {
+        let Self::Linear { equivalents, .. } = self else {
             return (self.upper(output, row), 0.0);
         };
         let mut best = (f64::INFINITY, 0.0);
-        for writing in writings {
-            let (upper, err) = output.bound(writing, row);
+        for functional in equivalents {
+            let (upper, err) = output.bound(functional, row);
             if upper < best.0 {
                 best = (upper, err);
             }
@@ -133,7 +137,7 @@ impl Violation {
     #[must_use]
     pub fn at(&self, outputs: &Evaluation) -> (f64, f64) {
         match self {
-            Self::Linear { writings, .. } => value(&writings[0], outputs),
+            Self::Linear { equivalents, .. } => value(&equivalents[0], outputs),
             Self::Distance { norm, outputs: indices, eps } => epsilon::distance_at(*norm, indices, *eps, outputs),
         }
     }
@@ -143,7 +147,7 @@ impl Guard {
     /// Whether concrete outputs of f1 satisfy the guard, the true softmax included.
     #[must_use]
     pub fn met(&self, outputs: &Evaluation, certainty: Certainty) -> bool {
-        let room = |e: f64| if certainty == Certainty::Beyond { e } else { -e };
+        let room = |e: f64| if certainty == Certainty::Certain { e } else { -e };
         let linear = self.rows.iter().all(|row| {
             let (v, e) = value(row, outputs);
             v >= room(e)
@@ -165,16 +169,16 @@ pub fn log_softmax(z: &[f64], k: usize) -> f64 {
 }
 
 /// A functional at concrete outputs, and a bound on its error from the outputs' own.
-fn value(combination: &Combination, outputs: &Evaluation) -> (f64, f64) {
-    let (mut v, mut e) = (combination.constant, 0.0);
+fn value(functional: &LinearFunctional, outputs: &Evaluation) -> (f64, f64) {
+    let (mut v, mut e) = (functional.constant, 0.0);
     let error = |errors: &[f64], o: usize| errors.get(o).copied().unwrap_or(0.0);
-    for &(form, o, c) in &combination.terms {
+    for &(quantity, o, c) in &functional.terms {
         let (x, y) = (outputs.first[o], outputs.second[o]);
         let (ex, ey) = (error(&outputs.first_error, o), error(&outputs.second_error, o));
-        let (term, err) = match form {
-            Form::First => (x, ex),
-            Form::Second => (y, ey),
-            Form::Difference => (x - y, ex + ey),
+        let (term, err) = match quantity {
+            Quantity::First => (x, ex),
+            Quantity::Second => (y, ey),
+            Quantity::Difference => (x - y, ex + ey),
         };
         v += c * term;
         e += c.abs() * (err + f64::EPSILON * term.abs());
@@ -185,22 +189,23 @@ fn value(combination: &Combination, outputs: &Evaluation) -> (f64, f64) {
 impl Property {
     /// Whether these outputs violate an obligation among `open`.
     #[must_use]
-    pub fn violated(&self, open: &Open, outputs: &Evaluation, certainty: Certainty) -> bool {
+    pub fn violated(&self, open: &ObligationSet, outputs: &Evaluation, certainty: Certainty) -> bool {
         open.iter().any(|o| {
             let obligation = &self.obligations[o];
             let (v, e) = obligation.violation.at(outputs);
             let strict = matches!(obligation.violation, Violation::Linear { strict: true, .. });
-            let room = if certainty == Certainty::Beyond { e } else { -e };
+            let room = if certainty == Certainty::Certain { e } else { -e };
             (v > room || (strict && v >= room))
                 && obligation.guard.is_none_or(|g| self.guards[g].met(outputs, certainty))
         })
     }
 
-    /// The obligations that are open before anything is bounded: all, unless the networks are one function, for which a violation may contradict itself or
-    /// its guard. With f2 = f1 and D = 0 it reads v.f1 + v0; excluded if v = 0 and v0 <= 0, or if a guard row g.f1 + c >= 0 has g = -v and c + v0 <= 0.
+    /// The obligations that are open before anything is bounded: all, unless the networks are one function, for which a
+    /// violation may contradict itself or its guard. With f2 = f1 and D = 0 it reads v.f1 + v0; excluded if v = 0 and
+    /// v0 <= 0, or if a guard row g.f1 + c >= 0 has g = -v and c + v0 <= 0.
     #[must_use]
-    pub fn open(&self, identical: bool) -> Open {
-        let mut open = Open::all(self.obligations.len());
+    pub fn open(&self, identical: bool) -> ObligationSet {
+        let mut open = ObligationSet::all(self.obligations.len());
         for (o, obligation) in self.obligations.iter().enumerate() {
             if identical && self.excluded_for_one_function(obligation) {
                 open.close(o);
@@ -213,10 +218,10 @@ impl Property {
         let excludes = |bound: f64| obligation.violation.excluded_by(bound);
         match &obligation.violation {
             Violation::Distance { eps, .. } => excludes(-eps),
-            Violation::Linear { writings, .. } => {
-                let on_f1 = |c: &Combination| {
+            Violation::Linear { equivalents, .. } => {
+                let on_f1 = |c: &LinearFunctional| {
                     let mut v: Vec<(usize, f64)> = Vec::new();
-                    for &(_, o, k) in c.terms.iter().filter(|t| t.0 != Form::Difference) {
+                    for &(_, o, k) in c.terms.iter().filter(|t| t.0 != Quantity::Difference) {
                         match v.iter_mut().find(|(i, _)| *i == o) {
                             Some((_, total)) => *total += k,
                             None => v.push((o, k)),
@@ -226,13 +231,13 @@ impl Property {
                     v.sort_by_key(|&(o, _)| o);
                     v
                 };
-                let writing = &writings[0];
-                let violation = on_f1(writing);
+                let first = &equivalents[0];
+                let violation = on_f1(first);
                 let opposite: Vec<_> = violation.iter().map(|&(o, k)| (o, -k)).collect();
                 let rows = obligation.guard.iter().flat_map(|&g| &self.guards[g].rows);
                 // At most two terms share an output, and a rounded sum of two numbers is zero only if the exact one is.
-                (violation.is_empty() && excludes(writing.constant))
-                    || rows.into_iter().any(|r| writing.constant == 0.0 && on_f1(r) == opposite && excludes(r.constant))
+                (violation.is_empty() && excludes(first.constant))
+                    || rows.into_iter().any(|r| first.constant == 0.0 && on_f1(r) == opposite && excludes(r.constant))
             }
         }
     }
@@ -240,15 +245,15 @@ impl Property {
     /// Whether some guard holds at these outputs; true for a property without guards.
     #[must_use]
     pub fn guard_met(&self, outputs: &Evaluation) -> bool {
-        self.guards.is_empty() || self.guards.iter().any(|g| g.met(outputs, Certainty::Beyond))
+        self.guards.is_empty() || self.guards.iter().any(|g| g.met(outputs, Certainty::Certain))
     }
 
-    /// The claim that no guard is ever met, or for a property without guards that the region is empty: obligations that fail everywhere, so that only an
-    /// impossible guard or region proves them.
+    /// The claim that no guard is ever met, or for a property without guards that the region is empty: obligations that
+    /// fail everywhere, so that only an impossible guard or region proves them.
     #[must_use]
     pub fn vacuity(&self) -> Self {
-        let writings = vec![Combination { terms: Vec::new(), constant: 1.0 }];
-        let always = Violation::Linear { writings, strict: false };
+        let equivalents = vec![LinearFunctional { terms: Vec::new(), constant: 1.0 }];
+        let always = Violation::Linear { equivalents, strict: false };
         let anywhere = self.guards.is_empty().then_some(None);
         let guards = anywhere.into_iter().chain((0..self.guards.len()).map(Some));
         Self {

@@ -1,7 +1,7 @@
 //! Settings from Python: keywords, checked against the one table of settings.
 
 use super::errors::python_error;
-use crate::domain::Domain;
+use crate::domain::AbstractDomain;
 use crate::error::Error;
 use crate::settings;
 use pyo3::prelude::*;
@@ -39,7 +39,7 @@ values! {
     Option<PathBuf>: "a path, or None",
 }
 
-impl Value for Domain {
+impl Value for AbstractDomain {
     const ACCEPTED: &'static str = "shared, paper or naive";
     fn read(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         Self::from_word(value.extract()?).map_err(|e| python_error(&e))

@@ -1,7 +1,7 @@
 //! The classes Python sees: frozen, no logic beyond conversion.
 
 use super::errors::python_error;
-use crate::domain::Domain;
+use crate::domain::AbstractDomain;
 use crate::error::Error;
 use crate::network::{self, Affine};
 use crate::property::{self as claims, Norm};
@@ -118,7 +118,7 @@ impl Property {
 
 impl Property {
     /// The claim as obligations on a pair with `outputs` outputs.
-    pub fn unfold(&self, outputs: usize, domain: Domain) -> Result<claims::Property, Error> {
+    pub fn unfold(&self, outputs: usize, domain: AbstractDomain) -> Result<claims::Property, Error> {
         match &self.0 {
             Claim::Epsilon(eps, norm, chosen) => {
                 let mut chosen = chosen.clone();

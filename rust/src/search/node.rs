@@ -1,9 +1,9 @@
 //! A node of the search tree: a sub-box as two short vectors, and what is known about it.
 
-use crate::bound::Warm;
-use crate::domain::{Alive, Knowledge};
+use crate::bound::WarmStart;
+use crate::domain::{IntermediateBounds, PossiblyActive};
 use crate::lp::Multipliers;
-use crate::property::Open;
+use crate::property::ObligationSet;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -39,25 +39,25 @@ pub struct Node {
     /// The label of this node in the record of a proof.
     pub label: u64,
     /// The obligations that are still to be proved.
-    pub open: Open,
+    pub open: ObligationSet,
     /// Multipliers that served the parent. [`super::snapshot`] writes them once for all nodes that share them.
     #[serde(skip)]
     pub inherited: Option<Inherited>,
     /// Hidden neurons that may be nonzero on the parent. The others are zero here too and need not be computed. They
     /// are found anew after a stop.
     #[serde(skip)]
-    pub possibly_active: Option<Arc<Alive>>,
+    pub possibly_active: Option<Arc<PossiblyActive>>,
     /// Bounds that hold if the one open obligation is violated; only a node with exactly one open obligation has them.
-    pub violation_bounds: Option<Arc<Knowledge>>,
+    pub violation_bounds: Option<Arc<IntermediateBounds>>,
     /// Multipliers from which contraction starts on a node with violation bounds. They are a hint and are not saved.
     #[serde(skip)]
-    pub warm_start: Option<Arc<Warm>>,
+    pub warm_start: Option<Arc<WarmStart>>,
 }
 
 impl Node {
     /// The whole box.
     #[must_use]
-    pub fn root(lower: Vec<f64>, upper: Vec<f64>, open: Open) -> Self {
+    pub fn root(lower: Vec<f64>, upper: Vec<f64>, open: ObligationSet) -> Self {
         Self {
             lower: lower.into(),
             upper: upper.into(),

@@ -135,12 +135,12 @@ fn uniform(node: &Node) -> f64 {
 #[allow(clippy::unwrap_used, clippy::float_cmp, clippy::cast_precision_loss)]
 mod tests {
     use super::*;
-    use crate::property::Open;
+    use crate::property::ObligationSet;
 
     /// Cells of the unit interval: `fine` of width 2^-depth from 0 on, then what is missing, coarser and coarser.
     fn cells(depth: usize, fine: usize) -> Vec<Node> {
         let node = |a: f64, b: f64, depth: usize| {
-            let mut node = Node::root(vec![a], vec![b], Open::all(3));
+            let mut node = Node::root(vec![a], vec![b], ObligationSet::all(3));
             node.depth = depth;
             node
         };

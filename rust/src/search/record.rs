@@ -8,8 +8,8 @@
 //! labels of both halves. `M`, `G` label, obligation or guard, multipliers. `Z`: the end.
 
 use super::Node;
-use crate::bound::branching::Split;
-use crate::bound::chain::Chain;
+use crate::bound::contraction_log::ContractionLog;
+use crate::bound::split_candidates::Split;
 use crate::lp::Multipliers;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -151,7 +151,7 @@ impl Record<'_> {
         let Some(recorder) = self.0 else { return };
         let mut event = Event::contracted(label, obligation, rounds);
         event.0.push(b's');
-        Chain::cut(&mut event.0, split);
+        ContractionLog::write_split(&mut event.0, split);
         for half in halves.iter_mut() {
             event.label(half, recorder);
         }

@@ -380,7 +380,7 @@ fn why_unresolved(counted: &WorkerStatistics) -> Reason {
 #[allow(clippy::unwrap_used, clippy::float_cmp, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 mod tests {
     use super::*;
-    use crate::property::Open;
+    use crate::property::ObligationSet;
     use num_bigint::BigUint;
     use proptest::collection::vec;
     use proptest::prelude::*;
@@ -398,7 +398,7 @@ mod tests {
     }
 
     fn shared() -> Shared {
-        let mut root = Snapshot::start(Node::root(vec![0.0], vec![1.0], Open::all(1)), 1, 0);
+        let mut root = Snapshot::start(Node::root(vec![0.0], vec![1.0], ObligationSet::all(1)), 1, 0);
         Shared::new(&Settings::default(), Instant::now(), None, &mut root)
     }
 

@@ -173,7 +173,7 @@ fn fits(node: &Node, question: &Question<'_>) -> bool {
         let sizes = known.layers.iter().zip(&pair.first).all(|(k, layer)| {
             [&k.x, &k.y, &k.d].iter().all(|b| numbers(&b.lower, layer.rows) && numbers(&b.upper, layer.rows))
         });
-        let sides = known.sides.iter().all(|s| pair.first.get(s.layer).is_some_and(|l| s.index < l.rows));
+        let sides = known.phase_constraints.iter().all(|s| pair.first.get(s.layer).is_some_and(|l| s.index < l.rows));
         known.layers.len() == pair.depth() && sizes && sides && numbers(&known.lower, n) && numbers(&known.upper, n)
     });
     let multipliers = node.inherited.iter().flat_map(|list| list.iter()).all(|(o, multipliers)| {
@@ -211,9 +211,9 @@ fn ungroup(groups: Vec<Group<Vec<(usize, Multipliers)>, Node>>) -> Vec<Node> {
 mod tests {
     use super::super::split::halving::halves;
     use super::*;
-    use crate::domain::{Knowledge, knowledge::Known, phase::Bounds};
+    use crate::domain::{IntermediateBounds, intermediate_bounds::LayerBounds, phase::Bounds};
     use crate::network::Affine;
-    use crate::property::{Open, linear};
+    use crate::property::{ObligationSet, linear};
     use ndarray::{arr1, arr2};
 
     /// A state of a small question, after halving the box twice.
@@ -224,13 +224,14 @@ mod tests {
         let property = linear::property(&[1.0], &[1.0], 0.0, false);
         let question = Question { pair: &pair, region: &region, property: &property, fingerprint: [7; DIGEST] };
         let mut number = 1;
-        let [low, high] = halves(Node::root(vec![0.0], vec![1.0], Open::all(1)), 0, 0.5, &mut number);
+        let [low, high] = halves(Node::root(vec![0.0], vec![1.0], ObligationSet::all(1)), 0, 0.5, &mut number);
         let [mut low, middle] = halves(low, 0, 0.25, &mut number);
         let multipliers = Multipliers { guard: vec![], link: vec![-1.0], region: vec![] };
         low.inherited = Some(vec![(0, multipliers)].into());
         let bounds = || Bounds { lower: vec![-1.0], upper: vec![1.0] };
-        let known = Known { x: bounds(), y: bounds(), d: bounds() };
-        let bounds_there = Knowledge { lower: vec![0.0], upper: vec![0.25], layers: vec![known], sides: vec![] };
+        let known = LayerBounds { x: bounds(), y: bounds(), d: bounds() };
+        let bounds_there =
+            IntermediateBounds { lower: vec![0.0], upper: vec![0.25], layers: vec![known], phase_constraints: vec![] };
         low.violation_bounds = Some(Arc::new(bounds_there));
         let mut saved = Snapshot::start(high, 1, 0);
         saved.statistics.proved = vec![0, 0, 1];
@@ -283,8 +284,8 @@ mod tests {
         assert!(change(|s| s.open[0].lower[0] = f64::NAN).is_none());
         assert!(change(|s| s.open[0].lower[0] = 2.0).is_none());
         assert!(change(|s| s.open[0].lower = [0.5, 0.0].into()).is_none());
-        assert!(change(|s| s.open[0].open = Open::all(65)).is_none());
-        assert!(change(|s| s.open[0].open = Open::only(1, 2)).is_none());
+        assert!(change(|s| s.open[0].open = ObligationSet::all(65)).is_none());
+        assert!(change(|s| s.open[0].open = ObligationSet::only(1, 2)).is_none());
         let inherited = |multipliers: Multipliers, o: usize| {
             change(|s| s.open[1].inherited = Some(vec![(o, multipliers.clone())].into())).is_none()
         };
@@ -295,9 +296,9 @@ mod tests {
         assert!(inherited(Multipliers { link: vec![], ..good.clone() }, 0));
         assert!(inherited(Multipliers { region: vec![-1.0], ..good.clone() }, 0));
         assert!(inherited(Multipliers { guard: vec![0.0], ..good }, 0));
-        let known = |f: fn(&mut Knowledge)| {
+        let known = |f: fn(&mut IntermediateBounds)| {
             change(|s| {
-                let mut known = Knowledge::clone(s.open[1].violation_bounds.as_ref().unwrap());
+                let mut known = IntermediateBounds::clone(s.open[1].violation_bounds.as_ref().unwrap());
                 f(&mut known);
                 s.open[1].violation_bounds = Some(Arc::new(known));
             })
@@ -308,8 +309,8 @@ mod tests {
         assert!(known(|k| k.layers[0].d.upper.push(0.0)));
         assert!(known(|k| drop(k.layers.pop())));
         assert!(known(|k| k.upper.clear()));
-        assert!(known(|k| k.sides.push(crate::domain::knowledge::Side {
-            form: crate::domain::Form::First,
+        assert!(known(|k| k.phase_constraints.push(crate::domain::intermediate_bounds::PhaseConstraint {
+            quantity: crate::domain::Quantity::First,
             layer: 0,
             index: 1,
             positive: true

@@ -5,7 +5,7 @@
 //! replay, which alone makes it a witness. So nothing that finds candidates has to be trusted.
 
 use crate::network::eval::{Evaluation, Evaluator};
-use crate::property::{Certainty, Open};
+use crate::property::{Certainty, ObligationSet};
 use crate::search::Node;
 use crate::search::context::Context;
 use crate::search::host::Request;
@@ -53,13 +53,13 @@ impl<'a> Candidates<'a> {
             shared.saw_guard();
         }
         // Without error bounds the outputs count as exact, so this misses points that only an error makes violating.
-        let certainly = property.violated(&node.open, &self.evaluation, Certainty::Beyond);
+        let certainly = property.violated(&node.open, &self.evaluation, Certainty::Certain);
         // Ties and limits that are met exactly need such points. A replay takes long, so a worker sends a limited
         // number of them.
-        let near = !certainly && property.violated(&node.open, &self.evaluation, Certainty::Possible);
+        let near = !certainly && property.violated(&node.open, &self.evaluation, Certainty::WithinError);
         let possibly = near && statistics.doubtful < MOST_DOUBTFUL && {
             self.evaluator.at_with_error(pair, &self.point, &mut self.evaluation);
-            property.violated(&node.open, &self.evaluation, Certainty::Possible)
+            property.violated(&node.open, &self.evaluation, Certainty::WithinError)
         };
         if !(certainly || possibly) || statistics.refused >= MOST_REFUSALS {
             return false;
@@ -68,7 +68,7 @@ impl<'a> Candidates<'a> {
             statistics.doubtful += 1;
         } else {
             self.evaluator.at_with_error(pair, &self.point, &mut self.evaluation);
-            if !property.violated(&node.open, &self.evaluation, Certainty::Beyond) {
+            if !property.violated(&node.open, &self.evaluation, Certainty::Certain) {
                 // Violated by less than the error of the evaluation: doubtful as well.
                 if statistics.doubtful >= MOST_DOUBTFUL {
                     return false;
@@ -96,8 +96,8 @@ impl<'a> Candidates<'a> {
             return false;
         }
         self.evaluator.at_with_error(pair, &self.point, &mut self.evaluation);
-        let only = Open::only(obligation, property.obligations.len());
-        property.violated(&only, &self.evaluation, Certainty::Possible)
+        let only = ObligationSet::only(obligation, property.obligations.len());
+        property.violated(&only, &self.evaluation, Certainty::WithinError)
     }
 }
 

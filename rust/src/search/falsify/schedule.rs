@@ -9,9 +9,9 @@ use super::candidates::{Candidates, centre, corner};
 use super::gradient::{AttackBudget, GradientSearch};
 use super::random::RandomSearch;
 use crate::bound::Assumption;
-use crate::domain::output::Row;
-use crate::domain::{Domain, Output};
-use crate::property::Open;
+use crate::domain::output::GeneratorRow;
+use crate::domain::{AbstractDomain, Output};
+use crate::property::ObligationSet;
 use crate::search::Node;
 use crate::search::context::Context;
 use crate::search::host::Request;
@@ -29,9 +29,9 @@ pub struct Falsifier<'a> {
     /// The whole region.
     whole: Node,
     /// What the whole region has to prove.
-    claims: Arc<Open>,
+    claims: Arc<ObligationSet>,
     /// What was open on the first box, if this worker bounded it and has not attacked it yet.
-    due: Option<Open>,
+    due: Option<ObligationSet>,
     /// Attacks made so far, by which they take turns.
     turn: usize,
 }
@@ -62,7 +62,7 @@ impl<'a> Falsifier<'a> {
         worst: usize,
         first: bool,
         output: &Output<'_>,
-        row: &mut Row,
+        row: &mut GeneratorRow,
     ) -> bool {
         let property = self.context.property;
         if !(self.attacks() && property.obligations[worst].violation.is_linear())
@@ -111,12 +111,12 @@ impl<'a> Falsifier<'a> {
 
     /// Whether attacks are made. The published algorithm, which the settings can ask for to compare with, makes none.
     fn attacks(&self) -> bool {
-        self.context.settings.attack && self.context.settings.domain == Domain::Shared
+        self.context.settings.attack && self.context.settings.domain == AbstractDomain::Reduced
     }
 
     /// Attacks everything that was open on the first box a little, and then once more the claims that this came nearest
     /// to violating.
-    fn attack_first(&mut self, statistics: &mut WorkerStatistics, open: &Open, seed: u64) -> bool {
+    fn attack_first(&mut self, statistics: &mut WorkerStatistics, open: &ObligationSet, seed: u64) -> bool {
         let policy = &POLICY.attack;
         let budget = |starts| AttackBudget { starts, from_centre: true, steps: policy.steps, seed };
         if self.ascend(statistics, None, open.iter(), &budget(0..policy.first_starts)) {

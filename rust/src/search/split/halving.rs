@@ -4,7 +4,7 @@
 //! Sound because the two halves share the plane through the rounded middle: they cover the box exactly, whatever
 //! rounding did to the middle.
 
-use crate::domain::Knowledge;
+use crate::domain::IntermediateBounds;
 use crate::search::Node;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub fn halves(node: Node, input: usize, middle: f64, number: &mut u64) -> [Node;
     high.lower[input] = middle;
     for child in [&mut low, &mut high] {
         if let Some(bounds) = &child.violation_bounds {
-            let mut known = Knowledge::clone(bounds);
+            let mut known = IntermediateBounds::clone(bounds);
             (known.lower, known.upper) = (child.lower.to_vec(), child.upper.to_vec());
             child.violation_bounds = Some(Arc::new(known));
         }
@@ -50,7 +50,7 @@ pub fn halves(node: Node, input: usize, middle: f64, number: &mut u64) -> [Node;
 #[allow(clippy::float_cmp)]
 mod tests {
     use super::*;
-    use crate::property::Open;
+    use crate::property::ObligationSet;
     use proptest::collection::vec;
     use proptest::prelude::*;
 
@@ -67,7 +67,7 @@ mod tests {
         fn halves_cover_the_box_and_share_only_a_plane(
             (lower, upper) in boxes(), score in vec(0.0f64..1.0, 5), shares in vec(0.0f64..=1.0, 5),
         ) {
-            let node = Node::root(lower.clone(), upper.clone(), Open::all(3));
+            let node = Node::root(lower.clone(), upper.clone(), ObligationSet::all(3));
             let Some((input, middle)) = choose(&score, &lower, &upper) else {
                 // Only boxes without any number strictly inside cannot be halved.
                 prop_assert!(lower.iter().zip(&upper).all(|(l, u)| l.next_up() >= *u || !(u - l).is_finite()));

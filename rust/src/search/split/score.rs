@@ -7,16 +7,16 @@
 use super::gain::SplitGain;
 use super::halving;
 use super::plan::Plan;
-use crate::domain::Reach;
-use crate::domain::influence::Influence;
-use crate::domain::output::Row;
+use crate::domain::Propagation;
+use crate::domain::output::GeneratorRow;
+use crate::domain::published_score::PublishedScore;
 use crate::domain::sensitivity::Sensitivity;
 use crate::search::Node;
 
 /// A worker's means to rate inputs.
 #[derive(Default)]
 pub struct Scores {
-    influence: Influence,
+    published_score: PublishedScore,
     sensitivity: Sensitivity,
     /// How much of its predicted effect a split brings.
     pub gain: SplitGain,
@@ -30,19 +30,24 @@ impl Scores {
 
     /// The plan by the row that bounds a violation by `bound`: several halvings where one is not expected to close the
     /// box.
-    pub fn plan_by_row(&mut self, reach: &Reach, row: &Row, bound: f64, node: &Node) -> Plan {
-        let score = self.sensitivity.score(reach.layers(), node.lower.len(), row);
+    pub fn plan_by_row(&mut self, propagation: &Propagation, row: &GeneratorRow, bound: f64, node: &Node) -> Plan {
+        let score = self.sensitivity.score(propagation.layers(), node.lower.len(), row);
         Plan::until_expected_closed(bound, self.gain.share(), score, &node.lower, &node.upper)
     }
 
     /// The plan by the published score: one halving.
-    pub fn plan_by_influence(&mut self, reach: &Reach, node: &Node) -> Plan {
-        Plan::once(self.influence.score(reach.layers(), node.lower.len()), &node.lower, &node.upper)
+    pub fn plan_by_published_score(&mut self, propagation: &Propagation, node: &Node) -> Plan {
+        Plan::once(self.published_score.score(propagation.layers(), node.lower.len()), &node.lower, &node.upper)
     }
 
     /// The input to halve by the published score within tighter ends, and where.
-    pub fn choose_by_influence(&mut self, reach: &Reach, lower: &[f64], upper: &[f64]) -> Option<(usize, f64)> {
+    pub fn choose_by_published_score(
+        &mut self,
+        propagation: &Propagation,
+        lower: &[f64],
+        upper: &[f64],
+    ) -> Option<(usize, f64)> {
         // Where the last bounds of a contraction overflowed no input has a score, and the widest is halved.
-        halving::choose(self.influence.score(reach.layers(), lower.len()), lower, upper)
+        halving::choose(self.published_score.score(propagation.layers(), lower.len()), lower, upper)
     }
 }

@@ -4,13 +4,13 @@
 //! ([`Split::halves`]).
 
 use crate::bound::Contraction;
-use crate::bound::branching::Split;
+use crate::bound::split_candidates::Split;
 use crate::search::Node;
 use std::sync::Arc;
 
 /// The two parts of `node`, of which contraction left `left`.
 pub fn halves(node: &Node, left: &Contraction, split: Split) -> [Node; 2] {
-    split.halves(&left.knowledge).map(|known| Node {
+    split.halves(&left.bounds).map(|known| Node {
         lower: known.lower.clone().into(),
         upper: known.upper.clone().into(),
         depth: node.depth + 1,

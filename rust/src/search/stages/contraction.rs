@@ -6,11 +6,12 @@
 //! splits, which the later stages use.
 
 use super::workspace::{Contracted, Stage, StageResult, Workspace};
-use crate::bound::branching::{Candidates, Glimpse};
-use crate::bound::{Assumption, Effort, Fate};
-use crate::domain::Knowledge;
-use crate::domain::reach::Failure;
-use crate::property::Open;
+use crate::bound::branching::LookaheadResult;
+use crate::bound::split_candidates::SplitCandidates;
+use crate::bound::{Assumption, ContractionBudget, ContractionResult};
+use crate::domain::IntermediateBounds;
+use crate::domain::propagation::Failure;
+use crate::property::ObligationSet;
 use crate::search::Node;
 use crate::search::context::Context;
 use crate::search::policy::POLICY;
@@ -63,31 +64,31 @@ fn assumption(context: &Context<'_>, o: usize) -> Option<Assumption> {
 }
 
 /// The bounds of all neurons that are known on a node, its violation bounds included.
-fn known_bounds(workspace: &mut Workspace<'_>, node: &Node) -> Result<Knowledge, Failure> {
-    let Workspace { context, reach, .. } = workspace;
+fn known_bounds(workspace: &mut Workspace<'_>, node: &Node) -> Result<IntermediateBounds, Failure> {
+    let Workspace { context, propagation, .. } = workspace;
     if node.possibly_active.is_some() {
         // The propagation left out neurons that are inactive here, but contraction needs the bounds of all of them.
         match &node.violation_bounds {
-            Some(known) => reach.propagate_within(context.pair, known).map(drop)?,
+            Some(known) => propagation.propagate_within(context.pair, known).map(drop)?,
             None => {
-                reach.propagate(context.pair, &node.lower, &node.upper).map(drop).ok_or(Failure::Overflow)?;
+                propagation.propagate(context.pair, &node.lower, &node.upper).map(drop).ok_or(Failure::Overflow)?;
             }
         }
     }
     let Some(known) = &node.violation_bounds else {
-        return Ok(Knowledge::of(reach.layers(), &node.lower, &node.upper));
+        return Ok(IntermediateBounds::of(propagation.layers(), &node.lower, &node.upper));
     };
-    let mut known = Knowledge::clone(known);
-    known.intersect(reach.layers()).map_err(|_| Failure::Contradiction)?;
+    let mut known = IntermediateBounds::clone(known);
+    known.intersect(propagation.layers()).map_err(|_| Failure::Contradiction)?;
     Ok(known)
 }
 
 /// A node for each open obligation, which starts from the bounds that hold without any assumption.
-fn one_node_for_each(workspace: &Workspace<'_>, node: &Node, bounds: Knowledge) -> Vec<Node> {
+fn one_node_for_each(workspace: &Workspace<'_>, node: &Node, bounds: IntermediateBounds) -> Vec<Node> {
     let Context { property, record, .. } = workspace.context;
     let bounds = Arc::new(bounds);
     let own = |o: usize| Node {
-        open: Open::only(o, property.obligations.len()),
+        open: ObligationSet::only(o, property.obligations.len()),
         violation_bounds: Some(Arc::clone(&bounds)),
         ..node.clone()
     };
@@ -103,26 +104,27 @@ fn one_node_for_each(workspace: &Workspace<'_>, node: &Node, bounds: Knowledge) 
 fn contract(
     workspace: &mut Workspace<'_>,
     node: &mut Node,
-    mut bounds: Knowledge,
+    mut bounds: IntermediateBounds,
     o: usize,
     assumption: Assumption,
 ) -> StageResult {
     let Context { region, settings, shared, record, .. } = workspace.context;
     workspace.statistics.profile.contracted += 1;
-    if let Some(chain) = &mut workspace.contractor.chain {
-        chain.bytes.clear();
+    if let Some(log) = &mut workspace.contractor.log {
+        log.bytes.clear();
     }
     let mut warm_start = node.warm_start.take();
-    let mut effort = Effort { link: settings.link, ..Effort::default() };
+    let mut effort = ContractionBudget { link: settings.link, ..ContractionBudget::default() };
     let stop = || shared.stopping();
     for _ in 0..POLICY.contraction.looks_ahead {
-        let Workspace { contractor, reach, .. } = workspace;
-        let mut left = match contractor.contract(bounds, warm_start.as_deref(), &assumption, effort, reach, stop) {
-            Fate::Proved => return proved(workspace, node, o),
-            Fate::Open(left) => left,
+        let Workspace { contractor, propagation, .. } = workspace;
+        let mut left = match contractor.contract(bounds, warm_start.as_deref(), &assumption, effort, propagation, stop)
+        {
+            ContractionResult::Proved => return proved(workspace, node, o),
+            ContractionResult::Open(left) => left,
         };
-        region.approach(&mut left.corner, &node.lower, &node.upper);
-        let corner = |i: usize| left.corner.get(i).copied().unwrap_or(node.lower[i]);
+        region.approach(&mut left.minimiser, &node.lower, &node.upper);
+        let corner = |i: usize| left.minimiser.get(i).copied().unwrap_or(node.lower[i]);
         workspace.enter(Activity::Candidates);
         let Workspace { falsifier, statistics, .. } = workspace;
         if falsifier.candidates.test(statistics, node, corner) {
@@ -130,17 +132,17 @@ fn contract(
         }
         workspace.enter(Activity::Contraction);
         if !settings.phases {
-            left.candidates = Candidates::default();
+            left.candidates = SplitCandidates::default();
         }
-        let Workspace { contractor, reach, scores, .. } = workspace;
-        let halving = scores.choose_by_influence(reach, &left.knowledge.lower, &left.knowledge.upper);
-        match contractor.look_ahead(&mut left, &assumption, halving, reach, stop) {
-            Glimpse::Proved => return proved(workspace, node, o),
-            Glimpse::Settled(_) => {
-                (bounds, warm_start) = (left.knowledge, left.warm);
+        let Workspace { contractor, propagation, scores, .. } = workspace;
+        let halving = scores.choose_by_published_score(propagation, &left.bounds.lower, &left.bounds.upper);
+        match contractor.look_ahead(&mut left, &assumption, halving, propagation, stop) {
+            LookaheadResult::Proved => return proved(workspace, node, o),
+            LookaheadResult::Settled(_) => {
+                (bounds, warm_start) = (left.bounds, left.warm);
                 effort.rounds = POLICY.contraction.rounds_again;
             }
-            Glimpse::Ranked(splits) => {
+            LookaheadResult::Ranked(splits) => {
                 workspace.current.contracted = Some(Contracted { left, assumption, splits });
                 return StageResult::Open;
             }
@@ -163,5 +165,5 @@ fn proved(workspace: &mut Workspace<'_>, node: &Node, o: usize) -> StageResult {
 
 /// The recorded rounds of this contraction; none where no record is kept.
 pub fn rounds<'w>(workspace: &'w Workspace<'_>) -> &'w [u8] {
-    workspace.contractor.chain.as_ref().map_or(&[], |c| &c.bytes)
+    workspace.contractor.log.as_ref().map_or(&[], |c| &c.bytes)
 }

@@ -7,8 +7,8 @@
 
 use super::multipliers::{Largest, of};
 use super::workspace::{Stage, StageResult, Workspace, output_of};
-use crate::domain::{Combination, Domain};
-use crate::lp::dual::{End, Until};
+use crate::domain::{AbstractDomain, LinearFunctional};
+use crate::lp::dual::{DescentEnd, StoppingRule};
 use crate::lp::{Multipliers, certified};
 use crate::property::{Obligation, Violation};
 use crate::search::Node;
@@ -41,7 +41,7 @@ impl Stage for DualBounds {
         }
         let property = workspace.context.property;
         let most = property.guards.iter().map(|g| g.rows.len()).max().unwrap_or(0);
-        let outputs = output_of(&workspace.reach, &workspace.context).outputs();
+        let outputs = output_of(&workspace.propagation, &workspace.context).outputs();
         if outputs + most + workspace.current.region.len() > POLICY.multipliers.rows {
             return StageResult::Open;
         }
@@ -60,7 +60,7 @@ fn descend(workspace: &mut Workspace<'_>, node: &mut Node) -> bool {
     let before = |o: usize| inherited.as_ref().and_then(|list| of(list, o));
     let mut kept: Vec<(usize, Multipliers)> = Vec::new();
     let (mut best, mut far, mut left, mut entered, mut plan) = (true, false, Largest::default(), None, None);
-    workspace.dual.take_up(&output_of(&workspace.reach, &workspace.context), &mut workspace.row);
+    workspace.dual.set_box(&output_of(&workspace.propagation, &workspace.context), &mut workspace.row);
     let open = node.open.clone();
     let first = workspace.current.worst.obligation;
     for o in open.iter().filter(|&o| o == first).chain(open.iter().filter(|&o| o != first)) {
@@ -105,33 +105,33 @@ fn bound(
     from: Option<&Multipliers>,
     entered: &mut Option<usize>,
 ) -> Bounded {
-    let Workspace { context, reach, row, scratch, dual, multipliers, ray, statistics, current, .. } = workspace;
+    let Workspace { context, propagation, row, scratch, dual, multipliers, ray, statistics, current, .. } = workspace;
     let Context { property, shared, record, .. } = *context;
     let region = &current.region;
     let Obligation { guard: number, violation } = &property.obligations[o];
-    let Violation::Linear { writings, .. } = violation else { return Bounded::Unknown };
+    let Violation::Linear { equivalents, .. } = violation else { return Bounded::Unknown };
     if shared.stopping() {
         return Bounded::Unknown;
     }
-    let output = output_of(reach, context);
+    let output = output_of(propagation, context);
     let guard = number.map(|g| &property.guards[g]);
     if entered.replace(o).is_none_or(|last| property.obligations[last].guard != *number) {
-        dual.enter(&output, guard, region, row);
+        dual.set_guard(&output, guard, region, row);
     }
-    output.row(writings[0].terms.iter().copied(), writings[0].constant, row);
+    output.row(equivalents[0].terms.iter().copied(), equivalents[0].constant, row);
     let steps = POLICY.multipliers.steps * dual.rows();
-    let mut end = dual.descend(row, from, steps, Until::Below);
+    let mut end = dual.descend(row, from, steps, StoppingRule::Negative);
     dual.write(multipliers);
     let mut bound = property.certified(o, &output, region, multipliers, scratch);
-    if end == End::Below && !violation.excluded_by(bound) {
+    if end == DescentEnd::Negative && !violation.excluded_by(bound) {
         // The bound is below zero by less than its rounding: farther down there may be room for it.
-        end = dual.descend(row, Some(multipliers), steps, Until::Least);
+        end = dual.descend(row, Some(multipliers), steps, StoppingRule::Optimum);
         dual.write(multipliers);
         bound = property.certified(o, &output, region, multipliers, scratch);
     }
-    if end == End::Ray {
+    if end == DescentEnd::Unbounded {
         dual.write_ray(ray);
-        let nothing = Combination::default();
+        let nothing = LinearFunctional::default();
         if certified::bound(&output, &nothing, guard, region, ray, scratch) < 0.0 {
             // Guard and region exclude each other, whatever the violation is.
             record.ray(node, *number, ray);
@@ -151,18 +151,18 @@ fn bound(
         node.open.close(o);
         return Bounded::Closed;
     }
-    if end == End::Least && test_optimum(workspace, node) {
+    if end == DescentEnd::Optimum && test_optimum(workspace, node) {
         return Bounded::Falsified;
     }
-    Bounded::Open(bound, end != End::Unfinished)
+    Bounded::Open(bound, end != DescentEnd::StepLimit)
 }
 
 /// Whether the point where the last bound is met is a counterexample.
 fn test_optimum(workspace: &mut Workspace<'_>, node: &Node) -> bool {
     workspace.enter(Activity::Candidates);
-    let Workspace { reach, dual, generators, falsifier, statistics, .. } = workspace;
+    let Workspace { propagation, dual, generators, falsifier, statistics, .. } = workspace;
     dual.write_point(generators);
-    let (centre, radius) = (reach.centre(), reach.radius());
+    let (centre, radius) = (propagation.centre(), propagation.radius());
     let at = |i: usize| (centre[i] + radius[i] * generators[i]).clamp(node.lower[i], node.upper[i]);
     let found = falsifier.candidates.test(statistics, node, at);
     workspace.enter(Activity::Dual);
@@ -172,6 +172,7 @@ fn test_optimum(workspace: &mut Workspace<'_>, node: &Node) -> bool {
 /// Where to halve because of the violation that was bounded last, as a row with guard and constraints by its
 /// multipliers.
 fn plan_for_last(workspace: &mut Workspace<'_>, node: &Node, bound: f64) -> Option<Plan> {
-    let Workspace { context, reach, scratch, scores, .. } = workspace;
-    (context.settings.domain == Domain::Shared).then(|| scores.plan_by_row(reach, scratch.row(), bound, node))
+    let Workspace { context, propagation, scratch, scores, .. } = workspace;
+    (context.settings.domain == AbstractDomain::Reduced)
+        .then(|| scores.plan_by_row(propagation, scratch.row(), bound, node))
 }

@@ -12,8 +12,8 @@ impl Stage for Falsification {
     fn run(&self, workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
         workspace.enter(Activity::Candidates);
         let flops = workspace.flops();
-        let Workspace { context, reach, row, falsifier, statistics, current, .. } = workspace;
-        let output = output_of(reach, context);
+        let Workspace { context, propagation, row, falsifier, statistics, current, .. } = workspace;
+        let output = output_of(propagation, context);
         let found = falsifier.try_corners(statistics, node, current.worst.obligation, current.first, &output, row)
             || falsifier.search(statistics, node, current.worst.obligation, (current.first, current.seed), flops);
         if found { StageResult::Falsified } else { StageResult::Open }

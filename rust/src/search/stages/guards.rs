@@ -36,9 +36,9 @@ pub struct Guards;
 impl Stage for Guards {
     fn run(&self, workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
         workspace.enter(Activity::Rows);
-        let Workspace { context, reach, row: space, statistics, .. } = workspace;
+        let Workspace { context, propagation, row: space, statistics, .. } = workspace;
         let Context { property, settings, .. } = *context;
-        let output = output_of(reach, context);
+        let output = output_of(propagation, context);
         for (g, guard) in property.guards.iter().enumerate() {
             let concerned: Vec<usize> =
                 node.open.iter().filter(|&o| property.obligations[o].guard == Some(g)).collect();

@@ -13,12 +13,12 @@ impl Stage for InheritedMultipliers {
     fn run(&self, workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
         let region = workspace.context.region;
         // This and the later stages use the constraints over the generators of this box.
-        workspace.current.region = region.rows(workspace.reach.centre(), workspace.reach.radius());
+        workspace.current.region = region.rows(workspace.propagation.centre(), workspace.propagation.radius());
         let Some(inherited) = node.inherited.clone() else { return StageResult::Open };
         workspace.enter(Activity::Inherited);
-        let Workspace { context, reach, scratch, statistics, current, .. } = workspace;
+        let Workspace { context, propagation, scratch, statistics, current, .. } = workspace;
         let property = context.property;
-        let output = output_of(reach, context);
+        let output = output_of(propagation, context);
         let mut left = Largest::default();
         for o in node.open.clone().iter() {
             let bound = of(&inherited, o)

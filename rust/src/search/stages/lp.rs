@@ -4,8 +4,8 @@
 //! of an answer is trusted but what [`crate::lp::certified`] recomputes on that copy.
 
 use super::workspace::{Current, Programs, Stage, StageResult, Workspace, output_of};
-use crate::domain::layer::Layer;
-use crate::domain::{Combination, Output};
+use crate::domain::layer_state::LayerState;
+use crate::domain::{LinearFunctional, Output};
 use crate::lp::{Answer, LinearProgram, Multipliers, RegionRow, certified, program};
 use crate::search::Node;
 use crate::search::context::Context;
@@ -21,7 +21,7 @@ impl Stage for LinearPrograms {
             return StageResult::Open;
         }
         workspace.enter(Activity::Programs);
-        let Workspace { context, reach, row, statistics, current, .. } = workspace;
+        let Workspace { context, propagation, row, statistics, current, .. } = workspace;
         let property = context.property;
         let mut groups: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
         let linear = |o: &usize| property.obligations[*o].violation.is_linear();
@@ -33,7 +33,7 @@ impl Stage for LinearPrograms {
             }
         }
         statistics.profile.asked += u64::from(!groups.is_empty());
-        let output = output_of(reach, context);
+        let output = output_of(propagation, context);
         let mut programs = Vec::with_capacity(groups.len());
         for (guard, members) in &groups {
             let violations = members.iter().map(|&o| &property.obligations[o].violation);
@@ -48,7 +48,7 @@ impl Stage for LinearPrograms {
 /// A box that waits for the answers to its linear programs.
 pub struct PendingBox {
     node: Node,
-    layer: Layer,
+    layer: LayerState,
     centre: Vec<f64>,
     radius: Vec<f64>,
     region: Vec<RegionRow>,
@@ -61,11 +61,11 @@ pub struct PendingBox {
 impl PendingBox {
     /// The box that the workspace holds, with its programs.
     pub fn new(workspace: &mut Workspace<'_>, node: Node, programs: Programs) -> Self {
-        let Workspace { context, reach, current, .. } = workspace;
+        let Workspace { context, propagation, current, .. } = workspace;
         Self {
-            layer: output_of(reach, context).layer().snapshot(),
-            centre: reach.centre().to_vec(),
-            radius: reach.radius().to_vec(),
+            layer: output_of(propagation, context).layer().snapshot(),
+            centre: propagation.centre().to_vec(),
+            radius: propagation.radius().to_vec(),
             node,
             region: std::mem::take(&mut current.region),
             groups: programs.groups,
@@ -104,7 +104,7 @@ pub fn conclude(workspace: &mut Workspace<'_>, pending: PendingBox, answers: &[A
         let read = |y: &[f64]| Multipliers::from_duals(y, guard_rows, output.outputs());
         if let Some(ray) = answer.ray.as_deref().filter(|r| r.len() == rows).and_then(read) {
             // Nothing is asked of the outputs: a negative bound of zero means that guard and region exclude each other.
-            let nothing = Combination::default();
+            let nothing = LinearFunctional::default();
             if certified::bound(&output, &nothing, guard, &region, &ray, scratch) < 0.0 {
                 record.ray(&node, property.obligations[members[0]].guard, &ray);
                 statistics.stages.program += members.len() as u64;

@@ -22,7 +22,7 @@ impl Stage for MixedPrograms {
         let Some(contracted) = workspace.current.contracted.take() else { return StageResult::Open };
         let often_split = node.depth > 0 && node.depth.is_multiple_of(POLICY.mixed.splits);
         let hard = contracted.splits.is_empty() || often_split;
-        let small = contracted.left.knowledge.unstable() <= POLICY.mixed.binaries;
+        let small = contracted.left.bounds.unstable() <= POLICY.mixed.binaries;
         let result = if workspace.context.settings.milp && hard && small {
             ask(workspace, node, &contracted)
         } else {
@@ -38,7 +38,7 @@ fn ask(workspace: &mut Workspace<'_>, node: &Node, contracted: &Contracted) -> S
     let Context { pair, region, shared, .. } = workspace.context;
     let Contracted { left, assumption, .. } = contracted;
     workspace.enter(Activity::Programs);
-    let mut encoding = Encoding::new(pair, &left.knowledge, assumption);
+    let mut encoding = Encoding::new(pair, &left.bounds, assumption);
     let mut result = StageResult::Open;
     for _ in 0..POLICY.mixed.programs {
         if shared.stopping() {

@@ -5,7 +5,7 @@
 
 use super::multipliers::of;
 use super::workspace::{Stage, StageResult, Workspace, output_of};
-use crate::domain::Domain;
+use crate::domain::AbstractDomain;
 use crate::property::Obligation;
 use crate::search::Node;
 use crate::search::context::Context;
@@ -24,7 +24,7 @@ impl Stage for Planning {
             None => plan(workspace, node),
         };
         if hands_down(&workspace.context, node) {
-            node.possibly_active = Some(Arc::new(workspace.narrowed.alive(&workspace.reach)));
+            node.possibly_active = Some(Arc::new(workspace.restricted_pair.possibly_active(&workspace.propagation)));
         }
         StageResult::Open
     }
@@ -32,14 +32,14 @@ impl Stage for Planning {
 
 /// Where to halve because of the worst obligation.
 fn plan(workspace: &mut Workspace<'_>, node: &Node) -> Plan {
-    let Workspace { context, reach, row: space, scratch, scores, current, .. } = workspace;
+    let Workspace { context, propagation, row: space, scratch, scores, current, .. } = workspace;
     let Context { property, settings, .. } = *context;
-    let output = output_of(reach, context);
+    let output = output_of(propagation, context);
     let o = current.worst.obligation;
     let Obligation { guard, violation } = &property.obligations[o];
     let multipliers = node.inherited.as_ref().and_then(|list| of(list, o));
     let (bound, row) = match multipliers {
-        _ if settings.domain != Domain::Shared || !violation.is_linear() => (f64::NAN, None),
+        _ if settings.domain != AbstractDomain::Reduced || !violation.is_linear() => (f64::NAN, None),
         Some(m) => {
             let bound = property.certified(o, &output, &current.region, m, scratch);
             (bound, Some(scratch.row()))
@@ -48,8 +48,8 @@ fn plan(workspace: &mut Workspace<'_>, node: &Node) -> Plan {
         None => (f64::NAN, None),
     };
     match row {
-        None => scores.plan_by_influence(reach, node),
-        Some(row) => scores.plan_by_row(reach, row, bound, node),
+        None => scores.plan_by_published_score(propagation, node),
+        Some(row) => scores.plan_by_row(propagation, row, bound, node),
     }
 }
 
@@ -58,5 +58,5 @@ fn plan(workspace: &mut Workspace<'_>, node: &Node) -> Plan {
 /// What rests on an assumed violation is not handed down. Nor is anything for the published algorithm and for a
 /// recorded proof: both bound every box by itself, and the auditor may find fewer neurons inactive.
 fn hands_down(context: &Context<'_>, node: &Node) -> bool {
-    node.violation_bounds.is_none() && context.settings.domain == Domain::Shared && !context.record.on()
+    node.violation_bounds.is_none() && context.settings.domain == AbstractDomain::Reduced && !context.record.on()
 }

@@ -6,7 +6,7 @@
 //! that may help; nothing is concluded from it.
 
 use super::workspace::{Stage, StageResult, Workspace, output_of};
-use crate::domain::reach::Failure;
+use crate::domain::propagation::Failure;
 use crate::search::Node;
 use crate::search::context::Context;
 use crate::search::split::Plan;
@@ -16,12 +16,12 @@ pub struct Propagation;
 
 impl Stage for Propagation {
     fn run(&self, workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
-        let Workspace { context, reach, narrowed, statistics, current, .. } = workspace;
+        let Workspace { context, propagation, restricted_pair, statistics, current, .. } = workspace;
         let Context { pair, property, shared, .. } = *context;
         let reached = match &node.violation_bounds {
-            Some(known) => reach.propagate_within(pair, known).map(drop),
-            None => reach
-                .propagate(narrowed.to(node.possibly_active.as_deref()), &node.lower, &node.upper)
+            Some(known) => propagation.propagate_within(pair, known).map(drop),
+            None => propagation
+                .propagate(restricted_pair.restrict_to(node.possibly_active.as_deref()), &node.lower, &node.upper)
                 .map(drop)
                 .ok_or(Failure::Overflow),
         };
@@ -39,7 +39,7 @@ impl Stage for Propagation {
             }
         }
         if current.first {
-            let output = output_of(reach, context);
+            let output = output_of(propagation, context);
             shared.set_initial_bound(output.largest_difference(property.reported.iter().copied()));
         }
         StageResult::Open

@@ -18,8 +18,8 @@ pub struct ZonotopeRows;
 
 impl Stage for ZonotopeRows {
     fn run(&self, workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
-        let Workspace { context, reach, row, statistics, current, .. } = workspace;
-        let output = output_of(reach, context);
+        let Workspace { context, propagation, row, statistics, current, .. } = workspace;
+        let output = output_of(propagation, context);
         let mut worst = Worst::default();
         for o in node.open.clone().iter() {
             let violation = &context.property.obligations[o].violation;
@@ -60,9 +60,9 @@ impl Stage for RoundingLimit {
 
 /// Whether the limit is met, up to rounding, at the corner that the worst row points to or at the centre.
 fn touches_limit(workspace: &mut Workspace<'_>, node: &Node) -> bool {
-    let Workspace { context, reach, row, falsifier, current, .. } = workspace;
+    let Workspace { context, propagation, row, falsifier, current, .. } = workspace;
     let o = current.worst.obligation;
-    context.property.obligations[o].violation.upper(&output_of(reach, context), row);
+    context.property.obligations[o].violation.upper(&output_of(propagation, context), row);
     let coefficients = &row.generators;
     falsifier.candidates.touches(o, |i| corner(node, coefficients, i))
         || falsifier.candidates.touches(o, |i| centre(node, i))

@@ -1,10 +1,10 @@
 //! The data that the stages of bounding a box work on: a worker's tools, which are reused for every box, and what is
 //! known about the current one.
 
-use crate::bound::branching::Split;
+use crate::bound::split_candidates::Split;
 use crate::bound::{Assumption, Contraction, Contractor};
-use crate::domain::output::Row;
-use crate::domain::{Narrowed, Output, Reach};
+use crate::domain::output::GeneratorRow;
+use crate::domain::{Output, Propagation, RestrictedPair};
 use crate::lp::certified::Scratch;
 use crate::lp::{Dual, LinearProgram, Multipliers, RegionRow};
 use crate::search::Node;
@@ -24,11 +24,11 @@ pub struct Workspace<'a> {
     /// The way to the calling thread.
     pub requests: &'a mpsc::Sender<Request>,
     /// The last propagation of a box.
-    pub reach: Reach,
+    pub propagation: Propagation,
     /// The pair without the neurons that are inactive on the parent.
-    pub narrowed: Narrowed<'a>,
+    pub restricted_pair: RestrictedPair<'a>,
     /// A row over the generators of the last propagation.
-    pub row: Row,
+    pub row: GeneratorRow,
     /// Space to certify bounds in.
     pub scratch: Scratch,
     /// The descent in the dual of a linear program.
@@ -159,15 +159,15 @@ impl<'a> Workspace<'a> {
         Self {
             context,
             requests,
-            reach: Reach::new(context.settings.domain, context.pair.depth()),
-            narrowed: Narrowed::new(context.pair),
-            row: Row::default(),
+            propagation: Propagation::new(context.settings.domain, context.pair.depth()),
+            restricted_pair: RestrictedPair::new(context.pair),
+            row: GeneratorRow::default(),
             scratch: Scratch::default(),
             dual: Dual::default(),
             multipliers: Multipliers::default(),
             ray: Multipliers::default(),
             generators: Vec::new(),
-            contractor: Contractor::new(context.pair).keeping(context.record.on()),
+            contractor: Contractor::new(context.pair).recording(context.record.on()),
             scores: Scores::new(context.shared.gain()),
             falsifier: Falsifier::new(context, requests),
             statistics: WorkerStatistics::default(),
@@ -182,7 +182,7 @@ impl<'a> Workspace<'a> {
 
     /// Additions and multiplications of bounding so far, without those of falsification.
     pub fn flops(&self) -> u64 {
-        self.reach.flops() + self.contractor.flops()
+        self.propagation.flops() + self.contractor.flops()
     }
 
     /// Whether linear programs can prove more than zonotope rows: only where a guard or a constraint joins the
@@ -201,6 +201,6 @@ impl StageResult {
 }
 
 /// The outputs of the last propagation.
-pub fn output_of<'r>(reach: &'r Reach, context: &Context<'_>) -> Output<'r> {
-    Output::new(&reach.layers()[context.pair.depth() - 1], context.pair.inputs(), context.settings.domain)
+pub fn output_of<'r>(propagation: &'r Propagation, context: &Context<'_>) -> Output<'r> {
+    Output::new(&propagation.layers()[context.pair.depth() - 1], context.pair.inputs(), context.settings.domain)
 }

@@ -1,15 +1,16 @@
-//! The obligations still open on a box, a small bit set. What is proved on a box stays proved on its sub-boxes.
+//! A set of obligations, as bits: those that are still open on a box. What is proved on a box stays proved on its
+//! sub-boxes.
 
 use serde::{Deserialize, Serialize};
 
-/// Indices of open obligations.
+/// The indices of the open obligations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Open {
+pub struct ObligationSet {
     words: Box<[u64]>,
 }
 
-impl Open {
-    /// The first n obligations.
+impl ObligationSet {
+    /// The set of all n obligations.
     #[must_use]
     pub fn all(n: usize) -> Self {
         let mut open = Self { words: vec![0; n.div_ceil(64)].into_boxed_slice() };
@@ -19,7 +20,7 @@ impl Open {
         open
     }
 
-    /// Obligation i alone, of n.
+    /// The set of obligation i alone, of n obligations.
     #[must_use]
     pub fn only(i: usize, n: usize) -> Self {
         let mut open = Self { words: vec![0; n.div_ceil(64)].into_boxed_slice() };
@@ -27,18 +28,18 @@ impl Open {
         open
     }
 
-    /// Marks obligation i as proved.
+    /// Takes obligation i out, because it is proved.
     pub fn close(&mut self, i: usize) {
         self.words[i / 64] &= !(1 << (i % 64));
     }
 
-    /// Whether i is open.
+    /// Whether obligation i is open.
     #[must_use]
     pub fn contains(&self, i: usize) -> bool {
         self.words[i / 64] >> (i % 64) & 1 == 1
     }
 
-    /// Whether these are obligations of n.
+    /// Whether this is a set of obligations out of n.
     #[must_use]
     pub fn fit(&self, n: usize) -> bool {
         self.words.len() == n.div_ceil(64) && self.iter().all(|i| i < n)
@@ -50,13 +51,13 @@ impl Open {
         self.words.iter().all(|&w| w == 0)
     }
 
-    /// How many are open.
+    /// The number of open obligations.
     #[must_use]
     pub fn len(&self) -> usize {
         self.words.iter().map(|w| w.count_ones() as usize).sum()
     }
 
-    /// The open ones in order.
+    /// The open obligations in order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         self.words
             .iter()

@@ -1,16 +1,17 @@
 //! Which hidden neurons may be nonzero somewhere in a box, in either network.
 //!
-//! The others are inactive in both: there x <= 0 and y <= 0 on the whole box, so on every part of it as well, whatever a propagation of the part finds.
-//! Their rows of W1 and W2 need not be multiplied on any part, nor their columns in the layer behind them. A set of bits is all that a node of the search
-//! carries for it; a worker makes the smaller matrices of it ([`super::narrowed`]).
+//! The others are inactive in both: there x <= 0 and y <= 0 on the whole box, so on every part of it as well, whatever
+//! a propagation of the part finds. Their rows of W1 and W2 need not be multiplied on any part, nor their columns in
+//! the next layer. A node of the search carries the set as bits, and a worker gathers the smaller matrices from it
+//! ([`super::restricted_pair`]).
 
 use crate::network::Pair;
 
 const BITS: usize = u64::BITS as usize;
 
-/// A set of neurons; each layer begins at a word of its own.
+/// The set of hidden neurons that may be nonzero. Each layer begins at a word of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Alive {
+pub struct PossiblyActive {
     words: Box<[u64]>,
 }
 
@@ -23,8 +24,8 @@ fn hidden(pair: &Pair) -> impl Iterator<Item = usize> + '_ {
     pair.first[..pair.depth() - 1].iter().map(|layer| layer.rows)
 }
 
-impl Alive {
-    /// These neurons of every hidden layer.
+impl PossiblyActive {
+    /// The set of these neurons, given for every hidden layer in turn.
     pub fn of(pair: &Pair, layers: impl IntoIterator<Item = impl IntoIterator<Item = usize>>) -> Self {
         let mut set = vec![0; hidden(pair).map(words).sum()];
         let mut from = 0;
@@ -37,7 +38,7 @@ impl Alive {
         Self { words: set.into() }
     }
 
-    /// The neurons of a layer, in order, appended to a list.
+    /// Appends the neurons of a layer, in order, to a list.
     pub fn list(&self, pair: &Pair, layer: usize, neurons: &mut Vec<usize>) {
         let from: usize = hidden(pair).take(layer).map(words).sum();
         for (k, &word) in self.words[from..from + words(pair.first[layer].rows)].iter().enumerate() {
@@ -49,7 +50,7 @@ impl Alive {
         }
     }
 
-    /// Bytes this set holds.
+    /// The number of bytes that this set takes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         8 * self.words.len() + 32

@@ -1,0 +1,126 @@
+//! One functional through one layer of m ReLUs, in loops that run in vector registers: the backward step of DeepPoly
+//! and CROWN for x, y and d at once.
+//!
+//! Arrays have m entries. They are passed as separate arguments so that the compiler knows that they do not overlap.
+//! What the relaxations are and why they are sound is in [`super::relax`]; what their rounding costs is in
+//! [`super::rounding_cost`].
+
+use super::relax::RelaxationView;
+
+/// Coefficients, or values, of X, Y and D, to be changed.
+pub(super) type TripleMut<'a> = (&'a mut [f64], &'a mut [f64], &'a mut [f64]);
+/// Coefficients, or values, of X, Y and D.
+pub(super) type Triple<'a> = (&'a [f64], &'a [f64], &'a [f64]);
+
+/// Coefficients after link and folds at one neuron: of X, of Y, of D, and of D before it was folded.
+#[inline(always)]
+fn after_link((p, q, s): (f64, f64, f64), g: f64, v: RelaxationView<'_>, i: usize) -> (f64, f64, f64, f64) {
+    let d = s - g;
+    (p + g + d * v.fold_first[i], q - g - d * v.fold_second[i], d * v.keep[i], d)
+}
+
+/// What the relaxations add to a functional's constant, the absolute size of that, and the absolute sum of all
+/// coefficients for the rounding bound.
+#[inline(always)]
+pub(super) fn relu_sums((p, q, s): TripleMut<'_>, link: &[f64], v: RelaxationView<'_>) -> (f64, f64, f64) {
+    let (mut constant, mut magnitude, mut norm) = ([0.0f64; LANES], [0.0f64; LANES], [0.0f64; LANES]);
+    let m = v.keep.len();
+    let (p, q, s, link) = (&p[..m], &q[..m], &s[..m], &link[..m]);
+    for i in 0..m {
+        let (x, y, z, d) = after_link((p[i], q[i], s[i]), link[i], v, i);
+        let cx = if x < 0.0 { x * v.height1[i] } else { 0.0 };
+        let cy = if y < 0.0 { y * v.height2[i] } else { 0.0 };
+        let cz = z * if z < 0.0 { v.high[i] } else { v.low[i] };
+        let lane = i % LANES;
+        constant[lane] += cx + cy + cz;
+        magnitude[lane] += cx.abs() + cy.abs() + cz.abs();
+        norm[lane] += x.abs() + y.abs() + 2.0 * d.abs() + 3.0 * link[i].abs() + p[i].abs() + q[i].abs();
+    }
+    (constant.iter().sum(), magnitude.iter().sum(), norm.iter().sum())
+}
+
+/// Sums run in so many independent parts.
+const LANES: usize = 8;
+
+/// One functional through a layer of ReLUs, backwards. The second triple is set to the coefficients of X, Y and D,
+/// whose signs choose the relaxations.
+#[inline(always)]
+pub(super) fn relu_column(
+    (p, q, s): TripleMut<'_>,
+    (sp, sq, ss): TripleMut<'_>,
+    (link, alpha1, alpha2): Triple<'_>,
+    v: RelaxationView<'_>,
+) {
+    relu_column_of(p, q, s, sp, sq, ss, link, alpha1, alpha2, v);
+}
+
+/// Slices as plain arguments: the compiler then knows that they do not overlap.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn relu_column_of(
+    p: &mut [f64],
+    q: &mut [f64],
+    s: &mut [f64],
+    sp: &mut [f64],
+    sq: &mut [f64],
+    ss: &mut [f64],
+    link: &[f64],
+    alpha1: &[f64],
+    alpha2: &[f64],
+    v: RelaxationView<'_>,
+) {
+    let m = v.keep.len();
+    let (p, q, s) = (&mut p[..m], &mut q[..m], &mut s[..m]);
+    let (sp, sq, ss) = (&mut sp[..m], &mut sq[..m], &mut ss[..m]);
+    let (link, alpha1, alpha2) = (&link[..m], &alpha1[..m], &alpha2[..m]);
+    for i in 0..m {
+        let (x, y, z, _) = after_link((p[i], q[i], s[i]), link[i], v, i);
+        (sp[i], sq[i], ss[i]) = (x, y, z);
+        p[i] = x * if x < 0.0 { v.slope1[i] } else { v.active1[i] + v.unstable1[i] * alpha1[i] };
+        q[i] = y * if y < 0.0 { v.slope2[i] } else { v.active2[i] + v.unstable2[i] * alpha2[i] };
+        s[i] = z * if z < 0.0 { v.high_slope[i] } else { v.low_slope[i] };
+    }
+}
+
+/// The surrogate of one functional through a layer of ReLUs, forwards, and the gradients of its slopes.
+#[inline(always)]
+pub(super) fn surrogate_column(
+    (x, y, d): TripleMut<'_>,
+    (sp, sq, ss): Triple<'_>,
+    (alpha1, alpha2): (&[f64], &[f64]),
+    (g1, g2): (&mut [f64], &mut [f64]),
+    v: RelaxationView<'_>,
+) {
+    surrogate_column_of(x, y, d, g1, g2, sp, sq, ss, alpha1, alpha2, v);
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn surrogate_column_of(
+    x: &mut [f64],
+    y: &mut [f64],
+    d: &mut [f64],
+    g1: &mut [f64],
+    g2: &mut [f64],
+    sp: &[f64],
+    sq: &[f64],
+    ss: &[f64],
+    alpha1: &[f64],
+    alpha2: &[f64],
+    v: RelaxationView<'_>,
+) {
+    let m = v.keep.len();
+    let (x, y, d, g1, g2) = (&mut x[..m], &mut y[..m], &mut d[..m], &mut g1[..m], &mut g2[..m]);
+    let (sp, sq, ss, alpha1, alpha2) = (&sp[..m], &sq[..m], &ss[..m], &alpha1[..m], &alpha2[..m]);
+    for i in 0..m {
+        let (lower1, lower2) = (v.active1[i] + v.unstable1[i] * alpha1[i], v.active2[i] + v.unstable2[i] * alpha2[i]);
+        g1[i] = if sp[i] >= 0.0 { sp[i] * x[i] * v.unstable1[i] } else { 0.0 };
+        g2[i] = if sq[i] >= 0.0 { sq[i] * y[i] * v.unstable2[i] } else { 0.0 };
+        let after_x = if sp[i] < 0.0 { v.slope1[i] * x[i] + v.height1[i] } else { lower1 * x[i] };
+        let after_y = if sq[i] < 0.0 { v.slope2[i] * y[i] + v.height2[i] } else { lower2 * y[i] };
+        let own = if ss[i] < 0.0 { v.high_slope[i] * d[i] + v.high[i] } else { v.low_slope[i] * d[i] + v.low[i] };
+        x[i] = after_x;
+        y[i] = after_y;
+        d[i] = v.keep[i] * own + v.fold_first[i] * after_x - v.fold_second[i] * after_y;
+    }
+}

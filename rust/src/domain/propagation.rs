@@ -1,0 +1,129 @@
+//! Forward propagation of a box through a pair ([VD], Algorithm `Reach_Delta`): in turn an affine layer, its bounds,
+//! and the transformers of its ReLUs. One [`Propagation`] is one worker's workspace.
+//!
+//! Nothing is allocated per box once the largest shapes have been seen. The states of all layers are kept, because the
+//! split score walks back through them.
+
+use super::abstract_domain::AbstractDomain;
+use super::intermediate_bounds::{Contradiction, IntermediateBounds};
+use super::layer_state::LayerState;
+use super::output::Output;
+use super::preactivation::{Buffers, Input};
+use crate::network::Pair;
+
+/// Why a propagation gave no enclosure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// Numbers left the range of binary64, so that nothing is known.
+    Overflow,
+    /// What was known before excludes what was found, so that no input satisfies the assumption.
+    Contradiction,
+}
+
+impl From<Contradiction> for Failure {
+    fn from(_: Contradiction) -> Self {
+        Self::Contradiction
+    }
+}
+
+/// A workspace for propagating boxes through one pair.
+#[derive(Debug)]
+pub struct Propagation {
+    domain: AbstractDomain,
+    layers: Vec<LayerState>,
+    input: Input,
+    buffers: Buffers,
+    flops: u64,
+    whole: bool,
+}
+
+impl Propagation {
+    /// A workspace for pairs of this depth.
+    #[must_use]
+    pub fn new(domain: AbstractDomain, depth: usize) -> Self {
+        Self {
+            domain,
+            layers: vec![LayerState::default(); depth],
+            input: Input::default(),
+            buffers: Buffers::default(),
+            flops: 0,
+            whole: false,
+        }
+    }
+
+    /// The states of all layers after the last propagation. The forms of the last layer are those of the outputs. There
+    /// are none after a propagation that gave no enclosure, because the states are then those of two propagations.
+    #[must_use]
+    pub fn layers(&self) -> &[LayerState] {
+        if self.whole { &self.layers } else { &[] }
+    }
+
+    /// Additions and multiplications of all propagations so far that the layers themselves need: products over active
+    /// rows, and scaled columns; not the bounds of rounding.
+    #[must_use]
+    pub fn flops(&self) -> u64 {
+        self.flops
+    }
+
+    /// The centre of the last box.
+    #[must_use]
+    pub fn centre(&self) -> &[f64] {
+        &self.input.centre
+    }
+
+    /// The radius of the last box, rounded up, so that |x - centre| <= radius.
+    #[must_use]
+    pub fn radius(&self) -> &[f64] {
+        &self.input.radius
+    }
+
+    /// Propagates the box lower <= x <= upper. Returns `None` if numbers overflowed, so that nothing is known.
+    pub fn propagate(&mut self, pair: &Pair, lower: &[f64], upper: &[f64]) -> Option<Output<'_>> {
+        self.run(pair, (lower, upper), None).ok()?;
+        Some(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
+    }
+
+    /// Propagates a box on which bounds are known or assumed. They help to choose the phases, and where they exclude
+    /// what is found there is a contradiction.
+    pub fn propagate_within(&mut self, pair: &Pair, known: &IntermediateBounds) -> Result<Output<'_>, Failure> {
+        self.run(pair, (&known.lower, &known.upper), Some(known))?;
+        Ok(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
+    }
+
+    fn run(
+        &mut self,
+        pair: &Pair,
+        (lower, upper): (&[f64], &[f64]),
+        known: Option<&IntermediateBounds>,
+    ) -> Result<(), Failure> {
+        self.whole = false;
+        self.input.set(lower, upper);
+        let (depth, inputs, difference) = (pair.depth(), pair.inputs(), self.domain != AbstractDomain::Independent);
+        for l in 0..depth {
+            let (before, after) = self.layers.split_at_mut(l);
+            let layer = &mut after[0];
+            let operations = match before.last() {
+                None => layer.enclose_box(pair, &self.input, difference, &mut self.buffers),
+                Some(from) => layer.apply_affine(from, pair, l, difference, &mut self.buffers),
+            };
+            self.flops += operations as u64;
+            layer.bound(difference);
+            if !(layer.x.finite() && layer.y.finite() && layer.d.finite()) {
+                return Err(Failure::Overflow);
+            }
+            if let Some(known) = known.map(|k| &k.layers[l]) {
+                layer.x.intersect(&known.x)?;
+                layer.y.intersect(&known.y)?;
+                layer.d.intersect(&known.d)?;
+            }
+            if l + 1 < depth {
+                layer.relu(self.domain, inputs);
+            }
+        }
+        if !difference {
+            self.layers[depth - 1].difference_of_outputs(inputs);
+        }
+        self.whole = true;
+        Ok(())
+    }
+}

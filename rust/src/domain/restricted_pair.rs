@@ -1,0 +1,137 @@
+//! A pair restricted to the neurons that may be nonzero on a box: both networks, and their difference, without the
+//! others.
+//!
+//! A neuron that is inactive in both networks on a box is 0 in both, there and on every part of the box
+//! ([`super::possibly_active`]). Without its row in one layer and its column in the next, the networks and their
+//! difference have the same outputs there. Boxes that are bounded one after the other mostly have the same neurons, so
+//! the parts of the matrices are kept until a layer has other ones.
+
+use super::possibly_active::PossiblyActive;
+use super::propagation::Propagation;
+use crate::network::{Affine, Pair, pair::Difference};
+use crate::numeric::kernels::gather;
+
+/// A pair, and its restriction to the last box.
+#[derive(Debug)]
+pub struct RestrictedPair<'a> {
+    whole: &'a Pair,
+    /// Whether the last box needed all neurons.
+    all: bool,
+    /// The numbers 0, 1, 2, ...: as many as the widest layer has neurons, or as there are inputs if these are more.
+    every: Vec<usize>,
+    /// The neurons of each layer in the restricted pair; of the last layer all.
+    neurons: Vec<Vec<usize>>,
+    /// The restricted pair, once it was asked for.
+    part: Option<Pair>,
+    list: Vec<usize>,
+}
+
+impl<'a> RestrictedPair<'a> {
+    /// A pair that is not restricted yet.
+    #[must_use]
+    pub fn new(whole: &'a Pair) -> Self {
+        let widest = whole.first.iter().map(|layer| layer.rows).fold(whole.inputs(), usize::max);
+        Self {
+            whole,
+            all: true,
+            every: (0..widest).collect(),
+            neurons: whole.first.iter().map(|layer| (0..layer.rows).collect()).collect(),
+            part: None,
+            list: Vec::new(),
+        }
+    }
+
+    /// The pair for a box on which at most these neurons may be nonzero, or all neurons if none are given. Layers of
+    /// which nearly all neurons may be nonzero are kept whole.
+    pub fn restrict_to(&mut self, neurons: Option<&PossiblyActive>) -> &Pair {
+        self.all = neurons.is_none();
+        let Some(possibly_active) = neurons else {
+            return self.whole;
+        };
+        let whole = self.whole;
+        let part = self.part.get_or_insert_with(|| whole.clone());
+        let mut others_enter = false;
+        for l in 0..whole.depth() {
+            let width = whole.first[l].rows;
+            self.list.clear();
+            if l + 1 < whole.depth() {
+                possibly_active.list(whole, l, &mut self.list);
+            }
+            if l + 1 == whole.depth() || !worth_leaving_out(width - self.list.len(), width) {
+                self.list.clear();
+                self.list.extend(0..width);
+            }
+            let others = self.list != self.neurons[l];
+            if others {
+                std::mem::swap(&mut self.list, &mut self.neurons[l]);
+            }
+            if others || others_enter {
+                let columns = if l == 0 { &self.every[..whole.inputs()] } else { &self.neurons[l - 1] };
+                let selection = (self.neurons[l].as_slice(), columns);
+                gather_layer(&mut part.first[l], &whole.first[l], selection);
+                gather_layer(&mut part.second[l], &whole.second[l], selection);
+                gather_difference(&mut part.difference[l], &whole.difference[l], (width, selection));
+            }
+            others_enter = others;
+        }
+        part
+    }
+
+    /// The neurons that the last restricted pair has in a layer, by their numbers in the whole pair.
+    #[must_use]
+    pub fn neurons(&self, layer: usize) -> &[usize] {
+        if self.all { &self.every[..self.whole.first[layer].rows] } else { &self.neurons[layer] }
+    }
+
+    /// The neurons that may be nonzero on the box that was just propagated through the last restricted pair. All others
+    /// can be left out on its parts.
+    #[must_use]
+    pub fn possibly_active(&self, propagation: &Propagation) -> PossiblyActive {
+        let hidden = propagation.layers().iter().take(self.whole.depth() - 1);
+        PossiblyActive::of(
+            self.whole,
+            hidden.enumerate().map(|(l, layer)| layer.possibly_nonzero().iter().map(move |&i| self.neurons(l)[i])),
+        )
+    }
+}
+
+/// Whether it pays to leave out this number of m rows: gathering the others costs as much as computing a few that are
+/// known to be zero.
+fn worth_leaving_out(rows: usize, m: usize) -> bool {
+    8 * rows >= m
+}
+
+/// Rows and columns of a matrix.
+type Selection<'a> = (&'a [usize], &'a [usize]);
+
+fn gather_layer(to: &mut Affine, whole: &Affine, selection: Selection<'_>) {
+    let (rows, columns) = selection;
+    (to.rows, to.columns) = (rows.len(), columns.len());
+    gather_matrix(&mut to.weight, &whole.weight, (whole.rows, selection));
+    gather_entries(&mut to.bias, &whole.bias, rows);
+    // A row that is zero throughout is so in every part.
+    gather_entries(&mut to.zero_rows, &whole.zero_rows, rows);
+    if let (Some(to), Some(whole_error)) = (&mut to.weight_error, &whole.weight_error) {
+        gather_matrix(to, whole_error, (whole.rows, selection));
+    }
+    if let (Some(to), Some(whole_error)) = (&mut to.bias_error, &whole.bias_error) {
+        gather_entries(to, whole_error, rows);
+    }
+}
+
+fn gather_difference(to: &mut Difference, whole: &Difference, (width, selection): (usize, Selection<'_>)) {
+    gather_matrix(&mut to.weight, &whole.weight, (width, selection));
+    gather_entries(&mut to.bias, &whole.bias, selection.0);
+    // A row that is shared is so in every part.
+    gather_entries(&mut to.shared, &whole.shared, selection.0);
+    to.zero = to.weight.iter().all(|&w| w == 0.0);
+}
+
+fn gather_matrix(to: &mut Vec<f64>, whole: &[f64], (width, (rows, columns)): (usize, Selection<'_>)) {
+    gather(to, whole, width, (rows.len() < width).then_some(rows), columns);
+}
+
+fn gather_entries<T: Copy>(to: &mut Vec<T>, whole: &[T], rows: &[usize]) {
+    to.clear();
+    to.extend(rows.iter().map(|&i| whole[i]));
+}
