@@ -105,7 +105,7 @@ fn propagation(criterion: &mut Criterion) {
         ] {
             let mut reach = Propagation::new(domain, pair.depth());
             group.bench_function(BenchmarkId::new(word, name), |b| {
-                b.iter(|| propagation.propagate(&pair, black_box(&lower), black_box(&upper)).is_some());
+                b.iter(|| reach.propagate(&pair, black_box(&lower), black_box(&upper)).is_some());
             });
         }
     }
@@ -116,7 +116,7 @@ fn propagation(criterion: &mut Criterion) {
 fn certified_bound(criterion: &mut Criterion) {
     let (pair, (lower, upper)) = (pair(networks::LHC), around(16, 0.1));
     let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
-    let output = propagation.propagate(&pair, &lower, &upper).unwrap();
+    let output = reach.propagate(&pair, &lower, &upper).unwrap();
     let property = top1::property(5, 0.5, None);
     let obligation = &property.obligations[3];
     let Violation::Linear { equivalents, .. } = &obligation.violation else { unreachable!() };
@@ -133,8 +133,8 @@ fn backward(criterion: &mut Criterion) {
     for (name, sizes, radius) in [("lhc", networks::LHC, 0.1), ("mnist", networks::MNIST, 0.01)] {
         let (pair, (lower, upper)) = (pair(sizes), around(sizes[0], radius));
         let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
-        propagation.propagate(&pair, &lower, &upper).unwrap();
-        let bounds = IntermediateBounds::of(propagation.layers(), &lower, &upper);
+        reach.propagate(&pair, &lower, &upper).unwrap();
+        let bounds = IntermediateBounds::of(reach.layers(), &lower, &upper);
         let property = top1::property(pair.outputs(), 0.5, None);
         let assumption = Assumption::new(&property, &property.obligations[0], pair.outputs()).unwrap();
         let unstable = |layer: usize| {

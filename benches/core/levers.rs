@@ -96,18 +96,14 @@ fn inherited(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("lever 4 inactive neurons inherited");
     for (name, pair, (lower, upper)) in families() {
         let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
-        propagation.propagate(&pair, &lower, &upper).unwrap();
+        reach.propagate(&pair, &lower, &upper).unwrap();
         let mut narrowed = RestrictedPair::new(&pair);
-        let alive = restricted_pair.possibly_active(&reach);
+        let alive = narrowed.possibly_active(&reach);
         let mut half = upper.clone();
         half[0] = 0.5 * (lower[0] + upper[0]);
         for (word, alive) in [("with", Some(&alive)), ("without", None)] {
             group.bench_function(BenchmarkId::new(word, name), |b| {
-                b.iter(|| {
-                    propagation
-                        .propagate(restricted_pair.restrict_to(alive), black_box(&lower), black_box(&half))
-                        .is_some()
-                });
+                b.iter(|| reach.propagate(narrowed.restrict_to(alive), black_box(&lower), black_box(&half)).is_some());
             });
         }
     }
@@ -121,7 +117,7 @@ fn shared_generators(criterion: &mut Criterion) {
         for (word, domain) in [("with", AbstractDomain::Reduced), ("without", AbstractDomain::Published)] {
             let mut reach = Propagation::new(domain, pair.depth());
             group.bench_function(BenchmarkId::new(word, name), |b| {
-                b.iter(|| propagation.propagate(&pair, black_box(&lower), black_box(&upper)).is_some());
+                b.iter(|| reach.propagate(&pair, black_box(&lower), black_box(&upper)).is_some());
             });
         }
     }
@@ -134,7 +130,7 @@ fn one_workspace(criterion: &mut Criterion) {
     for (name, pair, (lower, upper)) in families() {
         let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
         group.bench_function(BenchmarkId::new("with", name), |b| {
-            b.iter(|| propagation.propagate(&pair, black_box(&lower), black_box(&upper)).is_some());
+            b.iter(|| reach.propagate(&pair, black_box(&lower), black_box(&upper)).is_some());
         });
         group.bench_function(BenchmarkId::new("without", name), |b| {
             b.iter(|| {
@@ -177,8 +173,8 @@ fn split_score(criterion: &mut Criterion) {
     for (name, pair, (lower, upper)) in families() {
         let inputs = pair.inputs();
         let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
-        propagation.propagate(&pair, &lower, &upper).unwrap();
-        let (mut influence, layers) = (PublishedScore::default(), propagation.layers());
+        reach.propagate(&pair, &lower, &upper).unwrap();
+        let (mut influence, layers) = (PublishedScore::default(), reach.layers());
         let published = published_score(layers, inputs);
         for (a, b) in influence.score(layers, inputs).iter().zip(&published) {
             assert!((a - b).abs() <= 1e-9 * b.abs(), "{a} is not {b}");

@@ -93,18 +93,18 @@ fn propagation_allocates_nothing_after_the_first_pass() {
             let mut reach = Propagation::new(domain, pair.depth());
             let (mut influence, mut sensitivity, mut row) =
                 (PublishedScore::default(), Sensitivity::default(), GeneratorRow::default());
-            propagation.propagate(&pair, &boxes[0].0, &boxes[0].1).unwrap();
+            reach.propagate(&pair, &boxes[0].0, &boxes[0].1).unwrap();
             let mut narrowed = RestrictedPair::new(&pair);
-            let alive = restricted_pair.possibly_active(&reach);
+            let alive = narrowed.possibly_active(&reach);
             let mut reach = Propagation::new(domain, pair.depth());
             let mut pass = || {
                 for (lower, upper) in &boxes {
-                    propagation.propagate(restricted_pair.restrict_to(Some(&alive)), lower, upper).unwrap();
-                    let output = propagation.propagate(&pair, lower, upper).unwrap();
+                    reach.propagate(narrowed.restrict_to(Some(&alive)), lower, upper).unwrap();
+                    let output = reach.propagate(&pair, lower, upper).unwrap();
                     output.row([(Quantity::Difference, 0, 1.0)], 0.0, &mut row);
-                    influence.score(propagation.layers(), sizes[0]);
+                    influence.score(reach.layers(), sizes[0]);
                     if domain != AbstractDomain::Independent {
-                        sensitivity.score(propagation.layers(), sizes[0], &row);
+                        sensitivity.score(reach.layers(), sizes[0], &row);
                     }
                 }
             };
@@ -118,7 +118,7 @@ fn propagation_allocates_nothing_after_the_first_pass() {
 fn descents_allocate_nothing_after_the_first() {
     let pair = pair(&[16, 64, 32, 5]);
     let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
-    let output = propagation.propagate(&pair, &[-0.1; 16], &[0.1; 16]).unwrap();
+    let output = reach.propagate(&pair, &[-0.1; 16], &[0.1; 16]).unwrap();
     let property = top1::property(5, 0.5, None);
     let region = [RegionRow { generators: vec![1.0; 16], slack: 3.0 }];
     let (mut row, mut dual, mut found, mut point) =
@@ -142,7 +142,7 @@ fn descents_allocate_nothing_after_the_first() {
 fn functionals_certified_bounds_and_evaluations_allocate_nothing_after_the_first() {
     let pair = pair(&[16, 64, 32, 5]);
     let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
-    let output = propagation.propagate(&pair, &[-0.1; 16], &[0.1; 16]).unwrap();
+    let output = reach.propagate(&pair, &[-0.1; 16], &[0.1; 16]).unwrap();
     let property = top1::property(5, 0.5, None);
     let Violation::Linear { equivalents, .. } = &property.obligations[3].violation else { unreachable!() };
     let guard = property.obligations[3].guard.map(|g| &property.guards[g]);

@@ -240,8 +240,8 @@ struct Seen {
 pub fn prepare(case: &Case, draw: &Draw) -> Option<(Pair, Vec<Values>, IntermediateBounds, Assumption)> {
     let pair = case.pair();
     let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
-    propagation.propagate(&pair, &case.lower, &case.upper)?;
-    let mut bounds = IntermediateBounds::of(propagation.layers(), &case.lower, &case.upper);
+    reach.propagate(&pair, &case.lower, &case.upper)?;
+    let mut bounds = IntermediateBounds::of(reach.layers(), &case.lower, &case.upper);
     let values: Vec<Values> = case.samples().iter().map(|x| Values::of(case, x)).collect();
     if draw.split {
         for side in phases(&values[0]) {
@@ -331,7 +331,7 @@ fn check_contraction(case: &Case, draw: &Draw, seen: &RefCell<Seen>) -> Result<(
     for value in alive {
         prop_assert!(contains(&bounds, value), "an input that satisfies the assumption was lost: {assumption:?}");
         prop_assert!(violation(&assumption, value) <= bound);
-        prop_assert!(propagation.propagate_within(&pair, &bounds).is_ok());
+        prop_assert!(reach.propagate_within(&pair, &bounds).is_ok());
     }
     let cut = |bounds: &IntermediateBounds, i: usize| {
         let (lower, upper) = (bounds.lower[i], bounds.upper[i]);
@@ -490,8 +490,8 @@ fn contraction_proves_what_only_a_constraint_excludes() {
         Case { layers: vec![[one(1.0), one(0.0)]], lower: vec![-1.0; 2], upper: vec![1.0; 2], points: Vec::new() };
     let pair = case.pair();
     let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
-    propagation.propagate(&pair, &case.lower, &case.upper).unwrap();
-    let bounds = IntermediateBounds::of(propagation.layers(), &case.lower, &case.upper);
+    reach.propagate(&pair, &case.lower, &case.upper).unwrap();
+    let bounds = IntermediateBounds::of(reach.layers(), &case.lower, &case.upper);
     let mut assumption = Assumption {
         guard: Vec::new(),
         constants: Vec::new(),

@@ -44,12 +44,12 @@ pub fn with_outputs(
 ) -> Result<(), TestCaseError> {
     let (pair, truths) = (case.pair(), case.truths());
     let mut reach = Propagation::new(domain, pair.depth());
-    if propagation.propagate(&pair, &case.lower, &case.upper).is_none() {
+    if reach.propagate(&pair, &case.lower, &case.upper).is_none() {
         return Ok(());
     }
     let follow = |e: &Vec<f64>| follow(&truths, &reach, domain, e, &mut Phases::default());
     let traces = case.points.iter().map(follow).collect::<Result<Vec<_>, _>>()?;
-    let output = Output::new(&propagation.layers()[pair.depth() - 1], pair.inputs(), domain);
+    let output = Output::new(&reach.layers()[pair.depth() - 1], pair.inputs(), domain);
     check(&output, &reach, &traces)
 }
 

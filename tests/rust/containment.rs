@@ -44,15 +44,15 @@ fn narrowed(layer: &LayerState) -> usize {
 fn contained(case: &Case, domain: AbstractDomain, seen: &mut Seen) -> Result<(), TestCaseError> {
     let (pair, truths) = (case.pair(), case.truths());
     let mut reach = Propagation::new(domain, pair.depth());
-    if propagation.propagate(&pair, &case.lower, &case.upper).is_none() {
+    if reach.propagate(&pair, &case.lower, &case.upper).is_none() {
         seen.overflows += 1;
         return Ok(());
     }
     seen.boxes += 1;
     if domain == AbstractDomain::Reduced {
-        seen.narrowed += propagation.layers().iter().map(narrowed).sum::<usize>();
+        seen.narrowed += reach.layers().iter().map(narrowed).sum::<usize>();
     }
-    for (i, (&c, &r)) in propagation.centre().iter().zip(propagation.radius()).enumerate() {
+    for (i, (&c, &r)) in reach.centre().iter().zip(reach.radius()).enumerate() {
         let (c, r) = (exact(c), exact(r));
         prop_assert!(
             &c - &r <= case.lower[i] && &c + &r >= case.upper[i],
@@ -102,18 +102,18 @@ fn what_is_left_out_on_a_part_of_a_box_is_zero_there() {
     let check = |case: Case, domain: AbstractDomain| {
         let (pair, truths) = (case.pair(), case.truths());
         let mut reach = Propagation::new(domain, pair.depth());
-        prop_assert!(propagation.propagate(&pair, &case.lower, &case.upper).is_some());
+        prop_assert!(reach.propagate(&pair, &case.lower, &case.upper).is_some());
         let mut narrowed = RestrictedPair::new(&pair);
-        restricted_pair.restrict_to(None);
-        let alive = restricted_pair.possibly_active(&reach);
+        narrowed.restrict_to(None);
+        let alive = narrowed.possibly_active(&reach);
         for (low, deeper) in [(false, false), (false, true), (true, false), (true, true)] {
             let (mut lower, mut upper) = (case.lower.clone(), case.upper.clone());
             for _ in 0..=usize::from(deeper) {
                 let middle = lower[0] + 0.5 * (upper[0] - lower[0]);
                 (if low { &mut upper } else { &mut lower })[0] = middle;
             }
-            let within = if deeper { restricted_pair.possibly_active(&reach) } else { alive.clone() };
-            prop_assert!(propagation.propagate(restricted_pair.restrict_to(Some(&within)), &lower, &upper).is_some());
+            let within = if deeper { narrowed.possibly_active(&reach) } else { alive.clone() };
+            prop_assert!(reach.propagate(narrowed.restrict_to(Some(&within)), &lower, &upper).is_some());
             for (l, affine) in pair.first.iter().enumerate() {
                 left_out.set(left_out.get() + affine.rows - narrowed.neurons(l).len());
                 without_any.set(without_any.get() + usize::from(narrowed.neurons(l).is_empty()));

@@ -26,10 +26,10 @@ fn pair(inactive: usize, equal: bool) -> Pair {
 
 fn flops(pair: &Pair, domain: AbstractDomain) -> u64 {
     let mut reach = Propagation::new(domain, pair.depth());
-    assert!(propagation.propagate(pair, &[-1.0; 2], &[1.0; 2]).is_some());
-    let once = propagation.flops();
-    assert!(propagation.propagate(pair, &[-1.0; 2], &[1.0; 2]).is_some());
-    assert_eq!(propagation.flops(), 2 * once);
+    assert!(reach.propagate(pair, &[-1.0; 2], &[1.0; 2]).is_some());
+    let once = reach.flops();
+    assert!(reach.propagate(pair, &[-1.0; 2], &[1.0; 2]).is_some());
+    assert_eq!(reach.flops(), 2 * once);
     once
 }
 

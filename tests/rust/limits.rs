@@ -292,13 +292,13 @@ fn a_propagation_that_overflows_leaves_no_layers_behind() {
     let pair = Pair::new(large.clone(), large).unwrap();
     for domain in [AbstractDomain::Reduced, AbstractDomain::Published, AbstractDomain::Independent] {
         let (mut reach, mut influence) = (Propagation::new(domain, pair.depth()), PublishedScore::default());
-        assert!(propagation.propagate(&pair, &[1.0], &[2.0]).is_some());
-        assert_eq!(propagation.layers().len(), 3);
-        assert!(influence.score(propagation.layers(), 1)[0] > 0.0);
-        assert!(propagation.propagate(&pair, &[-1e200], &[1e200]).is_none());
-        assert!(propagation.layers().is_empty());
-        assert_eq!(influence.score(propagation.layers(), 1), [0.0]);
-        assert!(propagation.propagate(&pair, &[1.0], &[2.0]).is_some());
-        assert_eq!(propagation.layers().len(), 3);
+        assert!(reach.propagate(&pair, &[1.0], &[2.0]).is_some());
+        assert_eq!(reach.layers().len(), 3);
+        assert!(influence.score(reach.layers(), 1)[0] > 0.0);
+        assert!(reach.propagate(&pair, &[-1e200], &[1e200]).is_none());
+        assert!(reach.layers().is_empty());
+        assert_eq!(influence.score(reach.layers(), 1), [0.0]);
+        assert!(reach.propagate(&pair, &[1.0], &[2.0]).is_some());
+        assert_eq!(reach.layers().len(), 3);
     }
 }

@@ -185,8 +185,8 @@ fn published(case: &Case, domain: AbstractDomain) -> Option<[Vec<(f64, f64)>; 3]
 fn agrees(case: &Case, domain: AbstractDomain) -> Result<(), TestCaseError> {
     let pair = case.pair();
     let mut reach = Propagation::new(domain, pair.depth());
-    prop_assert!(propagation.propagate(&pair, &case.lower, &case.upper).is_some());
-    let last = &propagation.layers()[pair.depth() - 1];
+    prop_assert!(reach.propagate(&pair, &case.lower, &case.upper).is_some());
+    let last = &reach.layers()[pair.depth() - 1];
     let Some([x, y, d]) = published(case, domain) else {
         return Err(TestCaseError::reject("a phase hangs on rounding"));
     };

@@ -44,9 +44,9 @@ fn the_score_is_the_derivative_of_the_reach_where_slopes_stand_still() {
         let (mut row, mut sensitivity) = (GeneratorRow::default(), Sensitivity::default());
         let mut reach_of = |radius: &[f64]| {
             let lower: Vec<f64> = radius.iter().map(|r| -r).collect();
-            let output = propagation.propagate(&pair, &lower, radius).unwrap();
+            let output = reach.propagate(&pair, &lower, radius).unwrap();
             let reached = output.upper(&functional, &mut row) - row.centre;
-            (reached, sensitivity.score(propagation.layers(), SIZES[0], &row).to_vec())
+            (reached, sensitivity.score(reach.layers(), SIZES[0], &row).to_vec())
         };
         let (whole, score) = reach_of(&radius);
         for i in 0..SIZES[0] {
@@ -71,12 +71,12 @@ fn an_input_without_influence_has_no_score_and_the_others_have_one() {
         let pair = pair(&[first, second], 0.8);
         let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
         let (lower, upper): (Vec<f64>, Vec<f64>) = region.iter().map(|(c, r)| (c - r, c + r)).unzip();
-        let output = propagation.propagate(&pair, &lower, &upper).unwrap();
+        let output = reach.propagate(&pair, &lower, &upper).unwrap();
         let mut row = GeneratorRow::default();
         output.row([(Quantity::First, 0, 1.0)], 0.0, &mut row);
         let dead = row.generators.iter().all(|g| *g == 0.0);
         let mut sensitivity = Sensitivity::default();
-        let score = sensitivity.score(propagation.layers(), SIZES[0], &row);
+        let score = sensitivity.score(reach.layers(), SIZES[0], &row);
         prop_assert_eq!(score.len(), SIZES[0]);
         for (i, s) in score.iter().enumerate() {
             prop_assert!(s.is_finite() && (*s > 0.0) == (i != 2 && !dead), "input {i}: {s}");

@@ -186,29 +186,29 @@ fn own(
 /// holds.
 pub fn follow(
     truths: &[Truth; 2],
-    propagation: &Propagation,
+    reach: &Propagation,
     domain: AbstractDomain,
     e: &[f64],
     phases: &mut Phases,
 ) -> Result<Trace, TestCaseError> {
-    follow_narrowed(truths, reach, domain, e, phases, |l| (0..propagation.layers()[l].z1.rows()).collect())
+    follow_narrowed(truths, reach, domain, e, phases, |l| (0..reach.layers()[l].z1.rows()).collect())
 }
 
 /// The same where a layer has these neurons only; those that are left out must be inactive.
 pub fn follow_narrowed(
     truths: &[Truth; 2],
-    propagation: &Propagation,
+    reach: &Propagation,
     domain: AbstractDomain,
     e: &[f64],
     phases: &mut Phases,
     left: impl Fn(usize) -> Vec<usize>,
 ) -> Result<Trace, TestCaseError> {
-    let input = |i: usize| &exact(propagation.centre()[i]) + &(&exact(e[i]) * propagation.radius()[i]);
+    let input = |i: usize| &exact(reach.centre()[i]) + &(&exact(e[i]) * reach.radius()[i]);
     let input: Vec<Exact> = (0..e.len()).map(input).collect();
     let (xs, ys) = (truths[0].layers(&input), truths[1].layers(&input));
     let mut values = Assignment { e: e.iter().copied().map(exact).collect(), ..Assignment::default() };
-    let last = propagation.layers().len() - 1;
-    for (l, layer) in propagation.layers().iter().enumerate() {
+    let last = reach.layers().len() - 1;
+    for (l, layer) in reach.layers().iter().enumerate() {
         let neurons = left(l);
         for i in (0..xs[l].len()).filter(|i| !neurons.contains(i)) {
             prop_assert!(
