@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eqspec.networks.assignment import assign
+from eqspec.networks.linear_assignment import assign
 from eqspec.networks.network import AffineLayer, Array, Network
 from eqspec.networks.rewriting import Layers, merged, multiples, placed, scaled, shared_out, silenced, without_linear
 
@@ -54,7 +54,7 @@ class Matching:
             parts.append("layers paired across different depths")
         if self.silenced:
             parts.append("neurons without effect left out")
-        return f"neurons of both networks were matched: {', '.join(parts)}" if parts else ""
+        return f"neurons were matched: {', '.join(parts)}" if parts else ""
 
 
 def match(a: Network, b: Network) -> tuple[Network, Network, Matching]:

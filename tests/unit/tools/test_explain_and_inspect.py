@@ -150,3 +150,27 @@ def test_inspect_reads_nnet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     (tmp_path / "a.nnet").write_text("\n".join(lines) + "\n")
     assert main(["inspect", str(tmp_path / "a.nnet")]) == 0
     assert "1 inputs -> 1 outputs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("other", "together"),
+    [
+        ("permuted", "3 moved"),
+        ("scaled", "3 rescaled"),
+        ("split", "1 merged"),
+        ("wider", "neurons without effect left out"),
+        ("raised", "neurons go together in the order of the files"),
+    ],
+)
+def test_inspect_says_which_neurons_of_two_networks_go_together(
+    root: Path, capsys: pytest.CaptureFixture[str], other: str, together: str
+) -> None:
+    files = [str(root / "specs" / "tiny" / f"{name}.onnx") for name in ("base", other)]
+    assert main(["inspect", *files]) == 0
+    assert together in capsys.readouterr().out.partition("as a pair")[2]
+
+
+def test_inspect_says_why_two_networks_do_not_compare(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(root / "specs" / name) for name in ("tiny/base.onnx", "cells/folded.onnx")]
+    assert main(["inspect", *files]) == 0
+    assert "no: 2 inputs" in capsys.readouterr().out

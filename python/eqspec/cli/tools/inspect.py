@@ -1,4 +1,4 @@
-"""`eqspec inspect`: what a network file holds, and whether it can be used."""
+"""`eqspec inspect`: what a network file holds, and whether it can be used; of two, which neurons go together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.text import Text
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import Commands, command
 from eqspec.errors import NetworkError
-from eqspec.networks import read_network
+from eqspec.networks import match, read_network
 from eqspec.networks.network import Network
 from eqspec.networks.readers.onnx_overview import Overview, overview
 from eqspec.report.numbers import count
@@ -30,6 +30,7 @@ def add(commands: Commands) -> None:
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command."""
     code = ExitCode.AS_EXPECTED
+    networks = []
     for number, file in enumerate(arguments.files):
         if number:
             out.print()
@@ -37,10 +38,13 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         try:
             if Path(file).suffix.lower() != ".nnet" and Path(file).is_file():
                 _show_file(overview(file), out)
-            _show_network(read_network(file), out)
+            networks.append(read_network(file))
+            _show_network(networks[-1], out)
         except NetworkError as problem:
             err.print(Text.assemble(("cannot be used", "bold red"), f": {problem}"), soft_wrap=True)
             code = ExitCode.BAD_INPUT
+    if len(networks) == 2 == len(arguments.files):
+        _show_pair(*networks, out)
     return code
 
 
@@ -70,6 +74,20 @@ def _show_network(network: Network, out: Console) -> None:
     _show_rows(rows, out)
     for note in network.notes:
         out.print(Padding(Text(f"note: {note}"), (0, 0, 0, 2), expand=False))
+
+
+def _show_pair(first: Network, second: Network, out: Console) -> None:
+    """Whether two networks compare, and what a search takes together."""
+    out.print()
+    out.print(Text("as a pair", "bold"))
+    sizes = [(network.input_size, network.output_size) for network in (first, second)]
+    if sizes[0] != sizes[1]:
+        a, b = (f"{inputs} inputs and {outputs} outputs" for inputs, outputs in sizes)
+        _show_rows([("comparable", f"no: {a} against {b}")], out)
+        return
+    *_, matching = match(first, second)
+    together = str(matching) or "neurons go together in the order of the files"
+    _show_rows([("comparable", "yes"), ("matching", together)], out)
 
 
 def _show_rows(rows: list[tuple[str, str]], out: Console) -> None:

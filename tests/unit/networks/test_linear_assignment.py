@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from eqspec.networks.assignment import assign
+from eqspec.networks.linear_assignment import assign
 
 
 @pytest.mark.parametrize("seed", range(40))
