@@ -131,9 +131,12 @@ def _become(job: dict[str, Any], main: Callable[[list[str]], int]) -> None:
         code = end.code if isinstance(end.code, int) else 1
     except KeyboardInterrupt:  # before or after everything
         code = 130
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as error:
         code = 999
+        if isinstance(error.__cause__, KeyboardInterrupt):  # a library that was interrupted while it was imported
+            code = 130
+        else:
+            traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -6,10 +6,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec._core import Pair, Property, Settings, Solution, __version__, evaluate, fingerprint, solve
+from eqspec._core import SETTINGS, Pair, Property, Settings, Solution, __version__, evaluate, fingerprint, solve
 
 __all__ = [
     "FILE",
+    "SETTINGS",
     "Layer",
     "Pair",
     "Property",

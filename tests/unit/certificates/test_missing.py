@@ -84,7 +84,7 @@ def test_whatever_happens_in_writing_costs_no_verdict(
     def stumble(_: ProofConstruction) -> None:
         raise error
 
-    monkeypatch.setattr(ProofConstruction, "drawn", stumble)
+    monkeypatch.setattr(ProofConstruction, "build", stumble)
     result, made = certify(task, tmp_path)
     assert result.verdict is Verdict.EQUIVALENT
     assert made is not None
@@ -96,7 +96,7 @@ def test_an_interrupted_write_leaves_nothing(task: Task, tmp_path: Path, monkeyp
     def interrupted(_: ProofConstruction) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ProofConstruction, "drawn", interrupted)
+    monkeypatch.setattr(ProofConstruction, "build", interrupted)
     with Certifier(tmp_path) as certifier, pytest.raises(KeyboardInterrupt):
         Runner(Options(threads=1, certifier=certifier)).run(task)
     assert "stopped" in certifier.missing[task.id]
