@@ -44,7 +44,8 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
             err.print(Text.assemble(("cannot be used", "bold red"), f": {problem}"), soft_wrap=True)
             code = ExitCode.BAD_INPUT
     if len(networks) == 2 == len(arguments.files):
-        _show_pair(*networks, out)
+        first, second = networks
+        _show_pair(first, second, out)
     return code
 
 
