@@ -20,6 +20,7 @@ REFUSALS: dict[str, str] = {
     r"Softmax over \d+ of \d+|output of a Softmax": "a Softmax is read over all outputs, at the end",
     r"the output is empty|has 0 inputs|neither of them 0": "a network has at least one input and one output",
     r"training mode": "training is another function",
+    r"slices an empty axis": "onnxruntime may end the process with a failed assertion",
     r"backwards to the largest integer": "onnxruntime slices to the other end, onnx to the end of the axis",
     r"no axes, which some runtimes take for all": "onnxruntime squeezes all axes, onnx none",
     r"\d+ outputs, but|no earlier node computes": "the mask of a Dropout, which no inference needs",

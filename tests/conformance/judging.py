@@ -173,7 +173,8 @@ def _difference(ours: NDArray[np.float64], theirs: NDArray[Any], batch: int, mod
     casts = {a.i for node in model.graph.node for a in node.attribute if node.op_type == "Cast"}
     tensors = [*model.graph.initializer, *(a.t for node in model.graph.node for a in node.attribute)]
     short = kind == 10 or 10 in casts or any(t.data_type == 10 for t in tensors)
-    allowed = ROUNDING[10 if short else 1 if kind == 1 else kind] * (1 + np.abs(ours).max(initial=0))
+    single = kind == 1 or 1 in casts or any(t.data_type == 1 for t in tensors)
+    allowed = ROUNDING[10 if short else 1 if single else kind] * (1 + np.abs(ours).max(initial=0))
     if (np.abs(ours - other.ravel()) <= allowed).all():
         return None
     return f"{other.ravel()[:8].tolist()} instead of {ours[:8].tolist()}"

@@ -78,6 +78,18 @@ def test_backwards_to_the_largest_integer_is_refused(end: int, tmp_path: Path) -
         audited(path).layers()
 
 
+def test_a_slice_of_an_empty_axis_is_refused(tmp_path: Path) -> None:
+    """onnxruntime 1.32 ends the process on some of them with a failed assertion, and we would ask it at once."""
+    constants = {"s": np.array([0]), "z": np.array([0]), "a": np.array([1]), "e": np.array([3]), "p": np.array([-1])}
+    nodes = [
+        node("Slice", ["x", "s", "z", "a"], "none"),
+        node("Slice", ["none", "e", "s", "a", "p"], "nothing"),
+        node("Concat", ["x", "nothing"], "y", axis=1),
+    ]
+    with pytest.raises(NetworkError, match="it slices an empty axis"):
+        read_network(save(tmp_path, model(nodes, constants, (1, 3))))
+
+
 @pytest.mark.parametrize("opset", [6, 7, 9])
 def test_starts_and_ends_as_attributes(opset: int, tmp_path: Path) -> None:
     x = np.array([[1.0, 2.0, 4.0]])

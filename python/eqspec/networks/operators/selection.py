@@ -49,6 +49,10 @@ def slice_(call: OperatorCall) -> Sequence[Value]:
     places = [axis_of(axis, len(shape)) for axis in axes]
     if len(set(places)) != len(places):
         raise UnreadableError(f"axes {axes[:20]} repeat", "export the model again")
+    if any(shape[axis] == 0 for axis in places):
+        raise UnreadableError(
+            "it slices an empty axis, which ends some versions of onnxruntime", "export the model again"
+        )
     if any(step < 0 and end in _TO_THE_END for end, step in zip(ends, steps, strict=True)):
         cause = "it runs backwards to the largest integer, which onnxruntime takes for 'as far as there is'"
         raise UnreadableError(f"{cause} and ONNX for the end of the axis", "end it at the smallest integer instead")
