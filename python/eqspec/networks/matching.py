@@ -222,13 +222,10 @@ class _Slots:
     @property
     def plain(self) -> bool:
         """Whether every neuron stays where it is."""
-        stays = (all(i == s for s, i in enumerate(_present(side))) for side in (self.first, self.second))
-        gaps = any(
-            side[s] is None and any(i is not None for i in side[s:])
+        return all(
+            side == [*range(known := len(_present(side))), *[None] * (len(side) - known)]
             for side in (self.first, self.second)
-            for s in range(len(side))
         )
-        return all(stays) and not gaps
 
 
 def _present(side: Sequence[int | None]) -> list[int]:
@@ -314,7 +311,7 @@ def _with_copies(x: _Values, y: _Values, costs: Array, partner: list[int | None]
     """Slots for pairs, with a neuron in two of them where the other network has it twice."""
     m, n = costs.shape
     poor = [i for i, j in enumerate(partner) if j is None or costs[i, j] > 0.5]
-    taken = {j for i, j in enumerate(partner) if i not in set(poor)}
+    taken = {partner[i] for i in {*range(m)} - {*poor}}
     slots = _Slots([], [])
     for i in range(m):
         j = partner[i]
