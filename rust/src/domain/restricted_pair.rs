@@ -6,7 +6,6 @@
 //! difference have the same outputs there. Boxes that are bounded one after the other mostly have the same neurons, so
 //! the parts of the matrices are kept until a layer has other ones.
 
-use super::layer_state::LayerState;
 use super::possibly_active::PossiblyActive;
 use super::propagation::Propagation;
 use crate::network::{Pair, Step, Tile, pair::Difference};
@@ -88,10 +87,11 @@ impl<'a> RestrictedPair<'a> {
     /// can be left out on its parts. `None` of graphs, which are not restricted.
     #[must_use]
     pub fn possibly_active(&self, propagation: &Propagation) -> Option<PossiblyActive> {
-        let hidden = propagation.layers().iter().take(self.whole.depth() - 1);
-        let neurons =
-            |(l, layer): (usize, &LayerState)| layer.possibly_nonzero().iter().map(move |&i| self.neurons(l)[i]);
-        self.whole.is_chain().then(|| PossiblyActive::of(self.whole, hidden.enumerate().map(neurons)))
+        let hidden = propagation.layers().iter().take(self.whole.depth() - 1).enumerate();
+        self.whole.is_chain().then(|| {
+            let neurons = hidden.map(|(l, layer)| layer.possibly_nonzero().iter().map(move |&i| self.neurons(l)[i]));
+            PossiblyActive::of(self.whole, neurons)
+        })
     }
 }
 
