@@ -7,8 +7,6 @@ exactly. A network without any ReLU first gets one: y = relu(y) - relu(-y).
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from eqspec.errors import InputError
@@ -27,7 +25,7 @@ def align(a: Network, b: Network) -> tuple[Network, Network]:
     depth = max(len(a.layers), len(b.layers))
     first_layers, second_layers = _deepen(a.layers, depth), _deepen(b.layers, depth)
     widths = [max(x.bias.size, y.bias.size) for x, y in zip(first_layers, second_layers, strict=True)]
-    return replace(a, layers=_pad_widths(first_layers, widths)), replace(b, layers=_pad_widths(second_layers, widths))
+    return a.with_layers(_pad_widths(first_layers, widths)), b.with_layers(_pad_widths(second_layers, widths))
 
 
 def _deepen(layers: tuple[AffineLayer, ...], depth: int) -> tuple[AffineLayer, ...]:

@@ -16,7 +16,7 @@ different depth are paired by the same measure; the shallower network gets ident
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -78,8 +78,8 @@ def match(a: Network, b: Network) -> tuple[Network, Network, Matching]:
     if not found:
         return a, b, found
     return (
-        replace(a, layers=tuple(first), largest_intermediates=()),
-        replace(b, layers=tuple(second), largest_intermediates=()),
+        a.with_layers(first, largest_intermediates=()),
+        b.with_layers(second, largest_intermediates=()),
         found,
     )
 

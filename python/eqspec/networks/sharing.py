@@ -9,8 +9,6 @@ Only over the reals: in float32 the errors are what runtimes may round, and two 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from eqspec.networks.network import AffineLayer, Array, Network
@@ -24,7 +22,7 @@ def share(first: Network, second: Network) -> tuple[Network, Rows]:
         return second, [[False] * len(layer.bias) for layer in first.layers]
     found = [_shared(a, b) for a, b in zip(first.layers, second.layers, strict=True)]
     taken = zip(first.layers, second.layers, found, strict=True)
-    return replace(second, layers=tuple(_taken(a, b, rows) for a, b, rows in taken)), found
+    return second.with_layers([_taken(a, b, rows) for a, b, rows in taken]), found
 
 
 def _shared(a: AffineLayer, b: AffineLayer) -> list[bool]:

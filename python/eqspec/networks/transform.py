@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -42,7 +41,7 @@ def compose_affine(network: Network, scale: Sequence[Fraction], shift: Sequence[
         ) from error
     names = None if network.arithmetic == "float32" else _composed_names(first, scale, shift)
     layer = AffineLayer(np.ascontiguousarray(weight.value), bias.value, weight.error, bias.error, names)
-    return replace(network, layers=(layer, *network.layers[1:]))
+    return network.with_layers([layer, *network.layers[1:]])
 
 
 def _composed_names(layer: AffineLayer, scale: Sequence[Fraction], shift: Sequence[Fraction]) -> tuple[Name, ...]:
@@ -77,4 +76,4 @@ def negate_outputs(network: Network) -> Network:
     last = network.layers[-1]
     names = None if last.names is None else tuple(define("negate", name) for name in last.names)
     turned = AffineLayer(-last.weight, -last.bias, last.weight_error, last.bias_error, names)
-    return replace(network, layers=(*network.layers[:-1], turned))
+    return network.with_layers([*network.layers[:-1], turned])

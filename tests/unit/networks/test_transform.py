@@ -15,7 +15,7 @@ def network(error: float = 0.0) -> Network:
     random = np.random.default_rng(5)
     w, b = random.normal(size=(4, 2)), random.normal(size=4)
     first = AffineLayer(w, b, np.abs(w) * error, np.abs(b) * error) if error else AffineLayer(w, b)
-    return Network((first, AffineLayer(random.normal(size=(3, 4)), random.normal(size=3))), "memory", "")
+    return Network.of_layers((first, AffineLayer(random.normal(size=(3, 4)), random.normal(size=3))), "memory", "")
 
 
 SCALE = [Fraction(1, 60261), Fraction(-(10**6), 7)]
