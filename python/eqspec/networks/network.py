@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError, NetworkError
 from eqspec.networks import evaluation
-from eqspec.networks.exact import IntegerLayer
+from eqspec.networks.exact import IntegerStep
 from eqspec.networks.exact import evaluate as evaluate_exactly
 from eqspec.networks.names import Name
 from eqspec.networks.program import Step, Term, Tile, problems
@@ -201,17 +201,17 @@ class Network:
         return evaluation.evaluate(self.steps, values)
 
     def evaluate_exact(self, point: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-        """Exact enclosures (lo, hi) of each output at one rational input; lo == hi where every layer is exact.
+        """Exact enclosures (lo, hi) of each output at one rational input; lo == hi where every step is exact.
 
         Raises InputError where the point has another length than I.
         """
         if len(point) != self.input_size:
             raise InputError(f"point: {len(point)} numbers given, {self.input_size} are accepted by {self.source}")
-        return evaluate_exactly(self._integer_layers, [Fraction(x) for x in point])
+        return evaluate_exactly(self._integer_steps, [Fraction(x) for x in point])
 
     @cached_property
-    def _integer_layers(self) -> list[IntegerLayer]:
-        return [IntegerLayer(layer) for layer in self.layers]
+    def _integer_steps(self) -> list[IntegerStep]:
+        return [IntegerStep(step) for step in self.steps]
 
 
 def _chain(layers: Sequence[AffineLayer], source: str) -> tuple[tuple[Step, ...], int]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,7 +206,12 @@ class Step:
         return sum(term.tile.products for term in self.terms)
 
 
-def last_readers(steps: Sequence[Step]) -> list[int]:
+class _Reading(Protocol):
+    @property
+    def sources(self) -> tuple[int, ...]: ...
+
+
+def last_readers(steps: Sequence[_Reading]) -> list[int]:
     """For each step the last one that reads it; itself where none does, and for the last."""
     last = list(range(len(steps)))
     for number, step in enumerate(steps):
