@@ -19,6 +19,7 @@ mod exact;
 mod gradient;
 mod limits;
 mod line;
+mod programs;
 mod published;
 mod random;
 mod region;
