@@ -1,12 +1,12 @@
-//! Forward propagation of a box through a pair ([VD], Algorithm `Reach_Delta`): in turn an affine layer, its bounds,
-//! and the transformers of its ReLUs. One [`Propagation`] is one worker's workspace.
+//! Forward propagation of a box through a pair ([VD], Algorithm `Reach_Delta`): step by step the affine terms, their
+//! bounds, and the transformers of the step's function. One [`Propagation`] is one worker's workspace.
 //!
-//! Nothing is allocated per box once the largest shapes have been seen. The states of all layers are kept, because the
+//! Nothing is allocated per box once the largest shapes have been seen. The states of all steps are kept, because the
 //! split score walks back through them.
 
 use super::abstract_domain::AbstractDomain;
 use super::intermediate_bounds::{Contradiction, IntermediateBounds};
-use super::layer_state::LayerState;
+use super::layer_state::{Generators, LayerState};
 use super::output::Output;
 use super::preactivation::{Buffers, Input};
 use crate::network::Pair;
@@ -31,6 +31,7 @@ impl From<Contradiction> for Failure {
 pub struct Propagation {
     domain: AbstractDomain,
     layers: Vec<LayerState>,
+    generators: Generators,
     input: Input,
     buffers: Buffers,
     flops: u64,
@@ -44,6 +45,7 @@ impl Propagation {
         Self {
             domain,
             layers: vec![LayerState::default(); depth],
+            generators: Generators::default(),
             input: Input::default(),
             buffers: Buffers::default(),
             flops: 0,
@@ -99,13 +101,11 @@ impl Propagation {
         self.whole = false;
         self.input.set(lower, upper);
         let (depth, inputs, difference) = (pair.depth(), pair.inputs(), self.domain != AbstractDomain::Independent);
+        self.generators.reset(inputs);
         for l in 0..depth {
             let (before, after) = self.layers.split_at_mut(l);
-            let layer = &mut after[0];
-            let operations = match before.last() {
-                None => layer.enclose_box(pair, &self.input, difference, &mut self.buffers),
-                Some(from) => layer.apply_affine(from, pair, l, difference, &mut self.buffers),
-            };
+            let (layer, from) = (&mut after[0], (&*before, &self.input));
+            let operations = layer.apply_affine(from, &self.generators, (pair, l), difference, &mut self.buffers);
             self.flops += operations as u64;
             layer.bound(difference);
             if !(layer.x.finite() && layer.y.finite() && layer.d.finite()) {
@@ -117,7 +117,7 @@ impl Propagation {
                 layer.d.intersect(&known.d)?;
             }
             if l + 1 < depth {
-                layer.relu(self.domain, inputs);
+                layer.apply_function(pair.function(l), self.domain, &mut self.generators);
             }
         }
         if !difference {
