@@ -208,6 +208,26 @@ impl Tile {
         }
     }
 
+    /// Calls `f` with the column and the place among the weights of every weight of row i. A column that several taps
+    /// read comes several times.
+    #[inline(always)]
+    pub fn row(&self, i: usize, mut f: impl FnMut(usize, usize)) {
+        let (kernel, p) = (i / self.positions, i % self.positions);
+        let (g, o) = (kernel / self.outputs, kernel % self.outputs);
+        for k in 0..self.taps {
+            let tap = g * self.taps + k;
+            match &self.index {
+                None => f(k, k * self.outputs + o),
+                Some(index) => {
+                    let place = index.places[tap * self.positions + p];
+                    if place != NONE {
+                        f(place as usize, tap * self.outputs + o);
+                    }
+                }
+            }
+        }
+    }
+
     /// The largest absolute number in each column of a matrix, over the rows that are `counted`.
     #[must_use]
     pub fn column_maxima(&self, matrix: &[f64], counted: impl Fn(usize) -> bool) -> Vec<f64> {
