@@ -80,7 +80,7 @@ impl RandomStep {
         let term = |(origin, tile): &(Origin, RandomTile)| Term { origin: *origin, tile: tile.tile(width(*origin)) };
         let bias = Array1::from(self.bias.clone());
         let errors = self.uncertain.as_ref().map(|u| u.iter().map(|e| e.0).collect::<Array1<f64>>());
-        let errors = errors.as_ref().map(Array1::view);
+        let errors = errors.as_ref().map(|e| e.view());
         let terms = self.terms.iter().map(term).collect();
         Step::new(terms, &bias.view(), errors.as_ref(), self.function).expect("fitting sizes")
     }
@@ -160,8 +160,7 @@ enum Who {
     Second,
 }
 
-/// What a term looks like: which origin, counted from the nearest backwards; G, O and P by choices; K, or none for a
-/// dense matrix; how far windows move, spread and begin; who has it.
+/// What a term looks like.
 #[derive(Clone, Debug)]
 struct TermShape {
     origin: Origin,
@@ -179,7 +178,10 @@ struct StepShape {
 }
 
 /// Choices from which the shapes of a step are made, whatever was before it.
-type Choices = (usize, bool, u8, Vec<(usize, [usize; 2], Option<usize>, [usize; 3], Vec<i32>, Who)>);
+type Choices = (usize, bool, u8, Vec<TermChoices>);
+/// Those of a term: which origin, counted from the nearest backwards; G and O; K, or none for a dense matrix; how far
+/// windows move, spread and begin; places that are read otherwise; who has it.
+type TermChoices = (usize, [usize; 2], Option<usize>, [usize; 3], Vec<i32>, Who);
 
 fn choices() -> impl Strategy<Value = Choices> {
     let who = prop_oneof![12 => Just(Who::Both), 1 => Just(Who::Apart), 1 => Just(Who::First), 1 => Just(Who::Second)];
@@ -210,14 +212,7 @@ fn shapes(inputs: usize, outputs: usize, list: Vec<Choices>) -> Vec<StepShape> {
             1 if s < last => Some(Who::Second),
             _ => None,
         };
-        let term = |(back, parts, taps, [stride, dilation, pad], places, who): (
-            usize,
-            [usize; 2],
-            Option<usize>,
-            _,
-            Vec<i32>,
-            Who,
-        )| {
+        let term = |(back, parts, taps, [stride, dilation, pad], places, who): TermChoices| {
             // The nearest step first, the inputs last.
             let back = back % (s + 1);
             let origin = if back == s { Origin::Inputs } else { Origin::Step(s - 1 - back) };
