@@ -116,6 +116,18 @@ fn place(origin: Origin) -> usize {
 /// The largest absolute number in each column of a tile's matrix, and what the columns belong to.
 type Maxima = (Origin, Vec<f64>);
 
+/// The largest absolute entry of each column of a matrix, over some rows. An entry is the sum of the weights of all taps
+/// of the row that read this column: no more than the largest of them times their number.
+#[allow(clippy::cast_precision_loss)]
+fn maxima_of(tile: &Tile, matrix: &[f64], counted: &dyn Fn(usize) -> bool) -> Vec<f64> {
+    let repeats = tile.repeats();
+    let mut maxima = tile.column_maxima(matrix, counted);
+    if repeats > 1 {
+        maxima.iter_mut().for_each(|m| *m *= repeats as f64);
+    }
+    maxima
+}
+
 /// What rounding depends on in the weights of one step.
 #[derive(Debug, Clone)]
 pub(super) struct ColumnMaxima {
@@ -143,16 +155,17 @@ impl ColumnMaxima {
     pub(super) fn of(pair: &Pair, s: usize, products: &[usize]) -> Self {
         let largest = |v: &[f64]| v.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
         let (a, b, d) = (&pair.first[s], &pair.second[s], &pair.difference[s]);
-        let all = |tile: &Tile| tile.column_maxima(&tile.weight, |_| true);
+        let every = |_: usize| true;
+        let all = |tile: &Tile| maxima_of(tile, &tile.weight, &every);
         let terms = d.terms.iter().map(|t| {
             let own = [t.first.map(|i| all(&a.terms[i].tile)), t.second.map(|i| all(&b.terms[i].tile))];
             (t.origin, own, all(&t.tile), gamma(products[place(t.origin)] + AFFINE_EXTRA))
         });
         let among = |step: &Step, counted: &dyn Fn(usize) -> bool| {
             let uncertain = step.terms.iter().filter_map(|t| Some((t.origin, &t.tile, t.tile.weight_error.as_ref()?)));
-            uncertain.map(|(origin, tile, e)| (origin, tile.column_maxima(e, counted))).collect::<Vec<Maxima>>()
+            uncertain.map(|(origin, tile, e)| (origin, maxima_of(tile, e, counted))).collect::<Vec<Maxima>>()
         };
-        let (every, apart, shared) = (|_: usize| true, |i: usize| !d.shared[i], |i: usize| d.shared[i]);
+        let (apart, shared) = (|i: usize| !d.shared[i], |i: usize| d.shared[i]);
         let bias_error = |step: &Step| step.bias_error.as_deref().map_or(0.0, largest);
         let bias_error_apart = |step: &Step| {
             let errors = step.bias_error.iter().flat_map(|e| e.iter().zip(&d.shared));

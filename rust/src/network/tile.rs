@@ -249,6 +249,27 @@ impl Tile {
         self.index.as_ref().map_or(self.outputs, |index| self.outputs * index.readers.most())
     }
 
+    /// The most taps of one row that read the same number: the entries of a matrix are sums of so many weights at most.
+    #[must_use]
+    pub fn repeats(&self) -> usize {
+        let Some(index) = &self.index else { return 1 };
+        let mut seen = vec![(usize::MAX, 0); self.columns];
+        let mut most = 1;
+        for (g, p) in (0..self.groups).flat_map(|g| (0..self.positions).map(move |p| (g, p))) {
+            for k in 0..self.taps {
+                let place = index.places[(g * self.taps + k) * self.positions + p];
+                if place != NONE {
+                    let (row, times) = &mut seen[place as usize];
+                    let this = g * self.positions + p;
+                    *times = if *row == this { *times + 1 } else { 1 };
+                    *row = this;
+                    most = most.max(*times);
+                }
+            }
+        }
+        most
+    }
+
     /// Products of one column with the weights.
     #[must_use]
     pub fn products(&self) -> usize {
