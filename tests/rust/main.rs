@@ -17,6 +17,7 @@ mod effort;
 mod encoding;
 mod exact;
 mod gradient;
+mod graphs;
 mod limits;
 mod line;
 mod programs;

@@ -84,6 +84,11 @@ pub struct TrueStep {
 pub struct Truth(pub Vec<TrueStep>);
 
 impl Truth {
+    /// The function of a step.
+    pub fn function(&self, step: usize) -> Function {
+        self.0[step].function
+    }
+
     /// The values of every step before its function, the outputs last.
     pub fn layers(&self, input: &[Exact]) -> Vec<Vec<Exact>> {
         let mut values: Vec<Vec<Exact>> = Vec::new();

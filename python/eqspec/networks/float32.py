@@ -54,7 +54,7 @@ def _layer_by_layer(network: Network) -> Network:
     except (OverflowError, UnreadableError) as error:
         raise NetworkError(network.source, f"{error}", fix="rescale the weights") from error
     largest = tuple(roundoff.largest_intermediate(depth, layer.weight.shape[1]) for depth, layer in enumerate(layers))
-    return replace(network, layers=tuple(layers), arithmetic="float32", largest_intermediates=largest)
+    return network.with_layers(layers, arithmetic="float32", largest_intermediates=largest)
 
 
 def _evaluate(network: Network, roundoff: Roundoff) -> tuple[list[AffineLayer], Roundoff]:

@@ -103,4 +103,4 @@ def _network(layers: Sequence[AffineLayer], rows: Sequence[tuple[Array, float]],
     for layer in made:
         for array in (layer.weight, layer.bias, layer.weight_error, layer.bias_error):
             digest.update(b"exact" if array is None else repr(array.shape).encode() + array.tobytes())
-    return Network(made, f"{role} over {source}", digest.hexdigest())
+    return Network.of_layers(made, f"{role} over {source}", digest.hexdigest())

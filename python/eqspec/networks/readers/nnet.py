@@ -126,7 +126,7 @@ class _Reader:
             self.line += 1
             if line.strip() and not line.strip().startswith("//"):
                 raise self._error("text after the last layer")
-        return Network(
+        return Network.of_layers(
             tuple(layers),
             self.path,
             digest,

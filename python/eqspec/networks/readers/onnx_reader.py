@@ -181,7 +181,7 @@ class _Reading:
         digest = hashlib.sha256(content)
         graph.external.update(digest)
         names = (graph.input_name, graph.input_shape, graph.output_name, graph.output_shape)
-        return Network(
+        return Network.of_layers(
             tuple(layers),
             graph.path,
             digest.hexdigest(),
