@@ -208,6 +208,26 @@ impl Tile {
         }
     }
 
+    /// Calls `f` with the column and the place among the weights of every weight of row i. A column that several taps
+    /// read comes several times.
+    #[inline(always)]
+    pub fn row(&self, i: usize, mut f: impl FnMut(usize, usize)) {
+        let (kernel, p) = (i / self.positions, i % self.positions);
+        let (g, o) = (kernel / self.outputs, kernel % self.outputs);
+        for k in 0..self.taps {
+            let tap = g * self.taps + k;
+            match &self.index {
+                None => f(k, k * self.outputs + o),
+                Some(index) => {
+                    let place = index.places[tap * self.positions + p];
+                    if place != NONE {
+                        f(place as usize, tap * self.outputs + o);
+                    }
+                }
+            }
+        }
+    }
+
     /// The largest absolute number in each column of a matrix, over the rows that are `counted`.
     #[must_use]
     pub fn column_maxima(&self, matrix: &[f64], counted: impl Fn(usize) -> bool) -> Vec<f64> {
@@ -227,6 +247,27 @@ impl Tile {
     #[must_use]
     pub fn longest_column(&self) -> usize {
         self.index.as_ref().map_or(self.outputs, |index| self.outputs * index.readers.most())
+    }
+
+    /// The most taps of one row that read the same number: the entries of a matrix are sums of so many weights at most.
+    #[must_use]
+    pub fn repeats(&self) -> usize {
+        let Some(index) = &self.index else { return 1 };
+        let mut seen = vec![(usize::MAX, 0); self.columns];
+        let mut most = 1;
+        for (g, p) in (0..self.groups).flat_map(|g| (0..self.positions).map(move |p| (g, p))) {
+            for k in 0..self.taps {
+                let place = index.places[(g * self.taps + k) * self.positions + p];
+                if place != NONE {
+                    let (row, times) = &mut seen[place as usize];
+                    let this = g * self.positions + p;
+                    *times = if *row == this { *times + 1 } else { 1 };
+                    *row = this;
+                    most = most.max(*times);
+                }
+            }
+        }
+        most
     }
 
     /// Products of one column with the weights.
