@@ -74,14 +74,13 @@ class Reached:
             kinds = np.append(kinds, np.repeat([0, 1], [(LINK - some.start) * m, m]))
             if len(here):
                 fact, neuron = some.start + here // m, here % m
-                slope = chord(-high[2], -low[2], low[2] < high[2], 0.0)
-                constant, factors = np.zeros((len(FACTS), m, 1)), FACTORS[:, fact, None]
-                constant[CHORD] = -below(slope, low[2], high[2])
-                constant[LOWER:UPPER], constant[UPPER:LINK] = -low, high
-                factors[2] -= np.where(fact[:, None] == CHORD, slope[neuron], 0.0)
+                rise = chord(-high[2], -low[2], low[2] < high[2], 0.0)
+                constant, factors = np.zeros((len(FACTS), m, 1)), 1.0 * np.transpose([*FACTS.values()])[:, fact, None]
+                constant[CHORD], constant[LOWER:UPPER], constant[UPPER:LINK] = -below(rise, low[2], high[2]), -low, high
+                factors[2] -= np.where(fact[:, None] == CHORD, rise[neuron], 0.0)
                 after = self.after[layer].embed(self.possibly_active[layer], 3 * m) if hidden else before
-                used = np.add.outer(m * np.arange(3), neuron).ravel()
-                found.append(combine(factors[None], join([before[used], after[used]]), constant[fact, neuron][None]))
+                used = join([before, after])[np.add.outer(m * np.arange(6), neuron).ravel()]
+                found.append(combine(factors[None], used, constant[fact, neuron][None]))
         exact = self.before[-1][np.array(failing.exact, int)]
         odds = np.full((1, len(exact.z), 1), -failing.log_odds if failing.exact else 0.0)
         more = [combine(np.ones((1, 1, len(exact.z), 1)), exact, odds)]
@@ -117,7 +116,6 @@ FACTS = {"X": (0, 0, 0, 1, 0, 0), "Y": (0, 0, 0, 0, 1, 0), "X - x": (-1, 0, 0, 1
 All are >= 0, and X - Y - D is 0. Here the chord of min(0, d) lacks its slope, and low and high, the bounds of x, y and
 d, are left out: they depend on the box.
 """
-FACTORS = np.array([*FACTS.values()], float).T
 CHORD, LOWER, UPPER, LINK = map(list(FACTS).index, ("D - chord", "x - low", "high - x", "X - Y - D"))
 
 

@@ -45,8 +45,8 @@ class Obligation:
                 low[kind, row] = max(low[kind, row], float_below(least))
             else:
                 high[kind, row] = min(high[kind, row], -float_below(least))
-        if self.exact:
-            low[FIRST, list(self.exact)] = np.maximum(low[FIRST, list(self.exact)], self.log_odds)
+        for row in self.exact:
+            low[FIRST, row] = max(low[FIRST, row], self.log_odds)
         return low, high
 
     @property

@@ -62,11 +62,8 @@ def join(forms: Sequence[Form]) -> Form:
     """All forms as one; generators that some of them lack are the last ones."""
     wide = max(form.z.shape[2] for form in forms)
     gamma(wide)  # or there are too many to sum up
-    ends = np.cumsum([0, *(len(form.z) for form in forms)])
-    z = np.zeros((ends[-1], forms[0].z.shape[1], wide))
-    for first, last, form in zip(ends, ends[1:], forms, strict=False):
-        z[first:last, :, : form.z.shape[2]] = form.z
-    return Form(z, np.concatenate([form.err for form in forms]))
+    z = [np.concatenate([form.z, np.zeros((*form.err.shape, wide - form.z.shape[2]))], 2) for form in forms]
+    return Form(np.concatenate(z), np.concatenate([form.err for form in forms]))
 
 
 def product(

@@ -52,13 +52,7 @@ def float_below(x: Fraction) -> float:
         near = float(x)
     except OverflowError:
         near = math.inf if x > 0 else -math.inf
-    if near == -math.inf:
-        return near
-    if near < math.inf:
-        above, below = near.as_integer_ratio()
-        if above * x.denominator <= x.numerator * below:
-            return near
-    return math.nextafter(near, -math.inf)
+    return near if near == -math.inf or (near < math.inf and Fraction(near) <= x) else math.nextafter(near, -math.inf)
 
 
 def float_above(x: Fraction) -> float:
