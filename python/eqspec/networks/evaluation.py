@@ -12,36 +12,75 @@ import numpy as np
 from eqspec.networks.program import INPUTS, Array, Step, last_readers
 
 _MOST_GATHERED = 1 << 22
-"""Numbers that a step may gather at once; points are evaluated in parts that keep below it."""
+"""Numbers that a term may gather at once; points are taken in parts that keep below it."""
+
+
+def together(steps: Sequence[Step]) -> int:
+    """How many points are taken at once."""
+    widest = max((term.tile.index.size for step in steps for term in step.terms), default=1)
+    return max(1, _MOST_GATHERED // widest)
 
 
 def evaluate(steps: Sequence[Step], inputs: Array) -> Array:
-    """Outputs (N, O) in float64 at inputs (N, I)."""
-    widest = max(max(term.tile.index.size for term in step.terms) if step.terms else 1 for step in steps)
-    together = max(1, _MOST_GATHERED // widest)
-    parts = [inputs[start : start + together] for start in range(0, len(inputs), together)]
-    outputs = [values_of_steps(steps, part.T)[-1] for part in parts]
-    made: Array = np.concatenate([np.zeros((steps[-1].rows, 0)), *(o for o in outputs if o is not None)], axis=1)
-    return np.ascontiguousarray(made.T)
+    """Outputs (N, O) at inputs (N, I). Every value is dropped after its last reader."""
+    some = together(steps)
+    parts = [_outputs(steps, inputs[start : start + some].T) for start in range(0, len(inputs), some)]
+    return np.ascontiguousarray(np.concatenate([np.zeros((steps[-1].rows, 0)), *parts], axis=1).T)
 
 
-def values_of_steps(steps: Sequence[Step], inputs: Array, *, keep: bool = False) -> list[Array | None]:
-    """What steps compute at inputs (I, N), (rows, N) each, before their function where all are kept.
-
-    Without `keep` only the outputs are there; every other value is dropped after its last reader.
-    """
-    before: list[Array | None] = []
+def _outputs(steps: Sequence[Step], inputs: Array) -> Array:
     after: list[Array | None] = []
     last = last_readers(steps)
     for number, step in enumerate(steps):
-        total = np.repeat(step.bias[:, None], inputs.shape[1], axis=1)
-        for term in step.terms:
-            given = inputs if term.source == INPUTS else after[term.source]
-            assert given is not None
-            total += term.tile.apply(given)
-        before.append(total if keep or number == len(steps) - 1 else None)
-        after.append(np.maximum(total, 0.0) if step.function == "relu" else total)
+        after.append(_activated(step, _sums(step, inputs, after)))
         for source in step.sources:
             if source >= 0 and last[source] == number:
                 after[source] = None
+    assert after[-1] is not None
+    return after[-1]
+
+
+def values(steps: Sequence[Step], inputs: Array) -> list[Array]:
+    """What every step computes before its function (rows, N), at inputs (I, N)."""
+    before: list[Array] = []
+    after: list[Array | None] = []
+    for step in steps:
+        before.append(_sums(step, inputs, after))
+        after.append(_activated(step, before[-1]))
     return before
+
+
+def gradient(steps: Sequence[Step], before: Sequence[Array], change: Array, inputs: int) -> Array:
+    """Derivatives (I, N) of change . outputs, change (O, N), with respect to the inputs; 0 where a ReLU is 0.
+
+    `before` are the `values` at the points.
+    """
+    total = np.zeros((inputs, change.shape[1]))
+    of_step: list[Array | None] = [None] * (len(steps) - 1) + [change]
+    for number in reversed(range(len(steps))):
+        step, now, of_step[number] = steps[number], of_step[number], None
+        if now is None:
+            continue
+        if step.function == "relu":
+            now = np.where(before[number] > 0.0, now, 0.0)
+        for term in step.terms:
+            if term.source == INPUTS:
+                total += term.tile.pull_back(now, inputs)
+                continue
+            pulled = term.tile.pull_back(now, steps[term.source].rows)
+            known = of_step[term.source]
+            of_step[term.source] = pulled if known is None else known + pulled
+    return total
+
+
+def _sums(step: Step, inputs: Array, after: Sequence[Array | None]) -> Array:
+    total: Array = np.repeat(step.bias[:, None], inputs.shape[1], axis=1)
+    for term in step.terms:
+        given = inputs if term.source == INPUTS else after[term.source]
+        assert given is not None
+        total += term.tile.apply(given)
+    return total
+
+
+def _activated(step: Step, sums: Array) -> Array:
+    return np.maximum(sums, 0.0) if step.function == "relu" else sums

@@ -86,7 +86,6 @@ class IntegerTile:
     def __init__(self, tile: Tile) -> None:
         self._tile = tile
         self._copies = tile.exact and bool((tile.weight == 1.0).all()) and tile.taps == 1
-        self._dense = tile.index.shape[:2] == (1, 1) and bool((tile.index == np.arange(tile.taps)).all())
         self._ends: tuple[Integers, Integers] | None = None
         self._exponent = 0
         if self._copies:
@@ -119,7 +118,7 @@ class IntegerTile:
 
     def _product(self, weight: Integers, values: Integers) -> Integers:
         """weight (G, O, K) through the index, at one vector of integers."""
-        if self._dense and len(values) == self._tile.taps:
+        if self._tile.is_dense(len(values)):
             whole: Integers = weight[0].dot(values)
             return whole
         taken = self._tile.gathered(values)

@@ -48,6 +48,9 @@ def _again(network: Network, content: bytes) -> Network:
 
 
 def _layer_by_layer(network: Network) -> Network:
+    if not network.is_chain:
+        message = "it is a graph that was not read from a file, so what float32 rounds in it is not known"
+        raise NetworkError(network.source, message, fix="give the ONNX file itself")
     if any(layer.weight_error is not None or layer.bias_error is not None for layer in network.layers):
         message = "its layers were folded from operators that are not known, so neither is what float32 rounds"
         raise NetworkError(network.source, message, fix="give the ONNX file itself")

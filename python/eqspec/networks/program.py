@@ -99,8 +99,7 @@ class Tile:
 
     def is_dense(self, columns: int) -> bool:
         """Whether this is a matrix that reads all of so many rows in their order."""
-        plain = self.index.shape == (1, 1, columns)
-        return plain and bool((self.index.reshape(-1) == np.arange(columns)).all())
+        return self.taps == columns and self._in_order
 
     def taps_of_row(self, row: int) -> tuple[Index, Array]:
         """What one row reads (K,), -1 for nothing, and with which weights (K,)."""
@@ -130,12 +129,18 @@ class Tile:
 
     def apply(self, values: Array) -> Array:
         """Results (rows, N) at values (n, N), in floats."""
+        if self.is_dense(len(values)):
+            products: Array = self.weight[0] @ values
+            return products
         taken = self.gathered(values).reshape(self.groups, self.taps, -1)
         results: Array = np.matmul(self.weight, taken).reshape(self.rows, -1)
         return results
 
     def pull_back(self, change: Array, columns: int) -> Array:
         """The transposed tile at coefficients (rows, N) of its rows: (columns, N), in floats."""
+        if self.is_dense(columns):
+            pulled: Array = self.weight[0].T @ change
+            return pulled
         wide = change.reshape(self.groups, self.outputs, -1)
         taken = np.matmul(self.weight.transpose(0, 2, 1), wide).reshape(self.index.size, -1)
         order, starts, targets = self._readers
@@ -143,6 +148,11 @@ class Tile:
         if len(order):
             made[targets] = np.add.reduceat(taken[order], starts, axis=0)
         return made
+
+    @cached_property
+    def _in_order(self) -> bool:
+        """Whether there is one group and one position, and taps read one row after the other from the first."""
+        return self.index.shape[:2] == (1, 1) and bool((self.index.reshape(-1) == np.arange(self.taps)).all())
 
     @cached_property
     def _by_tap(self) -> Index:
@@ -240,6 +250,19 @@ def renumbered(step: Step, place: dict[int, int]) -> Step:
     """The step with other numbers for what its terms read."""
     terms = tuple(Term(place[term.source], term.tile) for term in step.terms)
     return Step(terms, step.bias, step.bias_error, step.function, step.names)
+
+
+def content(steps: Sequence[Step]) -> Iterator[bytes]:
+    """Everything that a program is but its names, for a digest: two of the same content compute the same."""
+    for step in steps:
+        yield f"step {step.function} {step.rows} {step.sources}".encode()
+        for term in step.terms:
+            yield f"tile {term.tile.index.shape} {term.tile.weight.shape}".encode()
+            yield np.ascontiguousarray(term.tile.index).tobytes()
+        for array in (a for t in step.terms for a in (t.tile.weight, t.tile.weight_error)):
+            yield b"exact" if array is None else array.tobytes()
+        for array in (step.bias, step.bias_error):
+            yield b"exact" if array is None else array.tobytes()
 
 
 def problems(steps: Sequence[Step], inputs: int) -> Iterator[tuple[str, str]]:
