@@ -352,7 +352,11 @@ impl<'a> Contractor<'a> {
     }
 
     /// Intersects the bounds with those found.
-    pub(super) fn enter(&self, bounds: &mut IntermediateBounds, functionals: &[Functional]) -> Result<(), Contradiction> {
+    pub(super) fn enter(
+        &self,
+        bounds: &mut IntermediateBounds,
+        functionals: &[Functional],
+    ) -> Result<(), Contradiction> {
         for (functional, &v) in functionals.iter().zip(&self.best) {
             let (lower, upper, negative) = match *functional {
                 Functional::Target => continue,

@@ -35,6 +35,9 @@ impl Backward<'_> {
             }
             let Some((mut now, mut known)) = self.live.take(step, rows * count) else {
                 // What nothing reads has no say: links and slopes are not used there.
+                if let (Some(behind), Some(_)) = (self.behind_relu.get_mut(step), parameters) {
+                    behind.clear(rows * count);
+                }
                 continue;
             };
             self.met[step] = true;

@@ -200,7 +200,11 @@ fn rounding_of_repeats(step: &Step, terms: &mut Vec<(usize, f64)>, program: &Mix
 /// The values behind a step without a function.
 fn identity(before: &[usize], bounds: &Bounds) -> Vec<PostactivationColumn> {
     let ends = bounds.lower.iter().zip(&bounds.upper);
-    before.iter().zip(ends).map(|(&x, (l, u))| PostactivationColumn { column: Some(x), size: l.abs().max(u.abs()) }).collect()
+    before
+        .iter()
+        .zip(ends)
+        .map(|(&x, (l, u))| PostactivationColumn { column: Some(x), size: l.abs().max(u.abs()) })
+        .collect()
 }
 
 /// Adds the values behind a layer of ReLUs.

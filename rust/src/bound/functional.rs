@@ -58,6 +58,14 @@ impl Coefficients {
         }
     }
 
+    /// Gives all three arrays n zeros.
+    pub(super) fn clear(&mut self, n: usize) {
+        for v in [&mut self.first, &mut self.second, &mut self.difference] {
+            v.clear();
+            v.resize(n, 0.0);
+        }
+    }
+
     /// Whether there are no entries at all.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {

@@ -140,8 +140,7 @@ impl Lifetimes {
         }
         let rows = |s: usize| pair.first[s].rows;
         // When step s is read backwards, the steps before it that s or a later step reads are there as well.
-        let under_way =
-            |s: usize| rows(s) + (0..s).filter(|&j| last_reader[j] >= s).map(rows).sum::<usize>();
+        let under_way = |s: usize| rows(s) + (0..s).filter(|&j| last_reader[j] >= s).map(rows).sum::<usize>();
         let widest = (0..depth).map(under_way).max().unwrap_or(0);
         Self { last_reader, widest }
     }

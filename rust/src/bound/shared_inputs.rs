@@ -154,7 +154,7 @@ impl SharedInputs {
         let (m, n) = (a.rows, pair.inputs());
         let count = inputs.len() / n.max(1);
         let mut flops = 0;
-        let mut add = |out: &mut [f64], tile: &Tile, panels: &mut Panels| {
+        let add = |out: &mut [f64], tile: &Tile, panels: &mut Panels| {
             tile.shape().product(out, &tile.weight, inputs, (n, count), Accumulate::Add, panels);
             operations(tile, count)
         };
