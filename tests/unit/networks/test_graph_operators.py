@@ -6,6 +6,7 @@ power of two, so both sides are exact unless a case says otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -295,6 +296,13 @@ def test_every_new_operator_has_a_case() -> None:
     chains |= {"LogSoftmax", "Reciprocal", "Shape", "Softmax", "Sqrt", "Squeeze", "Sum", "Unsqueeze"}
     assert OPERATORS.keys() - used <= chains
     assert not REFUSED.keys() & OPERATORS.keys()
+
+
+def test_the_manual_lists_the_operators_that_are_read() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "howto" / "networks.md").read_text(encoding="utf-8")
+    rows = [line for line in text.split("## What is read")[1].splitlines() if line.startswith("| `")]
+    listed = [name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+    assert sorted(listed) == sorted(OPERATORS)
 
 
 def steps_of(folder: Path, nodes: list[NodeProto], constants: Constants, *shape: int, opset: int = 17) -> Network:

@@ -73,7 +73,7 @@ def _equal(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
 
 
 def _argument(units: Units) -> Affine:
-    return af.stack(units.blocks) if units.plain or len(units.blocks) > 1 else units.blocks[0]
+    return units.blocks[0] if len(units.blocks) == 1 else af.stack(units.blocks)
 
 
 def _needed(result: Affine, arguments: dict[int, Affine]) -> tuple[set[int], Counter[int]]:
