@@ -37,6 +37,7 @@ class Units:
     blocks: list[Any] = field(default_factory=list)
     plain: bool = True
     above: Units | None = None
+    number: int = 0
 
     @property
     def unit(self) -> float:
@@ -57,7 +58,7 @@ class Reading:
 
     def new(self, size: int, function: Function, blocks: list[Any], *, plain: bool) -> Units:
         """Units behind all others."""
-        made = Units(self, size, function, blocks, plain)
+        made = Units(self, size, function, blocks, plain, number=len(self.units))
         self.units.append(made)
         return made
 

@@ -353,6 +353,26 @@ def test_a_normalisation_folds_into_the_kernel(tmp_path: Path) -> None:
         assert low <= max(slope * (summed - Fraction(m[channel])) + Fraction(h[channel]), Fraction(0)) <= high
 
 
+def test_names_tell_whose_units_are_read(tmp_path: Path) -> None:
+    """Rows that read two sources the other way round are other functions, of equal weights."""
+
+    def joined(*parts: str) -> tuple[bytes | None, ...]:
+        nodes = [
+            node("Conv", ["x", "w"], "c", pads=[1, 1]),
+            node("Relu", ["c"], "r"),
+            node("Concat", parts, "e", axis=1),
+            node("Div", ["e", "d"], "s"),
+            node("Conv", ["s", "q"], "y"),
+        ]
+        constants = {"w": grid(2, 2, 3), "q": grid(1, 4, 1), "d": np.float32(3)}
+        found = steps_of(tmp_path, nodes, constants, 1, 2, 6).steps[-1].names
+        assert found is not None
+        return found
+
+    assert joined("r", "x") == joined("r", "x")
+    assert not set(joined("r", "x")) & set(joined("x", "r"))
+
+
 def test_a_residual_block_adds_terms(tmp_path: Path) -> None:
     nodes, constants, shape, opset = CASES["residual"]()
     network = steps_of(tmp_path, nodes, constants, *shape, opset=opset)
