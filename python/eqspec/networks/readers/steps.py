@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eqspec.networks import affine as af
 from eqspec.networks import matrices as mx
 from eqspec.networks.affine import Affine
-from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.matrices import Selection
 from eqspec.networks.program import INPUTS, Function, Step, Term, Tile
 from eqspec.networks.units import MAX_PRODUCTS, Units
@@ -53,8 +55,25 @@ def steps_of(inputs: Units, result: Affine) -> Steps:
     return Steps(tuple(steps), (inputs, *kept))
 
 
+def same_steps(first: Sequence[Step], second: Sequence[Step]) -> bool:
+    """Whether two programs are equal, number by number."""
+    return len(first) == len(second) and all(
+        a.function == b.function and a.sources == b.sources and all(map(_equal, _arrays(a), _arrays(b)))
+        for a, b in zip(first, second, strict=True)
+    )
+
+
+def _arrays(step: Step) -> list[NDArray[Any] | None]:
+    tiles = [term.tile for term in step.terms]
+    return [step.bias, step.bias_error, *(a for t in tiles for a in (t.index, t.weight, t.weight_error))]
+
+
+def _equal(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    return a is b if a is None or b is None else np.array_equal(a, b)
+
+
 def _argument(units: Units) -> Affine:
-    return af.stack(units.blocks) if units.plain or len(units.blocks) > 1 else units.blocks[0]
+    return units.blocks[0] if len(units.blocks) == 1 else af.stack(units.blocks)
 
 
 def _needed(result: Affine, arguments: dict[int, Affine]) -> tuple[set[int], Counter[int]]:
@@ -120,6 +139,6 @@ def _inverse(index: mx.Indices, order: mx.Indices) -> mx.Indices:
     return mx.in_tile_order(index[0], order)[None]
 
 
-def _numbers(a: Enclosure) -> tuple[mx.en.Array, mx.en.Array | None]:
+def _numbers(a: Enclosure) -> tuple[Array, Array | None]:
     error = None if a.error is None or not a.error.any() else np.ascontiguousarray(a.error)
     return np.ascontiguousarray(a.value), error
