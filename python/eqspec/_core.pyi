@@ -34,8 +34,8 @@ SETTINGS: Final[Mapping[str, str]]
 _Array: TypeAlias = NDArray[np.float64]
 _Index: TypeAlias = NDArray[np.int32]
 _Term: TypeAlias = tuple[int, _Index | None, _Array, _Array | None]
-"""What is read (-1: the inputs, s: what step s gives), the index (g, p, k) of a tile (a negative number reads 0) or None
-for a dense matrix, the weights (g, o, k), and how far the exact ones may lie from them, or None where they are exact."""
+"""What is read (-1: the inputs, s: what step s gives), the index (g, p, k) of a tile (a negative number reads 0) or
+None for a dense matrix, the weights (g, o, k), and how far the exact ones may lie from them, or None where exact."""
 _Step: TypeAlias = tuple[Sequence[_Term], _Array, _Array | None, str]
 """Terms, bias (rows,), its error or None, and the function: `relu` or `identity`."""
 

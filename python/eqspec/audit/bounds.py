@@ -73,13 +73,14 @@ class Reached:
             here = rows[(rows >= len(kinds)) & (rows < len(kinds) + (some.stop - some.start) * m)] - len(kinds)
             kinds = np.append(kinds, np.repeat([0, 1], [(LINK - some.start) * m, m]))
             if len(here):
-                slope = chord(-high[2], -low[2], low[2] < high[2], 0.0)
-                factors = 1.0 * np.repeat([*FACTS.values()], m).reshape(-1, 6, m, 1)
-                constant = np.zeros((len(FACTS), m, 1))
-                factors[CHORD, 2], constant[CHORD] = -slope, -below(slope, low[2], high[2])
-                constant[LOWER:UPPER], constant[UPPER:LINK] = -low, high
+                fact, neuron = some.start + here // m, here % m
+                rise = chord(-high[2], -low[2], low[2] < high[2], 0.0)
+                constant, factors = np.zeros((len(FACTS), m, 1)), 1.0 * np.transpose([*FACTS.values()])[:, fact, None]
+                constant[CHORD], constant[LOWER:UPPER], constant[UPPER:LINK] = -below(rise, low[2], high[2]), -low, high
+                factors[2] -= np.where(fact[:, None] == CHORD, rise[neuron], 0.0)
                 after = self.after[layer].embed(self.possibly_active[layer], 3 * m) if hidden else before
-                found.append(combine(factors[some], join([before, after]), constant[some])[here])
+                used = join([before, after])[np.add.outer(m * np.arange(6), neuron).ravel()]
+                found.append(combine(factors[None], used, constant[fact, neuron][None]))
         exact = self.before[-1][np.array(failing.exact, int)]
         odds = np.full((1, len(exact.z), 1), -failing.log_odds if failing.exact else 0.0)
         more = [combine(np.ones((1, 1, len(exact.z), 1)), exact, odds)]

@@ -46,6 +46,8 @@ class Matching:
     silenced: bool = False
     steps: tuple[int, int, int] | None = None
     """Of graphs that have not one structure: how many steps go together, of how many of each."""
+    of: str = "neurons"
+    """What was moved."""
 
     def __bool__(self) -> bool:
         counts = self.moved or self.scaled or self.merged or self.copied
@@ -62,7 +64,7 @@ class Matching:
         if self.steps:
             together, first, second = self.steps
             parts.append(f"{together} steps go together, of {first} and {second}")
-        return f"neurons were matched: {', '.join(parts)}" if parts else ""
+        return f"{self.of} were matched: {', '.join(parts)}" if parts else ""
 
 
 def match(a: Network, b: Network) -> tuple[Network, Network, Matching]:
@@ -95,13 +97,10 @@ def match(a: Network, b: Network) -> tuple[Network, Network, Matching]:
 
 
 def _match_graphs(a: Network, b: Network) -> tuple[Network, Network, Matching]:
-    try:
-        paired = pair(a.steps, b.steps, _samples(a.input_size))
-    except MemoryError:
-        paired = None
+    paired = pair(a.steps, b.steps, _samples(a.input_size))
     if paired is None or (paired.one_to_one and not paired.moved and not paired.scaled):
         return a, b, Matching()
-    found = Matching(paired.moved, paired.scaled)
+    found = Matching(paired.moved, paired.scaled, of="channels")
     if not paired.one_to_one:
         found.steps = len(paired.pairs), len(a.steps), len(b.steps)
     return *in_step(a, b, paired.steps, paired.pairs), found

@@ -252,6 +252,19 @@ def renumbered(step: Step, place: dict[int, int]) -> Step:
     return Step(terms, step.bias, step.bias_error, step.function, step.names)
 
 
+def content(steps: Sequence[Step]) -> Iterator[bytes]:
+    """Everything that a program is but its names, for a digest: two of the same content compute the same."""
+    for step in steps:
+        yield f"step {step.function} {step.rows} {step.sources}".encode()
+        for term in step.terms:
+            yield f"tile {term.tile.index.shape} {term.tile.weight.shape}".encode()
+            yield np.ascontiguousarray(term.tile.index).tobytes()
+        for array in (a for t in step.terms for a in (t.tile.weight, t.tile.weight_error)):
+            yield b"exact" if array is None else array.tobytes()
+        for array in (step.bias, step.bias_error):
+            yield b"exact" if array is None else array.tobytes()
+
+
 def problems(steps: Sequence[Step], inputs: int) -> Iterator[tuple[str, str]]:
     """What is wrong with a program, each with how to put it right."""
     if not steps:

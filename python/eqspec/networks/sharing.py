@@ -41,7 +41,7 @@ def _shared(a: Step, b: Step) -> _Chosen:
     while True:
         whole = rows.copy()
         for term in a.terms:
-            whole &= np.repeat(_channels(term.tile, whole), term.tile.positions)
+            np.logical_and(whole, np.repeat(_channels(term.tile, whole), term.tile.positions), out=whole)
         if np.array_equal(whole, rows):
             return rows
         rows = whole
@@ -57,8 +57,7 @@ def _alike(a: Step, b: Step) -> bool:
 
 def _channels(tile: Tile, rows: _Chosen) -> _Chosen:
     """The channels (G O) of which all rows are chosen."""
-    whole: _Chosen = rows.reshape(tile.channels, tile.positions).all(axis=1)
-    return whole
+    return np.asarray(rows.reshape(tile.channels, tile.positions).all(axis=1))
 
 
 def _taken(a: Step, b: Step, rows: _Chosen) -> Step:

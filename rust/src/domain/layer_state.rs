@@ -165,6 +165,22 @@ impl LayerState {
         &self.after.rows
     }
 
+    /// Frees the forms before the function; bounds and transformers stay.
+    pub(super) fn drop_forms(&mut self) {
+        for form in [&mut self.z1, &mut self.z2, &mut self.d_common, &mut self.d_rest] {
+            *form = Columns::default();
+        }
+        self.rest_sources.clear();
+    }
+
+    /// Frees the forms behind the function.
+    pub(super) fn drop_postactivation(&mut self) {
+        let Postactivation { first, second, common, rest, .. } = &mut self.after;
+        for form in [first, second, common, rest] {
+            *form = Columns::default();
+        }
+    }
+
     /// A copy of what a view of the outputs needs, for answers that come after the workspace has gone on to another
     /// box.
     #[must_use]

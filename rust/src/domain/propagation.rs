@@ -9,7 +9,7 @@ use super::intermediate_bounds::{Contradiction, IntermediateBounds};
 use super::layer_state::{Generators, LayerState};
 use super::output::Output;
 use super::preactivation::{Buffers, Input};
-use crate::network::Pair;
+use crate::network::{Origin, Pair};
 
 /// Why a propagation gave no enclosure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +102,7 @@ impl Propagation {
         self.input.set(lower, upper);
         let (depth, inputs, difference) = (pair.depth(), pair.inputs(), self.domain != AbstractDomain::Independent);
         self.generators.reset(inputs);
+        let keep = bytes(pair) <= KEPT;
         for l in 0..depth {
             let (before, after) = self.layers.split_at_mut(l);
             let (layer, from) = (&mut after[0], (&*before, &self.input));
@@ -119,6 +120,9 @@ impl Propagation {
             if l + 1 < depth {
                 layer.apply_function(pair.function(l), self.domain, &mut self.generators);
             }
+            if !keep {
+                self.release(pair, l);
+            }
         }
         if !difference {
             self.layers[depth - 1].difference_of_outputs(inputs);
@@ -126,4 +130,29 @@ impl Propagation {
         self.whole = true;
         Ok(())
     }
+
+    /// Frees the forms that no later step reads, once step l is done: its own before the function, and those behind the
+    /// functions of the steps of which it was the last reader.
+    fn release(&mut self, pair: &Pair, l: usize) {
+        if l + 1 < pair.depth() {
+            self.layers[l].drop_forms();
+        }
+        for term in pair.difference[l].terms.iter() {
+            if let Origin::Step(j) = term.origin
+                && pair.last_reader(j) == l
+            {
+                self.layers[j].drop_postactivation();
+            }
+        }
+    }
+}
+
+/// Forms that take more memory than this are freed as soon as no step reads them any more. Then splits of inputs are
+/// rated without them, which matters little where inputs are so many that forms are so large.
+const KEPT: usize = 256 << 20;
+
+/// About how much memory the forms of all steps take, with the generators of the inputs alone: three forms before and
+/// three behind each function.
+fn bytes(pair: &Pair) -> usize {
+    6 * 8 * (1 + pair.inputs()) * pair.first.iter().map(|step| step.rows).sum::<usize>()
 }

@@ -44,7 +44,7 @@ impl PublishedScore {
             // The generators that this step made are the last ones still waiting.
             let (older, newest) = self.weights.split_at_mut(from - 1);
             debug_assert_eq!(newest.len(), transformer.fresh_generators().count());
-            for (j, w) in older.iter_mut().enumerate().take(form.len() - 1) {
+            for (j, w) in older.iter_mut().enumerate().take(form.len().saturating_sub(1)) {
                 let column = form.column(1 + j);
                 *w += transformer
                     .fresh_generators()

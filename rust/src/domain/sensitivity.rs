@@ -59,6 +59,11 @@ fn retire(
     weights.truncate(older);
 }
 
+/// The number of generators of a form; none of one that is not kept.
+fn generators(form: &Columns) -> usize {
+    form.len().saturating_sub(1)
+}
+
 /// weight += |column| . neurons for columns from `from` on.
 #[inline(always)]
 fn pass_on<'a>(weights: impl Iterator<Item = &'a mut f64>, form: &Columns, from: usize, neurons: &[f64]) {
@@ -94,15 +99,15 @@ impl Sensitivity {
             let before = |from: usize| from - (1 + inputs);
             let fresh = layer.relu1.fresh_generators().map(|(i, _)| i);
             retire(neurons, first, fresh, &layer.x, before(layer.after.from1));
-            pass_on(e.iter_mut().chain(first.iter_mut()).take(layer.z1.len() - 1), &layer.z1, 1, neurons);
+            pass_on(e.iter_mut().chain(first.iter_mut()).take(generators(&layer.z1)), &layer.z1, 1, neurons);
 
             let fresh = layer.relu2.fresh_generators().map(|(i, _)| i);
             retire(neurons, second, fresh, &layer.y, before(layer.after.from2));
-            pass_on(e.iter_mut().chain(second.iter_mut()).take(layer.z2.len() - 1), &layer.z2, 1, neurons);
+            pass_on(e.iter_mut().chain(second.iter_mut()).take(generators(&layer.z2)), &layer.z2, 1, neurons);
 
             let fresh = (0..layer.relu_d.fresh_own.len()).filter(|&i| layer.relu_d.fresh_own[i] != 0.0);
             retire(neurons, own, fresh, &layer.d, layer.after.own_before);
-            let common = layer.d_common.len() - 1;
+            let common = generators(&layer.d_common);
             pass_on(e.iter_mut().chain(second.iter_mut()).take(common), &layer.d_common, 1, neurons);
             let mut next = 0..;
             for (j, &source) in layer.rest_sources.iter().enumerate() {

@@ -48,6 +48,7 @@ pub struct Difference {
 pub struct Pair {
     inputs: usize,
     chain: bool,
+    last_readers: Vec<usize>,
     /// Steps of f1.
     pub first: Vec<Step>,
     /// Steps of f2.
@@ -122,7 +123,15 @@ impl Pair {
         let steps = first.iter().zip(&second).zip(shared);
         let difference = steps.map(|((a, b), shared)| Difference::of(a, b, shared)).collect();
         let chain = is_chain(&first) && is_chain(&second);
-        Self { inputs, chain, first, second, difference }
+        let mut last_readers: Vec<usize> = (0..first.len()).collect();
+        for (s, steps) in first.iter().zip(&second).enumerate() {
+            for term in steps.0.terms.iter().chain(&steps.1.terms) {
+                if let Origin::Step(j) = term.origin {
+                    last_readers[j] = s;
+                }
+            }
+        }
+        Self { inputs, chain, last_readers, first, second, difference }
     }
 
     /// I, the number of inputs.
@@ -162,6 +171,13 @@ impl Pair {
     #[inline(always)]
     pub fn function(&self, s: usize) -> Function {
         self.first[s].function
+    }
+
+    /// The last step that reads step s in either network; s itself if none does.
+    #[must_use]
+    #[inline(always)]
+    pub fn last_reader(&self, s: usize) -> usize {
+        self.last_readers[s]
     }
 
     /// The number of values that an origin has.

@@ -73,7 +73,7 @@ impl Windows<'_> {
         if rows == 0 || n == 0 {
             return;
         }
-        if self.taps == 0 {
+        if self.taps == 0 || m == 0 {
             if accumulate == Accumulate::Replace {
                 out[..rows * n].fill(0.0);
             }

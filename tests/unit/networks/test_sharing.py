@@ -229,7 +229,7 @@ def test_float32_shares_nothing(tmp_path: Path) -> None:
 
 
 def test_a_residual_branch_keeps_its_names(tmp_path: Path) -> None:
-    """What passes by a ReLU is a function of other units there."""
+    """What passes by a ReLU is a term of its own."""
     rng = np.random.default_rng(1)
     constants: Constants = {"w": rng.normal(size=(3, 3)), "s": rng.normal(size=3), "m": rng.normal(size=3)}
     constants |= {"q": rng.uniform(0.1, 1.0, size=3)}
@@ -246,11 +246,12 @@ def test_a_residual_branch_keeps_its_names(tmp_path: Path) -> None:
         return read(tmp_path, model(nodes, constants, [1, 3], kind=TensorProto.DOUBLE), name)
 
     first, again, other = branch("a.onnx", "m"), branch("b.onnx", "m"), branch("c.onnx", "s")
-    assert len(first.layers) == 3
-    assert first.layers[2].weight_error is not None
-    assert all(shared(first, again)[1])
-    assert all(shared(first, again)[2])
-    assert not any(shared(first, other)[2])
+    assert [step.sources for step in first.steps] == [(-1,), (0,), (1, 0)]
+    assert first.steps[2].terms[1].tile.weight_error is not None
+    names, others = ([step.names for step in network.steps[1:]] for network in (again, other))
+    assert [step.names for step in first.steps[1:]] == names
+    assert all(name is not None for rows in names for name in rows or [None])
+    assert not {name for rows in names for name in rows or []} & {name for rows in others for name in rows or []}
 
 
 def test_constants_that_the_graph_computes_have_names(tmp_path: Path) -> None:

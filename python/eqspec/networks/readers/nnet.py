@@ -21,7 +21,7 @@ from math import isfinite
 import numpy as np
 
 from eqspec.errors import NetworkError
-from eqspec.networks.affine import MAX_ENTRIES
+from eqspec.networks.matrices import MAX_ENTRIES
 from eqspec.networks.network import AffineLayer, Network
 
 FIX = "compare with the format's description at github.com/sisl/NNet, or export the network as ONNX"
