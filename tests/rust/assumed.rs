@@ -200,8 +200,9 @@ pub fn assumed(draw: &Draw, anchor: &Values) -> Assumption {
         strict: false,
         region: Constraints::default(),
     };
-    for coefficients in draw.region.iter().map(|c| &c[..anchor.input.len()]) {
-        assumption.region.push(coefficients, row_value(coefficients, &anchor.input, 0.0).upward());
+    for coefficients in &draw.region {
+        let row: Vec<f64> = coefficients.iter().copied().cycle().take(anchor.input.len()).collect();
+        assumption.region.push(&row, row_value(&row, &anchor.input, 0.0).upward());
     }
     assumption.constant = (-&violation(&assumption, anchor)).upward();
     assumption
@@ -275,18 +276,26 @@ pub fn prepare(case: &impl Networks, draw: &Draw) -> Option<(Pair, Vec<Values>, 
     Some((pair, values, bounds, assumption))
 }
 
-fn within(bounds: &Bounds, values: &[Exact]) -> bool {
-    let ends = bounds.lower.iter().zip(&bounds.upper);
-    values.iter().zip(ends).all(|(v, (&l, &u))| *v >= l && *v <= u)
-}
-
-pub fn contains(bounds: &IntermediateBounds, values: &Values) -> bool {
-    let input = Bounds { lower: bounds.lower.clone(), upper: bounds.upper.clone() };
-    let layer = |l: usize| {
+/// The first value that bounds leave out, if there is one.
+pub fn left_out(bounds: &IntermediateBounds, values: &Values) -> Option<String> {
+    let mut all =
+        vec![("input", 0, Bounds { lower: bounds.lower.clone(), upper: bounds.upper.clone() }, values.input.clone())];
+    for (l, known) in bounds.layers.iter().enumerate() {
         let (x, y) = (&values.x[l], &values.y[l]);
         let d: Vec<Exact> = x.iter().zip(y).map(|(a, b)| a - b).collect();
-        let known = &bounds.layers[l];
-        within(&known.x, x) && within(&known.y, y) && within(&known.d, &d)
-    };
-    within(&input, &values.input) && (0..values.x.len()).all(layer)
+        all.push(("x", l, known.x.clone(), x.clone()));
+        all.push(("y", l, known.y.clone(), y.clone()));
+        all.push(("d", l, known.d.clone(), d));
+    }
+    all.into_iter().find_map(|(what, l, bounds, values)| {
+        let ends = bounds.lower.iter().zip(&bounds.upper);
+        let outside = values.iter().zip(ends).position(|(v, (&l, &u))| !(*v >= l && *v <= u))?;
+        let (v, l_, u) = (&values[outside], bounds.lower[outside], bounds.upper[outside]);
+        Some(format!("{what}[{outside}] of step {l} is {v:?}, outside [{l_:e}, {u:e}]"))
+    })
+}
+
+/// Whether bounds leave nothing out.
+pub fn contains(bounds: &IntermediateBounds, values: &Values) -> bool {
+    left_out(bounds, values).is_none()
 }

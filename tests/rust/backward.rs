@@ -1,7 +1,7 @@
 //! Backward bounds under an assumed violation: true for any multipliers, at every input that satisfies the assumption;
 //! and contraction never loses such an input.
 
-use crate::assumed::{Draw, Values, contains, draws, fill, functionals, prepare};
+use crate::assumed::{Draw, Values, contains, draws, fill, functionals, prepare, violation};
 use crate::random::{Case, Scale, Weights, any_scale, cases, for_all};
 use eqspec::bound::backward::Backward;
 use eqspec::bound::branching::LookaheadResult;

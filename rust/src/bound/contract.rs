@@ -163,7 +163,8 @@ impl<'a> Contractor<'a> {
             self.best.resize(functionals.len(), f64::NEG_INFINITY);
             let mut reached = WarmStart::default();
             let (most, begun) = (self.most_at_once(), taken);
-            for (from, chunk) in (0..).step_by(most).zip(functionals.chunks(most)) {
+            for (number, chunk) in functionals.chunks(most).enumerate() {
+                let from = number * most;
                 let mut current = self.start(latest.as_ref().or(warm), chunk, assumption);
                 current.optimise_links = budget.link;
                 taken = begun;
