@@ -20,7 +20,7 @@ def network(*layers: tuple[ArrayLike, ArrayLike], source: str = "<memory>", **fi
     """A network with these weights and biases."""
     made = tuple(AffineLayer(np.array(w, np.float64), np.array(b, np.float64)) for w, b in layers)
     digest = hashlib.sha256(b"".join(layer.weight.tobytes() + layer.bias.tobytes() for layer in made)).hexdigest()
-    return Network(made, source, digest, **fields)
+    return Network.of_layers(made, source, digest, **fields)
 
 
 def identity(size: int) -> Network:

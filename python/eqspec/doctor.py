@@ -71,9 +71,9 @@ def _versions() -> Iterator[Finding]:
 def _prover() -> Iterator[Finding]:
     """relu(x) and relu(x) + x / 4 on [-1, 1] differ by 1/4 at most: provable for 0.3, refutable for 0.2."""
     one, zero = np.ones((1, 1)), np.zeros(1)
-    first = Network((AffineLayer(one, zero), AffineLayer(one, zero)), "f", "f")
+    first = Network.of_layers((AffineLayer(one, zero), AffineLayer(one, zero)), "f", "f")
     both = np.array([[1.0], [-1.0]])
-    second = Network((AffineLayer(both, np.zeros(2)), AffineLayer(np.array([[1.25, -0.25]]), zero)), "g", "g")
+    second = Network.of_layers((AffineLayer(both, np.zeros(2)), AffineLayer(np.array([[1.25, -0.25]]), zero)), "g", "g")
     for eps, expected in (("0.3", Verdict.EQUIVALENT), ("0.2", Verdict.DIFFERENT)):
         verdict = Runner(Options(timeout=60)).run(_task(first, second, eps)).verdict
         if verdict is not expected:

@@ -206,7 +206,7 @@ def _network(layers: Layers, smudge: float, rng: Random) -> Network:
             continue
         (w, we), (b, be) = (_moved(exact, smudge, rng) for exact in (weight, bias))
         made.append(AffineLayer(w, b, we, be))
-    return Network(tuple(made), "<hunt>", "")
+    return Network.of_layers(tuple(made), "<hunt>", "")
 
 
 def _moved(exact: Array, share: float, rng: Random) -> tuple[Array, Array]:

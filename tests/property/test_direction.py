@@ -122,7 +122,8 @@ CLAIMS = (
 
 
 GIVEN = {
-    name: Network((AffineLayer(np.full((2, 3), float(i)), np.zeros(2)),), name, name) for i, name in enumerate("fg")
+    name: Network.of_layers((AffineLayer(np.full((2, 3), float(i)), np.zeros(2)),), name, name)
+    for i, name in enumerate("fg")
 }
 
 

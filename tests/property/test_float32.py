@@ -151,7 +151,7 @@ def test_every_float32_evaluation_lies_within_the_enclosure(make: Any, seed: int
 
 def layers(*given: tuple[Any, Any]) -> Network:
     made = tuple(AffineLayer(np.array(w, float), np.array(b, float)) for w, b in given)
-    return Network(made, "made by hand", "0" * 64)
+    return Network.of_layers(made, "made by hand", "0" * 64)
 
 
 CANCELLING = layers(([[1e8, 1.0, -1e8]], [0.0]))
@@ -223,7 +223,7 @@ def test_sixteen_bits_and_lost_graphs_are_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(NetworkError, match="16 bits"):
         in_float32(read_network(save(tmp_path, half)))
-    folded = replace(CANCELLING, layers=(replace(CANCELLING.layers[0], bias_error=np.ones(1)),))
+    folded = CANCELLING.with_layers([replace(CANCELLING.layers[0], bias_error=np.ones(1))])
     with pytest.raises(NetworkError, match="folded"):
         in_float32(folded)
 

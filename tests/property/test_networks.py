@@ -219,7 +219,7 @@ def networks(draw: st.DrawFn, inputs: int, outputs: int) -> Network:
         weight, bias = draw(arrays((rows, columns), st.floats(-2, 2))), draw(arrays((rows,), st.floats(-2, 2)))
         error = draw(st.sampled_from([None, 1e-3]))
         layers.append(AffineLayer(weight, bias, None if error is None else np.abs(weight) * error))
-    return Network(tuple(layers), "memory", "")
+    return Network.of_layers(tuple(layers), "memory", "")
 
 
 @given(networks(2, 3), networks(2, 3), st.lists(rationals, min_size=2, max_size=2))

@@ -112,7 +112,7 @@ def read(path: Path) -> Network:
         raise NetworkError(str(path), "not an ONNX model")
     inputs, outputs = sizes[path.name]
     layer = AffineLayer(np.ones((outputs, inputs)), np.zeros(outputs))
-    return Network((layer,), str(path), path.name, stripped="softmax" if path.name == "g.onnx" else None)
+    return Network.of_layers((layer,), str(path), path.name, stripped="softmax" if path.name == "g.onnx" else None)
 
 
 def answer(text: str, folder: Path, params: dict[str, str] | None = None) -> None:

@@ -195,8 +195,10 @@ def _unreadable(problem: NetworkError, written: str, declaration: ast.Network) -
 
 def _check_sizes(network: Network, declaration: ast.Network, space: SpaceFacts) -> None:
     """E201 unless a network has the inputs and outputs of its space."""
-    last = network.layers[-1].weight.shape
-    hint = f"is this the right file? sha256 {network.sha256[:8]}..., last layer {last[1]} -> {last[0]}"
+    hint = f"is this the right file? sha256 {network.sha256[:8]}..."
+    if network.is_chain:
+        last = network.layers[-1].weight.shape
+        hint += f", last layer {last[1]} -> {last[0]}"
     sizes = (
         ("output", network.output_size, space.outputs, network.output_name, network.output_shape),
         ("input", network.input_size, space.features or (), network.input_name, network.input_shape),

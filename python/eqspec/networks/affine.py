@@ -1,104 +1,63 @@
-"""Affine functions of one vector of ReLU outputs: what every value inside a ReLU network is.
+"""Affine functions of the units of a network: what every value of its graph is.
 
-A `ReluLayer` is a vector of units: layer 0 the network's inputs, layer k + 1 the ReLU outputs whose arguments are
-affine in layer k. A value of `shape` is an `Affine`: bias + matrix . units, one row per entry. Two matrix forms:
-`Selection`, one scaled unit per entry, holds inputs, their reshapes, transposes and normalisations without a dense
-identity (and exactly); `Dense` has shape (*shape, n) over the first n units.
+A value of `shape` is an `Affine`: bias + sum over parts of matrix . units, one row per entry in C order, with the forms
+of `matrices`. A function of a value makes new units (`units`), and their selection is the value behind it. Values over
+different units meet as sums of parts; nothing is carried through a layer.
+
+Where a value would need another form than it has, a step with the identity stands between: its units are the value,
+and a selection of them goes on (`as_units`). That is exact, and costs the engine nothing.
 
 Soundness: every operation is one of `enclosure`, so errors only grow and stay None where nothing was rounded. Each
-entry that is not exact has a name, if it can be told which function of the units it is: its whole row and its bias (see
-`names`). Names of float32 values would say nothing, since two runs may round differently; there are none. Values of
-different layers meet (a residual branch) by carrying the lower one up exactly: x = relu(x) - relu(-x). Shapes are
-checked before anything is allocated.
+entry that is not exact has a name, if it can be told which function of its units it is: its whole row and its bias (see
+`names`). Names of float32 values would say nothing, since two runs may round differently; there are none. Shapes are
+checked before anything is allocated. `roundings` is the largest number of roundings between the units and an entry, as
+a runtime computes it (see `roundoff`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from math import prod
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.networks import constants, names
 from eqspec.networks import enclosure as en
+from eqspec.networks import matrices as mx
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.matrices import Combine, Dense, Indices, Matrix, Selection, Tiled, check_size, check_value
 from eqspec.networks.names import Names
+from eqspec.networks.program import Function
+from eqspec.networks.units import Units
 
-Indices = NDArray[np.intp]
-
-MAX_ENTRIES = 1 << 26
-"""Largest array that is formed: half a GiB of float64."""
-
-MAX_VALUE = 1 << 22
-"""Largest value of a graph: it consists of several arrays, and being put elsewhere takes as many again."""
-
-
-class TooLargeError(ValueError):
-    """An array would exceed MAX_ENTRIES, or a value MAX_VALUE."""
-
-
-def check_size(*shapes: Sequence[int]) -> None:
-    """Refuse shapes whose arrays would be absurdly large, before they are allocated."""
-    for shape in shapes:
-        if prod(shape) > MAX_ENTRIES:
-            raise TooLargeError(f"an array of shape {tuple(shape)} is beyond the limit of {MAX_ENTRIES} numbers")
-
-
-def check_value(shape: Sequence[int]) -> None:
-    """Refuse a value that could never be used, before anything of it is allocated."""
-    if prod(shape) > MAX_VALUE:
-        raise TooLargeError(f"a value of shape {tuple(shape)} is beyond the limit of {MAX_VALUE} numbers")
-
-
-@dataclass(eq=False)
-class ReluLayer:
-    """A vector of units: `blocks` are the arguments of its ReLUs, in order (none for the inputs).
-
-    `unit` is how far, relative to its size, what starts a sum over this layer may be off (see `roundoff`).
-    """
-
-    depth: int
-    size: int
-    blocks: list[Affine] = field(default_factory=list)
-    above: ReluLayer | None = None
-    unit: float = 0.0
-
-    def relu(self, value: Affine) -> Affine:
-        """relu(value) for a value over this layer: new units one layer up."""
-        self.above = self.above or ReluLayer(self.depth + 1, 0, unit=self.unit)
-        check_size((value.size, self.size), (self.above.size + value.size,))
-        units = np.arange(self.above.size, self.above.size + value.size).reshape(value.shape)
-        self.above.blocks.append(value)
-        self.above.size += value.size
-        return select(self.above, units)
+MOST_WRITTEN_OUT = 1 << 20
+"""A selection of plain units is written out as a matrix of up to so many entries, to stay in a chain of layers."""
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
-    """Entry i is scale_i times unit index_i; both have the value's shape."""
+class Part:
+    """A matrix in front of the units of one source."""
 
-    index: Indices
-    scale: Enclosure
-
-
-@dataclass(frozen=True, eq=False)
-class Dense:
-    """Entry i is row i times the units; rows has shape (*shape, n), n at most the size of the layer."""
-
-    rows: Enclosure
+    units: Units
+    matrix: Matrix
 
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """bias + matrix . units of `layer`. `names` (of its shape) are kept where it is not exact."""
+    """bias + sum of matrix . units. `names` (of its shape) are kept where it is not exact.
 
-    layer: ReluLayer
-    matrix: Selection | Dense
+    All rigid tiles among its parts have the same order.
+    """
+
+    parts: tuple[Part, ...]
     bias: Enclosure
     names: Names | None = None
+    roundings: int = 0
+    _units: list[Units] = field(default_factory=list, init=False, repr=False)
+    """The step with the identity that it was made, if it was."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -111,31 +70,71 @@ class Affine:
         return int(self.bias.value.size)
 
     @property
+    def unit(self) -> float:
+        """How far what starts a sum may be off."""
+        return self.parts[0].units.unit
+
+    @property
     def exact(self) -> bool:
         """Whether nothing about it was rounded."""
-        coefficients = self.matrix.scale if isinstance(self.matrix, Selection) else self.matrix.rows
-        return coefficients.error is None and self.bias.error is None
+        return self.bias.error is None and all(mx.is_exact(part.matrix) for part in self.parts)
 
+    @property
+    def matrix(self) -> Selection | Dense | None:
+        """The matrix of a value over one source that is no tile."""
+        if len(self.parts) > 1 or isinstance(self.parts[0].matrix, Tiled):
+            return None
+        return self.parts[0].matrix
 
-Combine: TypeAlias = Callable[[Enclosure, Enclosure], Enclosure]
+    @property
+    def rigid(self) -> Tiled | None:
+        """One of the tiles that decide about the order of its rows."""
+        return next((p.matrix for p in self.parts if isinstance(p.matrix, Tiled) and not p.matrix.loose), None)
+
+    def over(self, matrix: Matrix, bias: Enclosure) -> Affine:
+        """Another value over the only source of this one."""
+        return Affine((Part(self.parts[0].units, matrix),), bias, roundings=self.roundings)
 
 
 def names_of(value: Affine) -> Names | None:
-    """The name of every entry, as a function of its layer's units; None where that is not known."""
+    """The name of every entry, as a function of its units; None where that is not known."""
     if not value.exact:
         return value.names
-    if value.layer.unit or value.size > names.MOST:
+    if value.unit or value.size > names.MOST:
         return None
     bias = names.of_floats(value.bias.value)
-    if isinstance(value.matrix, Dense):
-        return names.elementwise("row", value.shape, names.of_rows(value.matrix.rows.value), bias)
-    index = names.listed([int(i).to_bytes(8, "little") for i in value.matrix.index.ravel()]).reshape(value.shape)
-    return names.elementwise("unit", value.shape, index, names.of_floats(value.matrix.scale.value), bias)
+    if len(value.parts) == 1:
+        return names.elementwise(*_named_rows(value.parts[0].matrix, value.shape), bias)
+    rows = [names.elementwise(*_named_rows(part.matrix, value.shape)) for part in value.parts]
+    return names.elementwise("sum of terms", value.shape, *(r for r in rows if r is not None), bias)
 
 
-def _named(result: Affine, operation: str, *operands: Affine | Enclosure | Names) -> Affine:
+def _named_rows(matrix: Matrix, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """The kind of rows, their shape and what defines each."""
+    match matrix:
+        case Dense():
+            return "row", shape, names.of_rows(matrix.rows.value)
+        case Selection():
+            return "unit", shape, _indices(matrix.index), names.of_floats(matrix.scale.value)
+        case _:
+            groups, outputs, taps = matrix.weight.shape
+            positions = matrix.index.shape[1]
+            kernels = names.of_rows(matrix.weight.value).reshape(groups, outputs, 1)
+            flat = np.ascontiguousarray(matrix.index.reshape(-1, taps), "<i8").view(f"V{8 * taps}")
+            index = names.listed(flat.ravel().tolist()).reshape(groups, 1, positions)
+            full = (groups, outputs, positions)
+            found = [np.broadcast_to(a, full).reshape(-1) for a in (kernels, index)]
+            found = [(a if matrix.order is None else a[matrix.order]).reshape(shape) for a in found]
+            return ("tile", shape, *found)
+
+
+def _indices(index: Indices) -> Names:
+    return names.listed([int(i).to_bytes(8, "little", signed=True) for i in index.ravel()]).reshape(index.shape)
+
+
+def named(result: Affine, operation: str, *operands: Affine | Enclosure | Names) -> Affine:
     """The result of an operation on operands that broadcast to it, with names where it is not exact."""
-    if result.exact or result.layer.unit:
+    if result.exact or result.unit:
         return result
     known = list[Names]()
     for operand in operands:
@@ -153,54 +152,122 @@ def _named(result: Affine, operation: str, *operands: Affine | Enclosure | Names
     return replace(result, names=names.elementwise(operation, result.shape, *known))
 
 
-def select(layer: ReluLayer, index: Indices) -> Affine:
-    """Some units themselves, exact up to the layer's unit."""
-    scale = en.inflate(en.exactly(np.ones(index.shape)), layer.unit)
-    return Affine(layer, Selection(index, scale), en.exactly(np.zeros(index.shape)))
+def select(units: Units, index: Indices, *, started: bool = True) -> Affine:
+    """Some units themselves. As the start of sums they are exact up to the relative `unit`; else they are exact."""
+    scale = en.inflate(en.exactly(np.ones(index.shape)), units.unit if started else 0.0)
+    return Affine((Part(units, Selection(index, scale)),), en.exactly(np.zeros(index.shape)))
 
 
-def constant(layer: ReluLayer, value: Enclosure) -> Affine:
+def constant(units: Units, value: Enclosure) -> Affine:
     """A value that depends on no unit."""
-    made = Affine(layer, Dense(en.exactly(np.zeros((*value.shape, 0)))), en.inflate(value, layer.unit))
-    return _named(made, "constant", value)
+    rows = Dense(en.exactly(np.zeros((*value.shape, 0))))
+    made = Affine((Part(units, rows),), en.inflate(value, units.unit))
+    return named(made, "constant", value)
 
 
-def dense(value: Affine, width: int | None = None) -> Enclosure:
-    """The rows as an array (*shape, width), by default as wide as the layer is now."""
-    width = value.layer.size if width is None else width
-    check_size((*value.shape, width))
-    if isinstance(value.matrix, Dense):
-        missing = width - value.matrix.rows.shape[-1]
-        return value.matrix.rows if missing == 0 else _map(value.matrix.rows, lambda a: _pad_columns(a, missing))
-    index = value.matrix.index[..., None]
+def depends_on_nothing(value: Affine) -> bool:
+    """Whether a value is written as a constant."""
+    return all(isinstance(p.matrix, Dense) and p.matrix.rows.shape[-1] == 0 for p in value.parts)
 
-    def scatter(a: en.Array) -> en.Array:
-        rows = np.zeros((*value.shape, width))
-        np.put_along_axis(rows, index, a[..., None], axis=-1)
-        return rows
 
-    return _map(value.matrix.scale, scatter)
+def is_plain(value: Affine) -> bool:
+    """Whether a value is of the kind that a chain of fully connected layers has."""
+    matrix, units = value.matrix, value.parts[0].units
+    if matrix is None or not units.plain:
+        return False
+    return isinstance(matrix, Dense) or value.size * units.size <= MOST_WRITTEN_OUT
+
+
+def function_units(value: Affine, function: Function) -> tuple[Units, Indices]:
+    """New units, function(value), and which of them each entry is: tiles keep the order of their rows."""
+    rigid, reading = value.rigid, value.parts[0].units.reading
+    dense = all(isinstance(p.matrix, Dense) or (p.units.plain and isinstance(p.matrix, Selection)) for p in value.parts)
+    if function != "identity":
+        reading.count_neurons(value.size)
+    units = reading.new(value.size, function, [value], plain=dense and function != "identity")
+    order = np.arange(value.size) if rigid is None or rigid.order is None else rigid.order
+    return units, order.reshape(value.shape)
+
+
+def as_units(value: Affine, *, started: bool = True) -> Affine:
+    """The same value as a selection of units that are it, with a step of its own if it has none."""
+    if value._units:
+        units, rigid = value._units[0], value.rigid
+        order = np.arange(value.size) if rigid is None or rigid.order is None else rigid.order
+        index = order.reshape(value.shape)
+    else:
+        units, index = function_units(value, "identity")
+        value._units.append(units)
+    return replace(select(units, index, started=started), roundings=value.roundings)
+
+
+def started_selection(value: Affine) -> Affine | None:
+    """In a rounding arithmetic, the very units of which a value is an unchanged selection; else None."""
+    matrix = value.matrix
+    if not isinstance(matrix, Selection) or value.roundings or value.bias.error is not None or value.bias.value.any():
+        return None
+    exactly = select(value.parts[0].units, matrix.index, started=False)
+    begun = en.inflate(exactly.parts[0].matrix.scale, value.unit)  # type: ignore[union-attr]
+    same = (matrix.scale.value == begun.value).all() and (matrix.scale.radius == begun.radius).all()
+    return exactly if same else None
+
+
+def relu(value: Affine, *, started: bool = True) -> Affine:
+    """relu(value), new units: rows of one step with those over the same plain units, else a step of their own."""
+    if not is_plain(value):
+        if (whole := whole_units(value)) is None:
+            return select(*function_units(value, "relu"), started=started)
+        below = value.parts[0].units  # all of them in their own order, so that relu may become their function
+        units, _ = function_units(select(below, np.arange(below.size), started=False), "relu")
+        return select(units, whole, started=started)
+    below = value.parts[0].units
+    if below.above is None:
+        below.above = below.reading.new(0, "relu", [], plain=True)
+    above = below.above
+    check_size((value.size, below.size), (above.size + value.size,))
+    below.reading.count_neurons(value.size)
+    index = np.arange(above.size, above.size + value.size).reshape(value.shape)
+    above.blocks.append(value)
+    above.size += value.size
+    return select(above, index, started=started)
+
+
+def whole_units(value: Affine) -> Indices | None:
+    """The index of a value that is a permutation of all units of a step with the identity; else None."""
+    matrix = value.matrix
+    units = value.parts[0].units
+    if not isinstance(matrix, Selection) or not units.blocks or units.function != "identity":
+        return None
+    same = matrix.scale.error is None and bool((matrix.scale.value == 1).all())
+    if not same or value.bias.error is not None or value.bias.value.any() or value.size != units.size:
+        return None
+    return matrix.index if (np.sort(matrix.index, axis=None) == np.arange(units.size)).all() else None
 
 
 def rearrange(value: Affine, positions: Callable[[Indices], NDArray[Any]]) -> Affine:
-    """Entries put elsewhere: `positions` maps the array of flat positions as it would map the value itself."""
+    """Entries put elsewhere: `positions` maps the array of flat positions as it would map the value itself.
+
+    Where it gives -1 there is a zero.
+    """
     before = np.arange(value.size).reshape(value.shape)
     take = np.asarray(positions(before))
     check_value(take.shape)
-    return _take(value, take, same=take.size == before.size and bool((take.ravel() == before.ravel()).all()))
+    same = take.size == before.size and bool((take.ravel() == before.ravel()).all())
+    permutes = take.size == value.size and bool((np.sort(take, axis=None) == before.ravel()).all())
+    if not permutes and value.rigid is not None:
+        value = as_units(value)
+    where = None if same else take
+    known = len(value.shape)
 
+    def moved(a: en.Array) -> en.Array:
+        return mx.gather(a, where, take.shape, known)
 
-def _take(value: Affine, take: Indices, *, same: bool) -> Affine:
-    def gather(a: NDArray[Any]) -> NDArray[Any]:
-        flat = a.reshape((value.size, *a.shape[len(value.shape) :]))
-        return (flat if same else flat[take.ravel()]).reshape((*take.shape, *flat.shape[1:]))
-
-    bias, moved = _map(value.bias, gather), None if value.names is None else gather(value.names)
-    if isinstance(value.matrix, Selection):
-        index = gather(value.matrix.index)
-        return Affine(value.layer, Selection(index, _map(value.matrix.scale, gather)), bias, moved)
-    check_size((*take.shape, value.matrix.rows.shape[-1]))
-    return Affine(value.layer, Dense(_map(value.matrix.rows, gather)), bias, moved)
+    parts = tuple(Part(p.units, mx.taken(p.matrix, where, value.shape, take.shape)) for p in value.parts)
+    called = None if value.names is None else mx.gather(value.names, where, take.shape, known, None)
+    made = Affine(parts, mx.moved(value.bias, moved), called, value.roundings)
+    if same:
+        made._units.extend(value._units)
+    return made
 
 
 def broadcast(value: Affine, shape: tuple[int, ...]) -> Affine:
@@ -212,100 +279,128 @@ def broadcast(value: Affine, shape: tuple[int, ...]) -> Affine:
 def scale(value: Affine, factor: Enclosure, combine: Combine = en.multiply) -> Affine:
     """value * factor elementwise, broadcast; or value / factor with `combine` divide."""
     value = broadcast(value, _broadcast_shape(value.shape, factor.shape))
-    bias = combine(value.bias, factor)
-    if isinstance(value.matrix, Selection):
-        made = Affine(value.layer, Selection(value.matrix.index, combine(value.matrix.scale, factor)), bias)
-    else:
-        columns = _map(factor, lambda a: a[..., None])
-        made = Affine(value.layer, Dense(combine(value.matrix.rows, columns)), bias)
-    return _named(made, f"scale, {combine.__name__}", value, factor)
+    found = [mx.scaled(part.matrix, factor, value.shape, combine) for part in value.parts]
+    if any(matrix is None for matrix in found):
+        value = as_units(value)
+        found = [mx.scaled(part.matrix, factor, value.shape, combine) for part in value.parts]
+    parts = tuple(Part(part.units, m) for part, m in zip(value.parts, found, strict=True) if m is not None)
+    made = Affine(parts, combine(value.bias, factor), roundings=value.roundings)
+    return named(made, f"scale, {combine.__name__}", value, factor)
 
 
-def shift(value: Affine, offset: Enclosure) -> Affine:
-    """value + offset elementwise, broadcast."""
+def shift(value: Affine, offset: Enclosure, *, started: bool = True) -> Affine:
+    """value + offset elementwise, broadcast; `started` as in `select`."""
     value = broadcast(value, _broadcast_shape(value.shape, offset.shape))
-    made = Affine(value.layer, value.matrix, en.add(value.bias, en.inflate(offset, value.layer.unit)))
-    return _named(made, "shift", value, offset)
+    bias = en.add(value.bias, en.inflate(offset, value.unit if started else 0.0))
+    return named(Affine(value.parts, bias, roundings=value.roundings), "shift", value, offset)
 
 
 def negate(value: Affine) -> Affine:
     """-value, exact."""
-    matrix = value.matrix
-    negative: Selection | Dense
-    if isinstance(matrix, Selection):
-        negative = Selection(matrix.index, en.negate(matrix.scale))
-    else:
-        negative = Dense(en.negate(matrix.rows))
-    return _named(Affine(value.layer, negative, en.negate(value.bias)), "negate", value)
+    parts = tuple(Part(part.units, mx.negated(part.matrix)) for part in value.parts)
+    return named(Affine(parts, en.negate(value.bias), roundings=value.roundings), "negate", value)
 
 
 def add(first: Affine, second: Affine) -> Affine:
-    """first + second, broadcast; the lower one is carried up to the layer of the other."""
-    first, second = lift_together([first, second])
+    """first + second, broadcast: parts over the same units are added where they have a common form."""
     shape = _broadcast_shape(first.shape, second.shape)
     first, second = broadcast(first, shape), broadcast(second, shape)
-    rows = en.add(dense(first), dense(second))
-    return _named(Affine(first.layer, Dense(rows), en.add(first.bias, second.bias)), "add", first, second)
+    if not _same_order(first.rigid, second.rigid):
+        second = as_units(second)
+    parts = list(first.parts)
+    for part in second.parts:
+        written_out = part.units.plain and int(np.prod(shape)) * part.units.size <= MOST_WRITTEN_OUT
+        _add_part(parts, part, shape, dense=written_out)
+    kept = [part for part in parts if not _reads_nothing(part)] or parts[:1]
+    rounded = max(first.roundings, second.roundings)
+    return named(Affine(tuple(kept), en.add(first.bias, second.bias), None, rounded), "add", first, second)
 
 
-def lift_together(values: Sequence[Affine]) -> list[Affine]:
-    """The same values, all over the highest of their layers."""
-    highest = max((value.layer for value in values), key=lambda layer: layer.depth)
-    return [_lift(value, highest) for value in values]
-
-
-def _lift(value: Affine, highest: ReluLayer) -> Affine:
-    """Carry a value up to a layer: by its units where they are ReLU outputs, else by x = relu(x) - relu(-x)."""
-    while value.layer.depth < highest.depth:
-        if isinstance(value.matrix, Dense) and not value.matrix.rows.value.any() and value.matrix.rows.error is None:
-            return _named(constant(highest, value.bias), "lifted constant", value)
-        if value.layer.depth > 0:
-            value = _lift_units(value)
+def _add_part(parts: list[Part], part: Part, shape: tuple[int, ...], *, dense: bool) -> None:
+    for place, other in enumerate(parts):
+        if other.units is not part.units:
             continue
-        positive, negative = value.layer.relu(value), value.layer.relu(negate(value))
-        rows = en.add(dense(positive), en.negate(dense(negative)))
-        value = Affine(positive.layer, Dense(rows), positive.bias)
-    return value
+        if not dense and (_reads_nothing(part) or _reads_nothing(other)):
+            parts[place] = other if _reads_nothing(part) else part
+            return
+        together = mx.merged(other.matrix, part.matrix, shape, part.units.size, dense)
+        if together is not None:
+            parts[place] = Part(part.units, together)
+            return
+    parts.append(part)
 
 
-def _lift_units(value: Affine) -> Affine:
-    """The value one layer up, where relu(u) = u stands for each of its units u."""
-    matrix = value.matrix
-    if isinstance(matrix, Selection):
-        lifted = value.layer.relu(select(value.layer, matrix.index))
-        assert isinstance(lifted.matrix, Selection)
-        made = Affine(lifted.layer, Selection(lifted.matrix.index, matrix.scale), value.bias)
-        index = names.listed([int(i).to_bytes(8, "little") for i in lifted.matrix.index.ravel()])
-        return _named(made, "lifted unit", value, index.reshape(value.shape))
-    used = np.flatnonzero((np.abs(matrix.rows.value) + matrix.rows.radius).any(axis=tuple(range(len(value.shape)))))
-    lifted = value.layer.relu(select(value.layer, used))
-    check_size((*value.shape, lifted.layer.size))
-    first = lifted.layer.size - used.size
+def _reads_nothing(part: Part) -> bool:
+    return isinstance(part.matrix, Dense) and part.matrix.rows.shape[-1] == 0
 
-    def move(a: en.Array) -> en.Array:
-        return np.concatenate([np.zeros((*value.shape, first)), a[..., used]], axis=-1)
 
-    places = np.array(used.astype("<i8").tobytes() + first.to_bytes(8, "little"), object)
-    return _named(Affine(lifted.layer, Dense(_map(matrix.rows, move)), value.bias), "lifted units", value, places)
+def _same_order(a: Tiled | None, b: Tiled | None) -> bool:
+    if a is None or b is None or a.order is b.order:
+        return True
+    size = a.size
+    first, second = (np.arange(size) if t.order is None else t.order for t in (a, b))
+    return bool((first == second).all())
 
 
 def stack(values: Sequence[Affine]) -> Affine:
-    """The entries of all values in one vector, over one layer."""
+    """The entries of all values in one vector."""
     check_value((sum(value.size for value in values),))
-    values = [rearrange(value, lambda p: p.reshape(-1)) for value in lift_together(values)]
-    bias = _concatenate([value.bias for value in values])
-    together = _names_together(values)
-    selections = [value.matrix for value in values if isinstance(value.matrix, Selection)]
-    layer = values[0].layer
+    values = [rearrange(value, lambda p: p.reshape(-1)) for value in values]
+    units = values[0].parts[0].units
+    if not (all(v.matrix is not None and v.parts[0].units is units for v in values) and _written_out(units, values)):
+        values = [v if depends_on_nothing(v) or _selects(v) else as_units(v) for v in values]
+        return _joined(_parts_together(values), values)
+    matrices = [value.matrix for value in values]
+    selections = [m for m in matrices if isinstance(m, Selection)]
     if len(selections) == len(values):
-        return Affine(
-            layer,
-            Selection(np.concatenate([m.index for m in selections]), _concatenate([m.scale for m in selections])),
-            bias,
-            together,
-        )
-    check_size((bias.shape[0], layer.size))
-    return Affine(layer, Dense(_concatenate([dense(value) for value in values])), bias, together)
+        index = np.concatenate([m.index for m in selections])
+        chosen = Selection(index, mx.concatenated([m.scale for m in selections]))
+        return _joined([Part(units, chosen)], values)
+    check_size((sum(value.size for value in values), units.size))
+    rows = [mx.dense_rows(m, v.shape, units.size) for m, v in zip(matrices, values, strict=True) if m is not None]
+    return _joined([Part(units, Dense(mx.concatenated(rows)))], values)
+
+
+def _written_out(units: Units, values: Sequence[Affine]) -> bool:
+    """Whether values over the same units are put together as one selection or as one matrix."""
+    dense = [v for v in values if not _selects(v)]
+    if not dense or len(dense) == len(values):
+        return True
+    small = sum(value.size for value in values) * units.size <= MOST_WRITTEN_OUT
+    return units.plain and (small or not all(depends_on_nothing(v) for v in dense))
+
+
+def _selects(value: Affine) -> bool:
+    return all(isinstance(part.matrix, Selection) for part in value.parts)
+
+
+def _joined(parts: Sequence[Part], values: Sequence[Affine]) -> Affine:
+    bias = mx.concatenated([value.bias for value in values])
+    return Affine(tuple(parts), bias, _names_together(values), max(value.roundings for value in values))
+
+
+def _parts_together(values: Sequence[Affine]) -> list[Part]:
+    """The parts of vectors one behind the other, each a selection or a constant."""
+    total, at = sum(value.size for value in values), 0
+    parts = list[Part]()
+    for value in values:
+        here = slice(at, at + value.size)
+        at += value.size
+        for part in value.parts:
+            matrix = part.matrix
+            if not isinstance(matrix, Selection):
+                continue
+            index = np.full(total, mx.NONE)
+            index[here] = matrix.index
+            scale = mx.moved(matrix.scale, partial(_placed, here=here, total=total))
+            _add_part(parts, Part(part.units, Selection(index, scale)), (total,), dense=False)
+    return parts or [Part(values[0].parts[0].units, Dense(en.exactly(np.zeros((total, 0)))))]
+
+
+def _placed(a: en.Array, *, here: slice, total: int) -> en.Array:
+    made = np.zeros(total)
+    made[here] = a
+    return made
 
 
 def _names_together(values: Sequence[Affine]) -> Names | None:
@@ -314,66 +409,6 @@ def _names_together(values: Sequence[Affine]) -> Names | None:
         return None
     found = [(names_of(value), value.size) for value in values]
     return np.concatenate([names.listed([None] * size) if known is None else known for known, size in found])
-
-
-def matmul(value: Affine, weight: Enclosure) -> Affine:
-    """value @ weight, both of rank 2 or more, by numpy's rules."""
-    batch = np.broadcast_shapes(value.shape[:-2], weight.shape[:-2])
-    rows, inner, columns = value.shape[-2], value.shape[-1], weight.shape[-1]
-    if inner != weight.shape[-2]:
-        raise ValueError(f"shapes {value.shape} and {weight.shape} do not multiply")
-    check_value((*batch, rows, columns))
-    check_size((*batch, rows, columns, value.layer.size), (*batch, rows, inner, columns))
-    bias = en.matmul(value.bias, weight)
-    if isinstance(value.matrix, Selection) and (spread := _spread(value.matrix, weight, value.layer.size)) is not None:
-        return _named_product(Affine(value.layer, Dense(spread), bias), value, weight)
-    units_first = _map(dense(value), lambda a: np.moveaxis(a, -1, 0))  # (n, ..., rows, inner)
-    if weight.value.ndim > value.bias.value.ndim:
-        lead = (1,) * (weight.value.ndim - value.bias.value.ndim)
-        units_first = _map(units_first, lambda a: a.reshape(a.shape[0], *lead, *a.shape[1:]))
-    product = en.matmul(units_first, weight)
-    units_last = _map(product, lambda a: np.ascontiguousarray(np.moveaxis(a, 0, -1)))
-    return _named_product(Affine(value.layer, Dense(units_last), bias), value, weight)
-
-
-def _named_product(product: Affine, value: Affine, weight: Enclosure) -> Affine:
-    """Every entry is defined by a row of the value and a column of the weight."""
-    if product.exact or (rows := names_of(value)) is None or (columns := constants.names_of(weight)) is None:
-        return product
-    left, right = names.joined(rows, -1)[..., :, None], names.joined(columns, -2)[..., None, :]
-    return _named(product, "matmul", left, right)
-
-
-def _spread(matrix: Selection, weight: Enclosure, width: int) -> Enclosure | None:
-    """Rows of value @ weight, each entry one product in its unit's column; None where a unit occurs twice in a row."""
-    in_order = np.sort(matrix.index, axis=-1)
-    if (in_order[..., 1:] == in_order[..., :-1]).any():
-        return None
-    terms = en.multiply(_map(matrix.scale, lambda a: a[..., :, None]), _map(weight, lambda a: a[..., None, :, :]))
-    *lead, inner, columns = terms.shape  # (..., rows, inner, columns)
-    index = np.broadcast_to(matrix.index[..., None, :], (*lead, columns, inner))
-
-    def scatter(a: en.Array) -> en.Array:
-        rows = np.zeros((*lead, columns, width))
-        np.put_along_axis(rows, index, np.swapaxes(a, -1, -2), axis=-1)
-        return rows
-
-    return _map(terms, scatter)
-
-
-def _map(a: Enclosure, f: Callable[[en.Array], en.Array]) -> Enclosure:
-    """A rearrangement applied to value and error alike."""
-    return Enclosure(f(a.value), None if a.error is None else f(a.error))
-
-
-def _concatenate(parts: Sequence[Enclosure]) -> Enclosure:
-    value = np.concatenate([part.value for part in parts])
-    exact = all(part.error is None for part in parts)
-    return Enclosure(value, None if exact else np.concatenate([part.radius for part in parts]))
-
-
-def _pad_columns(a: en.Array, count: int) -> en.Array:
-    return np.concatenate([a, np.zeros((*a.shape[:-1], count))], axis=-1)
 
 
 def _broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ points stays unseen.
 
 Nothing is refused without need: the radii of `roundoff`, in the type of the file, hold whatever a runtime may round in
 any order of summation. They take two more readings of the file, so a point is first put to a bound of the same kind on
-the folded layers, of about that size; only where that does not explain it, the radii are formed. Bounds are in float64
+the folded steps, of about that size; only where that does not explain it, the radii are formed. Bounds are in float64
 and pay for their own rounding. What onnxruntime cannot run, or answers with something not finite, is passed over.
 """
 
@@ -15,14 +15,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import onnx
+from numpy.typing import NDArray
 from onnx import TensorProto
 
 from eqspec.errors import DisagreementError, NetworkError
 from eqspec.networks import roundoff
-from eqspec.networks.network import AffineLayer, Array, Network
+from eqspec.networks.network import Array, Network
+from eqspec.networks.program import INPUTS, Step, Tile, last_readers
 from eqspec.networks.readers import onnx_reader
 from eqspec.networks.roundoff import Precision
 from eqspec.networks.session import CannotRunError, Session
@@ -46,7 +49,7 @@ _FIX = (
     "eqspec reads it wrongly or onnxruntime runs it wrongly"
 )
 _agreed: set[str] = set()
-"""Digests of files together with the layers that they were read as, in this process."""
+"""Digests of files together with the steps that they were read as, in this process."""
 
 
 def check(network: Network, content: Callable[[], bytes]) -> None:
@@ -70,7 +73,7 @@ class Comparison:
         self._network, self._content = network, content
         self._session: Session | None = None
         self._precision: Precision | None = None
-        self._rounded: Sequence[AffineLayer] | None = None
+        self._rounded: Sequence[Step] | None = None
         try:
             self._session = Session(network)
         except CannotRunError:
@@ -112,11 +115,11 @@ class Comparison:
         points, found = points[: len(answers)], np.array(answers, np.float64)
         if self._precision is None:
             self._precision = precision_of(self._content())
-        if beyond(self._network.layers, points, found, self._precision) is None:
+        if beyond(self._network.steps, points, found, self._precision) is None:
             return
         if self._rounded is None:
             try:
-                self._rounded = onnx_reader.read_rounded(self._network.source, self._content(), self._precision).layers
+                self._rounded = onnx_reader.read_rounded(self._network.source, self._content(), self._precision).steps
             except NetworkError:  # numbers beyond the range of the type: nothing is known of what it rounds
                 self._session = None
                 return
@@ -149,42 +152,55 @@ class Comparison:
 
 
 def beyond(
-    layers: Sequence[AffineLayer], points: Array, found: Array, precision: Precision | None = None
+    steps: Sequence[Step], points: Array, found: Array, precision: Precision | None = None
 ) -> tuple[int, int, float] | None:
-    """Row, output and radius of the answer that is furthest outside of what the layers enclose; None if all are inside.
+    """Row, output and radius of the answer that is furthest outside of what the steps enclose; None if all are inside.
 
-    With a precision, the layers are without what a runtime rounds, and some units in their last places are allowed for
-    it. Without one, the layers have the radii of `roundoff`. Answers and bounds that are not finite count as inside.
+    With a precision, the steps are without what a runtime rounds, and some units in their last places are allowed for
+    it. Without one, the steps have the radii of `roundoff`. Answers and bounds that are not finite count as inside.
     """
+    last = last_readers(steps)
     with np.errstate(all="ignore"):
-        centre, radius = points, np.zeros_like(points)
-        for number, layer in enumerate(layers):
-            if number:
+        values: dict[int, tuple[Array, Array]] = {INPUTS: (points.T, np.zeros_like(points.T))}
+        for number, step in enumerate(steps):
+            centre, radius = _through(step, values, precision)
+            if step.function == "relu":
                 centre = np.maximum(centre, 0.0)  # which moves no two numbers further apart
-            centre, radius = _through(layer, centre, radius, precision)
-        excess = np.where(np.isfinite(found) & np.isfinite(radius), np.abs(found - centre) - radius, -np.inf)
+            values[number] = centre, radius
+            for source in step.sources:
+                if source >= 0 and last[source] == number:
+                    values.pop(source, None)
+        centre, radius = values[len(steps) - 1]
+        excess = np.where(np.isfinite(found.T) & np.isfinite(radius), np.abs(found.T - centre) - radius, -np.inf).T
     if not (excess > 0).any():
         return None
     row, output = (int(i) for i in np.unravel_index(np.argmax(excess), excess.shape))
-    return row, output, float(radius[row, output])
+    return row, output, float(radius[output, row])
 
 
-def _through(layer: AffineLayer, centre: Array, radius: Array, precision: Precision | None) -> tuple[Array, Array]:
-    """Centre and radius behind a layer, its errors and the rounding of this computation included."""
-    weight = np.abs(layer.weight)
-    terms = weight.shape[1]
-    size = np.abs(centre) @ weight.T + np.abs(layer.bias)
+def _through(step: Step, values: dict[int, tuple[Array, Array]], precision: Precision | None) -> tuple[Array, Array]:
+    """Centre and radius (rows, N) behind a step, its errors and the rounding of this computation included."""
+    count = values[INPUTS][0].shape[1]
+    terms = sum(term.tile.taps for term in step.terms)
+    centre = np.repeat(step.bias[:, None], count, axis=1)
+    size, grown = np.abs(centre), np.zeros_like(centre)
+    for term in step.terms:
+        tile, (before, radius) = term.tile, values[term.source]
+        centre = centre + tile.apply(before)
+        weight = Tile(tile.index, np.abs(tile.weight))
+        size += weight.apply(np.abs(before))
+        if radius.any():
+            grown += weight.apply(radius)
+        if tile.weight_error is not None:
+            grown += Tile(tile.index, tile.weight_error).apply(np.abs(before) + radius)
+    if step.bias_error is not None:
+        grown += step.bias_error[:, None]
     share = (terms + 4) * 2.0**-52
-    grown = radius @ weight.T
-    if layer.weight_error is not None:
-        grown += (np.abs(centre) + radius) @ layer.weight_error.T
-    if layer.bias_error is not None:
-        grown += layer.bias_error
     if precision is not None:
         share += (terms + 2) * float(precision.unit)
         grown += (terms + 2) * precision.tiny
     grown = (grown + size * share) * (1.0 + 2 * (terms + 8) * 2.0**-52) + (terms + 2) * 2.0**-1022
-    return centre @ layer.weight.T + layer.bias, grown
+    return centre, grown
 
 
 def precision_of(content: bytes) -> Precision:
@@ -220,7 +236,12 @@ def _points(size: int) -> Iterator[Array]:
 
 def _key(network: Network) -> str:
     digest = hashlib.sha256(f"{network.sha256} {network.stripped}".encode())
-    for layer in network.layers:
-        for array in (layer.weight, layer.bias, layer.weight_error, layer.bias_error):
+    for step in network.steps:
+        digest.update(f"{step.function} {step.sources}".encode())
+        for array in (step.bias, step.bias_error, *(a for term in step.terms for a in _arrays(term.tile))):
             digest.update(b"exact" if array is None else np.ascontiguousarray(array).data)
     return digest.hexdigest()
+
+
+def _arrays(tile: Tile) -> tuple[NDArray[Any] | None, ...]:
+    return tile.index, tile.weight, tile.weight_error

@@ -1,5 +1,6 @@
 """Two networks in step: the same depth, and the same width in every layer, without changing either function.
 
+Graphs are paired step by step where they have one structure, else by the shapes of their steps; see `merging`. Chains:
 Width: the thinner layer gets neurons with zero weights and zero bias, whose outputs nothing reads. Depth: the
 shallower network gets identity layers after its last ReLU, where values are never negative, so that relu(x) = x
 exactly. A network without any ReLU first gets one: y = relu(y) - relu(-y).
@@ -7,13 +8,17 @@ exactly. A network without any ReLU first gets one: y = relu(y) - relu(-y).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from eqspec.errors import InputError
+from eqspec.networks.graph_rewriting import TooLargeError
+from eqspec.networks.merging import Pairs, merged, of_one_form, pairs_by_shape, same_structure
 from eqspec.networks.names import define
 from eqspec.networks.network import AffineLayer, Array, Network
+from eqspec.networks.program import Step
 
 
 def align(a: Network, b: Network) -> tuple[Network, Network]:
@@ -24,10 +29,28 @@ def align(a: Network, b: Network) -> tuple[Network, Network]:
     for what, first, second in (("inputs", a.input_size, b.input_size), ("outputs", a.output_size, b.output_size)):
         if first != second:
             raise InputError(f"networks do not compare: {a.source} has {first} {what}, {b.source} has {second}")
+    if not (a.is_chain and b.is_chain):
+        pairs = [(n, n) for n in range(len(a.steps))]
+        if not (of_one_form(a.steps, b.steps) or same_structure(a.steps, b.steps)):
+            pairs = pairs_by_shape(a.steps, b.steps)
+        return in_step(a, b, b.steps, pairs)
     depth = max(len(a.layers), len(b.layers))
     first_layers, second_layers = _deepen(a.layers, depth), _deepen(b.layers, depth)
     widths = [max(x.bias.size, y.bias.size) for x, y in zip(first_layers, second_layers, strict=True)]
-    return replace(a, layers=_pad_widths(first_layers, widths)), replace(b, layers=_pad_widths(second_layers, widths))
+    return a.with_layers(_pad_widths(first_layers, widths)), b.with_layers(_pad_widths(second_layers, widths))
+
+
+def in_step(a: Network, b: Network, steps: Sequence[Step], pairs: Pairs) -> tuple[Network, Network]:
+    """Both networks as programs of one length, with these steps for the second one's."""
+    try:
+        first, second = merged(a.steps, steps, pairs)
+    except TooLargeError:  # to write one out with more rows; then only steps of equal rows stand together
+        alike = [(i, k) for i, k in pairs if a.steps[i].rows == steps[k].rows]
+        first, second = merged(a.steps, steps, alike)
+    return (
+        replace(a, steps=tuple(first), largest_intermediates=()),
+        replace(b, steps=tuple(second), largest_intermediates=()),
+    )
 
 
 def _deepen(layers: tuple[AffineLayer, ...], depth: int) -> tuple[AffineLayer, ...]:

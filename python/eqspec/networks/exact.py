@@ -1,11 +1,13 @@
-"""Exact evaluation of a network at a rational point, as integers over one common denominator.
+"""Exact evaluation of a program of steps at a rational point, as integers over one common denominator.
 
 A vector is (lower, upper, exponent, denominator): arrays of Python integers with real value n 2^exponent /
-denominator. A layer's float64 numbers are integers over one power of two, so a layer costs one integer matrix-vector
-product and no gcd. Layers with errors give intervals: for an interval of weights [V, W] and of inputs [x, y] that is
-one point or non-negative (it has passed a ReLU),
-    lower = V+ x - V- y,   upper = W+ y - W- x      (x >= 0; a point is split into its positive and negative part),
-the tightest interval of the product, since every weight occurs once.
+denominator. A tile's float64 numbers are integers over one power of two, so a term costs one integer product through
+its index and no gcd; terms of a step are shifted to one exponent. Weights with errors give intervals: for an interval
+of weights [V, W] and of values [x, y], with x = x+ - x- and y = y+ - y- split into positive and negative parts,
+    0 <= V:      V x+ - W x-        to  W y+ - V y-
+    W <= 0:      V y+ - W y-        to  W x+ - V x-
+    V < 0 < W:   min(V y+, -W x-)   to  max(W y+, -V x-),
+the tightest interval of each product, and of a sum of them, since no number occurs twice in a row of a term.
 """
 
 from __future__ import annotations
@@ -13,90 +15,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from eqspec.networks.program import INPUTS, Array, Step, Tile, last_readers
+
 Integers = NDArray[Any]
 """An object array of Python integers, so that nothing overflows."""
 
 
-class Layer(Protocol):
-    """What an exact evaluation needs of a layer."""
-
-    @property
-    def weight(self) -> Array: ...  # noqa: D102
-    @property
-    def bias(self) -> Array: ...  # noqa: D102
-    @property
-    def weight_error(self) -> Array | None: ...  # noqa: D102
-    @property
-    def bias_error(self) -> Array | None: ...  # noqa: D102
-
-
 def to_integers(*arrays: Array) -> tuple[list[Integers], int]:
     """Finite float64 arrays as integers n and one exponent e, exactly: array = n 2^e."""
-    parts = [np.frexp(a) for a in arrays]
-    used = [e[m != 0] for m, e in parts]
-    exponent = min((int(e.min()) - 53 for e in used if e.size), default=0)
-    integers = []
-    for mantissa, e in parts:
-        whole = np.ldexp(mantissa, 53).astype(np.int64).astype(object)
-        shift = np.where(mantissa != 0, e - 53 - exponent, 0).astype(object)
-        integers.append(whole << shift)
-    return integers, exponent
-
-
-class IntegerLayer:
-    """A layer prepared for exact evaluation: interval ends of weight (m, n) and bias (m,) as integers."""
-
-    def __init__(self, layer: Layer) -> None:
-        self.exact = layer.weight_error is None and layer.bias_error is None
-        if self.exact:
-            (self._weight,), self._weight_exponent = to_integers(layer.weight)
-            (self._low_bias,), self._bias_exponent = to_integers(layer.bias)
-            self._high_bias = self._low_bias
-            low = high = self._weight
-        else:
-            weight_error = np.zeros_like(layer.weight) if layer.weight_error is None else layer.weight_error
-            bias_error = np.zeros_like(layer.bias) if layer.bias_error is None else layer.bias_error
-            (weight, radius), self._weight_exponent = to_integers(layer.weight, weight_error)
-            (bias, bias_radius), self._bias_exponent = to_integers(layer.bias, bias_error)
-            low, high = weight - radius, weight + radius
-            self._low_bias, self._high_bias = bias - bias_radius, bias + bias_radius
-        self._signed = tuple((np.maximum(end, 0), np.maximum(-end, 0)) for end in (low, high)) if not self.exact else ()
-        self._split: tuple[Integers, Integers] | None = None
-
-    def apply(self, point: Vector) -> Vector:
-        """The layer's outputs on an interval vector that is one point or non-negative."""
-        if self.exact and point.upper is point.lower:
-            low = high = self._weight.dot(point.lower)
-        else:
-            low, high = self._apply_interval(point)
-        exponent, bias_exponent = self._weight_exponent + point.exponent, self._bias_exponent
-        common = min(exponent, bias_exponent)
-        shift, bias_shift = exponent - common, bias_exponent - common
-        lower = (low << shift) + ((self._low_bias * point.denominator) << bias_shift)
-        same = high is low and self._high_bias is self._low_bias
-        upper = lower if same else (high << shift) + ((self._high_bias * point.denominator) << bias_shift)
-        return Vector(lower, upper, common, point.denominator)
-
-    def _apply_interval(self, point: Vector) -> tuple[Integers, Integers]:
-        if self.exact:
-            self._split = self._split or (np.maximum(self._weight, 0), np.maximum(-self._weight, 0))
-            (low_plus, low_minus) = (high_plus, high_minus) = self._split
-        else:
-            (low_plus, low_minus), (high_plus, high_minus) = self._signed
-        if point.upper is point.lower:
-            plus, minus = np.maximum(point.lower, 0), np.maximum(-point.lower, 0)
-            low = low_plus.dot(plus) - low_minus.dot(plus) - high_plus.dot(minus) + high_minus.dot(minus)
-            high = high_plus.dot(plus) - high_minus.dot(plus) - low_plus.dot(minus) + low_minus.dot(minus)
-        else:
-            low = low_plus.dot(point.lower) - low_minus.dot(point.upper)
-            high = high_plus.dot(point.upper) - high_minus.dot(point.lower)
-        return low, high
+    parts = []
+    for array in arrays:
+        mantissa, exponents = np.frexp(array)
+        whole = np.ldexp(mantissa, 53).astype(np.int64)
+        odd, zeros = np.frexp((whole & -whole).astype(np.float64))  # 2^z = 0.5 2^(z + 1)
+        zeros = np.where(odd != 0.0, zeros - 1, 0).astype(np.int64)
+        parts.append((whole >> zeros, exponents.astype(np.int64) - 53 + zeros))
+    used = [e[n != 0] for n, e in parts]
+    exponent = min((int(e.min()) for e in used if e.size), default=0)
+    return [n.astype(object) << np.where(n != 0, e - exponent, 0).astype(object) for n, e in parts], exponent
 
 
 class Vector:
@@ -113,11 +54,25 @@ class Vector:
         integers = np.array([x.numerator * (denominator // x.denominator) for x in point] + [None], dtype=object)[:-1]
         return cls(integers, integers, -twos, denominator >> twos)
 
+    @property
+    def certain(self) -> bool:
+        """Whether it is one point."""
+        return self.upper is self.lower
+
     def relu(self) -> Vector:
         """max(0, x) elementwise."""
         lower = np.maximum(self.lower, 0)
-        upper = lower if self.upper is self.lower else np.maximum(self.upper, 0)
+        upper = lower if self.certain else np.maximum(self.upper, 0)
         return Vector(lower, upper, self.exponent, self.denominator)
+
+    def plus(self, other: Vector) -> Vector:
+        """The sum of two vectors with the same denominator."""
+        exponent = min(self.exponent, other.exponent)
+        shift, shift_other = self.exponent - exponent, other.exponent - exponent
+        lower = (self.lower << shift) + (other.lower << shift_other)
+        both = self.certain and other.certain
+        upper = lower if both else (self.upper << shift) + (other.upper << shift_other)
+        return Vector(lower, upper, exponent, self.denominator)
 
     def fractions(self) -> list[tuple[Fraction, Fraction]]:
         """The intervals as rationals."""
@@ -125,9 +80,127 @@ class Vector:
         return [(low * unit, high * unit) for low, high in zip(self.lower.tolist(), self.upper.tolist(), strict=True)]
 
 
-def evaluate(layers: Sequence[IntegerLayer], point: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Intervals (lo, hi) of each output at one rational input, ReLU between the layers."""
-    vector = Vector.of(point)
-    for layer in layers[:-1]:
-        vector = layer.apply(vector).relu()
-    return layers[-1].apply(vector).fractions()
+class IntegerTile:
+    """A tile prepared for exact evaluation: the ends of its weights (G, O, K) as integers."""
+
+    def __init__(self, tile: Tile) -> None:
+        self._tile = tile
+        self._copies = tile.exact and bool((tile.weight == 1.0).all()) and tile.taps == 1
+        self._ends: tuple[Integers, Integers] | None = None
+        self._exponent = 0
+        if self._copies:
+            return
+        if tile.weight_error is None or tile.exact:
+            (low,), self._exponent = to_integers(tile.weight)
+            high = low
+        else:
+            (weight, radius), self._exponent = to_integers(tile.weight, tile.weight_error)
+            low, high = weight - radius, weight + radius
+        self._ends = low, high
+        self._parts: tuple[tuple[Integers, Integers], tuple[Integers, Integers]] | None = None
+        self._across: tuple[NDArray[np.intp], ...] | None = None
+
+    def apply(self, values: Vector) -> Vector:
+        """The rows of the term."""
+        if self._ends is None:
+            low = high = self._copied(values.lower)
+            if not values.certain:
+                high = self._copied(values.upper)
+        elif self._ends[0] is self._ends[1] and values.certain:
+            low = high = self._product(self._ends[0], values.lower)
+        else:
+            low, high = self._intervals(values)
+        return Vector(low, high, self._exponent + values.exponent, values.denominator)
+
+    def _copied(self, values: Integers) -> Integers:
+        taken = self._tile.gathered(values)[:, None]
+        return np.repeat(taken, self._tile.outputs, axis=1).reshape(-1)
+
+    def _product(self, weight: Integers, values: Integers) -> Integers:
+        """weight (G, O, K) through the index, at one vector of integers."""
+        if self._tile.is_dense(len(values)):
+            whole: Integers = weight[0].dot(values)
+            return whole
+        taken = self._tile.gathered(values)
+        if self._tile.outputs == 1:
+            products: Integers = weight[:, 0, 0, None] * taken[:, 0]
+            for tap in range(1, self._tile.taps):
+                products = products + weight[:, 0, tap, None] * taken[:, tap]
+            return products.reshape(-1)
+        return np.concatenate([w.dot(x).reshape(-1) for w, x in zip(weight, taken, strict=True)])
+
+    def _intervals(self, values: Vector) -> tuple[Integers, Integers]:
+        """The lowest and highest rows, by the table at the head of this file."""
+        assert self._ends is not None
+        low, high = self._ends
+        if self._parts is None:
+            across = (low < 0) & (high > 0)
+            plain_low, plain_high = np.where(across, 0, low), np.where(across, 0, high)
+            self._parts = (
+                (np.maximum(plain_low, 0), np.maximum(-plain_low, 0)),
+                (np.maximum(plain_high, 0), np.maximum(-plain_high, 0)),
+            )
+            self._across = np.nonzero(across)
+        (v_plus, v_minus), (w_plus, w_minus) = self._parts
+        x_plus, x_minus = np.maximum(values.lower, 0), np.maximum(-values.lower, 0)
+        y_plus, y_minus = (
+            (x_plus, x_minus) if values.certain else (np.maximum(values.upper, 0), np.maximum(-values.upper, 0))
+        )
+
+        def total(*terms: tuple[Integers, Integers]) -> Integers:
+            """The sum of weight times values over what is not zero throughout."""
+            parts = [self._product(w, x) for w, x in terms if w.any() and x.any()]
+            return sum(parts, np.zeros(self._tile.rows, object))
+
+        lower = total((v_plus, x_plus), (w_minus, y_minus)) - total((w_plus, x_minus), (v_minus, y_plus))
+        upper = total((w_plus, y_plus), (v_minus, x_minus)) - total((v_plus, y_minus), (w_minus, x_plus))
+        assert self._across is not None
+        if len(self._across[0]):
+            group, output, tap = self._across
+            v, w = low[self._across][:, None], high[self._across][:, None]
+            least_x, most_y = (self._tile.gathered(x)[group, tap] for x in (x_minus, y_plus))
+            place = np.arange(self._tile.positions)
+            rows = (group * self._tile.outputs + output)[:, None] * self._tile.positions + place
+            np.add.at(lower, rows, np.minimum(v * most_y, -w * least_x))
+            np.add.at(upper, rows, np.maximum(w * most_y, -v * least_x))
+        return lower, upper
+
+
+class IntegerStep:
+    """A step prepared for exact evaluation."""
+
+    def __init__(self, step: Step) -> None:
+        self.function, self.sources = step.function, step.sources
+        self._tiles = [IntegerTile(term.tile) for term in step.terms]
+        if step.bias_error is None:
+            (self._low_bias,), self._exponent = to_integers(step.bias)
+            self._high_bias = self._low_bias
+        else:
+            (bias, radius), self._exponent = to_integers(step.bias, step.bias_error)
+            self._low_bias, self._high_bias = bias - radius, bias + radius
+
+    def sums(self, given: Sequence[Vector], denominator: int) -> Vector:
+        """The rows before the function, of what each term reads."""
+        low = high = self._low_bias * denominator
+        if self._high_bias is not self._low_bias:
+            high = self._high_bias * denominator
+        total = Vector(low, high, self._exponent, denominator)
+        for tile, values in zip(self._tiles, given, strict=True):
+            total = total.plus(tile.apply(values))
+        return total
+
+
+def evaluate(steps: Sequence[IntegerStep], point: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
+    """Intervals (lo, hi) of each output at one rational input. Every value is dropped after its last reader."""
+    inputs = Vector.of(point)
+    values: list[Vector | None] = []
+    last = last_readers(steps)
+    total = inputs
+    for number, step in enumerate(steps):
+        given = [inputs if source == INPUTS else values[source] for source in step.sources]
+        total = step.sums([vector for vector in given if vector is not None], inputs.denominator)
+        values.append(total.relu() if step.function == "relu" else total)
+        for source in step.sources:
+            if source >= 0 and last[source] == number:
+                values[source] = None
+    return total.fractions()

@@ -13,13 +13,16 @@ import numpy as np
 
 from eqspec.errors import NetworkError
 from eqspec.networks import affine as af
-from eqspec.networks.affine import ReluLayer
+from eqspec.networks import products
 from eqspec.networks.enclosure import Array, Enclosure
-from eqspec.networks.network import AffineLayer, Network
+from eqspec.networks.network import LargestIntermediate, Network
 from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.program import Tile
 from eqspec.networks.readers import network_file as reading
 from eqspec.networks.readers import onnx_reader
+from eqspec.networks.readers.steps import Steps, steps_of
 from eqspec.networks.roundoff import LARGEST, Roundoff
+from eqspec.networks.units import Reading
 
 
 def in_float32(network: Network) -> Network:
@@ -45,44 +48,63 @@ def _again(network: Network, content: bytes) -> Network:
 
 
 def _layer_by_layer(network: Network) -> Network:
+    if not network.is_chain:
+        message = "it is a graph that was not read from a file, so what float32 rounds in it is not known"
+        raise NetworkError(network.source, message, fix="give the ONNX file itself")
     if any(layer.weight_error is not None or layer.bias_error is not None for layer in network.layers):
         message = "its layers were folded from operators that are not known, so neither is what float32 rounds"
         raise NetworkError(network.source, message, fix="give the ONNX file itself")
     try:
         unit = _evaluate(network, Roundoff())[1].gamma()
-        layers, roundoff = _evaluate(network, Roundoff(unit))
+        made, roundoff = _evaluate(network, Roundoff(unit))
     except (OverflowError, UnreadableError) as error:
         raise NetworkError(network.source, f"{error}", fix="rescale the weights") from error
-    largest = tuple(roundoff.largest_intermediate(depth, layer.weight.shape[1]) for depth, layer in enumerate(layers))
-    return replace(network, layers=tuple(layers), arithmetic="float32", largest_intermediates=largest)
+    largest = tuple(roundoff.largest_intermediate(units) for units in made.sources)
+    return replace(network, steps=made.steps, arithmetic="float32", largest_intermediates=largest)
 
 
-def _evaluate(network: Network, roundoff: Roundoff) -> tuple[list[AffineLayer], Roundoff]:
+def _evaluate(network: Network, roundoff: Roundoff) -> tuple[Steps, Roundoff]:
     """Each layer as the product, the sum and the ReLU that it is."""
-    inputs = ReluLayer(0, network.input_size, unit=roundoff.unit)
+    reading = Reading(roundoff.unit, roundoff.precision.tiny if roundoff.unit else 0.0)
+    inputs = reading.new(network.input_size, "identity", [], plain=True)
     value = roundoff.given(af.select(inputs, np.arange(network.input_size).reshape(1, -1)))
     for number, layer in enumerate(network.layers):
         if number:
-            value = value.layer.relu(value)
+            value = af.relu(value)
         weight = roundoff.constant(Enclosure(np.ascontiguousarray(layer.weight.T)))
-        value = roundoff.computed(af.matmul(value, weight), layer.weight.shape[1] + 2)
+        value = roundoff.computed(products.matmul(value, weight), layer.weight.shape[1] + 2)
         value = roundoff.computed(af.shift(value, roundoff.constant(Enclosure(layer.bias))), 3)
-    return onnx_reader.layers_of(inputs, value), roundoff
+    return steps_of(inputs, value), roundoff
 
 
 def overflow(network: Network, inputs: Array, given: Array) -> str | None:
     """Where a float32 runtime might leave its range, None if it cannot.
 
-    `inputs` (I,) bounds |x| for the layers as they are, `given` (I,) what the file itself is given: another number
+    `inputs` (I,) bounds |x| for the steps as they are, `given` (I,) what the file itself is given: another number
     where a normalisation was put in front.
     """
-    for number, (layer, intermediate) in enumerate(zip(network.layers, network.largest_intermediates, strict=True)):
+    intermediates = network.largest_intermediates
+    sizes, grown = [inputs], [_largest(intermediates[0], given)]
+    for number, step in enumerate(network.steps):
         with np.errstate(all="ignore"):
-            largest = float(intermediate.coefficients @ np.maximum(given, 1.0) + intermediate.constant)
+            # a value in the graph has parts over some of the units so far; what this step reads is a part of it
+            largest = grown[-1] if network.is_chain else sum(grown)
             if not largest <= LARGEST:
                 return f"layer {number} of {network.source} may compute numbers of about {largest:.1e}"
-            weight, bias = np.abs(layer.weight), np.abs(layer.bias)
-            weight = weight if layer.weight_error is None else weight + layer.weight_error
-            bias = bias if layer.bias_error is None else bias + layer.bias_error
-            inputs = given = (weight @ inputs + bias) * 1.001
+            size = np.abs(step.bias) if step.bias_error is None else np.abs(step.bias) + step.bias_error
+            for term in step.terms:
+                size = size + _absolute(term.tile).apply(sizes[term.source + 1][:, None])[:, 0]
+            sizes.append(size * 1.001)
+            if number + 1 < len(network.steps):
+                grown.append(_largest(intermediates[number + 1], sizes[-1]))
     return None
+
+
+def _largest(intermediate: LargestIntermediate, sizes: Array) -> float:
+    with np.errstate(all="ignore"):
+        return float(intermediate.coefficients @ np.maximum(sizes, 1.0) + intermediate.constant)
+
+
+def _absolute(tile: Tile) -> Tile:
+    weight = np.abs(tile.weight)
+    return Tile(tile.index, weight if tile.weight_error is None else weight + tile.weight_error)

@@ -16,10 +16,12 @@ different depth are paired by the same measure; the shallower network gets ident
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from eqspec.networks.align import in_step
+from eqspec.networks.graph_matching import pair
 from eqspec.networks.linear_assignment import assign
 from eqspec.networks.network import AffineLayer, Array, Network
 from eqspec.networks.rewriting import Layers, merged, multiples, placed, scaled, shared_out, silenced, without_linear
@@ -42,9 +44,14 @@ class Matching:
     copied: int = 0
     deepened: bool = False
     silenced: bool = False
+    steps: tuple[int, int, int] | None = None
+    """Of graphs that have not one structure: how many steps go together, of how many of each."""
+    of: str = "neurons"
+    """What was moved."""
 
     def __bool__(self) -> bool:
-        return bool(self.moved or self.scaled or self.merged or self.copied or self.deepened or self.silenced)
+        counts = self.moved or self.scaled or self.merged or self.copied
+        return bool(counts or self.deepened or self.silenced or self.steps)
 
     def __str__(self) -> str:
         """In words; empty if nothing was done."""
@@ -54,7 +61,10 @@ class Matching:
             parts.append("layers paired across different depths")
         if self.silenced:
             parts.append("neurons without effect left out")
-        return f"neurons were matched: {', '.join(parts)}" if parts else ""
+        if self.steps:
+            together, first, second = self.steps
+            parts.append(f"{together} steps go together, of {first} and {second}")
+        return f"{self.of} were matched: {', '.join(parts)}" if parts else ""
 
 
 def match(a: Network, b: Network) -> tuple[Network, Network, Matching]:
@@ -65,6 +75,8 @@ def match(a: Network, b: Network) -> tuple[Network, Network, Matching]:
     found = Matching()
     if a.input_size != b.input_size or a.output_size != b.output_size:
         return a, b, found
+    if not (a.is_chain and b.is_chain):
+        return _match_graphs(a, b)
     mergeable = "float32" not in (a.arithmetic, b.arithmetic)
     try:
         first, second = list(a.layers), list(b.layers)
@@ -78,10 +90,23 @@ def match(a: Network, b: Network) -> tuple[Network, Network, Matching]:
     if not found:
         return a, b, found
     return (
-        replace(a, layers=tuple(first), largest_intermediates=()),
-        replace(b, layers=tuple(second), largest_intermediates=()),
+        a.with_layers(first, largest_intermediates=()),
+        b.with_layers(second, largest_intermediates=()),
         found,
     )
+
+
+def _match_graphs(a: Network, b: Network) -> tuple[Network, Network, Matching]:
+    try:
+        paired = pair(a.steps, b.steps, _samples(a.input_size))
+    except MemoryError:
+        paired = None
+    if paired is None or (paired.one_to_one and not paired.moved and not paired.scaled):
+        return a, b, Matching()
+    found = Matching(paired.moved, paired.scaled, of="channels")
+    if not paired.one_to_one:
+        found.steps = len(paired.pairs), len(a.steps), len(b.steps)
+    return *in_step(a, b, paired.steps, paired.pairs), found
 
 
 # Values on samples.

@@ -1,7 +1,7 @@
-"""A ReLU network as alternating affine and ReLU layers.
+"""A network: a program of steps (`program`) with where it came from. Chains of dense layers have a view as such.
 
-Shapes: layer l has weight (m_l, n_l) and bias (m_l,), n_0 = I inputs, the last m = O outputs; ReLU follows every
-layer but the last. Weights are float64. Where a layer is not exactly representable (several operators were folded
+Shapes of a chain: layer l has weight (m_l, n_l) and bias (m_l,), n_0 = I inputs, the last m = O outputs; ReLU follows
+every layer but the last. Weights are float64. Where a layer is not exactly representable (several operators were folded
 into one), `weight_error` and `bias_error` bound, elementwise, how far the exact number may lie from the stored one,
 so that a proof covers the folding too.
 """
@@ -9,17 +9,20 @@ so that a proof covers the folding too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import InputError, NetworkError
-from eqspec.networks import exact
+from eqspec.networks import evaluation
+from eqspec.networks.exact import IntegerStep
+from eqspec.networks.exact import evaluate as evaluate_exactly
 from eqspec.networks.names import Name
+from eqspec.networks.program import Step, Term, Tile, problems
 
 Array = NDArray[np.float64]
 Stripped = Literal["softmax", "log_softmax"]
@@ -75,6 +78,18 @@ class LargestIntermediate:
     constant: float
 
 
+def step_of(layer: AffineLayer, number: int, *, last: bool) -> Step:
+    """A layer as the step of a chain that has this number."""
+    term = Term(number - 1, Tile.dense(layer.weight, layer.weight_error))
+    return Step((term,), layer.bias, layer.bias_error, "identity" if last else "relu", layer.names)
+
+
+def _layer_of(step: Step) -> AffineLayer:
+    (term,) = step.terms
+    error = term.tile.weight_error
+    return AffineLayer(term.tile.weight[0], step.bias, None if error is None else error[0], step.bias_error, step.names)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Network:
     """A network that was read from a file (or built in memory) and folded.
@@ -82,14 +97,15 @@ class Network:
     Inputs and outputs are the entries of one sample in C order. `input_shape` and `output_shape` are as the file
     declares them, batch included, open sizes by name; `notes` say what a user should know (a Softmax left out, a batch
     set aside). `content` is the ONNX model of one that came from memory, whose `source` is no path.
-    With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each layer how
+    With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each step how
     large its values may get while they are computed.
 
-    Raises NetworkError where the layers do not fit together, are not C-contiguous float64, or hold a number that is not
+    Raises NetworkError where the steps do not fit together, are not C-contiguous float64, or hold a number that is not
     finite.
     """
 
-    layers: tuple[AffineLayer, ...]
+    steps: tuple[Step, ...]
+    input_size: int
     source: str
     sha256: str
     input_name: str = "input"
@@ -102,77 +118,136 @@ class Network:
     arithmetic: Arithmetic = "real"
     largest_intermediates: tuple[LargestIntermediate, ...] = ()
 
+    @classmethod
+    def of_layers(cls, layers: Sequence[AffineLayer], source: str, sha256: str, *fields: Any, **named: Any) -> Self:
+        """A chain of dense layers with ReLU between them. NetworkError where they do not fit together."""
+        steps, inputs = _chain(layers, source)
+        return cls(steps, inputs, source, sha256, *fields, **named)._seen_as(layers)
+
+    def with_layers(self, layers: Sequence[AffineLayer], **changes: Any) -> Self:
+        """The network with these layers, a chain, in place of its steps."""
+        steps, inputs = _chain(layers, self.source)
+        return replace(self, steps=steps, input_size=inputs, **changes)._seen_as(layers)
+
+    def _seen_as(self, layers: Sequence[AffineLayer]) -> Self:
+        """Itself, with the layers that it was made of as its view of a chain."""
+        self.__dict__["layers"] = tuple(layers)
+        return self
+
     def __repr__(self) -> str:
-        sizes = [self.input_size, *(len(layer.bias) for layer in self.layers)]
-        shown = sizes if len(sizes) <= 8 else [*sizes[:4], "...", *sizes[-3:]]
-        return f"<Network {self.source}: {' -> '.join(map(str, shown))}, sha256 {self.sha256[:8]}>"
+        if self.is_chain:
+            sizes = [self.input_size, *(step.rows for step in self.steps)]
+            shown = " -> ".join(map(str, sizes if len(sizes) <= 8 else [*sizes[:4], "...", *sizes[-3:]]))
+        else:
+            shown = f"{self.input_size} -> {len(self.steps)} steps, {self.neurons} neurons -> {self.output_size}"
+        return f"<Network {self.source}: {shown}, sha256 {self.sha256[:8]}>"
 
     def __post_init__(self) -> None:
-        if not self.layers:
-            raise NetworkError(self.source, "the network has no layers", fix="give at least one affine layer")
-        width: int | None = None
-        for number, layer in enumerate(self.layers):
-            width = self._check_layer(number, layer, width)
+        for message, fix in problems(self.steps, self.input_size):
+            raise NetworkError(self.source, message, fix=fix)
 
-    def _check_layer(self, number: int, layer: AffineLayer, width: int | None) -> int:
-        rows = layer.weight.shape[0] if isinstance(layer.weight, np.ndarray) and layer.weight.ndim == 2 else 0
-        columns = layer.weight.shape[1] if rows else 0
-        for name, array, shape in (
-            ("weight", layer.weight, (rows, columns)),
-            ("bias", layer.bias, (rows,)),
-            ("weight_error", layer.weight_error, (rows, columns)),
-            ("bias_error", layer.bias_error, (rows,)),
-        ):
-            if array is None:
-                continue
-            where = f"layer {number}, {name}"
-            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or not array.flags.c_contiguous:
-                fix = "convert it with numpy.ascontiguousarray(array, dtype=numpy.float64)"
-                raise NetworkError(self.source, f"{where}: not a C-contiguous float64 array", fix=fix)
-            if array.shape != shape or array.size == 0:
-                fix = "weight is (outputs, inputs), neither of them 0, bias is (outputs,); errors have the same shapes"
-                raise NetworkError(self.source, f"{where}: shape {array.shape} does not fit", fix=fix)
-            if not np.isfinite(array).all() or (name.endswith("error") and (array < 0).any()):
-                fix = "repair the training or the export that made it"
-                wrong = "a number that is not finite" if not np.isfinite(array).all() else "a negative error"
-                raise NetworkError(self.source, f"{where}: {wrong}", fix=fix)
-        if width is not None and columns != width:
-            fix = "each layer must have as many inputs as the one before has outputs"
-            raise NetworkError(
-                self.source, f"layer {number} has {columns} inputs, the one before {width} outputs", fix=fix
+    @cached_property
+    def is_chain(self) -> bool:
+        """Whether every step is a dense matrix of the step before it, with ReLU between them."""
+        sizes = [self.input_size, *(step.rows for step in self.steps)]
+        return all(
+            step.sources == (number - 1,)
+            and step.function == ("relu" if number < len(self.steps) - 1 else "identity")
+            and step.terms[0].tile.is_dense(sizes[number])
+            for number, step in enumerate(self.steps)
+        )
+
+    @cached_property
+    def layers(self) -> tuple[AffineLayer, ...]:
+        """The steps of a chain as dense layers, whose arrays they share. InputError where the network is no chain."""
+        if not self.is_chain:
+            raise InputError(
+                f"{self.source} is a graph (convolutions, branches or other functions), and this works for chains of "
+                "dense layers with ReLU alone"
             )
-        return int(rows)
+        return tuple(_layer_of(step) for step in self.steps)
 
     @property
-    def input_size(self) -> int:
-        """I, the number of inputs."""
-        return int(self.layers[0].weight.shape[1])
+    def exact(self) -> bool:
+        """Whether the stored numbers are the network: no error stands beside them."""
+        return all(step.exact for step in self.steps)
 
     @property
     def output_size(self) -> int:
         """O, the number of outputs."""
-        return int(self.layers[-1].weight.shape[0])
+        return self.steps[-1].rows
+
+    @property
+    def neurons(self) -> int:
+        """The number of rows that a function other than the identity follows."""
+        return sum(step.rows for step in self.steps if step.function != "identity")
+
+    @property
+    def products(self) -> int:
+        """How many products one evaluation costs."""
+        return sum(step.products for step in self.steps)
 
     def evaluate(self, inputs: Array) -> Array:
         """Outputs (N, O) in float64 at inputs (N, I). Raises InputError for another shape."""
         values = np.asarray(inputs, dtype=np.float64)
         if values.ndim != 2 or values.shape[1] != self.input_size:
             raise InputError(f"inputs: shape {values.shape} given, (N, {self.input_size}) is accepted by {self.source}")
-        for layer in self.layers[:-1]:
-            values = np.maximum(values @ layer.weight.T + layer.bias, 0.0)
-        last = self.layers[-1]
-        outputs: Array = values @ last.weight.T + last.bias
-        return outputs
+        if self.is_chain:
+            for layer in self.layers[:-1]:
+                values = np.maximum(values @ layer.weight.T + layer.bias, 0.0)
+            last = self.layers[-1]
+            outputs: Array = values @ last.weight.T + last.bias
+            return outputs
+        return evaluation.evaluate(self.steps, values)
 
     def evaluate_exact(self, point: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-        """Exact enclosures (lo, hi) of each output at one rational input; lo == hi where every layer is exact.
+        """Exact enclosures (lo, hi) of each output at one rational input; lo == hi where every step is exact.
 
         Raises InputError where the point has another length than I.
         """
         if len(point) != self.input_size:
             raise InputError(f"point: {len(point)} numbers given, {self.input_size} are accepted by {self.source}")
-        return exact.evaluate(self._integer_layers, [Fraction(x) for x in point])
+        return evaluate_exactly(self._integer_steps, [Fraction(x) for x in point])
 
     @cached_property
-    def _integer_layers(self) -> list[exact.IntegerLayer]:
-        return [exact.IntegerLayer(layer) for layer in self.layers]
+    def _integer_steps(self) -> list[IntegerStep]:
+        return [IntegerStep(step) for step in self.steps]
+
+
+def _chain(layers: Sequence[AffineLayer], source: str) -> tuple[tuple[Step, ...], int]:
+    """Dense layers as steps, and how many inputs they have."""
+    if not layers:
+        raise NetworkError(source, "the network has no layers", fix="give at least one affine layer")
+    width: int | None = None
+    for number, layer in enumerate(layers):
+        width = _check_layer(source, number, layer, width)
+    steps = tuple(step_of(layer, n, last=n == len(layers) - 1) for n, layer in enumerate(layers))
+    return steps, int(layers[0].weight.shape[1])
+
+
+def _check_layer(source: str, number: int, layer: AffineLayer, width: int | None) -> int:
+    rows = layer.weight.shape[0] if isinstance(layer.weight, np.ndarray) and layer.weight.ndim == 2 else 0
+    columns = layer.weight.shape[1] if rows else 0
+    for name, array, shape in (
+        ("weight", layer.weight, (rows, columns)),
+        ("bias", layer.bias, (rows,)),
+        ("weight_error", layer.weight_error, (rows, columns)),
+        ("bias_error", layer.bias_error, (rows,)),
+    ):
+        if array is None:
+            continue
+        where = f"layer {number}, {name}"
+        if not isinstance(array, np.ndarray) or array.dtype != np.float64 or not array.flags.c_contiguous:
+            fix = "convert it with numpy.ascontiguousarray(array, dtype=numpy.float64)"
+            raise NetworkError(source, f"{where}: not a C-contiguous float64 array", fix=fix)
+        if array.shape != shape or array.size == 0:
+            fix = "weight is (outputs, inputs), neither of them 0, bias is (outputs,); errors have the same shapes"
+            raise NetworkError(source, f"{where}: shape {array.shape} does not fit", fix=fix)
+        if not np.isfinite(array).all() or (name.endswith("error") and (array < 0).any()):
+            fix = "repair the training or the export that made it"
+            wrong = "a number that is not finite" if not np.isfinite(array).all() else "a negative error"
+            raise NetworkError(source, f"{where}: {wrong}", fix=fix)
+    if width is not None and columns != width:
+        fix = "each layer must have as many inputs as the one before has outputs"
+        raise NetworkError(source, f"layer {number} has {columns} inputs, the one before {width} outputs", fix=fix)
+    return int(rows)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto
 
-from eqspec.networks.affine import check_size
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.matrices import check_size
 
 Whole: TypeAlias = NDArray[Any]
 Constant: TypeAlias = Enclosure | Whole

@@ -1,36 +1,44 @@
 """What a float32 runtime may round while it evaluates a graph, as error radii on the graph's affine values.
 
-Every value between two ReLUs is a sum of monomials: constants times one unit (an input or a ReLU output), or constants
-alone. Whatever the order of summation, fused or not, with bias or normalisation merged into the weights, a runtime
-computes the same monomials, each times a product of at most K factors (1 + d) or 1 / (1 + d), |d| <= u = 2^-24; that
-product lies within gamma = K u / (1 - K u) of 1 (Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1).
-So a radius of gamma times the sum of the absolute monomials covers every runtime. It arises by itself if what starts a
+Every value is a sum of monomials: constants times one unit (an input, or what a function gives), or constants alone.
+Whatever the order of summation, fused or not, with bias or normalisation merged into the weights, a runtime computes
+the same monomials, each times a product of at most K factors (1 + d) or 1 / (1 + d), |d| <= u = 2^-24; that product
+lies within gamma = K u / (1 - K u) of 1 (Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1). So a
+radius of gamma times the sum of the absolute monomials covers every runtime. It arises by itself if what starts a
 monomial (a unit, a constant that is added) gets a radius of gamma times its size, since enclosures multiply and add
-radii by absolute values. K counts the roundings of all operators over one layer; over all layers where a value passes
-by a ReLU. A conversion of input and constants to float32 is counted, so that it may happen or not.
+radii by absolute values. K counts the roundings of all operators on the longest way between two functions, steps with
+the identity passed through. A conversion of input and constants to float32 is counted, so that it may happen or not.
+Convolutions are sums of products here: a runtime that computes them by Winograd's or Fourier's transform sums up other
+monomials, and is not covered. Radii hold at each position by itself, also where positions share a kernel.
+
+Functions: maxima, minima and clips are exact on what they are given, and are rewritten on units that are exactly that
+(`affine.as_units`), as sums with exact coefficients; so nothing is counted for how they are rewritten. LeakyRelu and
+the affine part of HardSigmoid round, which `functions` puts on their coefficients. What they give starts monomials.
 
 Underflow, gradual or flushed to zero, of operands and results: 2^-126 for each operation. Runtimes of other types are
-the same with another `Precision`. Overflow: `largest_intermediate` bounds
-the absolute monomials that any step sums up, so that a caller with bounds of the inputs can exclude it.
+the same with another `Precision`. Overflow: `largest_intermediate` bounds the absolute monomials that any step sums
+up, so that a caller with bounds of the inputs can exclude it.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf, nextafter
+from math import inf, nextafter, prod
 
 import numpy as np
 from onnx import TensorProto
 
 from eqspec.networks import enclosure as en
-from eqspec.networks.affine import Affine, Dense, Selection
+from eqspec.networks.affine import Affine, Part
 from eqspec.networks.enclosure import Array, Enclosure
+from eqspec.networks.matrices import Dense, Matrix, Selection, Tiled
 from eqspec.networks.network import LargestIntermediate
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators.operator_call import OperatorCall, Value
+from eqspec.networks.units import Units
 
 
 @dataclass(frozen=True)
@@ -55,8 +63,12 @@ _MOST = 100_000
 SHORT_TYPES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 SHORT_FIX = "convert the model to float32, or leave 'arithmetic float32' out"
 _OPERATIONS = {"Add": 3, "BatchNormalization": 16, "Cast": 2, "Div": 4, "Gemm": 6, "MatMul": 2, "Mul": 3, "Sqrt": 4}
-_OPERATIONS |= {"Sub": 3, "Sum": 2}
+_OPERATIONS |= {"Sub": 3, "Sum": 2, "Conv": 6, "ConvTranspose": 6, "AveragePool": 4, "GlobalAveragePool": 4}
+_OPERATIONS |= {"ReduceMean": 4, "ReduceSum": 2, "Reciprocal": 2}
 """Roundings of each operator on any monomial, conversions of its constants included, apart from what it sums up."""
+_MEANS = ("AveragePool", "GlobalAveragePool", "ReduceMean")
+_IN_FUNCTIONS = 6
+"""At least so many roundings are allowed for, as a LeakyRelu or a HardSigmoid makes by itself."""
 
 
 class Roundoff:
@@ -64,15 +76,13 @@ class Roundoff:
 
     def __init__(self, unit: float = 0.0, precision: Precision = FLOAT32) -> None:
         self.unit, self.precision = unit, precision
-        self._counts: Counter[int] = Counter()
+        self._most = 0
         self._constants = 0
-        self._passes_by = False
-        self._intermediates: defaultdict[int, list[tuple[Array, float]]] = defaultdict(list)
+        self._intermediates: defaultdict[Units, list[tuple[Array, float]]] = defaultdict(list)
 
     def gamma(self) -> float:
         """The radius relative to a monomial, rounded up. UnreadableError where sums are too long for the type."""
-        counts = self._counts.values()
-        roundings = (sum(counts) if self._passes_by else max(counts, default=0)) + self._constants + 2
+        roundings = self._most + self._constants + 2
         unit = self.precision.unit
         if roundings > _MOST or roundings * unit >= Fraction(1, 2):
             message = f"{roundings} roundings in a row are too many for {self.precision.name}"
@@ -115,9 +125,9 @@ class Roundoff:
 
     def after(self, call: OperatorCall, results: Sequence[Value]) -> list[Value]:
         """The results with what underflow may add; their roundings are counted."""
-        if len({v.layer.depth for v in call.inputs if isinstance(v, Affine)}) > 1:
-            self._passes_by = True
         kind = call.node.op_type
+        if kind in ("LeakyRelu", "PRelu", "HardSigmoid"):
+            self._most = max(self._most, _IN_FUNCTIONS)
         if kind in ("Constant", "ConstantOfShape"):
             return [self.constant(v) if isinstance(v, Enclosure) else v for v in results]
         if kind not in _OPERATIONS:
@@ -140,36 +150,56 @@ class Roundoff:
 
     def computed(self, value: Affine, count: int, growth: float = 1.0) -> Affine:
         """The result of one operation with what underflow may add; its roundings are counted."""
-        self._counts[value.layer.depth] += count
+        value = replace(value, roundings=value.roundings + count)
+        self._most = max(self._most, value.roundings)
         if not self.unit:
             return value
-        amount = 4 * count * self.precision.tiny
-        if isinstance(value.matrix, Selection):
-            scale = _absorb(value.matrix.scale, amount)
-            matrix: Selection | Dense = Selection(value.matrix.index, scale)
-            used = _sizes(scale) > 0
-            coefficients = np.zeros(value.layer.size)
-            np.maximum.at(coefficients, value.matrix.index.ravel(), scale.radius.ravel())
-        else:
-            rows = _absorb(value.matrix.rows, amount)
-            matrix = Dense(rows)
-            used = np.max(_sizes(rows), axis=-1, initial=0.0) > 0
-            coefficients = np.max(rows.radius.reshape(value.size, -1), axis=0, initial=0.0)
-        used = np.asarray(used | (_sizes(value.bias) > 0))
+        amount, factor = 4 * count * self.precision.tiny, growth / self.unit
+        parts, used = list[Part](), _sizes(value.bias) > 0
+        for part in value.parts:
+            matrix, coefficients, reads = _absorbed(part.matrix, amount, part.units.size, value.shape)
+            parts.append(Part(part.units, matrix))
+            used = used | reads
+            self._intermediates[part.units].append((coefficients * factor, 0.0))
         bias = en.enclose(value.bias.value, en.add_up(value.bias.radius, np.where(used, amount, 0.0)))
-        factor = growth / self.unit
-        self._intermediates[value.layer.depth].append(
-            (coefficients * factor, float(bias.radius.max(initial=0.0)) * factor)
-        )
-        return Affine(value.layer, matrix, bias)
+        constant = float(bias.radius.max(initial=0.0)) * factor
+        self._intermediates[value.parts[0].units].append((np.zeros(0), constant))
+        return Affine(tuple(parts), bias, roundings=value.roundings)
 
-    def largest_intermediate(self, depth: int, size: int) -> LargestIntermediate:
-        """What any value over the layer of this depth, with so many units, may grow to while it is computed."""
-        coefficients, constant = np.zeros(size), 0.0
-        for found, alone in self._intermediates[depth]:
+    def largest_intermediate(self, units: Units) -> LargestIntermediate:
+        """What any value over these units may grow to while it is computed, apart from its other parts."""
+        coefficients, constant = np.zeros(units.size), 0.0
+        for found, alone in self._intermediates[units]:
             coefficients[: len(found)] = np.maximum(coefficients[: len(found)], found)
             constant = max(constant, alone)
         return LargestIntermediate(coefficients, constant)
+
+
+def _absorbed(matrix: Matrix, amount: float, units: int, shape: tuple[int, ...]) -> tuple[Matrix, Array, Array]:
+    """A matrix with an absolute error wherever it is not exactly zero, its radii by unit, and which entries read."""
+    match matrix:
+        case Selection():
+            scale = _absorb(matrix.scale, amount)
+            coefficients = np.zeros(units + 1)
+            np.maximum.at(coefficients, matrix.index.ravel(), scale.radius.ravel())
+            return Selection(matrix.index, scale), coefficients[:-1], np.asarray(_sizes(scale) > 0)
+        case Dense():
+            rows = _absorb(matrix.rows, amount)
+            coefficients = np.max(rows.radius.reshape(-1, rows.shape[-1]), axis=0, initial=0.0)
+            return Dense(rows), coefficients, np.asarray(np.max(_sizes(rows), axis=-1, initial=0.0) > 0)
+        case _:
+            return _absorbed_tile(matrix, amount, units, shape)
+
+
+def _absorbed_tile(matrix: Tiled, amount: float, units: int, shape: tuple[int, ...]) -> tuple[Matrix, Array, Array]:
+    weight = _absorb(matrix.weight, amount)
+    coefficients = np.zeros(units + 1)
+    largest = np.max(weight.radius, axis=1)[:, None, :]  # (g, 1, k)
+    taps = matrix.index.shape[2]
+    np.maximum.at(coefficients, matrix.index.ravel(), np.broadcast_to(largest, matrix.index.shape).ravel() * taps)
+    reads = np.repeat((_sizes(weight) > 0).any(axis=2).ravel(), matrix.index.shape[1])
+    reads = reads if matrix.order is None else reads[matrix.order]
+    return Tiled(matrix.index, weight, matrix.order), coefficients[:-1], reads.reshape(shape)
 
 
 def _absorb(value: Enclosure, amount: float) -> Enclosure:
@@ -184,12 +214,21 @@ def _sizes(value: Enclosure) -> Array:
 def _summed(call: OperatorCall) -> int:
     """How many terms the operator sums up."""
     kind = call.node.op_type
-    if kind == "Sum":
-        return len(call.inputs)
-    if kind not in ("Gemm", "MatMul"):
-        return 0
-    shape = call.real_value(0).shape
-    return shape[0] if kind == "Gemm" and call.integer("transA", 0) else shape[-1]
+    match kind:
+        case "Sum":
+            return len(call.inputs)
+        case "Conv" | "ConvTranspose":
+            weight = call.real_value(1).shape
+            return prod(weight[1:]) if kind == "Conv" else weight[0] * prod(weight[2:])
+        case "AveragePool":
+            return prod(call.integers("kernel_shape") or [])
+        case "GlobalAveragePool" | "ReduceMean" | "ReduceSum":
+            return prod(call.real_value(0).shape)
+        case "Gemm" | "MatMul":
+            shape = call.real_value(0).shape
+            return shape[0] if kind == "Gemm" and call.integer("transA", 0) else shape[-1]
+        case _:
+            return 0
 
 
 def _growth(call: OperatorCall) -> float:
@@ -197,6 +236,8 @@ def _growth(call: OperatorCall) -> float:
     if call.node.op_type == "Gemm":
         factors = [abs(call.real(name, 1.0)) for name in ("alpha", "beta")]
         return max(1.0, *(1 / f for f in factors if f > 0)) * max(1.0, *factors)
+    if call.node.op_type in _MEANS:
+        return float(_summed(call))
     if call.node.op_type == "BatchNormalization":
         factor, _, mean, variance = (call.number(i).value for i in range(1, 5))
         deviation = np.sqrt(variance + call.real("epsilon", 1e-5))

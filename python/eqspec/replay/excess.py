@@ -14,7 +14,8 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.networks.network import AffineLayer, Array
+from eqspec.networks import evaluation
+from eqspec.networks.network import Array
 from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Top1, exact
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.task import Task
@@ -30,23 +31,31 @@ class Excess:
     """The score of a task's claim. `work` counts multiplications, so that a search can be limited without a clock."""
 
     def __init__(self, task: Task) -> None:
-        self._claim, self._layers = task.property, (task.reference.layers, task.candidate.layers)
+        self._claim, self._networks = task.property, (task.reference, task.candidate)
         self._sign = -1.0 if isinstance(task.property, Decision) and task.space.decide == "min" else 1.0
-        self._weights = sum(layer.weight.size for layers in self._layers for layer in layers)
+        self._products = sum(network.products for network in self._networks)
         self.work = 0
 
     def at(self, x: Array) -> Array:
         """Scores; -inf where a number overflows."""
+        self.work += len(x) * self._products
         with np.errstate(all="ignore"):
-            f, g = (self._forward(layers, x)[-1] for layers in self._layers)
+            f, g = (self._sign * network.evaluate(x) for network in self._networks)
             scores = np.min([score for score, _ in self._parts(f, g)], axis=0)
         return np.where(np.isnan(scores), -np.inf, scores)
 
     def directions(self, x: Array) -> list[Array]:
         """Derivatives of the score (N, I); and of its two parts together, where there are two."""
+        some = min(evaluation.together(network.steps) for network in self._networks)
+        found = [self._directions(x[start : start + some]) for start in range(0, max(1, len(x)), some)]
+        return [np.concatenate(parts) for parts in zip(*found, strict=True)] if len(found) > 1 else found[0]
+
+    def _directions(self, x: Array) -> list[Array]:
+        self.work += len(x) * self._products
         with np.errstate(all="ignore"):
-            values = [self._forward(layers, x) for layers in self._layers]
-            parts = list(self._parts(values[0][-1], values[1][-1]))
+            values = [evaluation.values(network.steps, x.T) for network in self._networks]
+            f, g = (self._sign * before[-1].T for before in values)
+            parts = list(self._parts(f, g))
             if len(parts) == 1:
                 return [self._backward(values, parts[0][1])]
             (one, of_one), (other, of_other) = parts
@@ -54,23 +63,11 @@ class Excess:
             first, second = self._backward(values, of_one), self._backward(values, of_other)
             return [np.where(least, first, second), first + second]
 
-    def _forward(self, layers: tuple[AffineLayer, ...], x: Array) -> list[Array]:
-        """Values before every ReLU, and the outputs."""
-        self.work += len(x) * sum(layer.weight.size for layer in layers)
-        values: list[Array] = []
-        for layer in layers:
-            values.append((np.maximum(values[-1], 0.0) if values else x) @ layer.weight.T + layer.bias)
-        values[-1] = self._sign * values[-1]
-        return values
-
     def _backward(self, values: list[list[Array]], derivatives: Derivatives) -> Array:
-        self.work += len(derivatives[0]) * self._weights
-        total = np.zeros((len(derivatives[0]), self._layers[0][0].weight.shape[1]))
-        for layers, before, change in zip(self._layers, values, derivatives, strict=True):
-            change = self._sign * change
-            for layer, value in zip(layers[:0:-1], before[-2::-1], strict=True):
-                change = np.where(value > 0.0, change @ layer.weight, 0.0)
-            total += change @ layers[0].weight
+        self.work += len(derivatives[0]) * self._products
+        total = np.zeros((len(derivatives[0]), self._networks[0].input_size))
+        for network, before, change in zip(self._networks, values, derivatives, strict=True):
+            total += evaluation.gradient(network.steps, before, self._sign * change.T, network.input_size).T
         return np.where(np.isfinite(total), total, 0.0)
 
     def _parts(self, f: Array, g: Array) -> Iterator[tuple[Array, Derivatives]]:

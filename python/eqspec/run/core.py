@@ -16,6 +16,8 @@ __all__ = [
     "Property",
     "Settings",
     "Solution",
+    "Step",
+    "Term",
     "__version__",
     "evaluate",
     "fingerprint",
@@ -28,3 +30,8 @@ FILE = str(sys.modules[Pair.__module__].__file__)
 _Array: TypeAlias = NDArray[np.float64]
 Layer: TypeAlias = tuple[_Array, _Array, _Array | None, _Array | None]
 """Weight (m, n), bias (m,), and how far the exact ones may lie from them, elementwise, or None where they are exact."""
+_Index: TypeAlias = NDArray[np.int32]
+Term: TypeAlias = tuple[int, _Index | None, _Array, _Array | None]
+"""Source (-1: the inputs), index (g, p, k) or None of a matrix, weight (g, o, k), its error or None."""
+Step: TypeAlias = tuple[list[Term], _Array, _Array | None, str]
+"""Terms, bias (rows,), its error or None, and the name of the function."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import Network, align, match, negate_outputs, share
+from eqspec.networks.program import Term
 from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.run import core
 from eqspec.tasks.directed_rounding import float_above, float_below, log_odds_below
@@ -49,6 +50,20 @@ class Pairs:
             second, shared = share(first, second)
             self._made[key] = core.Pair(_layers(first), _layers(second), shared=shared)
         return self._made[key]
+
+
+def steps(network: Network) -> list[core.Step]:
+    """The steps for the core."""
+    sizes = [network.input_size, *(step.rows for step in network.steps)]
+    return [
+        ([_term(t, sizes[t.source + 1]) for t in step.terms], step.bias, step.bias_error, step.function)
+        for step in network.steps
+    ]
+
+
+def _term(term: Term, columns: int) -> core.Term:
+    tile = term.tile
+    return term.source, None if tile.is_dense(columns) else tile.index, tile.weight, tile.weight_error
 
 
 def _layers(network: Network) -> list[core.Layer]:

@@ -24,8 +24,7 @@ _BINS = 24
 
 def _inputs(task: Task) -> NDArray[np.float64]:
     """Inputs of the region (N, I), the same every time; fewer for large networks."""
-    layers = [*task.reference.layers, *task.candidate.layers]
-    size = max(1, sum(layer.weight.size for layer in layers))
+    size = max(1, task.reference.products + task.candidate.products)
     points = int(np.clip(_WORK / size, _FEWEST, _MOST))
     inputs = np.random.default_rng(0).uniform(size=(points, len(task.lower)))
     # In this form nothing overflows, however wide the region.

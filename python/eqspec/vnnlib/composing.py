@@ -1,10 +1,11 @@
-"""Networks made of networks in memory, layer by layer: two side by side, and affine functions behind the outputs.
+"""Networks made of networks in memory: two side by side, and affine functions behind the outputs.
 
 Shapes: layers l with weight (m_l, n_l); `side_by_side` gives outputs [f; g], `behind` matrix y + shift in place of
 the outputs y. Nothing is written to a file on the way, because a file has no place for the errors of folded layers.
 
 Sound because errors are kept where layers are only put together, and where two affine maps become one every operation
-is one of `enclosure`, so the errors grow by what they are multiplied with and by what is rounded anew.
+is one of `enclosure`, so the errors grow by what they are multiplied with and by what is rounded anew. Graphs stand one
+after the other, and affine functions of their outputs are a step behind them: there nothing is rounded at all.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from eqspec.errors import InputError
 from eqspec.networks import AffineLayer, Network, align
 from eqspec.networks import enclosure as en
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.program import INPUTS, Step, Term, Tile, renumbered
 
 Array = NDArray[np.float64]
 
@@ -56,6 +58,19 @@ def behind(layers: Sequence[AffineLayer], matrix: Array, shift: Array) -> list[A
     error = None if bias.error is None else np.ascontiguousarray(bias.error[:, 0])
     made = AffineLayer(np.ascontiguousarray(weight.value), np.ascontiguousarray(bias.value[:, 0]), weight.error, error)
     return [*before, made]
+
+
+def steps_behind(networks: Sequence[Network], matrix: Array, shift: Array) -> tuple[Step, ...]:
+    """The steps of the networks with matrix [y_1; y_2; ...] + shift behind them, in place of their outputs y."""
+    steps: list[Step] = []
+    terms, column = [], 0
+    for network in networks:
+        place = {INPUTS: INPUTS} | {n: len(steps) + n for n in range(len(network.steps))}
+        steps += [renumbered(step, place) for step in network.steps]
+        part = np.ascontiguousarray(matrix[:, column : column + network.output_size])
+        terms.append(Term(len(steps) - 1, Tile.dense(part)))
+        column += network.output_size
+    return (*steps, Step(tuple(terms), shift, None, "identity"))
 
 
 def _column(error: Array | None) -> Array | None:

@@ -27,13 +27,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import InputError
-from eqspec.networks import AffineLayer, Network
+from eqspec.networks import Network
+from eqspec.networks.program import content
 from eqspec.property import Linear, Margin
 from eqspec.tasks.directed_rounding import float_below
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.task import Task
 from eqspec.vnnlib.cases import Case
-from eqspec.vnnlib.composing import behind, side_by_side
+from eqspec.vnnlib.composing import behind, side_by_side, steps_behind
 from eqspec.vnnlib.query import Comparison
 
 Array = NDArray[np.float64]
@@ -61,9 +62,9 @@ def conjunction(area: Task, case: Case, *, outer: bool) -> Task:
         )
     pair = {e.network for c in case for e in c.elements} == {0, 1}
     alone = area.reference if {e.network for c in case for e in c.elements} == {0} else area.candidate
-    layers = side_by_side(area.reference, area.candidate) if pair else list(alone.layers)
+    networks = [area.reference, area.candidate] if pair else [alone]
     first, *others = sorted(case, key=lambda c: c.relation != "<")  # a strict one need not be met with equality
-    width = layers[-1].weight.shape[0]
+    width = sum(network.output_size for network in networks)
     guards = [_affine(c, width, pair=pair, slack=Fraction(0) if outer else -SLACK) for c in others]
     row, bound = _affine(first, width, pair=pair, slack=SLACK if outer else Fraction(0))
     lead = [(np.zeros(width), 0.0), *(side for h, b in guards for side in [(-h, float_below(-1 - b))] * 2)]
@@ -71,8 +72,8 @@ def conjunction(area: Task, case: Case, *, outer: bool) -> Task:
     lag += [(-row, float_below(-bound - 1))] * (len(lead) - 2)
     return replace(
         area,
-        reference=_network(layers, lead, "guard", alone.source),
-        candidate=_network(layers, lag, "broken", alone.source),
+        reference=_network(networks, lead, "guard", alone.source),
+        candidate=_network(networks, lag, "broken", alone.source),
         property=Margin(1),
         reference_takes_raw=False,
         candidate_takes_raw=False,
@@ -95,12 +96,21 @@ def _affine(comparison: Comparison, width: int, *, pair: bool, slack: Fraction) 
     return row, comparison.bound * factor + slack
 
 
-def _network(layers: Sequence[AffineLayer], rows: Sequence[tuple[Array, float]], role: str, source: str) -> Network:
-    """The layers with these affine functions of their outputs in place of the outputs, folded."""
-    matrix = np.array([row for row, _ in rows])
-    made = tuple(behind(layers, matrix, np.array([constant for _, constant in rows])))
+def _network(networks: Sequence[Network], rows: Sequence[tuple[Array, float]], role: str, source: str) -> Network:
+    """The networks side by side with these affine functions of their outputs in place of the outputs.
+
+    They are folded into the last layer of chains, and stand behind graphs.
+    """
+    matrix, shift = np.array([row for row, _ in rows]), np.array([constant for _, constant in rows])
     digest = hashlib.sha256(role.encode())
+    if not all(network.is_chain for network in networks):
+        steps = steps_behind(networks, matrix, shift)
+        for part in content(steps):
+            digest.update(part)
+        return Network(steps, networks[0].input_size, f"{role} over {source}", digest.hexdigest())
+    layers = side_by_side(*networks) if len(networks) == 2 else list(networks[0].layers)
+    made = tuple(behind(layers, matrix, shift))
     for layer in made:
         for array in (layer.weight, layer.bias, layer.weight_error, layer.bias_error):
             digest.update(b"exact" if array is None else repr(array.shape).encode() + array.tobytes())
-    return Network(made, f"{role} over {source}", digest.hexdigest())
+    return Network.of_layers(made, f"{role} over {source}", digest.hexdigest())

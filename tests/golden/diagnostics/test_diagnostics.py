@@ -76,7 +76,7 @@ def read(path: Path) -> Network:
         raise NetworkError(str(path), "not an ONNX model", fix="export it again")
     inputs, outputs = SIZES[path.name]
     layer = AffineLayer(np.ones((outputs, inputs)), np.zeros(outputs))
-    return Network(
+    return Network.of_layers(
         (layer,),
         str(path),
         path.stem,

@@ -47,7 +47,7 @@ def agrees(path: Path, point: list[Fraction]) -> bool:
         values, layers = values_at(own, point), own.layers()
     except Refused:
         return False
-    expected = exact.evaluate([exact.IntegerLayer(layer) for layer in network.layers], point)
+    expected = exact.evaluate([exact.IntegerStep(step) for step in network.steps], point)
     for (least, most), (low, high) in zip(values, expected, strict=True):
         assert low <= most
         assert least <= high

@@ -26,7 +26,7 @@ class Reader:
         inputs, outputs = (int(n) for n in path.stem.split("-")[0].split("x"))
         weight = np.arange(1.0, inputs * outputs + 1).reshape(outputs, inputs)
         stripped: Any = "softmax" if "softmax" in path.name else None
-        return Network((AffineLayer(weight, np.ones(outputs)),), str(path), path.name, stripped=stripped)
+        return Network.of_layers((AffineLayer(weight, np.ones(outputs)),), str(path), path.name, stripped=stripped)
 
 
 @pytest.fixture

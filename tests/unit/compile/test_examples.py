@@ -48,7 +48,7 @@ def example(name: str, shared: Path, folder: Path) -> Compiled:
     def read(path: Path) -> Network:
         inputs, outputs = SIZES[name]
         layer = AffineLayer(np.ones((outputs, inputs)), np.zeros(outputs))
-        return Network((layer,), str(path), path.name)
+        return Network.of_layers((layer,), str(path), path.name)
 
     text = (shared / "design" / "language" / f"{name}.eqspec").read_text()
     return loads(text, name=f"{name}.eqspec", directory=folder, read=read)

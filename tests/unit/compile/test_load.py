@@ -26,7 +26,7 @@ check two { prove g stays within 1 of g on r }
 
 
 def read(path: Path) -> Network:
-    return Network((AffineLayer(np.ones((1, 1)), np.zeros(1)),), str(path), "0" * 64)
+    return Network.of_layers((AffineLayer(np.ones((1, 1)), np.zeros(1)),), str(path), "0" * 64)
 
 
 @pytest.fixture

@@ -198,6 +198,6 @@ def test_the_order_in_a_file_does_not_matter(
         "check c { prove g keeps top1 of f on r }"
     )
     layer = AffineLayer(np.ones((2, 5)), np.zeros(2))
-    (task,) = loads(text, directory=folder, read=lambda path: Network((layer,), str(path), path.name)).tasks
+    (task,) = loads(text, directory=folder, read=lambda path: Network.of_layers((layer,), str(path), path.name)).tasks
     assert list(task.space.centre) == [Fraction(i) for i in range(5)]
     assert list(task.space.scale) == [Fraction(i + 1) for i in range(5)]

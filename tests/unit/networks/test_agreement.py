@@ -137,15 +137,10 @@ def test_the_same_reading_is_looked_at_once(folder: Path, monkeypatch: pytest.Mo
 
 def far_away() -> tuple[list[onnx.NodeProto], dict[str, Any]]:
     """x + relu(x0 - 6000): what no point of a usual size shows."""
-    nodes = [
-        node("Gemm", ["x", "w", "b"], "h"),
-        node("Relu", ["h"], "r"),
-        node("MatMul", ["r", "v"], "s"),
-        node("Add", ["x", "s"], "y"),
-    ]
-    w, v = np.zeros((2, 1), np.float32), np.zeros((1, 2), np.float32)
-    w[0], v[0, 0] = 1, 1
-    return nodes, {"w": w, "b": np.array([-6000], np.float32), "v": v}
+    nodes = [node("Gemm", ["x", "w", "b"], "h"), node("Relu", ["h"], "r"), node("MatMul", ["r", "v"], "y")]
+    w = np.array([[1, 0, -1, 0, 1], [0, 1, 0, -1, 0]], np.float32)
+    v = np.array([[1, 0], [0, 1], [-1, 0], [0, -1], [1, 0]], np.float32)
+    return nodes, {"w": w, "b": np.array([0, 0, 0, 0, -6000], np.float32), "v": v}
 
 
 def test_the_region_of_a_claim_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

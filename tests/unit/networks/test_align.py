@@ -22,7 +22,7 @@ def network(*widths: int, seed: int = 0, error: float = 0.0) -> Network:
             if error
             else AffineLayer(weight, bias)
         )
-    return Network(tuple(layers), f"net{seed}", "sha", input_name="in", notes=("kept",))
+    return Network.of_layers(tuple(layers), f"net{seed}", "sha", input_name="in", notes=("kept",))
 
 
 POINTS = [[Fraction(a, 7), Fraction(b, 3), Fraction(c)] for a, b, c in [(1, -2, 0), (-5, 4, 1), (0, 0, 0), (9, 9, -9)]]

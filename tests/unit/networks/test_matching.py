@@ -19,7 +19,7 @@ Change = Callable[[Layers, np.random.Generator], Layers]
 
 
 def network(layers: Layers) -> Network:
-    return Network(tuple(layers), "net", "sha")
+    return Network.of_layers(tuple(layers), "net", "sha")
 
 
 def random_layers(random: np.random.Generator, *widths: int) -> Layers:

@@ -13,7 +13,7 @@ from eqspec.networks import AffineLayer, Network
 
 
 def network(*layers: AffineLayer) -> Network:
-    return Network(layers, "memory", "")
+    return Network.of_layers(layers, "memory", "")
 
 
 def layer(rows: int, columns: int, seed: int = 0, *, error: float = 0.0) -> AffineLayer:

@@ -167,7 +167,7 @@ def test_explicit_and_folded_normalisation_are_one_function(shared: Path) -> Non
         type(b)(b.weight, b.bias, np.abs(b.weight) * 2**-22, np.abs(b.bias) * 2**-22 + np.abs(b.weight).max() * 2**-22)
         for b in folded.layers
     ]
-    wide = Network(tuple(widened), folded.source, folded.sha256)
+    wide = Network.of_layers(tuple(widened), folded.source, folded.sha256)
     random = np.random.default_rng(0)
     for _ in range(5):
         point = [Fraction(int(n), 97) for n in random.integers(-200, 200, 16)]

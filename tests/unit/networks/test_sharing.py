@@ -107,9 +107,8 @@ def test_single_rows_are_shared(tmp_path: Path) -> None:
 
 def test_other_widths_and_depths_leave_what_is_shared(tmp_path: Path) -> None:
     first = read(tmp_path, normalised())
-    wide = replace(
-        first,
-        layers=(
+    wide = first.with_layers(
+        (
             _wider(first.layers[0]),
             AffineLayer(
                 np.ascontiguousarray(np.pad(first.layers[1].weight, [(0, 0), (0, 1)])),
@@ -122,7 +121,7 @@ def test_other_widths_and_depths_leave_what_is_shared(tmp_path: Path) -> None:
         ),
     )
     assert shared(first, wide)[0] == [True] * 6 + [False]
-    deep = replace(first, layers=(*first.layers[:1], AffineLayer(np.eye(6), np.zeros(6)), *first.layers[1:]))
+    deep = first.with_layers((*first.layers[:1], AffineLayer(np.eye(6), np.zeros(6)), *first.layers[1:]))
     assert all_of(shared(first, deep))[0]
 
 
@@ -197,7 +196,7 @@ def test_what_takes_raw_inputs_is_not_what_takes_normalised_ones(tmp_path: Path)
     assert not any(shared(raw, compose_affine(plain, scale, [Fraction(1, 8)] * 3))[0])
     near = [Fraction(1, 3) + Fraction(1, 10**40), Fraction(1, 3), Fraction(1, 3)]
     assert not any(shared(raw, compose_affine(plain, near, shift))[0])
-    exact = Network((AffineLayer(np.eye(3), np.ones(3)),), "<memory>", "0")
+    exact = Network.of_layers((AffineLayer(np.eye(3), np.ones(3)),), "<memory>", "0")
     thirds = compose_affine(exact, scale, shift)
     assert thirds.layers[0].weight_error is not None
     assert all_of(shared(thirds, compose_affine(exact, scale, shift))) == [True]
@@ -213,7 +212,7 @@ def test_what_changes_both_alike_keeps_what_is_shared(tmp_path: Path, change: Ca
 def test_a_network_that_gets_a_relu_shares_both_signs(tmp_path: Path) -> None:
     a, b = np.array([0.1, 0.2, 0.3]), np.array([0.7, 1.1, 1.3])
     flat = chain(tmp_path, ("Add", a), ("Mul", b))
-    deep = replace(flat, layers=(*flat.layers, AffineLayer(np.eye(3), np.zeros(3))))
+    deep = flat.with_layers((*flat.layers, AffineLayer(np.eye(3), np.zeros(3))))
     doubled, _ = align(flat, deep)
     again, _ = align(chain(tmp_path, ("Add", a), ("Mul", b), name="n.onnx"), deep)
     assert all(share(doubled, again)[1][0])
@@ -230,7 +229,7 @@ def test_float32_shares_nothing(tmp_path: Path) -> None:
 
 
 def test_a_residual_branch_keeps_its_names(tmp_path: Path) -> None:
-    """What passes by a ReLU is a function of other units there."""
+    """What passes by a ReLU is a term of its own."""
     rng = np.random.default_rng(1)
     constants: Constants = {"w": rng.normal(size=(3, 3)), "s": rng.normal(size=3), "m": rng.normal(size=3)}
     constants |= {"q": rng.uniform(0.1, 1.0, size=3)}
@@ -247,11 +246,12 @@ def test_a_residual_branch_keeps_its_names(tmp_path: Path) -> None:
         return read(tmp_path, model(nodes, constants, [1, 3], kind=TensorProto.DOUBLE), name)
 
     first, again, other = branch("a.onnx", "m"), branch("b.onnx", "m"), branch("c.onnx", "s")
-    assert len(first.layers) == 3
-    assert first.layers[2].weight_error is not None
-    assert all(shared(first, again)[1])
-    assert all(shared(first, again)[2])
-    assert not any(shared(first, other)[2])
+    assert [step.sources for step in first.steps] == [(-1,), (0,), (1, 0)]
+    assert first.steps[2].terms[1].tile.weight_error is not None
+    names, others = ([step.names for step in network.steps[1:]] for network in (again, other))
+    assert [step.names for step in first.steps[1:]] == names
+    assert all(name is not None for rows in names for name in rows or [None])
+    assert not {name for rows in names for name in rows or []} & {name for rows in others for name in rows or []}
 
 
 def test_constants_that_the_graph_computes_have_names(tmp_path: Path) -> None:

@@ -9,13 +9,15 @@ import pytest
 
 from eqspec.errors import InputError, NetworkError
 from eqspec.networks import AffineLayer, Network, compose_affine, negate_outputs
+from eqspec.networks.program import Step, Term
+from programs import convolution, point, program
 
 
 def network(error: float = 0.0) -> Network:
     random = np.random.default_rng(5)
     w, b = random.normal(size=(4, 2)), random.normal(size=4)
     first = AffineLayer(w, b, np.abs(w) * error, np.abs(b) * error) if error else AffineLayer(w, b)
-    return Network((first, AffineLayer(random.normal(size=(3, 4)), random.normal(size=3))), "memory", "")
+    return Network.of_layers((first, AffineLayer(random.normal(size=(3, 4)), random.normal(size=3))), "memory", "")
 
 
 SCALE = [Fraction(1, 60261), Fraction(-(10**6), 7)]
@@ -66,3 +68,38 @@ def test_negated_outputs(error: float) -> None:
     net = network(error)
     turned = negate_outputs(net).evaluate_exact(POINT)
     assert turned == [(-high, -low) for low, high in net.evaluate_exact(POINT)]
+
+
+def scaled_input(scale: list[Fraction], shift: list[Fraction], at: list[Fraction]) -> list[Fraction]:
+    return [s * x + t for s, t, x in zip(scale, shift, at, strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("alike", [True, False])
+def test_a_program_is_composed(seed: int, alike: bool) -> None:
+    random = np.random.default_rng(seed)
+    net = program(random, errors=seed % 2 == 1)
+    scale = [Fraction(1, 3)] * 4 if alike else [Fraction(n, 7) for n in range(1, 5)]
+    shift = [Fraction(n, 3) for n in range(4)]
+    at = point(random, 4)
+    composed = compose_affine(net, scale, shift)
+    if alike:
+        assert len(composed.steps) == len(net.steps)
+    for (low, high), (inner_low, inner_high) in zip(
+        composed.evaluate_exact(at), net.evaluate_exact(scaled_input(scale, shift, at)), strict=True
+    ):
+        assert low <= inner_low <= inner_high <= high
+        assert not net.exact or high - low <= Fraction(1, 10**9)
+    turned = negate_outputs(net).evaluate_exact(at)
+    assert turned == [(-high, -low) for low, high in net.evaluate_exact(at)]
+
+
+def test_pixels_of_different_scales_are_scaled_in_front() -> None:
+    random = np.random.default_rng(0)
+    made = convolution(random, 1, 4, 2)
+    net = Network((Step((Term(-1, made),), np.zeros(32), function="identity"),), 16, "conv", "0")
+    by_pixel = compose_affine(net, [Fraction(1 + n) for n in range(16)], [Fraction(0)] * 16)
+    assert [step.function for step in by_pixel.steps] == ["identity", "identity"]
+    at = point(random, 16)
+    expected = net.evaluate_exact([(1 + n) * x for n, x in enumerate(at)])
+    assert by_pixel.evaluate_exact(at) == expected

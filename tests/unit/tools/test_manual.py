@@ -63,7 +63,7 @@ def test_the_first_example_runs_as_it_stands(tmp_path: Path) -> None:
 
     def read(path: Path) -> Network:
         weight = np.ones((2, 7)) if path.name == names[0] else np.zeros((2, 7))
-        return Network((AffineLayer(weight, np.zeros(2)),), str(path), path.name)
+        return Network.of_layers((AffineLayer(weight, np.zeros(2)),), str(path), path.name)
 
     compiled = loads(EXAMPLES[0], directory=tmp_path, read=read)
     assert [task.id for task in compiled.tasks] == ["confident"]

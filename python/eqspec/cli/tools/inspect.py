@@ -15,6 +15,7 @@ from eqspec.cli.tools.common import Commands, command
 from eqspec.errors import NetworkError
 from eqspec.networks import match, read_network
 from eqspec.networks.network import Network
+from eqspec.networks.program import INPUTS, Tile
 from eqspec.networks.readers.onnx_overview import Overview, overview
 from eqspec.report.numbers import count
 
@@ -63,18 +64,72 @@ def _show_file(file: Overview, out: Console) -> None:
 
 
 def _show_network(network: Network, out: Console) -> None:
-    widths = [network.input_size, *(layer.bias.size for layer in network.layers)]
-    hidden = sum(widths[1:-1])
-    exact = all(layer.weight_error is None and layer.bias_error is None for layer in network.layers)
+    exact = all(
+        error is None
+        for step in network.steps
+        for error in (step.bias_error, *(t.tile.weight_error for t in step.terms))
+    )
     rows = [
         ("network", f"{network.input_size} inputs -> {network.output_size} outputs"),
-        ("layers", f"{'-'.join(map(str, widths))}, {count(hidden)} ReLU neurons"),
+        _steps_in_words(network),
         ("weights", "taken exactly" if exact else "folded; their rounding is part of every proof"),
         ("sha256", network.sha256),
     ]
     _show_rows(rows, out)
+    if not network.is_chain:
+        _show_steps(network, out)
     for note in network.notes:
         out.print(Padding(Text(f"note: {note}"), (0, 0, 0, 2), expand=False))
+
+
+def _steps_in_words(network: Network) -> tuple[str, str]:
+    neurons = f"{count(network.neurons)} ReLU neurons"
+    if network.is_chain:
+        widths = [network.input_size, *(step.rows for step in network.steps)]
+        return "layers", f"{'-'.join(map(str, widths))}, {neurons}"
+    return "steps", f"{len(network.steps)}, {neurons}, {count(network.products)} products a point"
+
+
+def _show_steps(network: Network, out: Console) -> None:
+    """A row for each step: what it is, what it reads, how many rows it gives and numbers it holds."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("step", "reads", "operator"):
+        table.add_column(Text(name), overflow="fold")
+    for name in ("rows", "parameters", "zeros"):
+        table.add_column(Text(name), justify="right")
+    for number, step in enumerate(network.steps):
+        reads = " + ".join("inputs" if source == INPUTS else str(source) for source in step.sources) or "nothing"
+        operator = " + ".join(_words(term.tile) for term in step.terms) or "constant"
+        if step.function != "identity":
+            operator += f", {_FUNCTIONS[step.function]}"
+        held = sum(_parameters(term.tile) for term in step.terms)
+        zeros = sum(int((term.tile.weight == 0.0).sum()) for term in step.terms if _parameters(term.tile))
+        share = f"{100 * zeros / held:.0f} %" if zeros else ""
+        table.add_row(*map(Text, (str(number), reads, operator, count(step.rows), count(held) if held else "", share)))
+    out.print(Padding(table, (0, 0, 0, 2), expand=False))
+
+
+_FUNCTIONS = {"relu": "ReLU"}
+
+
+def _words(tile: Tile) -> str:
+    """What kind of affine map a tile is."""
+    if not _parameters(tile):
+        return "rearranged"
+    if tile.positions == 1 and tile.groups == 1:
+        return "dense"
+    if tile.taps == 1 and tile.outputs == 1:
+        return "scaled"
+    if tile.positions == 1:
+        return "sparse"
+    kind = f"{count(tile.channels)} channels of {count(tile.positions)}, {count(tile.taps)} taps"
+    return kind if tile.groups == 1 else f"{kind}, {count(tile.groups)} groups"
+
+
+def _parameters(tile: Tile) -> int:
+    """How many numbers it holds; none if it only moves rows."""
+    moves = tile.taps == 1 and bool((tile.weight == 1.0).all())
+    return 0 if moves else int(tile.weight.size)
 
 
 def _show_pair(first: Network, second: Network, out: Console) -> None:

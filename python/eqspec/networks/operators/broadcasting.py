@@ -7,6 +7,7 @@ import numpy as np
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.matrices import TooLargeError, check_size
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators.operator_call import OperatorCall
 
@@ -14,8 +15,8 @@ from eqspec.networks.operators.operator_call import OperatorCall
 def check_broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> None:
     """UnreadableError where two shapes do not broadcast; TooLargeError where the result would be too large."""
     try:
-        af.check_size(np.broadcast_shapes(a, b))
-    except af.TooLargeError:
+        check_size(np.broadcast_shapes(a, b))
+    except TooLargeError:
         raise
     except ValueError as error:
         raise UnreadableError(f"shapes {a} and {b} do not broadcast", "check the operands' shapes") from error

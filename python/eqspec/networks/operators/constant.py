@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from onnx import AttributeProto
 
-from eqspec.networks import affine as af
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.matrices import check_value
 from eqspec.networks.onnx_tensor import Constant, UnreadableError, decode
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 
@@ -40,7 +40,7 @@ def constant_of_shape(call: OperatorCall) -> Sequence[Value]:
     shape = tuple(int(d) for d in call.whole(0).reshape(-1))
     if any(d < 0 for d in shape):
         raise UnreadableError(f"shape {shape} is negative", "export the model again")
-    af.check_value(shape)
+    check_value(shape)
     found = call.attribute("value")
     number: Constant = decode(found.t, call.external) if found is not None else Enclosure(np.zeros(1))
     if (number.size if isinstance(number, np.ndarray) else number.value.size) != 1:

@@ -111,11 +111,18 @@ def square_root(call: OperatorCall) -> Sequence[Value]:
     return [constants.square_root(a)]
 
 
+def reciprocal(call: OperatorCall) -> Sequence[Value]:
+    """Reciprocal of a constant."""
+    a = call.real_value(0)
+    return [_quotient(en.exactly(np.ones(a.shape)), a)]
+
+
 OPERATORS: dict[str, Operator] = {
     "Add": _binary(add, integers.add),
     "Div": _binary(_quotient, integers.divide),
     "Mul": _binary(multiply, integers.multiply),
     "Neg": negative,
+    "Reciprocal": reciprocal,
     "Sqrt": square_root,
     "Sub": _binary(lambda a, b: add(a, _negated(b)), integers.subtract),
     "Sum": sum_all,

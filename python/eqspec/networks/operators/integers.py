@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.networks.affine import check_value
+from eqspec.networks.matrices import check_value
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
 
 Operation = Callable[[Any, Any], Any]

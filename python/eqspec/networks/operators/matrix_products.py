@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from eqspec.networks import affine as af
-from eqspec.networks import constants
+from eqspec.networks import constants, products
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.matrices import check_size
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all, reshaped
 from eqspec.networks.operators.elementwise import add
@@ -33,11 +34,11 @@ def _multiply_matrices(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine |
         raise UnreadableError("a product of two values that both depend on the input", NOT_AFFINE)
     if isinstance(a, Affine):
         assert isinstance(b, Enclosure)
-        return af.matmul(a, b)
+        return products.matmul(a, b)
     if isinstance(b, Affine):
-        return _swap(af.matmul(_swap(b), _transpose(a)))
+        return _swap(products.matmul(_swap(b), _transpose(a)))
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    af.check_size((*batch, a.shape[-2], b.shape[-1]))
+    check_size((*batch, a.shape[-2], b.shape[-1]))
     return constants.matmul(a, b)
 
 

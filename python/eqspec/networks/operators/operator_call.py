@@ -9,11 +9,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 from onnx import AttributeProto, NodeProto
 
-from eqspec.networks.affine import Affine, ReluLayer
+from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, Whole
+from eqspec.networks.units import Units
 
-NOT_AFFINE = "a network of affine and ReLU layers cannot express it: replace it, or split the model there"
+NOT_AFFINE = "a network of affine and piecewise linear steps cannot express it: replace it, or split the model there"
 NEEDS_CONSTANT = "only constants may stand here; fold them into initialisers with a constant-folding exporter"
 
 
@@ -39,7 +40,7 @@ class OperatorCall:
     node: NodeProto
     opset: int
     inputs: Sequence[Value | None]
-    input_layer: ReluLayer
+    given: Units
     external: ExternalData
     batch: int | None = None
     notes: list[str] = field(default_factory=list)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
@@ -15,7 +16,7 @@ def relu(call: OperatorCall) -> Sequence[Value]:
     """Relu: a new layer of units, or the constant itself."""
     a = call.real_value(0)
     if isinstance(a, Affine):
-        return [a.layer.relu(a)]
+        return [af.relu(a)]
     return [Enclosure(np.maximum(a.value, 0.0), a.error)]
 
 

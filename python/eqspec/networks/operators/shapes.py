@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.matrices import check_size, check_value
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
 
@@ -30,7 +31,7 @@ def shape_of_value(value: Value) -> tuple[int, ...]:
 def check_made(values: Sequence[Value], shape: tuple[int, ...]) -> None:
     """Refuse a shape that is too large for what is made of these values, before anything is made."""
     constant = all(isinstance(value, Enclosure | np.ndarray) for value in values)
-    (af.check_size if constant else af.check_value)(shape)
+    (check_size if constant else check_value)(shape)
 
 
 def apply(value: Value, f: Callable[[AnyArray], AnyArray]) -> Value:
@@ -184,10 +185,15 @@ def concat(call: OperatorCall) -> Sequence[Value]:
     if len(whole) == len(values):
         return [np.concatenate(whole, axis=axis)]
     reals = [call.real_value(i) for i in range(len(values))]
-    affine = [v if isinstance(v, Affine) else af.constant(call.input_layer, v) for v in reals]
+    affine = [v if isinstance(v, Affine) else af.constant(call.given, v) for v in reals]
     starts = np.cumsum([0, *(v.size for v in affine)])
     positions = [start + np.arange(v.size).reshape(v.shape) for start, v in zip(starts, affine, strict=False)]
-    return [af.rearrange(af.stack(affine), lambda _: np.concatenate(positions, axis=axis))]
+    return [concatenated(affine, np.concatenate(positions, axis=axis))]
+
+
+def concatenated(values: Sequence[Affine], positions: AnyArray) -> Affine:
+    """Entries of several values, by their places in all of them one behind the other."""
+    return af.rearrange(af.stack(values), lambda _: positions)
 
 
 def expand(call: OperatorCall) -> Sequence[Value]:
@@ -202,7 +208,7 @@ def expand(call: OperatorCall) -> Sequence[Value]:
         raise UnreadableError(
             f"shape {shape_of_value(x)} does not broadcast to {target}", "export the model again"
         ) from error
-    af.check_value(shape)
+    check_value(shape)
     return [apply(x, lambda a: np.broadcast_to(a, shape))]
 
 

@@ -16,7 +16,7 @@ def softmax(call: OperatorCall) -> Sequence[Value]:
     """Softmax or LogSoftmax over all scores: left out and reported; nothing may compute with it."""
     x = call.real_value(0)
     if isinstance(x, Enclosure):
-        x = af.constant(call.input_layer, x)
+        x = af.constant(call.given, x)
     rank = len(x.shape)
     axis = call.integer("axis", 1 if call.opset < 13 else -1)
     if not -rank <= axis < rank:

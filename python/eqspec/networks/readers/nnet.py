@@ -21,7 +21,7 @@ from math import isfinite
 import numpy as np
 
 from eqspec.errors import NetworkError
-from eqspec.networks.affine import MAX_ENTRIES
+from eqspec.networks.matrices import MAX_ENTRIES
 from eqspec.networks.network import AffineLayer, Network
 
 FIX = "compare with the format's description at github.com/sisl/NNet, or export the network as ONNX"
@@ -126,7 +126,7 @@ class _Reader:
             self.line += 1
             if line.strip() and not line.strip().startswith("//"):
                 raise self._error("text after the last layer")
-        return Network(
+        return Network.of_layers(
             tuple(layers),
             self.path,
             digest,

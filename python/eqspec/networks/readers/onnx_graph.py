@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import NodeProto, TensorProto, ValueInfoProto
 
 from eqspec.errors import NetworkError
-from eqspec.networks.affine import MAX_VALUE
+from eqspec.networks.matrices import MAX_VALUE
 from eqspec.networks.onnx_tensor import FLOATS, ExternalData, UnreadableError
 from eqspec.networks.readers import onnx_definition, onnx_names
 from eqspec.networks.readers.onnx_names import MODEL_FIX, STANDARD, name_of

@@ -1,9 +1,9 @@
-"""ONNX to layers: the graph is evaluated on affine values, and each ReLU starts a new layer.
+"""ONNX to a program of steps: the graph is evaluated on affine values, and each function makes a step.
 
 The network is the real function of the stored weights, read at one sample: an open size, or a leading one where there
 are several axes, is the batch and becomes 1. A model that makes no sense so (an image without a batch axis, or samples
 that meet on the way) is read with its whole input as the sample. A Softmax at the end is left out and reported. Folding
-may round; then the layers say by how much (see `enclosure`).
+may round; then the steps say by how much (see `enclosure`).
 """
 
 from __future__ import annotations
@@ -15,25 +15,35 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 from onnx import NodeProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
-from eqspec.networks.affine import Affine, ReluLayer
+from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.network import AffineLayer, Arithmetic, LargestIntermediate, Network, Stripped
+from eqspec.networks.matrices import MAX_VALUE, TooLargeError
+from eqspec.networks.network import Arithmetic, LargestIntermediate, Network, Stripped
 from eqspec.networks.onnx_tensor import UnreadableError, decode
-from eqspec.networks.operators import OPERATORS
+from eqspec.networks.operators import OPERATORS, REFUSED, folding
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
+from eqspec.networks.program import INPUTS, Step, Tile
 from eqspec.networks.readers import onnx_graph
+from eqspec.networks.readers.onnx_definition import definition
 from eqspec.networks.readers.onnx_graph import Graph
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
 from eqspec.networks.readers.onnx_types import Types
+from eqspec.networks.readers.steps import steps_of
 from eqspec.networks.readers.value_store import ValueStore
 from eqspec.networks.roundoff import SHORT_FIX, SHORT_TYPES, Precision, Roundoff
+from eqspec.networks.units import Reading, Units
 
 MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 """What a node with impossible attributes or shapes may raise inside; it is reported as that node's fault."""
+
+
+READ = ", ".join(sorted(OPERATORS))
+SMALLER = "use a smaller network, or smaller inputs"
 
 
 def read(path: str, content: bytes, arithmetic: Arithmetic = "real") -> Network:
@@ -94,7 +104,7 @@ def _check_samples_apart(reading: _Reading, network: Network, content: bytes) ->
     of both may be anywhere; but before a Softmax those of a sample stand together.
     """
     pair = replace(reading, shape=(2, *reading.shape[1:]), samples=2).network(content)
-    apart = pair.output_size == 2 * network.output_size and _independent(pair.layers, network.input_size)
+    apart = pair.output_size == 2 * network.output_size and _independent(pair.steps, network.input_size)
     if apart:
         points = np.random.default_rng(0).normal(size=(3, 2, network.input_size))
         together = pair.evaluate(points.reshape(3, -1))
@@ -109,18 +119,27 @@ def _check_samples_apart(reading: _Reading, network: Network, content: bytes) ->
         raise NetworkError(reading.graph.path, message, fix=fix)
 
 
-def _independent(layers: Sequence[AffineLayer], size: int) -> bool:
+def _independent(steps: Sequence[Step], size: int) -> bool:
     """Whether no unit depends on both of two samples, each of so many inputs."""
-    of_first = np.arange(2 * size) < size
-    of_second = ~of_first
-    for layer in layers:
-        reached = layer.weight != 0.0
-        if layer.weight_error is not None:
-            reached |= layer.weight_error != 0.0
-        of_first, of_second = reached[:, of_first].any(axis=1), reached[:, of_second].any(axis=1)
-        if (of_first & of_second).any():
+    of_first = {INPUTS: np.arange(2 * size) < size}
+    of_second = {INPUTS: ~of_first[INPUTS]}
+    for number, step in enumerate(steps):
+        for reached in (of_first, of_second):
+            reached[number] = np.zeros(step.rows, bool)
+            for term in step.terms:
+                reached[number] |= _reached(term.tile, reached[term.source])
+        if (of_first[number] & of_second[number]).any():
             return False
     return True
+
+
+def _reached(tile: Tile, reached: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which rows of a tile depend on what is reached."""
+    weight = tile.weight != 0.0
+    if tile.weight_error is not None:
+        weight |= tile.weight_error != 0.0
+    read = Tile(tile.index, weight.astype(np.float64)).apply(reached.astype(np.float64)[:, None])
+    return np.asarray(read[:, 0] > 0)
 
 
 def _readings(shape: tuple[int | str, ...]) -> list[tuple[tuple[int, ...], int | None]]:
@@ -149,10 +168,13 @@ class _Reading:
             notes.append(
                 f"the first axis of input {graph.input_name!r} (size {self.batch}) is the batch; one sample is read"
             )
-        inputs = ReluLayer(0, prod(self.shape), unit=self.roundoff.unit)
-        if inputs.size > af.MAX_VALUE:
+        unit = self.roundoff.unit
+        inputs = Reading(unit, self.roundoff.precision.tiny if unit else 0.0).new(
+            prod(self.shape), "identity", [], plain=True
+        )
+        if inputs.size > MAX_VALUE:
             raise self._error(
-                f"{inputs.size} features are beyond the limit of {af.MAX_VALUE}", None, "use a smaller input"
+                f"{inputs.size} features are beyond the limit of {MAX_VALUE}", None, "use a smaller input"
             )
         result = self._result(inputs, notes)
         stripped: Stripped | None = None
@@ -167,22 +189,23 @@ class _Reading:
             result = af.constant(inputs, result)
         self._check_output(result)
         try:
-            layers = layers_of(inputs, result)
+            made = steps_of(inputs, result)
+        except TooLargeError as error:
+            raise self._error(f"{error}", None, SMALLER) from error
         except MALFORMED as error:
-            raise self._error(f"the layers cannot be formed ({error})", None, "use a smaller network") from error
+            raise self._error(f"the steps cannot be formed ({error})", None, SMALLER) from error
         largest: tuple[LargestIntermediate, ...] = ()
         if self.roundoff.unit:
-            largest = tuple(
-                self.roundoff.largest_intermediate(depth, layer.weight.shape[1]) for depth, layer in enumerate(layers)
-            )
+            largest = tuple(self.roundoff.largest_intermediate(units) for units in made.sources)
             notes.append(f"float32 rounds: each sum and product may be off by {self.roundoff.unit:.2g} of its terms")
-        elif any(layer.weight_error is not None or layer.bias_error is not None for layer in layers):
+        elif not all(step.exact for step in made.steps):
             notes.append("operators were folded with rounding; the rounding is part of what is proved")
         digest = hashlib.sha256(content)
         graph.external.update(digest)
         names = (graph.input_name, graph.input_shape, graph.output_name, graph.output_shape)
         return Network(
-            tuple(layers),
+            made.steps,
+            inputs.size,
             graph.path,
             digest.hexdigest(),
             *names,
@@ -192,15 +215,15 @@ class _Reading:
             largest_intermediates=largest,
         )
 
-    def _result(self, inputs: ReluLayer, notes: list[str]) -> Value:
+    def _result(self, inputs: Units, notes: list[str]) -> Value:
         graph = self.graph
         sample = af.select(inputs, np.arange(inputs.size).reshape(self.shape))
         values = ValueStore(graph.nodes, graph.output_name)
         values.keep(graph.input_name, self.roundoff.given(sample))
         types = Types(graph)
         for node in graph.nodes:
-            operator = self._operator(node)
             given = [self._input(name, values, node) for name in node.input]
+            operator = self._operator(node, given)
             try:
                 rounded = types.enter(node, given)
             except UnreadableError as error:
@@ -243,18 +266,25 @@ class _Reading:
         """What is beyond a limit is this node's fault."""
         try:
             yield
-        except af.TooLargeError as error:
-            raise self._error(f"{error}", node, "use a smaller network") from error
+        except TooLargeError as error:
+            raise self._error(f"{error}", node, SMALLER) from error
 
-    def _operator(self, node: NodeProto) -> Operator:
-        operator = OPERATORS.get(node.op_type) if node.domain in STANDARD else None
-        if operator is None:
-            name = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
-            fix = f"rewrite or remove it; these are read: {', '.join(sorted(OPERATORS))}"
-            if (node.domain, node.op_type) in self.graph.functions:
-                fix = "it is a function of the model: inline the functions with onnx.inliner"
-            raise self._error(f"operator {name} is not supported", node, fix, UnsupportedOperatorError)
-        return operator
+    def _operator(self, node: NodeProto, given: Sequence[Value | None]) -> Operator:
+        standard = node.domain in STANDARD
+        operator = OPERATORS.get(node.op_type) if standard else None
+        if operator is not None:
+            return operator
+        constant = not any(isinstance(value, Affine | Scores) for value in given)
+        if standard and constant and folding.can_fold(node) and definition(node.op_type, self.graph.opset):
+            return folding.fold
+        name = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+        message, fix = f"operator {name} is not supported", f"rewrite or remove it; these are read: {READ}"
+        if standard and node.op_type in REFUSED:
+            reason, fix = REFUSED[node.op_type]
+            message = f"{message}: {reason}"
+        if (node.domain, node.op_type) in self.graph.functions:
+            fix = "it is a function of the model: inline the functions with onnx.inliner"
+        raise self._error(message, node, fix, UnsupportedOperatorError)
 
     def _evaluate(self, operator: Operator, call: OperatorCall) -> Sequence[Value]:
         node = call.node
@@ -265,8 +295,8 @@ class _Reading:
             raise self._error(error.message, node, error.fix) from error
         except OverflowError as error:
             raise self._error(f"{error}", node, "rescale the weights") from error
-        except af.TooLargeError as error:
-            raise self._error(f"{error}", node, "use a smaller network") from error
+        except TooLargeError as error:
+            raise self._error(f"{error}", node, SMALLER) from error
         except MALFORMED as error:
             fix = "export the model again; if onnxruntime runs it as it is, report this"
             raise self._error(f"the node cannot be read ({error})", node, fix) from error
@@ -288,27 +318,3 @@ class _Reading:
     ) -> NetworkError:
         place = {} if node is None else {"node": name_of(node), "operator": node.op_type}
         return cause(self.graph.path, message, fix=fix, **place)
-
-
-def layers_of(inputs: ReluLayer, result: Affine) -> list[AffineLayer]:
-    """Every layer's ReLU arguments over the layer below, then the result over its own."""
-    layers: list[AffineLayer] = []
-    layer = inputs
-    while layer is not result.layer:
-        assert layer.above is not None
-        layers.append(_layer(af.stack(layer.above.blocks), layer.size))
-        layer = layer.above
-    layers.append(_layer(af.rearrange(result, lambda p: p.reshape(-1)), layer.size))
-    return layers
-
-
-def _layer(value: Affine, width: int) -> AffineLayer:
-    rows = af.dense(value, width)
-    weight, bias = np.ascontiguousarray(rows.value), np.ascontiguousarray(value.bias.value)
-    weight_error = None if rows.error is None or not rows.error.any() else np.ascontiguousarray(rows.error)
-    bias_error = (
-        None if value.bias.error is None or not value.bias.error.any() else np.ascontiguousarray(value.bias.error)
-    )
-    exact = weight_error is None and bias_error is None
-    names = () if exact or value.names is None or value.layer.unit else tuple(value.names.ravel().tolist())
-    return AffineLayer(weight, bias, weight_error, bias_error, names if any(names) else None)

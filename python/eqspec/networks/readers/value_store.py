@@ -12,8 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from onnx import NodeProto
 
-from eqspec.networks.affine import Affine, Dense, Selection, TooLargeError
+from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.matrices import Matrix, Selection, Tiled, TooLargeError, numbers
 from eqspec.networks.names import Names
 from eqspec.networks.operators.operator_call import Scores, Value
 
@@ -64,16 +65,18 @@ class ValueStore:
 def _numbers(value: Value) -> int:
     """How many numbers a value consists of."""
     match value:
-        case Affine(_, Selection(index, scale), bias, names):
-            return index.size + _numbers(scale) + _numbers(bias) + _size_of(names)
-        case Affine(_, Dense(rows), bias, names):
-            return _numbers(rows) + _numbers(bias) + _size_of(names)
-        case Enclosure(numbers, error, names):
-            return numbers.size * (1 if error is None else 2) + _size_of(names)
+        case Affine(parts, bias, names):
+            return sum(_size(part.matrix) for part in parts) + _numbers(bias) + _size_of(names)
+        case Enclosure(reals, error, names):
+            return reals.size * (1 if error is None else 2) + _size_of(names)
         case Scores():
             return _numbers(value.scores)
         case _:
             return int(np.asarray(value).size)
+
+
+def _size(matrix: Matrix) -> int:
+    return _numbers(numbers(matrix)) + (matrix.index.size if isinstance(matrix, Selection | Tiled) else 0)
 
 
 def _size_of(names: Names | None) -> int:

@@ -1,0 +1,198 @@
+"""Two programs of steps brought into step by what they compute: which step goes with which, and which channel.
+
+On the inputs at which neurons of chains are compared (`matching`), steps are alike as far as their channels are, by the
+cosine between all that channels compute before their function. Programs of one structure are paired step by step,
+others by the heaviest order-preserving pairing. Within a pair the candidate's channels are moved to the channels of the
+reference that they are most like, where that pays, and channels that are positive multiples of their partners are
+rescaled. Every rewriting keeps the function of a network (`graph_rewriting`, `merging`), so any choice is sound, and a
+poor one only costs time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eqspec.networks.evaluation import values
+from eqspec.networks.graph_rewriting import Steps, TooLargeError, placed, rescaled
+from eqspec.networks.linear_assignment import assign
+from eqspec.networks.merging import Pairs, same_structure
+from eqspec.networks.program import INPUTS, Array, Step
+
+ALIKE = 1e-3
+"""Sine between the values of two channels up to which one is taken for a multiple of the other."""
+MOST = 1024
+"""Channels of a step up to which partners are assigned: the time grows with their cube."""
+_ENTRIES = 1 << 27
+"""Numbers of one program's values beyond which programs are paired by their shapes alone."""
+
+
+@dataclass
+class Paired:
+    """The candidate rewritten, which steps go together, and how many channels were moved and rescaled for that."""
+
+    steps: Steps
+    pairs: Pairs
+    moved: int = 0
+    scaled: int = 0
+    one_to_one: bool = True
+
+
+@dataclass
+class _Channels:
+    """What the channels of a step compute: directions (C, q P) of length 1 or 0, their lengths, and the positions q."""
+
+    units: Array
+    sizes: Array
+    positions: int
+
+
+def pair(a: Sequence[Step], b: Sequence[Step], points: Array) -> Paired | None:
+    """The candidate's steps `b` in step with `a`, compared at points (P, I); None where they are too large for that."""
+    if max(sum(step.rows for step in steps) for steps in (a, b)) * len(points) > _ENTRIES:
+        return None
+    of_a, of_b = (_channels(steps, points) for steps in (a, b))
+    one_to_one = same_structure(a, b)
+    pairs = [(n, n) for n in range(len(a))] if one_to_one else _heaviest(a, b, of_a, of_b)
+    found = Paired(list(b), pairs, one_to_one=one_to_one)
+    for i, k in pairs[:-1]:
+        x, y = of_a[i], of_b[k]
+        if x.positions != y.positions:
+            continue
+        try:
+            _in_place(found, k, x, y)
+        except (TooLargeError, OverflowError):
+            continue
+    return found
+
+
+def _channels(steps: Sequence[Step], points: Array) -> list[_Channels]:
+    found = []
+    counts: list[int] = []
+    with np.errstate(all="ignore"):
+        before = values(steps, points.T)
+        for number, step in enumerate(steps):
+            counts.append(_count(number, steps, counts))
+            flat = before[number].reshape(counts[-1], -1)
+            sizes = np.linalg.norm(flat, axis=1)
+            usable = np.isfinite(sizes) & (sizes > 0.0)
+            units = np.where(usable[:, None], flat / np.where(usable, sizes, 1.0)[:, None], 0.0)
+            found.append(_Channels(units, np.where(usable, sizes, 0.0), step.rows // counts[-1]))
+    return found
+
+
+def _count(number: int, steps: Sequence[Step], counts: Sequence[int]) -> int:
+    """How many channels the rows of a step are: those of its weights, or else of what it rearranges."""
+    step = steps[number]
+    own = [term.tile.channels for term in step.terms if term.tile.channels > 1 and term.tile.positions < step.rows]
+    if own:
+        return min(own)
+    for term in step.terms:
+        if term.source == INPUTS:
+            continue
+        count, rows = counts[term.source], steps[term.source].rows
+        index = term.tile.index
+        if step.rows % count or index.shape[1] != step.rows:
+            continue
+        read = np.where(index[0] >= 0, index[0] * np.int64(count) // rows, -1)
+        here = np.arange(step.rows)[:, None] * count // step.rows
+        if ((read == here) | (read < 0)).all():
+            return count
+    return 1
+
+
+def _costs(x: _Channels, y: _Channels) -> Array:
+    """1 - cos^2 of the angles between channels; 1 where two point into opposite half-spaces."""
+    return 1.0 - np.square(np.clip(x.units @ y.units.T, 0.0, 1.0))
+
+
+def _heaviest(a: Sequence[Step], b: Sequence[Step], of_a: list[_Channels], of_b: list[_Channels]) -> Pairs:
+    """Order-preserving pairs of the largest weight, the last with the last: by dynamic programming."""
+    weights = np.full((len(a), len(b)), -1.0)
+    for i, x in enumerate(of_a[:-1]):
+        for k, y in enumerate(of_b[:-1]):
+            if a[i].function == b[k].function and x.positions == y.positions:
+                costs = _costs(x, y)
+                unlike = max(costs.min(axis=1).mean(), costs.min(axis=0).mean())
+                share = max(0.0, 1.0 - 2.0 * float(unlike)) + (1e-3 if a[i].rows == b[k].rows else 0.0)
+                weights[i, k] = share * min(a[i].rows, b[k].rows)
+    best = np.zeros((len(a), len(b)))
+    for i in reversed(range(len(a) - 1)):
+        for k in reversed(range(len(b) - 1)):
+            best[i, k] = max(best[i + 1, k], best[i, k + 1])
+            if weights[i, k] > 0.0:
+                best[i, k] = max(best[i, k], weights[i, k] + best[i + 1, k + 1])
+    pairs, i, k = Pairs(), 0, 0
+    while i < len(a) - 1 and k < len(b) - 1:
+        if best[i, k] == best[i + 1, k]:
+            i += 1
+        elif best[i, k] == best[i, k + 1]:
+            k += 1
+        else:
+            pairs.append((i, k))
+            i, k = i + 1, k + 1
+    return [*pairs, (len(a) - 1, len(b) - 1)]
+
+
+def _in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> None:
+    """Moves and rescales the channels of the candidate's step k."""
+    order = _order(x, y)
+    steps = found.steps
+    if order != list(range(len(y.sizes))):
+        steps = placed(steps, k, order, y.positions)
+        chosen = np.array([-1 if c is None else c for c in order])
+        there = chosen >= 0
+        units, sizes = np.where(there[:, None], y.units[chosen], 0.0), np.where(there, y.sizes[chosen], 0.0)
+        y = _Channels(units, sizes, y.positions)
+    factors = _factors(x, y)
+    if (factors != 1.0).any():
+        steps = rescaled(steps, k, factors, y.positions)
+        found.scaled += int((factors != 1.0).sum())
+    found.moved += sum(c is not None and c != place for place, c in enumerate(order))
+    found.steps = steps
+
+
+def _order(x: _Channels, y: _Channels) -> list[int | None]:
+    """Which channel of the candidate stands in each place: the assignment of least cost, if it halves that of now."""
+    m, n = len(x.sizes), len(y.sizes)
+    stay: list[int | None] = list(range(n))
+    if min(m, n) < 2 or max(m, n) > MOST:
+        return stay
+    costs = _costs(x, y)
+    now = costs.diagonal()
+    both = min(m, n)
+    if not ((now > costs[:both].min(axis=1) + 1e-12) | (now > costs[:, :both].min(axis=0) + 1e-12)).any():
+        return stay
+    biased = costs.copy()
+    np.fill_diagonal(biased, biased.diagonal() - 1e-9)
+    partner: list[int | None] = [None] * m
+    if m <= n:
+        partner = list(assign(biased))
+    else:
+        for j, i in enumerate(assign(biased.T)):
+            partner[i] = j
+    total = float(now.sum())
+    gain = total - sum(float(costs[i, j]) for i, j in enumerate(partner) if j is not None)
+    if gain <= max(0.5, 0.5 * total):
+        return stay
+    return [*partner, *sorted({*range(n)} - {*partner})]
+
+
+def _factors(x: _Channels, y: _Channels) -> Array:
+    """What each channel of the candidate is scaled by: 1 unless it is a multiple of its partner, but for rounding."""
+    factors = np.ones(len(y.sizes))
+    both = min(len(x.sizes), len(y.sizes))
+    for c in range(both):
+        if not (x.sizes[c] > 0.0 and y.sizes[c] > 0.0):
+            continue
+        factor = float(x.sizes[c] / y.sizes[c])
+        if abs(factor - 1.0) < 1e-5 or not 2.0**-60 < factor < 2.0**60:
+            continue
+        apart = float(np.linalg.norm(x.units[c] - y.units[c]))
+        if apart > min(ALIKE, abs(factor - 1.0) / 100):
+            continue
+        power = float(2.0 ** round(float(np.log2(factor))))
+        factors[c] = power if abs(factor / power - 1.0) <= 1e-7 else factor  # a power of two rounds nothing
+    return factors

@@ -1,0 +1,99 @@
+"""Any operator on constants: shapes, indices, masks and counts that a graph computes for itself.
+
+Integers and truth values are computed by the reference evaluator of the package onnx, in their own types. Real
+constants are what the file stores, exactly or within a radius, whereas a runtime may have rounded them: only operators
+that move them, compare them or cut them to whole numbers are exact, and only where nothing was rounded before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import NodeProto, helper
+from onnx.reference import ReferenceEvaluator
+
+from eqspec.networks.affine import Affine
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.matrices import TooLargeError, check_value
+from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators.operator_call import OperatorCall, Scores, Value
+
+EXACT = frozenset({
+    "Ceil", "Compress", "Equal", "EyeLike", "Floor", "GatherElements", "GatherND", "Greater", "GreaterOrEqual", "IsInf",
+    "IsNaN", "Less", "LessOrEqual", "OneHot", "ReverseSequence", "Round", "ScatterElements", "ScatterND", "Sign", "Tile",
+    "Trilu", "Where",
+})  # fmt: skip
+"""Operators whose result on exact real numbers is exact, whatever type holds them."""
+_RANDOM = ("Random", "Bernoulli", "Multinomial")
+_CONTROL = ("If", "Loop", "Scan", "SequenceMap", "Constant", "Optional")
+_FOLD = "fold the constants before exporting, for example with onnxsim"
+
+
+def is_constant(call: OperatorCall) -> bool:
+    """Whether nothing that the node reads depends on the input of the network."""
+    return not any(isinstance(value, Affine | Scores) for value in call.inputs)
+
+
+def can_fold(node: NodeProto) -> bool:
+    """Whether an operator is a function of its inputs alone, so that constants give constants."""
+    return bool(node.input) and not node.op_type.startswith((*_RANDOM, *_CONTROL))
+
+
+def fold(call: OperatorCall) -> list[Value]:
+    """The results of a node on constants. UnreadableError where they cannot be told exactly."""
+    node = call.node
+    real = [v for v in call.inputs if isinstance(v, Enclosure)]
+    if real and (node.op_type not in EXACT or call.rounded or any(v.error is not None for v in real)):
+        cause = "is computed of real constants, and its rounding is not known"
+        raise UnreadableError(f"{node.op_type} {cause}", _FOLD)
+    if node.op_type == "Range" and not real:
+        _check_range(call)
+    arrays = [v.value if isinstance(v, Enclosure) else v for v in call.inputs]
+    return [_value(found, bool(real), node) for found in run(node, call.opset, arrays)]
+
+
+def run(node: NodeProto, opset: int, given: Sequence[Any]) -> list[NDArray[Any]]:
+    """What the reference evaluator makes of arrays (None: left out)."""
+    names = [name if value is not None else "" for name, value in zip(node.input, given, strict=True)]
+    alone = NodeProto()
+    alone.CopyFrom(node)
+    del alone.input[:]
+    alone.input.extend(names)
+    arrays = {name: np.asarray(value) for name, value in zip(names, given, strict=True) if name}
+    inputs = [
+        helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in arrays.items()
+    ]
+    outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
+    graph = helper.make_graph([alone], "constants", inputs, outputs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    try:
+        with np.errstate(all="ignore"):
+            found = ReferenceEvaluator(model).run(None, arrays)  # type: ignore[arg-type]
+    except TooLargeError:
+        raise
+    except Exception as error:  # the evaluator raises what it likes
+        message = f"{node.op_type} of constants cannot be computed ({type(error).__name__}: {str(error)[:120]})"
+        raise UnreadableError(message, _FOLD) from error
+    if not isinstance(found, list) or not all(isinstance(f, np.ndarray | np.generic) for f in found):
+        raise UnreadableError(f"{node.op_type} of constants gives no tensors", _FOLD)
+    return [np.asarray(f) for f in found]
+
+
+def _check_range(call: OperatorCall) -> None:
+    start, limit, delta = (int(call.whole(i)) for i in range(3))
+    if delta == 0:
+        raise UnreadableError("a range of steps of 0", "export the model again")
+    check_value((max(0, -(-(limit - start) // delta)),))
+
+
+def _value(found: NDArray[Any], real: bool, node: NodeProto) -> Value:
+    check_value(found.shape)
+    if found.dtype.kind in "iub":
+        return found
+    if found.dtype.kind == "f" and real and np.isfinite(found).all():
+        return Enclosure(np.asarray(found, np.float64))
+    raise UnreadableError(f"{node.op_type} of constants gives numbers that are not known exactly", _FOLD)

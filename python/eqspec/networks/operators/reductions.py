@@ -1,0 +1,69 @@
+"""ReduceMean, ReduceSum, ReduceMax and ReduceMin: axes as an attribute, or as an input in later opsets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from eqspec.networks import enclosure as en
+from eqspec.networks.affine import Affine
+from eqspec.networks.matrices import Indices
+from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators import folding, functions, pooling
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+from eqspec.networks.operators.shapes import axis_of
+
+_INPUT_SINCE = {"ReduceSum": 13}
+"""The opset in which axes became an input; 18 for all others."""
+
+
+def _reduce(call: OperatorCall) -> Sequence[Value]:
+    kind = call.node.op_type
+    if isinstance(call.value(0), np.ndarray):
+        return folding.fold(call)
+    x = call.real_value(0)
+    axes = _axes(call, len(x.shape))
+    if not axes:
+        return [x]
+    kept = [i for i in range(len(x.shape)) if i not in axes]
+    if any(x.shape[i] == 0 for i in range(len(x.shape))):
+        raise UnreadableError(f"it reduces a value of shape {x.shape}", "export the model again")
+    groups = np.transpose(np.arange(prod(x.shape)).reshape(x.shape), [*kept, *axes])
+    groups = groups.reshape(-1, prod(x.shape[i] for i in axes))
+    keep = call.integer("keepdims", 1)
+    shape = tuple(1 if i in axes else d for i, d in enumerate(x.shape) if keep or i not in axes)
+    if kind in ("ReduceMean", "ReduceSum"):
+        count = groups.shape[1] if kind == "ReduceMean" else 1
+        return [pooling.mean(x, groups, np.full(len(groups), count), shape)]
+    if isinstance(x, Affine):
+        return [functions.reduced(call, x, groups, shape, largest=kind == "ReduceMax")]
+    return [_of_constant(x, groups, shape, largest=kind == "ReduceMax")]
+
+
+def _of_constant(x: en.Enclosure, groups: Indices, shape: tuple[int, ...], *, largest: bool) -> en.Enclosure:
+    taken = x.value.reshape(-1)[groups]
+    value = (taken.max(axis=1) if largest else taken.min(axis=1)).reshape(shape)
+    return en.enclose(value, None if x.error is None else x.error.reshape(-1)[groups].max(axis=1).reshape(shape))
+
+
+def _axes(call: OperatorCall, rank: int) -> list[int]:
+    if call.opset >= _INPUT_SINCE.get(call.node.op_type, 18):
+        given = [int(a) for a in call.whole(1).reshape(-1)] if call.has(1) else []
+    else:
+        given = call.integers("axes") or []
+    if not given:
+        return [] if call.integer("noop_with_empty_axes", 0) else list(range(rank))
+    axes = sorted({axis_of(a, rank) for a in given})
+    if len(axes) != len(given):
+        raise UnreadableError(f"axes {given[:20]} repeat", "export the model again")
+    return axes
+
+
+OPERATORS: dict[str, Operator] = {
+    "ReduceMax": _reduce,
+    "ReduceMean": _reduce,
+    "ReduceMin": _reduce,
+    "ReduceSum": _reduce,
+}

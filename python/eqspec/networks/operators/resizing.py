@@ -1,0 +1,156 @@
+"""Resize and Upsample to the nearest entry: every entry of the result is one of the value.
+
+Which one is computed along each axis in exact rationals: the coordinate in the value by the coordinate mode, then
+rounded by the mode for the nearest. A runtime computes it in float32; where a scale is neither whole nor one over a
+whole number and the exact coordinate comes close to where rounding changes, runtimes may differ, and it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, floor, prod
+
+import numpy as np
+
+from eqspec.networks.matrices import Indices, check_value
+from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+from eqspec.networks.operators.shapes import apply, axis_of, shape_of_value
+
+_AGAIN = "export the model again"
+_CLOSE = Fraction(1, 1000)
+
+
+def upsample(call: OperatorCall) -> Sequence[Value]:
+    """Upsample, the Resize of opsets 7 and 9."""
+    x = call.value(0)
+    scales = [float(s) for s in call.number(1).value.reshape(-1)] if call.opset >= 9 else _reals(call, "scales")
+    _check_mode(call)
+    shape = shape_of_value(x)
+    if len(scales) != len(shape) or min(scales) < 1:
+        raise UnreadableError(f"scales {scales[:8]} of a value of shape {shape}", _AGAIN)
+    sizes = [floor(d * Fraction(s)) for d, s in zip(shape, scales, strict=True)]
+    return _taken(x, sizes, [Fraction(s) for s in scales], "asymmetric", "floor")
+
+
+def resize(call: OperatorCall) -> Sequence[Value]:
+    """Resize to scales or sizes."""
+    x = call.value(0)
+    shape = shape_of_value(x)
+    _check_mode(call)
+    if call.opset < 11:
+        scales = [float(s) for s in call.number(1).value.reshape(-1)]
+        _check_rank(scales, shape)
+        sizes = [floor(d * Fraction(s)) for d, s in zip(shape, scales, strict=True)]
+        if any(s < 1 for s in scales):
+            raise UnreadableError("it makes a value smaller as opset 10 does", "export with opset 11 or newer")
+        return _taken(x, sizes, [Fraction(s) for s in scales], "asymmetric", "floor")
+    if call.opset >= 18 and call.integer("antialias", 0):
+        raise UnreadableError("antialias", "leave it out")
+    axes = [axis_of(a, len(shape)) for a in (call.integers("axes") or [])] if call.opset >= 18 else []
+    axes = axes or list(range(len(shape)))
+    sizes, factors = _sizes(call, shape, axes)
+    coordinates = _text(call, "coordinate_transformation_mode", "half_pixel")
+    return _taken(x, sizes, factors, coordinates, _text(call, "nearest_mode", "round_prefer_floor"))
+
+
+def _sizes(call: OperatorCall, shape: tuple[int, ...], axes: list[int]) -> tuple[list[int], list[Fraction]]:
+    """The sizes of the result, and the scale of every axis."""
+    sizes, factors = list(shape), [Fraction(1)] * len(shape)
+    scales = [float(s) for s in call.number(2).value.reshape(-1)] if call.has(2) else []
+    wanted = [int(s) for s in call.whole(3).reshape(-1)] if call.has(3) else []
+    if bool(scales) == bool(wanted):
+        raise UnreadableError("both scales and sizes, or neither", _AGAIN)
+    if len(scales or wanted) != len(axes) or min(scales or wanted) <= 0:
+        raise UnreadableError(f"scales or sizes {(scales or wanted)[:8]} for {len(axes)} axes", _AGAIN)
+    if wanted and _text(call, "keep_aspect_ratio_policy", "stretch") != "stretch":
+        raise UnreadableError("sizes that keep the aspect ratio", "give the sizes themselves")
+    for place, axis in enumerate(axes):
+        if wanted:
+            sizes[axis], factors[axis] = wanted[place], Fraction(wanted[place], shape[axis])
+        else:
+            factors[axis] = Fraction(scales[place])
+            sizes[axis] = floor(shape[axis] * factors[axis])
+    return sizes, factors
+
+
+def _taken(x: Value, sizes: list[int], factors: list[Fraction], coordinates: str, nearest: str) -> Sequence[Value]:
+    shape = shape_of_value(x)
+    if min(sizes, default=1) < 1:
+        raise UnreadableError(f"a result of shape {sizes}", _AGAIN)
+    check_value(sizes)
+    places = [
+        np.arange(d) if size == d and factor == 1 else _places(d, size, factor, coordinates, nearest)
+        for d, size, factor in zip(shape, sizes, factors, strict=True)
+    ]
+    return [apply(x, lambda a: a[np.ix_(*places)] if prod(a.shape) else a)]
+
+
+def _places(size: int, results: int, factor: Fraction, coordinates: str, nearest: str) -> Indices:
+    simple = factor.numerator == 1 or factor.denominator == 1
+    made = []
+    for place in range(results):
+        match coordinates:
+            case "asymmetric":
+                at = place / factor
+            case "half_pixel":
+                at = (place + Fraction(1, 2)) / factor - Fraction(1, 2)
+            case "pytorch_half_pixel":
+                at = (place + Fraction(1, 2)) / factor - Fraction(1, 2) if results > 1 else Fraction(0)
+            case "tf_half_pixel_for_nn":
+                at = (place + Fraction(1, 2)) / factor
+            case "align_corners":
+                at = Fraction(place * (size - 1), results - 1) if results > 1 else Fraction(0)
+            case "half_pixel_symmetric":
+                adjusted = Fraction(results) / (factor * size)
+                at = Fraction(size, 2) * (1 - adjusted) + (place + Fraction(1, 2)) / factor - Fraction(1, 2)
+            case _:
+                raise UnreadableError(f"coordinates by {coordinates!r}", "resize with scales and another mode")
+        made.append(min(max(_nearest(at, nearest, simple and coordinates != "align_corners"), 0), size - 1))
+    return np.array(made, np.intp)
+
+
+def _nearest(at: Fraction, mode: str, simple: bool) -> int:
+    half = Fraction(1, 2)
+    rounded = {
+        "round_prefer_floor": ceil(at - half),
+        "round_prefer_ceil": floor(at + half),
+        "floor": floor(at),
+        "ceil": ceil(at),
+    }
+    if mode not in rounded:
+        raise UnreadableError(f"the nearest by {mode!r}", _AGAIN)
+    edge = at + half if mode.startswith("round") else at
+    distance = abs(edge - round(edge))
+    if not simple and distance < _CLOSE and not (at.denominator == 1 and mode.startswith("round")):
+        message = "a scale for which runtimes may choose different entries"
+        raise UnreadableError(message, "resize by a whole factor, or by 'asymmetric' with 'floor'")
+    return rounded[mode]
+
+
+def _check_mode(call: OperatorCall) -> None:
+    mode = _text(call, "mode", "nearest")
+    if mode != "nearest":
+        raise UnreadableError(f"interpolation in mode {mode!r}", "resize to the nearest entry, mode 'nearest'")
+
+
+def _check_rank(scales: list[float], shape: tuple[int, ...]) -> None:
+    if len(scales) != len(shape) or min(scales) <= 0:
+        raise UnreadableError(f"scales {scales[:8]} of a value of shape {shape}", _AGAIN)
+
+
+def _text(call: OperatorCall, name: str, default: str) -> str:
+    found = call.attribute(name)
+    return default if found is None else found.s.decode("utf-8", "replace")
+
+
+def _reals(call: OperatorCall, name: str) -> list[float]:
+    found = call.attribute(name)
+    return [] if found is None else [float(s) for s in found.floats]
+
+
+OPERATORS: dict[str, Operator] = {
+    "Resize": resize,
+    "Upsample": upsample,
+}

@@ -1,0 +1,86 @@
+"""The vectors of units that a graph is read into: the inputs, and one for each step of the program to be.
+
+A value of the graph is an affine function of earlier units (`affine`). A function of it makes new units: `relu` by far
+the most, `identity` where an affine function stays a step of its own, because folded into its readers it would grow.
+`Reading` has them in the order in which they were made, so that every one comes behind what it reads, and counts what
+they cost: a network too large to be decided is refused before its arrays are formed.
+
+Units are `plain` where they are a vector without positions: the inputs, and what fully connected layers give. ReLUs of
+values over the same plain units are rows of one step, as in the chain of layers that a fully connected network is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from eqspec.networks.matrices import TooLargeError
+from eqspec.networks.program import Function
+
+if TYPE_CHECKING:
+    from eqspec.networks.affine import Affine
+
+MAX_NEURONS = 20_000
+"""Of a network that is no chain of fully connected layers: what bounds can still be computed for."""
+
+MAX_PRODUCTS = 5_000_000
+"""Of such a network: the products of one evaluation, which are the entries of its steps as sparse matrices."""
+
+
+@dataclass(eq=False)
+class Units:
+    """Units that one step gives (or the inputs): `blocks` are the function's arguments, in order.
+
+    `above` are the ReLUs of values over these, where they are rows of one step.
+    """
+
+    reading: Reading
+    size: int
+    function: Function = "identity"
+    blocks: list[Affine] = field(default_factory=list)
+    plain: bool = True
+    above: Units | None = None
+
+    @property
+    def unit(self) -> float:
+        """How far, relative to its size, what starts a sum over these units may be off (see `roundoff`)."""
+        return self.reading.unit
+
+
+@dataclass(eq=False)
+class Reading:
+    """All units of one reading of a graph; `unit` and `tiny` are what its arithmetic rounds and loses (0: nothing)."""
+
+    unit: float = 0.0
+    tiny: float = 0.0
+    units: list[Units] = field(default_factory=list)
+    neurons: int = 0
+    products: int = 0
+    structured: bool = False
+
+    def new(self, size: int, function: Function, blocks: list[Affine], *, plain: bool) -> Units:
+        """Units behind all others."""
+        made = Units(self, size, function, blocks, plain)
+        self.units.append(made)
+        return made
+
+    def count_neurons(self, neurons: int) -> None:
+        """More neurons. TooLargeError where they are too many."""
+        self.neurons += neurons
+        if self.structured and self.neurons > MAX_NEURONS:
+            message = f"the network has {self.neurons} neurons up to here; networks of up to {MAX_NEURONS} are decided"
+            raise TooLargeError(message)
+
+    def count_products(self, products: int) -> None:
+        """More products, of a tile. TooLargeError where they are too many."""
+        self.structured = True
+        self.check_products(products)
+        self.products += products
+        self.count_neurons(0)
+
+    def check_products(self, products: int) -> None:
+        """Whether so many more products are too many, before anything of them is formed: TooLargeError."""
+        total = self.products + products
+        if total > MAX_PRODUCTS:
+            message = f"one evaluation of the network costs {total} products up to here; networks of up to "
+            raise TooLargeError(f"{message}{MAX_PRODUCTS} are decided")

@@ -1,0 +1,106 @@
+"""Random programs of steps: branches, sums of several terms, convolutions, dense matrices, sparse rows, errors."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from eqspec.networks.network import Array, Network
+from eqspec.networks.program import INPUTS, Step, Term, Tile, without_unread
+
+Random = np.random.Generator
+
+
+def convolution(
+    random: Random, channels: int, side: int, outputs: int, *, kernel: int = 3, stride: int = 1, groups: int = 1
+) -> Tile:
+    """A convolution of an image (channels, side, side), padded by zeros, with random weights."""
+    pad, inner = kernel // 2, channels // groups
+    rows = np.pad(np.arange(channels * side * side).reshape(channels, side, side), ((0, 0), (pad, pad), (pad, pad)))
+    there = np.pad(np.ones((channels, side, side), bool), ((0, 0), (pad, pad), (pad, pad)))
+    rows[~there] = -1
+    across = range(0, rows.shape[1] - kernel + 1, stride)
+    index = [
+        [rows[g * inner : (g + 1) * inner, i : i + kernel, j : j + kernel].ravel() for i in across for j in across]
+        for g in range(groups)
+    ]
+    weight = random.normal(size=(groups, outputs // groups, inner * kernel * kernel))
+    return Tile(np.array(index, np.int32), weight)
+
+
+def sparse(random: Random, columns: int, rows: int) -> Tile:
+    """Every row reads a few rows, some of them nothing."""
+    taps = int(random.integers(1, 4))
+    index = random.integers(-1, columns, size=(rows, 1, taps)).astype(np.int32)
+    return Tile(index, random.normal(size=(rows, 1, taps)))
+
+
+def tile(random: Random, columns: int, rows: int) -> Tile:
+    """Some tile of so many columns and rows."""
+    kind = random.integers(4)
+    if kind == 0:
+        return sparse(random, columns, rows)
+    if kind == 1:
+        return Tile.rearranged(random.integers(-1, columns, size=rows))
+    positions = int(random.choice([p for p in range(1, rows + 1) if rows % p == 0]))
+    if kind == 2:
+        groups = int(random.choice([g for g in range(1, rows // positions + 1) if rows // positions % g == 0]))
+        taps = int(random.integers(1, 5))
+        index = random.integers(-1, columns, size=(groups, positions, taps)).astype(np.int32)
+        return Tile(index, random.normal(size=(groups, rows // positions // groups, taps)))
+    return Tile.dense(random.normal(size=(rows, columns)))
+
+
+def with_error(random: Random, made: Tile) -> Tile:
+    """The tile with an error beside some of its weights."""
+    return Tile(made.index, made.weight, 1e-6 * random.uniform(size=made.weight.shape) * random.integers(0, 2))
+
+
+def program(random: Random, *, inputs: int = 4, outputs: int = 3, steps: int = 5, errors: bool = False) -> Network:
+    """A network of at most so many steps."""
+    made: list[Step] = []
+    sizes = [inputs]
+    for number in range(steps):
+        last = number == steps - 1
+        rows = outputs if last else int(random.integers(1, 13))
+        count = 1 if number == 0 else int(random.integers(0 if random.uniform() < 0.1 else 1, 4))
+        terms = []
+        for place in range(count):
+            source = number - 1 if place == 0 else int(random.integers(INPUTS, number))
+            given = tile(random, sizes[source + 1], rows)
+            terms.append(Term(source, with_error(random, given) if errors else given))
+        bias = random.normal(size=rows)
+        error = 1e-6 * random.uniform(size=rows) if errors and random.integers(2) else None
+        relu = not last and random.uniform() < 0.7
+        made.append(Step(tuple(terms), bias, error, "relu" if relu else "identity"))
+        sizes.append(rows)
+    return Network(without_unread(made), inputs, "random", f"{random.integers(1 << 30)}")
+
+
+def naive(network: Network, point: list[Fraction]) -> list[Fraction]:
+    """The outputs of a program without errors, row by row, as rationals."""
+    values = [point]
+    for step in network.steps:
+        now = [Fraction(b) for b in step.bias.tolist()]
+        for term in step.terms:
+            for row in range(step.rows):
+                index, weight = term.tile.taps_of_row(row)
+                for at, w in zip(index.tolist(), weight.tolist(), strict=True):
+                    if at >= 0:
+                        now[row] += Fraction(w) * values[term.source + 1][at]
+        values.append([max(x, Fraction(0)) for x in now] if step.function == "relu" else now)
+    return values[-1]
+
+
+def point(random: Random, size: int) -> list[Fraction]:
+    """A rational point."""
+    return [
+        Fraction(int(n), int(d))
+        for n, d in zip(random.integers(-9, 10, size), random.integers(1, 8, size), strict=True)
+    ]
+
+
+def floats(exact: list[Fraction]) -> Array:
+    """The same in floats."""
+    return np.array([float(x) for x in exact])
