@@ -62,6 +62,11 @@ def judge(model: onnx.ModelProto, spoiled: str | None = None) -> Judgement:
     if batch > 1:  # one sample is read of a fixed batch: all samples are the same
         inputs = [np.broadcast_to(x[:1], shape).copy() for x in inputs]
     answers = {"onnxruntime": oracles.by_onnxruntime(model, inputs), "onnx": oracles.by_reference(model, inputs)}
+    died = answers["onnxruntime"][0] is oracles.DIED
+    if died and isinstance(network, Network):  # which is asked when a network is loaded
+        return _complain(found, "onnxruntime ends its process at a model that is read")
+    if died:
+        found.traits.append("onnxruntime ends its process")
     if isinstance(network, NetworkError):
         found.traits.append("refused")
         _judge_refusal(found, network, answers, model)

@@ -1,21 +1,32 @@
 """What others make of a model: onnxruntime without its optimiser, onnx's reference implementation, onnx's checker.
 
-An answer is an array, or the words with which the model was refused.
+An answer is an array, or the words with which the model was refused. onnxruntime is asked in a process of its own,
+because a failed assertion in it ends the process that it runs in; its answer is `DIED` then.
 """
 
 from __future__ import annotations
 
+import pickle
+import struct
+import subprocess
+import sys
 import warnings
-from typing import Any
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from threading import Timer
+from typing import Any, BinaryIO
 
 import numpy as np
 import onnx
-import onnxruntime
 from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
 Answer = NDArray[Any] | str
+DIED = "the process of onnxruntime ended"
+"""What is said of a model at which it dies, or for which it takes longer than `SECONDS`."""
+SECONDS = 60.0
 
 
 class Shape(OpRun):
@@ -30,15 +41,64 @@ class Shape(OpRun):
 
 def by_onnxruntime(model: onnx.ModelProto, inputs: list[NDArray[Any]]) -> list[Answer]:
     """The first output at each input."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        return [np.asarray(session.run(None, {"x": x})[0]) for x in inputs]
-    except Exception as error:  # its exceptions have no common class
-        return [str(error)] * len(inputs)
+    return the_process().ask(model.SerializeToString(), inputs)
+
+
+class OnnxruntimeProcess:
+    """A process that asks onnxruntime, begun when it is first needed, and again after it died."""
+
+    def __init__(self) -> None:
+        self.running: subprocess.Popen[bytes] | None = None
+
+    def ask(self, content: bytes, inputs: list[NDArray[Any]]) -> list[Answer]:
+        """What it answers, `DIED` at each input if it does not live to do so."""
+        if self.running is None:
+            command = [sys.executable, "-m", "conformance.onnxruntime_process"]
+            folders = {"cwd": Path(__file__).parents[1]}
+            self.running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **folders)
+        running = self.running
+        late = Timer(SECONDS, running.kill)
+        late.start()
+        try:
+            assert running.stdin is not None
+            assert running.stdout is not None
+            send(running.stdin, (content, inputs))
+            found: list[Answer] = receive(running.stdout)
+        except (EOFError, OSError):
+            self.kill()
+            return [DIED] * len(inputs)
+        finally:
+            late.cancel()
+        return found
+
+    def kill(self) -> None:
+        """End the process."""
+        if self.running is not None:
+            self.running.kill()
+            with suppress(OSError):  # what it has not read
+                self.running.communicate()
+            self.running = None
+
+
+@cache
+def the_process() -> OnnxruntimeProcess:
+    """The one that this process has."""
+    return OnnxruntimeProcess()
+
+
+def send(pipe: BinaryIO, thing: Any) -> None:
+    """Write something behind its length."""
+    content = pickle.dumps(thing)
+    pipe.write(struct.pack("<Q", len(content)) + content)
+    pipe.flush()
+
+
+def receive(pipe: BinaryIO) -> Any:
+    """Read what `send` wrote. Raises EOFError at the end."""
+    if len(size := pipe.read(8)) < 8:
+        raise EOFError
+    content = pipe.read(struct.unpack("<Q", size)[0])
+    return pickle.loads(content)
 
 
 def by_reference(model: onnx.ModelProto, inputs: list[NDArray[Any]]) -> list[Answer]:

@@ -50,7 +50,7 @@ def _without_what_is_unused(model: onnx.ModelProto) -> onnx.ModelProto:
     for node in reversed(model.graph.node):
         if wanted & set(node.output):
             nodes.insert(0, node)
-            wanted.update(node.input)
+            wanted.update(name for name in node.input if name)
     tensors = [tensor for tensor in model.graph.initializer if tensor.name in wanted]
     kept_nodes = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
     kept_tensors = [onnx.TensorProto.FromString(tensor.SerializeToString()) for tensor in tensors]

@@ -14,12 +14,16 @@ Spoiler = Callable[[Random, ModelProto], bool]
 
 
 def needed(model: ModelProto) -> list[NodeProto]:
-    """The nodes that the output depends on: others may hold what they like, as long as names are unique."""
+    """The nodes that the output depends on: others may hold what they like, as long as names are unique.
+
+    An optional input that is left out and an output that is not asked for have the same empty name, and nothing else
+    in common.
+    """
     wanted, found = {model.graph.output[0].name}, list[NodeProto]()
     for node in reversed(model.graph.node):
         if wanted & set(node.output):
             found.append(node)
-            wanted.update(node.input)
+            wanted.update(name for name in node.input if name)
     return found
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from onnx import helper, numpy_helper
 
+from conformance import oracles
 from conformance.coverage import missing
 from conformance.excuses import excuse_for_refusal
 from conformance.generating import graph
@@ -16,7 +18,7 @@ from conformance.judging import judge
 from conformance.operators import GENERATORS
 from conformance.running import Catch, check
 from conformance.shrinking import shrink
-from conformance.spoiling import SPOILERS
+from conformance.spoiling import SPOILERS, needed
 from eqspec.audit.reading import graph as audited
 from eqspec.networks.operators import OPERATORS
 from eqspec.networks.operators.operator_call import OperatorCall, Value
@@ -113,3 +115,49 @@ def test_a_reader_that_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_refusal_for_no_listed_reason_is_found() -> None:
     assert excuse_for_refusal("it is Monday") is None
     assert excuse_for_refusal("a division by a value that depends on the input") is not None
+
+
+def slices_of_an_empty_axis() -> onnx.ModelProto:
+    """onnxruntime 1.32 ends the process on them with a failed assertion."""
+    constants = {"s": [0], "z": [0], "a": [1], "e": [3], "p": [-1]}
+    nodes = [
+        helper.make_node("Slice", ["x", "s", "z", "a"], ["none"]),
+        helper.make_node("Slice", ["none", "e", "s", "a", "p"], ["nothing"]),
+        helper.make_node("Concat", ["x", "nothing"], ["y"], axis=1),
+    ]
+    tensors = [numpy_helper.from_array(np.array(numbers), name) for name, numbers in constants.items()]
+    x, y = (helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, 3]) for name in "xy")
+    graph = helper.make_graph(nodes, "g", [x], [y], tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def test_an_oracle_that_dies_is_counted_and_asked_again() -> None:
+    model, inputs = slices_of_an_empty_axis(), [np.ones((1, 3), np.float32)]
+    died = oracles.by_onnxruntime(model, inputs)[0] is oracles.DIED  # which versions of it do
+    judged = judge(model)
+    assert judged.complaint is None
+    assert ("onnxruntime ends its process" in judged.traits) == died
+    process = oracles.the_process()
+    assert process.running is not None or died
+    if process.running is not None:
+        process.running.kill()
+        process.running.wait()
+        assert oracles.by_onnxruntime(model, inputs)[0] is oracles.DIED
+    del model.graph.node[:2], model.graph.node[0].input[1]
+    (answer,) = oracles.by_onnxruntime(model, inputs)
+    assert np.array_equal(np.asarray(answer), inputs[0])
+
+
+def test_a_model_that_is_read_and_ends_onnxruntime_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oracles, "by_onnxruntime", lambda model, inputs: [oracles.DIED] * len(inputs))
+    model = next(graphs_with("Identity"))
+    assert judge(model).complaint == "onnxruntime ends its process at a model that is read"
+
+
+def test_a_node_is_not_needed_for_an_input_that_is_left_out() -> None:
+    """An output that is not asked for has the same name as an input that is left out: none."""
+    trained = helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["unused", "m2", ""], name="bn")
+    last = helper.make_node("Dropout", ["x", "", "t"], ["y"], name="last")
+    y = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
+    model = helper.make_model(helper.make_graph([trained, last], "g", [], [y]))
+    assert [node.name for node in needed(model)] == ["last"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice
 from random import Random
 
 import numpy as np
@@ -42,8 +42,9 @@ def condition_met(proof: Proof) -> bool | None:
     whole = proof.reach(proof.root(), bounds_alone=True)
     if whole.empty[0] or not any(_possible(one, whole.last()[1][FIRST, :, 0]) for one in ways):
         return False
-    points = _points(proof)
-    while some := list(islice(points, proof.batch)):
+    points, count = _points(proof), 1  # mostly the middle meets it
+    while some := list(islice(points, count)):
+        count = min(8 * count, proof.batch)
         low = proof.reach(*(_at(proof, point) for point in some), bounds_alone=True).last()[0][FIRST]
         if any(_shown(one, low[:, b]) for b in range(len(some)) for one in ways):
             return True
@@ -75,9 +76,11 @@ def _points(proof: Proof) -> Iterator[Point]:
     low, high = root.low[: proof.pair.inputs], root.high[: proof.pair.inputs]
     ends = zip(region.low, region.high, low, high, strict=True)
     shrunk = [(max(a, Fraction(least)), min(b, Fraction(most))) for a, b, least, most in ends]
-    shares = [[Fraction(1, 2)] * len(shrunk)]
-    shares += [[Fraction(random.randrange(17), 16) for _ in shrunk] for _ in range(TRIED)]
-    shares += [[Fraction(int(share)) for share in row] for row in _corners(proof)]
+    shares: Iterator[list[Fraction]] = chain(
+        [[Fraction(1, 2)] * len(shrunk)],
+        ([Fraction(random.randrange(17), 16) for _ in shrunk] for _ in range(TRIED)),
+        ([Fraction(int(share)) for share in row] for row in _corners(proof)),
+    )
     for row in shares:
         refuse_if_late(proof.until)
         point = [a + t * (b - a) for t, (a, b) in zip(row, shrunk, strict=True)]
@@ -85,16 +88,15 @@ def _points(proof: Proof) -> Iterator[Point]:
             yield point
 
 
-def _corners(proof: Proof) -> list[Array]:
+def _corners(proof: Proof) -> Iterator[Array]:
     """Corners of the box, 0 or 1 for each input, at which a class leads by much: a few steps along slopes."""
-    low, high, found = proof.region.lower, proof.region.upper, []
+    low, high = proof.region.lower, proof.region.upper
     for rows in {_rows(one) for one in proof.obligations}:
         x = low + 0.5 * (high - low)
         for _ in range(STEPS):
             slope = _slope(proof.pair, x, rows)
-            found.append(slope > 0.0)
+            yield slope > 0.0
             x = np.where(slope > 0.0, high, low)
-    return found
 
 
 def _slope(pair: Pair, point: Array, rows: tuple[int, ...]) -> Array:

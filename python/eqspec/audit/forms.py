@@ -76,7 +76,7 @@ def join(forms: Sequence[Form]) -> Form:
     """All forms as one; generators that some of them lack are the last ones."""
     wide = max(form.z.shape[2] for form in forms)
     gamma(wide)  # or there are too many to sum up
-    z = [np.pad(form.z, ((0, 0), (0, 0), (0, wide - form.z.shape[2]))) for form in forms]
+    z = [np.concatenate([form.z, np.zeros((*form.err.shape, wide - form.z.shape[2]))], 2) for form in forms]
     return Form(np.concatenate(z), np.concatenate([form.err for form in forms]))
 
 

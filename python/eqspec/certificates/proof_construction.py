@@ -226,14 +226,15 @@ class ProofConstruction:
         return self._bound(node, on_facts(self.proof, reached, LastLayerFacts(self.proof, node.open[0]), one))
 
     def _bound(self, node: Node, found: Found) -> Node:
-        return self._conclude(node, *found[:2], shortened(found[2], BITS[0]))
+        found = *found[:2], shortened(found[2], BITS[0])
+        self._write(found)
+        return self.proof.round(node, *found)
 
-    def _conclude(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
+    def _write(self, found: Found) -> None:
         """A round with these multipliers as they are."""
         self.tree.append((ROUND, 0, 0))
-        for array in (wanted, rows, multipliers):
+        for array in found:
             npy.write_array(self.rounds, np.ascontiguousarray(array), allow_pickle=False)
-        return self.proof.round(node, wanted, rows, multipliers)
 
     def _closed(self, label: int, node: Node, hints: Hints) -> None:
         """A leaf; what the enclosure leaves open there is closed by multipliers that the search had on the way."""
@@ -263,9 +264,10 @@ class ProofConstruction:
             for o in some
         }
 
-    def _last(self, found: Found, node: Node) -> None:
+    def _last(self, found: Found, _: Node) -> None:
+        """A round that contradicts what is known of the node, if one is needed, and nothing after it."""
         if len(found[0]):
-            node = self._conclude(node, *found)
+            self._write(found)
         self._leaf()
 
     def _settle(self, node: Node, hints: Hints | None = None) -> None:
@@ -274,11 +276,10 @@ class ProofConstruction:
             reached, o = self.proof.reach(node), node.open[0]
             if not self.proof.surely_excluded(reached, o)[0]:
                 found = self._multiplied(node, reached, o, hints) if hints else None
-                if found is not None:
-                    node = self._conclude(node, *found)
-                else:
+                if found is None:
                     self._take_apart(node)
                     return
+                self._write(found)
         self._leaf()
 
     def _take_apart(self, node: Node) -> None:
@@ -319,8 +320,8 @@ class ProofConstruction:
         about_guard = (b"g", end.number)
         for key, violation in (((b"m", o), 1.0), (about_guard, 0.0), ((b"g", -1), 0.0)):
             if (y := hints.get(key)) is not None:
-                short = rows + outputs + regions - len(y)  # multipliers of the region alone know no guard
-                lam, nu, mu = np.split(np.concatenate([np.zeros(short), y]), [rows, rows + outputs])
+                missing = rows + outputs + regions - len(y)  # multipliers of the region alone know no guard
+                lam, nu, mu = np.split(np.concatenate([np.zeros(missing), y]), [rows, rows + outputs])
                 tried.append(np.concatenate([nu, np.maximum(lam, 0.0), [violation], np.maximum(mu, 0.0)]))
         if exact := self.proof.obligations[o].exact:
             upper = reached.last()[1][0, list(exact), 0]

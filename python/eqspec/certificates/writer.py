@@ -29,6 +29,8 @@ from eqspec.tasks.verdict import Verdict
 
 DRAFTS = 4
 """What leaves of one draft do not show, the next one settles."""
+LEVEL = 4
+"""Of the compression: 6 takes more than twice as long, and saves a thirtieth."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def _open(data: dict[str, Any], part: Path) -> list[tuple[int, int]]:
 
 
 def _write(path: Path, header: bytes, tree: NDArray[Any] | None = None, rounds: BinaryIO | None = None) -> None:
-    with gzip.GzipFile(path, "wb", compresslevel=6, mtime=0) as file:
+    with gzip.GzipFile(path, "wb", compresslevel=LEVEL, mtime=0) as file:
         file.write(header)
         if tree is not None and rounds is not None:
             npy.write_array(file, tree, allow_pickle=False)

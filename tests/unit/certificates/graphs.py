@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from fractions import Fraction
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -148,3 +150,25 @@ def trace(steps: list[Step], point: list[Fraction]) -> list[Array]:
         found.append(total)
         values[number] = np.maximum(total, Fraction(0)) if step.relu else total
     return found
+
+
+def task_of(folder: Path, first: onnx.ModelProto, second: onnx.ModelProto, radius: Fraction, eps: Fraction) -> Any:
+    """That two graphs differ by at most so much on a box around 0, as the auditor is asked; their files are written."""
+    size = prod(d.dim_value for d in first.graph.input[0].type.tensor_type.shape.dim)
+    asked: dict[str, Any] = {"schema": "eqspec-task/1", "id": "graphs"}
+    for role, proto in (("reference", first), ("candidate", second)):
+        content = proto.SerializeToString()
+        (folder / f"{role}.onnx").write_bytes(content)
+        digest = hashlib.sha256(content).hexdigest()
+        asked[role] = {"path": f"{role}.onnx", "sha256": digest, "takes": "normalised", "name": role}
+    outputs = numpy_helper.to_array(first.graph.initializer[-1]).size
+    asked["space"] = {
+        "features": [f"x{i}" for i in range(size)],
+        "outputs": [f"y{o}" for o in range(outputs)],
+        "mean_exact": ["0"] * size,
+        "std_exact": ["1"] * size,
+    }
+    ends = {"lo_exact": [str(-radius)] * size, "hi_exact": [str(radius)] * size}
+    asked["region"] = ends | {"A": [], "b": [], "strict": []}
+    asked["property"] = {"kind": "epsilon", "decide": "max", "eps": str(eps), "norm": "linf", "outputs": None}
+    return asked

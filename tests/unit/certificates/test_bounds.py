@@ -188,6 +188,11 @@ def test_facts_hold_and_so_does_what_follows_from_them(seed: int) -> None:
     multipliers = np.where(reached_equal(pair, total)[chosen], multipliers, np.abs(multipliers))
     bounds = reached.least(wanted, chosen, multipliers, failing, region)
     alone = reached.least(np.zeros(total, int), np.arange(total), np.eye(total), failing, region)
+    (every, kinds), (some, some_kinds) = (reached.facts(failing, region, r) for r in (np.arange(total), chosen))
+    wide = some.z.shape[2]
+    assert np.allclose(some.z, every.z[chosen, :, :wide], rtol=1e-12)
+    assert not every.z[chosen, :, wide:].any()
+    assert (some_kinds == kinds[chosen]).all()
     met = 0
     for point in [p for _ in range(20) for p in points(rng, lower, upper)]:
         values = quantities(first, second, point, pair, rows)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from fractions import Fraction
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,14 @@ import pytest
 from onnx import TensorProto
 from onnx.reference import ReferenceEvaluator
 
-from eqspec.audit import Refused
+from eqspec.audit import Refused, audit
 from eqspec.audit.bounds import Reached
+from eqspec.audit.certificate import FORMAT
 from eqspec.audit.claim import Rows
 from eqspec.audit.reading import Float32, Pair
 from eqspec.audit.witness import values_at
-from unit.certificates.graphs import Graph, nudged, random_graph, read, trace
+from unit.certificates.graphs import Graph, nudged, random_graph, read, task_of, trace
+from unit.certificates.proofs import Parts, pack
 from unit.networks.models import model, node
 
 OUTPUTS = 3
@@ -259,3 +263,95 @@ def test_float32_radii_of_graphs_hold_onnxruntime(seed: int) -> None:
         for (low, high), found in zip(values, in_onnxruntime(proto, x), strict=True):
             assert low <= Fraction(float(found)) <= high
             assert high - low < 1
+
+
+def certificate(folder: Path, asked: Any, **more: Any) -> Parts:
+    """A proof by the enclosure of the whole region alone, or a witness."""
+    verdict = "different" if "witness" in more else "equivalent"
+    header = {"format": FORMAT, "verdict": verdict, "task": asked} | more
+    return Parts(header, np.zeros((1, 3)))
+
+
+def stored(folder: Path, parts: Parts) -> Path:
+    return pack(folder / "graph.eqcert", parts)
+
+
+def test_certificates_of_graphs_hold_until_anything_is_changed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    first = random_graph(rng, size=4, blocks=2)
+    second = nudged(first, rng, 1e-6)
+    radius, eps = Fraction(1, 8), Fraction(1, 1000)
+    parts = certificate(tmp_path, task_of(tmp_path, first, second, radius, eps))
+    assert audit(stored(tmp_path, parts)).verdict == "equivalent"
+    closer = parts.copy()
+    closer.header["task"]["property"]["eps"] = "1/1000000000"
+    with pytest.raises(Refused, match="not proved"):
+        audit(stored(tmp_path, closer))
+    wrong = parts.copy()
+    wrong.tree = np.array([[1.0, 10**6, 0.0], [0, 0, 0], [0, 0, 0]])
+    with pytest.raises(Refused, match="a cut that is none"):
+        audit(stored(tmp_path, wrong))
+    content = (tmp_path / "candidate.onnx").read_bytes()
+    (tmp_path / "candidate.onnx").write_bytes(nudged(second, rng, 0.5).SerializeToString())
+    with pytest.raises(Refused, match="is not the file"):
+        audit(stored(tmp_path, parts))
+    digest = hashlib.sha256((tmp_path / "candidate.onnx").read_bytes()).hexdigest()
+    other = parts.copy()
+    other.header["task"]["candidate"]["sha256"] = digest
+    with pytest.raises(Refused, match="not proved"):
+        audit(stored(tmp_path, other))
+    (tmp_path / "candidate.onnx").write_bytes(content)
+    assert audit(stored(tmp_path, parts)).verdict == "equivalent"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_wherever_steps_are_cut_what_is_false_is_not_proved(seed: int, tmp_path: Path) -> None:
+    """Trees of random cuts in any quantity, identity steps included; the claim is broken at a corner."""
+    rng = np.random.default_rng(seed)
+    first = random_graph(rng, size=4, blocks=2)
+    second = nudged(first, rng, 0.05)
+    asked = task_of(tmp_path, first, second, Fraction(1, 4), Fraction(1))
+    point = [Fraction(int(s), 4) for s in rng.choice([-1, 1], size=len(asked["space"]["features"]))]
+    ends = [values_at(read(proto, OUTPUTS), point) for proto in (first, second)]
+    apart = max(min(abs(a - d), abs(b - c)) for (a, b), (c, d) in zip(*ends, strict=True))
+    asked["property"]["eps"] = str(apart * Fraction(999, 1000))
+    size = len(point) + 3 * sum(
+        Pair(*(read(p, OUTPUTS).steps() for p in (first, second)), len(point), (IDENTITY,) * 2).widths
+    )
+    for _ in range(3):
+        cuts = [[1.0, float(rng.integers(size)), float(rng.normal() / 4)] for _ in range(6)]
+        parts = certificate(tmp_path, asked)
+        parts.tree = np.array([row for cut in cuts for row in (cut, [0.0, 0.0, 0.0])] + [[0.0, 0.0, 0.0]])
+        with pytest.raises(Refused, match="not proved"):
+            audit(stored(tmp_path, parts))
+    witness = certificate(tmp_path, asked, witness=[str(x) for x in point])
+    assert audit(stored(tmp_path, witness)).verdict == "different"
+    asked["property"]["eps"] = str(apart * Fraction(1001, 1000))
+    if all(max(b - c, d - a) <= apart * Fraction(1001, 1000) for (a, b), (c, d) in zip(*ends, strict=True)):
+        with pytest.raises(Refused, match="holds at this input"):
+            audit(stored(tmp_path, witness))
+
+
+def test_steps_without_partners_stand_beside_nothing(tmp_path: Path) -> None:
+    """One network has a block more: enclosures of both are right, and a claim that holds is proved."""
+    rng = np.random.default_rng(2)
+    nodes = [node("Relu", ["x"], "a"), node("MatMul", ["a", "w"], "b"), node("Add", ["b", "x"], "c")]
+    constants = {
+        "w": 0.01 * rng.normal(size=(6, 6)).astype(np.float32),
+        "v": rng.normal(size=(6, 3)).astype(np.float32),
+    }
+    constants["o"] = np.zeros(3, np.float32)
+    first = model([*nodes, node("Gemm", ["c", "v", "o"], "y")], constants, (1, 6))
+    second = model([node("Gemm", ["x", "v", "o"], "y")], {n: constants[n] for n in "vo"}, (1, 6))
+    steps = [read(proto, 3).steps() for proto in (first, second)]
+    pair = Pair(steps[0], steps[1], 6, (IDENTITY, IDENTITY))
+    assert len(pair.steps) == len(steps[0]) > len(steps[1])
+    rest = np.full((3 * sum(pair.widths), 1), np.inf)
+    reached = Reached(pair, np.concatenate([-np.ones((6, 1)), -rest]), np.concatenate([np.ones((6, 1)), rest]))
+    for _ in range(20):
+        point = [Fraction(v) for v in rng.uniform(-1, 1, 6)]
+        x, y = (trace(one, point)[-1] for one in steps)
+        for o in range(3):
+            assert Fraction(reached.last()[0][2, o, 0]) <= x[o] - y[o] <= Fraction(reached.last()[1][2, o, 0])
+    parts = certificate(tmp_path, task_of(tmp_path, first, second, Fraction(1), Fraction(1, 2)))
+    assert audit(stored(tmp_path, parts)).verdict == "equivalent"

@@ -101,10 +101,9 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
     kind = kinds[task.get("arithmetic", "real")]
     given = (space["std_exact"], space["mean_exact"]) if raw else ((1,) * count, (0,) * count)
     scale, shift = (tuple(map(Fraction, part)) for part in given)
-    ends = [
-        tuple(a * Fraction(x) + b for a, x, b in zip(scale, region[name], shift, strict=True))
-        for name in ("lo_exact", "hi_exact")
-    ]
-    sizes = tuple(1.001 * float(max(map(abs, pair))) if kind is Float32 else 0.0 for pair in zip(*ends, strict=True))
+    sizes = (0.0,) * count
+    if kind is Float32:
+        ends = zip(scale, shift, region["lo_exact"], region["hi_exact"], strict=True)
+        sizes = tuple(1.001 * float(max(abs(a * Fraction(x) + b) for x in pair)) for a, b, *pair in ends)
     negated = task["property"]["kind"] == "top1" and task["property"]["decide"] == "min"
     return File(str(path), whole, kind, scale, shift, sizes, negated, len(space["outputs"]))

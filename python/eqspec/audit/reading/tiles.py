@@ -43,7 +43,7 @@ class Link:
     @property
     def entries(self) -> int:
         """Weights, were they written out."""
-        return len(self.pairs) * sum(int(tile.index.size) * tile.rows.shape[1] for tile in self.tiles)
+        return sum(len(self.pairs) * int(tile.index.size) * int(tile.rows.shape[1]) for tile in self.tiles)
 
 
 Kernels = tuple[Array, Array | None]
