@@ -31,10 +31,10 @@ class CachedProof(Proof):
         """The draft is read on."""
         self.failed.append((leaf, o))
 
-    def reach(self, *nodes: Node) -> Reached:
+    def reach(self, *nodes: Node, bounds_alone: bool = False) -> Reached:
         """Their enclosures; of one node, the last one is kept."""
         if len(nodes) != 1:
-            return super().reach(*nodes)
+            return super().reach(*nodes, bounds_alone=bounds_alone)
         if self._last is None or self._last[0] is not nodes[0]:
             self._last = nodes[0], super().reach(*nodes)
         reached = copy(self._last[1])
