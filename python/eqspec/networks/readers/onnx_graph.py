@@ -41,8 +41,6 @@ class Graph:
     output_shape: tuple[int | str, ...]
     input_type: int = TensorProto.FLOAT
     functions: frozenset[tuple[str, str]] = frozenset()
-    older_opsets: tuple[int, ...] = ()
-    """Other versions of the standard operators that the model imports as well."""
 
 
 def load(path: str, content: bytes) -> Graph:
@@ -59,7 +57,7 @@ def load(path: str, content: bytes) -> Graph:
             path, "the file is empty" if empty else "the model has no graph with an output", fix=MODEL_FIX
         )
     onnx_names.check(path, model)
-    opsets = _opsets(path, model)
+    opset = _opset(path, model)
     initializers = {tensor.name: tensor for tensor in graph.initializer}
     output = _only_output(path, graph.output)
     nodes = _needed(graph.node, output.name)
@@ -68,45 +66,33 @@ def load(path: str, content: bytes) -> Graph:
         raise NetworkError(path, message, fix="export the model with its constants folded, or use a smaller network")
     given = _only_input(path, [v for v in graph.input if v.name not in initializers], nodes, output.name)
     for node in nodes:
-        for opset in opsets:
-            _check_definition(path, node, opset)
+        _check_definition(path, node, opset)
     external = ExternalData(Path(path).parent)
     shape, outputs = _input_shape(path, given), _shape(output)
     kind = given.type.tensor_type.elem_type
     own = frozenset((f.domain, f.name) for f in model.functions)
-    return Graph(
-        path,
-        opsets[-1],
-        nodes,
-        initializers,
-        external,
-        given.name,
-        shape,
-        output.name,
-        outputs,
-        kind,
-        own,
-        (*opsets[:-1],),
-    )
+    return Graph(path, opset, nodes, initializers, external, given.name, shape, output.name, outputs, kind, own)
 
 
-def _opsets(path: str, model: onnx.ModelProto) -> list[int]:
-    """The versions of the standard operators that a model imports, one as a rule, the newest last."""
+def _opset(path: str, model: onnx.ModelProto) -> int:
     if model.ir_version > max(int(onnx.IR_VERSION), REVIEWED_IR):
         message = f"version {model.ir_version} of the file format is newer than the installed onnx knows"
         raise NetworkError(path, message, fix="install a newer onnx, or export with an older one")
     imported = sorted({int(o.version) for o in model.opset_import if o.domain in STANDARD})
-    opset = imported[-1] if imported else None
+    if len(imported) > 1:
+        message = f"the model imports the opsets {', '.join(map(str, imported))} at once"
+        raise NetworkError(path, message, fix="export it again with one version of the standard operators")
+    opset = imported[0] if imported else None
     known = onnx.defs.onnx_opset_version()
     if opset is None:
         raise NetworkError(path, "the model does not say which ONNX opset it uses", fix="export it again")
-    if imported[0] < OLDEST_OPSET:
+    if opset < OLDEST_OPSET:
         fix = f"convert it to opset {OLDEST_OPSET} or newer with onnx.version_converter"
-        raise NetworkError(path, f"opset {imported[0]} is older than {OLDEST_OPSET}", fix=fix)
+        raise NetworkError(path, f"opset {opset} is older than {OLDEST_OPSET}", fix=fix)
     if opset > max(known, onnx_definition.REVIEWED_OPSET):
         fix = f"install a newer onnx, or export with opset {known}"
         raise NetworkError(path, f"opset {opset} is newer than the installed onnx knows ({known})", fix=fix)
-    return imported
+    return opset
 
 
 def _check_definition(path: str, node: NodeProto, opset: int) -> None:

@@ -33,7 +33,7 @@ from eqspec.networks.readers.onnx_definition import definition
 from eqspec.networks.readers.onnx_graph import Graph
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
 from eqspec.networks.readers.onnx_types import Types
-from eqspec.networks.readers.steps import same_steps, steps_of
+from eqspec.networks.readers.steps import steps_of
 from eqspec.networks.readers.value_store import ValueStore
 from eqspec.networks.roundoff import SHORT_FIX, SHORT_TYPES, Precision, Roundoff
 from eqspec.networks.units import Reading, Units
@@ -49,16 +49,6 @@ SMALLER = "use a smaller network, or smaller inputs"
 def read(path: str, content: bytes, arithmetic: Arithmetic = "real") -> Network:
     """A model's network, with what float32 runtimes may round if that is the arithmetic. Raises NetworkError."""
     graph = onnx_graph.load(path, content)
-    network = _best(graph, content, arithmetic)
-    for older in graph.older_opsets:
-        if not same_steps(network.steps, _best(replace(graph, opset=older), content, arithmetic).steps):
-            message = f"the model imports the opsets {graph.opset} and {older} at once, and they differ in its nodes"
-            raise NetworkError(path, message, fix="export it again with one version of the standard operators")
-    return network
-
-
-def _best(graph: Graph, content: bytes, arithmetic: Arithmetic) -> Network:
-    """The network as the first reading has it that makes sense."""
     readings = _readings(graph.input_shape)
     failures: list[NetworkError] = []
     for reading in readings:

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eqspec.networks import affine as af
 from eqspec.networks import matrices as mx
@@ -53,23 +51,6 @@ def steps_of(inputs: Units, result: Affine) -> Steps:
     if inputs.reading.structured:
         _check_products(steps)
     return Steps(tuple(steps), (inputs, *kept))
-
-
-def same_steps(first: Sequence[Step], second: Sequence[Step]) -> bool:
-    """Whether two programs are equal, number by number."""
-    return len(first) == len(second) and all(
-        a.function == b.function and a.sources == b.sources and all(map(_equal, _arrays(a), _arrays(b)))
-        for a, b in zip(first, second, strict=True)
-    )
-
-
-def _arrays(step: Step) -> list[NDArray[Any] | None]:
-    tiles = [term.tile for term in step.terms]
-    return [step.bias, step.bias_error, *(a for t in tiles for a in (t.index, t.weight, t.weight_error))]
-
-
-def _equal(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
-    return a is b if a is None or b is None else np.array_equal(a, b)
 
 
 def _argument(units: Units) -> Affine:
