@@ -399,3 +399,20 @@ def test_steps_of_a_search_are_those_with_a_relu_in_order(tmp_path: Path) -> Non
     assert CachedProof(asked, tmp_path, theirs).searched == [-1, *bent, len(own) - 1]
     with pytest.raises(Refused, match="another number of steps"):
         _ = CachedProof(asked, tmp_path, [*theirs[1:-2], False]).searched
+
+
+def test_a_row_more_costs_nothing_of_the_difference() -> None:
+    """A network and the same with a neuron without effect: d of the outputs is 0, as where both have as many."""
+    rng = np.random.default_rng(1)
+    w, v = rng.normal(size=(5, 4)).astype(np.float32), rng.normal(size=(3, 5)).astype(np.float32)
+    more, read_by = np.concatenate([w, w[:1]]), np.concatenate([v, np.zeros((3, 1), np.float32)], axis=1)
+    nodes = [node("MatMul", ["x", "w"], "a"), node("Relu", ["a"], "b"), node("MatMul", ["b", "v"], "y")]
+    steps = [
+        read(model(nodes, {"w": np.ascontiguousarray(a.T), "v": np.ascontiguousarray(b.T)}, (1, 4)), 3).steps()
+        for a, b in ((w, v), (more, read_by))
+    ]
+    for first, second in (steps, steps[::-1]):
+        pair = Pair(first, second, 4, (IDENTITY, IDENTITY))
+        rest = np.full((3 * sum(pair.widths), 1), np.inf)
+        reached = Reached(pair, np.concatenate([-np.ones((4, 1)), -rest]), np.concatenate([np.ones((4, 1)), rest]))
+        assert not np.abs([ends[2] for ends in reached.last()]).any()
