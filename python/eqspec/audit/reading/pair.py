@@ -170,7 +170,8 @@ def _both(steps: Sequence[Step | None], places: Sequence[Mapping[int, int]]) -> 
         from_one = [b for b in rest[1] if places[0][a.source] == places[1][b.source]]
         same = [b for b in from_one if alike(a, b)] or [b for b in from_one if is_dense(a) and is_dense(b)]
         rest[1] = [b for b in rest[1] if not same or b is not same[0]]
-        found += links(*(padded(a, same[0]) if same else (a, None)), places[0][a.source])
+        ours, other = padded(a, same[0]) if same else (a, None)
+        found += links(ours, other, places[0][a.source])
     for b in rest[1]:
         found += links(None, b, places[1][b.source])
     terms = np.zeros(3, int)
