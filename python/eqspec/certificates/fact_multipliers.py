@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from eqspec.audit.bounds import Reached, chord
 from eqspec.audit.proof import Proof
 from eqspec.audit.reading import Link
+from eqspec.certificates.cached_proof import NO_NEURONS, CachedProof
 from eqspec.certificates.facts import ABOVE_IDENTITY, LOWER, POSITIVE, UPPER, Fact, FactNumbers
 
 Array = NDArray[Any]
@@ -67,9 +68,9 @@ class ImpossibleHalf:
 class Rounds:
     """The rounds of one contraction, read from bytes."""
 
-    def __init__(self, proof: Proof, guard: int, data: bytes) -> None:
+    def __init__(self, proof: CachedProof, guard: int, data: bytes) -> None:
         self.pair, self.guard, self.data, self.at = proof.pair, guard, data, 0
-        self.steps, self.outputs, self.region = searched(proof), proof.pair.outputs, len(proof.region.bounds)
+        self.steps, self.outputs, self.region = proof.searched, proof.pair.outputs, len(proof.region.bounds)
         self.free = np.flatnonzero(proof.region.lower < proof.region.upper)
 
     def _numbers(self, layout: str) -> tuple[Any, ...]:
@@ -109,7 +110,8 @@ class Rounds:
             signs = assumed(signs, cut, 0 if which == 1 else 1)
 
     def _round(self, count: int, signs: tuple[tuple[int, int, int, bool], ...]) -> Round:
-        hidden = [self.pair.widths[step] for step in self.steps[:-1]]
+        bent = [step for step in self.steps[:-1] if step != NO_NEURONS]
+        hidden = [self.pair.widths[step] for step in bent]
         code = self._array("u1", count)
         layer, index = (self._array("u4", count).astype(int) for _ in range(2))
         kind = (code // 2).astype(int)
@@ -124,16 +126,10 @@ class Rounds:
         sign = np.where(code % 2 == 1, -1.0, 1.0)
         step, links_of, slopes_of = (
             np.array(self.steps)[layer],
-            dict(zip(self.steps, links, strict=False)),
-            dict(zip(self.steps, slopes, strict=False)),
+            dict(zip(bent, links, strict=True)),
+            dict(zip(bent, slopes, strict=True)),
         )
         return Round(kind, sign, step, index, guard, violation[:, 0], output, sides, region, links_of, slopes_of, signs)
-
-
-def searched(proof: Proof) -> list[int]:
-    """Where the layers of a search are among the steps of the auditor: those with a ReLU in order, and the last one."""
-    bent = [number for number, step in enumerate(proof.pair.steps) if step.relu]
-    return [*bent, len(proof.pair.steps) - 1]
 
 
 def assumed(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import json
 from fractions import Fraction
 from math import prod
 from pathlib import Path
@@ -12,6 +14,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from numpy.lib import format as npy
 from onnx import TensorProto
 from onnx.reference import ReferenceEvaluator
 
@@ -21,6 +24,9 @@ from eqspec.audit.certificate import FORMAT
 from eqspec.audit.claim import Rows
 from eqspec.audit.reading import Float32, Pair
 from eqspec.audit.witness import values_at
+from eqspec.certificates.cached_proof import CachedProof
+from eqspec.certificates.proof_construction import ProofConstruction
+from eqspec.certificates.record import Record
 from unit.certificates.graphs import Graph, nudged, random_graph, read, task_of, trace
 from unit.certificates.proofs import Parts, pack
 from unit.networks.models import model, node
@@ -355,3 +361,58 @@ def test_steps_without_partners_stand_beside_nothing(tmp_path: Path) -> None:
             assert Fraction(reached.last()[0][2, o, 0]) <= x[o] - y[o] <= Fraction(reached.last()[1][2, o, 0])
     parts = certificate(tmp_path, task_of(tmp_path, first, second, Fraction(1), Fraction(1, 2)))
     assert audit(stored(tmp_path, parts)).verdict == "equivalent"
+
+
+def test_a_record_of_a_graph_becomes_a_certificate(tmp_path: Path) -> None:
+    """The search closed the first box, or said nothing useful: then the writer asks for multipliers of its own."""
+    rng = np.random.default_rng(5)
+    first = random_graph(rng, size=4, blocks=2)
+    second = nudged(first, rng, 1e-4)
+    asked = task_of(tmp_path, first, second, Fraction(1, 8), Fraction(1, 2))
+    (tmp_path / "record").write_bytes(b"L" + bytes(8) + b"Z")
+    proof = CachedProof(asked, tmp_path)
+    reached = proof.reach(proof.root())
+    apart = np.abs([ends[2, :, 0] for ends in reached.last()]).max()
+    for eps, doubts in ((1.5 * apart, set()), (0.97 * apart, {(0, o) for o in range(2 * OUTPUTS)})):
+        asked["property"]["eps"] = str(Fraction(float(eps)))
+        with Record(tmp_path / "record") as events, (tmp_path / "rounds").open("w+b") as rounds:
+            tree = ProofConstruction(events, CachedProof(asked, tmp_path), rounds, doubts).build()
+            rounds.seek(0)
+            content = json.dumps(certificate(tmp_path, asked).header).encode() + b"\n"
+            with gzip.open(tmp_path / "made.eqcert", "wb") as file:
+                file.write(content)
+                npy.write_array(file, tree)
+                file.write(rounds.read())
+        found = audit(tmp_path / "made.eqcert")
+        assert found.verdict == "equivalent"
+        assert bool(found.rounds) is bool(doubts)
+
+
+def test_steps_of_a_search_are_those_with_a_relu_in_order(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    first = random_graph(rng, size=4, blocks=2)
+    asked = task_of(tmp_path, first, first, Fraction(1, 8), Fraction(1, 2))
+    own = [step.relu for step in CachedProof(asked, tmp_path).pair.steps]
+    bent = [n for n, one in enumerate(own) if one]
+    assert CachedProof(asked, tmp_path).searched == [*bent, len(own) - 1]
+    theirs = [False, *[True] * len(bent), False]
+    assert CachedProof(asked, tmp_path, theirs).searched == [-1, *bent, len(own) - 1]
+    with pytest.raises(Refused, match="another number of steps"):
+        _ = CachedProof(asked, tmp_path, [*theirs[1:-2], False]).searched
+
+
+def test_a_row_more_costs_nothing_of_the_difference() -> None:
+    """A network and the same with a neuron without effect: d of the outputs is 0, as where both have as many."""
+    rng = np.random.default_rng(1)
+    w, v = rng.normal(size=(5, 4)).astype(np.float32), rng.normal(size=(3, 5)).astype(np.float32)
+    more, read_by = np.concatenate([w, w[:1]]), np.concatenate([v, np.zeros((3, 1), np.float32)], axis=1)
+    nodes = [node("MatMul", ["x", "w"], "a"), node("Relu", ["a"], "b"), node("MatMul", ["b", "v"], "y")]
+    steps = [
+        read(model(nodes, {"w": np.ascontiguousarray(a.T), "v": np.ascontiguousarray(b.T)}, (1, 4)), 3).steps()
+        for a, b in ((w, v), (more, read_by))
+    ]
+    for first, second in (steps, steps[::-1]):
+        pair = Pair(first, second, 4, (IDENTITY, IDENTITY))
+        rest = np.full((3 * sum(pair.widths), 1), np.inf)
+        reached = Reached(pair, np.concatenate([-np.ones((4, 1)), -rest]), np.concatenate([np.ones((4, 1)), rest]))
+        assert not np.abs([ends[2] for ends in reached.last()]).any()

@@ -23,7 +23,7 @@ from ..rounding import Array, Refused
 from .file import File
 from .number import Number
 from .program import Step
-from .tiles import Link, alike, constants, links
+from .tiles import Link, alike, constants, is_dense, links, padded
 from .value import CONSTANT, INPUTS, Part, Value
 
 Rows = tuple[Sequence[Mapping[int, Fraction]], Sequence[Mapping[int, Fraction]]]
@@ -167,9 +167,11 @@ def _both(steps: Sequence[Step | None], places: Sequence[Mapping[int, int]]) -> 
     rest = [[part for part in some if part.source != CONSTANT] for some in parts]
     width, found = max(step.value.size for step in present), list[Link]()
     for a in rest[0]:
-        same = [b for b in rest[1] if places[0][a.source] == places[1][b.source] and alike(a, b)]
-        found += links(a, same[0] if same else None, places[0][a.source])
+        from_one = [b for b in rest[1] if places[0][a.source] == places[1][b.source]]
+        same = [b for b in from_one if alike(a, b)] or [b for b in from_one if is_dense(a) and is_dense(b)]
         rest[1] = [b for b in rest[1] if not same or b is not same[0]]
+        ours, other = padded(a, same[0]) if same else (a, None)
+        found += links(ours, other, places[0][a.source])
     for b in rest[1]:
         found += links(None, b, places[1][b.source])
     terms = np.zeros(3, int)

@@ -94,6 +94,27 @@ def alike(a: Part, b: Part) -> bool:
     return np.array_equal(a.rows, b.rows) and np.array_equal(a.index, b.index)
 
 
+def is_dense(part: Part) -> bool:
+    """Whether every row reads the first units in order, as behind a matrix."""
+    return bool((part.index == np.arange(part.index.shape[1])).all())
+
+
+def padded(a: Part, b: Part) -> tuple[Part, Part]:
+    """Two parts as they are if they are alike, or else two matrices with zeros where one has more rows or columns."""
+    if alike(a, b):
+        return a, b
+    rows, wide, made = np.union1d(a.rows, b.rows), max(a.index.shape[1], b.index.shape[1]), []
+    index = np.tile(np.arange(wide, dtype=np.int32), (len(rows), 1))
+    for part in (a, b):
+        zero = ZERO if part.kernels.dtype == object else 0.0
+        kernels = np.full((len(part.kernels) + 1, wide), zero, part.kernels.dtype)
+        kernels[:-1, : part.kernels.shape[1]] = part.kernels
+        kind = np.full(len(rows), len(part.kernels))
+        kind[np.searchsorted(rows, part.rows)] = part.kind
+        made.append(Part(part.source, rows, index, kind, kernels))
+    return made[0], made[1]
+
+
 def laid_out(part: Part, kind: Array) -> list[tuple[Array, Array, Array]]:
     """Index (g, p, k), rows (g, o, p) and kernels (g, o) of few tiles."""
     _, units = distinct(part.index)
