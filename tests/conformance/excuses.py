@@ -38,6 +38,8 @@ REFUSALS: dict[str, str] = {
     r"interpolation in mode|antialias|aspect ratio|coordinates by": "only the nearest entry is taken",
     r"runtimes may choose different entries": "a runtime rounds coordinates to float32 before it chooses the nearest",
     r"divide by different numbers": "onnx and onnxruntime count the padding beyond the end in different ways",
+    r"auto_pad of dilated windows": "onnxruntime pads a pool as if it were not dilated",
+    r"it reduces a value of shape": "a sum or maximum of nothing",
     r"over padding alone": "a mean or maximum of nothing",
     r"negative pads in mode|reflects more|wraps more": "onnxruntime and onnx continue differently what is not there",
     r"column-major": "places of maxima, in another order",
