@@ -32,6 +32,17 @@ REFUSALS: dict[str, str] = {
     r"beyond 2\^53": "integers that no float holds",
     r"do not broadcast as opset 6 asks": "before opset 7 onnx's reference implementation broadcasts as later ones do",
     r"a constant with \d+ values": "a constant has one value",
+    r"a slope of shape .* does not broadcast": "a slope broadcasts to the value, not the other way round",
+    r"rounding is not known": "what moves entries of constants that are rounded is not folded",
+    r"places of the maxima": "which entry is the largest is no piecewise linear function",
+    r"interpolation in mode|antialias|aspect ratio|coordinates by": "only the nearest entry is taken",
+    r"runtimes may choose different entries": "a runtime rounds coordinates to float32 before it chooses the nearest",
+    r"divide by different numbers": "onnx and onnxruntime count the padding beyond the end in different ways",
+    r"auto_pad of dilated windows": "onnxruntime pads a pool as if it were not dilated",
+    r"it reduces a value of shape": "a sum or maximum of nothing",
+    r"over padding alone": "a mean or maximum of nothing",
+    r"negative pads in mode|reflects more|wraps more": "onnxruntime and onnx continue differently what is not there",
+    r"column-major": "places of maxima, in another order",
     r"has type": "operands of types that do not go together",
     r"the batch": "a batch of fixed size whose samples meet",
 }
@@ -61,6 +72,9 @@ REFERENCE_BUGS = (
     Bug("Mul", "before opset 7 `axis` is ignored", 6, 6),
     Bug("Div", "before opset 7 `axis` is ignored", 6, 6),
     Bug("Softmax", "before opset 13 it is taken over one axis", 1, 12),
+    Bug("ConvTranspose", "every group gets the bias of the first"),
+    Bug("GlobalMaxPool", "it takes the maximum over all axes of a value with one spatial axis"),
+    Bug("MaxPool", "windows beyond the end (`ceil_mode`), or that `auto_pad` pads, are counted otherwise"),
     Bug("LogSoftmax", "it is the logarithm of a Softmax, which underflows; before opset 13 it is taken over one axis"),
 )
 ONNXRUNTIME_BUGS = (

@@ -9,12 +9,12 @@ import onnx
 from onnx import TensorProto
 
 from conformance.building import Builder
-from conformance.operators import GENERATORS
+from conformance.generators import GENERATORS, of_opset
+from conformance.spatial import SHAPES
 from conformance.spoiling import needed, spoil
 
 NEWEST = onnx.defs.onnx_opset_version()
 OPSETS = tuple(range(6, NEWEST + 1))
-SINCE = {"Expand": 8, "ConstantOfShape": 9}
 KINDS = (*(TensorProto.FLOAT,) * 6, TensorProto.DOUBLE, TensorProto.FLOAT16)
 
 
@@ -23,11 +23,9 @@ def graph(seed: int, number: int) -> tuple[onnx.ModelProto, str | None, list[str
     rng = np.random.default_rng([seed, number])
     opset = OPSETS[int(rng.integers(len(OPSETS)))]
     builder = Builder(rng, opset, KINDS[int(rng.integers(len(KINDS)))], _input_shape(rng))
-    names = [*GENERATORS]
+    names = of_opset(opset)
     for _ in range(builder.whole(1, 4)):
         operator = builder.one(names)
-        if (operator in ("Expand",) and opset < 8) or (operator == "ConstantOfShape" and opset < 9):
-            continue
         GENERATORS[operator](builder)
         builder.traits.append(f"operator {operator}")
         if builder.finished or (builder.values[-1].sample is None):
@@ -41,6 +39,8 @@ def graph(seed: int, number: int) -> tuple[onnx.ModelProto, str | None, list[str
 
 
 def _input_shape(rng: np.random.Generator) -> tuple[int, ...]:
+    if rng.random() < 0.4:
+        return SHAPES[int(rng.integers(len(SHAPES)))]
     sizes = [int(n) for n in rng.choice([1, 2, 3], int(rng.integers(1, 5)))]
     if len(sizes) > 1 and rng.random() < 0.85:
         sizes[0] = 1

@@ -6,6 +6,7 @@ because a failed assertion in it ends the process that it runs in; its answer is
 
 from __future__ import annotations
 
+import atexit
 import pickle
 import struct
 import subprocess
@@ -83,7 +84,9 @@ class OnnxruntimeProcess:
 @cache
 def the_process() -> OnnxruntimeProcess:
     """The one that this process has."""
-    return OnnxruntimeProcess()
+    process = OnnxruntimeProcess()
+    atexit.register(process.kill)
+    return process
 
 
 def send(pipe: BinaryIO, thing: Any) -> None:

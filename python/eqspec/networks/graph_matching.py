@@ -90,7 +90,8 @@ def _channels(steps: Sequence[Step], points: Array) -> list[_Channels]:
 def _count(number: int, steps: Sequence[Step], counts: Sequence[int]) -> int:
     """How many channels the rows of a step are: those of its weights, or else of what it rearranges."""
     step = steps[number]
-    own = [term.tile.channels for term in step.terms if term.tile.channels > 1 and term.tile.positions < step.rows]
+    tiles = [term.tile for term in step.terms if term.tile.taps > 1 or term.tile.outputs > 1]
+    own = [tile.channels for tile in tiles if tile.channels > 1 and tile.positions < step.rows]
     if own:
         return min(own)
     read = [term for term in step.terms if term.source != INPUTS]

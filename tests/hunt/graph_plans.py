@@ -1,0 +1,272 @@
+"""Random small graphs as plans, evaluated exactly without any of eqspec, and partners that are derived from them.
+
+A plan is a list of blocks on images (channels, height, width); each reads earlier values by number, the input being
+number 0. Weights are dyadic with few bits, so that a file holds them as they are, and so does any of its styles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Random = np.random.Generator
+Array = NDArray[np.float64]
+Exact = NDArray[Any]
+"""Of fractions."""
+FUNCTIONS = ("relu", "relu", "relu", "leaky", "prelu", "clip", "abs", "floor", "hard")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One value: `kind`, what it reads, its shape, and its numbers.
+
+    conv: weight (o, c, h, w), bias (o), stride, pad. dense: weight (m, n), bias (m). norm: scale and shift (c).
+    Functions: relu, leaky (alpha), prelu (slopes), clip (low, high), abs, floor (max with a constant), hard (hard
+    sigmoid). maxpool, meanpool: windows of 2 x 2 with stride. add, subtract, concat: two values.
+    """
+
+    kind: str
+    reads: tuple[int, ...]
+    shape: tuple[int, ...]
+    arrays: dict[str, Array] = field(default_factory=dict)
+    stride: int = 1
+    pad: int = 0
+
+    def array(self, name: str) -> Array:
+        """One of its arrays."""
+        return self.arrays[name]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A graph: the shape of its input, and its blocks, the last of which gives the outputs."""
+
+    shape: tuple[int, ...]
+    blocks: tuple[Block, ...]
+
+    @property
+    def inputs(self) -> int:
+        """How many numbers go in."""
+        return int(np.prod(self.shape))
+
+
+def dyadic(rng: Random, shape: tuple[int, ...], bits: int = 3) -> Array:
+    """Numbers with few bits, not all of them zero."""
+    return np.asarray(rng.integers(-12, 13, shape) / 2.0**bits)
+
+
+def random_plan(rng: Random) -> Plan:
+    """Two to six blocks, and a dense layer behind them."""
+    shapes = [(1, 3, 3), (2, 2, 2), (1, 2, 3), (1, 4, 2), (2, 3, 2)]
+    shape = shapes[int(rng.integers(len(shapes)))]
+    blocks: list[Block] = []
+    values = [shape]
+    for _ in range(int(rng.integers(2, 7))):
+        block = _block(rng, values)
+        blocks.append(block)
+        values.append(block.shape)
+    size, outputs = int(np.prod(values[-1])), int(rng.integers(1, 4))
+    arrays = {"weight": dyadic(rng, (outputs, size)), "bias": dyadic(rng, (outputs,))}
+    blocks.append(Block("dense", (len(values) - 1,), (outputs,), arrays))
+    return Plan(shape, tuple(blocks))
+
+
+def _block(rng: Random, values: list[tuple[int, ...]]) -> Block:
+    last = len(values) - 1
+    channels, height, width = values[last]
+    alike = [i for i, shape in enumerate(values[:-1]) if shape == values[last]]
+    beside = [i for i, shape in enumerate(values) if shape[1:] == values[last][1:] and shape[0] + channels <= 4]
+    chance = rng.random()
+    if chance < 0.35:
+        return _convolution(rng, values[last], last)
+    if chance < 0.45 and alike:
+        kind = str(rng.choice(["add", "add", "subtract"]))
+        return Block(kind, (last, int(rng.choice(alike))), values[last])
+    if chance < 0.52 and beside:
+        other = int(rng.choice(beside))
+        return Block("concat", (last, other), (channels + values[other][0], height, width))
+    if chance < 0.60:
+        arrays = {"scale": 2.0 ** rng.integers(-1, 2, channels), "shift": dyadic(rng, (channels,))}
+        return Block("norm", (last,), values[last], arrays)
+    if chance < 0.70 and height > 1 and width > 1:
+        stride = int(rng.integers(1, 3))
+        shape = (channels, (height - 2) // stride + 1, (width - 2) // stride + 1)
+        return Block(str(rng.choice(["maxpool", "meanpool"])), (last,), shape, stride=stride)
+    return _function(rng, values[last], last)
+
+
+def _convolution(rng: Random, shape: tuple[int, ...], source: int) -> Block:
+    channels, height, width = shape
+    kernel, stride = int(rng.choice([1, 2, 3])), int(rng.choice([1, 1, 2]))
+    pad = int(rng.integers(0, 2)) if kernel > 1 else 0
+    if min(height, width) + 2 * pad < kernel:
+        kernel, pad = 1, 0
+    outputs = int(rng.integers(1, 4))
+    made = (outputs, *((n + 2 * pad - kernel) // stride + 1 for n in (height, width)))
+    arrays = {"weight": dyadic(rng, (outputs, channels, kernel, kernel)), "bias": dyadic(rng, (outputs,))}
+    return Block("conv", (source,), made, arrays, stride, pad)
+
+
+def _function(rng: Random, shape: tuple[int, ...], source: int) -> Block:
+    kind = str(rng.choice(FUNCTIONS))
+    arrays: dict[str, Array] = {}
+    if kind == "leaky":
+        arrays = {"alpha": np.array(float(rng.choice([0.25, 0.5, -0.5, 0.125])))}
+    elif kind == "prelu":
+        arrays = {"slopes": dyadic(rng, (shape[0],))}
+    elif kind == "clip":
+        arrays = {"ends": np.sort(dyadic(rng, (2,)))}
+    elif kind == "floor":
+        arrays = {"least": dyadic(rng, (shape[0],))}
+    elif kind == "hard":
+        arrays = {"line": np.array([float(rng.choice([0.25, 0.5])), float(rng.choice([0.5, 0.0]))])}
+    return Block(kind, (source,), shape, arrays)
+
+
+def evaluate(plan: Plan, point: list[Fraction]) -> list[Fraction]:
+    """The outputs at a point, exactly, by the definition of every block."""
+    values: list[Exact] = [np.array(point, object).reshape(plan.shape)]
+    for block in plan.blocks:
+        values.append(_value(block, [values[i] for i in block.reads]))
+    return list(values[-1].ravel())
+
+
+def _value(block: Block, given: list[Exact]) -> Exact:
+    x, a = given[0], {name: _rational(array) for name, array in block.arrays.items()}
+    match block.kind:
+        case "conv":
+            return _convolved(block, x, a["weight"], a["bias"])
+        case "dense":
+            return np.asarray(a["weight"] @ x.ravel() + a["bias"])
+        case "norm":
+            return np.asarray(x * a["scale"][:, None, None] + a["shift"][:, None, None])
+        case "add":
+            return np.asarray(x + given[1])
+        case "subtract":
+            return np.asarray(x - given[1])
+        case "concat":
+            return np.concatenate(given)
+        case "maxpool" | "meanpool":
+            return _pooled(block, x)
+    zero = Fraction(0)
+    functions = {
+        "relu": lambda v, _: max(v, zero),
+        "leaky": lambda v, _: v if v > 0 else a["alpha"].item() * v,
+        "prelu": lambda v, c: v if v > 0 else a["slopes"][c] * v,
+        "clip": lambda v, _: min(max(v, a["ends"][0]), a["ends"][1]),
+        "abs": lambda v, _: abs(v),
+        "floor": lambda v, c: max(v, a["least"][c]),
+        "hard": lambda v, _: min(max(a["line"][0] * v + a["line"][1], zero), Fraction(1)),
+    }
+    made = np.empty(x.shape, object)
+    for place in np.ndindex(x.shape):
+        made[place] = functions[block.kind](x[place], place[0])  # type: ignore[no-untyped-call]
+    return made
+
+
+def _rational(array: Array) -> Exact:
+    return np.asarray(np.frompyfunc(Fraction, 1, 1)(np.asarray(array, object)), object)
+
+
+def _convolved(block: Block, x: Exact, weight: Exact, bias: Exact) -> Exact:
+    pad, kernel = block.pad, weight.shape[2]
+    wide = np.full((x.shape[0], x.shape[1] + 2 * pad, x.shape[2] + 2 * pad), Fraction(0), object)
+    wide[:, pad : pad + x.shape[1], pad : pad + x.shape[2]] = x
+    made = np.empty(block.shape, object)
+    for o, i, j in np.ndindex(block.shape):
+        part = wide[:, i * block.stride : i * block.stride + kernel, j * block.stride : j * block.stride + kernel]
+        made[o, i, j] = (weight[o] * part).sum() + bias[o]
+    return made
+
+
+def _pooled(block: Block, x: Exact) -> Exact:
+    made = np.empty(block.shape, object)
+    for c, i, j in np.ndindex(block.shape):
+        part = x[c, i * block.stride : i * block.stride + 2, j * block.stride : j * block.stride + 2].ravel()
+        made[c, i, j] = max(part) if block.kind == "maxpool" else part.sum() / len(part)
+    return made
+
+
+def changed(plan: Plan, rng: Random) -> tuple[Plan, str]:
+    """A partner of it and how it was derived; `same`, `folded` and `permuted` ones are the same function exactly."""
+    kind = str(rng.choice(["same", "folded", "permuted", "rounded", "pruned", "moved"]))
+    if kind == "folded":
+        return folded(plan), kind
+    if kind == "permuted":
+        return permuted(plan, rng), kind
+    if kind == "same":
+        return plan, kind
+    blocks = [replace(b, arrays={n: _changed(b, n, kind, rng) for n in b.arrays}) for b in plan.blocks]
+    return replace(plan, blocks=tuple(blocks)), kind
+
+
+def _changed(block: Block, name: str, kind: str, rng: Random) -> Array:
+    array = block.array(name)
+    if block.kind not in ("conv", "dense"):
+        return array
+    if kind == "rounded":  # to the quarters, as a coarse quantiser does
+        return np.asarray(np.round(array * 4) / 4)
+    if kind == "pruned":
+        return np.where(np.abs(array) < 0.3, 0.0, array) if name == "weight" else array
+    moved = array.copy()
+    moved.flat[int(rng.integers(array.size))] += float(rng.choice([-1, 1])) / 2.0 ** int(rng.integers(3, 12))
+    return moved
+
+
+def folded(plan: Plan) -> Plan:
+    """Every norm that alone reads a convolution as that convolution with other weights, which are short enough."""
+    readers: list[list[int]] = [[] for _ in range(len(plan.blocks) + 1)]
+    for number, block in enumerate(plan.blocks):
+        for source in block.reads:
+            readers[source].append(number)
+    blocks = [*plan.blocks]
+    for number, block in enumerate(plan.blocks):
+        source = block.reads[0]
+        if block.kind != "norm" or source == 0 or readers[source] != [number]:
+            continue
+        conv = blocks[source - 1]
+        if conv.kind != "conv":
+            continue
+        scale, shift = block.array("scale"), block.array("shift")
+        arrays = {
+            "weight": conv.array("weight") * scale[:, None, None, None],
+            "bias": conv.array("bias") * scale + shift,
+        }
+        blocks[source - 1] = replace(conv, arrays=arrays)
+        blocks[number] = replace(block, arrays={"scale": np.ones(len(scale)), "shift": np.zeros(len(scale))})
+    return replace(plan, blocks=tuple(blocks))
+
+
+def permuted(plan: Plan, rng: Random) -> Plan:
+    """Channels in another order, from every convolution on until a convolution or dense layer reads them."""
+    orders: list[NDArray[np.intp]] = [np.arange(plan.shape[0])]
+    blocks = []
+    for block in plan.blocks:
+        arrays = dict(block.arrays)
+        order = orders[block.reads[0]]
+        if block.kind == "conv":
+            new = rng.permutation(block.shape[0])
+            arrays = {"weight": arrays["weight"][new][:, order], "bias": arrays["bias"][new]}
+            order = new
+        elif block.kind == "dense":
+            size = arrays["weight"].shape[1] // len(order)
+            places = (order[:, None] * size + np.arange(size)).ravel()
+            arrays["weight"] = np.ascontiguousarray(arrays["weight"][:, places])
+        elif block.kind in ("add", "subtract"):
+            if not np.array_equal(order, orders[block.reads[1]]):
+                return plan  # two orders meet; the plan as it is
+        elif block.kind == "concat":
+            order = np.concatenate([order, len(order) + orders[block.reads[1]]])
+        else:
+            arrays = {n: v[order] if v.shape == (block.shape[0],) and _by_channel(n) else v for n, v in arrays.items()}
+        orders.append(order)
+        blocks.append(replace(block, arrays=arrays))
+    return replace(plan, blocks=tuple(blocks))
+
+
+def _by_channel(name: str) -> bool:
+    return name in ("scale", "shift", "slopes", "least")

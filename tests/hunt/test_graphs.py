@@ -1,0 +1,73 @@
+"""Plans are what the files say and the reader reads; partners are what they are said to be."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eqspec.networks import read_network
+from hunt.graph_files import by_onnxruntime, write_graph
+from hunt.graph_plans import Plan, changed, evaluate, folded, permuted, random_plan
+from hunt.graphs import EXACTLY, case_of, points
+
+SEEDS = range(60)
+
+
+def some_points(plan: Plan, rng: np.random.Generator) -> list[list[Fraction]]:
+    return [[Fraction(int(n), 16) for n in rng.integers(-48, 49, plan.inputs)] for _ in range(3)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_file_is_read_as_its_plan(seed: int, tmp_path: Path) -> None:
+    """Bit for bit, in whatever style it is written; onnxruntime agrees but for its rounding."""
+    rng = np.random.default_rng([seed, 3])
+    plan, path = random_plan(rng), tmp_path / "f.onnx"
+    write_graph(path, plan, rng)
+    network, several = read_network(path), some_points(plan, rng)
+    arrays = [np.array([float(x) for x in point]).reshape(1, *plan.shape) for point in several]
+    for point, other in zip(several, by_onnxruntime(path, arrays), strict=True):
+        exact = evaluate(plan, point)
+        for value, (low, high) in zip(exact, network.evaluate_exact(point), strict=True):
+            assert low <= value <= high
+            assert high - low <= abs(value) / 2**30
+        scale = 1 + max(abs(float(v)) for v in exact)
+        assert np.allclose([float(v) for v in exact], other.ravel(), rtol=0, atol=1e-5 * scale)
+
+
+@pytest.mark.parametrize("make", [lambda plan, _: folded(plan), permuted], ids=["folded", "permuted"])
+def test_partners_that_are_the_same_function_are(make: object) -> None:
+    different = 0
+    for seed in range(80):
+        rng = np.random.default_rng([seed, 4])
+        plan = random_plan(rng)
+        partner: Plan = make(plan, rng)  # type: ignore[operator]
+        for point in some_points(plan, rng):
+            assert evaluate(plan, point) == evaluate(partner, point), seed
+        different += any(
+            not np.array_equal(a.arrays[name], b.arrays[name])
+            for a, b in zip(plan.blocks, partner.blocks, strict=True)
+            for name in a.arrays
+        )
+    assert different > 3
+
+
+def test_other_partners_mostly_are_another_function() -> None:
+    kinds = {"rounded": 0, "pruned": 0, "moved": 0}
+    for seed in range(120):
+        rng = np.random.default_rng([seed, 5])
+        plan = random_plan(rng)
+        partner, kind = changed(plan, rng)
+        if kind in EXACTLY:
+            continue
+        kinds[kind] += any(evaluate(plan, p) != evaluate(partner, p) for p in some_points(plan, rng))
+    assert min(kinds.values()) > 5, kinds
+
+
+def test_cases_hold_and_break() -> None:
+    cases = [case_of(seed) for seed in range(60)]
+    assert {case.holds for case in cases} == {True, False, None}
+    for case in cases:
+        assert all(len(p) == case.reference.inputs for p in points(np.random.default_rng(0), case.lower, case.upper))
