@@ -155,7 +155,10 @@ def main() -> int:
             for seed in range(given.seed * 10**9, given.seed * 10**9 + given.cases):
                 case = case_of(seed)
                 desk = (certifier, auditor) if given.certify else (None, None)
-                found = judge(case, seed, folder, *desk)
+                try:
+                    found = judge(case, seed, folder, *desk)
+                except Exception as error:  # nothing that a user could have done wrong
+                    found = Judgement(("wrong",), f"{type(error).__name__}: {error}")
                 seen.update(found.traits)
                 if found.complaint is not None:
                     print(f"seed {seed}: {found.complaint}: {case.claim}", flush=True)
