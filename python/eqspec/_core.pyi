@@ -32,19 +32,24 @@ SETTINGS: Final[Mapping[str, str]]
 """What each setting means, by its name in `Settings`."""
 
 _Array: TypeAlias = NDArray[np.float64]
-_Layer: TypeAlias = tuple[_Array, _Array, _Array | None, _Array | None]
-"""weight (m, n), bias (m,), and how far the exact ones may lie from them, elementwise, or None where they are exact."""
+_Index: TypeAlias = NDArray[np.int32]
+_Term: TypeAlias = tuple[int, _Index | None, _Array, _Array | None]
+"""What is read (-1: the inputs, s: what step s gives), the index (g, p, k) of a tile (a negative number reads 0) or
+None for a dense matrix, the weights (g, o, k), and how far the exact ones may lie from them, or None where exact."""
+_Step: TypeAlias = tuple[Sequence[_Term], _Array, _Array | None, str]
+"""Terms, bias (rows,), its error or None, and the function: `relu` or `identity`."""
 
 @final
 class Pair:
-    """Two networks of the same depth and width in every layer; ReLU between the layers, none after the last."""
+    """Two networks in step: as many steps, in each as many values and the same function, none in the last."""
 
     def __new__(
         cls,
-        reference: Sequence[_Layer],
-        candidate: Sequence[_Layer],
+        inputs: int,
+        reference: Sequence[_Step],
+        candidate: Sequence[_Step],
         *,
-        # Per layer, the rows whose exact weights and bias are the same real numbers in both networks; stored equally.
+        # Per step, the rows whose exact weights and bias are the same real numbers in both networks; stored equally.
         shared: Sequence[Sequence[bool]] | None = None,
     ) -> Pair: ...
     @property

@@ -20,11 +20,6 @@ DOMAINS: tuple[Domain, ...] = ("shared", "paper", "naive")
 SMALLEST = 5e-324
 
 
-def pair(reference: Weights, candidate: Weights) -> _core.Pair:
-    """Exact weights for the core."""
-    return _core.Pair(*([(w, b, None, None) for w, b in layers] for layers in (reference, candidate)))
-
-
 def layer(weight: Sequence[Sequence[float]], bias: Sequence[float] | None = None) -> tuple[Array, Array]:
     """A layer, without bias unless given."""
     matrix = np.array(weight, np.float64)

@@ -22,11 +22,11 @@ from acceptance.every_mode import (
     Weights,
     layer,
     modes,
-    pair,
     refuse,
     settings,
     verdicts,
 )
+from core_pairs import pair
 from eqspec import _core
 from eqspec.lp import HighsSolver
 from eqspec.networks.network import Network

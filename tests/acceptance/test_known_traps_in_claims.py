@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from acceptance.every_mode import layer, pair, verdicts
+from acceptance.every_mode import layer, verdicts
+from core_pairs import pair
 from eqspec import _core
 from eqspec.property import Epsilon, Norm, Top1
 from eqspec.run.options import Options

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from core_pairs import pair as chains
 from eqspec import _core
 from eqspec.errors import ResourceError
 from eqspec.lp import HighsSolver
@@ -70,15 +71,15 @@ def switch() -> Iterator[Callable[[str], None]]:
 
 def solve(threads: int) -> str:
     """A claim that is false by 5e-324 * 2^1000: who takes denormal numbers for zero proves it."""
-    pair = _core.Pair(*([layer(weight), layer(2.0**1000)] for weight in (SMALLEST, 0.0)))
+    pair = chains(*([layer(weight), layer(2.0**1000)] for weight in (SMALLEST, 0.0)))
     ends = np.array([0.0]), np.array([1.0])
     claim = _core.Property.epsilon(SMALLEST * 2.0**999, "linf", [0])
     settings = _core.Settings(threads=threads, boxes=50)
     return _core.solve(pair, *ends, claim, settings, confirm=lambda _: False).verdict
 
 
-def layer(weight: float) -> tuple[Array, Array, None, None]:
-    return np.array([[weight]]), np.zeros(1), None, None
+def layer(weight: float) -> tuple[Array, Array]:
+    return np.array([[weight]]), np.zeros(1)
 
 
 def test_the_modes_are_really_switched(switch: Callable[[str], None]) -> None:
@@ -111,7 +112,7 @@ def test_a_mode_that_is_switched_during_a_search_is_an_error(mode: str, switch: 
     """As by a library that a callback loads."""
     rng = np.random.default_rng(5)
     first, last = rng.normal(size=(6, 3)), rng.normal(size=(3, 6))
-    networks = [[(first, np.zeros(6), None, None), (scale * last, np.zeros(3), None, None)] for scale in (1.0, 2.0)]
+    networks = [[(first, np.zeros(6)), (scale * last, np.zeros(3))] for scale in (1.0, 2.0)]
     asked = 0
 
     def load_a_library(programs: list[_core.LinearProgram]) -> list[tuple[Array, Array, Array | None]]:
@@ -123,7 +124,7 @@ def test_a_mode_that_is_switched_during_a_search_is_an_error(mode: str, switch: 
 
     with pytest.raises(ResourceError, match="floating-point mode"):
         _core.solve(
-            _core.Pair(*networks),
+            chains(*networks),
             -np.ones(3),
             np.ones(3),
             _core.Property.top1(0.5),

@@ -88,7 +88,7 @@ def _spoiled(found: Judgement, network: Network | NetworkError, content: bytes, 
     if isinstance(network, Network):
         return _complain(found, f"read although spoiled: {spoiled}")
     try:
-        _audited(content, size, 1).layers()
+        _audited(content, size, 1).steps()
     except Refused as reason:
         if not re.search(r"it has \d+ outputs, the task 1", str(reason)):
             return found
@@ -204,7 +204,7 @@ def _judge_auditor(
         size, outputs = inputs[0].size, 1
     try:
         file = _audited(content, size, outputs)
-        file.layers()
+        file.steps()
     except Refused:
         found.traits.append("refused by the auditor")
         return None

@@ -19,13 +19,21 @@ from conformance.judging import judge
 from conformance.running import Catch, check
 from conformance.shrinking import shrink
 from conformance.spoiling import SPOILERS, needed
-from eqspec.audit.reading import graph as audited
+from eqspec.audit.reading import affine as audited
 from eqspec.networks.operators import OPERATORS
 from eqspec.networks.operators.operator_call import OperatorCall, Value
 from eqspec.networks.readers import onnx_reader
 
 SLICE, SLICES = 80, 5
 KEPT = sorted((Path(__file__).parent / "kept").glob("*.onnx"))
+
+WITHOUT_GENERATOR = {
+    "Abs", "AveragePool", "Clip", "Compress", "Conv", "ConvTranspose", "DepthToSpace", "GatherElements", "GatherND",
+    "GlobalAveragePool", "GlobalMaxPool", "HardSigmoid", "LeakyRelu", "Max", "MaxPool", "Min", "PRelu", "Pad",
+    "Reciprocal", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "Resize", "ReverseSequence", "SpaceToDepth",
+    "Tile", "Trilu", "Upsample", "Where",
+}  # fmt: skip
+"""Operators of graphs: tests/unit/networks/test_graph_operators.py has them; here only chains are generated."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +43,8 @@ def catch() -> Catch:
 
 
 def test_every_operator_has_a_generator() -> None:
-    assert GENERATORS.keys() == OPERATORS.keys()
+    assert GENERATORS.keys() | WITHOUT_GENERATOR == OPERATORS.keys()
+    assert not GENERATORS.keys() & WITHOUT_GENERATOR
 
 
 @pytest.mark.parametrize("number", range(SLICES))
@@ -100,7 +109,7 @@ def test_a_reader_that_is_wrong_is_found_and_its_graph_made_small(monkeypatch: p
 
 
 def test_an_auditor_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(audited.ELEMENTWISE, "Sub", np.add)
+    monkeypatch.setattr(audited.Program, "negative", lambda self, operand: operand)
     assert any("the auditor reads" in (judge(model).complaint or "") for model in graphs_with("Sub"))
 
 

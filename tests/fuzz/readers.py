@@ -201,7 +201,7 @@ def _read_by_the_auditor(path: Path) -> object:
     size = prod(declared[1:]) or 1
     size = size if 0 < size <= 100_000 else 1
     one, none = ((Fraction(c),) * size for c in (1, 0))
-    return File(str(path), content, Number, one, none, (0.0,) * size, False, 2).layers()
+    return File(str(path), content, Number, one, none, (0.0,) * size, False, 2).steps()
 
 
 READERS: dict[str, Reader] = {

@@ -99,7 +99,7 @@ fn propagation_allocates_nothing_after_the_first_pass() {
             let mut reach = Propagation::new(domain, pair.depth());
             let mut pass = || {
                 for (lower, upper) in &boxes {
-                    reach.propagate(narrowed.restrict_to(Some(&alive)), lower, upper).unwrap();
+                    reach.propagate(narrowed.restrict_to(alive.as_ref()), lower, upper).unwrap();
                     let output = reach.propagate(&pair, lower, upper).unwrap();
                     output.row([(Quantity::Difference, 0, 1.0)], 0.0, &mut row);
                     influence.score(reach.layers(), sizes[0]);

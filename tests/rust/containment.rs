@@ -105,14 +105,14 @@ fn what_is_left_out_on_a_part_of_a_box_is_zero_there() {
         prop_assert!(reach.propagate(&pair, &case.lower, &case.upper).is_some());
         let mut narrowed = RestrictedPair::new(&pair);
         narrowed.restrict_to(None);
-        let alive = narrowed.possibly_active(&reach);
+        let alive = narrowed.possibly_active(&reach).expect("a chain");
         for (low, deeper) in [(false, false), (false, true), (true, false), (true, true)] {
             let (mut lower, mut upper) = (case.lower.clone(), case.upper.clone());
             for _ in 0..=usize::from(deeper) {
                 let middle = lower[0] + 0.5 * (upper[0] - lower[0]);
                 (if low { &mut upper } else { &mut lower })[0] = middle;
             }
-            let within = if deeper { narrowed.possibly_active(&reach) } else { alive.clone() };
+            let within = if deeper { narrowed.possibly_active(&reach).expect("a chain") } else { alive.clone() };
             prop_assert!(reach.propagate(narrowed.restrict_to(Some(&within)), &lower, &upper).is_some());
             for (l, affine) in pair.first.iter().enumerate() {
                 left_out.set(left_out.get() + affine.rows - narrowed.neurons(l).len());

@@ -1,12 +1,14 @@
 //! What is left of a violation as a mixed-integer program: no input that violates, with the values of its neurons, is left out.
 
-use crate::backward::{Draw, Values, draws, prepare, violation};
+use crate::assumed::{Draw, Networks, Values, draws, prepare, violation};
 use crate::exact::Exact;
-use crate::random::{Case, Scale, cases, for_all};
+use crate::programs::programs;
+use crate::random::{Scale, cases, for_all};
 use eqspec::bound::Assumption;
 use eqspec::bound::encoding::Encoding;
 use eqspec::domain::IntermediateBounds;
 use eqspec::domain::phase::{Bounds, Phase};
+use eqspec::network::{Function, Pair};
 use proptest::prelude::*;
 use std::cell::RefCell;
 
@@ -16,14 +18,14 @@ fn near(value: &Exact) -> f64 {
 }
 
 /// The columns of an input: itself, and per layer the values before ReLU, then those of unstable neurons after it, each with its phase.
-fn columns(values: &Values, bounds: &IntermediateBounds) -> Vec<f64> {
+fn columns(pair: &Pair, values: &Values, bounds: &IntermediateBounds) -> Vec<f64> {
     let mut columns: Vec<f64> = values.input.iter().map(near).collect();
     for (l, known) in bounds.layers.iter().enumerate() {
         let both = [(&values.x[l], &known.x), (&values.y[l], &known.y)];
         for (v, _) in &both {
             columns.extend(v.iter().map(near));
         }
-        let hidden = l + 1 < bounds.layers.len();
+        let hidden = l + 1 < bounds.layers.len() && pair.function(l) == Function::Relu;
         let unstable = |b: &Bounds, i: usize| Phase::of(b.lower[i], b.upper[i]) == Phase::Unstable;
         for (v, bounds) in both.iter().filter(|_| hidden) {
             for (_, value) in v.iter().enumerate().filter(|(i, _)| unstable(bounds, *i)) {
@@ -58,14 +60,14 @@ fn solves(encoding: &Encoding, columns: &[f64]) -> Result<(), String> {
     Ok(())
 }
 
-fn check(case: &Case, draw: &Draw, seen: &RefCell<[usize; 3]>) -> Result<(), TestCaseError> {
+fn check(case: &impl Networks, draw: &Draw, seen: &RefCell<[usize; 3]>) -> Result<(), TestCaseError> {
     let Some((pair, values, bounds, assumption)) = prepare(case, draw) else { return Ok(()) };
     let mut encoding = Encoding::new(&pair, &bounds, &assumption);
     let alive: Vec<&Values> = values.iter().filter(|v| v.satisfies(&assumption, &bounds.phase_constraints)).collect();
     let mut seen = seen.borrow_mut();
     for value in &alive {
         seen[0] += 1;
-        let columns = columns(value, &bounds);
+        let columns = columns(&pair, value, &bounds);
         prop_assert_eq!(columns.len(), encoding.program.cost.len());
         prop_assert_eq!(encoding.inputs(&columns), &columns[..pair.inputs()]);
         prop_assert_eq!(solves(&encoding, &columns), Ok(()));
@@ -73,11 +75,11 @@ fn check(case: &Case, draw: &Draw, seen: &RefCell<[usize; 3]>) -> Result<(), Tes
     }
     // Points of the polytope make cuts; none of them cuts off what the exact confidence lets through.
     for value in &values {
-        let cut = encoding.cut(&assumption, &columns(value, &bounds));
+        let cut = encoding.cut(&assumption, &columns(&pair, value, &bounds));
         seen[1] += usize::from(cut);
         seen[2] += usize::from(cut && !alive.is_empty());
         for value in &alive {
-            prop_assert_eq!(solves(&encoding, &columns(value, &bounds)), Ok(()));
+            prop_assert_eq!(solves(&encoding, &columns(&pair, value, &bounds)), Ok(()));
         }
     }
     Ok(())
@@ -104,4 +106,13 @@ fn every_input_that_violates_solves_the_program() {
     for_all(600, (pairs, draws()), |(case, draw)| check(&case, &draw, &seen));
     let [satisfying, cuts, kept] = seen.into_inner();
     assert!(satisfying > 500 && cuts > 50 && kept > 50, "{satisfying} {cuts} {kept}");
+}
+
+#[test]
+fn every_input_that_violates_solves_the_program_of_programs() {
+    let seen = RefCell::new([0; 3]);
+    let pairs = programs(5, prop_oneof![3 => Just(Scale::Plain), 1 => Just(Scale::Quarters)], 4);
+    for_all(400, (pairs, draws()), |(case, draw)| check(&case, &draw, &seen));
+    let [satisfying, ..] = seen.into_inner();
+    assert!(satisfying > 300, "{satisfying}");
 }

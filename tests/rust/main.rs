@@ -6,7 +6,9 @@
 #![allow(clippy::needless_range_loop, clippy::too_many_lines, clippy::doc_markdown, clippy::type_complexity)]
 #![allow(clippy::semicolon_if_nothing_returned, clippy::needless_pass_by_value)]
 
+mod assumed;
 mod backward;
+mod backward_programs;
 mod bounds;
 mod certified;
 mod claims;
@@ -17,8 +19,10 @@ mod effort;
 mod encoding;
 mod exact;
 mod gradient;
+mod graphs;
 mod limits;
 mod line;
+mod programs;
 mod published;
 mod random;
 mod region;

@@ -1,8 +1,8 @@
 //! Random pairs of networks and boxes, ugly on purpose: exact zeros, pruned neurons, equal layers, mixed scales, inputs
 //! without width, uncertain weights.
 
-use crate::exact::{Exact, all_exact, dot, exact};
-use eqspec::network::{Affine, Pair};
+use crate::exact::{Exact, all_exact, exact};
+use eqspec::network::{Affine, Function, Origin, Pair};
 use ndarray::{Array1, Array2};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -69,23 +69,52 @@ impl Weights {
     }
 }
 
+/// A number that a row of a step reads, and its true weight.
+pub type Entry = (Origin, usize, Exact);
+
+/// One step of a network without rounding.
+pub struct TrueStep {
+    /// What each row sums up beside its bias.
+    pub rows: Vec<Vec<Entry>>,
+    pub bias: Vec<Exact>,
+    pub function: Function,
+}
+
 /// A network without rounding.
-pub struct Truth(Vec<Vec<Vec<Exact>>>);
+pub struct Truth(pub Vec<TrueStep>);
 
 impl Truth {
-    /// The values before every ReLU, and the outputs last.
+    /// The function of a step.
+    pub fn function(&self, step: usize) -> Function {
+        self.0[step].function
+    }
+
+    /// The values of every step before its function, the outputs last.
     pub fn layers(&self, input: &[Exact]) -> Vec<Vec<Exact>> {
         let mut values: Vec<Vec<Exact>> = Vec::new();
-        for layer in &self.0 {
-            let from: Vec<Exact> =
-                values.last().map_or_else(|| input.to_vec(), |before| before.iter().map(Exact::relu).collect());
-            values.push(layer.iter().map(|row| &dot(row, &from) + &row[from.len()]).collect());
+        let mut after: Vec<Vec<Exact>> = Vec::new();
+        for step in &self.0 {
+            let read = |origin: Origin, j: usize| match origin {
+                Origin::Inputs => &input[j],
+                Origin::Step(s) => &after[s][j],
+            };
+            let product = |(origin, j, w): &Entry| w * read(*origin, *j);
+            let sum = |(row, bias): (&Vec<Entry>, &Exact)| {
+                let terms = row.iter().filter(|(origin, j, w)| !w.is_zero() && !read(*origin, *j).is_zero());
+                &terms.map(product).sum::<Exact>() + bias
+            };
+            let now: Vec<Exact> = step.rows.iter().zip(&step.bias).map(sum).collect();
+            after.push(match step.function {
+                Function::Identity => now.clone(),
+                Function::Relu => now.iter().map(Exact::relu).collect(),
+            });
+            values.push(now);
         }
         values
     }
 
     pub fn outputs(&self, input: &[Exact]) -> Vec<Exact> {
-        self.layers(input).pop().expect("at least one layer")
+        self.layers(input).pop().expect("at least one step")
     }
 }
 
@@ -123,7 +152,20 @@ impl Case {
     }
 
     pub fn truths(&self) -> [Truth; 2] {
-        [0, 1].map(|k| Truth(self.layers.iter().map(|l| l[k].truth()).collect()))
+        let last = self.layers.len() - 1;
+        let step = |l: usize, k: usize| {
+            let origin = if l == 0 { Origin::Inputs } else { Origin::Step(l - 1) };
+            let function = if l == last { Function::Identity } else { Function::Relu };
+            let mut rows = self.layers[l][k].truth();
+            let bias = rows.iter_mut().map(|row| row.pop().expect("the bias")).collect();
+            let entry = |(j, w)| (origin, j, w);
+            TrueStep {
+                rows: rows.into_iter().map(|r| r.into_iter().enumerate().map(entry).collect()).collect(),
+                bias,
+                function,
+            }
+        };
+        [0, 1].map(|k| Truth((0..=last).map(|l| step(l, k)).collect()))
     }
 
     pub fn inputs(&self) -> usize {
@@ -156,7 +198,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    fn number(self, (value, power): (f64, i32)) -> f64 {
+    pub fn number(self, (value, power): (f64, i32)) -> f64 {
         match self {
             Self::Quarters => (4.0 * value).round() / 4.0,
             Self::Plain => value,
@@ -169,7 +211,7 @@ impl Scale {
 
 /// How the candidate came from the reference.
 #[derive(Clone, Copy, Debug)]
-enum Relation {
+pub enum Relation {
     Equal,
     /// Some neurons are gone.
     Pruned,
@@ -182,15 +224,15 @@ enum Relation {
 }
 
 /// Mostly ordinary numbers, exact zeros among them; the second part is used by [`Scale::Mixed`].
-fn raw() -> impl Strategy<Value = (f64, i32)> {
+pub fn raw() -> impl Strategy<Value = (f64, i32)> {
     prop_oneof![2 => Just((0.0, 0)), 6 => (-1.5f64..1.5, -10i32..=10)]
 }
 
-fn numbers(rows: usize, columns: usize) -> impl Strategy<Value = Vec<Vec<(f64, i32)>>> {
+pub fn numbers(rows: usize, columns: usize) -> impl Strategy<Value = Vec<Vec<(f64, i32)>>> {
     vec(vec(raw(), columns), rows)
 }
 
-fn relation() -> impl Strategy<Value = Relation> {
+pub fn relation() -> impl Strategy<Value = Relation> {
     use Relation::{Equal, Independent, Pruned, Retrained, Rounded, Sparse};
     let alike = prop_oneof![Just(Equal), Just(Pruned), Just(Sparse), Just(Rounded), Just(Retrained)];
     prop_oneof![5 => alike, 3 => Just(Independent)]
@@ -202,7 +244,7 @@ fn uncertain(rows: usize, columns: usize) -> impl Strategy<Value = Option<Vec<Ve
     proptest::option::weighted(0.2, vec(vec((radius, share), columns + 1), rows))
 }
 
-fn related(relation: Relation, a: &[Vec<f64>], b: &[Vec<f64>], gone: &[Vec<bool>]) -> Vec<Vec<f64>> {
+pub fn related(relation: Relation, a: &[Vec<f64>], b: &[Vec<f64>], gone: &[Vec<bool>]) -> Vec<Vec<f64>> {
     let number = |i: usize, j: usize| match relation {
         Relation::Pruned if gone[i][0] => 0.0,
         Relation::Sparse if gone[i][j] => 0.0,
@@ -250,12 +292,12 @@ fn layer(
     })
 }
 
-fn interval() -> impl Strategy<Value = (f64, f64)> {
+pub fn interval() -> impl Strategy<Value = (f64, f64)> {
     let radius = prop_oneof![2 => Just(0.0), 6 => 0.0f64..1.0, 1 => 0.0f64..1e-9, 1 => Just(0.5), 1 => 0.0f64..100.0];
     (prop_oneof![Just(0.0), -1.0f64..1.0, -100.0f64..100.0], radius).prop_map(|(c, r)| (c - r, c + r))
 }
 
-fn coordinate() -> impl Strategy<Value = f64> {
+pub fn coordinate() -> impl Strategy<Value = f64> {
     prop_oneof![1 => Just(-1.0), 1 => Just(1.0), 1 => Just(0.0), 3 => -1.0f64..=1.0]
 }
 

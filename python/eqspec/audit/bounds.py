@@ -1,7 +1,7 @@
 """Everything that bounds a quantity on boxes: propagation, and facts added up with multipliers.
 
-Two networks run in step: x in f1, y in f2 and d = x - y of every neuron. Quantities are numbered: the n inputs, then
-per layer all x, all y, all d, the last layer being the rows of the claim. What is known of them are bounds low, high
+Two networks run in step: x in f1, y in f2 and d = x - y of every row. Quantities are numbered: the n inputs, then
+per step all x, all y, all d, the last step being the rows of the claim. What is known of them are bounds low, high
 (Q, B), which propagation takes up and returns improved.
 
 Through ReLU: relu(x) - k x lies in [0, 2 h] for any slope k, which defines a generator: X = k x + h + h g. D is X or -Y
@@ -15,78 +15,111 @@ entropy of lam / |lam|.
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
+
 import numpy as np
 
 from .claim import Obligation, Region
-from .forms import Form, box, combine, join, new_generators, product
-from .reading import Pair
+from .forms import Form, Known, box, combine, join, new_generators, product, through
+from .reading import INPUTS, Both, Pair
 from .rounding import MORE, Array, Refused, U, ln, sum_up, up
 
 
 class Reached:
-    """Boxes low, high (Q, B), propagated: bounds of all quantities, and which boxes (B,) hold nothing."""
+    """Boxes low, high (Q, B), propagated: bounds of all quantities, and which boxes (B,) hold nothing.
 
-    def __init__(self, pair: Pair, low: Array, high: Array) -> None:
-        self.low, self.high, n, boxes = low.copy(), high.copy(), pair.inputs, low.shape[1]
-        self.inputs = form = box(low[:n], high[:n])
-        self.before: list[Form] = []
-        self.after: list[Form] = []  # of the quantities in `possibly_active`: the others are 0 on all boxes
-        self.possibly_active: list[Array] = []
-        self.parts: list[slice] = []
-        read = np.arange(n)
-        for m, (weight, bias, off, lost) in zip(pair.widths, pair.layers, strict=True):
-            form = product(weight[:, read], form, bias, off[:, read], lost)
-            self.parts.append(part := slice(n, n := n + 3 * m))
+    Forms are kept for facts, unless only bounds are asked for; then they go when no step reads them any more.
+    """
+
+    def __init__(self, pair: Pair, low: Array, high: Array, bounds_alone: bool = False) -> None:
+        self.pair, self.low, self.high, n, boxes = pair, low.copy(), high.copy(), pair.inputs, low.shape[1]
+        inputs = box(low[:n], high[:n])
+        self.after = {INPUTS: Known(inputs, np.arange(n))}  # behind a ReLU not of rows that are 0 on all boxes
+        self.before: dict[int, Known] = {}
+        self.parts = [slice(n + 3 * a, n + 3 * b) for a, b in pairwise(accumulate(pair.widths, initial=0))]
+        self.wide = inputs.z.shape[2]
+        last = {source: number for number, step in enumerate(pair.steps) for source in step.sources}
+        for number, (step, part) in enumerate(zip(pair.steps, self.parts, strict=True)):
+            m, every = step.width, np.arange(3 * step.width)
+            form = through(step, self.after, boxes, self._widest(step))
             least, most = (ends.reshape(3, m, boxes) for ends in form.bounds())
-            if n == len(low):  # the claim may be clear from x - y where it is not from d
+            if number == len(self.parts) - 1:  # the claim may be clear from x - y where it is not from d
                 again = combine(np.broadcast_to(OTHERS, (3, 3, m, boxes)), form, np.zeros((3, m, boxes))).bounds()
                 least = np.maximum(least, again[0].reshape(3, m, boxes))
                 most = np.minimum(most, again[1].reshape(3, m, boxes))
             known = [ends[part].reshape(3, m, boxes) for ends in (self.low, self.high)]
             least, most = exchange(np.maximum(known[0], least), np.minimum(known[1], most))
             self.low[part], self.high[part] = least.reshape(-1, boxes), most.reshape(-1, boxes)
-            self.before.append(form)
-            if n < len(low):
+            self.before[number] = self.after[number] = Known(form, every)
+            if step.relu:
                 some = np.flatnonzero(~(most[:2] <= 0.0).all((0, 2)))
-                read = np.add.outer(m * np.arange(3), some).ravel()
-                form = relu(form[read], least[:, some], most[:, some])
-                self.possibly_active.append(read)
-                self.after.append(form)
+                read, place = np.add.outer(m * np.arange(3), some).ravel(), np.full(3 * m, -1)
+                place[read] = np.arange(len(read))
+                form = relu(form[read], least[:, some], most[:, some], self.wide)
+                self.after[number], self.wide = Known(form, place), form.z.shape[2]
+            if bounds_alone:
+                del self.before[number]
+                self.after = {n: form for n, form in self.after.items() if last.get(n, -1) > number}
         self.empty = np.asarray((self.low > self.high).any(axis=0))
+
+    def _widest(self, step: Both) -> int:
+        return max((self.after[source].form.z.shape[2] for source in step.sources), default=1)
 
     def last(self) -> tuple[Array, Array]:
         """Bounds (3, R, B) of the rows of the claim."""
         low, high = (ends[self.parts[-1]].reshape(3, -1, ends.shape[1]) for ends in (self.low, self.high))
         return low, high
 
+    def quantities(self, which: Array) -> Form:
+        """The forms of these."""
+        found, order = [], np.argsort(which, kind="stable")
+        steps = [(slice(0, self.pair.inputs), self.after[INPUTS]), *zip(self.parts, self.before.values(), strict=True)]
+        for part, known in steps:
+            some = which[(which >= part.start) & (which < part.stop)] - part.start
+            found += [known.rows(np.sort(some))] if len(some) else []
+        back = np.empty(len(order), int)
+        back[order] = np.arange(len(order))
+        return join([*found, self.after[INPUTS].form[:0]])[back]
+
     def facts(self, failing: Obligation, region: Region, rows: Array) -> tuple[Form, Array]:
         """What holds on one box, the facts of these numbers, and which of them are = 0 (1), or of a confidence (2).
 
-        Per layer of m neurons, m each of those in `FACTS`; of the last layer, which has no ReLU, only those from
-        `LOWER` on. Then the rows of an exact confidence, then b - A x of the region.
+        Per step of m rows, m each of those in `FACTS`; of a step without a ReLU only those from `LOWER` on. Then the
+        rows of an exact confidence, then b - A x of the region.
         """
-        found, kinds = [self.inputs[:0]], np.zeros(0, int)
-        for layer, (before, part) in enumerate(zip(self.before, self.parts, strict=True)):
-            low, high = (ends[part].reshape(3, -1, 1) for ends in (self.low, self.high))
-            m, hidden = low.shape[1], layer < len(self.after)
-            some = slice(0 if hidden else LOWER, len(FACTS))
-            here = rows[(rows >= len(kinds)) & (rows < len(kinds) + (some.stop - some.start) * m)] - len(kinds)
-            kinds = np.append(kinds, np.repeat([0, 1], [(LINK - some.start) * m, m]))
-            if len(here):
-                fact, neuron = some.start + here // m, here % m
-                rise = chord(-high[2], -low[2], low[2] < high[2], 0.0)
-                constant, factors = np.zeros((len(FACTS), m, 1)), 1.0 * np.transpose([*FACTS.values()])[:, fact, None]
-                constant[CHORD], constant[LOWER:UPPER], constant[UPPER:LINK] = -below(rise, low[2], high[2]), -low, high
-                factors[2] -= np.where(fact[:, None] == CHORD, rise[neuron], 0.0)
-                after = self.after[layer].embed(self.possibly_active[layer], 3 * m) if hidden else before
-                used = join([before, after])[np.add.outer(m * np.arange(6), neuron).ravel()]
-                found.append(combine(factors[None], used, constant[fact, neuron][None]))
-        exact = self.before[-1][np.array(failing.exact, int)]
+        inputs, count, found, kinds = self.after[INPUTS].form, 0, [self.after[INPUTS].form[:0]], list[Array]()
+        for number, (step, part) in enumerate(zip(self.pair.steps, self.parts, strict=True)):
+            low, high = (ends[part, 0].reshape(3, -1) for ends in (self.low, self.high))
+            slope = chord(-high[2], -low[2], low[2] < high[2], 0.0)
+            for fact, row in list(FACTS.items())[0 if step.relu else LOWER :]:
+                here = rows[(rows >= count) & (rows < count + step.width)] - count
+                count, used = count + step.width, np.flatnonzero(row)
+                if not len(here):
+                    continue
+                factors, constant = (
+                    np.array([row[k] for k in used], float)[:, None] * np.ones(len(here)),
+                    0.0 * low[0, here],
+                )
+                if fact == "D - chord":
+                    used, factors = np.append(2, used), np.concatenate([-slope[None, here], factors])
+                    constant = -below(slope, low[2], high[2])[here]
+                elif fact.endswith("low"):
+                    constant = -low[used[0], here]
+                elif fact.startswith("high"):
+                    constant = high[used[0], here]
+                form = join([
+                    (self.before if k < 3 else self.after)[number].rows(k % 3 * step.width + here) for k in used
+                ])  # fmt: skip
+                found.append(combine(factors[None, :, :, None], form, constant[None, :, None]))
+                kinds.append(np.full(len(here), fact == "X - Y - D", int))
+        exact = self.before[len(self.parts) - 1].rows(np.array(failing.exact, int))
         odds = np.full((1, len(exact.z), 1), -failing.log_odds if failing.exact else 0.0)
         more = [combine(np.ones((1, 1, len(exact.z), 1)), exact, odds)]
-        more.append(product(-region.rows, self.inputs, region.bounds[:, None]))
-        found.append(join(more)[rows[rows >= len(kinds)] - len(kinds)])
-        return join(found), np.append(kinds, np.repeat([2, 0], [len(exact.z), len(region.rows)]))[rows]
+        more.append(product(-region.rows, inputs, region.bounds[:, None]))
+        here = rows[rows >= count] - count
+        found.append(join(more)[here])
+        kinds.append(np.repeat([2, 0], [len(exact.z), len(region.rows)])[here])
+        return join(found), np.concatenate(kinds)
 
     def least(self, wanted: Array, rows: Array, multipliers: Array, failing: Obligation, region: Region) -> Array:
         """Lower bounds (F,) of quantities, numbered from 1 and negative for their negatives, 0 for the number 0.
@@ -98,9 +131,8 @@ class Reached:
         facts, kinds = self.facts(failing, region, rows)
         if (multipliers[:, kinds != 1] < 0.0).any():
             raise Refused("a multiplier is negative")
-        every = join([self.inputs, *self.before]) if wanted.any() else self.inputs
         matrix = np.concatenate([np.diag(np.sign(wanted)), -multipliers], axis=1)
-        low = product(matrix, join([every[np.maximum(np.abs(wanted) - 1, 0)], facts])).bounds()[0][:, 0]
+        low = product(matrix, join([self.quantities(np.maximum(np.abs(wanted) - 1, 0)), facts])).bounds()[0][:, 0]
         lam = multipliers[:, kinds == 2]
         return low if lam.shape[1] == 0 else np.asarray(-up(-(low + entropy(lam))))
 
@@ -116,7 +148,7 @@ FACTS = {"X": (0, 0, 0, 1, 0, 0), "Y": (0, 0, 0, 0, 1, 0), "X - x": (-1, 0, 0, 1
 All are >= 0, and X - Y - D is 0. Here the chord of min(0, d) lacks its slope, and low and high, the bounds of x, y and
 d, are left out: they depend on the box.
 """
-CHORD, LOWER, UPPER, LINK = map(list(FACTS).index, ("D - chord", "x - low", "high - x", "X - Y - D"))
+LOWER = list(FACTS).index("x - low")
 
 
 def entropy(lam: Array) -> Array:
@@ -155,8 +187,8 @@ def below(slope: Array, low: Array, high: Array) -> Array:
     return -above(slope, -high, -low)
 
 
-def relu(form: Form, low: Array, high: Array) -> Form:
-    """X, Y and D of x, y and d, given bounds (3, m, B) of them."""
+def relu(form: Form, low: Array, high: Array, wide: int) -> Form:
+    """X, Y and D of x, y and d, given bounds (3, m, B) of them; their own generators come behind `wide` others."""
     off, on = high[:2] <= 0.0, (low[:2] >= 0.0) & (high[:2] > 0.0)
     open_ = ~off & ~on
     slope = np.where(on, 1.0, chord(low[:2], high[:2], open_))
@@ -177,4 +209,5 @@ def relu(form: Form, low: Array, high: Array) -> Form:
     )
     new = combine(factors, form, np.array([*half, h1 - h2 + middle]))
     sizes = [([half[0], none, h1], open_[0]), ([none, half[1], -h2], open_[1]), ([none, none, radius], own)]
-    return Form(np.concatenate([new.z, *(new_generators(np.array(s), where) for s, where in sizes)], axis=2), new.err)
+    others = np.zeros((*new.err.shape, wide - new.z.shape[2]))
+    return Form(np.concatenate([new.z, others, *(new_generators(np.array(s), w) for s, w in sizes)], axis=2), new.err)

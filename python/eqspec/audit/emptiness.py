@@ -16,6 +16,8 @@ import numpy as np
 from .claim import FIRST, Obligation
 from .opening import refuse_if_late
 from .proof import Node, Proof
+from .reading import FIRST as OF_FIRST
+from .reading import INPUTS, Pair
 from .rounding import Array, float_above, float_below
 from .witness import confident, contains
 
@@ -37,13 +39,13 @@ def region_inhabited(proof: Proof) -> bool | None:
 def condition_met(proof: Proof) -> bool | None:
     """Whether the condition of a claim about the first class is met by any input of the region."""
     ways = list({_rows(one): one for one in proof.obligations}.values())  # one for each class of the reference
-    whole = proof.reach(proof.root())
+    whole = proof.reach(proof.root(), bounds_alone=True)
     if whole.empty[0] or not any(_possible(one, whole.last()[1][FIRST, :, 0]) for one in ways):
         return False
     points, count = _points(proof), 1  # mostly the middle meets it
     while some := list(islice(points, count)):
         count = min(8 * count, proof.batch)
-        low = proof.reach(*(_at(proof, point) for point in some)).last()[0][FIRST]
+        low = proof.reach(*(_at(proof, point) for point in some), bounds_alone=True).last()[0][FIRST]
         if any(_shown(one, low[:, b]) for b in range(len(some)) for one in ways):
             return True
     return None
@@ -89,20 +91,34 @@ def _points(proof: Proof) -> Iterator[Point]:
 def _corners(proof: Proof) -> Iterator[Array]:
     """Corners of the box, 0 or 1 for each input, at which a class leads by much: a few steps along slopes."""
     low, high = proof.region.lower, proof.region.upper
-    sizes = list(zip([proof.pair.inputs, *proof.pair.widths], proof.pair.widths, strict=False))
-    layers = [(layer[0][:m, :n], layer[1][:m, 0]) for layer, (n, m) in zip(proof.pair.layers, sizes, strict=True)]
     for rows in {_rows(one) for one in proof.obligations}:
         x = low + 0.5 * (high - low)
         for _ in range(STEPS):
-            on, value = [], x
-            for weight, bias in layers[:-1]:
-                on.append(weight @ value + bias > 0.0)
-                value = np.maximum(weight @ value + bias, 0.0)
-            slope = layers[-1][0][list(rows)].sum(0)
-            for (weight, _), some in zip(reversed(layers[:-1]), reversed(on), strict=True):
-                slope = (slope * some) @ weight
+            slope = _slope(proof.pair, x, rows)
             yield slope > 0.0
             x = np.where(slope > 0.0, high, low)
+
+
+def _slope(pair: Pair, point: Array, rows: tuple[int, ...]) -> Array:
+    """How the sum of these rows of the reference grows with each input, near a point."""
+    values, on = {INPUTS: point}, {}
+    for number, step in enumerate(pair.steps):
+        total = step.bias[: step.width, 0].copy()
+        for link in step.links:
+            for tile in link.tiles if (OF_FIRST, OF_FIRST) in link.pairs else ():
+                some = np.append(values[link.source], 0.0)[tile.index]
+                np.add.at(total, tile.rows, np.swapaxes(some @ np.swapaxes(tile.near, 1, 2), 1, 2))
+        on[number] = (total > 0.0) if step.relu else np.ones(len(total))
+        values[number] = total * on[number]
+    slopes = {source: np.zeros(len(value) + 1) for source, value in values.items()}
+    np.add.at(slopes[number], list(rows), 1.0)
+    for number, step in reversed(list(enumerate(pair.steps))):
+        below = slopes[number][:-1] * on[number]
+        for link in step.links:
+            for tile in link.tiles if (OF_FIRST, OF_FIRST) in link.pairs else ():
+                back = np.swapaxes(below[tile.rows], 1, 2) @ tile.near
+                np.add.at(slopes[link.source], tile.index, back)
+    return slopes[INPUTS][:-1]
 
 
 def _at(proof: Proof, point: Point) -> Node:

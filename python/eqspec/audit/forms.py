@@ -1,18 +1,23 @@
 """Affine forms: centre + sum of generators, each in [-1, 1], +- an error that covers all rounding.
 
 z (m, B, 1 + generators), the centre first, and err (m, B), for m quantities on B boxes. The same generator is the same
-number in all forms, so that for every input there is one choice of generators at which every form holds. Two operations
-make forms from forms, `product` and `combine`, and add to err what they round.
+number in all forms, so that for every input there is one choice of generators at which every form holds. A form that
+has fewer of them has the first ones. Three operations make forms from forms, `product`, `through` and `combine`, and
+add to err what they round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
-from .rounding import MORE, TINY, Array, U, gamma, up
+from .opening import limits
+from .reading import Both
+from .rounding import MORE, TINY, Array, Refused, U, gamma, up
 
 
 class Form:
@@ -42,10 +47,19 @@ class Form:
     def __getitem__(self, key: Array | slice) -> Form:
         return Form(self.z[key], self.err[key])
 
-    def embed(self, rows: Array, count: int) -> Form:
-        """`count` quantities: these forms in the given rows, and 0 in all others."""
-        z, err = np.zeros((count, *self.z.shape[1:])), np.zeros((count, *self.err.shape[1:]))
-        z[rows], err[rows] = self.z, self.err
+
+@dataclass(frozen=True)
+class Known:
+    """Forms of some of the quantities of a step: which row each of all of them is, -1 where it is 0."""
+
+    form: Form
+    place: Array
+
+    def rows(self, which: Array) -> Form:
+        """Of these quantities."""
+        at, found = self.place[which], np.flatnonzero(self.place[which] >= 0)
+        z, err = np.zeros((len(which), *self.form.z.shape[1:])), np.zeros((len(which), self.form.err.shape[1]))
+        z[found], err[found] = self.form.z[at[found]], self.form.err[at[found]]
         return Form(z, err)
 
 
@@ -77,6 +91,53 @@ def product(
     z[..., 0] += constant
     touched = ((size + off != 0.0).astype(float) @ (form.size != 0.0)) + (np.asarray(constant) != 0.0) + lost != 0.0
     return Form(z, np.where(touched, (size @ form.err + reach + rounded + lost) * MORE + TINY, 0.0))
+
+
+def through(step: Both, known: Mapping[int, Known], boxes: int, wide: int) -> Form:
+    """x, y and d of a step, from those of its sources, with so many generators."""
+    rows = 3 * step.width
+    if rows * boxes * wide > limits.FORM:
+        raise Refused("an enclosure is larger than the auditor computes with")
+    z, reach, passed, touched = np.zeros((rows, boxes, wide)), *np.zeros((3, rows, boxes))
+    more = gamma(step.terms + 2)
+    for link in step.links:
+        form, place = known[link.source].form, known[link.source].place
+        each = len(place) // (3 if link.source >= 0 else 1)
+        small = form.size, form.err, (form.size != 0.0).astype(float)
+        for start, to in link.pairs:
+            for tile in link.tiles:
+                index = np.where(tile.index < 0, -1, place[start * each + tile.index])
+                used = (index >= 0).any(axis=(0, 1))
+                index, near, off = index[..., used], tile.near[..., used], tile.off[..., used]
+                target, size = tile.rows + to * step.width, np.abs(near)
+                add(z, target, near, index, form.z)
+                add(reach, target, more * size + off, index, small[0])
+                add(passed, target, size, index, small[1])
+                add(touched, target, (size + off != 0.0).astype(float), index, small[2])
+    rounded = np.where(step.bias == 0.0, 0.0, 2.0 * U * (np.abs(z[..., 0]) + np.abs(step.bias)))
+    z[..., 0] += step.bias
+    some = touched + (step.bias != 0.0) + step.lost != 0.0
+    return Form(z, np.where(some, (passed + reach + rounded + step.lost) * MORE + TINY, 0.0))
+
+
+def add(total: Array, rows: Array, weight: Array, index: Array, values: Array) -> None:
+    """Add weights (g, o, k) times values[index (g, p, k)] to rows (g, o, p) of a total; an index of -1 is none."""
+    _, places, taps = index.shape
+    flat = values.reshape(len(values), prod(values.shape[1:]))
+    most = max(1, GATHERED // max(1, taps * flat.shape[1]))  # columns of the gathered matrices
+    for g in range(0, len(index) if taps else 0, max(1, most // places)):
+        group = slice(g, g + max(1, most // places))
+        for p in range(0, places, most):
+            some = index[group, p : p + most].transpose(0, 2, 1)
+            gathered = flat[np.maximum(some, 0)]
+            gathered[some < 0] = 0.0
+            found = weight[group] @ gathered.reshape(len(some), taps, -1)
+            target = rows[group, :, p : p + most]
+            total[target, ..., : values.shape[-1]] += found.reshape(*target.shape, *values.shape[1:])
+
+
+GATHERED = 1 << 22
+"""Numbers that are gathered at once."""
 
 
 def combine(factors: Array, form: Form, constant: Array) -> Form:

@@ -50,7 +50,7 @@ class Proof:
         self.pair = Pair.of(first, second, (rows[0], rows[1]))
         self.region = Region(task, self.pair.inputs)
         self.boxes = [one.box(self.pair.widths[-1]) for one in self.obligations]
-        self.batch = max(1, min(256, 3_000_000 // sum(weight.size for weight, *_ in self.pair.layers)))
+        self.batch = max(1, min(256, 1_500_000 // max(1, self.pair.entries)))
         self.waiting: list[tuple[int, Node]] = []
         self.leaves = self.rounds = 0
 
@@ -87,9 +87,10 @@ class Proof:
         )
         return Node(low, high, (o,), assumed=True)
 
-    def reach(self, *nodes: Node) -> Reached:
+    def reach(self, *nodes: Node, bounds_alone: bool = False) -> Reached:
         """Their enclosures."""
-        return Reached(self.pair, np.stack([n.low for n in nodes], 1), np.stack([n.high for n in nodes], 1))
+        low, high = (np.stack(ends, 1) for ends in ([n.low for n in nodes], [n.high for n in nodes]))
+        return Reached(self.pair, low, high, bounds_alone)
 
     def round(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
         """The node with what these multipliers show under its assumption."""
@@ -103,7 +104,7 @@ class Proof:
             return node
         reached = self.reach(node)
         taken = len(wanted) + len(rows)
-        if taken * max(len(wanted), reached.before[-1].z.shape[2]) > limits.ROUND:
+        if taken * max(len(wanted), reached.wide) > limits.ROUND:
             raise Refused("a round bounds more quantities, or uses more facts, than the auditor takes at once")
         bounds = reached.least(wanted, rows, multipliers, self.obligations[node.open[0]], self.region)
         low, high, good = reached.low[:, 0], -reached.high[:, 0], np.isfinite(bounds)
@@ -146,7 +147,7 @@ class Proof:
         """The enclosures of the leaves that wait must exclude what is open on them."""
         waiting, self.waiting = self.waiting, []
         if waiting:
-            reached = self.reach(*(node for _, node in waiting))
+            reached = self.reach(*(node for _, node in waiting), bounds_alone=True)
             done = {o: self.excluded(reached, o) for o in {o for _, node in waiting for o in node.open}}
         for b, (leaf, node) in enumerate(waiting):
             for o in node.open:

@@ -13,8 +13,11 @@ import numpy as np
 
 from .claim import DIFFERENCE, FIRST, Obligation, Region, Rows, claim
 from .opening import limits as most
-from .reading import File, network, rational
+from .reading import INPUTS, File, network
+from .reading.tiles import exactly, laid_out, rational
+from .reading.value import CONSTANT, Part
 from .rounding import Array, Refused, decimal
+from .rounding import rational as rationals
 
 Interval = tuple[Fraction, Fraction]
 
@@ -47,23 +50,76 @@ def contains(region: Region, point: Sequence[Fraction]) -> bool:
 def values_at(file: File, point: Sequence[Fraction]) -> list[Interval]:
     """Between which numbers the outputs are at an exact point: over the reals exactly, but for square roots."""
     centre, radius = np.array(point, object), np.full(len(point), Fraction(0))
-    for number, (exact, missing) in enumerate(map(rational, file.layers())):
-        if number:  # the last ReLU
+    values = {INPUTS: (centre, radius), CONSTANT: (np.array([Fraction(1)], object), np.array([ZERO], object))}
+    for number, step in enumerate(file.steps()):
+        terms = [_through(part, values[part.source], step.value.size) for part in step.value.parts]
+        centre, radius = (_sum([term[side] for term in terms], step.value.size) for side in (0, 1))
+        if step.relu:
             low, high = (np.maximum(end, 0 * end) for end in (centre - radius, centre + radius))
             centre, radius = (low + high) / 2, (high - low) / 2
-        off = _times(np.abs(exact[:, :-1]), radius) + _times(missing, np.append(np.abs(centre) + radius, 1))
-        centre, radius = _times(exact, np.append(centre, 1)), off
+        values[number] = (centre, radius) if not radius.any() else _shortened(centre, radius)
     return [(c - r, c + r) for c, r in zip(centre, radius, strict=True)]
 
 
+def _through(part: Part, value: tuple[Array, Array], size: int) -> tuple[Array, Array]:
+    """What a part adds to a step, and at most how far that is off."""
+    exact, missing = exactly(part.kernels)
+    if exact.dtype == object:
+        exact, missing = _short(*rational(exact, missing))
+    centre, radius = value
+    off = _product(part, np.abs(exact), radius, size) if radius.any() else np.full(size, Fraction(0))
+    if missing is not None and missing.any():
+        off = off + _product(part, missing, np.abs(centre) + radius, size)
+    return _product(part, exact, centre, size), off
+
+
+def _product(part: Part, kernels: Array, values: Array, size: int) -> Array:
+    """Exactly, in integers: sums of Fractions would be reduced at every step."""
+    (weights, p), (column, q) = _whole(kernels), _whole(values)
+    total, column = np.zeros(size, object), np.append(column, 0)
+    for index, rows, which in laid_out(part, part.kind):
+        for g in range(len(index)):
+            total[rows[g]] += weights[which[g]] @ column[index[g].T]
+    return np.array([Fraction(x, p * q) if x else ZERO for x in total], object)
+
+
+ZERO, DIGITS = Fraction(0), 400
+"""Of binary digits numbers have so many where they are not exact anyway, or would have too many."""
+
+
+def _shortened(centre: Array, radius: Array) -> tuple[Array, Array]:
+    """The same with fewer digits, and with more room for it."""
+    scale = 1 << DIGITS
+    near = np.array([Fraction(round(c * scale), scale) for c in centre], object)
+    return near, np.array([Fraction(-(-(r * scale) // 1) + 1, scale) for r in radius], object)
+
+
+def _short(exact: Array, missing: Array) -> tuple[Array, Array]:
+    """Rationals without a common denominator of a fair size as numbers that have one."""
+    common = 1
+    for denominator in {c.denominator for c in exact.flat}:
+        common = lcm(common, denominator)
+        if common.bit_length() > 8 * DIGITS:
+            near, off = _shortened(exact.ravel(), missing.ravel())
+            return near.reshape(exact.shape), off.reshape(exact.shape)
+    if any(missing.flat):
+        missing = _shortened(exact.ravel(), missing.ravel())[1].reshape(exact.shape)
+    return exact, missing
+
+
+def _sum(terms: list[Array], size: int) -> Array:
+    return np.asarray(sum(terms[1:], terms[0])) if terms else np.full(size, ZERO)
+
+
 def _times(matrix: Array, vector: Array) -> Array:
-    """Their exact product, in integers: sums of Fractions would be reduced at every step."""
+    """Their exact product."""
     (rows, p), (column, q) = _whole(matrix), _whole(vector)
     return np.array([Fraction(x, p * q) for x in rows @ column], object)
 
 
 def _whole(values: Array) -> tuple[Array, int]:
     """Integers, and what they are to be divided by."""
+    values = values if values.dtype == object else rationals(values)
     common = 1
     for denominator in {x.denominator for x in values.flat}:
         common = lcm(common, denominator)

@@ -5,6 +5,7 @@ A draft asks for the enclosure of a node to derive multipliers, and then again t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ import numpy as np
 
 from eqspec.audit.bounds import Reached
 from eqspec.audit.proof import Node, Proof
-from eqspec.audit.rounding import Array
+from eqspec.audit.rounding import Array, Refused
 
+NO_NEURONS = -1
+"""Stands for a step of the search that has no ReLU."""
 MARGIN = 2.0**-40
 """Of the larger bound of a quantity: the auditor bounds many leaves at a time, which may be rounded otherwise."""
 
@@ -22,19 +25,35 @@ MARGIN = 2.0**-40
 class CachedProof(Proof):
     """A proof that is being written; `failed` are leaves, numbered in order, with what they do not exclude."""
 
-    def __init__(self, task: dict[str, Any], folder: Path) -> None:
+    def __init__(self, task: dict[str, Any], folder: Path, bent: Sequence[bool] | None = None) -> None:
+        """`bent` says which steps of the search have a ReLU; all but the last one if it is not told."""
         super().__init__(task, folder)
+        self._bent = bent
         self.failed: list[tuple[int, int]] = []
         self._last: tuple[Node, Reached] | None = None
+
+    @property
+    def searched(self) -> list[int]:
+        """The steps of the auditor by those of the search.
+
+        Both have steps without a ReLU where they like, and should agree on the others in their order. Where they do
+        not, what the search noted of its neurons cannot be used; if it is used wrongly, the auditor refuses it.
+        """
+        ours = [number for number, step in enumerate(self.pair.steps) if step.relu]
+        theirs = [True] * len(ours) + [False] if self._bent is None else self._bent
+        if sum(theirs) != len(ours) or theirs[-1]:
+            raise Refused("the search and the auditor write these networks with another number of steps with a ReLU")
+        left = iter(ours)
+        return [next(left) if one else NO_NEURONS for one in theirs[:-1]] + [len(self.pair.steps) - 1]
 
     def unproved(self, leaf: int, o: int) -> None:
         """The draft is read on."""
         self.failed.append((leaf, o))
 
-    def reach(self, *nodes: Node) -> Reached:
+    def reach(self, *nodes: Node, bounds_alone: bool = False) -> Reached:
         """Their enclosures; of one node, the last one is kept."""
         if len(nodes) != 1:
-            return super().reach(*nodes)
+            return super().reach(*nodes, bounds_alone=bounds_alone)
         if self._last is None or self._last[0] is not nodes[0]:
             self._last = nodes[0], super().reach(*nodes)
         reached = copy(self._last[1])

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from eqspec.audit.bounds import Reached, chord
 from eqspec.audit.proof import Proof
+from eqspec.audit.reading import Link
+from eqspec.certificates.cached_proof import NO_NEURONS, CachedProof
 from eqspec.certificates.facts import ABOVE_IDENTITY, LOWER, POSITIVE, UPPER, Fact, FactNumbers
 
 Array = NDArray[Any]
@@ -37,20 +39,20 @@ class Cut:
 
 @dataclass(frozen=True)
 class Round:
-    """What was bounded: kind, sign, layer and index (F,), and the multipliers. `signs` are assumed: form, layer, index,
-    whether it is positive."""
+    """What was bounded: kind, sign, step and index (F,), and the multipliers, of links and slopes by their steps.
+    `signs` are assumed: form, step, index, whether it is positive."""
 
     kind: Array
     sign: Array
-    layer: Array
+    step: Array
     index: Array
     guard: Array
     violation: Array
     output: Array
     sides: Array
     region: Array
-    link: list[Array]
-    slopes: list[tuple[Array, Array]]
+    link: dict[int, Array]
+    slopes: dict[int, tuple[Array, Array]]
     signs: tuple[tuple[int, int, int, bool], ...]
 
 
@@ -66,9 +68,9 @@ class ImpossibleHalf:
 class Rounds:
     """The rounds of one contraction, read from bytes."""
 
-    def __init__(self, proof: Proof, guard: int, data: bytes) -> None:
+    def __init__(self, proof: CachedProof, guard: int, data: bytes) -> None:
         self.pair, self.guard, self.data, self.at = proof.pair, guard, data, 0
-        self.outputs, self.region = proof.pair.outputs, len(proof.region.bounds)
+        self.steps, self.outputs, self.region = proof.searched, proof.pair.outputs, len(proof.region.bounds)
         self.free = np.flatnonzero(proof.region.lower < proof.region.upper)
 
     def _numbers(self, layout: str) -> tuple[Any, ...]:
@@ -87,8 +89,9 @@ class Rounds:
         kind, layer, index, place = self._numbers("BIId")
         if kind == INPUT:
             return Cut(int(self.free[index]), place, None)
-        start = self.pair.inputs + 3 * sum(self.pair.widths[:layer])
-        return Cut(start + (kind - FIRST) * self.pair.widths[layer] + index, 0.0, (kind, layer, index))
+        step = self.steps[layer]
+        start = self.pair.inputs + 3 * sum(self.pair.widths[:step])
+        return Cut(start + (kind - FIRST) * self.pair.widths[step] + index, 0.0, (kind, step, index))
 
     def read(self, signs: tuple[tuple[int, int, int, bool], ...]) -> Iterator[Round | ImpossibleHalf]:
         """All of them, given which signs are assumed before."""
@@ -107,7 +110,8 @@ class Rounds:
             signs = assumed(signs, cut, 0 if which == 1 else 1)
 
     def _round(self, count: int, signs: tuple[tuple[int, int, int, bool], ...]) -> Round:
-        hidden = self.pair.widths[:-1]
+        bent = [step for step in self.steps[:-1] if step != NO_NEURONS]
+        hidden = [self.pair.widths[step] for step in bent]
         code = self._array("u1", count)
         layer, index = (self._array("u4", count).astype(int) for _ in range(2))
         kind = (code // 2).astype(int)
@@ -120,7 +124,12 @@ class Rounds:
             links.append(self._array("i2", count, m) / 256.0)
             slopes.append((self._array("u1", count, m) / 128.0, self._array("u1", count, m) / 128.0))
         sign = np.where(code % 2 == 1, -1.0, 1.0)
-        return Round(kind, sign, layer, index, guard, violation[:, 0], output, sides, region, links, slopes, signs)
+        step, links_of, slopes_of = (
+            np.array(self.steps)[layer],
+            dict(zip(bent, links, strict=True)),
+            dict(zip(bent, slopes, strict=True)),
+        )
+        return Round(kind, sign, step, index, guard, violation[:, 0], output, sides, region, links_of, slopes_of, signs)
 
 
 def assumed(
@@ -138,9 +147,10 @@ class LastLayerFacts:
     """
 
     def __init__(self, proof: Proof, o: int) -> None:
-        one, widths = proof.obligations[o], proof.pair.widths
-        self.outputs, self.last = proof.pair.outputs, len(widths) - 1
-        self.numbers = FactNumbers(widths, len(one.exact), len(proof.region.bounds))
+        one, pair = proof.obligations[o], proof.pair
+        self.outputs, self.last = pair.outputs, len(pair.steps) - 1
+        bent = [step.relu for step in pair.steps]
+        self.numbers = FactNumbers(pair.widths, bent, len(one.exact), len(proof.region.bounds))
         exact = _each(self.numbers.of_exact)
         low = [
             self.numbers.of(self.last, (LOWER if sign > 0 else UPPER)[kind]).start + row
@@ -173,26 +183,40 @@ def _each(numbers: slice) -> list[int]:
 
 def on_facts(proof: Proof, reached: Reached, end: LastLayerFacts, f: Round) -> Found:
     """What a round bounds, the facts that it uses, and their multipliers, as the auditor reads them."""
-    pair, hidden = proof.pair, proof.pair.widths[:-1]
-    facts = np.zeros((len(f.kind), end.facts))
+    pair, count = proof.pair, len(f.kind)
+    facts = np.zeros((count, end.facts))
     facts[:, end.links], facts[:, end.guard], facts[:, end.region] = -f.output, f.guard, f.region
     facts[:, end.violation] += np.where(f.kind == TARGET, 1.0, f.violation)[:, None]
-    functional = end.functionals(facts)
-    for h in reversed(range(len(hidden))):
-        p, q, s = np.split(functional @ pair.layers[h + 1][0], 3, axis=1)
-        functional = _through(reached, facts, f, (p, q, s), h, end.numbers)
-    start = pair.inputs + 3 * np.cumsum([0, *hidden])
-    place = np.where(f.kind == INPUT, 0, start[f.layer] + (f.kind - FIRST) * np.array([*hidden, 0])[f.layer])
+    functionals = {number: np.zeros((count, 3 * step.width)) for number, step in enumerate(pair.steps)}
+    functionals[end.last] = end.functionals(facts)
+    for number, step in reversed(list(enumerate(pair.steps))):
+        functional = functionals.pop(number)
+        if step.relu:
+            functional = _through(reached, facts, f, functional, number, end.numbers)
+        for link in step.links:
+            if link.source in functionals:
+                _pull(link, functional, step.width, functionals[link.source], pair.widths[link.source])
+    start = pair.inputs + 3 * np.cumsum([0, *pair.widths])[:-1]
+    place = np.where(f.kind == INPUT, 0, start[f.step] + (f.kind - FIRST) * np.array(pair.widths)[f.step])
     wanted = np.where(f.kind == TARGET, 0, f.sign * (1 + place + f.index)).astype(np.int32)
     used = np.flatnonzero(facts.any(axis=0))
     return wanted, used.astype(np.int32), facts[:, used]
 
 
-def _through(
-    reached: Reached, facts: Array, f: Round, functional: tuple[Array, Array, Array], h: int, numbers: FactNumbers
-) -> Array:
+def _pull(link: Link, functional: Array, width: int, below: Array, read: int) -> None:
+    """What functionals (F, 3 m) of a step are of the source of a link, added to those of it (F, 3 n)."""
+    for start, to in link.pairs:
+        for tile in link.tiles:
+            back = np.swapaxes(functional[:, tile.rows + to * width], 2, 3) @ tile.near  # (F, g, p, k)
+            for tap in range(tile.index.shape[2]):
+                for group, index in enumerate(tile.index[..., tap]):
+                    some = np.flatnonzero(index >= 0)  # rows of one tap and group are different ones, mostly
+                    np.add.at(below.T, start * read + index[some], back[:, group, some, tap].T)
+
+
+def _through(reached: Reached, facts: Array, f: Round, functional: Array, h: int, numbers: FactNumbers) -> Array:
     """Functionals of X, Y and D as functionals of x, y and d; which facts that took is written into `facts`."""
-    (p, q, s), (alpha1, alpha2), m = functional, f.slopes[h], numbers.widths[h]
+    (p, q, s), (alpha1, alpha2), m = np.split(functional, 3, axis=1), f.slopes[h], numbers.widths[h]
     low, high = (v[reached.parts[h], 0].reshape(3, m) for v in (reached.low, reached.high))
     off, on = high[:2] <= 0.0, (low[:2] >= 0.0) & (high[:2] > 0.0)
     open_ = ~off & ~on
@@ -211,12 +235,12 @@ def _through(
         passed.append(value * np.where(value < 0.0, slope[k], np.where(on[k], 1.0, open_[k] * alpha)))
     rising, falling = chord(low[2], high[2], own, 0.0), chord(-high[2], -low[2], own, 0.0)
     passed.append(s * np.where(own, np.where(s < 0.0, rising, falling), 1.0))
-    for k, (form, layer, index, positive) in enumerate(f.signs):
-        if layer == h:
+    for k, (form, step, index, positive) in enumerate(f.signs):
+        if step == h:
             bound = (LOWER if positive else UPPER)[form - FIRST]
             facts[:, numbers.of(h, bound).start + index] += f.sides[:, k]
             passed[form - FIRST][:, index] -= (1.0 if positive else -1.0) * f.sides[:, k]
-    here = (f.layer == h) & (f.kind != TARGET) & (f.kind != INPUT)
+    here = (f.step == h) & (f.kind != TARGET) & (f.kind != INPUT)
     for k, kind in enumerate((FIRST, SECOND, DIFFERENCE)):
         rows = np.flatnonzero(here & (f.kind == kind))
         passed[k][rows, f.index[rows]] += f.sign[rows]

@@ -1,7 +1,7 @@
 """The facts of the auditor by their names, and one function that gives their numbers.
 
-A round of a certificate names facts by number. Per layer of m neurons come m of each `Fact`, in the order below; the
-last layer, which has no ReLU, has only those from `FIRST_LOWER` on. Behind all layers come the rows of an exact
+A round of a certificate names facts by number. Per step of m rows come m of each `Fact`, in the order below; a step
+without a ReLU, as the last one, has only those from `FIRST_LOWER` on. Behind all steps come the rows of an exact
 confidence and the constraints of the region.
 
 The auditor has a table of its own (`eqspec.audit.bounds.FACTS`), because it takes nothing from what it checks; a test
@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
+from itertools import accumulate
 
 
 class Fact(Enum):
@@ -40,33 +42,40 @@ ABOVE_IDENTITY = (Fact.FIRST_ABOVE_IDENTITY, Fact.SECOND_ABOVE_IDENTITY)
 LOWER = (Fact.FIRST_LOWER, Fact.SECOND_LOWER, Fact.DIFFERENCE_LOWER)
 UPPER = (Fact.FIRST_UPPER, Fact.SECOND_UPPER, Fact.DIFFERENCE_UPPER)
 """By network: the first, the second, and their difference."""
-OF_HIDDEN = tuple(Fact)
-OF_LAST = (*LOWER, *UPPER, Fact.LINK)
+OF_BENT = tuple(Fact)
+OF_LINEAR = (*LOWER, *UPPER, Fact.LINK)
 
 
 @dataclass(frozen=True)
 class FactNumbers:
-    """The numbers of the facts of networks with layers of these `widths`, the last one being the rows of the claim.
+    """The numbers of the facts of networks with steps of these `widths`, the last one being the rows of the claim.
 
-    `exact` rows of a confidence and `constraints` of the region follow behind the layers.
+    `bent` are the steps with a ReLU. `exact` rows of a confidence and `constraints` of the region follow behind all.
     """
 
     widths: Sequence[int]
+    bent: Sequence[bool]
     exact: int
     constraints: int
 
-    def of(self, layer: int, fact: Fact) -> slice:
-        """The numbers of a fact of a layer, one for each of its neurons."""
-        last = layer == len(self.widths) - 1
-        start = len(OF_HIDDEN) * sum(self.widths[:layer])
-        start += (OF_LAST if last else OF_HIDDEN).index(fact) * self.widths[layer]
-        return slice(start, start + self.widths[layer])
+    @cached_property
+    def _starts(self) -> list[int]:
+        counts = (len(self.facts(step)) * width for step, width in enumerate(self.widths))
+        return list(accumulate(counts, initial=0))
+
+    def facts(self, step: int) -> tuple[Fact, ...]:
+        """Those that a step has, in order."""
+        return OF_BENT if self.bent[step] else OF_LINEAR
+
+    def of(self, step: int, fact: Fact) -> slice:
+        """The numbers of a fact of a step, one for each of its rows."""
+        start = self._starts[step] + self.facts(step).index(fact) * self.widths[step]
+        return slice(start, start + self.widths[step])
 
     @property
     def of_exact(self) -> slice:
         """The numbers of the rows of an exact confidence."""
-        behind = self.of(len(self.widths) - 1, Fact.LINK).stop
-        return slice(behind, behind + self.exact)
+        return slice(self._starts[-1], self._starts[-1] + self.exact)
 
     @property
     def of_region(self) -> slice:

@@ -320,8 +320,8 @@ class ProofConstruction:
         about_guard = (b"g", end.number)
         for key, violation in (((b"m", o), 1.0), (about_guard, 0.0), ((b"g", -1), 0.0)):
             if (y := hints.get(key)) is not None:
-                short = rows + outputs + regions - len(y)  # multipliers of the region alone know no guard
-                lam, nu, mu = np.split(np.concatenate([np.zeros(short), y]), [rows, rows + outputs])
+                missing = rows + outputs + regions - len(y)  # multipliers of the region alone know no guard
+                lam, nu, mu = np.split(np.concatenate([np.zeros(missing), y]), [rows, rows + outputs])
                 tried.append(np.concatenate([nu, np.maximum(lam, 0.0), [violation], np.maximum(mu, 0.0)]))
         if exact := self.proof.obligations[o].exact:
             upper = reached.last()[1][0, list(exact), 0]

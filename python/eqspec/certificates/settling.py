@@ -93,8 +93,8 @@ class Settling:
         if not len(chosen):
             return None
         wanted = np.concatenate([1 + chosen, -1 - chosen])
-        every = join([self.reached.inputs, *self.reached.before, Form(np.zeros((0, 1, 1 + self.generators)), EMPTY)])
-        aims = every.z[chosen, 0, 1:]
+        every = join([self.reached.quantities(chosen), Form(np.zeros((0, 1, 1 + self.generators)), EMPTY)])
+        aims = every.z[:, 0, 1:]
         matrix, need, scale = self._program()
         duals, _ = self._answer(matrix, need, np.concatenate([-aims, aims]))
         good = np.isfinite(duals).all(axis=1)
@@ -104,18 +104,30 @@ class Settling:
         """Neurons that may be on or off, as quantities, those first whose values at `point` differ most from a ReLU."""
         pair, one, found = self.proof.pair, np.append(1.0, self.point), []
         low, high = self.reached.low[:, 0], self.reached.high[:, 0]
-        for layer, (before, after, rows) in enumerate(
-            zip(self.reached.before, self.reached.after, self.reached.possibly_active, strict=False)
-        ):
-            m, start = pair.widths[layer], pair.inputs + 3 * sum(pair.widths[:layer])
-            value, given = np.zeros((3, m)), before.z[:, 0] @ one[: before.z.shape[2]]
-            value.reshape(-1)[rows] = after.z[:, 0] @ one[: after.z.shape[2]]
+        weights = self._weights()
+        for number, step in enumerate(pair.steps):
+            if not step.relu:
+                continue
+            m, start, every = step.width, self.reached.parts[number].start, np.arange(3 * step.width)
+            before, after = self.reached.before[number].form, self.reached.after[number].rows(every)
+            value, given = after.z[:, 0] @ one[: after.z.shape[2]], before.z[:, 0] @ one[: before.z.shape[2]]
             x, y, _ = given.reshape(3, m)
             exact = np.stack([np.maximum(x, 0.0), np.maximum(y, 0.0), np.maximum(x, 0.0) - np.maximum(y, 0.0)])
-            weight = np.abs(pair.layers[layer + 1][0]).sum(axis=0).reshape(3, m)
-            gap = np.abs(value - exact) * weight
-            found += [(gap.flat[i], start + i) for i in range(3 * m) if low[start + i] < 0.0 < high[start + i]]
+            gap = np.abs(value - exact.ravel()) * weights[number]
+            found += [(gap[i], start + i) for i in range(3 * m) if low[start + i] < 0.0 < high[start + i]]
         return np.array([q for gap, q in sorted(found, key=lambda one: -one[0])], int)
+
+    def _weights(self) -> dict[int, Array]:
+        """By how much all together that is read from a step weighs, for each of its quantities."""
+        pair = self.proof.pair
+        found = {number: np.zeros(3 * step.width + 1) for number, step in enumerate(pair.steps)}
+        for link in (link for step in pair.steps for link in step.links if link.source >= 0):
+            for start, _ in link.pairs:
+                for tile in link.tiles:
+                    size = np.broadcast_to(np.abs(tile.near).sum(axis=1)[:, None], tile.index.shape)
+                    place = np.where(tile.index < 0, -1, tile.index + start * pair.widths[link.source])
+                    np.add.at(found[link.source], place, size)
+        return {number: weight[:-1] for number, weight in found.items()}
 
     def cut(self) -> tuple[int, float] | None:
         """Where to cut the node: the sign of a neuron. Where none is left only a norm needs to be cut, at an input."""

@@ -59,7 +59,7 @@ def write_certificate(task: Task, result: Result, record: Path, path: Path, audi
         path.unlink(missing_ok=True)
         data = serialisation.to_json(task)
         if result.verdict is Verdict.EQUIVALENT:
-            answer = _proved(data, _header(data, result), record, part, auditor)
+            answer = _proved(data, bent(task), _header(data, result), record, part, auditor)
         else:
             _write(part, _header(data, result))
             answer = auditor.ask(part, Path.cwd())
@@ -86,14 +86,25 @@ def _header(data: dict[str, Any], result: Result) -> bytes:
     return json.dumps(header, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
-def _proved(data: dict[str, Any], header: bytes, record: Path, part: Path, auditor: Auditor) -> Answer:
+def bent(task: Task) -> list[bool] | None:
+    """Which steps of the search have a ReLU, where both networks have the same ones; None for chains."""
+    found = [
+        [step.function == "relu" for step in getattr(network, "steps", ())]
+        for network in (task.reference, task.candidate)
+    ]
+    return found[0] if found[0] and found[0] == found[1] else None
+
+
+def _proved(
+    data: dict[str, Any], bent: list[bool] | None, header: bytes, record: Path, part: Path, auditor: Auditor
+) -> Answer:
     """Written until it is accepted: each draft settles what leaves of the one before do not show."""
     doubts: Doubts = set()
     with Record(record) as events:
         for number in range(1, DRAFTS + 1):
             with np.errstate(all="ignore"), tempfile.TemporaryFile(dir=record.parent) as file:  # as the auditor does
                 rounds = cast(BinaryIO, file)
-                draft = ProofConstruction(events, _proof(data), rounds, doubts)
+                draft = ProofConstruction(events, _proof(data, bent), rounds, doubts)
                 tree = draft.build()
                 if draft.doubts == doubts or number == DRAFTS:
                     _write(part, header, tree, rounds)
@@ -105,9 +116,9 @@ def _proved(data: dict[str, Any], header: bytes, record: Path, part: Path, audit
     return answer
 
 
-def _proof(data: dict[str, Any]) -> CachedProof:
+def _proof(data: dict[str, Any], bent: list[bool] | None = None) -> CachedProof:
     try:
-        return CachedProof(data, Path.cwd())
+        return CachedProof(data, Path.cwd(), bent)
     except Refused:
         raise
     except Exception as problem:  # as when it reads a certificate: whatever goes wrong there is a refusal

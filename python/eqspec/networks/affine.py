@@ -104,18 +104,19 @@ def names_of(value: Affine) -> Names | None:
         return None
     bias = names.of_floats(value.bias.value)
     if len(value.parts) == 1:
-        return names.elementwise(*_named_rows(value.parts[0].matrix, value.shape), bias)
-    rows = [names.elementwise(*_named_rows(part.matrix, value.shape)) for part in value.parts]
+        return names.elementwise(*_named_rows(value.parts[0], value.shape), bias)
+    rows = [names.elementwise(*_named_rows(part, value.shape)) for part in value.parts]
     return names.elementwise("sum of terms", value.shape, *(r for r in rows if r is not None), bias)
 
 
-def _named_rows(matrix: Matrix, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """The kind of rows, their shape and what defines each."""
+def _named_rows(part: Part, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """The kind of rows and whose units they read, their shape and what defines each."""
+    matrix, source = part.matrix, part.units.number
     match matrix:
         case Dense():
-            return "row", shape, names.of_rows(matrix.rows.value)
+            return f"row of {source}", shape, names.of_rows(matrix.rows.value)
         case Selection():
-            return "unit", shape, _indices(matrix.index), names.of_floats(matrix.scale.value)
+            return f"unit of {source}", shape, _indices(matrix.index), names.of_floats(matrix.scale.value)
         case _:
             groups, outputs, taps = matrix.weight.shape
             positions = matrix.index.shape[1]
@@ -125,7 +126,7 @@ def _named_rows(matrix: Matrix, shape: tuple[int, ...]) -> tuple[Any, ...]:
             full = (groups, outputs, positions)
             found = [np.broadcast_to(a, full).reshape(-1) for a in (kernels, index)]
             found = [(a if matrix.order is None else a[matrix.order]).reshape(shape) for a in found]
-            return ("tile", shape, *found)
+            return (f"tile of {source}", shape, *found)
 
 
 def _indices(index: Indices) -> Names:

@@ -15,18 +15,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eqspec.networks.evaluation import values
+from eqspec.networks.evaluation import together, values
 from eqspec.networks.graph_rewriting import Steps, TooLargeError, placed, rescaled
 from eqspec.networks.linear_assignment import assign
 from eqspec.networks.merging import Pairs, same_structure
-from eqspec.networks.program import INPUTS, Array, Step
+from eqspec.networks.program import INPUTS, Array, Step, Term
 
 ALIKE = 1e-3
 """Sine between the values of two channels up to which one is taken for a multiple of the other."""
 MOST = 1024
 """Channels of a step up to which partners are assigned: the time grows with their cube."""
-_ENTRIES = 1 << 27
-"""Numbers of one program's values beyond which programs are paired by their shapes alone."""
+_ENTRIES, _FEWEST = 1 << 24, 12
+"""Numbers that the values of one program may be: larger ones are compared at fewer points, or by their shapes alone."""
 
 
 @dataclass
@@ -51,8 +51,10 @@ class _Channels:
 
 def pair(a: Sequence[Step], b: Sequence[Step], points: Array) -> Paired | None:
     """The candidate's steps `b` in step with `a`, compared at points (P, I); None where they are too large for that."""
-    if max(sum(step.rows for step in steps) for steps in (a, b)) * len(points) > _ENTRIES:
+    most = _ENTRIES // max(sum(step.rows for step in steps) for steps in (a, b))
+    if most < _FEWEST:
         return None
+    points = points[:: -(-len(points) // most)]
     of_a, of_b = (_channels(steps, points) for steps in (a, b))
     one_to_one = same_structure(a, b)
     pairs = [(n, n) for n in range(len(a))] if one_to_one else _heaviest(a, b, of_a, of_b)
@@ -72,7 +74,9 @@ def _channels(steps: Sequence[Step], points: Array) -> list[_Channels]:
     found = []
     counts: list[int] = []
     with np.errstate(all="ignore"):
-        before = values(steps, points.T)
+        some = together(steps)
+        parts = [values(steps, points[start : start + some].T) for start in range(0, len(points), some)]
+        before = [np.concatenate(of_step, axis=1) for of_step in zip(*parts, strict=True)]
         for number, step in enumerate(steps):
             counts.append(_count(number, steps, counts))
             flat = before[number].reshape(counts[-1], -1)
@@ -86,21 +90,29 @@ def _channels(steps: Sequence[Step], points: Array) -> list[_Channels]:
 def _count(number: int, steps: Sequence[Step], counts: Sequence[int]) -> int:
     """How many channels the rows of a step are: those of its weights, or else of what it rearranges."""
     step = steps[number]
-    own = [term.tile.channels for term in step.terms if term.tile.channels > 1 and term.tile.positions < step.rows]
+    tiles = [term.tile for term in step.terms if term.tile.taps > 1 or term.tile.outputs > 1]
+    own = [tile.channels for tile in tiles if tile.channels > 1 and tile.positions < step.rows]
     if own:
         return min(own)
-    for term in step.terms:
-        if term.source == INPUTS:
-            continue
-        count, rows = counts[term.source], steps[term.source].rows
-        index = term.tile.index
-        if step.rows % count or index.shape[1] != step.rows:
-            continue
-        read = np.where(index[0] >= 0, index[0] * np.int64(count) // rows, -1)
-        here = np.arange(step.rows)[:, None] * count // step.rows
-        if ((read == here) | (read < 0)).all():
-            return count
+    read = [term for term in step.terms if term.source != INPUTS]
+    for term in read:
+        count = counts[term.source]
+        positions = steps[term.source].rows // count
+        for wanted in (count, step.rows // positions if step.rows % positions == 0 else 1):
+            if step.rows % wanted == 0 and all(_keeps(t, wanted, step.rows, counts, steps) for t in read):
+                return wanted
     return 1
+
+
+def _keeps(term: Term, count: int, rows: int, counts: Sequence[int], steps: Sequence[Step]) -> bool:
+    """Whether each of so many channels reads of one channel of the source alone."""
+    index = term.tile.index
+    if term.tile.outputs != 1 or index.shape[0] * index.shape[1] != rows:
+        return False
+    source = steps[term.source]
+    channel = np.where(index >= 0, index // (source.rows // counts[term.source]), -1).reshape(count, -1)
+    largest = channel.max(axis=1, keepdims=True)
+    return bool(((channel == largest) | (channel < 0)).all())
 
 
 def _costs(x: _Channels, y: _Channels) -> Array:

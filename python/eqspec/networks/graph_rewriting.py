@@ -161,7 +161,7 @@ def rescaled(steps: Steps, at: int, factors: Array, positions: int) -> Steps:
     for number in range(at + 1, len(steps)):
         reader = changed[number]
         if at in reader.sources:
-            divided = tuple(_divided(t, of_rows) if t.source == at else t for t in reader.terms)
+            divided = tuple(_divided(t, of_rows, positions) if t.source == at else t for t in reader.terms)
             changed[number] = replace(reader, terms=divided, names=None)
     return changed
 
@@ -176,11 +176,14 @@ def _times(tile: Tile, factors: Array, positions: int) -> Tile:
     return Tile(tile.index, weight.value, weight.error)
 
 
-def _divided(term: Term, of_rows: Array) -> Term:
+def _divided(term: Term, of_rows: Array, positions: int) -> Term:
     tile = term.tile
     given = np.append(of_rows, np.nan)
-    if _uniform(given[tile.index]) is None:
-        tile = by_rows(tile)
+    for wanted in (positions, tile.rows * positions // len(of_rows), 1):  # channels kept, each pooled, or single rows
+        if _uniform(given[tile.index]) is not None:
+            break
+        if wanted and tile.rows % wanted == 0:
+            tile = by_channels(term.tile, wanted)
     of_taps = _uniform(given[tile.index])
     assert of_taps is not None
     weight = en.divide(Enclosure(*_weights(tile)), en.exactly(of_taps[:, None]))

@@ -97,10 +97,7 @@ def match(a: Network, b: Network) -> tuple[Network, Network, Matching]:
 
 
 def _match_graphs(a: Network, b: Network) -> tuple[Network, Network, Matching]:
-    try:
-        paired = pair(a.steps, b.steps, _samples(a.input_size))
-    except MemoryError:
-        paired = None
+    paired = pair(a.steps, b.steps, _samples(a.input_size))
     if paired is None or (paired.one_to_one and not paired.moved and not paired.scaled):
         return a, b, Matching()
     found = Matching(paired.moved, paired.scaled, of="channels")

@@ -114,7 +114,6 @@ def tile(
     value: Affine, index: Indices, weight: Enclosure, shape: tuple[int, ...], order: Indices | None = None
 ) -> Affine:
     """A tile over the entries of a value, -1 for nothing: entry i of the result is row order_i of the tile."""
-    groups, positions, taps = index.shape
     check_value(shape)
     check_size(index.shape, weight.shape)
     if (folded := _into_matrix(value, index, weight, shape, order)) is not None:

@@ -29,6 +29,7 @@ from fractions import Fraction
 from math import inf, nextafter, prod
 
 import numpy as np
+from numpy.typing import NDArray
 from onnx import TensorProto
 
 from eqspec.networks import enclosure as en
@@ -59,12 +60,13 @@ FLOAT16 = Precision("float16", Fraction(1, 2**11), 2.0**-14, 2.0**13)
 FLOAT32 = Precision("float32", Fraction(1, 2**24), 2.0**-126, 2.0**125)
 FLOAT64 = Precision("float64", Fraction(1, 2**53), 2.0**-1022, 2.0**1021)
 LARGEST = FLOAT32.largest
+Mask = NDArray[np.bool_]
 _MOST = 100_000
 SHORT_TYPES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 SHORT_FIX = "convert the model to float32, or leave 'arithmetic float32' out"
 _OPERATIONS = {"Add": 3, "BatchNormalization": 16, "Cast": 2, "Div": 4, "Gemm": 6, "MatMul": 2, "Mul": 3, "Sqrt": 4}
 _OPERATIONS |= {"Sub": 3, "Sum": 2, "Conv": 6, "ConvTranspose": 6, "AveragePool": 4, "GlobalAveragePool": 4}
-_OPERATIONS |= {"ReduceMean": 4, "ReduceSum": 2, "Reciprocal": 2}
+_OPERATIONS |= {"ReduceMean": 4, "ReduceSum": 2, "Reciprocal": 2, "DequantizeLinear": 4, "Pow": 6}
 """Roundings of each operator on any monomial, conversions of its constants included, apart from what it sums up."""
 _MEANS = ("AveragePool", "GlobalAveragePool", "ReduceMean")
 _IN_FUNCTIONS = 6
@@ -132,7 +134,7 @@ class Roundoff:
             return [self.constant(v) if isinstance(v, Enclosure) else v for v in results]
         if kind not in _OPERATIONS:
             return list(results)
-        count, growth = _OPERATIONS[kind] + _summed(call), _growth(call) if self.unit else 1.0
+        count, growth = _OPERATIONS[kind] + _summed(call, results), _growth(call, results) if self.unit else 1.0
         return [self._after(value, count, growth) for value in results]
 
     def _after(self, value: Value, count: int, growth: float) -> Value:
@@ -155,11 +157,11 @@ class Roundoff:
         if not self.unit:
             return value
         amount, factor = 4 * count * self.precision.tiny, growth / self.unit
-        parts, used = list[Part](), _sizes(value.bias) > 0
+        parts, used = list[Part](), np.asarray(_sizes(value.bias) > 0)
         for part in value.parts:
             matrix, coefficients, reads = _absorbed(part.matrix, amount, part.units.size, value.shape)
             parts.append(Part(part.units, matrix))
-            used = used | reads
+            used |= reads
             self._intermediates[part.units].append((coefficients * factor, 0.0))
         bias = en.enclose(value.bias.value, en.add_up(value.bias.radius, np.where(used, amount, 0.0)))
         constant = float(bias.radius.max(initial=0.0)) * factor
@@ -175,7 +177,7 @@ class Roundoff:
         return LargestIntermediate(coefficients, constant)
 
 
-def _absorbed(matrix: Matrix, amount: float, units: int, shape: tuple[int, ...]) -> tuple[Matrix, Array, Array]:
+def _absorbed(matrix: Matrix, amount: float, units: int, shape: tuple[int, ...]) -> tuple[Matrix, Array, Mask]:
     """A matrix with an absolute error wherever it is not exactly zero, its radii by unit, and which entries read."""
     match matrix:
         case Selection():
@@ -191,7 +193,7 @@ def _absorbed(matrix: Matrix, amount: float, units: int, shape: tuple[int, ...])
             return _absorbed_tile(matrix, amount, units, shape)
 
 
-def _absorbed_tile(matrix: Tiled, amount: float, units: int, shape: tuple[int, ...]) -> tuple[Matrix, Array, Array]:
+def _absorbed_tile(matrix: Tiled, amount: float, units: int, shape: tuple[int, ...]) -> tuple[Matrix, Array, Mask]:
     weight = _absorb(matrix.weight, amount)
     coefficients = np.zeros(units + 1)
     largest = np.max(weight.radius, axis=1)[:, None, :]  # (g, 1, k)
@@ -211,7 +213,7 @@ def _sizes(value: Enclosure) -> Array:
     return np.asarray(np.abs(value.value) + value.radius)
 
 
-def _summed(call: OperatorCall) -> int:
+def _summed(call: OperatorCall, results: Sequence[Value]) -> int:
     """How many terms the operator sums up."""
     kind = call.node.op_type
     match kind:
@@ -223,7 +225,9 @@ def _summed(call: OperatorCall) -> int:
         case "AveragePool":
             return prod(call.integers("kernel_shape") or [])
         case "GlobalAveragePool" | "ReduceMean" | "ReduceSum":
-            return prod(call.real_value(0).shape)
+            (made,) = results
+            assert isinstance(made, Affine | Enclosure)
+            return prod(call.real_value(0).shape) // max(1, prod(made.shape))
         case "Gemm" | "MatMul":
             shape = call.real_value(0).shape
             return shape[0] if kind == "Gemm" and call.integer("transA", 0) else shape[-1]
@@ -231,13 +235,13 @@ def _summed(call: OperatorCall) -> int:
             return 0
 
 
-def _growth(call: OperatorCall) -> float:
+def _growth(call: OperatorCall, results: Sequence[Value]) -> float:
     """By how much a step inside of the operator may exceed its absolute result, besides what its input was."""
     if call.node.op_type == "Gemm":
         factors = [abs(call.real(name, 1.0)) for name in ("alpha", "beta")]
         return max(1.0, *(1 / f for f in factors if f > 0)) * max(1.0, *factors)
     if call.node.op_type in _MEANS:
-        return float(_summed(call))
+        return float(_summed(call, results))
     if call.node.op_type == "BatchNormalization":
         factor, _, mean, variance = (call.number(i).value for i in range(1, 5))
         deviation = np.sqrt(variance + call.real("epsilon", 1e-5))

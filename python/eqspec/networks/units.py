@@ -12,13 +12,10 @@ values over the same plain units are rows of one step, as in the chain of layers
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
 from eqspec.networks.matrices import TooLargeError
 from eqspec.networks.program import Function
-
-if TYPE_CHECKING:
-    from eqspec.networks.affine import Affine
 
 MAX_NEURONS = 20_000
 """Of a network that is no chain of fully connected layers: what bounds can still be computed for."""
@@ -29,7 +26,7 @@ MAX_PRODUCTS = 5_000_000
 
 @dataclass(eq=False)
 class Units:
-    """Units that one step gives (or the inputs): `blocks` are the function's arguments, in order.
+    """Units that one step gives (or the inputs): `blocks` are the function's arguments (`Affine`), in order.
 
     `above` are the ReLUs of values over these, where they are rows of one step.
     """
@@ -37,9 +34,10 @@ class Units:
     reading: Reading
     size: int
     function: Function = "identity"
-    blocks: list[Affine] = field(default_factory=list)
+    blocks: list[Any] = field(default_factory=list)
     plain: bool = True
     above: Units | None = None
+    number: int = 0
 
     @property
     def unit(self) -> float:
@@ -58,9 +56,9 @@ class Reading:
     products: int = 0
     structured: bool = False
 
-    def new(self, size: int, function: Function, blocks: list[Affine], *, plain: bool) -> Units:
+    def new(self, size: int, function: Function, blocks: list[Any], *, plain: bool) -> Units:
         """Units behind all others."""
-        made = Units(self, size, function, blocks, plain)
+        made = Units(self, size, function, blocks, plain, number=len(self.units))
         self.units.append(made)
         return made
 

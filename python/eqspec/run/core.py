@@ -11,7 +11,6 @@ from eqspec._core import SETTINGS, Pair, Property, Settings, Solution, __version
 __all__ = [
     "FILE",
     "SETTINGS",
-    "Layer",
     "Pair",
     "Property",
     "Settings",
@@ -28,8 +27,6 @@ FILE = str(sys.modules[Pair.__module__].__file__)
 """What was loaded."""
 
 _Array: TypeAlias = NDArray[np.float64]
-Layer: TypeAlias = tuple[_Array, _Array, _Array | None, _Array | None]
-"""Weight (m, n), bias (m,), and how far the exact ones may lie from them, elementwise, or None where they are exact."""
 _Index: TypeAlias = NDArray[np.int32]
 Term: TypeAlias = tuple[int, _Index | None, _Array, _Array | None]
 """Source (-1: the inputs), index (g, p, k) or None of a matrix, weight (g, o, k), its error or None."""

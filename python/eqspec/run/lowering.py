@@ -48,7 +48,7 @@ class Pairs:
             if negated:
                 first, second = negate_outputs(first), negate_outputs(second)
             second, shared = share(first, second)
-            self._made[key] = core.Pair(_layers(first), _layers(second), shared=shared)
+            self._made[key] = core.Pair(first.input_size, steps(first), steps(second), shared=shared)
         return self._made[key]
 
 
@@ -64,10 +64,6 @@ def steps(network: Network) -> list[core.Step]:
 def _term(term: Term, columns: int) -> core.Term:
     tile = term.tile
     return term.source, None if tile.is_dense(columns) else tile.index, tile.weight, tile.weight_error
-
-
-def _layers(network: Network) -> list[core.Layer]:
-    return [(layer.weight, layer.bias, layer.weight_error, layer.bias_error) for layer in network.layers]
 
 
 def lower_property(claim: Property, outputs: int) -> core.Property:

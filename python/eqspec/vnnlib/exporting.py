@@ -34,6 +34,7 @@ from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task
 from eqspec.vnnlib.isomorphism import isomorphism
 from eqspec.vnnlib.onnx_file import write_layers
+from eqspec.vnnlib.onnx_program import ExactProgram, exact_program, write_program
 from eqspec.vnnlib.product import about_one_network, product
 from eqspec.vnnlib.replaying import EXPORT
 from eqspec.vnnlib.writing import Side, network_name, networks_apart, one_network, output_shape, shape_of
@@ -137,8 +138,11 @@ def _pair(task: Task, folder: Path, name: str) -> Exported:
         shape, outputs = shape_of(network.input_shape, network.input_size), output_shape(network)
         if not as_is or shape is None:
             path = folder / "onnx" / f"{label}_{network.sha256[:12]}{'_raw' if raw else ''}.onnx"
-            layers = exact_layers(network.layers, network.source, _FIX)
-            write_layers(layers, path, f"folded from a file with sha256 {network.sha256}")
+            comment = f"folded from a file with sha256 {network.sha256}"
+            if network.is_chain:
+                write_layers(exact_layers(network.layers, network.source, _FIX), path, comment)
+            else:
+                write_program(exact_program(network, _FIX), path, comment)
             deviations.append(deviation(path, [network], None, task))
             shape, outputs, raw = (1, network.input_size), (1, network.output_size), False
         paths.append(path)
@@ -163,7 +167,11 @@ def _usable(network: Network, task: Task) -> bool:
 def _single(task: Task, folder: Path, name: str) -> Exported:
     made = product(task)
     path = folder / "onnx" / f"{name}.onnx"
-    outputs = write_layers(made.layers, path, f"product of two networks for the task {task.id}", made.rows)
+    comment = f"product of two networks for the task {task.id}"
+    if isinstance(made.network, ExactProgram):
+        outputs = write_program(made.network, path, comment, made.rows)
+    else:
+        outputs = write_layers(made.network, path, comment, made.rows)
     file = folder / "vnnlib" / f"{name}.vnnlib"
     file.write_text(one_network(task, made, outputs), encoding="utf-8")
     return Exported(

@@ -20,12 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import InputError
-from eqspec.networks import ExactLayer, exact_layers
+from eqspec.networks import ExactLayer, Network, exact_layers
 from eqspec.property import Epsilon, Linear, Top1, exact
 from eqspec.spec.findings import Fault
 from eqspec.tasks.task import Task
 from eqspec.vnnlib.cases import Case, cases
-from eqspec.vnnlib.composing import side_by_side
+from eqspec.vnnlib.composing import side_by_side, steps_behind
+from eqspec.vnnlib.onnx_program import ExactProgram, exact_program
 from eqspec.vnnlib.query import All, Element, Formula, Monomial, Some, compare
 from eqspec.vnnlib.unsafe_outputs import NOWHERE, unsafe_outputs
 
@@ -36,9 +37,9 @@ _FIX = "export it to vnnlib2, which names the files themselves"
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """The layers of the one network, R behind them (None: nothing), and the unsafe set over its outputs."""
+    """The one network, R behind it (None: nothing), and the unsafe set over its outputs."""
 
-    layers: tuple[ExactLayer, ...]
+    network: tuple[ExactLayer, ...] | ExactProgram
     rows: Array | None
     formula: Formula
     notes: tuple[str, ...]
@@ -70,14 +71,24 @@ def product(task: Task) -> Product:
         raise InputError(f"{task.id}: the product network would have {len(rows)} outputs; export it to vnnlib2")
     only = about_one_network(task)
     networks = [task.candidate] if only else [task.reference, task.candidate]
-    found = [exact_layers(n.layers, n.source, _FIX) for n in networks]
-    layers = found[0] if only else exact_layers(side_by_side(*networks), task.id, _FIX)
     matrix = np.zeros((len(rows), outputs if only else 2 * outputs))
     for row, coefficients in enumerate(rows):
         for element, coefficient in coefficients.items():
             column = element.entry if only else element.network * outputs + element.entry
             matrix[row, column] = _exactly(coefficient, task)
-    return Product(layers, None if isinstance(task.property, Top1) else matrix, formula, where.notes)
+    return Product(_one(networks, task.id), None if isinstance(task.property, Top1) else matrix, formula, where.notes)
+
+
+def _one(networks: Sequence[Network], name: str) -> tuple[ExactLayer, ...] | ExactProgram:
+    """The networks as one, their outputs one behind the other."""
+    if all(network.is_chain for network in networks):
+        found = [exact_layers(n.layers, n.source, _FIX) for n in networks]
+        return found[0] if len(found) == 1 else exact_layers(side_by_side(*networks), name, _FIX)
+    if len(networks) == 1:
+        return exact_program(networks[0], _FIX)
+    outputs = sum(network.output_size for network in networks)
+    steps = steps_behind(networks, np.eye(outputs), np.zeros(outputs))
+    return exact_program(Network(steps, networks[0].input_size, name, ""), _FIX)
 
 
 def _alternatives(task: Task, formula: Formula) -> list[Case]:

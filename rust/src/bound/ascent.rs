@@ -7,13 +7,16 @@
 //! multiplier of the guard it is minus the guard row, and so on.
 
 use super::assumption::Assumption;
-use super::backward::{Backward, flops};
+use super::backward::Backward;
 use super::constraints::Constraints;
-use super::functional::Functional;
+use super::functional::{Coefficients, Functional};
 use super::parameters::Parameters;
 use super::relu_kernels::surrogate_column;
-use crate::numeric::kernels::{Accumulate, product};
+use super::shared_inputs::SharedInputs;
+use crate::network::{Function, Origin, Tile};
+use crate::numeric::kernels::Accumulate;
 use crate::numeric::vectorised;
+use crate::numeric::windows::Panels;
 
 /// Steps of the multipliers of the region's constraints are this much larger than those of the others, for they start
 /// from zero and have far to go.
@@ -43,116 +46,163 @@ impl Backward<'_> {
         step: i32,
     ) {
         let count = functionals.len();
-        let inputs = self.pair.inputs();
+        let (depth, inputs) = (self.pair.depth(), self.pair.inputs());
         self.phase_gradient.clear();
         self.phase_gradient.resize(self.relaxed.phase_constraints.len() * count, 0.0);
         // The minimising corner of each functional; X = Y there.
-        self.now.resize(inputs * count);
-        for f in 0..count {
-            for i in 0..inputs {
-                let at = f * inputs + i;
-                let radius = self.relaxed.radius[i];
-                let x = self.relaxed.centre[i] - if self.inputs[at] >= 0.0 { radius } else { -radius };
-                self.now.first[at] = x;
-            }
+        self.corners.clear();
+        for column in self.inputs.chunks_exact(inputs) {
+            let ends = self.relaxed.centre.iter().zip(&self.relaxed.radius);
+            self.corners.extend(column.iter().zip(ends).map(|(a, (c, r))| c - if *a >= 0.0 { *r } else { -r }));
         }
         self.ascend_constraints(&assumption.region, parameters, rate, step);
-        for l in 0..self.pair.depth() {
-            if l == 0 {
-                self.flops += self.input_layer.forwards(self.pair, &self.now, &mut self.next, count);
-                std::mem::swap(&mut self.now, &mut self.next);
-            } else {
-                self.layer_forwards(l, count);
+        self.live.begin(depth);
+        for s in 0..depth {
+            let mut now = self.live.space(self.pair.first[s].rows * count);
+            self.step_forwards(s, &mut now, count);
+            if s + 1 < depth {
+                self.ascend_phases(s, &now, count);
+                if self.pair.function(s) == Function::Relu {
+                    self.ascend_step(s, &mut now, count, parameters, rate, step);
+                }
             }
-            if l + 1 < self.pair.depth() {
-                self.ascend_layer(l, count, parameters, rate, step);
+            self.live.keep(s, now);
+            for j in (0..s).filter(|&j| self.lifetimes.last_reader[j] == s) {
+                self.live.forget(j);
+            }
+            if s + 1 < depth && self.lifetimes.last_reader[s] == s {
+                self.live.forget(s);
             }
         }
         parameters.phases.ascend(&self.phase_gradient, rate, step, (0.0, f64::INFINITY));
         self.ascend_outputs(functionals, assumption, parameters, rate, step);
     }
 
-    /// Values of x, y and d of a layer behind the first, from those after the ReLUs before it.
+    /// Values of x, y and d of a step, from those behind the functions of the steps that it reads.
     #[inline(always)]
-    fn layer_forwards(&mut self, l: usize, count: usize) {
-        let (a, b, d) = (&self.pair.first[l], &self.pair.second[l], &self.pair.difference[l]);
-        let (m, n) = (a.rows, a.columns);
-        self.next.resize(m * count);
+    fn step_forwards(&mut self, s: usize, now: &mut Coefficients, count: usize) {
+        let (a, b, d) = (&self.pair.first[s], &self.pair.second[s], &self.pair.difference[s]);
+        let m = a.rows;
         for f in 0..count {
-            let range = f * m..(f + 1) * m;
-            self.next.first[range.clone()].copy_from_slice(&a.bias);
-            self.next.second[range.clone()].copy_from_slice(&b.bias);
-            self.next.difference[range].copy_from_slice(&d.bias);
+            let (x, y, z) = now.range_mut(f * m..(f + 1) * m);
+            x.copy_from_slice(&a.bias);
+            y.copy_from_slice(&b.bias);
+            z.copy_from_slice(&d.bias);
         }
-        let shape = (m, n, count);
-        self.flops += flops(shape, !d.zero);
-        product(&mut self.next.first, &a.weight, &self.now.first, shape, Accumulate::Add);
-        product(&mut self.next.second, &b.weight, &self.now.second, shape, Accumulate::Add);
-        if !d.zero {
-            product(&mut self.next.difference, &d.weight, &self.now.second, shape, Accumulate::Add);
+        let (live, panels) = (&self.live, &mut self.panels);
+        let mut flops = 0;
+        let mut add = |out: &mut [f64], tile: &Tile, values: &[f64], panels: &mut Panels| {
+            tile.shape().product(out, &tile.weight, values, (tile.columns, count), Accumulate::Add, panels);
+            flops += (2 * tile.products() * count) as u64;
+        };
+        let mut reads_steps = false;
+        for term in &d.terms {
+            let Origin::Step(j) = term.origin else { continue };
+            reads_steps = true;
+            let from = live.of(j);
+            if let Some(i) = term.first {
+                add(&mut now.first, &a.terms[i].tile, &from.first, panels);
+            }
+            if let Some(i) = term.second {
+                add(&mut now.second, &b.terms[i].tile, &from.second, panels);
+            }
+            if !term.zero {
+                add(&mut now.difference, &term.tile, &from.second, panels);
+            }
+            if let Some(i) = term.first {
+                add(&mut now.difference, &a.terms[i].tile, &from.difference, panels);
+            }
         }
-        product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Accumulate::Add);
-        std::mem::swap(&mut self.now, &mut self.next);
+        if SharedInputs::read_by(self.pair, s) {
+            flops += self.shared_inputs.forwards((self.pair, s), &self.corners, now, !reads_steps, panels);
+            if !reads_steps {
+                // Where only the inputs are read, x - y = d.
+                let pairs = now.first.iter().zip(&now.difference);
+                now.second.iter_mut().zip(pairs).for_each(|(y, (x, d))| *y = x - d);
+            }
+        }
+        self.flops += flops;
     }
 
-    /// The surrogate's values after the ReLUs of hidden layer h, and one step of the slopes and links of this layer.
+    /// The gradients of the multipliers of assumed signs at a step.
     #[inline(always)]
-    fn ascend_layer(&mut self, h: usize, count: usize, parameters: &mut Parameters, rate: f64, step: i32) {
-        let (r, behind, layer) = (&self.relaxed.relaxations[h], &self.behind_relu[h], &mut parameters.layers[h]);
-        let m = r.keep.len();
-        let total = m * count;
-        let phases = &self.relaxed.phase_constraints;
-        for (k, phase) in phases.iter().enumerate().filter(|(_, phase)| phase.layer == h) {
-            let values = self.now.of(phase.quantity);
+    fn ascend_phases(&mut self, s: usize, now: &Coefficients, count: usize) {
+        let (m, phases) = (self.pair.first[s].rows, &self.relaxed.phase_constraints);
+        for (k, phase) in phases.iter().enumerate().filter(|(_, phase)| phase.layer == s) {
+            let values = now.of(phase.quantity);
             for f in 0..count {
                 let value = values[f * m + phase.index];
                 self.phase_gradient[f * phases.len() + k] = if phase.positive { -value } else { value };
             }
         }
+    }
+
+    /// The surrogate's values behind the ReLUs of a step, and one step of its slopes and links.
+    #[inline(always)]
+    fn ascend_step(
+        &mut self,
+        s: usize,
+        now: &mut Coefficients,
+        count: usize,
+        parameters: &mut Parameters,
+        rate: f64,
+        step: i32,
+    ) {
+        let (r, behind, layer) = (&self.relaxed.relaxations[s], &self.behind_relu[s], &mut parameters.layers[s]);
+        let m = r.keep.len();
+        let total = m * count;
+        if !self.met[s] {
+            // No coefficient comes here, so that nothing depends on this step.
+            return;
+        }
         let v = r.view(m);
-        let (mut alpha1, mut alpha2) = (std::mem::take(&mut layer.alpha1), std::mem::take(&mut layer.alpha2));
-        self.gradient.resize(total, 0.0);
-        self.next.first.resize(total, 0.0);
+        let [gradient1, gradient2] = &mut self.gradients;
+        gradient1.resize(total, 0.0);
+        gradient2.resize(total, 0.0);
         // The surrogate uses the slopes the bound was computed with, so values come before the step.
         for f in 0..count {
             let range = f * m..(f + 1) * m;
-            let (x, y, d) = (
-                &mut self.now.first[range.clone()],
-                &mut self.now.second[range.clone()],
-                &mut self.now.difference[range.clone()],
-            );
-            let (p, q, s) =
-                (&behind.first[range.clone()], &behind.second[range.clone()], &behind.difference[range.clone()]);
-            let slopes = (&alpha1.value[range.clone()], &alpha2.value[range.clone()]);
-            let gradients = (&mut self.gradient[range.clone()], &mut self.next.first[range]);
-            surrogate_column((x, y, d), (p, q, s), slopes, gradients, v);
+            let slopes = (&layer.alpha1.value[range.clone()], &layer.alpha2.value[range.clone()]);
+            let gradients = (&mut gradient1[range.clone()], &mut gradient2[range.clone()]);
+            surrogate_column(now.range_mut(range.clone()), behind.range(range), slopes, gradients, v);
         }
-        alpha1.ascend(&self.gradient[..total], 2.0 * rate, step, (0.0, 1.0));
-        alpha2.ascend(&self.next.first[..total], 2.0 * rate, step, (0.0, 1.0));
-        (layer.alpha1, layer.alpha2) = (alpha1, alpha2);
-        if !parameters.optimise_links {
+        layer.alpha1.ascend(&gradient1[..total], 2.0 * rate, step, (0.0, 1.0));
+        layer.alpha2.ascend(&gradient2[..total], 2.0 * rate, step, (0.0, 1.0));
+        let relative = parameters.relative_links;
+        let values = now.first[..total].iter().zip(&now.second[..total]).zip(&mut now.difference[..total]);
+        if !relative {
+            if parameters.optimise_links {
+                gradient1.iter_mut().zip(values).for_each(|(g, ((x, y), d))| *g = x - y - *d);
+                layer.link.ascend(&gradient1[..total], rate, step, (f64::NEG_INFINITY, f64::INFINITY));
+            }
             return;
         }
-        let layer = &mut parameters.layers[h];
-        self.gradient.resize(total, 0.0);
-        let values = self.now.first.iter().zip(&self.now.second).zip(&self.now.difference);
-        self.gradient.iter_mut().zip(values).for_each(|(g, ((x, y), d))| *g = x - y - d);
-        layer.link.ascend(&self.gradient[..total], rate, step, (f64::NEG_INFINITY, f64::INFINITY));
+        // The link is a share of s, so it is worth s times as much; and what s is worth depends on it.
+        let shares = self.link_units[s].iter().zip(&layer.link.value);
+        for ((g, ((x, y), d)), (unit, share)) in gradient1.iter_mut().zip(values).zip(shares) {
+            let gap = x - y - *d;
+            *g = unit * gap;
+            *d += share * gap;
+        }
+        if parameters.optimise_links {
+            layer.link.ascend(&gradient1[..total], rate, step, (f64::NEG_INFINITY, f64::INFINITY));
+        }
     }
 
-    /// One step of the multipliers of the region's constraints, at the minimising corners held in `now.first`.
+    /// One step of the multipliers of the region's constraints, at the minimising corners.
     #[inline(always)]
     fn ascend_constraints(&mut self, constraints: &Constraints, parameters: &mut Parameters, rate: f64, step: i32) {
         if constraints.rows() == 0 {
             return;
         }
         let inputs = self.pair.inputs();
-        self.gradient.clear();
+        let gradient = &mut self.gradients[0];
+        gradient.clear();
         for f in 0..parameters.count {
-            constraints.push_excess(&self.now.first[f * inputs..(f + 1) * inputs], &mut self.gradient);
+            constraints.push_excess(&self.corners[f * inputs..(f + 1) * inputs], gradient);
         }
         let rate = CONSTRAINT_RATE * rate;
-        parameters.region.ascend_in(&self.units, &self.gradient, rate, step, (0.0, f64::INFINITY));
+        parameters.region.ascend_in(&self.units, gradient, rate, step, (0.0, f64::INFINITY));
     }
 
     /// One step of the multipliers at the outputs: of the guard, of the violation, of the links.
@@ -166,10 +216,10 @@ impl Backward<'_> {
         step: i32,
     ) {
         let (outputs, rows, count) = (assumption.outputs(), assumption.rows(), functionals.len());
-        let out = &self.now;
+        let (out, gradient) = (self.live.of(self.pair.depth() - 1), &mut self.gradients[0]);
         let at = |f: usize| f * outputs..(f + 1) * outputs;
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-        self.gradient.clear();
+        gradient.clear();
         for f in 0..count {
             let lam = &parameters.guard.value[f * rows..(f + 1) * rows];
             let total: f64 = lam[assumption.entropy.clone()].iter().sum();
@@ -178,27 +228,27 @@ impl Backward<'_> {
                     dot(&assumption.guard[l * outputs..(l + 1) * outputs], &out.first[at(f)]) + assumption.constants[l];
                 let entropy =
                     if assumption.entropy.contains(&l) { -((multiplier + 1e-30) / (total + 1e-30)).ln() } else { 0.0 };
-                self.gradient.push(entropy - guard);
+                gradient.push(entropy - guard);
             }
         }
-        parameters.guard.ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
-        self.gradient.clear();
+        parameters.guard.ascend(gradient, rate, step, (0.0, f64::INFINITY));
+        gradient.clear();
         for f in 0..count {
             let (x, y, d) = (&out.first[at(f)], &out.second[at(f)], &out.difference[at(f)]);
             let violation = dot(&assumption.first, x)
                 + dot(&assumption.second, y)
                 + dot(&assumption.difference, d)
                 + assumption.constant;
-            self.gradient.push(-violation);
+            gradient.push(-violation);
         }
-        parameters.violation.ascend(&self.gradient, rate, step, (0.0, f64::INFINITY));
+        parameters.violation.ascend(gradient, rate, step, (0.0, f64::INFINITY));
         if !parameters.optimise_links {
             return;
         }
-        self.gradient.clear();
+        gradient.clear();
         let values = out.first.iter().zip(&out.second).zip(&out.difference);
-        self.gradient.extend(values.map(|((x, y), d)| x - y - d).take(outputs * count));
-        parameters.output.ascend(&self.gradient, rate, step, (f64::NEG_INFINITY, f64::INFINITY));
+        gradient.extend(values.map(|((x, y), d)| x - y - d).take(outputs * count));
+        parameters.output.ascend(gradient, rate, step, (f64::NEG_INFINITY, f64::INFINITY));
     }
 }
 

@@ -17,17 +17,23 @@
 //! Let h be a functional: x, y or d of a neuron before ReLU, an input, each perhaps negated, or minus the violation
 //! itself. For lam, nu >= 0
 //!     h >= h - sum lam_l guard_l - nu violation        wherever guard and violation hold,
-//! and the right side is p.f1 + q.f2 + s.(f1 - f2) + constant at the outputs, with h itself joining at its own layer.
+//! and the right side is p.f1 + q.f2 + s.(f1 - f2) + constant at the outputs, with h itself joining at its own step.
 //! Because X - Y - D = 0, any link multiplier g is allowed:
 //!     p.X + q.Y + s.D = (p + g).X + (q - g).Y + (s - g).D.
-//! Through ReLU each coefficient takes the upper or the lower relaxation by its sign ([`super::relax`]); through an
-//! affine layer
-//!     p' = W1^T p,  q' = W2^T q + (W1 - W2)^T s,  s' = W1^T s,  constant += p.b1 + q.b2 + s.(b1 - b2).
+//! Through ReLU each coefficient takes the upper or the lower relaxation by its sign ([`super::relax`]); through the
+//! affine terms of a step, to each step j that it reads,
+//!     p_j += A1^T p,  q_j += A2^T q + (A1 - A2)^T s,  s_j += A1^T s,  constant += p.b1 + q.b2 + s.(b1 - b2),
+//! where a term that only one network has counts as 0 in the other one. Steps are taken in reverse, so that the
+//! coefficients of a step are complete, summed over all its readers, when its turn comes. A step whose function is the
+//! identity passes them unchanged; it has no relaxation, no slopes and no links.
 //! At the inputs X = Y and D = 0, and the constraints of the region join ([`super::constraints`]). With a for p + q and
 //! what the constraints add, the bound is a.centre - |a|.radius + constant.
 //!
 //! Where a sign v >= 0 (or v <= 0) of a neuron's x, y or d is assumed, beta v is subtracted (added) below its ReLU with
 //! a multiplier beta >= 0.
+//!
+//! Without any assumption a batch of functionals of one step begins at that step ([`super::intermediate`]): its
+//! coefficients there are 1 or -1 for one row, and what they give to the steps below are rows of the tiles.
 //!
 //! # Rounding
 //! Each computed vector of coefficients is taken as the functional from there on. What it misses of the exact one is at
@@ -37,31 +43,30 @@
 //! Arrays are functional-major: column f, of m entries, belongs to functional f.
 
 use super::assumption::Assumption;
-use super::functional::{Coefficients, Functional, sign};
+use super::functional::{Coefficients, Functional, QUANTITIES, sign};
+use super::live::{Lifetimes, Live};
 use super::parameters::{Parameters, Sizes};
 use super::relax::{OneSided, Relaxation};
-use super::relu_kernels::{relu_column, relu_sums};
 use super::rounding_cost::{
-    ACCOUNT, ColumnMaxima, PHASE_UNITS, RELU_UNITS, RoundingCost, constant_rounding, entropy_argument, output_rounding,
-    output_underflow, relu_underflow,
+    ACCOUNT, ColumnMaxima, RoundingCost, SizesRead, constant_rounding, entropy_argument, output_rounding,
+    output_underflow, products_of_coefficients,
 };
-use super::shared_input_layer::SharedInputLayer;
-use crate::domain::Quantity;
-use crate::domain::intermediate_bounds::{IntermediateBounds, PhaseConstraint};
+use super::shared_inputs::SharedInputs;
+use crate::domain::intermediate_bounds::{IntermediateBounds, LayerBounds, PhaseConstraint};
 use crate::domain::phase::Bounds;
-use crate::network::Pair;
-use crate::numeric::kernels::{Accumulate, transposed_product};
+use crate::network::{Function, Pair};
 use crate::numeric::log::ln;
 use crate::numeric::round::{U, down};
 use crate::numeric::vectorised;
+use crate::numeric::windows::Panels;
 
 /// What follows from the bounds of all neurons: the relaxations, the box, and what rounding can cost.
 #[derive(Debug, Default)]
 pub(super) struct RelaxedPair {
-    /// Per hidden layer.
+    /// Per step but the last; those of identity steps have no neurons.
     pub(super) relaxations: Vec<Relaxation>,
-    /// Per affine layer.
-    rounding_costs: Vec<RoundingCost>,
+    /// Per step.
+    pub(super) rounding_costs: Vec<RoundingCost>,
     /// The centre of the box.
     pub(super) centre: Vec<f64>,
     /// The radius of the box, rounded up.
@@ -74,38 +79,62 @@ pub(super) struct RelaxedPair {
 
 /// What accumulates for each functional of a batch on its way to the inputs.
 #[derive(Debug, Default)]
-struct Totals {
-    constant: Vec<f64>,
+pub(super) struct Totals {
+    pub(super) constant: Vec<f64>,
     /// The absolute sum of the terms of the constant.
-    magnitude: Vec<f64>,
+    pub(super) magnitude: Vec<f64>,
     /// What the rounding of coefficients can cost.
-    err: Vec<f64>,
+    pub(super) err: Vec<f64>,
     /// The lower bounds found.
-    bounds: Vec<f64>,
+    pub(super) bounds: Vec<f64>,
 }
+
+impl Totals {
+    fn reset(&mut self, count: usize) {
+        for v in [&mut self.constant, &mut self.magnitude, &mut self.err, &mut self.bounds] {
+            v.clear();
+            v.resize(count, 0.0);
+        }
+    }
+}
+
+/// Bytes of coefficients that a batch may have under way at once.
+const COEFFICIENTS: usize = 64 << 20;
+
+/// Bytes of multipliers, with their moments and the coefficients that gradients need, that a batch may have.
+const MULTIPLIERS: usize = 512 << 20;
 
 /// A workspace for batches of functionals on one pair.
 pub struct Backward<'a> {
     pub(super) pair: &'a Pair,
-    maxima: Vec<ColumnMaxima>,
-    pub(super) input_layer: SharedInputLayer,
+    pub(super) maxima: Vec<ColumnMaxima>,
+    pub(super) lifetimes: Lifetimes,
+    pub(super) shared_inputs: SharedInputs,
     pub(super) relaxed: RelaxedPair,
-    /// Per hidden layer, the coefficients of X, Y and D behind the ReLUs, after links and folds: their signs choose the
-    /// relaxations.
+    /// Per step but the last, the coefficients of X, Y and D behind the ReLUs, after links and folds: their signs choose
+    /// the relaxations. Empty for identity steps.
     pub(super) behind_relu: Vec<Coefficients>,
-    /// The coefficients of the layer that the pass has reached, or the values there in a pass forwards.
-    pub(super) now: Coefficients,
-    /// A buffer for those of the next layer.
-    pub(super) next: Coefficients,
-    /// Coefficients of the inputs, I x F.
+    /// Per step but the last, the coefficients of D before links, if links are measured in them.
+    pub(super) link_units: Vec<Vec<f64>>,
+    /// Per step, whether the last pass met it.
+    pub(super) met: Vec<bool>,
+    /// The coefficients of steps that a pass has under way, or the values there in a pass forwards.
+    pub(super) live: Live,
+    /// Coefficients of the inputs, I x F, and whether anything has been written there.
     pub(super) inputs: Vec<f64>,
+    pub(super) inputs_written: bool,
+    /// The corner of the box that minimises each functional, I x F.
+    pub(super) corners: Vec<f64>,
     /// The natural sizes of the multipliers of the region's constraints, Q x F.
     pub(super) units: Vec<f64>,
-    totals: Totals,
-    /// Gradients of one kind of multipliers at a time.
-    pub(super) gradient: Vec<f64>,
+    pub(super) totals: Totals,
+    /// Gradients of one kind of multipliers at a time, and of another.
+    pub(super) gradients: [Vec<f64>; 2],
     /// Gradients of the multipliers of assumed signs, S x F.
     pub(super) phase_gradient: Vec<f64>,
+    /// A buffer: the coefficients of one functional behind the ReLUs, and its links.
+    pub(super) column: (Coefficients, Vec<f64>),
+    pub(super) panels: Panels,
     /// Additions and multiplications in matrix products so far.
     pub(super) flops: u64,
 }
@@ -114,28 +143,55 @@ impl<'a> Backward<'a> {
     /// A workspace for one pair.
     #[must_use]
     pub fn new(pair: &'a Pair) -> Self {
-        let hidden = pair.depth() - 1;
+        let (depth, hidden) = (pair.depth(), pair.depth() - 1);
+        let products = products_of_coefficients(pair);
         Self {
             pair,
-            maxima: (0..pair.depth()).map(|l| ColumnMaxima::of(pair, l)).collect(),
-            input_layer: SharedInputLayer::of(pair),
-            relaxed: RelaxedPair { relaxations: vec![Relaxation::default(); hidden], ..RelaxedPair::default() },
+            maxima: (0..depth).map(|s| ColumnMaxima::of(pair, s, &products)).collect(),
+            lifetimes: Lifetimes::of(pair),
+            shared_inputs: SharedInputs::of(pair),
+            relaxed: RelaxedPair {
+                relaxations: vec![Relaxation::default(); hidden],
+                rounding_costs: vec![RoundingCost::default(); depth],
+                ..RelaxedPair::default()
+            },
             behind_relu: vec![Coefficients::default(); hidden],
-            now: Coefficients::default(),
-            next: Coefficients::default(),
+            link_units: vec![Vec::new(); hidden],
+            met: vec![false; depth],
+            live: Live::default(),
             inputs: Vec::new(),
+            inputs_written: false,
+            corners: Vec::new(),
             units: Vec::new(),
             totals: Totals::default(),
-            gradient: Vec::new(),
+            gradients: [Vec::new(), Vec::new()],
             phase_gradient: Vec::new(),
+            column: (Coefficients::default(), Vec::new()),
+            panels: Panels::default(),
             flops: 0,
         }
     }
 
-    /// Widths of the hidden layers.
+    /// The numbers of neurons of all steps but the last; 0 where the function is the identity.
     #[must_use]
     pub fn hidden(&self) -> Vec<usize> {
-        self.pair.first[..self.pair.depth() - 1].iter().map(|l| l.rows).collect()
+        let steps = &self.pair.first[..self.pair.depth() - 1];
+        steps.iter().map(|s| if s.function == Function::Relu { s.rows } else { 0 }).collect()
+    }
+
+    /// The most functionals in a batch without multipliers of their own: their coefficients are capped.
+    #[must_use]
+    pub fn most_plain(&self) -> usize {
+        let numbers = 3 * self.lifetimes.widest + 2 * self.pair.inputs();
+        (COEFFICIENTS / (8 * numbers)).max(8)
+    }
+
+    /// The most functionals in a batch whose multipliers are improved.
+    #[must_use]
+    pub fn most(&self) -> usize {
+        // Three multipliers a neuron, each with two moments, and three coefficients.
+        let numbers = 12 * self.hidden().iter().sum::<usize>();
+        self.most_plain().min(MULTIPLIERS / (8 * numbers.max(1))).max(8)
     }
 
     /// Starting multipliers for these functionals.
@@ -172,8 +228,8 @@ impl<'a> Backward<'a> {
         for (relaxation, layer) in self.relaxed.relaxations.iter().zip(&mut parameters.layers) {
             let fill = |values: &mut [f64], side: &OneSided| {
                 let m = side.slope.len();
-                for column in values.chunks_exact_mut(m) {
-                    column.iter_mut().zip(&side.slope).for_each(|(a, s)| *a = f64::from(u8::from(*s > 0.5)));
+                for column in values.chunks_exact_mut(m.max(1)) {
+                    column.copy_from_slice(&side.start);
                 }
             };
             fill(&mut layer.alpha1.value, &relaxation.first);
@@ -183,7 +239,15 @@ impl<'a> Backward<'a> {
 
     /// Takes new bounds of all neurons: relaxations, the box and the costs of rounding follow from them.
     pub fn set_bounds(&mut self, bounds: &IntermediateBounds) {
-        let Self { pair, maxima, relaxed, .. } = self;
+        self.set_box(bounds);
+        for step in 0..self.pair.depth() {
+            self.set_step(step, bounds);
+        }
+    }
+
+    /// Takes the box and the assumed signs alone.
+    pub(super) fn set_box(&mut self, bounds: &IntermediateBounds) {
+        let relaxed = &mut self.relaxed;
         relaxed.phase_constraints.clone_from(&bounds.phase_constraints);
         relaxed.centre.clear();
         relaxed.radius.clear();
@@ -194,15 +258,18 @@ impl<'a> Backward<'a> {
             // covered.
             relaxed.radius.push(((u - c).max(c - l) * (1.0 + 4.0 * U) + f64::MIN_POSITIVE).max(0.0));
         }
-        for (relaxation, layer) in relaxed.relaxations.iter_mut().zip(&bounds.layers) {
-            relaxation.set(layer);
-        }
-        let largest = |b: &Bounds| b.lower.iter().chain(&b.upper).fold(0.0, |a: f64, v| a.max(v.abs()));
-        relaxed.output_size = bounds.layers.last().map_or(0.0, |k| largest(&k.x).max(largest(&k.y)).max(largest(&k.d)));
-        relaxed.rounding_costs.clear();
-        for (l, maxima) in maxima.iter().enumerate() {
-            let inputs = (relaxed.centre.as_slice(), relaxed.radius.as_slice());
-            relaxed.rounding_costs.push(RoundingCost::of(pair, l, maxima, bounds, inputs));
+    }
+
+    /// Takes the bounds of one step and of those that it reads: its relaxations and what rounding in its terms can cost.
+    pub(super) fn set_step(&mut self, step: usize, bounds: &IntermediateBounds) {
+        let RelaxedPair { relaxations, rounding_costs, centre, radius, output_size, .. } = &mut self.relaxed;
+        rounding_costs[step] =
+            RoundingCost::of(&self.maxima[step], SizesRead { pair: self.pair, bounds, centre, radius });
+        let known = &bounds.layers[step];
+        match (relaxations.get_mut(step), self.pair.function(step)) {
+            (Some(relaxation), Function::Relu) => relaxation.set(known),
+            (Some(relaxation), Function::Identity) => relaxation.size = largest(known),
+            (None, _) => *output_size = largest(known),
         }
     }
 
@@ -241,27 +308,15 @@ impl<'a> Backward<'a> {
         parameters: &Parameters,
     ) {
         let count = functionals.len();
-        let Totals { constant, magnitude, err, bounds } = &mut self.totals;
-        for v in [constant, magnitude, err, bounds] {
-            v.clear();
-            v.resize(count, 0.0);
-        }
+        self.totals.reset(count);
+        self.live.begin(self.pair.depth());
         self.outputs(functionals, assumption, parameters);
-        for l in (0..self.pair.depth()).rev() {
-            self.affine::<BOUND>(l, count);
-            if l > 0 {
-                self.relu::<BOUND>(l - 1, functionals, parameters);
-            }
-        }
+        self.descend::<BOUND>(self.pair.depth(), functionals, Some(parameters));
         let (inputs, constraints) = (self.pair.inputs(), assumption.region.rows());
-        self.inputs.resize(inputs * count, 0.0);
         self.units.resize(constraints * count, 0.0);
-        let rounding = constant_rounding(self.pair, constraints);
         let (RelaxedPair { centre, radius, .. }, totals) = (&self.relaxed, &mut self.totals);
         for (f, functional) in functionals.iter().enumerate() {
-            let range = f * inputs..(f + 1) * inputs;
-            let a = &mut self.inputs[range.clone()];
-            a.copy_from_slice(&self.now.first[range]);
+            let a = &mut self.inputs[f * inputs..(f + 1) * inputs];
             if let Functional::Input { input, negative } = *functional {
                 a[input] += sign(negative);
             }
@@ -273,9 +328,36 @@ impl<'a> Backward<'a> {
                 totals.magnitude[f] += joined.magnitude;
                 totals.err[f] += joined.underflow;
             }
-            if !BOUND {
-                continue;
-            }
+        }
+        if BOUND {
+            self.arrive(count, constraints);
+        }
+    }
+
+    /// Lower bounds, without any assumption, of functionals of one step, all of the same quantity: the pass begins at
+    /// their own step, with fixed slopes and without links.
+    pub(super) fn evaluate_plain(&mut self, step: usize, functionals: &[Functional]) -> &[f64] {
+        vectorised::run(Plain { backward: self, step, functionals });
+        &self.totals.bounds
+    }
+
+    #[inline(always)]
+    fn evaluate_plain_all(&mut self, step: usize, functionals: &[Functional]) {
+        self.totals.reset(functionals.len());
+        self.live.begin(self.pair.depth());
+        self.begin_at(step, functionals);
+        self.descend::<true>(step, functionals, None);
+        self.arrive(functionals.len(), 0);
+    }
+
+    /// The bounds, from the coefficients of the inputs and what has accumulated.
+    #[inline(always)]
+    fn arrive(&mut self, count: usize, constraints: usize) {
+        let inputs = self.pair.inputs();
+        let rounding = constant_rounding(self.pair, constraints);
+        let (RelaxedPair { centre, radius, .. }, totals) = (&self.relaxed, &mut self.totals);
+        for f in 0..count {
+            let a = &self.inputs[f * inputs..(f + 1) * inputs];
             let (mut value, mut size) = (0.0, 0.0);
             for ((a, c), r) in a.iter().zip(centre).zip(radius) {
                 value += a * c - a.abs() * r;
@@ -290,8 +372,12 @@ impl<'a> Backward<'a> {
     #[inline(always)]
     fn outputs(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &Parameters) {
         let (outputs, rows, count) = (assumption.outputs(), assumption.rows(), functionals.len());
+        let (last, n) = (self.pair.depth() - 1, outputs * count);
         let totals = &mut self.totals;
-        self.now.resize(outputs * count);
+        for quantity in QUANTITIES {
+            self.live.slot(last, quantity, n);
+        }
+        let now = self.live.of_mut(last);
         for (f, functional) in functionals.iter().enumerate() {
             let lam = &parameters.guard.value[f * rows..(f + 1) * rows];
             let nu = if *functional == Functional::Target { 1.0 } else { parameters.violation.value[f] };
@@ -323,7 +409,7 @@ impl<'a> Backward<'a> {
                     + nu * (assumption.first[o].abs() + assumption.second[o].abs() + assumption.difference[o].abs())
                     + 3.0 * link.abs();
                 let at = f * outputs + o;
-                (self.now.first[at], self.now.second[at], self.now.difference[at]) = (p, q, s);
+                (now.first[at], now.second[at], now.difference[at]) = (p, q, s);
             }
             totals.constant[f] = constant;
             totals.magnitude[f] = magnitude;
@@ -331,109 +417,12 @@ impl<'a> Backward<'a> {
                 (output_rounding(rows) * norm + output_underflow(rows, outputs)) * (self.relaxed.output_size + 1.0);
         }
     }
-
-    /// Through the affine layer l, backwards.
-    #[inline(always)]
-    fn affine<const BOUND: bool>(&mut self, l: usize, count: usize) {
-        let (a, b, d) = (&self.pair.first[l], &self.pair.second[l], &self.pair.difference[l]);
-        let (m, n) = (a.rows, a.columns);
-        let (cost, totals) = (self.relaxed.rounding_costs[l], &mut self.totals);
-        for f in 0..if BOUND { count } else { 0 } {
-            let range = f * m..(f + 1) * m;
-            let (p, q, s) =
-                (&self.now.first[range.clone()], &self.now.second[range.clone()], &self.now.difference[range]);
-            let mut sums = [0.0f64; 5];
-            for i in 0..m {
-                let (x, y, z) = (p[i] * a.bias[i], q[i] * b.bias[i], s[i] * d.bias[i]);
-                sums[0] += x + y + z;
-                sums[1] += x.abs() + y.abs() + z.abs();
-                sums[2] += p[i].abs();
-                sums[3] += q[i].abs();
-                sums[4] += s[i].abs();
-            }
-            totals.constant[f] += sums[0];
-            totals.magnitude[f] += sums[1];
-            if l == 0 {
-                // p + q travels with W1, s - q with W1 - W2.
-                (sums[2], sums[4]) = (sums[2] + sums[3], sums[4] + sums[3]);
-            }
-            totals.err[f] += sums[2] * cost.first + sums[3] * cost.second + sums[4] * cost.difference + cost.underflow;
-        }
-        if l == 0 {
-            self.flops += self.input_layer.backwards(self.pair, &mut self.now, &mut self.next, count);
-        } else {
-            self.next.resize(n * count);
-            let shape = (m, n, count);
-            self.flops += flops(shape, !d.zero);
-            transposed_product(&mut self.next.first, &a.weight, &self.now.first, shape, Accumulate::Replace);
-            transposed_product(&mut self.next.second, &b.weight, &self.now.second, shape, Accumulate::Replace);
-            if !d.zero {
-                transposed_product(&mut self.next.second, &d.weight, &self.now.difference, shape, Accumulate::Add);
-            }
-            transposed_product(&mut self.next.difference, &a.weight, &self.now.difference, shape, Accumulate::Replace);
-        }
-        std::mem::swap(&mut self.now, &mut self.next);
-    }
-
-    /// Through the ReLUs of hidden layer h, backwards; functionals of this layer join below them.
-    #[inline(always)]
-    fn relu<const BOUND: bool>(&mut self, h: usize, functionals: &[Functional], parameters: &Parameters) {
-        let (r, layer) = (&self.relaxed.relaxations[h], &parameters.layers[h]);
-        let m = r.keep.len();
-        let (behind, totals) = (&mut self.behind_relu[h], &mut self.totals);
-        behind.resize(m * functionals.len());
-        let underflow = relu_underflow(m, r.size);
-        for (f, functional) in functionals.iter().enumerate() {
-            let range = f * m..(f + 1) * m;
-            let (p, q, s) = (
-                &mut self.now.first[range.clone()],
-                &mut self.now.second[range.clone()],
-                &mut self.now.difference[range.clone()],
-            );
-            let kept = (
-                &mut behind.first[range.clone()],
-                &mut behind.second[range.clone()],
-                &mut behind.difference[range.clone()],
-            );
-            let (link, alpha1, alpha2) =
-                (&layer.link.value[range.clone()], &layer.alpha1.value[range.clone()], &layer.alpha2.value[range]);
-            let v = r.view(m);
-            let (constant, magnitude, norm) = if BOUND { relu_sums((p, q, s), link, v) } else { (0.0, 0.0, 0.0) };
-            relu_column((p, q, s), kept, (link, alpha1, alpha2), v);
-            totals.constant[f] += constant;
-            totals.magnitude[f] += magnitude;
-            totals.err[f] += RELU_UNITS * U * (norm + 1.0) * r.size + underflow;
-            let phases = &self.relaxed.phase_constraints;
-            for (k, phase) in phases.iter().enumerate().filter(|(_, phase)| phase.layer == h) {
-                // Minus beta times what is assumed to be >= 0.
-                let beta = parameters.phases.value[f * phases.len() + k];
-                let coefficient = match phase.quantity {
-                    Quantity::First => &mut p[phase.index],
-                    Quantity::Second => &mut q[phase.index],
-                    Quantity::Difference => &mut s[phase.index],
-                };
-                *coefficient -= if phase.positive { beta } else { -beta };
-                if BOUND {
-                    totals.err[f] += PHASE_UNITS * U * (coefficient.abs() + beta) * r.size;
-                }
-            }
-            match *functional {
-                Functional::Neuron { quantity, layer, neuron, negative } if layer == h => match quantity {
-                    Quantity::First => p[neuron] += sign(negative),
-                    Quantity::Second => q[neuron] += sign(negative),
-                    Quantity::Difference => s[neuron] += sign(negative),
-                },
-                _ => {}
-            }
-        }
-    }
 }
 
-/// Additions and multiplications of the products of a layer behind the first: three, and one for the difference of the
-/// weights where there is one.
-#[inline(always)]
-pub(super) fn flops((m, n, count): (usize, usize, usize), weights_differ: bool) -> u64 {
-    (2 * m * n * count * (3 + usize::from(weights_differ))) as u64
+/// The largest absolute bound.
+fn largest(known: &LayerBounds) -> f64 {
+    let of = |b: &Bounds| b.lower.iter().chain(&b.upper).fold(0.0, |a: f64, v| a.max(v.abs()));
+    of(&known.x).max(of(&known.y)).max(of(&known.d))
 }
 
 struct Evaluate<'b, 'a, const BOUND: bool> {
@@ -449,5 +438,20 @@ impl<const BOUND: bool> vectorised::Task for Evaluate<'_, '_, BOUND> {
     #[inline(always)]
     fn run(self) {
         self.backward.evaluate_all::<BOUND>(self.functionals, self.assumption, self.parameters);
+    }
+}
+
+struct Plain<'b, 'a> {
+    backward: &'b mut Backward<'a>,
+    step: usize,
+    functionals: &'b [Functional],
+}
+
+impl vectorised::Task for Plain<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.backward.evaluate_plain_all(self.step, self.functionals);
     }
 }

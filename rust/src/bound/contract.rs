@@ -12,6 +12,9 @@
 //! tightening). Eqspec's own is the contraction of two networks together with their difference, under a violation that
 //! speaks of both, with links between the three.
 //!
+//! Functionals are bounded in batches whose numbers fit in memory, the target in the first of them; which batch they are
+//! in makes no difference to their bounds.
+//!
 //! Sound because every bound is valid for every input of the box that satisfies the assumption. What is contracted is
 //! worth nothing outside the proof that assumed the violation: bounds go in and come out by value, for one obligation.
 
@@ -24,7 +27,7 @@ use super::split_candidates::SplitCandidates;
 use crate::domain::intermediate_bounds::{Contradiction, IntermediateBounds};
 use crate::domain::propagation::Failure;
 use crate::domain::{Propagation, Quantity};
-use crate::network::Pair;
+use crate::network::{Function, Pair};
 use std::sync::Arc;
 
 /// How much work a contraction may take.
@@ -53,6 +56,9 @@ impl Default for ContractionBudget {
 
 /// Bounds are computed at every third step, and at the first and the last one; at the others only the gradients are.
 const BOUND_EVERY: i32 = 3;
+
+/// Bytes of multipliers of a round that the next one begins with; beyond it those of the first batch alone are kept.
+const WARM_BYTES: usize = 512 << 20;
 
 /// In a recorded proof a bound is kept if it cuts off at least this share of the interval known before, or settles a
 /// sign.
@@ -102,7 +108,8 @@ pub enum ContractionResult {
 pub struct Contractor<'a> {
     pub(super) pair: &'a Pair,
     pub(super) backward: Backward<'a>,
-    best: Vec<f64>,
+    pub(super) best: Vec<f64>,
+    chunk: Option<usize>,
     /// A log of what was bounded since the log was last emptied, for a certificate, if one is to be written.
     pub log: Option<ContractionLog>,
 }
@@ -111,7 +118,14 @@ impl<'a> Contractor<'a> {
     /// A contractor for one pair, without a log.
     #[must_use]
     pub fn new(pair: &'a Pair) -> Self {
-        Self { pair, backward: Backward::new(pair), best: Vec::new(), log: None }
+        Self { pair, backward: Backward::new(pair), best: Vec::new(), chunk: None, log: None }
+    }
+
+    /// The same contractor with batches of at most so many functionals, instead of as many as fit.
+    #[must_use]
+    pub fn in_batches_of(mut self, most: usize) -> Self {
+        self.chunk = Some(most.max(1));
+        self
     }
 
     /// Additions and multiplications in matrix products so far.
@@ -143,39 +157,37 @@ impl<'a> Contractor<'a> {
         let mut bound = f64::INFINITY;
         let (mut candidates, mut minimiser) = (SplitCandidates::default(), Vec::new());
         for _ in 0..budget.rounds {
-            let functionals = Self::functionals(&bounds, budget);
+            let functionals = self.functionals(&bounds, budget);
             self.backward.set_bounds(&bounds);
-            let mut current = self.start(latest.as_ref().or(warm), &functionals, assumption);
-            current.optimise_links = budget.link;
             self.best.clear();
             self.best.resize(functionals.len(), f64::NEG_INFINITY);
-            for step in 1..=budget.steps {
-                if step % BOUND_EVERY == 0 || step == budget.steps || step == 1 {
-                    let found = self.backward.evaluate(&functionals, assumption, &current);
-                    self.best.iter_mut().zip(found).for_each(|(b, v)| *b = b.max(*v));
-                    if assumption.contradicted_by(self.best[0]) {
-                        if self.record_target(assumption, &current) {
-                            return ContractionResult::Proved;
-                        }
-                        // Recording evaluated the target alone; the steps go on from the whole batch.
-                        self.best[0] = f64::NEG_INFINITY;
-                        self.backward.evaluate(&functionals, assumption, &current);
-                    }
-                    if step == budget.steps || stop() {
-                        break;
-                    }
-                } else {
-                    self.backward.evaluate_coefficients(&functionals, assumption, &current);
+            let mut reached = WarmStart::default();
+            let (most, begun) = (self.most_at_once(), taken);
+            for (number, chunk) in functionals.chunks(most).enumerate() {
+                let from = number * most;
+                let mut current = self.start(latest.as_ref().or(warm), chunk, assumption);
+                current.optimise_links = budget.link;
+                taken = begun;
+                if self.improve((from, chunk), assumption, &mut current, budget, &mut taken, &stop) {
+                    return ContractionResult::Proved;
                 }
-                taken += 1;
-                self.backward.ascend(&functionals, assumption, &mut current, budget.rate, taken);
+                self.record_round(&bounds, (from, chunk), assumption, &mut current);
+                if from == 0 {
+                    let backward = &self.backward;
+                    candidates = SplitCandidates::of(&backward.behind_relu, &backward.relaxed.relaxations, &bounds);
+                    minimiser = backward.minimiser();
+                    reached = WarmStart { functionals: chunk.to_vec(), parameters: current };
+                } else if reached.functionals.len() == from && reached.bytes() + current.bytes() <= WARM_BYTES {
+                    reached.functionals.extend_from_slice(chunk);
+                    reached.parameters.append(current);
+                }
+                if from > 0 && stop() {
+                    break;
+                }
             }
-            self.record_round(&bounds, &functionals, assumption, &mut current);
-            candidates = SplitCandidates::of(&self.backward.behind_relu, &self.backward.relaxed.relaxations, &bounds);
-            minimiser = self.backward.minimiser();
             let before = bound;
             bound = bound.min(-self.best[0]);
-            if self.tighten(&mut bounds, &functionals).is_err() {
+            if self.enter(&mut bounds, &functionals).is_err() {
                 return ContractionResult::Proved;
             }
             bounds.reduce();
@@ -189,7 +201,7 @@ impl<'a> Contractor<'a> {
                     bounds.reduce();
                 }
             }
-            latest = Some(WarmStart { functionals, parameters: current });
+            latest = Some(reached);
             if stop() || bound > budget.gain * before {
                 break;
             }
@@ -201,14 +213,60 @@ impl<'a> Contractor<'a> {
         ContractionResult::Open(Box::new(Contraction { bounds, bound, candidates, minimiser, warm }))
     }
 
+    /// The most functionals in one batch. What is logged is one batch, since its bounds are used together.
+    fn most_at_once(&self) -> usize {
+        if self.log.is_some() { usize::MAX } else { self.chunk.unwrap_or_else(|| self.backward.most()) }
+    }
+
+    /// The same for batches without multipliers.
+    pub(super) fn plain_at_once(&self) -> usize {
+        self.chunk.unwrap_or_else(|| self.backward.most_plain())
+    }
+
+    /// Improves the multipliers of a batch, whose functionals begin at place `from` among all, and keeps the best bounds.
+    /// Returns whether the target, the first of all functionals, contradicts the assumption.
+    fn improve(
+        &mut self,
+        (from, functionals): (usize, &[Functional]),
+        assumption: &Assumption,
+        current: &mut Parameters,
+        budget: ContractionBudget,
+        taken: &mut i32,
+        stop: &impl Fn() -> bool,
+    ) -> bool {
+        for step in 1..=budget.steps {
+            if step % BOUND_EVERY == 0 || step == budget.steps || step == 1 {
+                let found = self.backward.evaluate(functionals, assumption, current);
+                self.best[from..].iter_mut().zip(found).for_each(|(b, v)| *b = b.max(*v));
+                if from == 0 && assumption.contradicted_by(self.best[0]) {
+                    if self.record_target(assumption, current) {
+                        return true;
+                    }
+                    // Recording evaluated the target alone; the steps go on from the whole batch.
+                    self.best[0] = f64::NEG_INFINITY;
+                    self.backward.evaluate(functionals, assumption, current);
+                }
+                if step == budget.steps || stop() {
+                    break;
+                }
+            } else {
+                self.backward.evaluate_coefficients(functionals, assumption, current);
+            }
+            *taken += 1;
+            self.backward.ascend(functionals, assumption, current, budget.rate, *taken);
+        }
+        false
+    }
+
     /// The target first, then both bounds of everything whose sign or value is not settled.
-    fn functionals(bounds: &IntermediateBounds, budget: ContractionBudget) -> Vec<Functional> {
+    fn functionals(&self, bounds: &IntermediateBounds, budget: ContractionBudget) -> Vec<Functional> {
         let mut list = vec![Functional::Target];
         let hidden = bounds.layers.len() - 1;
         // On wide networks y is left to x and d, of which it is the difference: a third less to do, which buys more
         // than y's own bounds.
         let wide = bounds.lower.len() > budget.inputs;
-        for (layer, known) in bounds.layers[..hidden].iter().enumerate() {
+        let neurons = |(step, _): &(usize, _)| self.pair.function(*step) == Function::Relu;
+        for (layer, known) in bounds.layers[..hidden].iter().enumerate().filter(neurons) {
             for neuron in 0..known.x.lower.len() {
                 let (x, y) = (known.x.unstable(neuron), known.y.unstable(neuron));
                 let wanted =
@@ -273,19 +331,20 @@ impl<'a> Contractor<'a> {
     fn record_round(
         &mut self,
         bounds: &IntermediateBounds,
-        functionals: &[Functional],
+        (from, functionals): (usize, &[Functional]),
         assumption: &Assumption,
         current: &mut Parameters,
     ) {
         let Some(log) = &mut self.log else { return };
         shorten(current);
-        self.best.copy_from_slice(self.backward.evaluate(functionals, assumption, current));
-        for (functional, v) in functionals.iter().zip(&mut self.best) {
+        let best = &mut self.best[from..from + functionals.len()];
+        best.copy_from_slice(self.backward.evaluate(functionals, assumption, current));
+        for (functional, v) in functionals.iter().zip(&mut *best) {
             if *functional != Functional::Target && !improves(bounds, *functional, *v) {
                 *v = f64::NEG_INFINITY;
             }
         }
-        let mut chosen: Vec<usize> = (1..functionals.len()).filter(|&f| self.best[f] > f64::NEG_INFINITY).collect();
+        let mut chosen: Vec<usize> = (1..functionals.len()).filter(|&f| best[f] > f64::NEG_INFINITY).collect();
         if chosen.is_empty() {
             // A round is logged all the same, because bounds are propagated once more after it.
             chosen.push(0);
@@ -294,7 +353,11 @@ impl<'a> Contractor<'a> {
     }
 
     /// Intersects the bounds with those found.
-    fn tighten(&self, bounds: &mut IntermediateBounds, functionals: &[Functional]) -> Result<(), Contradiction> {
+    pub(super) fn enter(
+        &self,
+        bounds: &mut IntermediateBounds,
+        functionals: &[Functional],
+    ) -> Result<(), Contradiction> {
         for (functional, &v) in functionals.iter().zip(&self.best) {
             let (lower, upper, negative) = match *functional {
                 Functional::Target => continue,

@@ -6,7 +6,7 @@
 //! means that there is no such input. Whoever concludes that believes the solver; we can check no more than its
 //! solutions.
 //!
-//! The columns are the inputs; for every layer x and y before ReLU, within their bounds; and where a neuron is unstable
+//! The columns are the inputs; for every step x and y before its function, within their bounds; and where a neuron is unstable
 //! its value after ReLU with the binary z:  X >= x,  X <= x - lower (1 - z),  0 <= X <= upper z. An active neuron is
 //! its own value after ReLU, an inactive one has none. The other rows are the bounds of d = x - y, the chords of D, the
 //! region's constraints, the guard and the violation. Errors of weights, and of sums that are computed here, widen
@@ -17,7 +17,7 @@ use super::relax::Relaxation;
 use crate::domain::intermediate_bounds::IntermediateBounds;
 use crate::domain::phase::{Bounds, Phase};
 use crate::lp::MixedProgram;
-use crate::network::{Affine, Pair};
+use crate::network::{Function, Origin, Pair, Step, Term};
 
 /// The column of a neuron's value after ReLU.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +37,9 @@ pub struct Encoding {
     first: Vec<usize>,
 }
 
+/// The most numbers in the rows of a program that is worth making.
+pub const LARGEST: usize = 4_000_000;
+
 /// The share of its absolute size by which a sum computed here may be off: room for nine hundred roundings.
 const ROUNDING: f64 = 1e-13;
 
@@ -54,26 +57,40 @@ impl Encoding {
             inputs.push(PostactivationColumn { column: Some(program.column(l, u)), size: l.abs().max(u.abs()) });
         }
         constrain(&mut program, assumption, pair.inputs(), &inputs);
-        let mut after = [inputs.clone(), inputs];
+        // What every step gives, behind its function, in both networks.
+        let mut after: [Vec<Vec<PostactivationColumn>>; 2] = Default::default();
         let mut before: [Vec<usize>; 2] = Default::default();
-        for (l, known) in bounds.layers.iter().enumerate() {
+        for (s, known) in bounds.layers.iter().enumerate() {
             before = [
-                affine(&mut program, &pair.first[l], &after[0], &known.x),
-                affine(&mut program, &pair.second[l], &after[1], &known.y),
+                affine(&mut program, &pair.first[s], (&inputs, &after[0]), &known.x),
+                affine(&mut program, &pair.second[s], (&inputs, &after[1]), &known.y),
             ];
             for (i, (&x, &y)) in before[0].iter().zip(&before[1]).enumerate() {
                 program.row([(x, 1.0), (y, -1.0)], known.d.lower[i], known.d.upper[i]);
             }
-            if l + 1 < pair.depth() {
-                after = [relu(&mut program, &before[0], &known.x), relu(&mut program, &before[1], &known.y)];
-                let mut chords = Relaxation::default();
-                chords.set(known);
-                differences(&mut program, &chords, &before, &after);
+            if s + 1 < pair.depth() {
+                let now = match pair.function(s) {
+                    Function::Identity => [identity(&before[0], &known.x), identity(&before[1], &known.y)],
+                    Function::Relu => {
+                        let now = [relu(&mut program, &before[0], &known.x), relu(&mut program, &before[1], &known.y)];
+                        let mut chords = Relaxation::default();
+                        chords.set(known);
+                        differences(&mut program, &chords, &before, &now);
+                        now
+                    }
+                };
+                after.iter_mut().zip(now).for_each(|(after, now)| after.push(now));
             }
         }
         let [first, second] = before;
         violate(&mut program, assumption, bounds, [&first, &second]);
         Self { program, inputs: bounds.lower.len(), first }
+    }
+
+    /// Whether the program would have more than [`LARGEST`] numbers in its rows, so that no solver would be done with it.
+    #[must_use]
+    pub fn too_large(pair: &Pair) -> bool {
+        pair.first.iter().chain(&pair.second).map(Step::products).sum::<usize>() > LARGEST
     }
 
     /// The inputs of a solution.
@@ -131,21 +148,63 @@ fn constrain(program: &mut MixedProgram, assumption: &Assumption, width: usize, 
     }
 }
 
-/// Adds the values behind an affine layer, W v - x = -b up to the layer's errors; W is column-major.
-fn affine(program: &mut MixedProgram, layer: &Affine, values: &[PostactivationColumn], bounds: &Bounds) -> Vec<usize> {
-    let m = layer.rows;
-    let columns: Vec<usize> = (0..m).map(|i| program.column(bounds.lower[i], bounds.upper[i])).collect();
+/// Adds the sums of a step, sum of A v - x = -b up to the step's errors, over the inputs and what the steps before give.
+fn affine(
+    program: &mut MixedProgram,
+    step: &Step,
+    (inputs, steps): (&[PostactivationColumn], &[Vec<PostactivationColumn>]),
+    bounds: &Bounds,
+) -> Vec<usize> {
+    let columns: Vec<usize> = (0..step.rows).map(|i| program.column(bounds.lower[i], bounds.upper[i])).collect();
+    let mut terms: Vec<(usize, f64)> = Vec::new();
     for (i, &column) in columns.iter().enumerate() {
-        let of_bias = layer.bias_error.as_ref().map_or(0.0, |e| e[i]);
-        let of_weights = layer
-            .weight_error
-            .as_ref()
-            .map_or(0.0, |e| values.iter().enumerate().map(|(j, v)| e[j * m + i] * v.size).sum());
-        let error = (1.0 + ROUNDING) * (of_bias + of_weights);
-        let products = values.iter().enumerate().filter_map(|(j, v)| v.column.map(|c| (c, layer.weight[j * m + i])));
-        program.row(products.chain([(column, -1.0)]), -layer.bias[i] - error, -layer.bias[i] + error);
+        let of_bias = step.bias_error.as_ref().map_or(0.0, |e| e[i]);
+        let mut of_weights = 0.0;
+        terms.clear();
+        for Term { origin, tile } in &step.terms {
+            let values = match origin {
+                Origin::Inputs => inputs,
+                Origin::Step(j) => &steps[*j],
+            };
+            tile.row(i, |j, at| {
+                terms.extend(values[j].column.map(|c| (c, tile.weight[at])));
+                of_weights += tile.weight_error.as_ref().map_or(0.0, |e| e[at] * values[j].size);
+            });
+        }
+        let error = (1.0 + ROUNDING) * (of_bias + of_weights) + rounding_of_repeats(step, &mut terms, program);
+        let products = terms.iter().copied().chain([(column, -1.0)]);
+        program.row(products, -step.bias[i] - error, -step.bias[i] + error);
     }
     columns
+}
+
+/// Adds up the numbers of columns that a row has several times, as solvers want it, and returns what this rounds.
+fn rounding_of_repeats(step: &Step, terms: &mut Vec<(usize, f64)>, program: &MixedProgram) -> f64 {
+    if step.dense().is_some() {
+        return 0.0;
+    }
+    terms.sort_by_key(|t| t.0);
+    let mut error = 0.0;
+    terms.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            let size = program.lower[kept.0].abs().max(program.upper[kept.0].abs());
+            error += ROUNDING * (next.1.abs() + kept.1.abs()) * size;
+            kept.1 += next.1;
+        }
+        same
+    });
+    error
+}
+
+/// The values behind a step without a function.
+fn identity(before: &[usize], bounds: &Bounds) -> Vec<PostactivationColumn> {
+    let ends = bounds.lower.iter().zip(&bounds.upper);
+    before
+        .iter()
+        .zip(ends)
+        .map(|(&x, (l, u))| PostactivationColumn { column: Some(x), size: l.abs().max(u.abs()) })
+        .collect()
 }
 
 /// Adds the values behind a layer of ReLUs.

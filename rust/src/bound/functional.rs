@@ -1,20 +1,21 @@
 //! What backward bounds are asked for: the quantities whose lower bounds are sought, and the coefficients that
-//! represent them at a layer.
+//! represent them at a step.
 
 use crate::domain::Quantity;
+use std::ops::Range;
 
 /// A quantity whose lower bound is sought. The lower bound of the negated quantity is minus its upper bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Functional {
     /// Minus the violation.
     Target,
-    /// The value before ReLU of a hidden neuron in f1 or f2, or the difference of the two.
+    /// The value of a neuron before ReLU in f1 or f2, or the difference of the two.
     Neuron {
         /// x, y or d.
         quantity: Quantity,
-        /// The hidden layer.
+        /// The step.
         layer: usize,
-        /// The neuron in this layer.
+        /// The neuron in this step.
         neuron: usize,
         /// Whether the value is negated.
         negative: bool,
@@ -34,7 +35,10 @@ pub(super) fn sign(negative: bool) -> f64 {
     if negative { -1.0 } else { 1.0 }
 }
 
-/// Coefficients of F functionals at one layer of m neurons, or values of x, y and d there. Each array has m x F
+/// The three quantities, in the order of the arrays.
+pub(super) const QUANTITIES: [Quantity; 3] = [Quantity::First, Quantity::Second, Quantity::Difference];
+
+/// Coefficients of F functionals at one step of m neurons, or values of x, y and d there. Each array has m x F
 /// entries, functional-major.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Coefficients {
@@ -52,6 +56,43 @@ impl Coefficients {
         for v in [&mut self.first, &mut self.second, &mut self.difference] {
             v.resize(n, 0.0);
         }
+    }
+
+    /// Gives all three arrays n zeros.
+    pub(super) fn clear(&mut self, n: usize) {
+        for v in [&mut self.first, &mut self.second, &mut self.difference] {
+            v.clear();
+            v.resize(n, 0.0);
+        }
+    }
+
+    /// Whether there are no entries at all.
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.second.is_empty() && self.difference.is_empty()
+    }
+
+    /// The array of one quantity, to be changed.
+    #[inline(always)]
+    pub(super) fn of_mut(&mut self, quantity: Quantity) -> &mut Vec<f64> {
+        match quantity {
+            Quantity::First => &mut self.first,
+            Quantity::Second => &mut self.second,
+            Quantity::Difference => &mut self.difference,
+        }
+    }
+
+    /// All three arrays over a range of entries, to be changed.
+    #[inline(always)]
+    pub(super) fn range_mut(&mut self, range: Range<usize>) -> (&mut [f64], &mut [f64], &mut [f64]) {
+        let (p, q, s) = (&mut self.first[range.clone()], &mut self.second[range.clone()], &mut self.difference[range]);
+        (p, q, s)
+    }
+
+    /// All three arrays over a range of entries.
+    #[inline(always)]
+    pub(super) fn range(&self, range: Range<usize>) -> (&[f64], &[f64], &[f64]) {
+        (&self.first[range.clone()], &self.second[range.clone()], &self.difference[range])
     }
 
     /// The array of one quantity.

@@ -4,7 +4,7 @@
 //!
 //! | file | what it does | known as |
 //! |---|---|---|
-//! | [`backward`], `relu_kernels` | lower bounds of a batch of functionals | CROWN, DeepPoly |
+//! | [`backward`], `descent`, `relu_kernels` | lower bounds of a batch of functionals | CROWN, DeepPoly |
 //! | [`relax`] | relaxations of ReLU on x, y and their difference | triangle relaxation; [VD] |
 //! | [`parameters`], `ascent` | free slopes, multipliers of assumed signs, their steps | alpha-CROWN, beta-CROWN |
 //! | [`assumption`] | the assumed violation, with the entropy term of an exact confidence | eqspec's own |
@@ -13,8 +13,9 @@
 //! | [`split_candidates`], [`branching`] | scores of splits, and look-ahead | BaBSR, filtered smart branching |
 //! | [`contraction_log`] | what a contraction did, for a certificate | |
 //! | [`encoding`] | what is left as a mixed-integer program | big-M encoding |
-//! | [`functional`] | what is bounded, and coefficients at a layer | |
-//! | `shared_input_layer`, `rounding_cost` | the first layer; the account of rounding | eqspec's own |
+//! | [`functional`] | what is bounded, and coefficients at a step | |
+//! | [`intermediate`], [`intervals`] | bounds of all neurons without any assumption | CROWN-IBP, DeepPoly |
+//! | `live`, `shared_inputs`, `rounding_cost` | what is under way; terms of the inputs; the account of rounding | eqspec's own |
 //!
 //! Each file cites its sources. The link multipliers between two networks, the entropy term, and the contraction of a
 //! pair under a violation are eqspec's own.
@@ -26,13 +27,17 @@ pub mod branching;
 pub mod constraints;
 pub mod contract;
 pub mod contraction_log;
+mod descent;
 pub mod encoding;
 pub mod functional;
+pub mod intermediate;
+pub mod intervals;
+mod live;
 pub mod parameters;
 pub mod relax;
 mod relu_kernels;
 mod rounding_cost;
-mod shared_input_layer;
+mod shared_inputs;
 pub mod split_candidates;
 
 pub use assumption::Assumption;

@@ -69,6 +69,13 @@ impl AdamVariable {
         }
     }
 
+    /// Appends the numbers of further functionals.
+    fn append(&mut self, mut other: Self) {
+        self.value.append(&mut other.value);
+        self.mean.append(&mut other.mean);
+        self.square.append(&mut other.square);
+    }
+
     /// Drops the moments, which frees their memory.
     fn drop_moments(&mut self) {
         (self.mean, self.square) = (Vec::new(), Vec::new());
@@ -107,7 +114,7 @@ pub struct Parameters {
     pub violation: AdamVariable,
     /// The link at the outputs.
     pub output: AdamVariable,
-    /// Per hidden layer.
+    /// Per step but the last; those of identity steps have width 0.
     pub layers: Vec<LayerParameters>,
     /// beta >= 0 per phase constraint, the assumed sign of a neuron.
     pub phases: AdamVariable,
@@ -115,6 +122,8 @@ pub struct Parameters {
     pub region: AdamVariable,
     /// Whether steps move the links.
     pub optimise_links: bool,
+    /// Whether the links of neurons are shares of the coefficient of D, instead of numbers.
+    pub relative_links: bool,
 }
 
 /// How many multipliers of each kind a functional has.
@@ -123,7 +132,7 @@ pub struct Sizes<'a> {
     pub rows: usize,
     /// O.
     pub outputs: usize,
-    /// m per hidden layer.
+    /// m per step but the last, 0 where the function is the identity.
     pub hidden: &'a [usize],
     /// S, the number of phase constraints.
     pub phases: usize,
@@ -148,6 +157,7 @@ impl Parameters {
             phases: AdamVariable::filled(sizes.phases * count, 0.0),
             region: AdamVariable::filled(sizes.region * count, 0.0),
             optimise_links: true,
+            relative_links: false,
             layers: sizes.hidden.iter().map(layer).collect(),
         }
     }
@@ -173,6 +183,21 @@ impl Parameters {
         for (a, b) in pairs.into_iter().chain(layers) {
             let (wide, other_wide) = (width(a, mine), width(b, theirs));
             a.copy(to, b, from, wide, other_wide);
+        }
+    }
+
+    /// Appends the multipliers of further functionals on the same pair, under the same assumption.
+    pub fn append(&mut self, other: Self) {
+        self.count += other.count;
+        self.guard.append(other.guard);
+        self.violation.append(other.violation);
+        self.output.append(other.output);
+        self.phases.append(other.phases);
+        self.region.append(other.region);
+        for (a, b) in self.layers.iter_mut().zip(other.layers) {
+            a.link.append(b.link);
+            a.alpha1.append(b.alpha1);
+            a.alpha2.append(b.alpha2);
         }
     }
 

@@ -54,11 +54,13 @@ pub struct OneSided {
     pub slope: Vec<f64>,
     /// The intercept of the chord, rounded up; 0 where the neuron is stable.
     pub height: Vec<f64>,
+    /// The lower slope to start from: 1 where the chord's is above 1/2, and 0 elsewhere.
+    pub start: Vec<f64>,
 }
 
 impl OneSided {
     fn set(&mut self, bounds: &Bounds) {
-        for v in [&mut self.active, &mut self.unstable, &mut self.slope, &mut self.height] {
+        for v in [&mut self.active, &mut self.unstable, &mut self.slope, &mut self.height, &mut self.start] {
             v.clear();
         }
         for (&l, &u) in bounds.lower.iter().zip(&bounds.upper) {
@@ -74,6 +76,7 @@ impl OneSided {
             self.unstable.push(unstable);
             self.slope.push(slope);
             self.height.push(rise);
+            self.start.push(f64::from(u8::from(slope > 0.5)));
         }
     }
 }

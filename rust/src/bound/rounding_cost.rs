@@ -1,15 +1,23 @@
 //! What rounding can cost a backward bound: in the affine layers, per unit of the coefficients that pass, and the
 //! constants of the whole account.
 //!
-//! A computed product W^T p misses the exact one by at most gamma |W|^T |p| per entry, and an error of a coefficient
-//! costs as much times the size of the variable that it multiplies. By Hoelder's inequality the total is at most |p|_1
-//! times one number per layer: the largest |W| of each column, times the size of the column's variable, summed over the
-//! columns. The sizes come from the bounds of the neurons. The same holds of the errors of the weights themselves. In
-//! rows that both networks share, d = W1 times the d before it, exactly, so the uncertainty of W1 acts there on that d
-//! alone, which is 0 at the inputs.
+//! # The inequality
+//! The coefficients of X_j are one sum over all readers r of step j and all their terms t:
+//!     p_j = sum over r, t of A_rt^T p_r,
+//! and the computed vector misses it in entry i by at most
+//!     gamma(N_j) sum over r, t, k of |A_rt\[k, i\]| |p_r\[k\]|,
+//! where N_j counts the products and sums that one product passes: with the most entries that a column of a tile has,
+//! summed over all readers and terms, and over the two products A2^T q and (A1 - A2)^T s of each. An error of a
+//! coefficient costs as much times the size z of the variable that it multiplies. By Hoelder's inequality the total is
+//! at most
+//!     sum over r of |p_r|_1 times sum over t of gamma(N_j) sum over i of (max over k of |A_rt\[k, i\]|) z_j\[i\],
+//! one number for each reader r, which pays for its own terms whatever else is summed up in the same coefficients. The
+//! sizes come from the bounds of the neurons. The same holds of the errors of the weights themselves. In rows that both
+//! networks share, d = A1 times the D before it, exactly, so the uncertainty of A1 acts there on that D alone, which is
+//! 0 at the inputs.
 
 use crate::domain::intermediate_bounds::IntermediateBounds;
-use crate::network::{Affine, Pair};
+use crate::network::{Function, Origin, Pair, Step, Tile};
 use crate::numeric::round::{TINY, U, gamma};
 
 /// Covers the rounding of the account of errors itself. A sum of non-negative terms that is computed with n roundings
@@ -31,10 +39,10 @@ pub(super) const RELU_UNITS: f64 = 8.0;
 /// |multiplier|: the subtraction is off by at most U |result|, so four units are more than enough.
 pub(super) const PHASE_UNITS: f64 = 4.0;
 
-/// Roundings of one term of a coefficient behind an affine layer of m rows, beyond 2 m. The longest sums are
-///     W2^T q + (W1 - W2)^T s,  and in the first layer  W1^T (p + q) + (W1 - W2)^T (s - q),
-/// of at most 2 m terms, so that a term passes one product and 2 m - 1 sums. Its weight W1 - W2 is rounded once, and so
-/// is its coefficient p + q or s - q. That makes at most 2 m + 2 roundings, which gamma(2 m + 6) covers.
+/// Roundings of one product in a coefficient, beyond the number N of all products of that coefficient. The sums are
+///     A2^T q + (A1 - A2)^T s  over all readers,  and at the inputs  A1^T (p + q) + (A1 - A2)^T (s - q),
+/// so that a term passes one product and N - 1 sums. Its weight A1 - A2 is rounded once, and so is its coefficient
+/// p + q or s - q. That makes at most N + 2 roundings, which gamma(N + 6) covers.
 const AFFINE_EXTRA: usize = 6;
 
 /// Roundings of one term of a bound's constant, beyond two for every row of a layer, every input and every constraint.
@@ -87,65 +95,102 @@ pub(super) fn constant_rounding(pair: &Pair, constraints: usize) -> f64 {
     gamma(2 * (pair.inputs() + constraints + rows) + CONSTANT_EXTRA)
 }
 
-/// Per affine layer: the largest absolute number in each column of its matrices.
+/// For every origin, the inputs first, the most products that one of its coefficients is a sum of, over all readers.
+pub(super) fn products_of_coefficients(pair: &Pair) -> Vec<usize> {
+    let mut products = vec![0; pair.depth() + 1];
+    for term in pair.difference.iter().flat_map(|d| &d.terms) {
+        let twice = 1 + usize::from(term.first.is_some() && term.second.is_some());
+        products[place(term.origin)] += twice * term.tile.longest_column();
+    }
+    products
+}
+
+/// The place of an origin in such a list.
+fn place(origin: Origin) -> usize {
+    match origin {
+        Origin::Inputs => 0,
+        Origin::Step(j) => j + 1,
+    }
+}
+
+/// The largest absolute number in each column of a tile's matrix, and what the columns belong to.
+type Maxima = (Origin, Vec<f64>);
+
+/// The largest absolute entry of each column of a matrix, over some rows. An entry is the sum of the weights of all taps
+/// of the row that read this column: no more than the largest of them times their number.
+#[allow(clippy::cast_precision_loss)]
+fn maxima_of(tile: &Tile, matrix: &[f64], counted: &dyn Fn(usize) -> bool) -> Vec<f64> {
+    let repeats = tile.repeats();
+    let mut maxima = tile.column_maxima(matrix, counted);
+    if repeats > 1 {
+        maxima.iter_mut().for_each(|m| *m *= repeats as f64);
+    }
+    maxima
+}
+
+/// What rounding depends on in the weights of one step.
 #[derive(Debug, Clone)]
 pub(super) struct ColumnMaxima {
-    /// Of W1.
-    first: Vec<f64>,
-    /// Of W2.
-    second: Vec<f64>,
-    /// Of W1 - W2.
-    difference: Vec<f64>,
-    /// Of the errors of W1 and of W2, where they have any.
-    errors: [Option<Vec<f64>>; 2],
-    /// Of the errors of W1 and of W2 in the rows that are not shared.
-    errors_apart: [Option<Vec<f64>>; 2],
-    /// Of the errors of W1 in the rows that are shared.
-    errors_shared: Option<Vec<f64>>,
+    /// Per term of the difference: of A1, and of A2, where the networks have it, and of A1 - A2; and the roundings of a
+    /// coefficient that it is part of.
+    terms: Vec<(Origin, [Option<Vec<f64>>; 2], Vec<f64>, f64)>,
+    /// Of the errors of A1 and of A2, where they have any.
+    errors: [Vec<Maxima>; 2],
+    /// Of the errors of A1 and of A2 in the rows that are not shared.
+    errors_apart: [Vec<Maxima>; 2],
+    /// Of the errors of A1 in the rows that are shared.
+    errors_shared: Vec<Maxima>,
     /// The largest absolute entry of b1, b2 and b1 - b2.
     bias: f64,
     /// The largest error of an entry of b1 or b2.
     bias_error: f64,
     /// The largest error of an entry of b1 or b2 in the rows that are not shared.
     bias_error_apart: f64,
-}
-
-fn column_maxima(matrix: &[f64], m: usize) -> Vec<f64> {
-    matrix.chunks_exact(m.max(1)).map(|c| c.iter().fold(0.0, |a: f64, w| a.max(w.abs()))).collect()
+    /// What one unit of a coefficient can lose by underflow.
+    underflow: f64,
 }
 
 impl ColumnMaxima {
-    /// The maxima of layer l.
-    pub(super) fn of(pair: &Pair, l: usize) -> Self {
+    /// The maxima of step s, where `products` are those of [`products_of_coefficients`].
+    pub(super) fn of(pair: &Pair, s: usize, products: &[usize]) -> Self {
         let largest = |v: &[f64]| v.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-        let (a, b, d) = (&pair.first[l], &pair.second[l], &pair.difference[l]);
-        let error = |layer: &Affine| layer.weight_error.as_ref().map(|e| column_maxima(e, layer.rows));
-        let among = |layer: &Affine, shared: bool| {
-            let part = |c: &[f64]| {
-                c.iter().zip(&d.shared).filter(|(_, s)| **s == shared).fold(0.0, |a: f64, (w, _)| a.max(w.abs()))
-            };
-            layer.weight_error.as_ref().map(|e| e.chunks_exact(layer.rows.max(1)).map(part).collect::<Vec<_>>())
+        let (a, b, d) = (&pair.first[s], &pair.second[s], &pair.difference[s]);
+        let every = |_: usize| true;
+        let all = |tile: &Tile| maxima_of(tile, &tile.weight, &every);
+        let terms = d.terms.iter().map(|t| {
+            let own = [t.first.map(|i| all(&a.terms[i].tile)), t.second.map(|i| all(&b.terms[i].tile))];
+            (t.origin, own, all(&t.tile), gamma(products[place(t.origin)] + AFFINE_EXTRA))
+        });
+        let among = |step: &Step, counted: &dyn Fn(usize) -> bool| {
+            let uncertain = step.terms.iter().filter_map(|t| Some((t.origin, &t.tile, t.tile.weight_error.as_ref()?)));
+            uncertain.map(|(origin, tile, e)| (origin, maxima_of(tile, e, counted))).collect::<Vec<Maxima>>()
         };
-        let bias_error = |layer: &Affine| layer.bias_error.as_deref().map_or(0.0, largest);
-        let bias_error_apart = |layer: &Affine| {
-            let errors = layer.bias_error.iter().flat_map(|e| e.iter().zip(&d.shared));
+        let (apart, shared) = (|i: usize| !d.shared[i], |i: usize| d.shared[i]);
+        let bias_error = |step: &Step| step.bias_error.as_deref().map_or(0.0, largest);
+        let bias_error_apart = |step: &Step| {
+            let errors = step.bias_error.iter().flat_map(|e| e.iter().zip(&d.shared));
             errors.filter(|(_, s)| !**s).fold(0.0, |a: f64, (e, _)| a.max(*e))
         };
-        ColumnMaxima {
-            first: column_maxima(&a.weight, a.rows),
-            second: column_maxima(&b.weight, a.rows),
-            difference: column_maxima(&d.weight, a.rows),
-            errors: [error(a), error(b)],
-            errors_apart: [among(a, false), among(b, false)],
-            errors_shared: among(a, true),
+        let columns: usize = d.terms.iter().map(|t| t.tile.columns).sum();
+        let m = a.rows.max(d.terms.iter().map(|t| t.tile.longest_column()).sum());
+        // A coefficient of this step goes into at most 2 m products of each coefficient below, and the constant is a sum
+        // of 3 m; per unit of a coefficient, fewer than 8 (m + n + 4) underflow.
+        #[allow(clippy::cast_precision_loss)]
+        let underflow = TINY * (8 * (m + columns + 4)) as f64;
+        Self {
+            terms: terms.collect(),
+            errors: [among(a, &every), among(b, &every)],
+            errors_apart: [among(a, &apart), among(b, &apart)],
+            errors_shared: among(a, &shared),
             bias: largest(&a.bias).max(largest(&b.bias)).max(largest(&d.bias)),
             bias_error: bias_error(a).max(bias_error(b)),
             bias_error_apart: bias_error_apart(a).max(bias_error_apart(b)),
+            underflow,
         }
     }
 }
 
-/// What rounding and uncertain weights of one affine layer can cost a bound, per unit of |p|_1, |q|_1 and |s|_1.
+/// What rounding and uncertain weights of one step can cost a bound, per unit of |p|_1, |q|_1 and |s|_1.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RoundingCost {
     /// Per unit of |p|_1.
@@ -158,55 +203,67 @@ pub(super) struct RoundingCost {
     pub(super) underflow: f64,
 }
 
-impl RoundingCost {
-    /// The cost of layer l, from the bounds of the neurons before it or, for the first layer, the box with this centre
-    /// and radius.
-    pub(super) fn of(
-        pair: &Pair,
-        l: usize,
-        maxima: &ColumnMaxima,
-        bounds: &IntermediateBounds,
-        (centre, radius): (&[f64], &[f64]),
-    ) -> Self {
-        // The largest absolute value of variable i that enters: of X, of Y, of D.
-        let magnitude = |i: usize, which: usize| {
-            if l == 0 {
-                return centre[i].abs() + radius[i];
-            }
-            let before = &bounds.layers[l - 1];
-            match which {
-                0 => before.x.upper[i].max(0.0),
-                1 => before.y.upper[i].max(0.0),
-                _ => before.d.upper[i].abs().max(before.d.lower[i].abs()),
-            }
+/// The largest absolute values of what steps read, from the bounds of the neurons, or from the centre and the radius of
+/// the box.
+#[derive(Clone, Copy)]
+pub(super) struct SizesRead<'a> {
+    pub(super) pair: &'a Pair,
+    pub(super) bounds: &'a IntermediateBounds,
+    pub(super) centre: &'a [f64],
+    pub(super) radius: &'a [f64],
+}
+
+impl SizesRead<'_> {
+    /// The largest absolute value of variable i: of X, of Y, of D.
+    #[inline(always)]
+    fn of(self, origin: Origin, i: usize, which: usize) -> f64 {
+        let Origin::Step(j) = origin else {
+            return self.centre[i].abs() + self.radius[i];
         };
-        let sum =
-            |column: &[f64], which: usize| column.iter().enumerate().map(|(i, w)| w * magnitude(i, which)).sum::<f64>();
-        let (m, n) = (pair.first[l].rows, pair.first[l].columns);
-        let rounding = gamma(2 * m + AFFINE_EXTRA);
-        let uncertain = |e: &Option<Vec<f64>>, which: usize| e.as_ref().map_or(0.0, |v| sum(v, which));
+        let before = &self.bounds.layers[j];
+        let own = [&before.x, &before.y, &before.d][which];
+        match (self.pair.function(j), which) {
+            (Function::Relu, 0 | 1) => own.upper[i].max(0.0),
+            // A difference does not grow behind ReLU.
+            _ => own.upper[i].abs().max(own.lower[i].abs()),
+        }
+    }
+
+    /// The sum over the columns of a matrix.
+    fn sum(self, origin: Origin, column: &[f64], which: usize) -> f64 {
+        column.iter().enumerate().map(|(i, w)| w * self.of(origin, i, which)).sum::<f64>()
+    }
+}
+
+impl RoundingCost {
+    /// The cost of a step.
+    pub(super) fn of(maxima: &ColumnMaxima, sizes: SizesRead<'_>) -> Self {
+        let uncertain =
+            |list: &[Maxima], which: usize| list.iter().map(|(o, e)| sizes.sum(*o, e, which)).fold(0.0, |a, b| a + b);
         let (e1, e2) = (uncertain(&maxima.errors[0], 0), uncertain(&maxima.errors[1], 1));
         let apart = uncertain(&maxima.errors_apart[0], 0) + uncertain(&maxima.errors_apart[1], 1);
-        let shared = if l == 0 { 0.0 } else { uncertain(&maxima.errors_shared, 2) };
-        // A coefficient is a sum of at most 2 m products, and the constant one of 3 m; per unit of a coefficient, fewer
-        // than 8 (m + n + 4) underflow.
-        #[allow(clippy::cast_precision_loss)]
-        let tiny = TINY * (8 * (m + n + 4)) as f64;
-        let ones = vec![1.0; n];
-        let sizes = sum(&ones, 0) + sum(&ones, 1) + sum(&ones, 2) + ones.iter().sum::<f64>();
+        let inner = maxima.errors_shared.iter().filter(|(o, _)| *o != Origin::Inputs);
+        let shared = inner.map(|(o, e)| sizes.sum(*o, e, 2)).fold(0.0, |a, b| a + b);
+        let tiny = maxima.underflow;
+        let (mut first, mut second, mut difference, mut underflow) = (0.0, 0.0, 0.0, 0.0);
+        for (origin, [of_first, of_second], apart, rounding) in &maxima.terms {
+            let sum = |column: &Option<Vec<f64>>, which| column.as_ref().map_or(0.0, |c| sizes.sum(*origin, c, which));
+            first += rounding * sum(of_first, 0);
+            second += rounding * sum(of_second, 1);
+            difference += rounding * (sum(of_first, 2) + sizes.sum(*origin, apart, 1));
+            let ones = vec![1.0; apart.len()];
+            let all = |which| sizes.sum(*origin, &ones, which);
+            underflow += all(0) + all(1) + all(2) + ones.iter().sum::<f64>();
+        }
         // The rounding of p.b1 + q.b2 + s.(b1 - b2) is counted with the constant; here only what is uncertain about the
         // biases themselves, and the rounding of b1 - b2.
         Self {
-            first: ACCOUNT * (rounding * sum(&maxima.first, 0) + e1 + maxima.bias_error) + tiny,
-            second: ACCOUNT * (rounding * sum(&maxima.second, 1) + e2 + maxima.bias_error) + tiny,
-            difference: ACCOUNT
-                * (rounding * (sum(&maxima.first, 2) + sum(&maxima.difference, 1))
-                    + apart
-                    + shared
-                    + 2.0 * maxima.bias_error_apart)
+            first: ACCOUNT * (first + e1 + maxima.bias_error) + tiny,
+            second: ACCOUNT * (second + e2 + maxima.bias_error) + tiny,
+            difference: ACCOUNT * (difference + apart + shared + 2.0 * maxima.bias_error_apart)
                 + 2.0 * U * maxima.bias
                 + tiny,
-            underflow: tiny * sizes,
+            underflow: tiny * underflow,
         }
     }
 }

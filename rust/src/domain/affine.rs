@@ -1,50 +1,143 @@
-//! An affine layer on a differential zonotope ([VD], Prop. "affine" and Lemma "soundness of Affine_Delta"), and the
-//! rounding in it.
+//! The affine terms of a step on a differential zonotope ([VD], Prop. "affine" and Lemma "soundness of Affine_Delta"),
+//! and the rounding in it.
 //!
-//! x' = W1 x + b1 and y' = W2 y + b2 act column by column; the difference is
-//!     d' = W1 x - W2 y + b1 - b2 = W1 d + (W1 - W2) y + (b1 - b2),
-//! so its columns over `z2`'s generators get W1 d_common + (W1 - W2) z2 and the others W1 d_rest.
+//! x' = sum A1 X + b1 and y' = sum A2 Y + b2 act column by column, over the terms of the step; the difference is
+//!     d' = sum A1 X - sum A2 Y + b1 - b2 = sum (A1 D + (A1 - A2) Y) + (b1 - b2),
+//! where a term that one network does not have counts as 0. So its columns over `z2`'s generators get A1 d_common +
+//! (A1 - A2) z2 and the others A1 d_rest.
 //!
-//! Only a part of each matrix matters on a box: the columns of neurons that may be nonzero. It is gathered once
-//! ([`ActiveColumns`]) and serves the products, the fresh generators and the errors.
+//! Only a part of each matrix matters on a box: the columns of neurons that may be nonzero. Of a dense matrix they are
+//! gathered once ([`ActiveTile`]) and serve the products, the fresh generators and the errors; of other tiles the index
+//! is numbered anew.
 //!
-//! Rounding. With M = |centre| + sum |generators| of the input form, a product over k inputs is off by at most gamma(k)
-//! |W| M, summed over all columns; W1 - W2 and b1 - b2 are rounded once more; errors of the input are stretched by |W|.
-//! If W itself is uncertain, |W error| (M + err) is added.
+//! Rounding. With M = |centre| + sum |generators| of the input forms, a sum over k products in all terms is off by at
+//! most gamma(k) |A| M, summed over all columns; A1 - A2 and b1 - b2 are rounded once more; errors of the input are
+//! stretched by |A|. If A itself is uncertain, |A error| (M + err) is added.
 //!
-//! Of the difference, rows that are shared (the exact rows of both layers are one and the same, see
-//! [`crate::network::pair`]) have W1 - W2 = 0 and b1 - b2 = 0, so that d' = W1 d: there the uncertainty of W1 acts on d
-//! alone, and where d = 0 exactly, d' = 0 exactly. On other rows it acts on x and on y.
+//! Of the difference, rows that are shared (the exact rows of both steps are one and the same, see
+//! [`crate::network::pair`]) have A1 - A2 = 0 and b1 - b2 = 0, so that d' = A1 D: there the uncertainty of A1 acts on D
+//! alone, and where D = 0 exactly, d' = 0 exactly. On other rows it acts on X and on Y.
 
-use crate::network::{Affine, pair::Difference};
-use crate::numeric::kernels::{add_absolute_product, add_product, gather};
+use crate::network::{Step, Tile, pair::Difference};
+use crate::numeric::kernels::{
+    Accumulate, add_absolute_product, add_product, add_scaled_columns, gather, scale_columns,
+};
 use crate::numeric::round::{TINY, U, add_up, gamma, inflate};
 use crate::numeric::vectorised::vectorised;
+use crate::numeric::windows::{NONE, Panels, Shape};
 
-/// The k columns of a layer's matrices whose inputs may be nonzero on a box.
-#[derive(Debug, Clone, Copy)]
-pub struct ActiveColumns<'a> {
-    /// The number of columns of the whole matrix.
-    pub of: usize,
-    /// The columns that enter.
-    pub columns: &'a [usize],
+/// Buffers for a tile's weights, or for its index, over the rows that may be nonzero.
+#[derive(Debug, Clone, Default)]
+pub struct Gathered {
+    weight: Vec<f64>,
+    number: Vec<u32>,
+    places: Vec<u32>,
 }
 
-impl ActiveColumns<'_> {
-    /// k, the number of columns that enter.
+/// A tile over those of the numbers it reads that may be nonzero on a box: the k rows of a form.
+#[derive(Debug, Clone, Copy)]
+pub struct ActiveTile<'a> {
+    tile: &'a Tile,
+    rows: &'a [usize],
+    shape: Shape<'a>,
+    weight: &'a [f64],
+}
+
+impl<'a> ActiveTile<'a> {
+    /// A tile over some of the rows that it reads, in order.
     #[must_use]
-    pub fn width(&self) -> usize {
-        self.columns.len()
+    pub fn new(tile: &'a Tile, rows: &'a [usize], buffers: &'a mut Gathered) -> Self {
+        if rows.len() == tile.columns {
+            return Self { tile, rows, shape: tile.shape(), weight: &tile.weight };
+        }
+        let Some(index) = &tile.index else {
+            gather(&mut buffers.weight, &tile.weight, tile.outputs, None, rows);
+            return Self { tile, rows, shape: tile.shape(), weight: &buffers.weight };
+        };
+        buffers.number.clear();
+        buffers.number.resize(tile.columns, NONE);
+        for (new, &old) in rows.iter().enumerate() {
+            buffers.number[old] = u32::try_from(new).unwrap_or(NONE);
+        }
+        let number = &buffers.number;
+        buffers.places.clear();
+        // A place that reads nothing is beyond all numbers.
+        buffers.places.extend(index.places.iter().map(|&p| number.get(p as usize).copied().unwrap_or(NONE)));
+        Self { tile, rows, shape: Shape::Windows(tile.over(&buffers.places)), weight: &tile.weight }
     }
 
-    /// These columns of a matrix with m rows: gathered into `buffer`, unless they are all of its columns.
+    /// The most products that are summed up for one value.
     #[must_use]
-    pub fn of<'b>(&self, matrix: &'b [f64], m: usize, buffer: &'b mut Vec<f64>) -> &'b [f64] {
-        if self.width() == self.of {
-            return matrix;
+    pub fn terms(&self) -> usize {
+        match self.shape {
+            Shape::Dense(_) => self.rows.len(),
+            Shape::Windows(windows) => windows.taps,
         }
-        gather(buffer, matrix, m, None, self.columns);
-        buffer
+    }
+
+    /// Products for one column.
+    #[must_use]
+    pub fn products(&self) -> usize {
+        self.shape.products(self.rows.len())
+    }
+
+    /// Sets out (m, n) to the product with a form (k, n), or adds it.
+    pub fn product(&self, out: &mut [f64], form: &[f64], n: usize, accumulate: Accumulate, panels: &mut Panels) {
+        self.shape.product(out, self.weight, form, (self.rows.len(), n), accumulate, panels);
+    }
+
+    /// One column of `out` for every (row of the form, factor): the column of the matrix times the factor, set or added.
+    pub fn scale_columns(&self, out: &mut [f64], list: &[(usize, f64)], accumulate: Accumulate) {
+        let m = self.shape.rows();
+        match (self.shape, accumulate) {
+            (Shape::Dense(_), Accumulate::Replace) => scale_columns(out, self.weight, m, list),
+            (Shape::Dense(_), Accumulate::Add) => add_scaled_columns(out, self.weight, m, list),
+            (Shape::Windows(_), _) => {
+                for (out, &(j, factor)) in out.chunks_exact_mut(m.max(1)).zip(list) {
+                    if accumulate == Accumulate::Replace {
+                        out.fill(0.0);
+                    }
+                    self.tile.add_column(out, &self.tile.weight, self.rows[j], factor);
+                }
+            }
+        }
+    }
+
+    /// The weights of a dense tile over the rows; `None` of other tiles.
+    #[must_use]
+    pub fn dense(&self) -> Option<&'a [f64]> {
+        matches!(self.shape, Shape::Dense(_)).then_some(self.weight)
+    }
+
+    /// out (m) += matrix * x for one vector over the rows.
+    pub fn add_product(&self, out: &mut [f64], x: &[f64]) {
+        match self.shape {
+            Shape::Dense(_) => add_product(out, self.weight, x),
+            Shape::Windows(windows) => windows.add_product(out, self.weight, x),
+        }
+    }
+
+    /// out (m) += |matrix| * x for one vector over the rows.
+    fn add_absolute_product(&self, out: &mut [f64], x: &[f64]) {
+        match self.shape {
+            Shape::Dense(_) => add_absolute_product(out, self.weight, x),
+            Shape::Windows(windows) => windows.add_absolute_product(out, self.weight, x),
+        }
+    }
+
+    /// out (m) += errors of the weights * x for one vector over the rows.
+    fn add_uncertain(&self, out: &mut [f64], x: &[f64], buffer: &mut Vec<f64>) {
+        let Some(error) = &self.tile.weight_error else {
+            return;
+        };
+        match self.shape {
+            Shape::Dense(_) if self.rows.len() == self.tile.columns => add_product(out, error, x),
+            Shape::Dense(_) => {
+                gather(buffer, error, self.tile.outputs, None, self.rows);
+                add_product(out, buffer, x);
+            }
+            Shape::Windows(windows) => windows.add_product(out, error, x),
+        }
     }
 }
 
@@ -68,8 +161,7 @@ impl Extent {
     }
 }
 
-/// A form that enters a product: its extents, and which of its rows enter, which are the columns of the
-/// [`ActiveColumns`].
+/// A form that enters a product: its extents, and which of its rows enter, which are those of the [`ActiveTile`].
 #[derive(Debug, Clone, Copy)]
 pub struct Operand<'a> {
     /// The extents of all rows.
@@ -97,12 +189,14 @@ impl Operand<'_> {
         out.extend(self.rows.iter().map(|&i| self.extent.magnitude[i] + self.extent.err[i]));
     }
 
-    fn is_zero(&self) -> bool {
+    /// Whether every row that enters is exactly 0.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
         self.rows.iter().all(|&i| self.extent.err[i] == 0.0 && self.extent.magnitude[i] == 0.0)
     }
 }
 
-/// Buffers that are reused from layer to layer.
+/// Buffers that are reused from step to step.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     values: Vec<f64>,
@@ -112,100 +206,107 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Adds |W error| (magnitude + err) to `out`.
-    fn add_uncertain(
-        &mut self,
-        out: &mut [f64],
-        part: ActiveColumns<'_>,
-        weight_error: Option<&[f64]>,
-        form: Operand<'_>,
-    ) {
-        if let Some(w) = weight_error {
+    /// Adds |A error| (magnitude + err) to `out`.
+    fn add_uncertain(&mut self, out: &mut [f64], tile: ActiveTile<'_>, form: Operand<'_>) {
+        if tile.tile.weight_error.is_some() {
             form.sizes(&mut self.values);
-            add_product(out, part.of(w, out.len(), &mut self.part), &self.values);
+            tile.add_uncertain(out, &self.values, &mut self.part);
         }
     }
 }
 
-/// Writes the error of W z + b to `out` (m). The form z has this number of `columns`; `weight` has the active columns
-/// of W.
-pub fn error(
-    out: &mut Vec<f64>,
-    layer: &Affine,
-    (part, weight): (ActiveColumns<'_>, &[f64]),
-    form: Operand<'_>,
-    columns: usize,
-    scratch: &mut Scratch,
-) {
-    let terms = part.width();
+/// One term of a step, with the form that it multiplies.
+pub type ActiveTerm<'a> = (ActiveTile<'a>, Operand<'a>);
+
+/// Writes the error of sum A z + b to `out` (m). The result has this number of `columns`.
+pub fn error(out: &mut Vec<f64>, step: &Step, terms: &[ActiveTerm<'_>], columns: usize, scratch: &mut Scratch) {
+    let products = terms.iter().map(|(tile, _)| tile.terms()).sum::<usize>();
     out.clear();
-    out.resize(layer.rows, 0.0);
-    form.scaled_error(gamma(terms + 2), &mut scratch.values);
-    add_absolute_product(out, weight, &scratch.values);
-    scratch.add_uncertain(out, part, layer.weight_error.as_deref(), form);
-    let errors = [layer.bias_error.as_deref(), None];
-    add_bias_error(out, terms, columns, &layer.bias, errors);
-    for (i, o) in out.iter_mut().enumerate().filter(|&(i, _)| layer.zero_rows[i]) {
-        *o = layer.bias_error.as_ref().map_or(0.0, |e| e[i]);
+    out.resize(step.rows, 0.0);
+    for &(tile, form) in terms {
+        form.scaled_error(gamma(products + 2), &mut scratch.values);
+        tile.add_absolute_product(out, &scratch.values);
+    }
+    for &(tile, form) in terms {
+        scratch.add_uncertain(out, tile, form);
+    }
+    let errors = [step.bias_error.as_deref(), None];
+    add_bias_error(out, products, columns, &step.bias, errors);
+    for (i, o) in out.iter_mut().enumerate().filter(|&(i, _)| step.zero_rows[i]) {
+        *o = step.bias_error.as_ref().map_or(0.0, |e| e[i]);
     }
 }
 
-/// The two layers of a pair, the difference of their weights, and the active columns of W1 and of W1 - W2.
+/// One term of the difference of two steps: the tiles of A1, A2 and A1 - A2 where there are such, and the forms of X, Y
+/// and D that they multiply.
 #[derive(Debug, Clone, Copy)]
-pub struct Layers<'a> {
-    /// Of f1.
-    pub first: &'a Affine,
-    /// Of f2.
-    pub second: &'a Affine,
-    /// W1 - W2 and b1 - b2.
-    pub difference: &'a Difference,
-    /// The active columns of W1.
-    pub weight: &'a [f64],
-    /// The active columns of W1 - W2; not read where all of W1 - W2 is zero.
-    pub between: &'a [f64],
+pub struct ActiveDifference<'a> {
+    /// A1.
+    pub first: Option<ActiveTile<'a>>,
+    /// A2, which is used for its errors alone.
+    pub second: Option<ActiveTile<'a>>,
+    /// A1 - A2, unless it is zero.
+    pub between: Option<ActiveTile<'a>>,
+    /// The form of X.
+    pub x: Operand<'a>,
+    /// The form of Y.
+    pub y: Operand<'a>,
+    /// The form of D.
+    pub d: Operand<'a>,
 }
 
-/// Writes the error of W1 d + (W1 - W2) y + (b1 - b2) to `out`. The extents of x and y also matter where weights are
-/// uncertain.
+/// Writes the error of sum (A1 D + (A1 - A2) Y) + (b1 - b2) to `out`. The extents of X and Y also matter where weights
+/// are uncertain.
 pub fn difference_error(
     out: &mut Vec<f64>,
-    layers: Layers<'_>,
-    part: ActiveColumns<'_>,
-    [x, y, d]: [Operand<'_>; 3],
+    (first, second, difference): (&Step, &Step, &Difference),
+    list: &[ActiveDifference<'_>],
     columns: usize,
     scratch: &mut Scratch,
 ) {
-    let Layers { first, second, difference, weight, between } = layers;
-    let terms = 2 * part.width() + 2;
+    let count = |t: &ActiveDifference<'_>| {
+        let tiles = [t.first, t.second, t.between].into_iter().flatten();
+        tiles.map(|tile| tile.terms()).max().unwrap_or(0)
+    };
+    let terms = 2 * list.iter().map(count).sum::<usize>() + 2;
     out.clear();
     out.resize(first.rows, 0.0);
     let shared = &difference.shared;
-    let equal_so_far = d.is_zero();
+    let equal_so_far = list.iter().all(|t| t.d.is_zero());
     if equal_so_far && shared.iter().all(|&s| s) {
         // Equal so far and equal here: d' = 0 exactly.
         return;
     }
-    d.scaled_error(gamma(terms), &mut scratch.values);
-    add_absolute_product(out, weight, &scratch.values);
-    if !difference.zero {
-        // One more unit: the difference of the weights is rounded.
-        y.scaled_error(gamma(terms + 2), &mut scratch.values);
-        scratch.values.iter_mut().zip(y.rows).for_each(|(v, &i)| *v += 2.0 * U * y.extent.err[i]);
-        add_absolute_product(out, between, &scratch.values);
+    for ActiveDifference { first, between, y, d, .. } in list {
+        if let Some(tile) = first {
+            d.scaled_error(gamma(terms), &mut scratch.values);
+            tile.add_absolute_product(out, &scratch.values);
+        }
+        if let Some(tile) = between {
+            // One more unit: the difference of the weights is rounded.
+            y.scaled_error(gamma(terms + 2), &mut scratch.values);
+            scratch.values.iter_mut().zip(y.rows).for_each(|(v, &i)| *v += 2.0 * U * y.extent.err[i]);
+            tile.add_absolute_product(out, &scratch.values);
+        }
     }
     let errors = [first.bias_error.as_deref(), second.bias_error.as_deref()];
-    if errors.iter().any(Option::is_some) || first.weight_error.is_some() || second.weight_error.is_some() {
+    let uncertain = |tile: &Option<ActiveTile<'_>>| tile.is_some_and(|t| t.tile.weight_error.is_some());
+    if errors.iter().any(Option::is_some) || list.iter().any(|t| uncertain(&t.first) || uncertain(&t.second)) {
         let (mut apart, mut together) = (std::mem::take(&mut scratch.apart), std::mem::take(&mut scratch.together));
         for sums in [&mut apart, &mut together] {
             sums.clear();
             sums.resize(first.rows, 0.0);
         }
-        scratch.add_uncertain(&mut apart, part, first.weight_error.as_deref(), x);
-        scratch.add_uncertain(&mut apart, part, second.weight_error.as_deref(), y);
+        for ActiveDifference { first, second, x, y, .. } in list {
+            first.iter().for_each(|&tile| scratch.add_uncertain(&mut apart, tile, *x));
+            second.iter().for_each(|&tile| scratch.add_uncertain(&mut apart, tile, *y));
+        }
         for error in errors.iter().flatten() {
             apart.iter_mut().zip(*error).for_each(|(o, e)| *o += e);
         }
-        scratch.add_uncertain(&mut together, part, first.weight_error.as_deref(), d);
+        for ActiveDifference { first, d, .. } in list {
+            first.iter().for_each(|&tile| scratch.add_uncertain(&mut together, tile, *d));
+        }
         for (i, o) in out.iter_mut().enumerate() {
             *o += if shared[i] { together[i] } else { apart[i] };
         }

@@ -1,5 +1,5 @@
-//! What a propagation keeps of one layer: the forms before ReLU, their bounds, how the ReLUs transform them, and the
-//! forms after ReLU.
+//! What a propagation keeps of one step: the forms before its function, their bounds, how the function transforms them,
+//! and the forms behind it.
 //!
 //! A form is a zonotope with one row for every neuron of the layer and one column for the centre and for every
 //! generator (letters as in [`super`]). How forms arise is in [`super::preactivation`], how they pass ReLU in
@@ -30,11 +30,8 @@ pub struct LayerState {
     pub d_common: Columns,
     /// The rest of the form of d, over the generators in `rest_sources`.
     pub d_rest: Columns,
-    /// The generator of each column of `d_rest`; after ReLU more may be listed, whose columns enter with the next
-    /// layer.
+    /// The generator of each column of `d_rest`.
     pub rest_sources: Vec<Source>,
-    /// For each a1 that enters this layer, its column in `d_rest`, if the difference uses it.
-    pub rest_columns: Vec<Option<usize>>,
     /// The extent of the form of x.
     pub extent1: Extent,
     /// The extent of the form of y.
@@ -56,8 +53,8 @@ pub struct LayerState {
     pub(super) after: Postactivation,
 }
 
-/// What enters the next product: the forms after ReLU on the k rows that may be nonzero, without the fresh generators,
-/// which become columns only in the next layer.
+/// What enters later products: the forms behind the function on the k rows that may be nonzero, without the fresh
+/// generators, which become columns only there. Each list of fresh generators says at which column it begins.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Postactivation {
     /// The neurons that may be nonzero in either network, in order.
@@ -74,6 +71,16 @@ pub(super) struct Postactivation {
     pub fresh1: Vec<(usize, f64)>,
     /// The fresh generators of f2: index in `rows`, and size.
     pub fresh2: Vec<(usize, f64)>,
+    /// What the difference takes of f1's fresh generators, and then its own: index in `rows`, and coefficient.
+    pub fresh_rest: Vec<(usize, f64)>,
+    /// The column of `z1` at which those of f1 begin.
+    pub from1: usize,
+    /// The column of `z2` at which those of f2 begin.
+    pub from2: usize,
+    /// The column of `d_rest` at which those of the difference begin.
+    pub from_rest: usize,
+    /// How many generators of its own the difference had before.
+    pub own_before: usize,
     /// The extent of X on all rows, fresh generators included.
     pub extent1: Extent,
     /// The extent of Y on all rows, fresh generators included.
@@ -86,11 +93,92 @@ pub(super) struct Postactivation {
     pub additions: Vec<(usize, usize, f64)>,
 }
 
+impl Postactivation {
+    /// Columns of a form over f1's generators that has this one as a term.
+    pub fn columns1(&self) -> usize {
+        if self.fresh1.is_empty() { self.first.len() } else { self.from1 + self.fresh1.len() }
+    }
+
+    /// Columns of a form over f2's generators that has this one as a term.
+    pub fn columns2(&self) -> usize {
+        let columns = self.second.len().max(self.common.len());
+        if self.fresh2.is_empty() { columns } else { self.from2 + self.fresh2.len() }
+    }
+
+    /// Columns of a form over the difference's other generators that has this one as a term.
+    pub fn columns_rest(&self) -> usize {
+        if self.fresh_rest.is_empty() { self.rest.len() } else { self.from_rest + self.fresh_rest.len() }
+    }
+}
+
+/// The generators that a propagation has made so far. They are appended in the order of the steps, so that the columns
+/// of an earlier step are the first ones of a later step.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Generators {
+    /// The number of free inputs, each with a generator e.
+    pub inputs: usize,
+    /// The number of generators a1.
+    pub first: usize,
+    /// The number of generators a2.
+    pub second: usize,
+    /// The number of generators of the difference alone.
+    pub own: usize,
+    /// The generator of each column of `d_rest`.
+    pub sources: Vec<Source>,
+    /// For each a1 its column in `d_rest`, if the difference uses it.
+    pub columns: Vec<Option<usize>>,
+}
+
+impl Generators {
+    /// Only those of the inputs.
+    pub fn reset(&mut self, inputs: usize) {
+        (self.inputs, self.first, self.second, self.own) = (inputs, 0, 0, 0);
+        self.sources.clear();
+        self.columns.clear();
+    }
+
+    /// The number of columns over f1's generators.
+    pub fn columns1(&self) -> usize {
+        1 + self.inputs + self.first
+    }
+
+    /// The number of columns over f2's generators.
+    pub fn columns2(&self) -> usize {
+        1 + self.inputs + self.second
+    }
+
+    /// A column of `d_rest` for a generator.
+    pub fn push(&mut self, source: Source) -> usize {
+        match source {
+            Source::First(a) => self.columns[a] = Some(self.sources.len()),
+            Source::Own => self.own += 1,
+        }
+        self.sources.push(source);
+        self.sources.len() - 1
+    }
+}
+
 impl LayerState {
     /// The neurons that may be nonzero behind ReLU in either network.
     #[must_use]
     pub fn possibly_nonzero(&self) -> &[usize] {
         &self.after.rows
+    }
+
+    /// Frees the forms before the function; bounds and transformers stay.
+    pub(super) fn drop_forms(&mut self) {
+        for form in [&mut self.z1, &mut self.z2, &mut self.d_common, &mut self.d_rest] {
+            *form = Columns::default();
+        }
+        self.rest_sources.clear();
+    }
+
+    /// Frees the forms behind the function.
+    pub(super) fn drop_postactivation(&mut self) {
+        let Postactivation { first, second, common, rest, .. } = &mut self.after;
+        for form in [first, second, common, rest] {
+            *form = Columns::default();
+        }
     }
 
     /// A copy of what a view of the outputs needs, for answers that come after the workspace has gone on to another

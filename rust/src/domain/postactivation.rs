@@ -1,5 +1,5 @@
-//! The forms of a layer after ReLU, on the rows that may be nonzero. Fresh generators become columns only in the next
-//! product.
+//! The forms of a step behind its function, on the rows that may be nonzero. Fresh generators become columns only in
+//! later products.
 //!
 //! The transformers ([`super::relu`]) say what becomes of each neuron; here they are applied to whole forms, column by
 //! column.
@@ -7,35 +7,48 @@
 use super::abstract_domain::AbstractDomain;
 use super::affine::Extent;
 use super::columns::Columns;
-use super::layer_state::{LayerState, Postactivation, Source};
+use super::layer_state::{Generators, LayerState, Postactivation, Source};
 use super::phase::{Phase, reduce};
 use super::relu::{self, ReluTransformer, propagate_error};
+use crate::network::Function;
 use crate::numeric::kernels::scale_rows;
 use crate::numeric::round::up;
 use crate::numeric::vectorised::vectorised;
 
 impl LayerState {
-    /// Chooses the transformers of this layer and applies them.
-    pub(super) fn relu(&mut self, domain: AbstractDomain, inputs: usize) {
+    /// Chooses the transformers of this step's function and applies them.
+    pub(super) fn apply_function(&mut self, function: Function, domain: AbstractDomain, generators: &mut Generators) {
         if domain == AbstractDomain::Reduced {
             reduce(&mut self.x, &mut self.y, &mut self.d);
         }
-        self.relu1.set(&self.x);
-        self.relu2.set(&self.y);
+        match function {
+            Function::Relu => {
+                self.relu1.set(&self.x);
+                self.relu2.set(&self.y);
+            }
+            Function::Identity => {
+                self.relu1.pass(self.x.lower.len());
+                self.relu2.pass(self.x.lower.len());
+            }
+        }
         let (phase1, phase2, after) = (&self.relu1.phase, &self.relu2.phase, &mut self.after);
         after.rows.clear();
         let inactive = |i: usize| phase1[i] == Phase::Inactive && phase2[i] == Phase::Inactive;
         after.rows.extend((0..phase1.len()).filter(|&i| !inactive(i)));
+        (after.from1, after.from2) = (generators.columns1(), generators.columns2());
         let Postactivation { rows, first, second, fresh1, fresh2, extent1, extent2, factors, .. } = after;
         apply((first, fresh1, extent1), &self.z1, &self.relu1, &self.extent1, rows, factors);
         apply((second, fresh2, extent2), &self.z2, &self.relu2, &self.extent2, rows, factors);
+        generators.first += fresh1.len();
+        generators.second += fresh2.len();
         if domain != AbstractDomain::Independent {
             self.relu_d.set(&self.relu1, &self.relu2, &self.d, domain == AbstractDomain::Reduced);
-            self.apply_difference(inputs);
+            self.apply_difference(generators);
         }
     }
 
-    fn apply_difference(&mut self, inputs: usize) {
+    fn apply_difference(&mut self, generators: &mut Generators) {
+        let inputs = generators.inputs;
         let (r, Postactivation { rows, common, rest, additions, factors, .. }) = (&self.relu_d, &mut self.after);
         let (k, m) = (rows.len(), r.of_d.len());
         factors.clear();
@@ -51,23 +64,41 @@ impl LayerState {
         list_additions(additions, rows, &r.of_x);
         if !additions.is_empty() {
             (0..=inputs).for_each(|j| add_scaled(common.column_mut(j), self.z1.column(j), additions));
-            let x = |a: usize| self.z1.column(1 + inputs + a);
-            for (j, &source) in self.rest_sources.iter().enumerate() {
-                if let Source::First(a) = source {
-                    add_scaled(rest.column_mut(j), x(a), additions);
-                }
-            }
             // Rows to which x is added use every a1 that x has.
-            for (a, column) in self.rest_columns.iter_mut().enumerate().filter(|(_, c)| c.is_none()) {
-                *column = Some(rest.len());
-                self.rest_sources.push(Source::First(a));
-                let out = rest.push();
-                out.fill(0.0);
-                add_scaled(out, x(a), additions);
+            for (a, x) in (1 + inputs..self.z1.len()).map(|j| self.z1.column(j)).enumerate() {
+                let column = match generators.columns[a] {
+                    Some(column) => column,
+                    None => generators.push(Source::First(a)),
+                };
+                while rest.len() <= column {
+                    rest.push().fill(0.0);
+                }
+                add_scaled(rest.column_mut(column), x, additions);
             }
         }
         common.column_mut(0).iter_mut().zip(rows.iter()).for_each(|(o, &i)| *o += r.shift[i]);
+        self.list_fresh_rest(generators);
         self.propagate_difference_error();
+    }
+
+    /// The fresh generators of the difference: those of f1 that it uses, and its own.
+    fn list_fresh_rest(&mut self, generators: &mut Generators) {
+        let (factors, own) = (&self.relu_d.fresh1, &self.relu_d.fresh_own);
+        let Postactivation { rows, fresh1, fresh_rest, from_rest, own_before, .. } = &mut self.after;
+        (*from_rest, *own_before) = (generators.sources.len(), generators.own);
+        fresh_rest.clear();
+        for &(j, _) in fresh1.iter() {
+            generators.columns.push(None);
+            let factor = factors[rows[j]];
+            if factor != 0.0 {
+                generators.push(Source::First(generators.columns.len() - 1));
+                fresh_rest.push((j, factor));
+            }
+        }
+        for (j, &i) in rows.iter().enumerate().filter(|&(_, &i)| own[i] != 0.0) {
+            generators.push(Source::Own);
+            fresh_rest.push((j, own[i]));
+        }
     }
 
     /// The extent of the difference behind ReLU.

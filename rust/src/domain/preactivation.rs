@@ -1,24 +1,30 @@
-//! The forms of a layer before ReLU, which come from the box or from the forms of the layer before, and their bounds.
+//! The forms of a step before its function, which come from the box and from the forms of earlier steps, and their
+//! bounds.
 //!
-//! Letters as in [`super`]: m rows, of the layer before k rows that may be nonzero. The active columns of the matrices
-//! are gathered once for a layer and serve products, fresh generators and errors alike.
+//! Letters as in [`super`]: m rows; of an earlier step k rows that may be nonzero. The columns of an earlier form are
+//! the first ones of a later form, since generators are appended in the order of the steps; where a sum has columns that
+//! a term has not, that term adds 0 to them. The active parts of the tiles are gathered once for a step and serve
+//! products, fresh generators and errors alike.
 
-use super::affine::{self, ActiveColumns, Extent, Layers, Operand};
+use super::affine::{self, ActiveDifference, ActiveTerm, ActiveTile, Extent, Gathered, Operand};
 use super::columns::Columns;
-use super::layer_state::{LayerState, Postactivation, Source};
+use super::layer_state::{Generators, LayerState, Postactivation, Source};
 use super::phase::Bounds;
-use crate::network::Pair;
-use crate::numeric::kernels::{Accumulate, absolute_row_sums, add_product, combine_columns, product, scale_columns};
+use crate::network::{Origin, Pair};
+use crate::numeric::kernels::{Accumulate, absolute_row_sums, combine_columns};
 use crate::numeric::round::{add_up, gamma, inflate, sub_down, sub_up};
+use crate::numeric::windows::Panels;
+use smallvec::SmallVec;
 
-/// Buffers that serve one layer after another.
+/// Buffers that serve one step after another.
 #[derive(Debug, Default)]
 pub struct Buffers {
-    first: Vec<f64>,
-    second: Vec<f64>,
-    between: Vec<f64>,
+    /// For the tiles of f1, of f2, and of their difference, one for each term.
+    gathered: [Vec<Gathered>; 3],
+    radii: Vec<(usize, f64)>,
     scaled: Vec<(usize, f64)>,
     combined: Vec<(usize, f64, f64)>,
+    panels: Panels,
     scratch: affine::Scratch,
 }
 
@@ -53,94 +59,280 @@ impl Input {
     }
 }
 
-impl LayerState {
-    /// The first layer: x = W centre + b, and one generator W[:, i] * radius_i per input; the inputs are equal, so d =
-    /// (W1 - W2) x + b1 - b2. Returns the number of operations.
-    pub(super) fn enclose_box(&mut self, pair: &Pair, input: &Input, difference: bool, buffers: &mut Buffers) -> usize {
-        let (layer1, layer2, between) = (&pair.first[0], &pair.second[0], &pair.difference[0]);
-        let part = ActiveColumns { of: layer1.columns, columns: &input.all };
-        let (m, inputs, scratch) = (layer1.rows, input.centre.len(), &mut buffers.scratch);
-        let x = Operand { extent: &input.extent, rows: &input.all };
-        buffers.scaled.clear();
-        buffers.scaled.extend(input.radius.iter().copied().enumerate());
-        let write = |out: &mut Columns, weight: &[f64], bias: &[f64]| {
-            out.reshape(m, 1 + inputs);
-            let (centre, generators) = out.all_mut().split_at_mut(m);
-            centre.copy_from_slice(bias);
-            add_product(centre, weight, &input.centre);
-            scale_columns(generators, weight, m, &buffers.scaled);
-        };
-        let (first, second) = (layer1.weight.as_slice(), layer2.weight.as_slice());
-        write(&mut self.z1, first, &layer1.bias);
-        affine::error(&mut self.extent1.err, layer1, (part, first), x, inputs, scratch);
-        write(&mut self.z2, second, &layer2.bias);
-        affine::error(&mut self.extent2.err, layer2, (part, second), x, inputs, scratch);
-        self.rest_sources.clear();
-        self.rest_columns.clear();
-        self.d_rest.reshape(m, 0);
-        if difference {
-            let weight = between.weight.as_slice();
-            write(&mut self.d_common, weight, &between.bias);
-            let layers = Layers { first: layer1, second: layer2, difference: between, weight: first, between: weight };
-            let d = Operand { extent: &input.zero, rows: &input.all };
-            affine::difference_error(&mut self.extent_d.err, layers, part, [x, x, d], inputs, scratch);
+/// A form that a term reads: of the box, or behind an earlier step.
+#[derive(Clone, Copy)]
+enum Read<'a> {
+    Box(&'a Input),
+    Step(&'a LayerState),
+}
+
+impl<'a> Read<'a> {
+    fn of(origin: Origin, before: &'a [LayerState], input: &'a Input) -> Self {
+        match origin {
+            Origin::Inputs => Self::Box(input),
+            Origin::Step(j) => Self::Step(&before[j]),
         }
-        // The centre's product, and one scaling per generator.
-        (if difference { 3 } else { 2 }) * 3 * m * inputs
     }
 
-    /// A layer behind another one. Returns the number of operations.
+    /// The rows that may be nonzero.
+    fn rows(self) -> &'a [usize] {
+        match self {
+            Self::Box(input) => &input.all,
+            Self::Step(step) => &step.after.rows,
+        }
+    }
+
+    /// The forms of X, Y and D.
+    fn operands(self) -> [Operand<'a>; 3] {
+        let extents = match self {
+            Self::Box(input) => [&input.extent, &input.extent, &input.zero],
+            Self::Step(LayerState { after, .. }) => [&after.extent1, &after.extent2, &after.extent_d],
+        };
+        extents.map(|extent| Operand { extent, rows: self.rows() })
+    }
+
+    /// The number of columns over f1's generators, over f2's, and over the difference's others.
+    fn columns(self) -> [usize; 3] {
+        match self {
+            Self::Box(input) => [1 + input.centre.len(), 1 + input.centre.len(), 0],
+            Self::Step(LayerState { after, .. }) => [after.columns1(), after.columns2(), after.columns_rest()],
+        }
+    }
+}
+
+/// The columns of the forms of a step: those of all its terms; the outputs have every column there is.
+fn columns_of<'a>(terms: impl Iterator<Item = Read<'a>>, generators: &Generators, outputs: bool) -> [usize; 3] {
+    if outputs {
+        return [generators.columns1(), generators.columns2(), generators.sources.len()];
+    }
+    let inputs = 1 + generators.inputs;
+    terms.map(Read::columns).fold([inputs, inputs, 0], |[a, b, c], [x, y, z]| [a.max(x), b.max(y), c.max(z)])
+}
+
+/// A sum of products, written term by term: the first one sets all columns, the others add to those that they have.
+struct Sum<'a> {
+    out: &'a mut Columns,
+    begun: bool,
+}
+
+impl<'a> Sum<'a> {
+    fn of(out: &'a mut Columns, rows: usize, columns: usize) -> Self {
+        out.reshape(rows, columns);
+        Self { out, begun: false }
+    }
+
+    /// Whether the next term sets what it has or adds to it. If it sets, the columns that it does not have become 0: it
+    /// has the first `old` ones, and `fresh` ones from `from` on.
+    fn begin(&mut self, old: usize, from: usize, fresh: usize) -> Accumulate {
+        if self.begun {
+            return Accumulate::Add;
+        }
+        self.begun = true;
+        let (m, end) = (self.out.rows(), self.out.len());
+        let (from, behind) = if fresh == 0 { (end, end) } else { (from, from + fresh) };
+        self.out.all_mut()[m * old..m * from].fill(0.0);
+        self.out.all_mut()[m * behind..].fill(0.0);
+        Accumulate::Replace
+    }
+
+    /// Adds the product with a form, and with fresh generators whose columns begin at `from`. Returns the number of
+    /// operations.
+    fn add(
+        &mut self,
+        tile: ActiveTile<'_>,
+        form: &Columns,
+        (from, fresh): (usize, &[(usize, f64)]),
+        panels: &mut Panels,
+    ) -> usize {
+        let accumulate = self.begin(form.len(), from, fresh.len());
+        tile.product(self.out.all_mut(), form.all(), form.len(), accumulate, panels);
+        if !fresh.is_empty() {
+            tile.scale_columns(self.out.from_mut(from), fresh, accumulate);
+        }
+        2 * tile.products() * form.len() + self.out.rows() * fresh.len()
+    }
+
+    /// Adds the product with the form of a box; the first term sets the centre before, to the bias if one is given.
+    /// Returns the number of operations.
+    fn add_box(
+        &mut self,
+        tile: ActiveTile<'_>,
+        input: &Input,
+        bias: Option<&Vec<f64>>,
+        radii: &[(usize, f64)],
+    ) -> usize {
+        let accumulate = self.begin(1 + radii.len(), 0, 0);
+        let m = self.out.rows();
+        let (centre, generators) = self.out.all_mut().split_at_mut(m);
+        match (accumulate, bias) {
+            (Accumulate::Replace, Some(bias)) => centre.copy_from_slice(bias),
+            (Accumulate::Replace, None) => centre.fill(0.0),
+            (Accumulate::Add, _) => {}
+        }
+        tile.add_product(centre, &input.centre);
+        tile.scale_columns(&mut generators[..m * radii.len()], radii, accumulate);
+        3 * tile.products()
+    }
+
+    /// Adds the term of a step to the difference over the columns of `z2`: A1 d_common + (A1 - A2) z2, where f2's fresh
+    /// generators have columns of their own. Returns the number of operations.
+    fn add_common(
+        &mut self,
+        step: &LayerState,
+        tiles: &ActiveDifference<'_>,
+        (scaled, combined): (&mut Vec<(usize, f64)>, &mut Vec<(usize, f64, f64)>),
+        panels: &mut Panels,
+    ) -> usize {
+        let (Postactivation { rows, second, common, fresh2, from2, .. }, factors) = (&step.after, &step.relu_d.fresh2);
+        let (old, m) = (common.len(), self.out.rows());
+        let whole = self.begin(old, *from2, fresh2.len());
+        let mut accumulate = whole;
+        let mut flops = 0;
+        for (tile, form) in [(tiles.first, common), (tiles.between, second)] {
+            if let Some(tile) = tile {
+                tile.product(self.out.all_mut(), form.all(), old, accumulate, panels);
+                accumulate = Accumulate::Add;
+                flops += 2 * tile.products() * old;
+            }
+        }
+        if accumulate == Accumulate::Replace {
+            self.out.all_mut()[..m * old].fill(0.0);
+        }
+        if fresh2.is_empty() {
+            return flops;
+        }
+        let out = self.out.from_mut(*from2);
+        match (tiles.first.map(|t| t.dense()), tiles.between.map(|t| t.dense())) {
+            (Some(Some(weight)), None | Some(Some(_))) if whole == Accumulate::Replace => {
+                let other = tiles.between.and_then(|t| t.dense());
+                combined.clear();
+                let entry = |&(j, mu): &(usize, f64)| (j, factors[rows[j]], if other.is_none() { 0.0 } else { mu });
+                combined.extend(fresh2.iter().map(entry));
+                combine_columns(out, weight, other.unwrap_or(weight), m, combined);
+            }
+            _ => {
+                let mut accumulate = whole;
+                if let Some(tile) = tiles.first {
+                    scaled.clear();
+                    scaled.extend(fresh2.iter().map(|&(j, _)| (j, factors[rows[j]])));
+                    tile.scale_columns(out, scaled, accumulate);
+                    accumulate = Accumulate::Add;
+                }
+                if let Some(tile) = tiles.between {
+                    tile.scale_columns(out, fresh2, accumulate);
+                    accumulate = Accumulate::Add;
+                }
+                if accumulate == Accumulate::Replace {
+                    out[..m * fresh2.len()].fill(0.0);
+                }
+            }
+        }
+        flops + 3 * m * fresh2.len()
+    }
+
+    /// Adds the bias; without any term, and with the box alone, all else is already there.
+    fn end(mut self, bias: &[f64], alone: bool) {
+        let begun = self.begun;
+        self.begin(0, 0, 0);
+        if !(begun && alone) {
+            self.out.column_mut(0).iter_mut().zip(bias).for_each(|(c, b)| *c += b);
+        }
+    }
+}
+
+/// The terms of a step are few, so that their list needs no allocation.
+type Terms<T> = SmallVec<[T; 4]>;
+
+impl LayerState {
+    /// The forms of step s from those of the box and of earlier steps. Returns the number of operations.
     pub(super) fn apply_affine(
         &mut self,
-        from: &Self,
-        pair: &Pair,
-        l: usize,
+        (before, input): (&[Self], &Input),
+        generators: &Generators,
+        (pair, s): (&Pair, usize),
         difference: bool,
         buffers: &mut Buffers,
     ) -> usize {
-        let (layer1, layer2, between) = (&pair.first[l], &pair.second[l], &pair.difference[l]);
-        let after = &from.after;
-        let part = ActiveColumns { of: layer1.columns, columns: &after.rows };
-        let (m, k) = (layer1.rows, part.width());
-        let first = part.of(&layer1.weight, m, &mut buffers.first);
-        let second = part.of(&layer2.weight, m, &mut buffers.second);
-        let entering = |extent| Operand { extent, rows: &after.rows };
-        let (x, y) = (entering(&after.extent1), entering(&after.extent2));
-        let scratch = &mut buffers.scratch;
+        let (step1, step2, between) = (&pair.first[s], &pair.second[s], &pair.difference[s]);
+        let m = step1.rows;
+        let Buffers { gathered, radii, scaled, combined, panels, scratch } = buffers;
+        let [gathered1, gathered2, gathered_d] = gathered;
+        let counts = [step1.terms.len(), step2.terms.len(), between.terms.len()];
+        for (list, count) in [&mut *gathered1, &mut *gathered2, &mut *gathered_d].into_iter().zip(counts) {
+            if list.len() < count {
+                list.resize_with(count, Gathered::default);
+            }
+        }
+        radii.clear();
+        radii.extend(input.radius.iter().copied().enumerate());
+        let read = |origin: Origin| Read::of(origin, before, input);
+        let origins = || step1.terms.iter().chain(&step2.terms).map(|t| t.origin);
+        // The centre begins with the bias where the box is all that is read, and gets it last elsewhere.
+        let box_alone = origins().all(|origin| origin == Origin::Inputs);
+        let columns = columns_of(origins().map(read), generators, s + 1 == pair.depth());
 
-        transform_form(&mut self.z1, first, (m, k), &after.first, &after.fresh1);
-        affine::error(&mut self.extent1.err, layer1, (part, first), x, self.z1.len(), scratch);
-        transform_form(&mut self.z2, second, (m, k), &after.second, &after.fresh2);
-        affine::error(&mut self.extent2.err, layer2, (part, second), y, self.z2.len(), scratch);
-        let mut flops = 2 * k * (after.first.len() + after.second.len()) + after.fresh1.len() + after.fresh2.len();
-        if difference {
-            let weight = if between.zero { &[] } else { part.of(&between.weight, m, &mut buffers.between) };
-            transform_common(&mut self.d_common, from, (first, weight), (m, k), &mut buffers.combined);
-            transform_rest(
-                (&mut self.d_rest, &mut self.rest_sources, &mut self.rest_columns),
-                from,
-                first,
-                (m, k),
-                &mut buffers.scaled,
-            );
-            let layers = Layers { first: layer1, second: layer2, difference: between, weight: first, between: weight };
-            let columns = self.d_common.len() + self.d_rest.len();
-            let entering = [x, y, entering(&after.extent_d)];
-            affine::difference_error(&mut self.extent_d.err, layers, part, entering, columns, scratch);
-            flops += 2 * k * (after.common.len() + after.rest.len());
-            flops += if between.zero { 0 } else { 2 * k * after.second.len() };
-            flops += 3 * after.fresh2.len() + (self.d_rest.len() - after.rest.len());
+        let mut flops = 0;
+        let mut active: [Terms<ActiveTerm<'_>>; 2] = Default::default();
+        for (side, (step, list)) in [(step1, gathered1), (step2, gathered2)].into_iter().enumerate() {
+            for (term, buffer) in step.terms.iter().zip(list) {
+                let from = read(term.origin);
+                active[side].push((ActiveTile::new(&term.tile, from.rows(), buffer), from.operands()[side]));
+            }
         }
-        // Centres get their bias last.
-        let shift = |out: &mut Columns, bias: &[f64]| {
-            out.column_mut(0).iter_mut().zip(bias).for_each(|(c, b)| *c += b);
-        };
-        shift(&mut self.z1, &layer1.bias);
-        shift(&mut self.z2, &layer2.bias);
-        if difference {
-            shift(&mut self.d_common, &between.bias);
+        let sides = [(step1, &mut self.z1, &mut self.extent1), (step2, &mut self.z2, &mut self.extent2)];
+        for (side, (step, z, extent)) in sides.into_iter().enumerate() {
+            let mut sum = Sum::of(z, m, columns[side]);
+            for (term, &(tile, _)) in step.terms.iter().zip(&active[side]) {
+                flops += match read(term.origin) {
+                    Read::Box(input) => sum.add_box(tile, input, box_alone.then_some(&step.bias), radii),
+                    Read::Step(LayerState { after, .. }) => {
+                        let forms =
+                            [(&after.first, after.from1, &after.fresh1), (&after.second, after.from2, &after.fresh2)];
+                        let (form, from, fresh) = forms[side];
+                        sum.add(tile, form, (from, fresh), panels)
+                    }
+                };
+            }
+            sum.end(&step.bias, box_alone);
+            affine::error(&mut extent.err, step, &active[side], columns[side], scratch);
         }
-        m * flops
+        if !difference {
+            return flops;
+        }
+        let mut list = Terms::<ActiveDifference<'_>>::new();
+        for (term, buffer) in between.terms.iter().zip(gathered_d) {
+            let from = read(term.origin);
+            let [x, y, d] = from.operands();
+            list.push(ActiveDifference {
+                first: term.first.map(|t| active[0][t].0),
+                second: term.second.map(|t| active[1][t].0),
+                between: (!term.zero && !y.is_zero()).then(|| ActiveTile::new(&term.tile, from.rows(), buffer)),
+                x,
+                y,
+                d,
+            });
+        }
+        let mut sum = Sum::of(&mut self.d_common, m, columns[1]);
+        for (term, tiles) in between.terms.iter().zip(&list) {
+            flops += match (read(term.origin), tiles.between) {
+                (Read::Box(input), Some(tile)) => sum.add_box(tile, input, box_alone.then_some(&between.bias), radii),
+                (Read::Box(_), None) => 0,
+                (Read::Step(step), _) => sum.add_common(step, tiles, (scaled, combined), panels),
+            };
+        }
+        sum.end(&between.bias, box_alone);
+        let mut sum = Sum::of(&mut self.d_rest, m, columns[2]);
+        for (term, tiles) in between.terms.iter().zip(&list) {
+            if let (Read::Step(LayerState { after, .. }), Some(tile)) = (read(term.origin), tiles.first) {
+                flops += sum.add(tile, &after.rest, (after.from_rest, &after.fresh_rest), panels);
+            }
+        }
+        sum.begin(0, 0, 0);
+        self.rest_sources.clear();
+        self.rest_sources.extend_from_slice(&generators.sources[..columns[2]]);
+        let total = columns[1] + columns[2];
+        affine::difference_error(&mut self.extent_d.err, (step1, step2, between), &list, total, scratch);
+        flops
     }
 
     /// Sets the bounds of x, y and d. Without a zonotope of the difference, those of d follow from those of x and y.
@@ -175,8 +367,6 @@ impl LayerState {
         self.d_rest.all_mut().copy_from_slice(self.z1.from(1 + inputs));
         self.rest_sources.clear();
         self.rest_sources.extend((0..p1).map(Source::First));
-        self.rest_columns.clear();
-        self.rest_columns.extend((0..p1).map(Some));
         self.extent_d.clear(m);
         for i in 0..m {
             // Every entry is one subtraction, of which gamma(2) covers one rounding; the sum of sizes is computed with
@@ -190,69 +380,6 @@ impl LayerState {
         }
         bound(&mut self.d, &mut self.extent_d, &self.d_common, self.d_rest.all());
     }
-}
-
-/// Multiplies a form by W, and appends a column for each fresh generator.
-fn transform_form(out: &mut Columns, weight: &[f64], (m, k): (usize, usize), form: &Columns, fresh: &[(usize, f64)]) {
-    out.reshape(m, form.len() + fresh.len());
-    product(out.all_mut(), weight, form.all(), (m, k, form.len()), Accumulate::Replace);
-    scale_columns(out.from_mut(form.len()), weight, m, fresh);
-}
-
-/// The difference over the columns of `z2`: W1 d_common + (W1 - W2) z2, where f2's fresh generators are columns of
-/// their own. Without `between`, W1 = W2.
-fn transform_common(
-    out: &mut Columns,
-    from: &LayerState,
-    (weight, between): (&[f64], &[f64]),
-    (m, k): (usize, usize),
-    list: &mut Vec<(usize, f64, f64)>,
-) {
-    let (Postactivation { rows, second, common, fresh2, .. }, factors) = (&from.after, &from.relu_d.fresh2);
-    let old = common.len();
-    out.reshape(m, old + fresh2.len());
-    product(out.all_mut(), weight, common.all(), (m, k, old), Accumulate::Replace);
-    let equal = between.is_empty();
-    if !equal {
-        product(out.all_mut(), between, second.all(), (m, k, old), Accumulate::Add);
-    }
-    list.clear();
-    list.extend(fresh2.iter().map(|&(j, mu)| (j, factors[rows[j]], if equal { 0.0 } else { mu })));
-    combine_columns(out.from_mut(old), weight, if equal { weight } else { between }, m, list);
-}
-
-/// The difference over its other generators: W1 d_rest, then the fresh generators of f1 that it uses, then its own.
-/// Lists the generators of the columns, and the column of every a1.
-fn transform_rest(
-    (out, sources, rest_columns): (&mut Columns, &mut Vec<Source>, &mut Vec<Option<usize>>),
-    from: &LayerState,
-    weight: &[f64],
-    (m, k): (usize, usize),
-    list: &mut Vec<(usize, f64)>,
-) {
-    let Postactivation { rows, rest, fresh1, .. } = &from.after;
-    let (factors, own) = (&from.relu_d.fresh1, &from.relu_d.fresh_own);
-    let old = rest.len();
-    sources.clone_from(&from.rest_sources);
-    rest_columns.clone_from(&from.rest_columns);
-    list.clear();
-    for &(j, _) in fresh1 {
-        let factor = factors[rows[j]];
-        if factor == 0.0 {
-            rest_columns.push(None);
-        } else {
-            sources.push(Source::First(rest_columns.len()));
-            rest_columns.push(Some(old + list.len()));
-            list.push((j, factor));
-        }
-    }
-    for (j, &i) in rows.iter().enumerate().filter(|&(_, &i)| own[i] != 0.0) {
-        sources.push(Source::Own);
-        list.push((j, own[i]));
-    }
-    out.reshape(m, old + list.len());
-    product(out.all_mut(), weight, rest.all(), (m, k, old), Accumulate::Replace);
-    scale_columns(out.from_mut(old), weight, m, list);
 }
 
 /// Sets bounds from the centre, the generators behind it, and `more` of them.

@@ -1,15 +1,15 @@
-//! Forward propagation of a box through a pair ([VD], Algorithm `Reach_Delta`): in turn an affine layer, its bounds,
-//! and the transformers of its ReLUs. One [`Propagation`] is one worker's workspace.
+//! Forward propagation of a box through a pair ([VD], Algorithm `Reach_Delta`): step by step the affine terms, their
+//! bounds, and the transformers of the step's function. One [`Propagation`] is one worker's workspace.
 //!
-//! Nothing is allocated per box once the largest shapes have been seen. The states of all layers are kept, because the
+//! Nothing is allocated per box once the largest shapes have been seen. The states of all steps are kept, because the
 //! split score walks back through them.
 
 use super::abstract_domain::AbstractDomain;
 use super::intermediate_bounds::{Contradiction, IntermediateBounds};
-use super::layer_state::LayerState;
+use super::layer_state::{Generators, LayerState};
 use super::output::Output;
 use super::preactivation::{Buffers, Input};
-use crate::network::Pair;
+use crate::network::{Origin, Pair};
 
 /// Why a propagation gave no enclosure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,7 @@ impl From<Contradiction> for Failure {
 pub struct Propagation {
     domain: AbstractDomain,
     layers: Vec<LayerState>,
+    generators: Generators,
     input: Input,
     buffers: Buffers,
     flops: u64,
@@ -44,6 +45,7 @@ impl Propagation {
         Self {
             domain,
             layers: vec![LayerState::default(); depth],
+            generators: Generators::default(),
             input: Input::default(),
             buffers: Buffers::default(),
             flops: 0,
@@ -99,13 +101,12 @@ impl Propagation {
         self.whole = false;
         self.input.set(lower, upper);
         let (depth, inputs, difference) = (pair.depth(), pair.inputs(), self.domain != AbstractDomain::Independent);
+        self.generators.reset(inputs);
+        let keep = bytes(pair) <= KEPT;
         for l in 0..depth {
             let (before, after) = self.layers.split_at_mut(l);
-            let layer = &mut after[0];
-            let operations = match before.last() {
-                None => layer.enclose_box(pair, &self.input, difference, &mut self.buffers),
-                Some(from) => layer.apply_affine(from, pair, l, difference, &mut self.buffers),
-            };
+            let (layer, from) = (&mut after[0], (&*before, &self.input));
+            let operations = layer.apply_affine(from, &self.generators, (pair, l), difference, &mut self.buffers);
             self.flops += operations as u64;
             layer.bound(difference);
             if !(layer.x.finite() && layer.y.finite() && layer.d.finite()) {
@@ -117,7 +118,10 @@ impl Propagation {
                 layer.d.intersect(&known.d)?;
             }
             if l + 1 < depth {
-                layer.relu(self.domain, inputs);
+                layer.apply_function(pair.function(l), self.domain, &mut self.generators);
+            }
+            if !keep {
+                self.release(pair, l);
             }
         }
         if !difference {
@@ -126,4 +130,29 @@ impl Propagation {
         self.whole = true;
         Ok(())
     }
+
+    /// Frees the forms that no later step reads, once step l is done: its own before the function, and those behind the
+    /// functions of the steps of which it was the last reader.
+    fn release(&mut self, pair: &Pair, l: usize) {
+        if l + 1 < pair.depth() {
+            self.layers[l].drop_forms();
+        }
+        for term in pair.difference[l].terms.iter() {
+            if let Origin::Step(j) = term.origin
+                && pair.last_reader(j) == l
+            {
+                self.layers[j].drop_postactivation();
+            }
+        }
+    }
+}
+
+/// Forms that take more memory than this are freed as soon as no step reads them any more. Then splits of inputs are
+/// rated without them, which matters little where inputs are so many that forms are so large.
+const KEPT: usize = 256 << 20;
+
+/// About how much memory the forms of all steps take, with the generators of the inputs alone: three forms before and
+/// three behind each function.
+fn bytes(pair: &Pair) -> usize {
+    6 * 8 * (1 + pair.inputs()) * pair.first.iter().map(|step| step.rows).sum::<usize>()
 }

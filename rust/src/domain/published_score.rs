@@ -22,8 +22,8 @@ impl PublishedScore {
     pub fn score(&mut self, layers: &[LayerState], inputs: usize) -> &[f64] {
         self.score.clear();
         self.score.resize(inputs, 0.0);
-        self.add(layers, inputs, |l| (&l.z1, &l.relu1));
-        self.add(layers, inputs, |l| (&l.z2, &l.relu2));
+        self.add(layers, inputs, |l| (&l.z1, &l.relu1, l.after.from1));
+        self.add(layers, inputs, |l| (&l.z2, &l.relu2, l.after.from2));
         &self.score
     }
 
@@ -31,7 +31,7 @@ impl PublishedScore {
         &mut self,
         layers: &'a [LayerState],
         inputs: usize,
-        of: impl Fn(&'a LayerState) -> (&'a Columns, &'a ReluTransformer),
+        of: impl Fn(&'a LayerState) -> (&'a Columns, &'a ReluTransformer, usize),
     ) {
         let Some((last, hidden)) = layers.split_last() else {
             return;
@@ -40,12 +40,11 @@ impl PublishedScore {
         self.weights.clear();
         self.weights.extend((1..form.len()).map(|j| form.column(j).iter().map(|g| g.abs()).sum::<f64>()));
         for layer in hidden.iter().rev() {
-            let (form, transformer) = of(layer);
-            // The generators that this layer made are the last ones still waiting.
-            let made = transformer.fresh_generators().count();
-            let (older, newest) = self.weights.split_at_mut(form.len() - 1);
-            debug_assert_eq!(newest.len(), made);
-            for (j, w) in older.iter_mut().enumerate() {
+            let (form, transformer, from) = of(layer);
+            // The generators that this step made are the last ones still waiting.
+            let (older, newest) = self.weights.split_at_mut(from - 1);
+            debug_assert_eq!(newest.len(), transformer.fresh_generators().count());
+            for (j, w) in older.iter_mut().enumerate().take(form.len().saturating_sub(1)) {
                 let column = form.column(1 + j);
                 *w += transformer
                     .fresh_generators()
@@ -53,7 +52,7 @@ impl PublishedScore {
                     .map(|((i, _), n)| column[i].abs() * n)
                     .sum::<f64>();
             }
-            self.weights.truncate(form.len() - 1);
+            self.weights.truncate(from - 1);
         }
         self.score.iter_mut().zip(&self.weights[..inputs]).for_each(|(s, w)| *s += w);
     }

@@ -51,6 +51,16 @@ impl ReluTransformer {
         self.fresh.resize(m, 0.0);
         choose(self, &bounds.lower, &bounds.upper);
     }
+
+    /// Passes m values on as they are: those of a step without a function, whose values are all active.
+    pub fn pass(&mut self, m: usize) {
+        self.phase.clear();
+        self.phase.resize(m, Phase::Active);
+        self.slope.clear();
+        self.slope.resize(m, 1.0);
+        self.fresh.clear();
+        self.fresh.resize(m, 0.0);
+    }
 }
 
 vectorised! {

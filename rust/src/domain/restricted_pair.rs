@@ -1,14 +1,14 @@
 //! A pair restricted to the neurons that may be nonzero on a box: both networks, and their difference, without the
 //! others.
 //!
-//! A neuron that is inactive in both networks on a box is 0 in both, there and on every part of the box
+//! Only chains of dense layers are restricted. A neuron that is inactive in both networks on a box is 0 in both, there and on every part of the box
 //! ([`super::possibly_active`]). Without its row in one layer and its column in the next, the networks and their
 //! difference have the same outputs there. Boxes that are bounded one after the other mostly have the same neurons, so
 //! the parts of the matrices are kept until a layer has other ones.
 
 use super::possibly_active::PossiblyActive;
 use super::propagation::Propagation;
-use crate::network::{Affine, Pair, pair::Difference};
+use crate::network::{Pair, Step, Tile, pair::Difference};
 use crate::numeric::kernels::gather;
 
 /// A pair, and its restriction to the last box.
@@ -44,8 +44,8 @@ impl<'a> RestrictedPair<'a> {
     /// The pair for a box on which at most these neurons may be nonzero, or all neurons if none are given. Layers of
     /// which nearly all neurons may be nonzero are kept whole.
     pub fn restrict_to(&mut self, neurons: Option<&PossiblyActive>) -> &Pair {
-        self.all = neurons.is_none();
-        let Some(possibly_active) = neurons else {
+        self.all = neurons.is_none() || !self.whole.is_chain();
+        let (Some(possibly_active), false) = (neurons, self.all) else {
             return self.whole;
         };
         let whole = self.whole;
@@ -70,7 +70,7 @@ impl<'a> RestrictedPair<'a> {
                 let selection = (self.neurons[l].as_slice(), columns);
                 gather_layer(&mut part.first[l], &whole.first[l], selection);
                 gather_layer(&mut part.second[l], &whole.second[l], selection);
-                gather_difference(&mut part.difference[l], &whole.difference[l], (width, selection));
+                gather_difference(&mut part.difference[l], &whole.difference[l], selection);
             }
             others_enter = others;
         }
@@ -84,14 +84,14 @@ impl<'a> RestrictedPair<'a> {
     }
 
     /// The neurons that may be nonzero on the box that was just propagated through the last restricted pair. All others
-    /// can be left out on its parts.
+    /// can be left out on its parts. `None` of graphs, which are not restricted.
     #[must_use]
-    pub fn possibly_active(&self, propagation: &Propagation) -> PossiblyActive {
-        let hidden = propagation.layers().iter().take(self.whole.depth() - 1);
-        PossiblyActive::of(
-            self.whole,
-            hidden.enumerate().map(|(l, layer)| layer.possibly_nonzero().iter().map(move |&i| self.neurons(l)[i])),
-        )
+    pub fn possibly_active(&self, propagation: &Propagation) -> Option<PossiblyActive> {
+        let hidden = propagation.layers().iter().take(self.whole.depth() - 1).enumerate();
+        self.whole.is_chain().then(|| {
+            let neurons = hidden.map(|(l, layer)| layer.possibly_nonzero().iter().map(move |&i| self.neurons(l)[i]));
+            PossiblyActive::of(self.whole, neurons)
+        })
     }
 }
 
@@ -104,27 +104,35 @@ fn worth_leaving_out(rows: usize, m: usize) -> bool {
 /// Rows and columns of a matrix.
 type Selection<'a> = (&'a [usize], &'a [usize]);
 
-fn gather_layer(to: &mut Affine, whole: &Affine, selection: Selection<'_>) {
-    let (rows, columns) = selection;
-    (to.rows, to.columns) = (rows.len(), columns.len());
-    gather_matrix(&mut to.weight, &whole.weight, (whole.rows, selection));
+/// A step of a chain, restricted.
+fn gather_layer(to: &mut Step, whole: &Step, selection: Selection<'_>) {
+    let rows = selection.0;
+    to.rows = rows.len();
+    gather_tile(&mut to.terms[0].tile, &whole.terms[0].tile, selection);
     gather_entries(&mut to.bias, &whole.bias, rows);
     // A row that is zero throughout is so in every part.
     gather_entries(&mut to.zero_rows, &whole.zero_rows, rows);
-    if let (Some(to), Some(whole_error)) = (&mut to.weight_error, &whole.weight_error) {
-        gather_matrix(to, whole_error, (whole.rows, selection));
-    }
     if let (Some(to), Some(whole_error)) = (&mut to.bias_error, &whole.bias_error) {
         gather_entries(to, whole_error, rows);
     }
 }
 
-fn gather_difference(to: &mut Difference, whole: &Difference, (width, selection): (usize, Selection<'_>)) {
-    gather_matrix(&mut to.weight, &whole.weight, (width, selection));
+/// A dense matrix, restricted.
+fn gather_tile(to: &mut Tile, whole: &Tile, selection: Selection<'_>) {
+    let (rows, columns) = selection;
+    (to.outputs, to.taps, to.columns) = (rows.len(), columns.len(), columns.len());
+    gather_matrix(&mut to.weight, &whole.weight, (whole.outputs, selection));
+    if let (Some(to), Some(whole_error)) = (&mut to.weight_error, &whole.weight_error) {
+        gather_matrix(to, whole_error, (whole.outputs, selection));
+    }
+}
+
+fn gather_difference(to: &mut Difference, whole: &Difference, selection: Selection<'_>) {
+    gather_tile(&mut to.terms[0].tile, &whole.terms[0].tile, selection);
     gather_entries(&mut to.bias, &whole.bias, selection.0);
     // A row that is shared is so in every part.
     gather_entries(&mut to.shared, &whole.shared, selection.0);
-    to.zero = to.weight.iter().all(|&w| w == 0.0);
+    to.terms[0].zero = to.terms[0].tile.weight.iter().all(|&w| w == 0.0);
 }
 
 fn gather_matrix(to: &mut Vec<f64>, whole: &[f64], (width, (rows, columns)): (usize, Selection<'_>)) {

@@ -59,6 +59,11 @@ fn retire(
     weights.truncate(older);
 }
 
+/// The number of generators of a form; none of one that is not kept.
+fn generators(form: &Columns) -> usize {
+    form.len().saturating_sub(1)
+}
+
 /// weight += |column| . neurons for columns from `from` on.
 #[inline(always)]
 fn pass_on<'a>(weights: impl Iterator<Item = &'a mut f64>, form: &Columns, from: usize, neurons: &[f64]) {
@@ -91,23 +96,21 @@ impl Sensitivity {
         }
         let Self { inputs: e, first, second, own, .. } = self;
         for layer in hidden.iter().rev() {
-            let from = 1 + inputs;
+            let before = |from: usize| from - (1 + inputs);
             let fresh = layer.relu1.fresh_generators().map(|(i, _)| i);
-            retire(neurons, first, fresh, &layer.x, layer.z1.len() - from);
-            pass_on(e.iter_mut().chain(first.iter_mut()), &layer.z1, 1, neurons);
+            retire(neurons, first, fresh, &layer.x, before(layer.after.from1));
+            pass_on(e.iter_mut().chain(first.iter_mut()).take(generators(&layer.z1)), &layer.z1, 1, neurons);
 
             let fresh = layer.relu2.fresh_generators().map(|(i, _)| i);
-            retire(neurons, second, fresh, &layer.y, layer.z2.len() - from);
-            pass_on(e.iter_mut().chain(second.iter_mut()), &layer.z2, 1, neurons);
+            retire(neurons, second, fresh, &layer.y, before(layer.after.from2));
+            pass_on(e.iter_mut().chain(second.iter_mut()).take(generators(&layer.z2)), &layer.z2, 1, neurons);
 
-            // Sources beyond the columns were only brought in after the bounds were taken.
-            let sources = &layer.rest_sources[..layer.d_rest.len()];
-            let older = sources.iter().filter(|&&s| s == Source::Own).count();
             let fresh = (0..layer.relu_d.fresh_own.len()).filter(|&i| layer.relu_d.fresh_own[i] != 0.0);
-            retire(neurons, own, fresh, &layer.d, older);
-            pass_on(e.iter_mut().chain(second.iter_mut()), &layer.d_common, 1, neurons);
+            retire(neurons, own, fresh, &layer.d, layer.after.own_before);
+            let common = generators(&layer.d_common);
+            pass_on(e.iter_mut().chain(second.iter_mut()).take(common), &layer.d_common, 1, neurons);
             let mut next = 0..;
-            for (j, &source) in sources.iter().enumerate() {
+            for (j, &source) in layer.rest_sources.iter().enumerate() {
                 let weight = match source {
                     Source::First(a) => first.get_mut(a),
                     Source::Own => next.next().map(|k: usize| &mut own[k]),

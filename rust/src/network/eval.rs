@@ -2,10 +2,8 @@
 //!
 //! This finds candidates for a counterexample; what counts is decided by an exact replay outside the core.
 
-use super::{Affine, Pair};
-use crate::numeric::kernels::{add_absolute_product, add_columns};
+use super::{Function, Origin, Pair, Step};
 use crate::numeric::round::{gamma, inflate};
-use crate::numeric::vectorised;
 
 /// Outputs of both networks at one input, and how far each may be from the exact value.
 #[derive(Debug, Clone, Default)]
@@ -20,22 +18,25 @@ pub struct Evaluation {
     pub second_error: Vec<f64>,
 }
 
-/// Reusable buffers for evaluations.
+/// Reusable buffers for evaluations of one pair after the other.
 #[derive(Debug, Default)]
 pub struct Evaluator {
-    input: Vec<f64>,
-    output: Vec<f64>,
+    /// What every step gives, behind its function.
+    values: Vec<Vec<f64>>,
+    /// How far each of these may be from the exact value.
+    errors: Vec<Vec<f64>>,
+    no_error: Vec<f64>,
     magnitude: Vec<f64>,
-    error: Vec<f64>,
+    sizes: Vec<f64>,
 }
 
 impl Evaluator {
     /// Both networks at x, without error bounds.
     pub fn at(&mut self, pair: &Pair, x: &[f64], result: &mut Evaluation) {
-        vectorised::run(Forward(self, &pair.first, x));
-        result.first.clone_from(&self.output);
-        vectorised::run(Forward(self, &pair.second, x));
-        result.second.clone_from(&self.output);
+        self.run(&pair.first, x);
+        self.take(&mut result.first);
+        self.run(&pair.second, x);
+        self.take(&mut result.second);
         result.first_error.clear();
         result.second_error.clear();
     }
@@ -43,75 +44,82 @@ impl Evaluator {
     /// Both networks at x with rigorous error bounds.
     pub fn at_with_error(&mut self, pair: &Pair, x: &[f64], result: &mut Evaluation) {
         self.run_with_error(&pair.first, x);
-        result.first.clone_from(&self.output);
-        result.first_error.clone_from(&self.error);
+        self.take(&mut result.first);
+        result.first_error.clone_from(self.errors.last().unwrap_or(&self.no_error));
         self.run_with_error(&pair.second, x);
-        result.second.clone_from(&self.output);
-        result.second_error.clone_from(&self.error);
+        self.take(&mut result.second);
+        result.second_error.clone_from(self.errors.last().unwrap_or(&self.no_error));
     }
 
-    #[inline(always)]
-    fn run(&mut self, layers: &[Affine], x: &[f64]) {
-        self.output.clear();
-        self.output.extend_from_slice(x);
-        for (l, layer) in layers.iter().enumerate() {
-            std::mem::swap(&mut self.input, &mut self.output);
-            if l > 0 {
-                self.input.iter_mut().for_each(|v| *v = v.max(0.0));
-            }
-            self.output.clone_from(&layer.bias);
-            add_columns(&mut self.output, &layer.weight, self.input.iter().copied().enumerate());
+    fn take(&self, outputs: &mut Vec<f64>) {
+        outputs.clone_from(self.values.last().unwrap_or(&self.no_error));
+    }
+
+    /// The sums of step s, before its function.
+    fn sum(&mut self, step: &Step, s: usize, x: &[f64]) {
+        let (before, now) = self.values.split_at_mut(s);
+        now[0].clone_from(&step.bias);
+        for term in &step.terms {
+            term.tile.add_product(&mut now[0], &term.tile.weight, read(before, term.origin, x));
         }
     }
 
-    fn run_with_error(&mut self, layers: &[Affine], x: &[f64]) {
-        self.output.clear();
-        self.output.extend_from_slice(x);
-        self.error.clear();
-        self.error.resize(x.len(), 0.0);
-        for (l, layer) in layers.iter().enumerate() {
-            std::mem::swap(&mut self.input, &mut self.output);
-            if l > 0 {
-                // ReLU does not stretch an error, and leaves none where the exact value is certainly not positive.
-                for (v, e) in self.input.iter_mut().zip(&mut self.error) {
-                    if *v <= -*e {
-                        *e = 0.0;
-                    }
-                    *v = v.max(0.0);
-                }
-            }
-            self.output.clone_from(&layer.bias);
-            add_columns(&mut self.output, &layer.weight, self.input.iter().copied().enumerate());
-            // A term passes one product and as many sums as there are columns, the bias included.
-            let rounding = gamma(layer.columns + 1);
-            // |W| (error + gamma |x|) + gamma |b| + the layer's own errors.
+    fn run(&mut self, steps: &[Step], x: &[f64]) {
+        self.values.resize(steps.len(), Vec::new());
+        for (s, step) in steps.iter().enumerate() {
+            self.sum(step, s, x);
+            self.values[s].iter_mut().for_each(|v| *v = step.function.value(*v));
+        }
+    }
+
+    fn run_with_error(&mut self, steps: &[Step], x: &[f64]) {
+        self.values.resize(steps.len(), Vec::new());
+        self.errors.resize(steps.len(), Vec::new());
+        self.no_error.clear();
+        self.no_error.resize(x.len(), 0.0);
+        for (s, step) in steps.iter().enumerate() {
+            self.sum(step, s, x);
+            // A term passes one product and as many sums as there are terms, the bias included.
+            let terms = step.taps();
+            let rounding = gamma(terms + 1);
+            // |W| (error + gamma |x|) + gamma |b| + the step's own errors.
             self.magnitude.clear();
-            self.magnitude.extend(layer.bias.iter().map(|b| rounding * b.abs() + f64::MIN_POSITIVE));
-            if let Some(error) = &layer.weight_error {
-                let columns = self.input.iter().zip(&self.error).map(|(v, e)| v.abs() + e);
-                add_columns(&mut self.magnitude, error, columns.enumerate());
+            self.magnitude.extend(step.bias.iter().map(|b| rounding * b.abs() + f64::MIN_POSITIVE));
+            for term in &step.terms {
+                let value = read(&self.values, term.origin, x);
+                let error = read(&self.errors, term.origin, &self.no_error);
+                if let Some(uncertain) = &term.tile.weight_error {
+                    self.sizes.clear();
+                    self.sizes.extend(value.iter().zip(error).map(|(v, e)| v.abs() + e));
+                    term.tile.add_product(&mut self.magnitude, uncertain, &self.sizes);
+                }
+                self.sizes.clear();
+                self.sizes.extend(value.iter().zip(error).map(|(v, e)| e + rounding * v.abs()));
+                term.tile.add_absolute_product(&mut self.magnitude, &term.tile.weight, &self.sizes);
             }
-            self.error.iter_mut().zip(&self.input).for_each(|(e, v)| *e += rounding * v.abs());
-            add_absolute_product(&mut self.magnitude, &layer.weight, &self.error);
-            if let Some(error) = &layer.bias_error {
+            if let Some(error) = &step.bias_error {
                 self.magnitude.iter_mut().zip(error).for_each(|(m, e)| *m += e);
             }
-            // Per column one sum for the errors of the weights and one for |W|, each of a product; before and after
+            // Per product one sum for the errors of the weights and one for |W|, each of a product; before and after
             // them a handful of operations.
-            self.error.clear();
-            self.error.extend(self.magnitude.iter().map(|&m| inflate(m, 2 * layer.columns + 6)));
+            let errors = &mut self.errors[s];
+            errors.clear();
+            errors.extend(self.magnitude.iter().map(|&m| inflate(m, 2 * terms + 6)));
+            for (v, e) in self.values[s].iter_mut().zip(errors) {
+                // ReLU does not stretch an error, and leaves none where the exact value is certainly not positive.
+                if step.function == Function::Relu && *v <= -*e {
+                    *e = 0.0;
+                }
+                *v = step.function.value(*v);
+            }
         }
     }
 }
 
-/// One network at one point.
-struct Forward<'a>(&'a mut Evaluator, &'a [Affine], &'a [f64]);
-
-impl vectorised::Task for Forward<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.0.run(self.1, self.2);
+/// What an origin gives, of all steps' numbers.
+fn read<'a>(steps: &'a [Vec<f64>], origin: Origin, inputs: &'a [f64]) -> &'a [f64] {
+    match origin {
+        Origin::Inputs => inputs,
+        Origin::Step(j) => &steps[j],
     }
 }

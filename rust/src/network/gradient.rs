@@ -1,52 +1,82 @@
 //! Derivatives of linear functionals of both outputs with respect to the input, at many points at once, in plain
 //! binary64: only for finding candidates.
 //!
-//! Arrays are point-major: the numbers of one point are contiguous, so that every layer is one matrix product.
+//! Arrays are point-major: the numbers of one point are contiguous, so that every term is one matrix product.
 
-use super::{Affine, Pair};
-use crate::numeric::kernels::{Accumulate, product, transposed_product};
+use super::{Function, Origin, Pair, Step};
+use crate::numeric::kernels::Accumulate;
 use crate::numeric::vectorised;
+use crate::numeric::windows::Panels;
 
 /// Buffers for one network's forward and backward pass.
 #[derive(Debug, Default)]
 struct Tape {
-    /// Values before ReLU per layer, m x P; the last are the outputs.
+    /// The inputs, I x P.
+    inputs: Vec<f64>,
+    /// What every step gives behind its function, m x P; the last are the outputs.
     values: Vec<Vec<f64>>,
-    forward: Vec<f64>,
-    cotangent: Vec<f64>,
-    next: Vec<f64>,
+    /// Derivatives with respect to what every step gives, m x P; empty for steps that nothing depends on.
+    cotangents: Vec<Vec<f64>>,
+    panels: Panels,
 }
 
 impl Tape {
     #[inline(always)]
-    fn forward(&mut self, layers: &[Affine], x: &[f64], points: usize) {
-        self.values.resize(layers.len(), Vec::new());
-        self.forward.clear();
-        self.forward.extend_from_slice(x);
-        for (layer, value) in layers.iter().zip(&mut self.values) {
+    fn forward(&mut self, steps: &[Step], x: &[f64], points: usize) {
+        self.values.resize(steps.len(), Vec::new());
+        self.inputs.clear();
+        self.inputs.extend_from_slice(x);
+        for (s, step) in steps.iter().enumerate() {
+            let (before, now) = self.values.split_at_mut(s);
+            let value = &mut now[0];
             value.clear();
-            (0..points).for_each(|_| value.extend_from_slice(&layer.bias));
-            product(value, &layer.weight, &self.forward, (layer.rows, layer.columns, points), Accumulate::Add);
-            self.forward.clear();
-            self.forward.extend(value.iter().map(|v| v.max(0.0)));
+            (0..points).for_each(|_| value.extend_from_slice(&step.bias));
+            for term in &step.terms {
+                let from = match term.origin {
+                    Origin::Inputs => &self.inputs,
+                    Origin::Step(j) => &before[j],
+                };
+                let shape = (term.tile.columns, points);
+                term.tile.shape().product(value, &term.tile.weight, from, shape, Accumulate::Add, &mut self.panels);
+            }
+            if step.function == Function::Relu {
+                value.iter_mut().for_each(|v| *v = v.max(0.0));
+            }
         }
     }
 
     /// Adds the derivatives of c . outputs to `gradient` (I x P).
     #[inline(always)]
-    fn backward(&mut self, layers: &[Affine], c: &[f64], gradient: &mut [f64], points: usize) {
-        self.cotangent.clear();
-        self.cotangent.extend_from_slice(c);
-        for (l, layer) in layers.iter().enumerate().rev() {
-            let shape = (layer.rows, layer.columns, points);
-            if l == 0 {
-                transposed_product(gradient, &layer.weight, &self.cotangent, shape, Accumulate::Add);
-                break;
+    fn backward(&mut self, steps: &[Step], c: &[f64], gradient: &mut [f64], points: usize) {
+        self.cotangents.resize(steps.len(), Vec::new());
+        self.cotangents.iter_mut().for_each(Vec::clear);
+        if let Some(last) = self.cotangents.last_mut() {
+            last.extend_from_slice(c);
+        }
+        for (s, step) in steps.iter().enumerate().rev() {
+            let (before, now) = self.cotangents.split_at_mut(s);
+            let cotangent = &mut now[0];
+            if cotangent.is_empty() {
+                continue;
             }
-            self.next.resize(layer.columns * points, 0.0);
-            transposed_product(&mut self.next, &layer.weight, &self.cotangent, shape, Accumulate::Replace);
-            self.next.iter_mut().zip(&self.values[l - 1]).for_each(|(g, v)| *g = if *v > 0.0 { *g } else { 0.0 });
-            std::mem::swap(&mut self.cotangent, &mut self.next);
+            if step.function == Function::Relu {
+                // Behind ReLU a value is positive exactly where it was before.
+                let values = cotangent.iter_mut().zip(&self.values[s]);
+                values.for_each(|(g, v)| *g = if *v > 0.0 { *g } else { 0.0 });
+            }
+            for term in &step.terms {
+                let shape = (term.tile.columns, points);
+                let (out, accumulate) = match term.origin {
+                    Origin::Inputs => (&mut *gradient, Accumulate::Add),
+                    Origin::Step(j) => {
+                        let first = before[j].is_empty();
+                        before[j].resize(term.tile.columns * points, 0.0);
+                        (before[j].as_mut_slice(), if first { Accumulate::Replace } else { Accumulate::Add })
+                    }
+                };
+                let (tile, panels) = (&term.tile, &mut self.panels);
+                tile.shape().transposed_product(out, &tile.weight, cotangent, shape, accumulate, panels);
+            }
         }
     }
 }
@@ -64,9 +94,9 @@ impl Differentiator {
     /// Evaluates both networks at x (I x P); returns their outputs (O x P).
     pub fn at(&mut self, pair: &Pair, x: &[f64], points: usize) -> (&[f64], &[f64]) {
         self.points = points;
-        for (tape, layers) in [(&mut self.first, &pair.first), (&mut self.second, &pair.second)] {
-            vectorised::run(Forward(tape, layers, x, points));
-            self.flops += flops(layers, points);
+        for (tape, steps) in [(&mut self.first, &pair.first), (&mut self.second, &pair.second)] {
+            vectorised::run(Forward(tape, steps, x, points));
+            self.flops += flops(steps, points);
         }
         let last = pair.depth() - 1;
         (&self.first.values[last], &self.second.values[last])
@@ -76,10 +106,10 @@ impl Differentiator {
     pub fn gradient(&mut self, pair: &Pair, a: &[f64], b: &[f64], gradient: &mut Vec<f64>) {
         gradient.clear();
         gradient.resize(pair.inputs() * self.points, 0.0);
-        for (tape, layers, c) in [(&mut self.first, &pair.first, a), (&mut self.second, &pair.second, b)] {
+        for (tape, steps, c) in [(&mut self.first, &pair.first, a), (&mut self.second, &pair.second, b)] {
             if c.iter().any(|&c| c != 0.0) {
-                vectorised::run(Backward(tape, layers, c, gradient, self.points));
-                self.flops += flops(layers, self.points);
+                vectorised::run(Backward(tape, steps, c, gradient, self.points));
+                self.flops += flops(steps, self.points);
             }
         }
     }
@@ -97,11 +127,11 @@ impl Differentiator {
     }
 }
 
-fn flops(layers: &[Affine], points: usize) -> u64 {
-    layers.iter().map(|l| 2 * (l.rows * l.columns * points) as u64).sum()
+fn flops(steps: &[Step], points: usize) -> u64 {
+    steps.iter().map(|step| 2 * (step.products() * points) as u64).sum()
 }
 
-struct Forward<'a>(&'a mut Tape, &'a [Affine], &'a [f64], usize);
+struct Forward<'a>(&'a mut Tape, &'a [Step], &'a [f64], usize);
 
 impl vectorised::Task for Forward<'_> {
     type Output = ();
@@ -112,7 +142,7 @@ impl vectorised::Task for Forward<'_> {
     }
 }
 
-struct Backward<'a>(&'a mut Tape, &'a [Affine], &'a [f64], &'a mut [f64], usize);
+struct Backward<'a>(&'a mut Tape, &'a [Step], &'a [f64], &'a mut [f64], usize);
 
 impl vectorised::Task for Backward<'_> {
     type Output = ();

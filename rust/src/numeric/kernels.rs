@@ -224,6 +224,18 @@ vectorised! {
 }
 
 vectorised! {
+    /// Adds to one column of `out` for every (column of `matrix`, factor) their product. Both have m rows.
+    pub fn add_scaled_columns<'a>(out: &'a mut [f64], matrix: &'a [f64], m: usize, list: &'a [(usize, f64)]) {
+        if m == 0 {
+            return;
+        }
+        for (out, &(j, factor)) in out.chunks_exact_mut(m).zip(list) {
+            out.iter_mut().zip(&matrix[j * m..(j + 1) * m]).for_each(|(o, w)| *o += w * factor);
+        }
+    }
+}
+
+vectorised! {
     /// One column of `out` for every (column, factor, other factor): the sum of this column of `a` and of `b`, each
     /// times its factor. All have m rows.
     pub fn combine_columns<'a>(

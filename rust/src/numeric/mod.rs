@@ -10,3 +10,4 @@ pub mod kernels;
 pub mod log;
 pub mod round;
 pub mod vectorised;
+pub mod windows;

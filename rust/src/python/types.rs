@@ -2,45 +2,42 @@
 
 use super::errors::python_error;
 use crate::domain::AbstractDomain;
-use crate::error::Error;
-use crate::network::{self, Affine};
+use crate::error::{Error, same_size};
+use crate::network::{self, Function, Origin, Step, Term, Tile};
 use crate::property::{self as claims, Norm};
 use crate::{lp, search};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use ndarray::Axis;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-type PyLayer<'py> = (
-    PyReadonlyArray2<'py, f64>,
-    PyReadonlyArray1<'py, f64>,
-    Option<PyReadonlyArray2<'py, f64>>,
-    Option<PyReadonlyArray1<'py, f64>>,
-);
+/// What a term reads (-1 for the inputs, else the number of a step), its index (G, P, K) or none where it is a dense
+/// matrix, its weights (G, O, K) and their errors.
+type PyTerm<'py> =
+    (i64, Option<PyReadonlyArray3<'py, i32>>, PyReadonlyArray3<'py, f64>, Option<PyReadonlyArray3<'py, f64>>);
 
-/// Two networks with the same depth and widths.
+/// The terms of a step, its bias, the errors of the bias, and the name of its function.
+type PyStep<'py> = (Vec<PyTerm<'py>>, PyReadonlyArray1<'py, f64>, Option<PyReadonlyArray1<'py, f64>>, String);
+
+/// Two networks with the same steps, as many values in each.
 #[pyclass(frozen, module = "eqspec._core")]
 pub struct Pair(pub Arc<network::Pair>);
 
 #[pymethods]
 impl Pair {
     #[new]
-    #[pyo3(signature = (reference, candidate, *, shared=None))]
-    fn new(reference: Vec<PyLayer<'_>>, candidate: Vec<PyLayer<'_>>, shared: Option<Vec<Vec<bool>>>) -> PyResult<Self> {
-        let layers = |list: Vec<PyLayer<'_>>| {
-            list.iter()
-                .map(|(w, b, we, be)| {
-                    Affine::new(
-                        w.as_array(),
-                        b.as_array(),
-                        we.as_ref().map(PyReadonlyArray2::as_array),
-                        be.as_ref().map(PyReadonlyArray1::as_array),
-                    )
-                })
-                .collect::<Result<Vec<_>, Error>>()
-        };
-        let pair =
-            layers(reference).and_then(|f| network::Pair::sharing(f, layers(candidate)?, shared.unwrap_or_default()));
+    #[pyo3(signature = (inputs, reference, candidate, *, shared=None))]
+    #[allow(clippy::needless_pass_by_value)] // arguments from Python arrive by value
+    fn new(
+        inputs: usize,
+        reference: Vec<PyStep<'_>>,
+        candidate: Vec<PyStep<'_>>,
+        shared: Option<Vec<Vec<bool>>>,
+    ) -> PyResult<Self> {
+        let pair = program(inputs, &reference).and_then(|first| {
+            network::Pair::of_steps(inputs, first, program(inputs, &candidate)?, shared.unwrap_or_default())
+        });
         Ok(Self(Arc::new(pair.map_err(|e| python_error(&e))?)))
     }
 
@@ -53,6 +50,47 @@ impl Pair {
     fn output_size(&self) -> usize {
         self.0.outputs()
     }
+}
+
+/// The steps of a network. A term must read an earlier step.
+fn program(inputs: usize, list: &[PyStep<'_>]) -> Result<Vec<Step>, Error> {
+    let mut steps: Vec<Step> = Vec::with_capacity(list.len());
+    for (terms, bias, bias_error, function) in list {
+        let terms = terms.iter().map(|term| read_term(inputs, &steps, term)).collect::<Result<_, Error>>()?;
+        let function = match function.as_str() {
+            "identity" => Function::Identity,
+            "relu" => Function::Relu,
+            other => {
+                return Err(Error::Value { name: "function", value: other.to_owned(), accepted: "identity or relu" });
+            }
+        };
+        let bias_error = bias_error.as_ref().map(PyReadonlyArray1::as_array);
+        steps.push(Step::new(terms, &bias.as_array(), bias_error.as_ref(), function)?);
+    }
+    Ok(steps)
+}
+
+fn read_term(inputs: usize, steps: &[Step], (source, index, weight, error): &PyTerm<'_>) -> Result<Term, Error> {
+    let (origin, columns) = match (*source, usize::try_from(*source)) {
+        (-1, _) => (Origin::Inputs, inputs),
+        (_, Ok(j)) if j < steps.len() => (Origin::Step(j), steps[j].rows),
+        _ => {
+            let accepted = "-1 for the inputs, or the number of an earlier step";
+            return Err(Error::Value { name: "source", value: source.to_string(), accepted });
+        }
+    };
+    let (weight, error) = (weight.as_array(), error.as_ref().map(PyReadonlyArray3::as_array));
+    let tile = match index {
+        Some(index) => Tile::windows(columns, &index.as_array(), &weight, error.as_ref())?,
+        None => {
+            let (groups, _, taps) = weight.dim();
+            same_size("groups of a dense weight", groups, 1)?;
+            same_size("columns of a dense weight", taps, columns)?;
+            let error = error.as_ref().map(|e| e.index_axis(Axis(0), 0));
+            Tile::dense(&weight.index_axis(Axis(0), 0), error.as_ref())?
+        }
+    };
+    Ok(Term { origin, tile })
 }
 
 /// What must hold at every input; unfolded for a pair when the search starts.

@@ -35,4 +35,15 @@ impl Context<'_> {
     pub fn assumption(&self, obligation: usize) -> Option<Assumption> {
         Assumption::new(self.property, &self.property.obligations[obligation], self.pair.outputs())
     }
+
+    /// The violation of an obligation somewhere in the region, as the settings let it be used; `None` where it is not
+    /// linear.
+    pub fn violation(&self, obligation: usize) -> Option<Assumption> {
+        let mut assumption = self.assumption(obligation)?;
+        if !self.settings.entropy {
+            assumption.entropy = 0..0;
+        }
+        self.region.constraints.iter().for_each(|c| assumption.region.push(&c.coefficients, c.bound));
+        Some(assumption)
+    }
 }

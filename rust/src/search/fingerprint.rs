@@ -5,7 +5,7 @@
 //! stopped.
 
 use super::Region;
-use crate::network::{Affine, Pair};
+use crate::network::{Function, Origin, Pair, Step};
 use crate::property::Property;
 use crate::settings::Settings;
 use sha2::{Digest, Sha256};
@@ -16,8 +16,9 @@ pub fn fingerprint(pair: &Pair, region: &Region, property: &Property, settings: 
     let mut sum = Sum(Sha256::new());
     sum.text(concat!("eqspec ", env!("CARGO_PKG_VERSION")));
     sum.size(pair.depth());
-    for layer in pair.first.iter().chain(&pair.second) {
-        sum.layer(layer);
+    sum.size(pair.inputs());
+    for step in pair.first.iter().chain(&pair.second) {
+        sum.step(step);
     }
     for difference in &pair.difference {
         sum.size(difference.shared.len());
@@ -57,14 +58,35 @@ impl Sum {
         }
     }
 
-    fn layer(&mut self, layer: &Affine) {
-        self.size(layer.rows);
-        self.size(layer.columns);
-        self.numbers(&layer.weight);
-        self.numbers(&layer.bias);
-        for error in [&layer.weight_error, &layer.bias_error] {
-            self.size(usize::from(error.is_some()));
-            self.numbers(error.as_deref().unwrap_or_default());
+    fn step(&mut self, step: &Step) {
+        self.size(step.rows);
+        self.size(match step.function {
+            Function::Identity => 0,
+            Function::Relu => 1,
+        });
+        self.size(step.terms.len());
+        for term in &step.terms {
+            self.size(match term.origin {
+                Origin::Inputs => 0,
+                Origin::Step(j) => j + 1,
+            });
+            let tile = &term.tile;
+            for size in [tile.groups, tile.outputs, tile.positions, tile.taps, tile.columns] {
+                self.size(size);
+            }
+            self.size(usize::from(tile.index.is_some()));
+            for place in tile.index.iter().flat_map(|index| &index.places) {
+                self.0.update(place.to_le_bytes());
+            }
+            self.numbers(&tile.weight);
+            self.errors(tile.weight_error.as_deref());
         }
+        self.numbers(&step.bias);
+        self.errors(step.bias_error.as_deref());
+    }
+
+    fn errors(&mut self, errors: Option<&[f64]>) {
+        self.size(usize::from(errors.is_some()));
+        self.numbers(errors.unwrap_or_default());
     }
 }

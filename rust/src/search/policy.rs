@@ -21,6 +21,8 @@ pub enum StageName {
     Falsification,
     /// Boxes on which only rounding separates the bound from the limit.
     RoundingLimit,
+    /// Backward bounds of all neurons, on the first box of a graph.
+    BackwardBounds,
     /// Multipliers of the parent.
     InheritedMultipliers,
     /// The best multipliers, by a descent in the dual.
@@ -39,7 +41,7 @@ pub enum StageName {
 
 /// The order of the stages: by cost, as far as one does not need another. What is proved in one stage is not looked at
 /// in the next, and a box that is open after the last one is halved.
-pub const STAGES: [StageName; 14] = [
+pub const STAGES: [StageName; 15] = [
     StageName::Outside,
     StageName::Propagation,
     StageName::GuardSample,
@@ -47,6 +49,7 @@ pub const STAGES: [StageName; 14] = [
     StageName::ZonotopeRows,
     StageName::Falsification,
     StageName::RoundingLimit,
+    StageName::BackwardBounds,
     StageName::InheritedMultipliers,
     StageName::DualBounds,
     StageName::Contraction,
@@ -108,6 +111,12 @@ pub struct Multipliers {
     pub steps: usize,
 }
 
+/// Backward bounds on the first box, before anything is assumed.
+pub struct Backward {
+    /// Steps of the multipliers for each violation.
+    pub steps: i32,
+}
+
 /// Contraction under an assumed violation, for regions of more inputs than the setting `contract_above`.
 pub struct Contraction {
     /// How often look-ahead may settle signs of neurons and the node is contracted again at once. After that the node
@@ -162,6 +171,7 @@ pub struct Policy {
     pub probes: Probes,
     pub halving: Halving,
     pub multipliers: Multipliers,
+    pub backward: Backward,
     pub contraction: Contraction,
     pub attack: Attack,
     pub mixed: Mixed,
@@ -172,6 +182,7 @@ pub const POLICY: Policy = Policy {
     probes: Probes { inputs: 64, first: (256, 1024), work: 400_000_000, second: 4096, open: 0.9 },
     halving: Halving { closing: 2.0 / 3.0, pace: 0.002 },
     multipliers: Multipliers { rows: 192, steps: 20 },
+    backward: Backward { steps: 40 },
     contraction: Contraction { looks_ahead: 4, rounds_again: 2 },
     attack: Attack {
         first_starts: 2,

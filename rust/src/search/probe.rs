@@ -7,7 +7,7 @@
 use super::Region;
 use super::policy::POLICY;
 use super::solution::{Reason, Solution, Verdict};
-use crate::network::Pair;
+use crate::network::{Function, Origin, Pair};
 use crate::property::Property;
 use crate::settings::Settings;
 
@@ -35,14 +35,15 @@ impl Probe<'_> {
         vec![(policy.work / self.multiplications(inputs)).clamp(policy.first.0, policy.first.1), policy.second]
     }
 
-    /// About how many multiplications it takes to bound a box of so many free inputs: every neuron before a layer adds
-    /// a generator.
+    /// About how many multiplications it takes to bound a box of so many free inputs: every neuron before a step adds a
+    /// generator for each network.
     fn multiplications(&self, inputs: usize) -> u64 {
-        let (mut columns, mut generators, mut sum) = (inputs, inputs, 1);
-        for layer in &self.pair.first {
-            sum += 2 * layer.rows as u64 * columns as u64 * generators as u64;
-            columns = layer.rows;
-            generators += 2 * layer.rows;
+        let (mut generators, mut sum) = (inputs, 1);
+        for step in &self.pair.first {
+            let reads_inputs = step.terms.iter().all(|t| t.origin == Origin::Inputs);
+            let products = if reads_inputs { step.rows * inputs } else { step.products() };
+            sum += 2 * products as u64 * generators as u64;
+            generators += if step.function == Function::Identity { 0 } else { 2 * step.rows };
         }
         sum
     }

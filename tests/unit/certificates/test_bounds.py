@@ -16,6 +16,7 @@ from eqspec.audit.claim import FIRST, Obligation, Region, Rows
 from eqspec.audit.reading import Pair
 from eqspec.audit.rounding import float_above, float_below, ln, log_odds_below
 from eqspec.certificates.facts import Fact, FactNumbers
+from unit.certificates.dense import steps
 
 Exact = list[tuple[NDArray[Any], NDArray[Any]]]
 SEEDS = range(12)
@@ -66,7 +67,11 @@ def held(layers: Exact, off: Fraction = Fraction(0)) -> list[NDArray[Any]]:
 
 
 def pair_in_step(first: Exact, second: Exact, rows: tuple[Rows, Rows] = (OUTPUTS, OUTPUTS)) -> Pair:
-    return Pair(held(first), held(second), rows)
+    return Pair(steps(held(first)), steps(held(second)), 3, rows)
+
+
+def numbers_of(pair: Pair, exact: int, constraints: int) -> FactNumbers:
+    return FactNumbers(pair.widths, [step.relu for step in pair.steps], exact, constraints)
 
 
 def rows_of(rng: np.random.Generator, count: int) -> tuple[Rows, Rows]:
@@ -81,11 +86,12 @@ def rows_of(rng: np.random.Generator, count: int) -> tuple[Rows, Rows]:
 def quantities(
     first: Exact, second: Exact, point: list[Fraction], pair: Pair, rows: tuple[Rows, Rows] = (OUTPUTS, OUTPUTS)
 ) -> list[Fraction]:
-    """All of them at a point: the inputs, then x, y and d, layer by layer, the last one the rows of the claim."""
+    """All of them at a point: the inputs, then x, y and d, step by step, the last one the rows of the claim."""
     found = list(point)
     traces = [trace(first, point), trace(second, point)]
     for one, part in zip(traces, rows, strict=True):
-        one[-1] = [sum((c * one[-1][o] for o, c in row.items()), Fraction(0)) for row in part]
+        if part != OUTPUTS:
+            one.append([sum((c * one[-1][o] for o, c in row.items()), Fraction(0)) for row in part])
     for xs, ys in zip(*(_padded(one, pair) for one in traces), strict=True):
         found += [*xs, *ys, *(v - w for v, w in zip(xs, ys, strict=True))]
     return found
@@ -143,7 +149,7 @@ def test_enclosures_contain_layers_that_may_be_off(seed: int) -> None:
     rng = np.random.default_rng(40 + seed)
     first, second = pair_of(rng)
     off = Fraction(float(rng.choice([1e-9, 1e-3])))
-    pair = Pair(held(first, off), held(second, off), (OUTPUTS, OUTPUTS))
+    pair = Pair(steps(held(first, off)), steps(held(second, off)), 3, (OUTPUTS, OUTPUTS))
     lower = rng.normal(size=(3, 1))
     upper = lower + 0.3
 
@@ -174,7 +180,7 @@ def test_facts_hold_and_so_does_what_follows_from_them(seed: int) -> None:
     for ends, box, better in zip((low, high), failing.box(pair.widths[-1]), (np.maximum, np.minimum), strict=True):
         ends[last] = better(ends[last], box.reshape(-1, 1))
     reached, region = Reached(pair, low, high), _region(lower, upper, rng.normal(size=3))
-    count, total = 120, FactNumbers(pair.widths, exact=0, constraints=1).of_region.stop
+    count, total = 120, numbers_of(pair, exact=0, constraints=1).of_region.stop
     wanted = rng.integers(-len(reached.low), len(reached.low) + 1, size=count)
     chosen = np.sort(rng.choice(total, size=20, replace=False))
     multipliers = np.where(reached_equal(pair, total)[chosen], rng.normal(size=(count, 20)), 0.0)
@@ -204,7 +210,7 @@ def test_facts_hold_and_so_does_what_follows_from_them(seed: int) -> None:
 
 def reached_equal(pair: Pair, total: int) -> NDArray[np.bool_]:
     """Which facts are equations."""
-    numbers, equal = FactNumbers(pair.widths, exact=0, constraints=1), np.zeros(total, np.bool_)
+    numbers, equal = numbers_of(pair, exact=0, constraints=1), np.zeros(total, np.bool_)
     for layer in range(len(pair.widths)):
         equal[numbers.of(layer, Fact.LINK)] = True
     return equal

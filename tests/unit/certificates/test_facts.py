@@ -10,23 +10,22 @@ import pytest
 from eqspec.audit import bounds
 from eqspec.audit.bounds import FACTS
 from eqspec.audit.claim import Obligation, Region
-from eqspec.certificates.facts import ABOVE_IDENTITY, LOWER, OF_LAST, POSITIVE, UPPER, Fact, FactNumbers
-from unit.certificates.test_bounds import boxes, pair_in_step, pair_of
+from eqspec.certificates.facts import ABOVE_IDENTITY, LOWER, OF_LINEAR, POSITIVE, UPPER, Fact
+from unit.certificates.test_bounds import boxes, numbers_of, pair_in_step, pair_of
 
 
 def test_both_tables_name_the_same_facts_in_the_same_order() -> None:
     assert [fact.value for fact in Fact] == list(FACTS)
-    assert [fact.value for fact in OF_LAST] == list(FACTS)[bounds.LOWER :]
+    assert [fact.value for fact in OF_LINEAR] == list(FACTS)[bounds.LOWER :]
 
 
 def test_groups_are_of_the_first_the_second_and_the_difference() -> None:
     names = list(FACTS)
     assert [fact.value for fact in POSITIVE] == ["X", "Y"]
     assert [fact.value for fact in ABOVE_IDENTITY] == ["X - x", "Y - y"]
-    assert [fact.value for fact in LOWER] == names[bounds.LOWER : bounds.UPPER]
-    assert [fact.value for fact in UPPER] == names[bounds.UPPER : bounds.LINK]
-    assert Fact.DIFFERENCE_ABOVE_CHORD.value == names[bounds.CHORD]
-    assert Fact.LINK.value == names[bounds.LINK]
+    assert [fact.value for fact in LOWER] == names[bounds.LOWER : bounds.LOWER + 3]
+    assert [fact.value for fact in UPPER] == names[bounds.LOWER + 3 : -1]
+    assert Fact.LINK.value == names[-1]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -38,12 +37,12 @@ def test_the_numbers_of_the_writer_are_those_facts_to_the_auditor(seed: int) -> 
     reached = boxes(pair, lower, lower + 1.0)
     failing = Obligation(((2, 0, 1, Fraction(-4)),))
     region = Region({"region": {"lo_exact": ["0"] * 3, "hi_exact": ["1"] * 3, "A": [], "b": [], "strict": []}}, 3)
-    numbers = FactNumbers(pair.widths, len(failing.exact), len(region.bounds))
+    numbers = numbers_of(pair, len(failing.exact), len(region.bounds))
     seen = 0
     for layer, m in enumerate(pair.widths):
         low, high = (ends[reached.parts[layer]].reshape(3, m) for ends in (reached.low, reached.high))
-        before = [ends.reshape(3, m) for ends in reached.before[layer].bounds()]
-        for fact in OF_LAST if layer == len(pair.widths) - 1 else Fact:
+        before = [ends.reshape(3, m) for ends in reached.before[layer].form.bounds()]
+        for fact in Fact if pair.steps[layer].relu else OF_LINEAR:
             own = numbers.of(layer, fact)
             assert own.start == seen, "numbers follow one another without a gap"
             seen = own.stop
@@ -58,7 +57,7 @@ def test_the_numbers_of_the_writer_are_those_facts_to_the_auditor(seed: int) -> 
                 k = UPPER.index(fact)
                 assert most == pytest.approx(high[k] - before[0][k], abs=1e-9)
             elif fact in POSITIVE:
-                after = reached.after[layer].embed(reached.possibly_active[layer], 3 * m)
+                after = reached.after[layer].rows(np.arange(3 * m))
                 assert most == pytest.approx(after.bounds()[1].reshape(3, m)[POSITIVE.index(fact)], abs=1e-9)
     everything = np.arange(numbers.of_region.stop)
     assert len(reached.facts(failing, region, everything)[1]) == len(everything) == seen

@@ -20,8 +20,10 @@ from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
 from small_tasks import space
 from small_tasks import task as task_of
+from unit.certificates.dense import layers
 from unit.certificates.files import Layers, write
-from unit.certificates.proofs import certify, layers, pack, unpack
+from unit.certificates.proofs import certify, pack, unpack
+from unit.certificates.proofs import layers as random_layers
 from unit.networks.models import model, node, save
 
 Single = NDArray[np.float32]
@@ -62,7 +64,7 @@ def check_that_the_reals_alone_allow(path: Path, eps: str, verdict: Verdict, why
 
 def forget() -> None:
     """What was read with other radii."""
-    File.layers.cache_clear()
+    File.steps.cache_clear()
     kept.cache_clear()
 
 
@@ -94,7 +96,7 @@ def test_every_order_of_summation_lies_within_the_radii(seed: int, tmp_path: Pat
     nodes = [node("MatMul", ["x", "w"], "p"), node("Add", ["p", "b"], "q"), node("Mul", ["q", "s"], "r")]
     nodes += [node("Add", ["r", "t"], "h"), node("MatMul", ["h", "u"], "y")]
     proto = model(nodes, {n: np.ascontiguousarray(v) for n, v in constants.items()}, [1, 5])
-    ((exact, missing),) = file(Path(save(tmp_path, proto)), 5, 3).layers()
+    ((exact, missing),) = layers(file(Path(save(tmp_path, proto)), 5, 3))
     assert missing.any()
     for trial in range(12):
         x = np.asarray(rng.uniform(-1, 1, size=5), F)
@@ -117,7 +119,7 @@ def test_every_order_of_summation_lies_within_the_radii(seed: int, tmp_path: Pat
 @pytest.mark.parametrize("claim", [Epsilon(Fraction(1, 5)), Top1()], ids=repr)
 def test_what_is_decided_about_float32_is_certified(claim: Property, tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
-    first = layers(rng, [3, 8, 8, 3])
+    first = random_layers(rng, [3, 8, 8, 3])
     first[-1][1][:] = [0.0, 3.0, -3.0]
     second = [(w + 1e-4 * rng.normal(size=w.shape), b) for w, b in first]
     half = [Fraction(1, 2)] * 3
@@ -151,7 +153,7 @@ def test_a_pair_that_differs_in_float32_alone_is_never_certified(
 
 
 def test_a_network_against_itself_is_not_settled_in_float32(tmp_path: Path) -> None:
-    one = layers(np.random.default_rng(0), [3, 6, 3])
+    one = random_layers(np.random.default_rng(0), [3, 6, 3])
     task = in_files(tmp_path, one, one, Epsilon(Fraction(1, 1000)))
     path = certified(task, tmp_path, Verdict.EQUIVALENT)
     check_that_the_reals_alone_allow(path, "1/1000000000", Verdict.EQUIVALENT, "not proved")
@@ -170,12 +172,12 @@ def test_what_float32_cannot_hold_is_refused(tmp_path: Path) -> None:
     big = {"big": np.array([1e30], F), "more": np.array([1e30], F), "small": np.array([1e-30], F)}
     nodes = [node("Mul", ["x", "big"], "h"), node("Mul", ["h", "small"], "y")]
     path = Path(save(tmp_path, model(nodes, big, [1, 1])))
-    assert len(file(path, 1, 1).layers()) == 1
+    assert len(layers(file(path, 1, 1))) == 1
     with pytest.raises(Refused, match="overflow"):
-        file(path, 1, 1, 10**9).layers()
+        layers(file(path, 1, 1, 10**9))
     nodes = [node("Mul", ["x", "big"], "h"), node("Mul", ["h", "small"], "i"), node("Mul", ["i", "more"], "y")]
     with pytest.raises(Refused, match="overflow"):
-        file(Path(save(tmp_path, model(nodes, big, [1, 1]))), 1, 1).layers()
+        layers(file(Path(save(tmp_path, model(nodes, big, [1, 1]))), 1, 1))
     half = model([node("MatMul", ["x", "w"], "y")], {"w": np.ones((2, 1), np.float16)}, [1, 2])
     with pytest.raises(Refused, match="type"):
-        file(Path(save(tmp_path, half)), 2, 1).layers()
+        layers(file(Path(save(tmp_path, half)), 2, 1))

@@ -49,7 +49,7 @@ def test_constraints_of_the_region_count_in_contraction(tmp_path: Path) -> None:
     assert made is not None
     assert made.reason is None
     parts = unpack(made.path)
-    number = FactNumbers((16, 16, 4 + 12), exact=3, constraints=1).of_region.start  # the rows: outputs and 12 margins
+    number = FactNumbers((16, 16, 4, 4 + 12), (True, True, False, False), exact=3, constraints=1).of_region.start
     assert sum(number in facts for _, facts, _ in parts.rounds) > made.rounds / 2
     for one in parts.rounds:
         others = one[1] != number

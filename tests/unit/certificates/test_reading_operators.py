@@ -18,6 +18,7 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 from eqspec.audit import Refused
 from eqspec.audit.reading import Float32, Number
 from eqspec.audit.witness import values_at
+from unit.certificates.dense import layers
 from unit.certificates.test_reading import agrees, file, saved
 from unit.networks.models import model, node, run_onnxruntime
 
@@ -131,7 +132,7 @@ def refused(nodes: list[NodeProto], constants: Constants, folder: Path, words: s
     shape, kind = others.pop("shape", [1, 4]), others.pop("read", Number)
     path = saved(folder, model(nodes, constants, shape, **others))
     with pytest.raises(Refused, match=words):
-        file(path, 4, 4, kind).layers()
+        layers(file(path, 4, 4, kind))
 
 
 @pytest.mark.parametrize(
@@ -171,7 +172,7 @@ def test_a_cast_of_a_value_may_round_in_float32_and_nowhere_else(tmp_path: Path)
     found = {}
     for kind in (Number, Float32):
         for name, nodes in (("plain", plain), ("cast", cast)):
-            (found[kind, name],) = file(saved(tmp_path, model(nodes, constants, [1, 4])), 4, 4, kind).layers()
+            (found[kind, name],) = layers(file(saved(tmp_path, model(nodes, constants, [1, 4])), 4, 4, kind))
     assert (found[Number, "plain"] == found[Number, "cast"]).all()
     assert not found[Number, "cast"][1].any()
     (exact, off), (same, more) = found[Float32, "plain"], found[Float32, "cast"]
@@ -230,4 +231,4 @@ def test_inputs_that_are_no_floats_are_refused(tmp_path: Path) -> None:
     refused(nodes, {}, tmp_path, "inputs are of a type", kind=TensorProto.INT64)
     refused(nodes, {}, tmp_path, "inputs are of a type", kind=TensorProto.FLOAT16, read=Float32)
     path = saved(tmp_path, model(nodes, {}, [1, 4], kind=TensorProto.FLOAT16))
-    assert len(file(path, 4, 4).layers()) == 1
+    assert len(layers(file(path, 4, 4))) == 1

@@ -137,10 +137,16 @@ def test_the_same_reading_is_looked_at_once(folder: Path, monkeypatch: pytest.Mo
 
 def far_away() -> tuple[list[onnx.NodeProto], dict[str, Any]]:
     """x + relu(x0 - 6000): what no point of a usual size shows."""
-    nodes = [node("Gemm", ["x", "w", "b"], "h"), node("Relu", ["h"], "r"), node("MatMul", ["r", "v"], "y")]
-    w = np.array([[1, 0, -1, 0, 1], [0, 1, 0, -1, 0]], np.float32)
+    nodes = [
+        node("Gemm", ["x", "w", "b"], "h"),
+        node("MatMul", ["x", "u"], "g"),
+        node("Concat", ["g", "h"], "c", axis=1),
+        node("Relu", ["c"], "r"),
+        node("MatMul", ["r", "v"], "y"),
+    ]
+    u = np.array([[1, 0, -1, 0], [0, 1, 0, -1]], np.float32)
     v = np.array([[1, 0], [0, 1], [-1, 0], [0, -1], [1, 0]], np.float32)
-    return nodes, {"w": w, "b": np.array([0, 0, 0, 0, -6000], np.float32), "v": v}
+    return nodes, {"w": u[:, :1], "b": np.array([-6000], np.float32), "u": u, "v": v}
 
 
 def test_the_region_of_a_claim_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core_pairs import pair as chains
 from eqspec import _core
 from eqspec.errors import InputError, InternalError, ResourceError, SavedStateError
 from eqspec.report.explain_search import PARTS, STAGES
@@ -15,8 +16,8 @@ from eqspec.report.explain_search import PARTS, STAGES
 
 def pair(factor: float) -> _core.Pair:
     """x and factor x."""
-    layer = [(np.array([[value]]), np.zeros(1), None, None) for value in (1.0, factor)]
-    return _core.Pair(layer[:1], layer[1:])
+    layers = [(np.array([[value]]), np.zeros(1)) for value in (1.0, factor)]
+    return chains(layers[:1], layers[1:])
 
 
 def solve(confirm: object, factor: float = 2.0) -> _core.Solution:

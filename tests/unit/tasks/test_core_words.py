@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core_pairs import pair
 from eqspec.report.explain_search import PARTS, STAGES
 from eqspec.run import core
 from eqspec.tasks.result_schema import result_schema
@@ -21,10 +22,9 @@ BY_PYTHON = {Reason.ERROR, Reason.MEMORY}
 @pytest.fixture(scope="module")
 def solution() -> core.Solution:
     """A search that decides nothing but one box; it counts for every stage and part."""
-    layer = (np.eye(2), np.zeros(2), None, None)
-    pair = core.Pair([layer], [layer])
+    layer = (np.eye(2), np.zeros(2))
     claim = core.Property.epsilon(1.0, "linf", [0, 1])
-    return core.solve(pair, np.zeros(2), np.ones(2), claim, core.Settings(threads=1))
+    return core.solve(pair([layer], [layer]), np.zeros(2), np.ones(2), claim, core.Settings(threads=1))
 
 
 def test_stages_are_those_of_the_core(solution: core.Solution) -> None:

@@ -44,12 +44,15 @@ ROUND = 1 << 26
 
 NODES = 4096
 """Operators of a network."""
-LAYERS = 256
-"""Between ReLUs. The generators of all layers before stand in every form."""
+STEPS = 512
+"""Of a network. The generators of all steps before stand in every form."""
 TERMS = 3_000_000
-"""Coefficients that reading a network may make, each of some 300 bytes: three for every weight."""
-STEP = 1 << 25
-"""Weights of both networks in step, nine times those of one."""
+"""Constants that reading a network may compute, each of some 300 bytes; those that are stored as floats stay floats."""
+UNITS = 1 << 26
+"""Places that reading may name, four or eight bytes each: an entry of a matrix, or what one entry of a convolution
+looks at, is one, and operators that put entries elsewhere name them again. A fourth of them may be in the steps."""
+FORM = 1 << 27
+"""Numbers in the enclosure of a step on some boxes."""
 BITS = 1 << 18
 """Of a common denominator in exact arithmetic."""
 WHOLE = 1 << 31

@@ -2,7 +2,10 @@
 
 from .file import File, network
 from .number import Float32, Number
-from .pair import Pair
-from .surd import rational
+from .pair import Both, Pair
+from .tiles import DIFFERENCE, FIRST, SECOND, Link, Tile
+from .value import INPUTS
 
-__all__ = ["File", "Float32", "Number", "Pair", "network", "rational"]
+__all__ = [
+    "DIFFERENCE", "FIRST", "INPUTS", "SECOND", "Both", "File", "Float32", "Link", "Number", "Pair", "Tile", "network",
+]  # fmt: skip

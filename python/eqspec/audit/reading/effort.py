@@ -1,60 +1,95 @@
 """How much reading a file may take: a small file can ask for more arithmetic and memory than there is.
 
-Counted are Numbers that are made, and steps: one for each product of coefficients, more where these have many digits.
-Numbers that are stored are bounded by the file. A network with a million weights is within the limits.
+Counted are Numbers that are made, and more where these have many digits; and units that values name. What is stored is
+bounded by the file. A network with a million weights is within the limits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
+from typing import Any
 
 import numpy as np
 
+from ..opening import limits
 from ..rounding import Array, Refused
+from .number import Number, numbers
 from .surd import Surd
 
-MOST_NUMBERS, MOST_STEPS, MOST_BITS = 1 << 19, 1 << 24, 1 << 17
+MOST_BITS = 1 << 17
+_TOO_MUCH = "reading it takes more arithmetic than the auditor allows for"
 
 
 class Effort:
-    """What was made so far. A value costs as many steps as its longest sum has terms."""
+    """Arithmetic with constants, arrays of floats that are exact or of Numbers, as far as it may go."""
 
-    def __init__(self) -> None:
-        self._numbers = self._steps = 0
-        self._sizes: dict[int, tuple[int, int, Array]] = {}
+    def __init__(self, kind: type[Number]) -> None:
+        self.kind, self._numbers, self._units = kind, 0, 0
 
-    def size(self, *values: Array) -> tuple[int, int]:
-        """The most terms and the most digits of any Number in values that were noted."""
-        found = [self._sizes.get(id(value), (1, 1 << 12, value)) for value in values]
-        return max(terms for terms, _, _ in found), max(bits for _, bits, _ in found)
+    def spend(self, *sizes: int) -> None:
+        """Before so many Numbers are made."""
+        self._numbers += prod(sizes)
+        if self._numbers > limits.TERMS:
+            raise Refused(_TOO_MUCH)
 
-    def note(self, value: Array, terms: int, bits: int) -> Array:
-        """Remember a value with what is known of its Numbers."""
-        self._sizes[id(value)] = terms, bits, value
-        return value
+    def name(self, *sizes: int) -> None:
+        """Before so many units are named."""
+        self._units += prod(sizes)
+        if self._units > limits.UNITS:
+            raise Refused(_TOO_MUCH)
 
-    def inspected(self, value: Array) -> Array:
-        """A value that was computed, looked through."""
-        terms, bits = 1, 1
-        for number in value.ravel():
-            terms = max(terms, len(number.terms))
-            for c, _ in number.terms.values():
-                for part in (*c.parts, *c.parts.values()) if isinstance(c, Surd) else (c,):
-                    bits = max(bits, part.numerator.bit_length(), part.denominator.bit_length())
-        if bits > MOST_BITS:
+    def numbers(self, values: Array) -> Array:
+        """These constants as Numbers."""
+        if values.dtype == object:
+            return values
+        self.spend(values.size)
+        return numbers(self.kind, values)
+
+    def kernels(self, values: Array) -> Array:
+        """These constants as they are kept: over the reals floats may stay floats."""
+        if not (values.dtype == object or np.isfinite(values).all()):
+            raise Refused("a constant is no finite number")
+        return self.numbers(values) if self.kind.rounds else values
+
+    def done(self, operation: Callable[..., Any], *operands: Array) -> Array:
+        """The results of an operation on constants, entry by entry."""
+        self.spend(*np.broadcast_shapes(*(operand.shape for operand in operands)))
+        found = np.asarray(operation(*map(self.numbers, operands)), object)
+        most = digits = 0
+        for number in found.ravel():
+            c = number.c
+            for part in (*c.parts, *c.parts.values()) if isinstance(c, Surd) else (c,):
+                bits = part.numerator.bit_length() + part.denominator.bit_length()
+                most, digits = max(most, bits), digits + bits
+        if most > MOST_BITS:
             raise Refused("its numbers have more digits than the auditor allows for")
-        return self.note(value, terms, bits)
+        self.spend(digits >> 12)
+        return found
 
-    def spend(self, shape: tuple[int, ...], inner: int, *operands: Array) -> None:
-        """Before a value of this shape is made, each entry a sum of so many products."""
-        terms, bits = self.size(*operands)
-        self._numbers += prod(shape)
-        self._steps += prod(shape) * inner * terms * (1 + bits // (1 << 12))
-        if self._numbers > MOST_NUMBERS or self._steps > MOST_STEPS:
-            raise Refused("reading it takes more arithmetic than the auditor allows for")
+    def times(self, a: Array, b: Array) -> Array:
+        """Products; over the reals 1 is not multiplied with."""
+        for one, other in ((a, b), (b, a)):
+            if not self.kind.rounds and one.dtype != object and (one == 1.0).all():
+                return np.broadcast_to(other, np.broadcast_shapes(a.shape, b.shape))
+        return self.done(np.multiply, a, b)
 
+    def plus(self, a: Array, b: Array) -> Array:
+        """Sums; over the reals 0 is not added."""
+        for one, other in ((a, b), (b, a)):
+            if not self.kind.rounds and one.dtype != object and not one.any():
+                return np.broadcast_to(other, np.broadcast_shapes(a.shape, b.shape))
+        return self.done(np.add, a, b)
 
-def digits(values: Array) -> int:
-    """The most digits of any of some floats."""
-    _, exponents = np.frexp(values.astype(np.float64))
-    return 53 + int(np.abs(exponents).max(initial=0))
+    def summed(self, values: Array, axis: int) -> Array:
+        """Sums along an axis."""
+        while (size := values.shape[axis]) > 1:
+            a, b = (np.take(values, range(start, size - size % 2, 2), axis) for start in (0, 1))
+            values = np.concatenate([self.plus(a, b), np.take(values, range(size - size % 2, size), axis)], axis)
+        return np.asarray(np.take(values, 0, axis))
+
+    def rounded(self, kernels: Array, count: int, one: bool) -> Array:
+        """Kernels of a sum that rounds so many times more."""
+        if not (self.kind.rounds and count):
+            return kernels
+        return np.asarray(np.frompyfunc(lambda number: number.summed(count, one), 1, 1)(kernels), object)

@@ -1,8 +1,4 @@
-"""Network files, found and read once more, as exact functions: the affine maps between their ReLUs.
-
-At a ReLU new units begin. What is over other units than the last ones is refused, like what is not read: then there is
-no certificate.
-"""
+"""Network files, found and read once more, as exact functions: programs of steps (`program`)."""
 
 from __future__ import annotations
 
@@ -16,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from ..opening import content, exists, label, limits
-from ..rounding import Array, Refused
+from ..rounding import Refused
 from . import graph, nnet
-from .number import Float32, Number, counted
-
-MOST_ENTRIES = 1 << 22
-"""Of all layers together, as many as two networks in step may have (`limits.STEP`)."""
+from .number import Float32, Number
+from .program import Program, Step
+from .value import CONSTANT, INPUTS, Part, Value
 
 
 @dataclass(frozen=True)
@@ -38,14 +33,10 @@ class File:
     outputs: int
 
     @lru_cache(maxsize=2)  # noqa: B019 - for many certificates about one pair
-    def layers(self) -> list[Array]:
-        """The affine maps between the ReLUs (2, m, n + 1): exact rationals, and how far a runtime is off them.
-
-        Constants are in the last column.
-        """
+    def steps(self) -> list[Step]:
+        """What it computes, step by step, the outputs last; what nothing reads is left out."""
         try:
-            with counted():
-                return self._read()
+            return self._read()
         except Refused as reason:
             raise Refused(f"{label(self.path, 500)}: {reason}") from None
         except (MemoryError, RecursionError):
@@ -63,43 +54,36 @@ class File:
     def _text(self) -> bool:
         return self.path.lower().endswith(".nnet")
 
-    def _read(self) -> list[Array]:
-        found: list[Array] = []
-
-        def add(values: Array) -> None:
-            if len(found) == limits.LAYERS:
-                raise Refused(f"it has more than the {limits.LAYERS} layers that the auditor reads")
-            if sum(layer[0].size for layer in found) + values.size * (units[-1] + 1) > MOST_ENTRIES:
-                raise Refused("its layers are larger than the auditor allows for")
-            exact, missing = layer = np.full((2, values.size, units[-1] + 1), 0, object)
-            for i, value in enumerate(values.ravel()):
-                gamma = value.gamma
-                for unit, (c, a) in value.terms.items():
-                    level, j = unit or (len(found), units[-1])
-                    if level != len(found):
-                        raise Refused("an operator reads what was before a ReLU")
-                    exact[i, j] = c
-                    if gamma:
-                        missing[i, j] = gamma * a
-            found.append(layer)
-
-        def relu(values: Array) -> Array:
-            add(values)
-            sizes = [1.001 * value.size for value in values.ravel()]  # gamma, and the rounding of size itself
-            units.append(len(sizes))
-            made = [self.kind.computed((len(found), i), size) for i, size in enumerate(sizes)]
-            return np.array(made, object).reshape(values.shape)
-
-        units, given = [len(self.scale)], []
-        for i, (scale, shift, size) in enumerate(zip(self.scale, self.shift, self.sizes, strict=True)):
-            constant = {None: (shift, self.kind.lost(abs(shift)))} if self.kind.lost(abs(shift)) else {}
-            given.append(self.kind({(0, i): (scale, abs(scale))} | constant, self.kind.rounds, size))
+    def _read(self) -> list[Step]:
+        program, n = Program(self.kind, self.sizes), len(self.scale)
+        rows, parts = np.arange(n), list(program.units(INPUTS, (n,)).parts)
+        if any(c != 1 for c in self.scale) or any(self.shift):
+            one = [[self.kind(c, abs(c), self.kind.rounds, 1.0)] for c in self.scale]
+            shift = [[self.kind(c, self.kind.lost(abs(c)), self.kind.rounds, 0.0)] for c in self.shift]
+            parts = [Part(INPUTS, rows, rows[:, None].astype(np.int32), rows, np.array(one, object))]
+            parts.append(Part(CONSTANT, rows, 0 * rows[:, None], rows, np.array(shift, object)))
         form = nnet if self._text else graph
-        result = np.ravel(form.run(self.content, self.kind, np.array(given, object), relu))
-        if len(result) != self.outputs or not all(isinstance(value, Number) for value in result):
-            raise Refused(f"it has {len(result)} outputs, the task {self.outputs}")
-        add(-result if self.negated else result)
-        return found
+        result = form.run(self.content, program, Value((n,), tuple(parts)))
+        if result.size != self.outputs:
+            raise Refused(f"it has {result.size} outputs, the task {self.outputs}")
+        program.step(program.scaled(result, np.array(-1.0)) if self.negated else result, relu=False)
+        return read_ones(program.steps)
+
+
+def read_ones(steps: list[Step]) -> list[Step]:
+    """Those that the last one depends on, numbered anew."""
+    read = {len(steps) - 1}
+    for number in reversed(range(len(steps))):
+        if number in read:
+            read |= {part.source for part in steps[number].value.parts}
+    kept = [number for number in range(len(steps)) if number in read]
+    new = {old: number for number, old in enumerate(kept)} | {CONSTANT: CONSTANT, INPUTS: INPUTS}
+    return [
+        Step(Value(step.value.shape, tuple(
+            Part(new[p.source], p.rows, p.index, p.kind, p.kernels) for p in step.value.parts
+        )), step.relu)
+        for step in (steps[number] for number in kept)
+    ]  # fmt: skip
 
 
 def network(task: dict[str, Any], role: str, folder: Path) -> File:

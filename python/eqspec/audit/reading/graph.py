@@ -1,8 +1,8 @@
-"""Networks as ONNX: their operators are done to Numbers.
+"""Networks as ONNX: what every operator does to values that are sums over units, and to constants.
 
-Only operators that are told here are read: those that put numbers elsewhere (`moving`), sums, products and quotients,
-square roots of constants, ReLU, normalisation and Dropout as they are in inference, and a final Softmax, before which
-the claim is. Integers are places, sizes and axes: nothing is computed with them.
+Only operators that are told here are read: those that put numbers elsewhere (`shape_operators`), what is affine
+(`affine`), what is piecewise linear (`bends`), Dropout as it is in inference, and a final Softmax, before which the
+claim is. Integers are places, sizes and axes: nothing is computed with them.
 
 A Cast to float or double changes nothing over the reals. In float32 it may round, so it is a product with 1, which
 counts a rounding and an underflow. A cast of a constant decides which weight a network has: it is only read where the
@@ -11,7 +11,8 @@ constant is known exactly and the type holds it, so that it changes nothing eith
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from fractions import Fraction
 from math import prod
 from typing import Any
 
@@ -20,32 +21,32 @@ import onnx
 from onnx import TensorProto
 
 from ..rounding import Array, Refused
-from .effort import Effort, digits
-from .number import Float32, Number, numbers
+from . import affine, bends
 from .plain import numbers_of, plain
-from .shape_operators import MOVING, moved, whole
+from .program import Operand, Program
+from .shape_operators import MOVING, moved, reduced, whole
+from .value import Value
+from .windows import AROUND, windows
 
-ELEMENTWISE = {"Add": np.add, "Div": np.true_divide, "Mul": np.multiply, "Sub": np.subtract}
-COMPUTED = {*ELEMENTWISE, "BatchNormalization", "Gemm", "MatMul", "Neg", "Relu", "Sqrt", "Sum"}
 FLOATS: dict[int, type[np.floating[Any]]] = {TensorProto.FLOAT: np.float32, TensorProto.DOUBLE: np.float64}
 WRITTEN = {"value_float": np.float32, "value_floats": np.float32, "value_int": np.int64, "value_ints": np.int64}
 """The types of casts, and of constants that are no tensors."""
 
 
-def run(content: bytes, kind: type[Number], value: Array, relu: Callable[[Array], Array]) -> Array:
+def run(content: bytes, program: Program, value: Value) -> Value:
     """What comes out of a network that is given a value."""
     graph, opset = plain(content)
-    tensors, effort = {tensor.name: tensor for tensor in graph.initializer}, Effort()
+    tensors = {tensor.name: tensor for tensor in graph.initializer}
 
     def stored(given: onnx.TensorProto | Array) -> Array:
         array = given if isinstance(given, np.ndarray) else numbers_of(given)
         if array.dtype.kind != "f":
             return array
-        if array.dtype.itemsize < 4 and kind is Float32:
+        if array.dtype.itemsize < 4 and program.kind.rounds:
             raise Refused("a constant is of a type that the auditor does not read")
-        return effort.note(numbers(kind, array.astype(np.float64)), 1, digits(array))
+        return array.astype(np.float64)
 
-    def read(name: str) -> Array | None:
+    def read(name: str) -> Operand | None:
         if name and name not in values:
             if name not in tensors:
                 raise Refused(f"nothing before it makes {name!r}")
@@ -54,120 +55,145 @@ def run(content: bytes, kind: type[Number], value: Array, relu: Callable[[Array]
 
     (given,), (result,) = [i for i in graph.input if i.name not in tensors], graph.output
     shape, kept = [d.dim_value or 1 for d in given.type.tensor_type.shape.dim], given.type.tensor_type.elem_type
-    if kept not in FLOATS and (kept != TensorProto.FLOAT16 or kind is Float32):
+    if kept not in FLOATS and (kept != TensorProto.FLOAT16 or program.kind.rounds):
         raise Refused("its inputs are of a type that the auditor does not read")
     if prod(shape) != value.size:  # one sample of several, which might meet on the way
         raise Refused(f"it takes {prod(shape)} numbers, the task {value.size}")
-    values = {given.name: effort.note(value.reshape(shape), 2, 1 << 12)}
+    values: dict[str, Operand] = {given.name: value.reshaped(tuple(shape))}
     for node in graph.node:
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         operands = [read(name) for name in node.input]
         if operator in MOVING:
-            values.update(zip(node.output, moved(node, opset, operands, attributes, effort), strict=True))
+            values.update(zip(node.output, moved(node, opset, operands, attributes, program), strict=True))
             continue
         if len(node.output) != 1:
             raise Refused(f"the auditor does not read {operator} {node.name!r} with {len(node.output)} outputs")
         if operator == "Constant" and set(attributes) == {"value"}:
-            done = stored(attributes["value"])
+            done: Operand = stored(attributes["value"])
         elif operator == "Constant" and len(attributes) == 1 and (name := next(iter(attributes))) in WRITTEN:
             done = stored(np.array(attributes[name], WRITTEN[name]))
         elif operator == "ConstantOfShape":
             number, sizes = stored(attributes.get("value", np.zeros(1))).reshape(()), tuple(whole(operands, 0) or ())
-            effort.spend(sizes, 1, number)
+            program.effort.name(*sizes)
             done = np.broadcast_to(number, sizes)
         elif operator == "Cast" and (first := operands[0]) is not None:
-            done = _cast(first, kind, attributes["to"], effort)
+            done = _cast(first, program, attributes["to"])
         elif operator == "Dropout" and len(operands) <= 2:
-            done = _real(operands, 0)
+            done = real(operands, 0)
         elif operator.endswith("Softmax") and node.output[0] == result.name:
-            done = _real(operands, 0)
-            if attributes.get("axis", -1) not in (-1, done.ndim - 1) or done.size != done.shape[-1]:
+            done = real(operands, 0)
+            if attributes.get("axis", -1) not in (-1, len(done.shape) - 1) or done.size != done.shape[-1]:
                 raise Refused("a Softmax that is not over all outputs")
-        elif operator not in COMPUTED:
-            raise Refused(f"the auditor does not read {operator} {node.name!r}")
+        elif operator in ("Neg", "Sqrt", "Sum") or operator in affine.ELEMENTWISE:
+            done = affine.elementwise(program, operator, [real(operands, i) for i in range(len(operands))])
+        elif operator == "MatMul":
+            done = affine.product(program, real(operands, 0), real(operands, 1))
+        elif operator == "Gemm":
+            c = real(operands, 2) if len(operands) > 2 and operands[2] is not None else None
+            done = affine.gemm(program, real(operands, 0), real(operands, 1), c, attributes)
+        elif operator == "BatchNormalization":
+            done = affine.normalised(program, [real(operands, i) for i in range(5)], attributes)
+        elif operator in _OTHERS:
+            done = _other(program, operator, opset, operands, attributes)
         else:
-            done = effort.inspected(np.asarray(_computed(node, operands, attributes, relu, effort)))
+            raise Refused(f"the auditor does not read {operator} {node.name!r}")
         values[node.output[0]] = done
-    return _real([read(result.name)], 0)
+    return program.value(real([read(result.name)], 0))
 
 
-def _real(operands: Sequence[Array | None], index: int) -> Array:
+def real(operands: Sequence[Operand | None], index: int) -> Operand:
+    """A value or constants that are no integers."""
     found = operands[index] if index < len(operands) else None
-    if found is None or found.dtype != object:
+    if found is None or not (isinstance(found, Value) or found.dtype.kind in "fO"):
         raise Refused("integers are only read as places, sizes and axes")
     return found
 
 
-def _computed(
-    node: onnx.NodeProto,
-    operands: list[Array | None],
-    attributes: dict[str, Any],
-    relu: Callable[[Array], Array],
-    effort: Effort,
-) -> Array:
-    a = _real(operands, 0)
-    if node.op_type in ("Neg", "Relu", "Sqrt"):
-        effort.spend(a.shape, 1, a)
-        return relu(a) if node.op_type == "Relu" else np.asarray(-a if node.op_type == "Neg" else np.sqrt(a))
-    if node.op_type == "Sum":
-        values = [_real(operands, i) for i in range(len(operands))]
-        effort.spend(np.broadcast_shapes(*(value.shape for value in values)), len(values), *values)
-        return np.asarray(sum(values[1:], a))
-    if node.op_type in ELEMENTWISE:
-        b = _real(operands, 1)
-        effort.spend(np.broadcast_shapes(a.shape, b.shape), 1, a, b)
-        return np.asarray(ELEMENTWISE[node.op_type](a, b))
-    if node.op_type == "MatMul":
-        return _product(a, _real(operands, 1), effort)
-    if node.op_type == "Gemm":
-        b = _real(operands, 1)
-        if not a.ndim == b.ndim == 2:
-            raise Refused("a Gemm of what are no matrices")
-        a, b = (
-            effort.note(x.T, *effort.size(x)) if attributes.get(name, 0) else x
-            for x, name in ((a, "transA"), (b, "transB"))
-        )
-        product = _product(a, b, effort) * attributes.get("alpha", 1.0)
-        if len(operands) < 3 or operands[2] is None:
-            return np.asarray(product)
-        return np.asarray(product + np.broadcast_to(_real(operands, 2) * attributes.get("beta", 1.0), product.shape))
-    if not set(attributes) <= {"epsilon", "momentum"}:
-        raise Refused("the auditor reads a normalisation in inference only")
-    effort.spend(a.shape, 4, a)
-    return _normalised([_real(operands, i) for i in range(5)], attributes.get("epsilon", float(np.float32(1e-5))))
+_POOLS = {"AveragePool", "MaxPool"}
+_GLOBAL = {"GlobalAveragePool": "AveragePool", "GlobalMaxPool": "MaxPool"}
+_REDUCED = {"ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum"}
+_BENDS = {"Abs", "Clip", "HardSigmoid", "LeakyRelu", "Max", "Min", "PRelu", "Relu"}
+_OTHERS = {"Conv", *_POOLS, *_GLOBAL, *_REDUCED, *_BENDS}
 
 
-def _cast(x: Array, kind: type[Number], to: int, effort: Effort) -> Array:
-    if x.dtype != object and to == TensorProto.INT64:
+def _other(
+    program: Program, operator: str, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any]
+) -> Operand:
+    if operator in ("Max", "Min"):
+        every = [real(operands, i) for i in range(len(operands))]
+        if not any(isinstance(one, Value) for one in every):
+            raise Refused(f"a {operator} of constants")
+        every.sort(key=lambda one: not isinstance(one, Value))  # a value is there from the first comparison on
+        return bends.extremes(program, every, operator == "Min")
+    x = program.value(real(operands, 0))
+    if operator == "Conv":
+        bias = real(operands, 2) if len(operands) > 2 and operands[2] is not None else None
+        return affine.convolved(program, x, _constants(operands, 1), bias, attributes)
+    if operator == "Relu":
+        return program.step(x, relu=True)
+    if operator == "LeakyRelu":
+        return bends.leaky(program, x, np.array(attributes.get("alpha", float(np.float32(0.01)))))
+    if operator == "PRelu":
+        slope = _constants(operands, 1)
+        if np.broadcast_shapes(x.shape, slope.shape) != x.shape:
+            raise Refused("slopes of more entries than their value")
+        return bends.leaky(program, x, slope)
+    if operator == "Abs":
+        return bends.absolute(program, x)
+    if operator == "HardSigmoid":
+        rise, shift = (float(attributes.get(n, np.float32(v))) for n, v in (("alpha", 0.2), ("beta", 0.5)))
+        return bends.clipped(program, program.added(program.scaled(x, np.array(rise)), np.array(shift)), 0.0, 1.0)
+    if operator == "Clip":
+        ends = [attributes.get("min", -np.inf), attributes.get("max", np.inf)]
+        for i in range(1, len(operands)):
+            if operands[i] is not None:
+                (ends[i - 1],) = _floats(_constants(operands, i))
+        return bends.clipped(program, x, *ends)
+    if operator in _REDUCED:
+        taps = reduced(x, operator, opset, operands, attributes)
+    else:
+        if len(x.shape) < 3:
+            raise Refused("a pooling without axes of space")
+        kernel = list(x.shape[2:]) if operator in _GLOBAL else attributes["kernel_shape"]
+        seen, beyond = windows(x.places, kernel, {n: v for n, v in attributes.items() if n in AROUND}, pooling=True)
+        taps = seen.reshape(*seen.shape[: -len(kernel)], -1)
+        if attributes.get("count_include_pad") and beyond.any():
+            raise Refused("an average over windows that reach beyond the padding, which runtimes count in two ways")
+    program.effort.name(*taps.shape)
+    if operator in ("MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin"):
+        return bends.extreme(program, x, taps, operator == "ReduceMin")
+    padded = attributes.get("count_include_pad") or operator == "ReduceSum"
+    return affine.averaged(program, x, taps, bool(padded), operator == "ReduceSum")
+
+
+def _constants(operands: Sequence[Operand | None], index: int) -> Array:
+    found = real(operands, index)
+    if isinstance(found, Value):
+        raise Refused("the auditor only reads networks that are affine between their ReLUs")
+    return found
+
+
+def _floats(constants: Array) -> list[float]:
+    if constants.dtype == object:
+        raise Refused("a Clip between numbers that are computed")
+    return [float(c) for c in constants.ravel()]
+
+
+def _cast(x: Operand, program: Program, to: int) -> Operand:
+    if isinstance(x, Value):
+        if to not in FLOATS:
+            raise Refused("the auditor does not read Cast to other types than float and double")
+        return program.scaled(x, np.ones(())) if program.kind.rounds else x
+    if x.dtype.kind not in "fO" and to == TensorProto.INT64:
         return x.astype(np.int64)
     if to not in FLOATS:
         raise Refused("the auditor does not read Cast to other types than float and double")
-    made = kind.rounds or x.dtype != object
-    effort.spend(x.shape if made else (), 1 if made else x.size, x)
-    x = x if x.dtype == object else numbers(kind, x)
-    for number in x.ravel():
+    for number in program.effort.numbers(x).ravel():
         with np.errstate(over="ignore"):
-            held = number.over_units or float(FLOATS[to](float(number.constant[0]))) == number.constant[0]
-        if not held or (number.k and not kind.rounds and not number.over_units):
+            held = isinstance(number.c, Fraction) and float(FLOATS[to](float(number.c))) == number.c
+        if not held or (number.k and not program.kind.rounds):
             raise Refused("a Cast of a constant to a type that does not hold it")
-    return effort.note(np.asarray(x * 1) if kind.rounds else x, *effort.size(x))
-
-
-def _product(a: Array, b: Array, effort: Effort) -> Array:
-    if not a.ndim or not b.ndim:
-        raise Refused("a product of matrices that are none")
-    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    effort.spend((*lead, *a.shape[-2:-1], *b.shape[-1:] * (b.ndim > 1)), a.shape[-1], a, b)
-    return np.asarray(a @ b)
-
-
-def _normalised(operands: list[Array], epsilon: float) -> Array:
-    """BatchNormalization in inference, channels on axis 1."""
-    x = operands[0]
-    if x.ndim < 2 or any(v.shape != x.shape[1:2] for v in operands[1:]):
-        raise Refused("a normalisation whose channels are not those of its value")
-    scale, shift, mean, variance = (v.reshape(-1, *[1] * (x.ndim - 2)) for v in operands[1:])
-    return np.asarray((x - mean) * (scale / np.sqrt(variance + epsilon)) + shift)
+    return program.effort.done(lambda v: v * 1, x) if program.kind.rounds else program.effort.numbers(x)
 
 
 def ends_in_softmax(content: bytes) -> bool:

@@ -1,59 +1,32 @@
-"""Numbers that know what they are: what a network computes, as an exact affine function, and how far it may be off.
+"""Constants that know what they are: an exact number, and how far a runtime may be off it.
 
-A Number is the sum of c u over units u, which are the inputs, or what the last ReLU gave, and None for the constant 1.
-Beside every c stands a >= |c|, the sum of its absolute monomials, and k counts roundings. What is computed, v, obeys
-    |v - sum c u| <= gamma(k) sum a |u|,    gamma(k) = k unit / (1 - k unit).                          (*)
+A value of a network is a sum of c u over units u, which are the inputs, or what an earlier step gave, and the constant
+1. Every c is a Number. Beside it stands a >= |c|, the sum of its absolute monomials, and k counts roundings. What is
+computed, v, obeys
+    |v - sum c u| <= sum gamma(k) a |u|,    gamma(k) = k unit / (1 - k unit).                          (*)
 Over the reals nothing is rounded: c may be a sum of square roots (`surd`), and only a root or a quotient of sums of
 them is rounded, to 200 bits. In float32 (`Float32`) every operation rounds and may
 underflow, gradually or to zero. (*) is kept by addition, (1 + gamma(k)) (1 + unit) <= 1 + gamma(k + 1), and by
 multiplication, (1 + gamma(j)) (1 + gamma(k)) <= 1 + gamma(j + k), since |c| <= a; underflow adds 2^-126 = unit 2^-102.
 No sum is reordered here, but (*) holds in any order: a sum of n terms counts n roundings on every one of them, which no
 order exceeds, and whether a constant is multiplied before or after a sum, fused or not, its monomials are the same.
-`size` bounds what any partial sum or product on the way may be, so that float32 can be seen not to overflow.
+`size` bounds what any partial product on the way may be where all units are at most 1, so that float32 can be seen not
+to overflow.
 
-Only what is told here can be done with a Number. To compare it, or to ask whether it is true, is an error, so that no
-code that is handed one decides anything on it by accident.
+To compare a Number, or to ask whether it is true, is an error, so that no code decides anything on it by accident.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ..opening import limits
 from ..rounding import Array, Refused
-from .surd import MOST, Surd, parts, root, total
+from .surd import MOST, Surd, parts, root
 
-Terms = dict[Any, tuple[Any, Fraction]]
 ZERO, ONE = Fraction(0), Fraction(1)
-_made = threading.local()
-_TOO_MANY = f"reading it takes more than the {limits.TERMS} coefficients that the auditor allows"
-
-
-@contextmanager
-def counted() -> Iterator[None]:
-    """What is made meanwhile may have so many coefficients in all."""
-    _made.left = limits.TERMS
-    try:
-        yield
-    except Exception:  # numpy may go on with an exception, and end in another one
-        if _made.left < 0:
-            raise Refused(_TOO_MANY) from None
-        raise
-    finally:
-        del _made.left
-
-
-def _count(terms: Terms) -> None:
-    if hasattr(_made, "left"):
-        _made.left -= len(terms) + 1
-        if _made.left < 0:
-            raise Refused(_TOO_MANY)
 
 
 class Number:
@@ -61,38 +34,12 @@ class Number:
 
     unit, rounds, largest = Fraction(1, 2**200), 0, float("inf")
 
-    __slots__ = ("_before", "_terms", "k", "size")
+    __slots__ = ("a", "c", "k", "size")
 
-    def __init__(self, terms: Terms, k: int, size: float, before: Any = None) -> None:
-        """`terms`, added to the Number `before` when they are asked for: many sums are only the way to a longer one."""
+    def __init__(self, c: Any, a: Fraction, k: int, size: float) -> None:
         if size > self.largest:
             raise Refused("float32 might overflow on the way")
-        if before is None:
-            _count(terms)
-        self._terms, self._before, self.k, self.size = terms, before, k, size
-
-    @property
-    def terms(self) -> Terms:
-        """(c, a) of the units."""
-        one, added = self, []
-        while one._before is not None:
-            added.append(one._terms)
-            one = one._before
-        if added:
-            self._terms, self._before, surds = dict(one._terms), None, dict[Any, list[Any]]()
-            for terms in reversed(added):
-                _count(terms)
-                for unit, (c, a) in terms.items():
-                    if unit in self._terms:
-                        before, size = self._terms[unit]
-                        if isinstance(c, Surd):  # added at once, many of them take no longer than one after the other
-                            surds.setdefault(unit, []).append(c)
-                            c = ZERO
-                        c, a = c + before, self.lost(a + size)
-                    self._terms[unit] = (c, a)
-            for unit, found in surds.items():
-                self._terms[unit] = (total([self._terms[unit][0], *found]), self._terms[unit][1])
-        return self._terms
+        self.c, self.a, self.k, self.size = c, a, k, size
 
     @classmethod
     def of(cls, value: Any) -> Any:
@@ -100,12 +47,12 @@ class Number:
         if isinstance(value, Number):
             return value
         c = Fraction(*value.as_integer_ratio())
-        return cls({None: (c, cls.lost(c if value > 0 else -c))} if value else {}, cls.rounds, abs(float(value)))
+        return cls(c, cls.lost(abs(c)) if c else ZERO, cls.rounds, abs(float(value)))
 
     @classmethod
-    def computed(cls, unit: Any, size: float) -> Any:
-        """A unit that was computed, of at most this size: as it is."""
-        return cls({unit: (ONE, ONE)} | ({None: (ZERO, cls.lost(ZERO))} if cls.lost(ZERO) else {}), 0, size)
+    def exactly(cls, c: Fraction) -> Any:
+        """A number that no runtime computes with: it is part of how a function is written here."""
+        return cls(c, abs(c), 0, 1.001 * abs(float(c)))
 
     @staticmethod
     def lost(a: Fraction) -> Fraction:
@@ -113,30 +60,24 @@ class Number:
         return a
 
     @property
-    def gamma(self) -> Fraction:
-        """The error relative to a."""
+    def missing(self) -> Fraction:
+        """How far it may be off, relative to its unit."""
         if 2**11 * self.k * self.unit > 1:
             raise Refused("sums are too long for float32")
-        return self.k * self.unit / (1 - self.k * self.unit)
+        return self.k * self.unit / (1 - self.k * self.unit) * self.a
 
-    @property
-    def constant(self) -> tuple[Any, Fraction]:
-        """c and a of a number without units."""
-        if self.over_units:
-            raise Refused("the auditor only reads networks that are affine between their ReLUs")
-        return self.terms.get(None, (ZERO, ZERO))
-
-    @property
-    def over_units(self) -> bool:
-        """Whether it is more than a constant."""
-        return len(self.terms) > (None in self.terms)
+    def summed(self, count: int, one: bool) -> Any:
+        """As a term of a sum that rounds so many times more, the constant one or another."""
+        more = self.lost(ZERO) * count if one else ZERO
+        return type(self)(self.c, self.a + more, self.k + count, self.size)
 
     def __neg__(self) -> Any:
-        return type(self)({unit: (-c, a) for unit, (c, a) in self.terms.items()}, self.k, self.size)
+        return type(self)(-self.c, self.a, self.k, self.size)
 
     def __add__(self, other: Any) -> Any:
         other = self.of(other)
-        return type(self)(other.terms, max(self.k, other.k) + self.rounds, self.size + other.size, self)
+        k = max(self.k, other.k) + self.rounds
+        return type(self)(self.c + other.c, self.lost(self.a + other.a), k, self.size + other.size)
 
     def __sub__(self, other: Any) -> Any:
         return self + -self.of(other)
@@ -146,47 +87,48 @@ class Number:
 
     def __mul__(self, other: Any) -> Any:
         one, other = self, self.of(other)
-        if other.over_units:
-            one, other = other, self
-        if max(map(parts, (c for c, _ in one.terms.values())), default=0) * parts(other.constant[0]) > MOST:
+        if not (one.a and other.a):
+            return type(self)(ZERO, ZERO, 0, 0.0)
+        if parts(one.c) * parts(other.c) > MOST:
             one, other = one.rounded(), other.rounded()
-        factor, size = other.constant
-        terms = {u: (_times(c, factor), self.lost(_times(a, size))) for u, (c, a) in one.terms.items()} if size else {}
-        return type(self)(terms, one.k + other.k + self.rounds, max(1.0, one.size) * max(1.0, other.size))
+        size = max(1.0, one.size) * max(1.0, other.size) if one.size and other.size else 0.0
+        return type(self)(
+            _times(one.c, other.c), self.lost(_times(one.a, other.a)), one.k + other.k + self.rounds, size
+        )
 
     def rounded(self) -> Any:
-        """The same with rationals for surds, which a unit of their size covers."""
-        if not any(isinstance(c, Surd) for c, _ in self.terms.values()):
+        """The same with a rational for a surd, which a unit of its size covers."""
+        if not isinstance(self.c, Surd):
             return self
-        near = {unit: c.near()[0] if isinstance(c, Surd) else c for unit, (c, _) in self.terms.items()}
-        sizes = {unit: max(a, abs(near[unit])) for unit, (_, a) in self.terms.items()}
-        return type(self)({unit: (near[unit], sizes[unit]) for unit in near}, self.k + 1, self.size)
+        near = self.c.near()[0]
+        return type(self)(near, max(self.a, abs(near)), self.k + 1, self.size)
 
     def __truediv__(self, other: Any) -> Any:
         """|1/v - 1/c| <= gamma a / (|c| (|c| - gamma a)) <= 2 gamma a / c^2 <= gamma(2 k) a / c^2."""
         other = self.of(other)
-        if isinstance(other.constant[0], Surd) and not other.k and (exact := other.constant[0].inverse()) is not None:
-            return self * type(self)({None: (exact, _size(exact))}, 0, float(_size(exact)) * 1.001)
+        if isinstance(other.c, Surd) and not other.k and (exact := other.c.inverse()) is not None:
+            return self * type(self)(exact, _size(exact), 0, float(_size(exact)) * 1.001)
         other = other.rounded()
-        c, a = other.constant
-        if abs(c) <= 2 * other.gamma * a:
+        if abs(other.c) <= 2 * other.missing:
             raise Refused("a divisor may be zero")
-        inverse = type(self)({None: (1 / c, self.lost(a / c**2))}, 2 * other.k + self.rounds, 1.0 / abs(float(c)))
-        return self * inverse
+        a = self.lost(other.a / other.c**2)
+        return self * type(self)(1 / other.c, a, 2 * other.k + self.rounds, 1.0 / abs(float(other.c)))
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self.of(other) / self
 
     __radd__, __rmul__ = __add__, __mul__
 
     def sqrt(self) -> Any:
         """|sqrt(v) - sqrt(c)| <= gamma a / sqrt(c); where v is off, the root is rounded by less than a unit."""
         one = self.rounded()
-        c, a = one.constant
-        if c <= 2 * one.gamma * a:
+        if one.c <= 2 * one.missing:
             raise Refused("a square root of what may not be positive")
-        found = root(c)
+        found = root(one.c)
         if not (one.k or one.rounds):
-            return type(self)({None: (found, _size(found))}, 0, max(1.0, self.size))
+            return type(self)(found, _size(found), 0, max(1.0, self.size))
         near = found.near()[0] if isinstance(found, Surd) else found
-        return type(self)({None: (near, self.lost(a / near))}, one.k + 1 + self.rounds, max(1.0, self.size))
+        return type(self)(near, self.lost(one.a / near), one.k + 1 + self.rounds, max(1.0, self.size))
 
     def _no(self, *_: Any) -> NoReturn:
         raise Refused("the auditor does not read operators that compare numbers")
@@ -209,8 +151,8 @@ class Float32(Number):
 
 
 def _times(one: Any, other: Any) -> Any:
-    """Most are the 1 of a unit."""
-    return other if one is ONE else one * other
+    """Many are the 1 of a unit."""
+    return other if one is ONE else one if other is ONE else one * other
 
 
 def _size(c: Any) -> Fraction:

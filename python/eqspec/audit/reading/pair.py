@@ -1,51 +1,84 @@
-"""Two networks in step, in floats: layers of equal widths, and by how much every float is off.
+"""Two networks in step, in floats: steps of equal widths, and by how much every float is off.
 
-x' = W1 x + b1 and y' = W2 y + b2 give d' = W1 d + (W1 - W2) y + b1 - b2. W1 - W2 is formed of the exact numbers before
-it is rounded, so what both files define alike (square roots included, as `surd`) leaves exactly nothing, and the error
-of such a W1 acts on d alone. What a runtime may be off is of each file by itself, and is added up.
+Where a part of a step reads the same units in both networks, x' = W1 x and y' = W2 y give d' = W1 d + (W1 - W2) y; else
+d' = W1 x - W2 y. W1 - W2 is formed of the exact numbers before it is rounded, so what both files define alike (square
+roots included, as `surd`) leaves exactly nothing, and the error of such a W1 acts on d alone. What a runtime may be off
+is of each file by itself, and is added up.
+
+Which step of one goes with which of the other is chosen here, from the files alone. Any choice that keeps the order is
+sound: a step without a partner stands beside zeros, and d is x - y of whatever stands side by side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 
 from ..opening import limits
-from ..rounding import Array, Refused, up
-from ..rounding import rational as rationals
+from ..rounding import Array, Refused
 from .file import File
-from .surd import rational
+from .number import Number
+from .program import Step
+from .tiles import Link, alike, constants, is_dense, links, padded
+from .value import CONSTANT, INPUTS, Part, Value
 
 Rows = tuple[Sequence[Mapping[int, Fraction]], Sequence[Mapping[int, Fraction]]]
-"""Sums of outputs of each, which are the last layer instead of the outputs themselves."""
+"""Sums of outputs of each, which are the last step instead of the outputs themselves."""
+
+
+@dataclass(frozen=True)
+class Both:
+    """A step of both networks: x, y and d of m rows are sums over `links`, plus constants (3 m, 1), all maybe off.
+
+    `terms` is the most products in such a sum.
+    """
+
+    width: int
+    relu: bool
+    links: tuple[Link, ...]
+    bias: Array
+    lost: Array
+    terms: int
+
+    @property
+    def sources(self) -> set[int]:
+        """The steps that it reads."""
+        return {link.source for link in self.links}
 
 
 class Pair:
-    """Two networks, given as layers (2, m, n + 1): what is exact and what is missing, the constants last.
+    """Two networks, given by their steps, over as many inputs; `outputs` are those of each."""
 
-    Per layer of m neurons, x, y and d (3 m) are floats times those of the layer before, plus constants, all maybe off.
-    """
+    def __init__(self, first: Sequence[Step], second: Sequence[Step], inputs: int, rows: Rows) -> None:
+        self.inputs, self.outputs = inputs, first[-1].value.size
+        given = [with_rows(one, part) for one, part in zip((first, second), rows, strict=True)]
+        if all(map(is_chain, given)) and len(given[0]) != len(given[1]):
+            depth = max(map(len, given))
+            given = [deepened(one, depth) for one in given]
+        partners = in_step(*given)
+        if len(partners) > limits.STEPS:
+            raise Refused("the two networks in step are deeper than the auditor computes with")
+        places = [{INPUTS: INPUTS, CONSTANT: CONSTANT}, {INPUTS: INPUTS, CONSTANT: CONSTANT}]
+        self.steps: list[Both] = []
+        for number, partner in enumerate(partners):
+            both = [None if i is None else one[i] for i, one in zip(partner, given, strict=True)]
+            self.steps.append(_both(both, places))
+            for place, i in zip(places, partner, strict=True):
+                place |= {} if i is None else {i: number}
 
-    def __init__(self, first: list[Array], second: list[Array], rows: Rows) -> None:
-        depth = max(len(first), len(second))
-        if depth * max(layers[-1].shape[2] for layers in (first, second)) ** 2 > limits.STEP:
-            raise Refused("one of the networks is too deep for the width of the other")
-        chains = [_deepen(layers, depth) for layers in (first, second)]
-        for chain, part in zip(chains, rows, strict=True):
-            chain[-1] = np.stack([_sum([_times(c, chain[-1][:, o]) for o, c in row.items()]) for row in part], axis=1)
-        self.inputs, self.outputs = first[0].shape[2] - 1, first[-1].shape[1]
-        self.widths = [max(a.shape[1], b.shape[1]) for a, b in zip(*chains, strict=True)]
-        if sum(9 * a * b for a, b in pairwise([self.inputs, *self.widths])) > limits.STEP:
-            raise Refused("the two networks in step are larger than the auditor computes with")
-        self.layers = []
-        for before, width, *layers in zip([0, *self.widths], self.widths, *chains, strict=False):
-            a, b = (_padded(layer, width, before or self.inputs) for layer in layers)
-            near, off = zip(*(_floats(*one) for one in (a, b, np.stack([a[0] - b[0], a[1] + b[1]]))), strict=True)
-            self.layers.append((*_step(near, not before), *_step(off, not before)))
+    @property
+    def widths(self) -> list[int]:
+        """Rows of every step."""
+        return [step.width for step in self.steps]
+
+    @property
+    def entries(self) -> int:
+        """Weights of all steps, were they written out."""
+        return sum(link.entries for step in self.steps for link in step.links)
 
     @classmethod
     def of(cls, first: File, second: File, rows: Rows) -> Pair:
@@ -57,62 +90,91 @@ class Pair:
 def kept(first: File, second: File, rows: tuple[tuple[tuple[tuple[int, Fraction], ...], ...], ...]) -> Pair:
     """The last one."""
     one, other = ([dict(row) for row in part] for part in rows)
-    return Pair(first.layers(), second.layers(), (one, other))
+    return Pair(first.steps(), second.steps(), len(first.scale), (one, other))
 
 
-def _sum(parts: list[Array]) -> Array:
-    return np.asarray(sum(parts[1:], parts[0]))
+def with_rows(steps: Sequence[Step], rows: Sequence[Mapping[int, Fraction]]) -> list[Step]:
+    """These sums of outputs as the last step, unless they are the outputs."""
+    last, size = len(steps) - 1, steps[-1].value.size
+    if [dict(row) for row in rows] == [{o: 1} for o in range(size)]:
+        return list(steps)
+    longest = max(map(len, rows), default=0)
+    if len(rows) * longest > limits.TERMS:
+        raise Refused("a claim about more sums of outputs than the auditor computes with")
+    index, kernels = (
+        np.full((len(rows), longest), -1, np.int32),
+        np.full((len(rows), longest), Number.exactly(Fraction(0))),
+    )
+    for number, row in enumerate(rows):
+        index[number, : len(row)] = list(row)
+        kernels[number, : len(row)] = [Number.exactly(Fraction(c)) for c in row.values()]
+    every = np.arange(len(rows))
+    return [*steps, Step(Value((len(rows),), (Part(last, every, index, every, kernels),)), relu=False)]
 
 
-def _times(factor: Fraction, values: Array) -> Array:
-    if abs(factor) == 1:  # as in most claims
-        return values if factor == 1 else np.stack([-values[0], values[1]])
-    return np.asarray(values * np.array([[factor], [abs(factor)]]))
+def is_chain(steps: Sequence[Step]) -> bool:
+    """Whether every step reads the one before alone, through a ReLU."""
+    sources = [{part.source for part in step.value.parts} - {CONSTANT} for step in steps]
+    return all(one <= {number - 1} for number, one in enumerate(sources)) and all(step.relu for step in steps[:-1])
 
 
-def _deepen(layers: list[Array], depth: int) -> list[Array]:
-    """Identity layers after the last ReLU, where no value is negative; before them relu(y) - relu(-y) = y."""
-    if len(layers) == 1 and depth > 1:
-        minus, one = np.array([[[-1]], [[1]]]), _same(layers[0].shape[1])
-        layers = [
-            np.concatenate([layers[0], minus * layers[0]], axis=1),
-            np.concatenate([one[..., :-1], minus * one], 2),
-        ]
-    return [*layers[:-1], *[_same(layers[-1].shape[2] - 1)] * (depth - len(layers)), layers[-1]]
+def deepened(steps: Sequence[Step], depth: int) -> list[Step]:
+    """A chain with identity steps after its last ReLU, where no value is negative, or else relu(y) - relu(-y) = y."""
+    found, last = list(steps[:-1]), steps[-1].value
+    if not found and depth > 1:
+        turned = tuple(Part(p.source, p.rows + last.size, p.index, p.kind, -p.kernels) for p in last.parts)
+        found = [Step(Value((2 * last.size,), (*last.parts, *turned)), relu=True)]
+        rows = np.arange(last.size)
+        index = np.stack([rows, rows + last.size], 1).astype(np.int32)
+        last = Value(last.shape, (Part(0, rows, index, 0 * rows, np.array([[1.0, -1.0]])),))
+    while found and len(found) < depth - 1:
+        rows, before = np.arange(found[-1].value.size), len(found) - 1
+        same = Part(before, rows, rows[:, None].astype(np.int32), 0 * rows, np.ones((1, 1)))
+        last = Value(last.shape, tuple(_read_from(p, before, before + 1) for p in last.parts))
+        found.append(Step(Value((len(rows),), (same,)), relu=True))
+    return [*found, Step(last, relu=False)]
 
 
-def _same(width: int) -> Array:
-    """A layer that changes nothing."""
-    exact = np.eye(width, width + 1, dtype=int)
-    return np.stack([exact, 0 * exact]).astype(object)
+def _read_from(part: Part, old: int, new: int) -> Part:
+    return Part(new if part.source == old else part.source, part.rows, part.index, part.kind, part.kernels)
 
 
-def _padded(layer: Array, rows: int, columns: int) -> Array:
-    """Zero rows, whose outputs nothing reads, and the zero columns that read them."""
-    made = np.full((2, rows, columns + 1), 0, object)
-    made[:, : layer.shape[1], : layer.shape[2] - 1], made[:, : layer.shape[1], -1] = layer[..., :-1], layer[..., -1]
-    return made
+def in_step(first: Sequence[Step], second: Sequence[Step]) -> list[tuple[int | None, int | None]]:
+    """Which steps go together, in order: all, if they are of the same functions; else as many as have like sizes."""
+    if [step.relu for step in first] == [step.relu for step in second]:
+        return [(number, number) for number in range(len(first))]
+    a, b = ([(step.relu, step.value.size) for step in one[:-1]] for one in (first, second))
+    common = np.zeros((len(a) + 1, len(b) + 1), int)  # the most that go together from here on
+    for i in reversed(range(len(a))):
+        for j in reversed(range(len(b))):
+            common[i, j] = common[i + 1, j + 1] + 1 if a[i] == b[j] else max(common[i + 1, j], common[i, j + 1])
+    found, i, j = list[tuple[int | None, int | None]](), 0, 0
+    while i < len(a) or j < len(b):
+        if i < len(a) and j < len(b) and a[i] == b[j]:
+            found, i, j = [*found, (i, j)], i + 1, j + 1
+        elif i < len(a) and (j == len(b) or common[i + 1, j] >= common[i, j + 1]):
+            found, i = [*found, (i, None)], i + 1
+        else:
+            found, j = [*found, (None, j)], j + 1
+    return [*found, (len(a), len(b))]
 
 
-def _floats(exact: Array, missing: Array) -> tuple[Array, Array]:
-    """The nearest floats, and by how much each of them is off."""
-    exact, gap = rational(np.stack([exact, missing]))
-    try:
-        near = exact.astype(np.float64)
-    except OverflowError:
-        raise Refused("weights leave the range of floats") from None
-    ratio = np.frompyfunc(lambda x: x.as_integer_ratio(), 1, 1)
-    inexact = np.asarray(ratio(exact) != ratio(near), bool)
-    gap[inexact] += np.abs(exact[inexact] - rationals(near[inexact]))
-    off = np.where(gap != 0, up(gap.astype(np.float64)), 0.0)
-    if not (np.isfinite(near).all() and np.isfinite(off).all()):
-        raise Refused("weights leave the range of floats")
-    return near, off
-
-
-def _step(layers: Sequence[Array], inputs: bool) -> tuple[Array, Array]:
-    """x' = W1 x + b1, y' = W2 y + b2, d' = W1 d + (W1 - W2) y + b1 - b2; inputs are the same for both."""
-    (w1, b1), (w2, b2), (change, shift) = ((w[:, :-1], w[:, -1:]) for w in layers)
-    none = np.zeros(w1.shape)
-    table = [[w1], [w2], [change]] if inputs else [[w1, none, none], [none, w2, none], [none, change, w1]]
-    return np.block(table), np.concatenate([b1, b2, shift])
+def _both(steps: Sequence[Step | None], places: Sequence[Mapping[int, int]]) -> Both:
+    """A step of each, or of one beside nothing, whose sources are at these places in step."""
+    present = [step for step in steps if step is not None]
+    parts = [[] if step is None else list(step.value.parts) for step in steps]
+    one = [next((part for part in some if part.source == CONSTANT), None) for some in parts]
+    rest = [[part for part in some if part.source != CONSTANT] for some in parts]
+    width, found = max(step.value.size for step in present), list[Link]()
+    for a in rest[0]:
+        from_one = [b for b in rest[1] if places[0][a.source] == places[1][b.source]]
+        same = [b for b in from_one if alike(a, b)] or [b for b in from_one if is_dense(a) and is_dense(b)]
+        rest[1] = [b for b in rest[1] if not same or b is not same[0]]
+        ours, other = padded(a, same[0]) if same else (a, None)
+        found += links(ours, other, places[0][a.source])
+    for b in rest[1]:
+        found += links(None, b, places[1][b.source])
+    terms = np.zeros(3, int)
+    for link in found:
+        np.add.at(terms, [to for _, to in link.pairs], link.terms)
+    return Both(width, present[0].relu, tuple(found), *constants(width, *one), int(terms.max()))

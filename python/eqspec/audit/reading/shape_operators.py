@@ -1,4 +1,7 @@
-"""Operators that only put numbers elsewhere, as ONNX defines them; places, sizes and axes are constant integers."""
+"""Operators that only put numbers elsewhere, as ONNX defines them; places, sizes and axes are constant integers.
+
+They are done to constants as they are, and of values to the numbers of their entries.
+"""
 
 from __future__ import annotations
 
@@ -10,37 +13,146 @@ import numpy as np
 import onnx
 
 from ..rounding import Array, Refused
-from .effort import Effort
+from .program import Operand, Program
+from .value import Value
 
-MOVING = {"Concat", "Expand", "Flatten", "Gather", "Identity", "Reshape", "Shape", "Slice", "Split", "Squeeze"}
-MOVING |= {"Transpose", "Unsqueeze"}
+MOVING = {"Concat", "Expand", "Flatten", "Gather", "Identity", "Pad", "Reshape", "Resize", "Shape", "Slice", "Split"}
+MOVING |= {"Squeeze", "Transpose", "Unsqueeze"}
 MOST_GATHERED = 1 << 20
 
 
 def moved(
-    node: onnx.NodeProto, opset: int, operands: Sequence[Array | None], attributes: dict[str, Any], effort: Effort
-) -> list[Array]:
+    node: onnx.NodeProto,
+    opset: int,
+    operands: Sequence[Operand | None],
+    attributes: dict[str, Any],
+    program: Program,
+) -> list[Operand]:
     """The results of an operator of MOVING: one, but for Split."""
-    values = [value for value in operands[: None if node.op_type == "Concat" else 1] if value is not None]
     if node.op_type == "Concat":
-        if len(values) != len(operands) or len({value.dtype == object for value in values}) != 1:
-            raise Refused("a Concat of numbers with integers, or with what is left out")
-        effort.spend((sum(value.size for value in values),), 1, *values)
-        results = [np.concatenate(values, axis=attributes["axis"])]
-    elif operands[0] is None:
+        return [_joined(operands, attributes["axis"], program)]
+    value = operands[0]
+    if value is None:
         raise Refused(f"{node.op_type} {node.name!r} of what is left out")
-    elif node.op_type == "Split":
-        results = _split(opset, operands[0], operands, attributes, len(node.output))
+    if node.op_type == "Pad":
+        return [_padded(value, opset, operands, attributes, program)]
+    x = value.places if isinstance(value, Value) else value
+    if node.op_type == "Split":
+        results = _split(opset, x, operands, attributes, len(node.output))
     elif node.op_type == "Expand":
-        shape = np.broadcast_shapes(operands[0].shape, tuple(whole(operands, 1) or ()))
-        effort.spend(shape, 1, operands[0])
-        results = [np.broadcast_to(operands[0], shape)]
+        shape = np.broadcast_shapes(x.shape, tuple(whole(operands, 1) or ()))
+        program.effort.name(*shape)
+        results = [np.broadcast_to(x, shape)]
+    elif node.op_type == "Resize":
+        results = [_resized(x, opset, operands, attributes, program)]
     else:
-        results = [np.asarray(_moved(node.op_type, opset, operands[0], operands, attributes))]
-    return [effort.note(result, *effort.size(*values)) for result in results]
+        results = [np.asarray(_moved(node.op_type, opset, x, operands, attributes))]
+    if isinstance(value, Value) and node.op_type != "Shape":
+        return [program.taken(value, result) for result in results]
+    return [*results]
 
 
-def _moved(operator: str, opset: int, x: Array, operands: Sequence[Array | None], attributes: dict[str, Any]) -> Array:
+def _joined(operands: Sequence[Operand | None], axis: int, program: Program) -> Operand:
+    values = [value for value in operands if value is not None]
+    whole_ = {not isinstance(value, Value) and value.dtype.kind not in "fO" for value in values}
+    if len(values) != len(operands) or len(whole_) != 1:
+        raise Refused("a Concat of numbers with integers, or with what is left out")
+    constants = [value for value in values if not isinstance(value, Value)]
+    program.effort.name(sum(value.size for value in values))
+    if len(constants) == len(values):
+        objects = any(value.dtype == object for value in constants)
+        return np.concatenate([program.effort.numbers(v) if objects else v for v in constants], axis=axis)
+    sizes = np.cumsum([0, *(value.size for value in values)])
+    numbers = [np.arange(value.size).reshape(value.shape) + n for value, n in zip(values, sizes, strict=False)]
+    return program.taken(program.stacked(values), np.concatenate(numbers, axis=axis))
+
+
+def _padded(
+    x: Operand, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any], program: Program
+) -> Operand:
+    pads = whole(operands, 1) if opset >= 11 else list(attributes["pads"])
+    axes = whole(operands, 3) if opset >= 18 else None
+    axes, mode = list(range(len(x.shape))) if axes is None else axes, attributes.get("mode", b"constant").decode()
+    if pads is None or len(pads) != 2 * len(axes) or min(pads, default=0) < 0 or mode not in _PADS:
+        raise Refused("a Pad of other axes, with negative sizes, or in a way that the auditor does not read")
+    if len({axis % len(x.shape) for axis in axes}) != len(axes) or not all(
+        -len(x.shape) <= a < len(x.shape) for a in axes
+    ):
+        raise Refused("a Pad of axes that do not exist, or of one of them twice")
+    around = [(0, 0)] * len(x.shape)
+    for axis, before, after in zip(axes, pads, pads[len(axes) :], strict=False):
+        around[axis] = (before, after)
+        if mode == "reflect" and max(before, after) >= x.shape[axis]:
+            raise Refused("a Pad that reflects more than there is")
+    program.effort.name(*(n + a + b for n, (a, b) in zip(x.shape, around, strict=True)))
+    value, places = program.value(x), np.arange(prod(x.shape)).reshape(x.shape)
+    if mode != "constant":
+        return program.taken(value, np.pad(places, around, mode=mode))
+    wide = np.pad(places, around, constant_values=-1)
+    given = operands[2] if opset >= 11 and len(operands) > 2 else None
+    filled = np.array(attributes.get("value", 0.0)) if given is None else given
+    if isinstance(filled, Value) or filled.dtype != np.float64 or filled.size != 1:
+        raise Refused("a Pad with what is no constant")
+    return (
+        program.added(program.taken(value, wide), np.where(wide < 0, filled.reshape(()), 0.0))
+        if filled.any()
+        else (program.taken(value, wide))
+    )
+
+
+_PADS = ("constant", "edge", "reflect")
+
+
+def _resized(
+    x: Array, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any], program: Program
+) -> Array:
+    """Whole numbers of copies of every entry, side by side."""
+    given = [operands[i] if i < len(operands) else None for i in range(4)]
+    ways = (
+        attributes.get("coordinate_transformation_mode", b"half_pixel"),
+        attributes.get("nearest_mode", b"round_prefer_floor"),
+    )
+    usual = ways == (b"asymmetric", b"floor") or (
+        ways[0] == b"half_pixel" and ways[1] in (b"round_prefer_floor", b"round_prefer_ceil")
+    )
+    known = {"coordinate_transformation_mode", "nearest_mode", "mode", "cubic_coeff_a"}
+    if opset < 11 or attributes.get("mode", b"nearest") != b"nearest" or not usual or not set(attributes) <= known:
+        raise Refused("a Resize in a way that the auditor does not read")
+    sizes = whole(operands, 3) if given[3] is not None else None
+    if sizes is None:
+        scales = given[2]
+        if scales is None or isinstance(scales, Value) or scales.dtype != np.float64 or scales.shape != (x.ndim,):
+            raise Refused("a Resize that does not say how large")
+        sizes = [int(n * s) if float(s).is_integer() else -1 for n, s in zip(x.shape, scales, strict=True)]
+    if len(sizes) != x.ndim or any(n < m or not m or n % m for n, m in zip(sizes, x.shape, strict=True)):
+        raise Refused("a Resize by what is no whole number")
+    program.effort.name(*sizes)
+    for axis, size in enumerate(sizes):
+        x = np.repeat(x, size // x.shape[axis], axis)
+    return x
+
+
+def reduced(
+    x: Value, operator: str, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any]
+) -> Array:
+    """Which entries each result of a reduction is made of, (..., t)."""
+    axes = whole(operands, 1) if opset >= (13 if operator == "ReduceSum" else 18) else attributes.get("axes")
+    ndim = len(x.shape)
+    if attributes.get("noop_with_empty_axes") or (axes is not None and not axes):
+        raise Refused("a reduction of no axes, which some take for all")
+    axes = list(range(ndim)) if axes is None else list(axes)
+    if not all(-ndim <= axis < ndim for axis in axes) or len({axis % ndim for axis in axes}) != len(axes):
+        raise Refused("a reduction of axes that do not exist, or of one of them twice")
+    axes = sorted(axis % ndim for axis in axes)
+    rest = [axis for axis in range(ndim) if axis not in axes]
+    kept = [1 if axis in axes else n for axis, n in enumerate(x.shape)]
+    shape = kept if attributes.get("keepdims", 1) else [x.shape[axis] for axis in rest]
+    return x.places.transpose(*rest, *axes).reshape(*shape, prod(x.shape[axis] for axis in axes))
+
+
+def _moved(
+    operator: str, opset: int, x: Array, operands: Sequence[Operand | None], attributes: dict[str, Any]
+) -> Array:
     if operator == "Flatten":
         axis = attributes.get("axis", 1)
         if not -x.ndim <= axis <= x.ndim:
@@ -49,7 +161,7 @@ def _moved(operator: str, opset: int, x: Array, operands: Sequence[Array | None]
         return x.reshape(rows, prod(x.shape[axis:]) if axis != x.ndim else 1)
     if operator == "Gather":
         places, axis = operands[1], attributes.get("axis", 0)
-        if places is None or places.dtype == object:
+        if places is None or isinstance(places, Value) or places.dtype.kind not in "iu":
             raise Refused("a Gather of places that are no constant integers")
         if x.size * places.size > MOST_GATHERED * x.shape[axis]:
             raise Refused("a Gather of more than the auditor allows for")
@@ -75,7 +187,7 @@ def _moved(operator: str, opset: int, x: Array, operands: Sequence[Array | None]
 
 
 def _split(
-    opset: int, x: Array, operands: Sequence[Array | None], attributes: dict[str, Any], count: int
+    opset: int, x: Array, operands: Sequence[Operand | None], attributes: dict[str, Any], count: int
 ) -> list[Array]:
     """Sizes are given, or all are alike; since opset 18 the last may then be smaller."""
     axis = attributes.get("axis", 0)
@@ -93,7 +205,7 @@ def _split(
     return list(np.split(x, np.cumsum(sizes)[:-1], axis))
 
 
-def _sliced(x: Array, opset: int, operands: Sequence[Array | None], attributes: dict[str, Any]) -> Array:
+def _sliced(x: Array, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any]) -> Array:
     """Starts and ends count from the end where they are negative, and are then clamped to the axis."""
     names = ("starts", "ends", "axes")
     given = [whole(operands, k + 1) if opset >= 10 else attributes.get(name) for k, name in enumerate(names)]
@@ -113,11 +225,11 @@ def _sliced(x: Array, opset: int, operands: Sequence[Array | None], attributes: 
     return x
 
 
-def whole(operands: Sequence[Array | None], index: int) -> list[int] | None:
+def whole(operands: Sequence[Operand | None], index: int) -> list[int] | None:
     """A list of integers, None where it is left out."""
     found = operands[index] if index < len(operands) else None
     if found is None:
         return None
-    if found.dtype == object or found.ndim != 1:
+    if isinstance(found, Value) or found.dtype.kind not in "iu" or found.ndim != 1:
         raise Refused("places, sizes or axes that are no constant list of integers")
     return [int(i) for i in found]

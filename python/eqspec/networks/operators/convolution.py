@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eqspec.networks import products
 from eqspec.networks.affine import Affine
@@ -57,7 +59,7 @@ def transposed(call: OperatorCall) -> Sequence[Value]:
     places = windows.combined(axes, sizes)
     index = windows.over_channels(places, x.shape[0], groups, channels // groups, prod(sizes))
 
-    def by_group(a: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    def by_group(a: NDArray[Any]) -> NDArray[Any]:
         split = a.reshape(groups, channels // groups, outputs, prod(kernel))
         return np.ascontiguousarray(split.swapaxes(1, 2)).reshape(groups, outputs, -1)
 
@@ -78,7 +80,11 @@ def _transposed_shape(
     rank = len(sizes)
     strides, dilations = windows.spread(call, "strides", rank), windows.spread(call, "dilations", rank)
     extra = call.integers("output_padding") or [0] * rank
-    if len(extra) != rank or min(extra) < 0 or any(e >= max(s, d) for e, s, d in zip(extra, strides, dilations)):
+    if (
+        len(extra) != rank
+        or min(extra) < 0
+        or any(e >= max(s, d) for e, s, d in zip(extra, strides, dilations, strict=True))
+    ):
         raise UnreadableError(f"output_padding {extra} with strides {strides}", "export the model again")
     full = [
         (size - 1) * s + e + (k - 1) * d + 1

@@ -2,12 +2,13 @@
 
 Integers and truth values are computed by the reference evaluator of the package onnx, in their own types. Real
 constants are what the file stores, exactly or within a radius, whereas a runtime may have rounded them: only operators
-that move them, compare them or cut them to whole numbers are exact, and only where nothing was rounded before.
+that move them, compare them or cut them to whole numbers are exact, and only where nothing was rounded before. Powers
+and dequantised weights are enclosed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from onnx import NodeProto, helper
 from onnx.reference import ReferenceEvaluator
 
+from eqspec.networks import constants
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.matrices import TooLargeError, check_value
@@ -24,8 +26,8 @@ from eqspec.networks.operators.operator_call import OperatorCall, Scores, Value
 
 EXACT = frozenset({
     "Ceil", "Compress", "Equal", "EyeLike", "Floor", "GatherElements", "GatherND", "Greater", "GreaterOrEqual", "IsInf",
-    "IsNaN", "Less", "LessOrEqual", "OneHot", "ReverseSequence", "Round", "ScatterElements", "ScatterND", "Sign", "Tile",
-    "Trilu", "Where",
+    "IsNaN", "Less", "LessOrEqual", "OneHot", "ReverseSequence", "Round", "ScatterElements", "ScatterND", "Sign",
+    "Tile", "Trilu", "Where",
 })  # fmt: skip
 """Operators whose result on exact real numbers is exact, whatever type holds them."""
 _RANDOM = ("Random", "Bernoulli", "Multinomial")
@@ -46,6 +48,8 @@ def can_fold(node: NodeProto) -> bool:
 def fold(call: OperatorCall) -> list[Value]:
     """The results of a node on constants. UnreadableError where they cannot be told exactly."""
     node = call.node
+    if node.op_type in ENCLOSED and any(isinstance(v, Enclosure) for v in call.inputs):
+        return [ENCLOSED[node.op_type](call)]
     real = [v for v in call.inputs if isinstance(v, Enclosure)]
     if real and (node.op_type not in EXACT or call.rounded or any(v.error is not None for v in real)):
         cause = "is computed of real constants, and its rounding is not known"
@@ -56,6 +60,45 @@ def fold(call: OperatorCall) -> list[Value]:
     return [_value(found, bool(real), node) for found in run(node, call.opset, arrays)]
 
 
+def _dequantised(call: OperatorCall) -> Enclosure:
+    """DequantizeLinear: (x - zero point) scale, for a tensor or along an axis."""
+    x, scale = call.whole(0), call.number(1)
+    if call.integer("block_size", 0) or call.integer("output_dtype", 0) or x.dtype.itemsize > 4:
+        raise UnreadableError("dequantisation in blocks, to another type or of wide integers", _FOLD)
+    zero = call.whole(2) if call.has(2) else np.zeros(scale.shape, np.int64)
+    if zero.shape != scale.shape or len(scale.shape) > 1:
+        raise UnreadableError(f"a scale of shape {scale.shape} and zero points of {zero.shape}", _FOLD)
+    if len(scale.shape) == 1 and scale.shape != (1,):
+        axis = call.integer("axis", 1) % max(1, len(x.shape))
+        if not x.shape or x.shape[axis] != scale.shape[0]:
+            raise UnreadableError(f"{scale.shape[0]} scales along axis {axis} of {x.shape}", _FOLD)
+        shape = tuple(-1 if i == axis else 1 for i in range(len(x.shape)))
+    else:
+        shape = ()
+    whole = x.astype(np.int64) - zero.reshape(shape).astype(np.int64)
+    return constants.multiply(Enclosure(whole.astype(np.float64)), scale.rearranged(lambda a: a.reshape(shape)))
+
+
+def _power(call: OperatorCall) -> Enclosure:
+    """Pow with one whole exponent, or a half."""
+    x, exponent = call.number(0), call.value(1)
+    given = exponent.value if isinstance(exponent, Enclosure) else np.asarray(exponent)
+    exact = not isinstance(exponent, Enclosure) or exponent.error is None
+    power = float(given.reshape(-1)[0]) if given.size == 1 and exact else np.nan
+    if power == 0.5 and (x.value - x.radius >= 0).all():
+        return constants.square_root(x)
+    if power not in (1.0, 2.0, 3.0, 4.0):
+        raise UnreadableError("a power of constants that is neither 1/2 nor 1 to 4", _FOLD)
+    made = x
+    for _ in range(int(power) - 1):
+        made = constants.multiply(made, x)
+    return made
+
+
+ENCLOSED: dict[str, Callable[[OperatorCall], Enclosure]] = {"DequantizeLinear": _dequantised, "Pow": _power}
+"""Operators on real constants whose result is enclosed."""
+
+
 def run(node: NodeProto, opset: int, given: Sequence[Any]) -> list[NDArray[Any]]:
     """What the reference evaluator makes of arrays (None: left out)."""
     names = [name if value is not None else "" for name, value in zip(node.input, given, strict=True)]
@@ -64,15 +107,14 @@ def run(node: NodeProto, opset: int, given: Sequence[Any]) -> list[NDArray[Any]]
     del alone.input[:]
     alone.input.extend(names)
     arrays = {name: np.asarray(value) for name, value in zip(names, given, strict=True) if name}
-    inputs = [
-        helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in arrays.items()
-    ]
+    kinds = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in arrays.items()}
+    inputs = [helper.make_tensor_value_info(name, kinds[name], array.shape) for name, array in arrays.items()]
     outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
     graph = helper.make_graph([alone], "constants", inputs, outputs)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
     try:
         with np.errstate(all="ignore"):
-            found = ReferenceEvaluator(model).run(None, arrays)  # type: ignore[arg-type]
+            found = ReferenceEvaluator(model).run(None, arrays)
     except TooLargeError:
         raise
     except Exception as error:  # the evaluator raises what it likes

@@ -115,7 +115,8 @@ def _pairwise(call: OperatorCall, *, largest: bool) -> Sequence[Value]:
     fixed = [v for v in values if isinstance(v, Enclosure)]
     moving = [argument(v) for v in values if isinstance(v, Affine)]
     made: Real | None = None
-    for value in [*moving, *fixed]:
+    operands: list[Real] = [*moving, *fixed]
+    for value in operands:
         if made is None:
             made = value
             continue
@@ -229,7 +230,7 @@ def _underflowing(value: Affine) -> Affine:
     return _shift(value, Enclosure(np.zeros(value.shape), np.full(value.shape, 8 * tiny)))
 
 
-def reduced(call: OperatorCall, x: Affine, groups: Indices, shape: tuple[int, ...], *, largest: bool) -> Value:
+def reduced(x: Affine, groups: Indices, shape: tuple[int, ...], *, largest: bool) -> Value:
     """The largest or smallest of each group of entries, in a shape."""
     check_value((prod(shape),))
     v = argument(x)

@@ -38,7 +38,7 @@ def _reduce(call: OperatorCall) -> Sequence[Value]:
         count = groups.shape[1] if kind == "ReduceMean" else 1
         return [pooling.mean(x, groups, np.full(len(groups), count), shape)]
     if isinstance(x, Affine):
-        return [functions.reduced(call, x, groups, shape, largest=kind == "ReduceMax")]
+        return [functions.reduced(x, groups, shape, largest=kind == "ReduceMax")]
     return [_of_constant(x, groups, shape, largest=kind == "ReduceMax")]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from eqspec.networks import affine as af
 from eqspec.networks import matrices as mx
 from eqspec.networks.affine import Affine
-from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.matrices import Selection
 from eqspec.networks.program import INPUTS, Function, Step, Term, Tile
 from eqspec.networks.units import MAX_PRODUCTS, Units
@@ -54,7 +54,7 @@ def steps_of(inputs: Units, result: Affine) -> Steps:
 
 
 def _argument(units: Units) -> Affine:
-    return af.stack(units.blocks) if units.plain or len(units.blocks) > 1 else units.blocks[0]
+    return units.blocks[0] if len(units.blocks) == 1 else af.stack(units.blocks)
 
 
 def _needed(result: Affine, arguments: dict[int, Affine]) -> tuple[set[int], Counter[int]]:
@@ -120,6 +120,6 @@ def _inverse(index: mx.Indices, order: mx.Indices) -> mx.Indices:
     return mx.in_tile_order(index[0], order)[None]
 
 
-def _numbers(a: Enclosure) -> tuple[mx.en.Array, mx.en.Array | None]:
+def _numbers(a: Enclosure) -> tuple[Array, Array | None]:
     error = None if a.error is None or not a.error.any() else np.ascontiguousarray(a.error)
     return np.ascontiguousarray(a.value), error

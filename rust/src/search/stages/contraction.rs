@@ -38,7 +38,7 @@ impl Stage for ContractionUnderViolation {
         let (Some(o), true) = (open, node.violation_bounds.is_some()) else {
             return StageResult::Branch(one_node_for_each(workspace, node, bounds));
         };
-        match assumption(&workspace.context, o) {
+        match workspace.context.violation(o) {
             Some(assumption) => contract(workspace, node, bounds, o, assumption),
             // A violation that is not linear cannot be contracted, and must not be lost.
             None => StageResult::Halve,
@@ -50,17 +50,6 @@ impl Stage for ContractionUnderViolation {
 fn worth_contracting(context: &Context<'_>, node: &Node) -> bool {
     let Context { settings, pair, property, .. } = *context;
     settings.contracts(pair.inputs()) && node.open.iter().all(|o| property.obligations[o].violation.is_linear())
-}
-
-/// The violation of an obligation somewhere in the region, as the settings let it be used; `None` where it is not
-/// linear.
-fn assumption(context: &Context<'_>, o: usize) -> Option<Assumption> {
-    let mut assumption = context.assumption(o)?;
-    if !context.settings.entropy {
-        assumption.entropy = 0..0;
-    }
-    context.region.constraints.iter().for_each(|c| assumption.region.push(&c.coefficients, c.bound));
-    Some(assumption)
 }
 
 /// The bounds of all neurons that are known on a node, its violation bounds included.

@@ -24,7 +24,7 @@ impl Stage for Planning {
             None => plan(workspace, node),
         };
         if hands_down(&workspace.context, node) {
-            node.possibly_active = Some(Arc::new(workspace.restricted_pair.possibly_active(&workspace.propagation)));
+            node.possibly_active = workspace.restricted_pair.possibly_active(&workspace.propagation).map(Arc::new);
         }
         StageResult::Open
     }

@@ -1,0 +1,158 @@
+"""Operators that are affine in the one operand that varies, as sums of its entries with weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..rounding import Array, Refused
+from .program import Operand, Program
+from .value import Value
+from .windows import AROUND, windows
+
+ELEMENTWISE: dict[str, Callable[..., Any]] = {
+    "Add": np.add, "Div": np.true_divide, "Mul": np.multiply, "Sub": np.subtract,
+}  # fmt: skip
+AFFINE = "the auditor only reads networks that are affine between their ReLUs"
+
+
+def elementwise(program: Program, operator: str, operands: Sequence[Operand]) -> Operand:
+    """Sums, differences, products and quotients, negatives, and roots of constants."""
+    effort = program.effort
+    if operator == "Neg":
+        return program.negative(operands[0])
+    if operator == "Sum":
+        constants = [one for one in operands if not isinstance(one, Value)]
+        if len(constants) < len(operands):
+            return program.added(*operands)
+        return effort.done(lambda *several: sum(several), *constants)
+    if operator == "Sqrt":
+        if isinstance(operands[0], Value):
+            raise Refused(AFFINE)
+        return effort.done(np.sqrt, operands[0])
+    a, b = operands
+    if not isinstance(a, Value) and not isinstance(b, Value):
+        return effort.done(ELEMENTWISE[operator], a, b)
+    if operator == "Add":
+        return program.added(a, b)
+    if operator == "Sub":
+        return program.added(a, program.negative(b))
+    if isinstance(b, Value) and (isinstance(a, Value) or operator == "Div"):
+        raise Refused(AFFINE)
+    value, factor = (a, b) if isinstance(a, Value) else (b, a)
+    assert isinstance(value, Value)
+    assert not isinstance(factor, Value)
+    return program.scaled(value, effort.done(np.true_divide, np.ones(()), factor) if operator == "Div" else factor)
+
+
+def product(program: Program, a: Operand, b: Operand) -> Operand:
+    """Of matrices, as numpy has it: stacks of them, or a vector on either side."""
+    if not (a.shape and b.shape):
+        raise Refused("a product of matrices that are none")
+    shapes = [(1, *a.shape) if len(a.shape) == 1 else a.shape, (*b.shape, 1) if len(b.shape) == 1 else b.shape]
+    lead = np.broadcast_shapes(*(shape[:-2] for shape in shapes))
+    (rows, inner), (other, columns) = (shape[-2:] for shape in shapes)
+    if inner != other:
+        raise Refused("a product of matrices that do not fit")
+    result = (*lead, *a.shape[-2:-1], *(b.shape[-1:] if len(b.shape) > 1 else ()))
+    if not isinstance(a, Value) and not isinstance(b, Value):
+        program.effort.spend(prod(lead), rows, columns, inner)
+        return np.asarray(program.effort.numbers(a) @ program.effort.numbers(b), object)
+    if isinstance(a, Value) and isinstance(b, Value):
+        raise Refused(AFFINE)
+    program.effort.name(prod(lead), rows, columns, inner)
+    size = (*lead, rows, columns)
+    if isinstance(a, Value) and not isinstance(b, Value):
+        taps = np.broadcast_to(a.places.reshape(shapes[0])[..., :, None, :], (*size, inner))
+        weights = np.swapaxes(b.reshape(shapes[1]), -1, -2)
+        kernels = np.broadcast_to(np.arange(prod(weights.shape[:-1])).reshape(weights.shape[:-1])[..., None, :], size)
+        value: Operand = a
+    else:
+        taps = np.broadcast_to(np.swapaxes(b.places.reshape(shapes[1]), -1, -2)[..., None, :, :], (*size, inner))  # type: ignore[union-attr]
+        weights = np.asarray(a).reshape(shapes[0])
+        kernels = np.broadcast_to(np.arange(prod(weights.shape[:-1])).reshape(weights.shape[:-1])[..., :, None], size)
+        value = b
+    assert isinstance(value, Value)
+    return program.sums(value, taps, kernels.ravel(), weights.reshape(-1, inner)).reshaped(result)
+
+
+def gemm(program: Program, a: Operand, b: Operand, c: Operand | None, attributes: Mapping[str, Any]) -> Operand:
+    """alpha a b + beta c."""
+    if not len(a.shape) == len(b.shape) == 2:
+        raise Refused("a Gemm of what are no matrices")
+    a, b = (_turned(program, x) if attributes.get(n, 0) else x for x, n in ((a, "transA"), (b, "transB")))
+    found = product(program, a, b)
+    if (alpha := attributes.get("alpha", 1.0)) != 1.0:
+        found = elementwise(program, "Mul", [found, np.array(alpha)])
+    if c is None:
+        return found
+    if (beta := attributes.get("beta", 1.0)) != 1.0:
+        c = elementwise(program, "Mul", [c, np.array(beta)])
+    if np.broadcast_shapes(c.shape, found.shape) != found.shape:
+        raise Refused("a Gemm with more constants than results")
+    return elementwise(program, "Add", [found, c])
+
+
+def _turned(program: Program, x: Operand) -> Operand:
+    return program.taken(x, x.places.T) if isinstance(x, Value) else x.T
+
+
+def convolved(
+    program: Program, x: Value, weight: Array, bias: Operand | None, attributes: Mapping[str, Any]
+) -> Operand:
+    """A convolution of any number of axes: kernels (O, C / groups, *kernel)."""
+    groups, kernel = attributes.get("group", 1), weight.shape[2:]
+    if (
+        len(x.shape) < 3
+        or len(weight.shape) != len(x.shape)
+        or list(attributes.get("kernel_shape", kernel)) != [*kernel]
+    ):
+        raise Refused("a convolution of another shape than its value")
+    (samples, channels), (outputs, each) = x.shape[:2], weight.shape[:2]
+    if groups < 1 or channels != each * groups or outputs % groups or not weight.size:
+        raise Refused("a convolution of other channels than its value has")
+    seen, _ = windows(x.places, kernel, {n: v for n, v in attributes.items() if n in AROUND}, pooling=False)
+    space, taps = seen.shape[2 : -len(kernel)], each * prod(kernel)
+    program.effort.name(samples, outputs, prod(space), taps)
+    some = seen.reshape(samples, groups, 1, each, prod(space), prod(kernel)).transpose(0, 1, 2, 4, 3, 5)
+    places = np.broadcast_to(
+        some.reshape(samples, groups, 1, prod(space), taps), (samples, groups, outputs // groups, prod(space), taps)
+    )
+    which = np.broadcast_to(np.arange(outputs)[:, None], (samples, outputs, prod(space)))
+    found = program.sums(x, places.reshape(samples, outputs, *space, taps), which.ravel(), weight.reshape(outputs, -1))
+    if bias is None:
+        return found
+    if bias.shape != (outputs,):
+        raise Refused("a convolution with constants of another shape")
+    spread = np.asarray(bias).reshape(outputs, *[1] * len(space)) if not isinstance(bias, Value) else None
+    if spread is None:
+        raise Refused(AFFINE)
+    return program.added(found, spread)
+
+
+def averaged(program: Program, x: Value, taps: Array, every: bool, total: bool) -> Value:
+    """Sums of entries at places taps (..., t), by how many there are: `every` counts also those that are none."""
+    counts = np.full(taps.shape[:-1], taps.shape[-1]) if every else (taps >= 0).sum(axis=-1)
+    if not taps.size or counts.min() < 1:
+        raise Refused("an average of nothing")
+    found, which = np.unique(counts, return_inverse=True)
+    share = np.ones(len(found)) if total else program.effort.done(np.true_divide, np.ones(()), found.astype(float))
+    return program.sums(x, taps, which.ravel(), np.broadcast_to(share[:, None], (len(found), taps.shape[-1])))
+
+
+def normalised(program: Program, operands: Sequence[Operand], attributes: Mapping[str, Any]) -> Operand:
+    """BatchNormalization in inference, channels on axis 1."""
+    if not set(attributes) <= {"epsilon", "momentum"}:
+        raise Refused("the auditor reads a normalisation in inference only")
+    x, *rest = operands
+    if len(x.shape) < 2 or any(isinstance(v, Value) or v.shape != x.shape[1:2] for v in rest):
+        raise Refused("a normalisation whose channels are not those of its value")
+    epsilon = np.array(attributes.get("epsilon", float(np.float32(1e-5))))
+    scale, shift, mean, variance = (np.asarray(v).reshape(-1, *[1] * (len(x.shape) - 2)) for v in rest)
+    effort = program.effort
+    factor = effort.done(np.true_divide, scale, effort.done(np.sqrt, effort.done(np.add, variance, epsilon)))
+    centred = elementwise(program, "Sub", [x, mean])
+    return elementwise(program, "Add", [elementwise(program, "Mul", [centred, factor]), shift])

@@ -1,0 +1,279 @@
+//! A batch of functionals on its way from its first step down to the inputs: through functions, where functionals of a
+//! step join, and through affine terms. See [`super::backward`] for what is computed.
+
+use super::backward::Backward;
+use super::functional::{Coefficients, Functional, sign};
+use super::parameters::Parameters;
+use super::relu_kernels::{relu_column, relu_sums};
+use super::rounding_cost::{PHASE_UNITS, RELU_UNITS, relu_underflow};
+use super::shared_inputs::SharedInputs;
+use crate::domain::Quantity;
+use crate::network::{Function, Origin, Tile};
+use crate::numeric::round::U;
+
+impl Backward<'_> {
+    /// Takes all steps before `end` in reverse, until the coefficients of the inputs are complete. Without multipliers
+    /// slopes are those of a start, and there are no links and no assumed signs.
+    #[inline(always)]
+    pub(super) fn descend<const BOUND: bool>(
+        &mut self,
+        end: usize,
+        functionals: &[Functional],
+        parameters: Option<&Parameters>,
+    ) {
+        let (depth, count) = (self.pair.depth(), functionals.len());
+        self.inputs.resize(self.pair.inputs() * count, 0.0);
+        if end == depth {
+            self.met.fill(false);
+            self.inputs_written = false;
+        }
+        for step in (0..end).rev() {
+            let rows = self.pair.first[step].rows;
+            let assumed = parameters.is_some() && self.relaxed.phase_constraints.iter().any(|c| c.layer == step);
+            if assumed || functionals.iter().any(|f| matches!(f, Functional::Neuron { layer, .. } if *layer == step)) {
+                self.live.write_zeros(step, rows * count);
+            }
+            let Some((mut now, mut known)) = self.live.take(step, rows * count) else {
+                // What nothing reads has no say: links and slopes are not used there.
+                if let (Some(behind), Some(_)) = (self.behind_relu.get_mut(step), parameters) {
+                    behind.clear(rows * count);
+                }
+                continue;
+            };
+            self.met[step] = true;
+            if step + 1 < depth {
+                match self.pair.function(step) {
+                    Function::Relu => {
+                        self.relu::<BOUND>(step, &mut now, count, parameters);
+                        if parameters.is_some() || known[2] {
+                            known = [true; 3];
+                        }
+                    }
+                    Function::Identity => {}
+                }
+                self.join::<BOUND>(step, &mut now, functionals, parameters);
+            }
+            self.affine::<BOUND>(step, &mut now, known, count);
+            self.live.free(now);
+        }
+        if !self.inputs_written {
+            self.inputs.fill(0.0);
+        }
+    }
+
+    /// Through the terms of a step, backwards.
+    #[inline(always)]
+    fn affine<const BOUND: bool>(&mut self, step: usize, now: &mut Coefficients, known: [bool; 3], count: usize) {
+        let (a, b, d) = (&self.pair.first[step], &self.pair.second[step], &self.pair.difference[step]);
+        let m = a.rows;
+        let reads_inputs = SharedInputs::read_by(self.pair, step);
+        let (cost, totals) = (self.relaxed.rounding_costs[step], &mut self.totals);
+        for f in 0..if BOUND { count } else { 0 } {
+            let (p, q, s) = now.range(f * m..(f + 1) * m);
+            let mut sums = [0.0f64; 5];
+            for i in 0..m {
+                let (x, y, z) = (p[i] * a.bias[i], q[i] * b.bias[i], s[i] * d.bias[i]);
+                sums[0] += x + y + z;
+                sums[1] += x.abs() + y.abs() + z.abs();
+                sums[2] += p[i].abs();
+                sums[3] += q[i].abs();
+                sums[4] += s[i].abs();
+            }
+            totals.constant[f] += sums[0];
+            totals.magnitude[f] += sums[1];
+            if reads_inputs {
+                // p + q travels with A1, s - q with A1 - A2.
+                (sums[2], sums[4]) = (sums[2] + sums[3], sums[4] + sums[3]);
+            }
+            totals.err[f] += sums[2] * cost.first + sums[3] * cost.second + sums[4] * cost.difference + cost.underflow;
+        }
+        let (live, panels) = (&mut self.live, &mut self.panels);
+        let mut flops = 0;
+        for term in &d.terms {
+            let Origin::Step(j) = term.origin else { continue };
+            let shape = (term.tile.columns, count);
+            let mut add = |quantity: Quantity, tile: &Tile, coefficients: &[f64]| {
+                let (out, accumulate) = live.slot(j, quantity, shape.0 * shape.1);
+                tile.shape().transposed_product(out, &tile.weight, coefficients, shape, accumulate, panels);
+                flops += (2 * tile.products() * count) as u64;
+            };
+            if let (Some(i), true) = (term.first, known[0]) {
+                add(Quantity::First, &a.terms[i].tile, &now.first);
+            }
+            if let (Some(i), true) = (term.second, known[1]) {
+                add(Quantity::Second, &b.terms[i].tile, &now.second);
+            }
+            if !term.zero && known[2] {
+                add(Quantity::Second, &term.tile, &now.difference);
+            }
+            if let (Some(i), true) = (term.first, known[2]) {
+                add(Quantity::Difference, &a.terms[i].tile, &now.difference);
+            }
+        }
+        if reads_inputs {
+            let inputs = &mut self.inputs;
+            let place = (self.pair, step);
+            flops += self.shared_inputs.backwards(place, now, known, inputs, &mut self.inputs_written, panels);
+        }
+        self.flops += flops;
+    }
+
+    /// Begins a batch of functionals of one step, all of the same quantity: each gives a row of the step's tiles to the
+    /// steps below, and a bias to its constant.
+    ///
+    /// No product is rounded here, but entries of a row that read the same number are summed up, and so are rows of
+    /// several terms and of A1 and A1 - A2 at the inputs: fewer than what the cost of one unit of |p|, |q| or |s| counts.
+    #[inline(always)]
+    pub(super) fn begin_at(&mut self, step: usize, functionals: &[Functional]) {
+        let count = functionals.len();
+        let (a, b, d) = (&self.pair.first[step], &self.pair.second[step], &self.pair.difference[step]);
+        self.met.fill(false);
+        let reads_inputs = SharedInputs::read_by(self.pair, step);
+        self.inputs_written = reads_inputs;
+        self.inputs.clear();
+        self.inputs.resize(self.pair.inputs() * count, 0.0);
+        let cost = self.relaxed.rounding_costs[step];
+        for (f, functional) in functionals.iter().enumerate() {
+            let Functional::Neuron { quantity, neuron, negative, .. } = *functional else { continue };
+            let (of_step, per_unit, of_input) = match quantity {
+                Quantity::First => (a.bias[neuron], cost.first, 0.0),
+                Quantity::Second => (b.bias[neuron], cost.second, cost.first + cost.difference),
+                Quantity::Difference => (d.bias[neuron], cost.difference, 0.0),
+            };
+            self.totals.constant[f] += sign(negative) * of_step;
+            self.totals.magnitude[f] += of_step.abs();
+            self.totals.err[f] += per_unit + if reads_inputs { of_input } else { 0.0 } + cost.underflow;
+        }
+        let (live, all_inputs) = (&mut self.live, &mut self.inputs);
+        for term in &d.terms {
+            let n = term.tile.columns;
+            let mut add = |to: Quantity, tile: &Tile, of: Quantity| {
+                let out = match term.origin {
+                    Origin::Inputs => &mut all_inputs[..],
+                    Origin::Step(j) => live.zeros(j, to, n * count),
+                };
+                for (functional, out) in functionals.iter().zip(out.chunks_exact_mut(n)) {
+                    let Functional::Neuron { quantity, neuron, negative, .. } = *functional else { continue };
+                    if quantity == of {
+                        tile.row(neuron, |j, at| out[j] += sign(negative) * tile.weight[at]);
+                    }
+                }
+            };
+            let of_batch = match functionals.first() {
+                Some(Functional::Neuron { quantity, .. }) => *quantity,
+                _ => return,
+            };
+            match (of_batch, term.first, term.second) {
+                (Quantity::First, Some(i), _) => add(Quantity::First, &a.terms[i].tile, Quantity::First),
+                (Quantity::Second, _, Some(i)) => add(Quantity::Second, &b.terms[i].tile, Quantity::Second),
+                (Quantity::Difference, of_first, _) => {
+                    if !term.zero {
+                        add(Quantity::Second, &term.tile, Quantity::Difference);
+                    }
+                    if let (Some(i), Origin::Step(_)) = (of_first, term.origin) {
+                        add(Quantity::Difference, &a.terms[i].tile, Quantity::Difference);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Through the ReLUs of a step, backwards.
+    #[inline(always)]
+    fn relu<const BOUND: bool>(
+        &mut self,
+        step: usize,
+        now: &mut Coefficients,
+        count: usize,
+        parameters: Option<&Parameters>,
+    ) {
+        let r = &self.relaxed.relaxations[step];
+        let m = r.keep.len();
+        let v = r.view(m);
+        let (behind, totals, units) = (&mut self.behind_relu[step], &mut self.totals, &mut self.link_units[step]);
+        let (column, links) = &mut self.column;
+        if let Some(parameters) = parameters {
+            behind.resize(m * count);
+            if parameters.relative_links {
+                units.clear();
+                units.extend_from_slice(&now.difference[..m * count]);
+            }
+        } else {
+            column.resize(m);
+            links.clear();
+            links.resize(m, 0.0);
+        }
+        let underflow = relu_underflow(m, r.size);
+        for f in 0..count {
+            let range = f * m..(f + 1) * m;
+            let (p, q, s) = now.range_mut(range.clone());
+            let (kept, multipliers) = if let Some(parameters) = parameters {
+                let layer = &parameters.layers[step];
+                let mut link = &layer.link.value[range.clone()];
+                if parameters.relative_links {
+                    links.clear();
+                    links.extend(link.iter().zip(&*s).map(|(share, s)| share * s));
+                    link = links;
+                }
+                let slopes = (&layer.alpha1.value[range.clone()], &layer.alpha2.value[range.clone()]);
+                (behind.range_mut(range), (link, slopes.0, slopes.1))
+            } else {
+                let slopes = (&r.first.start[..m], &r.second.start[..m]);
+                (column.range_mut(0..m), (&links[..m], slopes.0, slopes.1))
+            };
+            let (constant, magnitude, norm) =
+                if BOUND { relu_sums((p, q, s), multipliers.0, v) } else { (0.0, 0.0, 0.0) };
+            relu_column((p, q, s), kept, multipliers, v);
+            totals.constant[f] += constant;
+            totals.magnitude[f] += magnitude;
+            totals.err[f] += RELU_UNITS * U * (norm + 1.0) * r.size + underflow;
+        }
+    }
+
+    /// Joins what is known or asked of a step before its function: assumed signs, and functionals of this step.
+    #[inline(always)]
+    fn join<const BOUND: bool>(
+        &mut self,
+        step: usize,
+        now: &mut Coefficients,
+        functionals: &[Functional],
+        parameters: Option<&Parameters>,
+    ) {
+        let m = self.pair.first[step].rows;
+        let size = self.relaxed.relaxations[step].size;
+        let phases = &self.relaxed.phase_constraints;
+        for (f, functional) in functionals.iter().enumerate() {
+            let (p, q, s) = now.range_mut(f * m..(f + 1) * m);
+            for (k, phase) in phases.iter().enumerate().filter(|(_, phase)| phase.layer == step) {
+                let Some(parameters) = parameters else { break };
+                // Minus beta times what is assumed to be >= 0.
+                let beta = parameters.phases.value[f * phases.len() + k];
+                let coefficient = match phase.quantity {
+                    Quantity::First => &mut p[phase.index],
+                    Quantity::Second => &mut q[phase.index],
+                    Quantity::Difference => &mut s[phase.index],
+                };
+                *coefficient -= if phase.positive { beta } else { -beta };
+                if BOUND {
+                    self.totals.err[f] += PHASE_UNITS * U * (coefficient.abs() + beta) * size;
+                }
+            }
+            match *functional {
+                Functional::Neuron { quantity, layer, neuron, negative } if layer == step => {
+                    let coefficient = match quantity {
+                        Quantity::First => &mut p[neuron],
+                        Quantity::Second => &mut q[neuron],
+                        Quantity::Difference => &mut s[neuron],
+                    };
+                    *coefficient += sign(negative);
+                    if BOUND && self.pair.function(step) == Function::Identity {
+                        // Behind ReLU this is part of what the relaxations cost.
+                        self.totals.err[f] += RELU_UNITS * U * (coefficient.abs() + 1.0) * size;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}

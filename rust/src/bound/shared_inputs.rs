@@ -1,0 +1,186 @@
+//! Terms that read the inputs, which are the same in both networks. They are by far the widest of many networks, and
+//! mostly equal in both.
+//!
+//! At the inputs X = Y and D = 0. With y = x - d a functional p.x + q.y + s.d of what such a term adds is
+//! (p + q).x + (s - q).d, and d = (A1 - A2) inputs. So one product with A1 and one with the rows in which the networks
+//! differ replace three products. A neuron that was pruned away is one such row. Of a term that f1 has alone p + s is
+//! the coefficient of A1, and of one that f2 has alone q - s that of A2.
+//!
+//! Arrays are functional-major, as in [`super::backward`].
+
+use super::functional::Coefficients;
+use crate::network::pair::DifferenceTerm;
+use crate::network::{Origin, Pair, Tile};
+use crate::numeric::kernels::{Accumulate, transposed_product};
+use crate::numeric::windows::{Panels, Shape};
+
+/// The rows in which dense matrices over the inputs differ.
+#[derive(Debug, Clone, Default)]
+struct Apart {
+    /// The neurons whose weights differ (r of them).
+    rows: Vec<usize>,
+    /// A1 - A2 in these rows, column-major (r, I).
+    weight: Vec<f64>,
+}
+
+impl Apart {
+    fn of(tile: &Tile) -> Self {
+        let m = tile.outputs;
+        let columns = || tile.weight.chunks_exact(m.max(1));
+        let rows: Vec<usize> = (0..m).filter(|&i| columns().any(|c| c[i] != 0.0)).collect();
+        let weight = columns().flat_map(|c| rows.iter().map(|&i| c[i])).collect();
+        Self { rows, weight }
+    }
+}
+
+/// The terms of all steps that read the inputs, and buffers.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SharedInputs {
+    /// Per step, per term of the difference that both networks have densely: the rows in which they differ.
+    apart: Vec<Vec<Option<Apart>>>,
+    /// Sums of coefficients, m x F.
+    sums: Vec<f64>,
+    /// (A1 - A2) inputs on the rows that differ, r x F.
+    values: Vec<f64>,
+}
+
+/// Whether both networks have a term.
+fn matched(term: &DifferenceTerm) -> bool {
+    term.first.is_some() && term.second.is_some()
+}
+
+/// A product with a matrix of this shape, per functional: two operations each.
+fn operations(tile: &Tile, count: usize) -> u64 {
+    (2 * tile.products() * count) as u64
+}
+
+impl SharedInputs {
+    /// Finds the terms that read the inputs.
+    pub(super) fn of(pair: &Pair) -> Self {
+        let apart = |t: &DifferenceTerm| {
+            (t.origin == Origin::Inputs && matched(t) && t.tile.index.is_none()).then(|| Apart::of(&t.tile))
+        };
+        let apart = pair.difference.iter().map(|d| d.terms.iter().map(apart).collect()).collect();
+        Self { apart, sums: Vec::new(), values: Vec::new() }
+    }
+
+    /// Whether a step reads the inputs.
+    #[inline(always)]
+    pub(super) fn read_by(pair: &Pair, step: usize) -> bool {
+        pair.difference[step].terms.iter().any(|t| t.origin == Origin::Inputs)
+    }
+
+    /// Adds the coefficients of the inputs, I x F, that follow from those of x, y and d of a step, of which
+    /// `coefficients.first` is overwritten; or sets them, where nothing was `written` before. Arrays that are not `known`
+    /// hold 0. Returns the number of operations.
+    ///
+    /// p + q, s - q, p + s and q - s are rounded: one unit of each, which the rounding cost of |p| + |q| and of
+    /// |s| + |q| covers in the caller.
+    #[inline(always)]
+    pub(super) fn backwards(
+        &mut self,
+        (pair, step): (&Pair, usize),
+        coefficients: &mut Coefficients,
+        [p_known, q_known, s_known]: [bool; 3],
+        inputs: &mut [f64],
+        written: &mut bool,
+        panels: &mut Panels,
+    ) -> u64 {
+        let (a, b, d) = (&pair.first[step], &pair.second[step], &pair.difference[step]);
+        let (m, n) = (a.rows, pair.inputs());
+        let count = inputs.len() / n.max(1);
+        let mut flops = 0;
+        let mut next = || if std::mem::replace(written, true) { Accumulate::Add } else { Accumulate::Replace };
+        let Coefficients { first, second, difference } = coefficients;
+        for term in d.terms.iter().filter(|t| t.origin == Origin::Inputs && !matched(t)) {
+            self.sums.clear();
+            let tile = match (term.first, term.second) {
+                (Some(i), _) if p_known || s_known => {
+                    self.sums.extend(first.iter().zip(&*difference).map(|(p, s)| p + s));
+                    &a.terms[i].tile
+                }
+                (None, Some(i)) if q_known || s_known => {
+                    self.sums.extend(second.iter().zip(&*difference).map(|(q, s)| q - s));
+                    &b.terms[i].tile
+                }
+                _ => continue,
+            };
+            tile.shape().transposed_product(inputs, &tile.weight, &self.sums, (n, count), next(), panels);
+            flops += operations(tile, count);
+        }
+        let mut added = false;
+        for (k, term) in d.terms.iter().enumerate().filter(|(_, t)| t.origin == Origin::Inputs && matched(t)) {
+            if !added {
+                first.iter_mut().zip(&*second).for_each(|(p, q)| *p += q);
+                added = true;
+            }
+            if p_known || q_known {
+                let tile = &a.terms[term.first.unwrap_or_default()].tile;
+                tile.shape().transposed_product(inputs, &tile.weight, first, (n, count), next(), panels);
+                flops += operations(tile, count);
+            }
+            if term.zero || !(s_known || q_known) {
+                continue;
+            }
+            self.sums.clear();
+            if let Some(Apart { rows, weight }) = &self.apart[step][k] {
+                for at in (0..count).map(|f| f * m) {
+                    self.sums.extend(rows.iter().map(|i| difference[at + i] - second[at + i]));
+                }
+                transposed_product(inputs, weight, &self.sums, (rows.len(), n, count), next());
+                flops += (2 * n * count * rows.len()) as u64;
+            } else {
+                self.sums.extend(difference.iter().zip(&*second).map(|(s, q)| s - q));
+                let tile = &term.tile;
+                tile.shape().transposed_product(inputs, &tile.weight, &self.sums, (n, count), next(), panels);
+                flops += operations(tile, count);
+            }
+        }
+        flops
+    }
+
+    /// Adds what the terms of a step that read the inputs give to x and d, at inputs I x F, and to y unless it is `left
+    /// out`. Returns the number of operations.
+    #[inline(always)]
+    pub(super) fn forwards(
+        &mut self,
+        (pair, step): (&Pair, usize),
+        inputs: &[f64],
+        values: &mut Coefficients,
+        without_second: bool,
+        panels: &mut Panels,
+    ) -> u64 {
+        let (a, b, d) = (&pair.first[step], &pair.second[step], &pair.difference[step]);
+        let (m, n) = (a.rows, pair.inputs());
+        let count = inputs.len() / n.max(1);
+        let mut flops = 0;
+        let add = |out: &mut [f64], tile: &Tile, panels: &mut Panels| {
+            tile.shape().product(out, &tile.weight, inputs, (n, count), Accumulate::Add, panels);
+            operations(tile, count)
+        };
+        for (k, term) in d.terms.iter().enumerate().filter(|(_, t)| t.origin == Origin::Inputs) {
+            if let Some(i) = term.first {
+                flops += add(&mut values.first, &a.terms[i].tile, panels);
+            }
+            if let (Some(i), false) = (term.second, without_second) {
+                flops += add(&mut values.second, &b.terms[i].tile, panels);
+            }
+            if term.zero {
+                continue;
+            }
+            let Some(Apart { rows, weight }) = &self.apart[step][k] else {
+                flops += add(&mut values.difference, &term.tile, panels);
+                continue;
+            };
+            let r = rows.len();
+            self.values.resize(r * count, 0.0);
+            let rows_apart = Shape::Dense(r);
+            rows_apart.product(&mut self.values, weight, inputs, (n, count), Accumulate::Replace, panels);
+            for (f, of_rows) in self.values.chunks_exact(r).enumerate() {
+                rows.iter().zip(of_rows).for_each(|(i, v)| values.difference[f * m + i] += v);
+            }
+            flops += (2 * n * count * r) as u64;
+        }
+        flops
+    }
+}
