@@ -152,7 +152,10 @@ def main() -> int:
     with TemporaryDirectory(prefix="hunt-graphs-") as name:
         folder = Path(name)
         with Certifier(folder) as certifier, Auditor() as auditor:
-            for seed in range(given.seed * 10**9, given.seed * 10**9 + given.cases):
+            for number in range(given.cases):
+                seed = given.seed * 10**9 + number
+                if number % 100 == 0:
+                    print(f"{number} of {given.cases} cases, {seen['wrong']} wrong", flush=True)
                 case = case_of(seed)
                 desk = (certifier, auditor) if given.certify else (None, None)
                 try:
