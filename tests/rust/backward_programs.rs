@@ -65,6 +65,9 @@ fn any_multipliers_give_true_bounds_on_programs() {
     assert!(satisfying.get() > 1000, "{satisfying:?}");
 }
 
+/// One kind of multipliers, in the layer of this number.
+type Kind = fn(&mut Parameters, usize) -> &mut Vec<f64>;
+
 /// The changes of the target's bound along each multiplier, where it is differentiable, against what a step believes.
 fn check_gradients(case: &Programs, draw: &Draw, relative: bool, compared: &Cell<usize>) -> Result<(), TestCaseError> {
     let Some((pair, _, bounds, assumption)) = prepare(case, draw) else { return Ok(()) };
@@ -84,7 +87,6 @@ fn check_gradients(case: &Programs, draw: &Draw, relative: bool, compared: &Cell
     let here = value(&start);
     let width = 1e-6;
     // For every multiplier of a kind: how the bound changes to both sides.
-    type Kind = fn(&mut Parameters, usize) -> &mut Vec<f64>;
     let kinds: [Kind; 3] = [
         |p, l| &mut p.layers[l].link.value,
         |p, l| &mut p.layers[l].alpha1.value,

@@ -123,17 +123,22 @@ fn maxima_of(tile: &Tile, matrix: &[f64], counted: &dyn Fn(usize) -> bool) -> Ve
     let repeats = tile.repeats();
     let mut maxima = tile.column_maxima(matrix, counted);
     if repeats > 1 {
-        maxima.iter_mut().for_each(|m| *m *= repeats as f64);
+        for m in &mut maxima {
+            *m *= repeats as f64;
+        }
     }
     maxima
 }
 
+/// Of a term of the difference: its origin; column maxima of A1, and of A2, where the networks have it; those of A1 -
+/// A2; and the roundings of a coefficient that it is part of.
+type TermMaxima = (Origin, [Option<Vec<f64>>; 2], Vec<f64>, f64);
+
 /// What rounding depends on in the weights of one step.
 #[derive(Debug, Clone)]
 pub(super) struct ColumnMaxima {
-    /// Per term of the difference: of A1, and of A2, where the networks have it, and of A1 - A2; and the roundings of a
-    /// coefficient that it is part of.
-    terms: Vec<(Origin, [Option<Vec<f64>>; 2], Vec<f64>, f64)>,
+    /// Per term of the difference.
+    terms: Vec<TermMaxima>,
     /// Of the errors of A1 and of A2, where they have any.
     errors: [Vec<Maxima>; 2],
     /// Of the errors of A1 and of A2 in the rows that are not shared.
