@@ -30,7 +30,7 @@ use super::phase::{Bounds, Phase};
 use crate::numeric::round::{TINY, U, inflate, mul_up, sub_up, up};
 use crate::numeric::vectorised::vectorised;
 
-/// How one network passes a layer of ReLUs: X = slope x + fresh (1 + a).
+/// How one network passes the ReLUs of a step: X = slope x + fresh (1 + a).
 #[derive(Debug, Clone, Default)]
 pub struct ReluTransformer {
     /// The phase of every neuron.
@@ -113,8 +113,8 @@ pub fn below(lam: f64, v: f64) -> f64 {
     if v < 0.0 { -mul_up(sub_up(1.0, lam), -v) } else { -mul_up(lam, v) }
 }
 
-/// How a layer transforms the difference: D = of_d d + of_x x + of_y y + shift + fresh1 a1 + fresh2 a2 + fresh_own ad,
-/// for every neuron.
+/// How a step's function transforms the difference: D = of_d d + of_x x + of_y y + shift + fresh1 a1 + fresh2 a2 +
+/// fresh_own ad, for every row. Where the function is the identity every row is active in both networks, and D = d.
 #[derive(Debug, Clone, Default)]
 pub struct DifferenceTransformer {
     /// Coefficient of d.
@@ -196,7 +196,7 @@ fn both_unstable(l: f64, u: f64) -> DifferenceRow {
 }
 
 impl DifferenceTransformer {
-    /// Sets the rows of a whole layer.
+    /// Sets the rows of a whole step.
     pub fn set(&mut self, first: &ReluTransformer, second: &ReluTransformer, d: &Bounds, share_fresh: bool) {
         let m = first.phase.len();
         let Self { of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own } = self;
