@@ -4,8 +4,8 @@ Shapes: the rows of a step are channels times positions, channel-major, and whol
 (G, O, P, K) whose rows have other positions is first written in another form, at worst with every row by itself.
 
 Every function here gives steps that compute what they were given computes, as real numbers, with the rounding of scales
-in the errors. Where a tile's weight comes to stand at several places its error does too, which then no longer counts as
-one unknown number: the steps stand for more than before, never for less.
+in the errors. Where a tile's weight comes to stand at several places its error does too, and means the same there: an
+error bounds the exact number at each position by itself (`program`).
 """
 
 from __future__ import annotations

@@ -13,7 +13,9 @@ as positions and its receptive field as taps; pooling, slices, transposes and pa
 a convolution is ever formed.
 
 Weights and biases are float64. Where they are not exact, errors bound elementwise how far the exact number may lie from
-the stored one. That of a tile's entry bounds the exact number at each position by itself.
+the stored one. The error of a tile's entry bounds the exact number at each position by itself: with `arithmetic
+float32` every position rounds otherwise, and folded scales of one value and error are taken together though the exact
+ones may differ. So one error is stored for all positions, and nothing may be concluded from their sharing it.
 """
 
 from __future__ import annotations

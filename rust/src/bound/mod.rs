@@ -1,6 +1,6 @@
 //! Backward bound propagation: a linear functional of both outputs and their difference is pulled back to the inputs,
-//! layer by layer, with free multipliers. The bounds are stronger than what the output zonotopes alone can tell,
-//! because the relaxations of all layers work for the functional.
+//! step by step in reverse, with free multipliers. The bounds are stronger than what the output zonotopes alone can
+//! tell, because the relaxations of all steps work for the functional.
 //!
 //! | file | what it does | known as |
 //! |---|---|---|

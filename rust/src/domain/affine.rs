@@ -86,7 +86,8 @@ impl<'a> ActiveTile<'a> {
         self.shape.product(out, self.weight, form, (self.rows.len(), n), accumulate, panels);
     }
 
-    /// One column of `out` for every (row of the form, factor): the column of the matrix times the factor, set or added.
+    /// One column of `out` for every (row of the form, factor): the column of the matrix times the factor, set or
+    /// added.
     pub fn scale_columns(&self, out: &mut [f64], list: &[(usize, f64)], accumulate: Accumulate) {
         let m = self.shape.rows();
         match (self.shape, accumulate) {
@@ -144,8 +145,8 @@ impl<'a> ActiveTile<'a> {
 /// How large a form is on each of its rows: what its rounding in later products is measured by, and its own error.
 #[derive(Debug, Clone, Default)]
 pub struct Extent {
-    /// An upper bound of |centre| + sum |generators|, fresh generators included. Of a form before ReLU, without the
-    /// centre.
+    /// An upper bound of |centre| + sum |generators|, fresh generators included. Of a form before the function,
+    /// without the centre.
     pub magnitude: Vec<f64>,
     /// The error radius: how far the exact value may lie from the form.
     pub err: Vec<f64>,

@@ -1,5 +1,5 @@
-//! Intermediate bounds: bounds of x, y and d = x - y of every neuron of a pair before ReLU, on a box; with the box
-//! itself and the bounds of the outputs.
+//! Intermediate bounds: bounds of x, y and d = x - y of every row of a pair's steps, before their functions, on a box;
+//! with the box itself and the bounds of the outputs.
 //!
 //! They may rest on an assumption, a violation or the sign of a neuron; then they must never leave the proof that made
 //! the assumption.
@@ -9,7 +9,7 @@ use super::phase::{Bounds, reduce};
 use super::quantity::Quantity;
 use serde::{Deserialize, Serialize};
 
-/// The bounds of one layer before ReLU, or of the outputs.
+/// The bounds of one step before its function; those of the last step are the outputs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct LayerBounds {
     /// Bounds of x.
@@ -46,22 +46,22 @@ impl LayerBounds {
 pub struct PhaseConstraint {
     /// x, y or d.
     pub quantity: Quantity,
-    /// The hidden layer.
+    /// The step, one with ReLU.
     pub layer: usize,
-    /// The neuron in this layer.
+    /// The neuron: a row of this step.
     pub index: usize,
     /// Whether the value is assumed to be >= 0; otherwise it is assumed to be <= 0.
     pub positive: bool,
 }
 
-/// Bounds of the inputs and of every layer; the last layer are the outputs.
+/// Bounds of the inputs and of every step; the last step gives the outputs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct IntermediateBounds {
     /// The lower bounds of the inputs.
     pub lower: Vec<f64>,
     /// The upper bounds of the inputs.
     pub upper: Vec<f64>,
-    /// The bounds of every layer, the outputs last.
+    /// The bounds of every step, the outputs last.
     pub layers: Vec<LayerBounds>,
     /// The signs that splits assume; the bounds respect them.
     pub phase_constraints: Vec<PhaseConstraint>,
@@ -118,7 +118,7 @@ impl IntermediateBounds {
         Ok(())
     }
 
-    /// Takes the reduced product of the bounds of x, y and d in every layer.
+    /// Takes the reduced product of the bounds of x, y and d in every step.
     pub fn reduce(&mut self) {
         for layer in &mut self.layers {
             reduce(&mut layer.x, &mut layer.y, &mut layer.d);

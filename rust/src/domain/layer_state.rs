@@ -1,8 +1,8 @@
 //! What a propagation keeps of one step: the forms before its function, their bounds, how the function transforms them,
 //! and the forms behind it.
 //!
-//! A form is a zonotope with one row for every neuron of the layer and one column for the centre and for every
-//! generator (letters as in [`super`]). How forms arise is in [`super::preactivation`], how they pass ReLU in
+//! A form is a zonotope with one row for every row of the step and one column for the centre and for every
+//! generator (letters as in [`super`]). How forms arise is in [`super::preactivation`], how they pass the function in
 //! [`super::postactivation`].
 
 use super::affine::Extent;
@@ -19,12 +19,12 @@ pub enum Source {
     Own,
 }
 
-/// The state of one layer in a propagation.
+/// The state of one step in a propagation.
 #[derive(Debug, Clone, Default)]
 pub struct LayerState {
-    /// The form of x before ReLU, over the centre, e and a1.
+    /// The form of x before the function, over the centre, e and a1.
     pub z1: Columns,
-    /// The form of y before ReLU, over the centre, e and a2.
+    /// The form of y before the function, over the centre, e and a2.
     pub z2: Columns,
     /// The part of the form of d over the columns that it has in common with `z2`.
     pub d_common: Columns,
@@ -38,17 +38,17 @@ pub struct LayerState {
     pub extent2: Extent,
     /// The extent of the form of d.
     pub extent_d: Extent,
-    /// Bounds of x before ReLU.
+    /// Bounds of x before the function.
     pub x: Bounds,
-    /// Bounds of y before ReLU.
+    /// Bounds of y before the function.
     pub y: Bounds,
-    /// Bounds of d before ReLU.
+    /// Bounds of d before the function.
     pub d: Bounds,
-    /// How the ReLUs of f1 transform x.
+    /// How the function transforms x in f1.
     pub relu1: ReluTransformer,
-    /// How the ReLUs of f2 transform y.
+    /// How the function transforms y in f2.
     pub relu2: ReluTransformer,
-    /// How the ReLUs of both networks transform d.
+    /// How it transforms d.
     pub relu_d: DifferenceTransformer,
     pub(super) after: Postactivation,
 }
@@ -159,7 +159,7 @@ impl Generators {
 }
 
 impl LayerState {
-    /// The neurons that may be nonzero behind ReLU in either network.
+    /// The neurons that may be nonzero behind the function in either network.
     #[must_use]
     pub fn possibly_nonzero(&self) -> &[usize] {
         &self.after.rows

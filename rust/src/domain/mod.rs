@@ -5,8 +5,9 @@
 //! ([`relu`]), the restriction to possibly active neurons, and the account of rounding.
 //!
 //! # Letters
-//! x, y are the values of a neuron in f1 and f2, d = x - y; X, Y, D the same after ReLU. m is the width of a layer, I
-//! the number of (free) inputs. Every generator is a variable in [-1, 1]:
+//! x, y are the values of a row of a step in f1 and f2 before the step's function, d = x - y; X, Y, D the same after
+//! it. A row of a step with ReLU is a neuron. m is the number of rows of a step, I the number of (free) inputs. Every
+//! generator is a variable in [-1, 1]:
 //!
 //! | generators | number | enter |
 //! |---|---|---|
@@ -16,17 +17,19 @@
 //! | `ad` | pd | one per relaxed difference |
 //!
 //! # Invariant
-//! For every input of the box there is *one* assignment of all generators such that, at every neuron of every layer,
-//! x lies within `err1` of `Z1(e, a1)`, y within `err2` of `Z2(e, a2)` and d within `errd` of `ZD(e, a1, a2, ad)`.
+//! For every input of the box there is *one* assignment of all generators such that, at every row of every step, x lies
+//! within `err1` of `Z1(e, a1)`, y within `err2` of `Z2(e, a2)` and d within `errd` of `ZD(e, a1, a2, ad)`.
 //! ([VD], definition of differential containment; it prints e' for the difference where it must be e^Delta.)
 //! The errors carry all rounding, so the invariant holds for the exact networks.
 //!
 //! # Storage
-//! All matrices are column-major with one row per neuron. Column 0 is the centre, so that products take it along. `z1`
-//! holds [centre, e, a1]; `z2` holds [centre, e, a2]; the difference is split in `d_common`, over the very columns of
-//! `z2`, and `d_rest`, over `ad` and over those `a1` that it uses (a neuron unstable in both networks puts none of its
-//! `a1` into the difference). Rows of inactive neurons are left out of what enters the next product, and fresh
-//! generators, one nonzero each, become columns only there.
+//! All forms are column-major with one row for each row of a step. Generators are appended in the order of the steps,
+//! so that the columns of an earlier step are the first ones of a later step, and a term is a product into a prefix of
+//! columns. Column 0 is the centre, so that products take it along. `z1` holds [centre, e, a1]; `z2` holds [centre, e,
+//! a2]; the difference is split in `d_common`, over the very columns of `z2`, and `d_rest`, over `ad` and over those
+//! `a1` that it uses (a neuron unstable in both networks puts none of its `a1` into the difference). Rows of inactive
+//! neurons are left out of what enters the next product, and fresh generators, one nonzero each, become columns only
+//! there. What is behind a function is kept at least until the last step that reads it is done.
 
 pub mod abstract_domain;
 pub mod affine;

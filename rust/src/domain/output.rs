@@ -64,7 +64,7 @@ fn error_roundings(terms: usize) -> usize {
     3 * terms + 8
 }
 
-/// A view of the last layer after a propagation.
+/// A view of the last step after a propagation.
 #[derive(Debug, Clone, Copy)]
 pub struct Output<'a> {
     layer: &'a LayerState,
@@ -73,7 +73,7 @@ pub struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// A view of a last layer, of a workspace or a copy of one.
+    /// A view of the state of a last step, of a workspace or a copy of one.
     #[must_use]
     pub fn new(layer: &'a LayerState, inputs: usize, domain: AbstractDomain) -> Self {
         Self { layer, inputs, domain }
@@ -85,7 +85,7 @@ impl<'a> Output<'a> {
         self.domain
     }
 
-    /// The last layer.
+    /// The state of the last step.
     #[must_use]
     pub fn layer(&self) -> &'a LayerState {
         self.layer

@@ -1,4 +1,4 @@
-//! Bounds of a layer's neurons, the phases that follow from them, and the reduced product of the bounds of x, y and d.
+//! Bounds of a step's rows, the phases that follow from them, and the reduced product of the bounds of x, y and d.
 
 use crate::numeric::round::{add_down, add_up, inflate, sub_down, sub_up};
 use crate::numeric::vectorised::vectorised;
@@ -30,7 +30,7 @@ impl Phase {
     }
 }
 
-/// Lower and upper bounds of one quantity over the neurons of a layer.
+/// Lower and upper bounds of one quantity over the rows of a step.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Bounds {
     /// Each is at most the true value.

@@ -3,7 +3,7 @@
 //! The others are inactive in both: there x <= 0 and y <= 0 on the whole box, so on every part of it as well, whatever
 //! a propagation of the part finds. Their rows of W1 and W2 need not be multiplied on any part, nor their columns in
 //! the next layer. A node of the search carries the set as bits, and a worker gathers the smaller matrices from it
-//! ([`super::restricted_pair`]).
+//! ([`super::restricted_pair`]). This is done for chains of dense layers; of graphs nothing is left out.
 
 use crate::network::Pair;
 

@@ -101,7 +101,7 @@ impl LayerState {
         }
     }
 
-    /// The extent of the difference behind ReLU.
+    /// The extent of the difference behind the function.
     fn propagate_difference_error(&mut self) {
         let columns = self.after.common.len() + self.after.rest.len();
         self.after.extent_d.clear(self.z1.rows());
@@ -156,7 +156,7 @@ fn apply(
 type Term<'a> = (&'a [f64], &'a Extent, &'a [f64]);
 
 vectorised! {
-    /// The extent of the form of one network behind ReLU.
+    /// The extent of the form of one network behind the function.
     fn propagate_one<'a>(out: &'a mut Extent, term: Term<'a>, fresh: &'a [f64], underflow: f64) {
         let (slope, extent, centre) = term;
         let m = centre.len();
@@ -170,7 +170,7 @@ vectorised! {
 }
 
 vectorised! {
-    /// The extent of a combination of three forms behind ReLU.
+    /// The extent of a combination of three forms behind the function.
     fn propagate_three<'a>(
         out: &'a mut Extent,
         terms: [Term<'a>; 3],

@@ -2,8 +2,8 @@
 //! bounds.
 //!
 //! Letters as in [`super`]: m rows; of an earlier step k rows that may be nonzero. The columns of an earlier form are
-//! the first ones of a later form, since generators are appended in the order of the steps; where a sum has columns that
-//! a term has not, that term adds 0 to them. The active parts of the tiles are gathered once for a step and serve
+//! the first ones of a later form, since generators are appended in the order of the steps; where a sum has columns
+//! that a term has not, that term adds 0 to them. The active parts of the tiles are gathered once for a step and serve
 //! products, fresh generators and errors alike.
 
 use super::affine::{self, ActiveDifference, ActiveTerm, ActiveTile, Extent, Gathered, Operand};

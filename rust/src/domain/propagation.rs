@@ -53,14 +53,14 @@ impl Propagation {
         }
     }
 
-    /// The states of all layers after the last propagation. The forms of the last layer are those of the outputs. There
+    /// The states of all steps after the last propagation. The forms of the last step are those of the outputs. There
     /// are none after a propagation that gave no enclosure, because the states are then those of two propagations.
     #[must_use]
     pub fn layers(&self) -> &[LayerState] {
         if self.whole { &self.layers } else { &[] }
     }
 
-    /// Additions and multiplications of all propagations so far that the layers themselves need: products over active
+    /// Additions and multiplications of all propagations so far that the terms themselves need: products over active
     /// rows, and scaled columns; not the bounds of rounding.
     #[must_use]
     pub fn flops(&self) -> u64 {

@@ -1,10 +1,10 @@
 //! A pair restricted to the neurons that may be nonzero on a box: both networks, and their difference, without the
 //! others.
 //!
-//! Only chains of dense layers are restricted. A neuron that is inactive in both networks on a box is 0 in both, there and on every part of the box
-//! ([`super::possibly_active`]). Without its row in one layer and its column in the next, the networks and their
-//! difference have the same outputs there. Boxes that are bounded one after the other mostly have the same neurons, so
-//! the parts of the matrices are kept until a layer has other ones.
+//! Only chains of dense layers are restricted. A neuron that is inactive in both networks on a box is 0 in both, there
+//! and on every part of the box ([`super::possibly_active`]). Without its row in one layer and its column in the next,
+//! the networks and their difference have the same outputs there. Boxes that are bounded one after the other mostly
+//! have the same neurons, so the parts of the matrices are kept until a layer has other ones.
 
 use super::possibly_active::PossiblyActive;
 use super::propagation::Propagation;

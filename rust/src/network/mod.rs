@@ -1,5 +1,5 @@
-//! What is compared: a network is a program of steps ([`step`]), each a function of affine terms of earlier steps, whose
-//! matrices are structured ([`tile`]); a [`Pair`] is two of them in step.
+//! What is compared: a network is a program of steps ([`step`]), each a function of affine terms of earlier steps,
+//! whose matrices are structured ([`tile`]); a [`Pair`] is two of them in step.
 //!
 //! Letters: a term maps n numbers to m; dense matrices are stored column-major, so that the weights leaving one neuron
 //! are contiguous.

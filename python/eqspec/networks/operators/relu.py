@@ -1,4 +1,4 @@
-"""Relu: where a new layer of the network begins."""
+"""Relu: where a step of the network ends and new units begin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eqspec.networks.operators.operator_call import Operator, OperatorCall, Valu
 
 
 def relu(call: OperatorCall) -> Sequence[Value]:
-    """Relu: a new layer of units, or the constant itself."""
+    """Relu: new units, or the constant itself."""
     a = call.real_value(0)
     if isinstance(a, Affine):
         return [af.relu(a)]
