@@ -1,7 +1,7 @@
 """Small convolutional networks as plain data, as ONNX files, and changed as their users change them.
 
-A `Model` is a list of layers over one example of shape (channels, *positions). `to_onnx` writes it as exporters do, with
-BatchNormalization as a node of its own or folded into the convolution before it. The changes are those that leave a
+A `Model` is a list of layers over one example of shape (channels, *positions). `to_onnx` writes it as exporters do,
+with BatchNormalization as a node of its own or folded into the convolution before it. The changes are those that leave a
 network almost or exactly as it was: weights on a grid of 8 bits, weights cut, channels in another order. Weights are
 float64 here and float32 in files.
 """
@@ -323,7 +323,9 @@ class _Writer:
                 return self.node("Clip", [value, *self.store(*map(np.array, ends))])
 
     def store(self, *arrays: Array | None) -> list[str]:
-        kept = [numpy_helper.from_array(np.asarray(x, np.float32), f"t{next(self.number)}") for x in arrays if x is not None]
+        kept = [
+            numpy_helper.from_array(np.asarray(x, np.float32), f"t{next(self.number)}") for x in arrays if x is not None
+        ]
         self.tensors += kept
         return [tensor.name for tensor in kept]
 

@@ -2,7 +2,7 @@
 
 One row for each kind of question, one thread. A query is decided at the root if its first box settles it. Networks are
 trained once, in a few minutes altogether, and kept below benches/results/graphs; public networks are asked about where
-they stand beside the repository. CPU seconds are those of the search alone, reading and matching are `before`.
+they stand beside the repository. CPU seconds are those of the search alone, reading comes before.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from benches.baselines import keep
 from benches.graphs import digits, public, twins
 from benches.report import markdown, wide_console
 from eqspec.errors import EqspecError
-from eqspec.property import Confidence, Epsilon
+from eqspec.property import Epsilon
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 
@@ -72,30 +72,38 @@ def cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def measured(row: Row, say: Callable[[str], None]) -> dict[str, Any]:
+def asked(query: Query) -> str:
+    """The bound that is to be proved, where there is one."""
+    claim = query.task.property
+    return f" of {float(claim.eps):.3g}" if isinstance(claim, Epsilon) else ""
+
+
+def measured(row: Row, most: int | None, say: Callable[[str], None]) -> dict[str, Any]:
     """One row; every query as it is decided to `say`."""
-    began, before = perf_counter(), cpu()
+    before = cpu()
     queries = row.queries()
     read = cpu() - before
-    runner = Runner(Options(threads=1, timeout=row.timeout, weaken=False))
+    runner = Runner(Options(threads=1, timeout=row.timeout, boxes=most, weaken=False))
     found = []
     for query in queries:
         began, before = perf_counter(), cpu()
         try:
             result = runner.run(query.task)
             verdict, boxes, why = result.verdict.value, result.boxes, result.reason
+            bound = f"first bound {result.initial_bound:.3g}" + asked(query)
         except EqspecError as problem:
-            verdict, boxes, why = "refused", 0, problem
+            verdict, boxes, why, bound = "refused", 0, problem, ""
         seconds, busy = perf_counter() - began, cpu() - before
         found.append((verdict, boxes, seconds, busy))
-        say(f"  {query.name}: {verdict}{f' ({why})' if why else ''}, {boxes} boxes, {seconds:.2f} s, CPU {busy:.2f} s")
+        answer = f"{verdict} ({why})" if why else verdict
+        say(f"  {query.name}: {answer}, {bound}, {boxes} boxes, {seconds:.2f} s, CPU {busy:.3f} s")
     decided = [one for one in found if one[0] in ("equivalent", "different")]
     return {
         "name": f"graphs: {row.name}",
         "target": row.target,
         "threads": 1,
         "timeout": row.timeout,
-        "boxes_each": None,
+        "boxes_each": most,
         "without": [],
         "load": machine.load(),
         "before": read,
@@ -117,6 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benches.graphs", description=__doc__.split("\n")[0])
     parser.add_argument("rows", nargs="*", help=f"those whose names begin so; all by default: {'; '.join(names)}")
     parser.add_argument("--keep", action="store_true", help="append the rows to benches/baselines.csv")
+    parser.add_argument("--boxes", type=int, help="stop each query after so many: with 1 only the root is asked")
     given = parser.parse_args(arguments)
     errors = Console(stderr=True, highlight=False)
 
@@ -130,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs = []
     for row in chosen:
         say(row.name)
-        runs.append(measured(row, say))
+        runs.append(measured(row, given.boxes, say))
     table = markdown("row", "decided", "different", "root", "boxes", "seconds", "CPU s", "median", "largest", "target")
     for run in runs:
         counts = (f"{run['decided']} of {run['queries']}", *(str(run[k]) for k in ("different", "root", "boxes")))

@@ -9,6 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+
+from acceptance.published import Query
+from benches import RESULTS
+from benches.graphs import training
 from convolutional_models import (
     FUNCTIONS,
     KINDS,
@@ -21,14 +25,10 @@ from convolutional_models import (
     permuted,
     write,
 )
-from small_tasks import task
-
-from acceptance.published import Query
-from benches import RESULTS
-from benches.graphs import training
 from eqspec.networks import read_network
 from eqspec.networks.network import Network
 from eqspec.property import Epsilon, Property, Top1
+from small_tasks import task
 
 FOLDER = RESULTS / "graphs"
 NORMALISED = ("separable", "pool", "residual")

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 import onnx
-from convolutional_models import Array
 from onnx import numpy_helper
-from small_tasks import task
 
 from acceptance.families import SHARED
 from acceptance.published import Query
 from benches.graphs.digits import FOLDER, box, largest
+from convolutional_models import Array
 from eqspec.networks import read_network
 from eqspec.networks.network import Network
 from eqspec.property import Confidence, Epsilon, Property, Top1
+from small_tasks import task
 
 GRAPHS = SHARED / "data" / "graphs"
 CONV_SMALL = "eran/convSmallRELU__Point__4c6a5e.onnx"

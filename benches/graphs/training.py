@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from making import tables
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
 from convolutional_models import (
     ALPHA,
     BETA,
@@ -26,9 +30,6 @@ from convolutional_models import (
     Pool,
     Residual,
 )
-from making import tables
-from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
 Gradients = dict[int, Array]
 Back = Callable[[Array, Gradients], Array]

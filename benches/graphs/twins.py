@@ -10,15 +10,15 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from convolutional_models import Array, Dense, Flatten, Function, Layer, Model, write
-from small_tasks import task
 
 from acceptance.families import SHARED
 from acceptance.published import Query
 from benches.graphs.digits import FOLDER, box
+from convolutional_models import Array, Dense, Flatten, Function, Layer, Model, write
 from eqspec.networks import read_network
 from eqspec.networks.network import Network
 from eqspec.property import Epsilon, Top1
+from small_tasks import task
 
 Dense2 = list[tuple[Array, Array]]
 NETS = {
