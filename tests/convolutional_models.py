@@ -1,8 +1,8 @@
 """Small convolutional networks as plain data, as ONNX files, and changed as their users change them.
 
 A `Model` is a list of layers over one example of shape (channels, *positions). `to_onnx` writes it as exporters do,
-with BatchNormalization as a node of its own or folded into the convolution before it. The changes are those that leave a
-network almost or exactly as it was: weights on a grid of 8 bits, weights cut, channels in another order. Weights are
+with BatchNormalization as a node of its own or folded into the convolution before it. The changes are those that leave
+a network almost or exactly as it was: weights on a grid of 8 bits, weights cut, channels in another order. Weights are
 float64 here and float32 in files.
 """
 
