@@ -196,7 +196,8 @@ def _norm(layer: Norm, x: Array, training: bool) -> tuple[Array, Back]:
         gradients[id(layer.scale)], gradients[id(layer.shift)] = (slope * normal).sum(axes), slope.sum(axes)
         inner = slope * layer.scale.reshape(shape)
         along = (inner * normal).mean(axes).reshape(shape)
-        return (inner - inner.mean(axes).reshape(shape) - normal * along) * scale.reshape(shape)
+        answer: Array = (inner - inner.mean(axes).reshape(shape) - normal * along) * scale.reshape(shape)
+        return answer
 
     return normal * layer.scale.reshape(shape) + layer.shift.reshape(shape), back
 
