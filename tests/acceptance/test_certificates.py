@@ -99,7 +99,7 @@ def _tree(random: Random, task: Task, depth: int) -> list[tuple[float, float, fl
 def halved(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     """A proof that had to halve boxes."""
     folder = tmp_path_factory.mktemp("halved")
-    task = close(3, folder, Epsilon(Fraction(16, 100)), [3, 10, 10, 3], Fraction(1), 0.02)
+    task = close(3, folder, Epsilon(Fraction(17, 100)), [3, 10, 10, 3], Fraction(1), 0.02)
     result, made = certify(task, folder, lp=False)
     assert result.verdict is Verdict.EQUIVALENT
     assert made is not None

@@ -41,7 +41,7 @@ def absolute(g: Builder) -> None:
 
 
 def leaky_relu(g: Builder) -> None:
-    attributes = {} if g.chance(0.3) else {"alpha": g.one([0.25, 0.0, 1.0, -0.5, 2.0, 0.1, 0.01])}
+    attributes: dict[str, Any] = {} if g.chance(0.3) else {"alpha": g.one([0.25, 0.0, 1.0, -0.5, 2.0, 0.1, 0.01])}
     add(g, "LeakyRelu", [g.operand(floats=True)], **attributes)
 
 
@@ -61,7 +61,9 @@ def clip(g: Builder) -> None:
     if None not in ends and g.chance(0.85):
         ends = sorted(ends)  # type: ignore[type-var]
     if g.opset < 11:
-        attributes = {name: end for name, end in zip(("min", "max"), ends, strict=True) if end is not None}
+        attributes: dict[str, Any] = {
+            name: end for name, end in zip(("min", "max"), ends, strict=True) if end is not None
+        }
         add(g, "Clip", [v], **attributes)
         return
     dtype = sample_of(v).dtype if g.chance(0.97) else np.float64
@@ -72,7 +74,7 @@ def clip(g: Builder) -> None:
 
 
 def hard_sigmoid(g: Builder) -> None:
-    attributes = {}
+    attributes: dict[str, Any] = {}
     if g.chance(0.6):
         attributes["alpha"] = g.one([0.25, 0.5, -0.25, 0.0, 1.0, 1 / 6])
     if g.chance(0.6):
@@ -90,7 +92,7 @@ def extreme(kind: str) -> Generator:
                 parts.append(g.one(same))
             elif sample_of(v).dtype.kind == "f":
                 parts.append(g.constant(g.floats(partner(g, shape) if g.opset >= 8 else shape)))
-        g.rng.shuffle(parts)  # type: ignore[arg-type]
+        g.rng.shuffle(parts)
         add(g, kind, parts)
 
     return make

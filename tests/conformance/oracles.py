@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from threading import Timer
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 import onnx
@@ -55,8 +55,8 @@ class OnnxruntimeProcess:
         """What it answers, `DIED` at each input if it does not live to do so."""
         if self.running is None:
             command = [sys.executable, "-m", "conformance.onnxruntime_process"]
-            folders = {"cwd": Path(__file__).parents[1]}
-            self.running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **folders)
+            pipe, folder = subprocess.PIPE, Path(__file__).parents[1]
+            self.running = subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=folder)
         running = self.running
         late = Timer(SECONDS, running.kill)
         late.start()
@@ -89,14 +89,14 @@ def the_process() -> OnnxruntimeProcess:
     return process
 
 
-def send(pipe: BinaryIO, thing: Any) -> None:
+def send(pipe: IO[bytes], thing: Any) -> None:
     """Write something behind its length."""
     content = pickle.dumps(thing)
     pipe.write(struct.pack("<Q", len(content)) + content)
     pipe.flush()
 
 
-def receive(pipe: BinaryIO) -> Any:
+def receive(pipe: IO[bytes]) -> Any:
     """Read what `send` wrote. Raises EOFError at the end."""
     if len(size := pipe.read(8)) < 8:
         raise EOFError

@@ -5,6 +5,7 @@ Axes are (batch, channels, *spatial) with one to three spatial axes of a few ent
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -142,7 +143,9 @@ def pad(g: Builder) -> None:
     chosen: dict[str, Any] = {} if mode == "constant" and g.chance(0.5) else {"mode": mode}
     number = g.one([0.0, 0.5, -2.0]) if g.chance(0.5) else None
     if g.opset < 11:
-        add(g, "Pad", [v], pads=pads, **chosen, **({} if number is None else {"value": number}))
+        if number is not None:
+            chosen["value"] = number
+        add(g, "Pad", [v], pads=pads, **chosen)
         return
     inputs: list[Value | None] = [v, g.constant(np.array(pads, np.int64))]
     inputs.append(None if number is None else g.constant(np.asarray(number, sample_of(v).dtype)))
@@ -205,7 +208,7 @@ def blocks(kind: str) -> Generator:
             deep = (1, size * size * wide, 1, rest // wide)
             target = deep if kind == "DepthToSpace" else (1, 1, size * wide, size * rest // wide)
             made = g.constant(np.array(target, np.int64))
-            (v,) = g.add("Reshape", [v, made], lambda source=v: sample_of(source).reshape(target))
+            (v,) = g.add("Reshape", [v, made], partial(sample_of(v).reshape, target))
         chosen: dict[str, Any] = {"blocksize": size}
         if kind == "DepthToSpace" and g.opset >= 11 and g.chance(0.6):
             chosen["mode"] = g.one(["DCR", "CRD"])

@@ -19,7 +19,7 @@ from conformance.judging import judge
 from conformance.running import Catch, check
 from conformance.shrinking import shrink
 from conformance.spoiling import SPOILERS, needed
-from eqspec.audit.reading import affine as audited
+from eqspec.audit.reading import program as audited
 from eqspec.networks.operators import OPERATORS
 from eqspec.networks.operators.operator_call import OperatorCall, Value
 from eqspec.networks.readers import onnx_reader

@@ -64,7 +64,7 @@ def random_plan(rng: Random) -> Plan:
     shapes = [(1, 3, 3), (2, 2, 2), (1, 2, 3), (1, 4, 2), (2, 3, 2)]
     shape = shapes[int(rng.integers(len(shapes)))]
     blocks: list[Block] = []
-    values = [shape]
+    values: list[tuple[int, ...]] = [shape]
     for _ in range(int(rng.integers(2, 7))):
         block = _block(rng, values)
         blocks.append(block)
@@ -90,7 +90,7 @@ def _block(rng: Random, values: list[tuple[int, ...]]) -> Block:
         other = int(rng.choice(beside))
         return Block("concat", (last, other), (channels + values[other][0], height, width))
     if chance < 0.60:
-        arrays = {"scale": 2.0 ** rng.integers(-1, 2, channels), "shift": dyadic(rng, (channels,))}
+        arrays = {"scale": np.exp2(rng.integers(-1, 2, channels).astype(np.float64)), "shift": dyadic(rng, (channels,))}
         return Block("norm", (last,), values[last], arrays)
     if chance < 0.70 and height > 1 and width > 1:
         stride = int(rng.integers(1, 3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,8 +12,12 @@ import onnx
 import onnxruntime
 import pytest
 
-from eqspec.networks import AffineLayer, align, read_network, share
+from eqspec.networks import align, read_network, share
+from eqspec.networks.affine import Affine
+from eqspec.networks.program import Step, Term, Tile
 from eqspec.networks.readers import onnx_reader
+from eqspec.networks.readers.steps import Steps, steps_of
+from eqspec.networks.units import Units
 from hunt.cases import THROUGH_FILES
 from hunt.hunting import Catch, cases, hunt
 from hunt.judging import judge
@@ -110,9 +115,16 @@ def test_onnxruntime_computes_the_same_where_nothing_cancels(tmp_path: Path) -> 
 
 
 def test_a_reader_that_drops_its_rounding_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = onnx_reader.layers_of
-    monkeypatch.setattr(
-        onnx_reader, "layers_of", lambda *given: [AffineLayer(layer.weight, layer.bias) for layer in exact(*given)]
-    )
+    right = steps_of
+
+    def without_rounding(inputs: Units, result: Affine) -> Steps:
+        made = right(inputs, result)
+        return replace(made, steps=tuple(exact(step) for step in made.steps))
+
+    def exact(step: Step) -> Step:
+        terms = (Term(t.source, Tile(t.tile.index, t.tile.weight)) for t in step.terms)
+        return replace(step, terms=tuple(terms), bias_error=None)
+
+    monkeypatch.setattr(onnx_reader, "steps_of", without_rounding)
     wrong = {"proved, but it breaks", "refuted, but it holds", "the witness is none"}
     assert any(judge(case).complaint in wrong for seed in range(1000, 1004) for case, _ in cases(seed, ("spec",)))

@@ -145,10 +145,10 @@ def trace(steps: list[Step], point: list[Fraction]) -> list[Array]:
         for part in step.value.parts:
             kernels, _ = exactly(part.kernels)
             weights = np.frompyfunc(Fraction, 1, 1)(kernels) if kernels.dtype != object else kernels
-            some = np.append(values[part.source], Fraction(0))[part.index]
+            some = np.append(values[part.source], np.array([Fraction(0)], object))[part.index]
             total[part.rows] += (np.asarray(weights, object)[part.kind] * some).sum(axis=1)
         found.append(total)
-        values[number] = np.maximum(total, Fraction(0)) if step.relu else total
+        values[number] = np.maximum(total, np.array(Fraction(0), object)) if step.relu else total
     return found
 
 

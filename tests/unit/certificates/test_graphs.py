@@ -56,7 +56,8 @@ def in_double(model: onnx.ModelProto, x: np.ndarray[Any, Any]) -> np.ndarray[Any
         if array.dtype == np.float32:
             tensor.CopyFrom(onnx.numpy_helper.from_array(array.astype(np.float64), tensor.name))
     wide.graph.input[0].type.tensor_type.elem_type = TensorProto.DOUBLE
-    return np.asarray(ReferenceEvaluator(wide).run(None, {"x": x.astype(np.float64)})[0]).ravel()
+    (found,) = ReferenceEvaluator(wide).run(None, {"x": x.astype(np.float64)})
+    return np.asarray(found).ravel()
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -321,9 +322,8 @@ def test_wherever_steps_are_cut_what_is_false_is_not_proved(seed: int, tmp_path:
     ends = [values_at(read(proto, OUTPUTS), point) for proto in (first, second)]
     apart = max(min(abs(a - d), abs(b - c)) for (a, b), (c, d) in zip(*ends, strict=True))
     asked["property"]["eps"] = str(apart * Fraction(999, 1000))
-    size = len(point) + 3 * sum(
-        Pair(*(read(p, OUTPUTS).steps() for p in (first, second)), len(point), (IDENTITY,) * 2).widths
-    )
+    programs = [read(proto, OUTPUTS).steps() for proto in (first, second)]
+    size = len(point) + 3 * sum(Pair(programs[0], programs[1], len(point), (IDENTITY, IDENTITY)).widths)
     for _ in range(3):
         cuts = [[1.0, float(rng.integers(size)), float(rng.normal() / 4)] for _ in range(6)]
         parts = certificate(tmp_path, asked)

@@ -31,7 +31,8 @@ def test_errors_widen_it_by_no_more_than_they_must(seed: int) -> None:
     weight, error = random.normal(size=(2, 2, 4)), random.uniform(size=(2, 2, 4)) * random.integers(0, 3, (2, 2, 4))
     low = [Fraction(int(n)) for n in random.integers(-4, 4, 3)]
     high = [x + int(n) for x, n in zip(low, random.integers(0, 6, 3), strict=True)]
-    given = Vector(*(np.array([int(x) for x in end], object) for end in (low, high)), 0, 1)
+    ends = [np.array([int(x) for x in end], object) for end in (low, high)]
+    given = Vector(ends[0], ends[1], 0, 1)
     found = IntegerTile(Tile(index, weight, error)).apply(given).fractions()
     for row, (lower, upper) in enumerate(found):
         channel, position = divmod(row, 3)

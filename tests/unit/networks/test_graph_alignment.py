@@ -100,7 +100,9 @@ def twin(network: Network, random: Random) -> Network:
     steps = list(network.steps)
     for at in range(len(steps) - 1):
         order = random.permutation(steps[at].rows).tolist()
-        steps = rescaled(placed(steps, at, order, 1), at, 2.0 ** random.integers(-3, 4, steps[at].rows), 1)
+        steps = rescaled(
+            placed(steps, at, order, 1), at, np.exp2(random.integers(-3, 4, steps[at].rows).astype(np.float64)), 1
+        )
     return replace(network, steps=tuple(steps))
 
 
@@ -203,8 +205,10 @@ def pooled(random: Random) -> Network:
     larger = (Term(0, Tile(pixel[None, :, 1:2], np.ones((1, 1, 1)))), Term(2, Tile.rearranged(np.arange(24))))
     pool = Step(larger, np.zeros(24), function="identity")
     none = np.full(24, -1)
-    both = (Term(3, Tile.rearranged(np.append(np.arange(24), none[:20]))),)
-    both += (Term(1, Tile.rearranged(np.append(none, np.arange(20)))),)
+    both = (
+        Term(3, Tile.rearranged(np.append(np.arange(24), none[:20]))),
+        Term(1, Tile.rearranged(np.append(none, np.arange(20)))),
+    )
     joined = Step(both, np.zeros(44), function="identity")
     last = Step((Term(4, Tile.dense(random.normal(size=(3, 44)))),), np.zeros(3), function="identity")
     return Network((first, second, differ, pool, joined, last), 16, "pooled", "0")

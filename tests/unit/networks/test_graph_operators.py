@@ -27,7 +27,7 @@ from eqspec.networks.float32 import in_float32, overflow
 from eqspec.networks.operators import OPERATORS, REFUSED
 from unit.networks.models import exact_root, model, node, save
 
-Constants = dict[str, NDArray[Any]]
+Constants = dict[str, Any]
 Case = tuple[list[NodeProto], Constants, tuple[int, ...], int]
 CASES: dict[str, Callable[[], Case]] = {}
 ROUNDED = 1e-5
@@ -83,7 +83,7 @@ def _convolutions() -> None:
 
 
 def _pools() -> None:
-    square = {"kernel_shape": [3, 2]}
+    square: dict[str, Any] = {"kernel_shape": [3, 2]}
     for name in ("AveragePool", "MaxPool"):
         one(f"{name}", name, {}, 1, 2, 6, 5, **square)
         one(f"{name} strides pads", name, {}, 1, 2, 6, 5, **square, strides=[2, 2], pads=[1, 1, 2, 0])

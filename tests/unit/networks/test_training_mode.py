@@ -92,4 +92,4 @@ def test_channels_are_those_of_the_value(tmp_path: Path) -> None:
     parts = {name: array[:1] for name, array in PARTS.items()}
     one = helper.make_node("BatchNormalization", ["x", *parts], ["y"], name="n")
     refused_by_both(tmp_path, model([one], parts, (1, 3)))
-    assert len(audited(Path(save(tmp_path, normalised(15, ["y"])))).layers()) == 1
+    assert len(audited(Path(save(tmp_path, normalised(15, ["y"])))).steps()) == 1

@@ -28,7 +28,7 @@ def read(path: Path) -> Network:
     outputs = 2 if path.name == "three_two.onnx" else 3
     stripped = "softmax" if path.stem.endswith("softmax") else None
     layer = AffineLayer(np.ones((outputs, 3)), np.zeros(outputs))
-    return Network.of_layers((layer,), str(path), path.stem, stripped=stripped)  # type: ignore[arg-type]
+    return Network.of_layers((layer,), str(path), path.stem, stripped=stripped)
 
 
 @pytest.fixture(scope="module")
