@@ -1,20 +1,21 @@
 //! What a box costs, part by part, in the shapes of the families.
 
 use crate::networks::{self, Numbers, around, families, pair};
-use criterion::{BenchmarkId, Criterion};
+use criterion::{BenchmarkId, Criterion, Throughput};
 use eqspec::bound::backward::Backward;
 use eqspec::bound::functional::Functional;
 use eqspec::bound::{Assumption, ContractionBudget, Contractor};
-use eqspec::domain::affine::{self, ActiveColumns, Extent, Operand, Scratch};
+use eqspec::domain::affine::{self, ActiveTile, Extent, Gathered, Operand, Scratch};
 use eqspec::domain::phase::{Bounds, reduce};
 use eqspec::domain::relu::{DifferenceTransformer, ReluTransformer};
 use eqspec::domain::{AbstractDomain, IntermediateBounds, Propagation, Quantity};
 use eqspec::lp::Multipliers;
 use eqspec::lp::certified;
-use eqspec::network::Affine;
-use eqspec::numeric::kernels::{Accumulate, product, scale_columns};
+use eqspec::network::{Affine, Step, Tile};
+use eqspec::numeric::kernels::{Accumulate, product};
+use eqspec::numeric::windows::Panels;
 use eqspec::property::{Violation, top1};
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, Array3};
 use std::hint::black_box;
 
 /// (name, rows, inputs, active inputs, columns, fresh columns) of a hidden layer.
@@ -27,16 +28,18 @@ const LAYERS: [(&str, usize, usize, usize, usize, usize); 4] = [
 
 pub fn kernels(criterion: &mut Criterion) {
     layers(criterion);
+    tiles(criterion);
     relu(criterion);
     propagation(criterion);
     certified_bound(criterion);
     backward(criterion);
 }
 
-fn layer(m: usize, n: usize) -> Affine {
+fn layer(m: usize, n: usize) -> Step {
     let mut numbers = Numbers::new(5);
     let weight = Array2::from_shape_simple_fn((m, n), || numbers.next());
-    Affine::new(weight.view(), Array1::zeros(m).view(), None, None).unwrap()
+    let affine = Affine::new(weight.view(), Array1::zeros(m).view(), None, None).unwrap();
+    Step::chain(vec![affine]).remove(0)
 }
 
 /// One form through one affine layer with its fresh generators, and the mat-vec that bounds the rounding of it.
@@ -44,16 +47,17 @@ fn layers(criterion: &mut Criterion) {
     for (name, m, n, active, columns, fresh) in LAYERS {
         let (layer, mut numbers) = (layer(m, n), Numbers::new(9));
         let entering: Vec<_> = (0..active).map(|i| i * n / active).collect();
-        let part = ActiveColumns { of: n, columns: &entering };
+        let tile = &layer.terms[0].tile;
         let form = numbers.many(active * columns);
         let list: Vec<_> = (0..fresh).map(|i| (i, 0.5)).collect();
-        let (mut out, mut buffer) = (vec![0.0; m * (columns + fresh)], Vec::new());
+        let (mut out, mut buffer) = (vec![0.0; m * (columns + fresh)], Gathered::default());
+        let mut panels = Panels::default();
         criterion.bench_function(&format!("affine layer/{name}"), |b| {
             b.iter(|| {
-                let weight = part.of(&layer.weight, m, &mut buffer);
+                let part = ActiveTile::new(tile, &entering, &mut buffer);
                 let (old, new) = black_box(&mut out).split_at_mut(m * columns);
-                product(old, weight, black_box(&form), (m, active, columns), Accumulate::Replace);
-                scale_columns(new, weight, m, &list);
+                part.product(old, black_box(&form), columns, Accumulate::Replace, &mut panels);
+                part.scale_columns(new, &list, Accumulate::Replace);
             });
         });
         let mut extent = Extent::default();
@@ -61,12 +65,66 @@ fn layers(criterion: &mut Criterion) {
         extent.magnitude.fill(1.0);
         extent.err.fill(1e-15);
         let (mut err, mut scratch) = (Vec::new(), Scratch::default());
-        let weight = part.of(&layer.weight, m, &mut buffer);
+        let part = ActiveTile::new(tile, &entering, &mut buffer);
         criterion.bench_function(&format!("rounding mat-vec/{name}"), |b| {
             let form = Operand { extent: &extent, rows: &entering };
-            b.iter(|| affine::error(black_box(&mut err), &layer, (part, weight), form, columns, &mut scratch));
+            b.iter(|| affine::error(black_box(&mut err), &layer, &[(part, form)], columns, &mut scratch));
         });
     }
+}
+
+/// (name, channels that are read, side of the image that is read, channels, side, kernel, stride) of a convolution.
+const CONVOLUTIONS: [(&str, usize, usize, usize, usize, usize, usize); 5] = [
+    ("convSmall 1", 1, 28, 16, 13, 4, 2),
+    ("convSmall 2", 16, 13, 32, 5, 4, 2),
+    ("resnet 1", 3, 32, 8, 16, 3, 2),
+    ("resnet 2", 8, 16, 16, 8, 3, 2),
+    ("resnet 3", 16, 8, 16, 8, 3, 1),
+];
+
+/// A convolution of a form of 1024 columns and back, beside the dense product of as many multiplications.
+fn tiles(criterion: &mut Criterion) {
+    let columns = 1024;
+    let mut group = criterion.benchmark_group("tile");
+    for (name, inputs, side, outputs, positions, kernel, stride) in CONVOLUTIONS {
+        let (p, k) = (positions * positions, inputs * kernel * kernel);
+        let mut numbers = Numbers::new(7);
+        let index = Array3::from_shape_fn((1, p, k), |(_, p, k)| {
+            let (channel, within) = (k / (kernel * kernel), k % (kernel * kernel));
+            let (row, column) = (p / positions * stride + within / kernel, p % positions * stride + within % kernel);
+            if row < side && column < side {
+                i32::try_from((channel * side + row) * side + column).unwrap()
+            } else {
+                -1
+            }
+        });
+        let weight = Array3::from_shape_simple_fn((1, outputs, k), || numbers.next());
+        let tile = Tile::windows(inputs * side * side, &index.view(), &weight.view(), None).unwrap();
+        let (m, rows) = (tile.columns, tile.rows());
+        let (form, mut out) = (numbers.many(m * columns), vec![0.0; rows * columns]);
+        let (mut back, mut panels) = (vec![0.0; m * columns], Panels::default());
+        group.throughput(Throughput::Elements((2 * tile.products() * columns) as u64));
+        group.bench_function(BenchmarkId::new("product", name), |b| {
+            b.iter(|| {
+                let shape = (m, columns);
+                tile.shape().product(&mut out, &tile.weight, black_box(&form), shape, Accumulate::Replace, &mut panels);
+            });
+        });
+        group.bench_function(BenchmarkId::new("transposed", name), |b| {
+            b.iter(|| {
+                let (shape, replace) = ((m, columns), Accumulate::Replace);
+                tile.shape().transposed_product(&mut back, &tile.weight, black_box(&out), shape, replace, &mut panels);
+            });
+        });
+    }
+    let size = 512;
+    let (left, right) = (Numbers::new(1).many(size * size), Numbers::new(2).many(size * size));
+    let mut out = vec![0.0; size * size];
+    group.throughput(Throughput::Elements((2 * size * size * size) as u64));
+    group.bench_function("dense 512", |b| {
+        b.iter(|| product(&mut out, black_box(&left), black_box(&right), (size, size, size), Accumulate::Replace));
+    });
+    group.finish();
 }
 
 /// Bounds exchanged, and the recipes of both networks and of their difference.

@@ -101,7 +101,7 @@ fn inherited(criterion: &mut Criterion) {
         let alive = narrowed.possibly_active(&reach);
         let mut half = upper.clone();
         half[0] = 0.5 * (lower[0] + upper[0]);
-        for (word, alive) in [("with", Some(&alive)), ("without", None)] {
+        for (word, alive) in [("with", alive.as_ref()), ("without", None)] {
             group.bench_function(BenchmarkId::new(word, name), |b| {
                 b.iter(|| reach.propagate(narrowed.restrict_to(alive), black_box(&lower), black_box(&half)).is_some());
             });

@@ -72,6 +72,7 @@ REFERENCE_BUGS = (
     Bug("Mul", "before opset 7 `axis` is ignored", 6, 6),
     Bug("Div", "before opset 7 `axis` is ignored", 6, 6),
     Bug("Softmax", "before opset 13 it is taken over one axis", 1, 12),
+    Bug("AveragePool", "with pads that differ before and behind, padding is counted"),
     Bug("ConvTranspose", "every group gets the bias of the first"),
     Bug("GlobalMaxPool", "it takes the maximum over all axes of a value with one spatial axis"),
     Bug("MaxPool", "windows beyond the end (`ceil_mode`), or that `auto_pad` pads, are counted otherwise"),

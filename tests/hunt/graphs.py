@@ -152,10 +152,16 @@ def main() -> int:
     with TemporaryDirectory(prefix="hunt-graphs-") as name:
         folder = Path(name)
         with Certifier(folder) as certifier, Auditor() as auditor:
-            for seed in range(given.seed * 10**9, given.seed * 10**9 + given.cases):
+            for number in range(given.cases):
+                seed = given.seed * 10**9 + number
+                if number % 100 == 0:
+                    print(f"{number} of {given.cases} cases, {seen['wrong']} wrong", flush=True)
                 case = case_of(seed)
                 desk = (certifier, auditor) if given.certify else (None, None)
-                found = judge(case, seed, folder, *desk)
+                try:
+                    found = judge(case, seed, folder, *desk)
+                except Exception as error:  # nothing that a user could have done wrong
+                    found = Judgement(("wrong",), f"{type(error).__name__}: {error}")
                 seen.update(found.traits)
                 if found.complaint is not None:
                     print(f"seed {seed}: {found.complaint}: {case.claim}", flush=True)

@@ -1,17 +1,20 @@
-"""Plans are what the files say and the reader reads; partners are what they are said to be."""
+"""Plans are what files say and the reader reads, partners are what they are said to be, and no verdict is wrong."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from eqspec.certificates import Auditor, Certifier
 from eqspec.networks import read_network
+from hunt import graphs
 from hunt.graph_files import by_onnxruntime, write_graph
 from hunt.graph_plans import Plan, changed, evaluate, folded, permuted, random_plan
-from hunt.graphs import EXACTLY, case_of, points
+from hunt.graphs import EXACTLY, case_of, judge, points
 
 SEEDS = range(60)
 
@@ -71,3 +74,23 @@ def test_cases_hold_and_break() -> None:
     assert {case.holds for case in cases} == {True, False, None}
     for case in cases:
         assert all(len(p) == case.reference.inputs for p in points(np.random.default_rng(0), case.lower, case.upper))
+
+
+@pytest.fixture(scope="module")
+def auditing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Certifier, Auditor]]:
+    with Certifier(tmp_path_factory.mktemp("certificates")) as certifier, Auditor() as auditor:
+        yield certifier, auditor
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_no_verdict_about_graphs_is_wrong(seed: int, tmp_path: Path, auditing: tuple[Certifier, Auditor]) -> None:
+    found = judge(case_of(seed), seed, tmp_path, *auditing)
+    assert found.complaint is None
+    assert not [trait for trait in found.traits if trait.startswith("no certificate")]
+
+
+def test_a_wrong_verdict_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where both files are the same network, what a point breaks comes out as proved."""
+    case = next(case for case in map(case_of, range(60)) if case.holds is False)
+    monkeypatch.setattr(graphs, "write_graph", lambda path, _, rng: write_graph(path, case.reference, rng))
+    assert judge(case, 1, tmp_path, None, None).complaint == "proved although a point breaks it"

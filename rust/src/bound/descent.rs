@@ -1,7 +1,7 @@
 //! A batch of functionals on its way from its first step down to the inputs: through functions, where functionals of a
 //! step join, and through affine terms. See [`super::backward`] for what is computed.
 
-use super::backward::Backward;
+use super::backward_workspace::Backward;
 use super::functional::{Coefficients, Functional, sign};
 use super::parameters::Parameters;
 use super::relu_kernels::{relu_column, relu_sums};

@@ -4,7 +4,7 @@
 //!
 //! | file | what it does | known as |
 //! |---|---|---|
-//! | [`backward`], `descent`, `relu_kernels` | lower bounds of a batch of functionals | CROWN, DeepPoly |
+//! | [`backward`], `backward_workspace`, `descent`, `relu_kernels` | lower bounds of a batch of functionals | CROWN, DeepPoly |
 //! | [`relax`] | relaxations of ReLU on x, y and their difference | triangle relaxation; [VD] |
 //! | [`parameters`], `ascent` | free slopes, multipliers of assumed signs, their steps | alpha-CROWN, beta-CROWN |
 //! | [`assumption`] | the assumed violation, with the entropy term of an exact confidence | eqspec's own |
@@ -23,6 +23,7 @@
 mod ascent;
 pub mod assumption;
 pub mod backward;
+mod backward_workspace;
 pub mod branching;
 pub mod constraints;
 pub mod contract;

@@ -123,17 +123,30 @@ fn maxima_of(tile: &Tile, matrix: &[f64], counted: &dyn Fn(usize) -> bool) -> Ve
     let repeats = tile.repeats();
     let mut maxima = tile.column_maxima(matrix, counted);
     if repeats > 1 {
-        maxima.iter_mut().for_each(|m| *m *= repeats as f64);
+        for m in &mut maxima {
+            *m *= repeats as f64;
+        }
     }
     maxima
+}
+
+/// The maxima of one term of the difference.
+#[derive(Debug, Clone)]
+struct TermMaxima {
+    origin: Origin,
+    /// Of A1, and of A2, where the networks have it.
+    own: [Option<Vec<f64>>; 2],
+    /// Of A1 - A2.
+    apart: Vec<f64>,
+    /// The relative error of a coefficient that the term is part of.
+    rounding: f64,
 }
 
 /// What rounding depends on in the weights of one step.
 #[derive(Debug, Clone)]
 pub(super) struct ColumnMaxima {
-    /// Per term of the difference: of A1, and of A2, where the networks have it, and of A1 - A2; and the roundings of a
-    /// coefficient that it is part of.
-    terms: Vec<(Origin, [Option<Vec<f64>>; 2], Vec<f64>, f64)>,
+    /// Per term of the difference.
+    terms: Vec<TermMaxima>,
     /// Of the errors of A1 and of A2, where they have any.
     errors: [Vec<Maxima>; 2],
     /// Of the errors of A1 and of A2 in the rows that are not shared.
@@ -159,7 +172,8 @@ impl ColumnMaxima {
         let all = |tile: &Tile| maxima_of(tile, &tile.weight, &every);
         let terms = d.terms.iter().map(|t| {
             let own = [t.first.map(|i| all(&a.terms[i].tile)), t.second.map(|i| all(&b.terms[i].tile))];
-            (t.origin, own, all(&t.tile), gamma(products[place(t.origin)] + AFFINE_EXTRA))
+            let rounding = gamma(products[place(t.origin)] + AFFINE_EXTRA);
+            TermMaxima { origin: t.origin, own, apart: all(&t.tile), rounding }
         });
         let among = |step: &Step, counted: &dyn Fn(usize) -> bool| {
             let uncertain = step.terms.iter().filter_map(|t| Some((t.origin, &t.tile, t.tile.weight_error.as_ref()?)));
@@ -246,7 +260,7 @@ impl RoundingCost {
         let shared = inner.map(|(o, e)| sizes.sum(*o, e, 2)).fold(0.0, |a, b| a + b);
         let tiny = maxima.underflow;
         let (mut first, mut second, mut difference, mut underflow) = (0.0, 0.0, 0.0, 0.0);
-        for (origin, [of_first, of_second], apart, rounding) in &maxima.terms {
+        for TermMaxima { origin, own: [of_first, of_second], apart, rounding } in &maxima.terms {
             let sum = |column: &Option<Vec<f64>>, which| column.as_ref().map_or(0.0, |c| sizes.sum(*origin, c, which));
             first += rounding * sum(of_first, 0);
             second += rounding * sum(of_second, 1);

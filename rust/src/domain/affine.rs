@@ -299,14 +299,19 @@ pub fn difference_error(
             sums.resize(first.rows, 0.0);
         }
         for ActiveDifference { first, second, x, y, .. } in list {
-            first.iter().for_each(|&tile| scratch.add_uncertain(&mut apart, tile, *x));
-            second.iter().for_each(|&tile| scratch.add_uncertain(&mut apart, tile, *y));
+            for (tile, form) in [(first, x), (second, y)] {
+                if let Some(tile) = tile {
+                    scratch.add_uncertain(&mut apart, *tile, *form);
+                }
+            }
         }
         for error in errors.iter().flatten() {
             apart.iter_mut().zip(*error).for_each(|(o, e)| *o += e);
         }
         for ActiveDifference { first, d, .. } in list {
-            first.iter().for_each(|&tile| scratch.add_uncertain(&mut together, tile, *d));
+            if let Some(tile) = first {
+                scratch.add_uncertain(&mut together, *tile, *d);
+            }
         }
         for (i, o) in out.iter_mut().enumerate() {
             *o += if shared[i] { together[i] } else { apart[i] };

@@ -16,14 +16,19 @@ use crate::numeric::round::{add_up, gamma, inflate, sub_down, sub_up};
 use crate::numeric::windows::Panels;
 use smallvec::SmallVec;
 
+/// Columns of a matrix, each with a factor.
+type Scaled = Vec<(usize, f64)>;
+/// Columns of two matrices, each with a factor for either.
+type Combined = Vec<(usize, f64, f64)>;
+
 /// Buffers that serve one step after another.
 #[derive(Debug, Default)]
 pub struct Buffers {
     /// For the tiles of f1, of f2, and of their difference, one for each term.
     gathered: [Vec<Gathered>; 3],
-    radii: Vec<(usize, f64)>,
-    scaled: Vec<(usize, f64)>,
-    combined: Vec<(usize, f64, f64)>,
+    radii: Scaled,
+    scaled: Scaled,
+    combined: Combined,
     panels: Panels,
     scratch: affine::Scratch,
 }
@@ -180,7 +185,7 @@ impl<'a> Sum<'a> {
         &mut self,
         step: &LayerState,
         tiles: &ActiveDifference<'_>,
-        (scaled, combined): (&mut Vec<(usize, f64)>, &mut Vec<(usize, f64, f64)>),
+        (scaled, combined): (&mut Scaled, &mut Combined),
         panels: &mut Panels,
     ) -> usize {
         let (Postactivation { rows, second, common, fresh2, from2, .. }, factors) = (&step.after, &step.relu_d.fresh2);

@@ -137,7 +137,7 @@ impl Propagation {
         if l + 1 < pair.depth() {
             self.layers[l].drop_forms();
         }
-        for term in pair.difference[l].terms.iter() {
+        for term in &pair.difference[l].terms {
             if let Origin::Step(j) = term.origin
                 && pair.last_reader(j) == l
             {

@@ -19,6 +19,7 @@
 //! | ~ + | d + (X - x) | Y = y; X - x = relu(-x) is in (lam1 - 1) x + mu1 -+ mu1 |
 //! | + ~ | d - (Y - y) | X = x; the same for Y |
 //! | ~ ~ | lam d + [low, high] | D is between min(0, d) and max(0, d); both minus lam d are extreme at the ends of d |
+//! | ~ ~ | X - Y | both transformers side by side, where that is thinner |
 //!
 //! In `~ +` and `+ ~` the paper adds a fresh generator of the difference where the network's own fresh generator is the
 //! very same quantity; with `share_fresh` it is used, which is exact and saves a column.
@@ -175,8 +176,36 @@ pub fn difference_row(
         (Unstable, Active) => Row { of_d: 1.0, of_x: lam1 - 1.0, shift: mu1, fresh_own: mu1, ..zero },
         (Active, Unstable) if share_fresh => Row { of_d: 1.0, of_y: 1.0 - lam2, shift: -mu2, fresh2: -mu2, ..zero },
         (Active, Unstable) => Row { of_d: 1.0, of_y: 1.0 - lam2, shift: -mu2, fresh_own: mu2, ..zero },
-        (Unstable, Unstable) => both_unstable(l, u),
+        (Unstable, Unstable) => {
+            let own = both_unstable(l, u);
+            let side_by_side = if share_fresh { side_by_side((lam1, mu1), (lam2, mu2), (l, u)) } else { None };
+            match side_by_side {
+                Some((row, reach)) if reach < own.of_d * 0.5 * (u - l) + own.fresh_own => row,
+                _ => own,
+            }
+        }
     }
+}
+
+/// D = X - Y by the transformers of both networks, over their fresh generators, and how far it reaches at most; `None`
+/// where a slope is rounded to 0 or 1.
+///
+/// lam1 x - lam2 y is written as the smaller slope times d, so that what is known of d serves, and the rest of the
+/// other slope times x or y. Any choice between this row and the other one is sound. The one that reaches less far on
+/// ranges that do not depend on each other is taken: where the networks differ much this is the one here. Choosing by
+/// the size of the fresh generators alone, as if the rest were free, costs more than it brings.
+#[inline(always)]
+fn side_by_side((lam1, mu1): (f64, f64), (lam2, mu2): (f64, f64), (l, u): (f64, f64)) -> Option<(DifferenceRow, f64)> {
+    // With slope lam = u / (u - l) the range of an unstable neuron has the radius mu / (lam (1 - lam)).
+    let radius = |lam: f64, mu: f64| mu / (lam * (1.0 - lam));
+    let (of_d, of_x, of_y, rest) = if lam1 <= lam2 {
+        (lam1, 0.0, lam1 - lam2, (lam2 - lam1) * radius(lam2, mu2))
+    } else {
+        (lam2, lam1 - lam2, 0.0, (lam1 - lam2) * radius(lam1, mu1))
+    };
+    let row = DifferenceRow { of_d, of_x, of_y, shift: mu1 - mu2, fresh1: mu1, fresh2: -mu2, fresh_own: 0.0 };
+    let reach = of_d * 0.5 * (u - l) + rest + mu1 + mu2;
+    reach.is_finite().then_some((row, reach))
 }
 
 /// D lies between min(0, d) and max(0, d) for d in [l, u], with slope lam = clamp(u / (u - l), 0, 1).

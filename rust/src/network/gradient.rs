@@ -40,7 +40,9 @@ impl Tape {
                 term.tile.shape().product(value, &term.tile.weight, from, shape, Accumulate::Add, &mut self.panels);
             }
             if step.function == Function::Relu {
-                value.iter_mut().for_each(|v| *v = v.max(0.0));
+                for v in value.iter_mut() {
+                    *v = v.max(0.0);
+                }
             }
         }
     }

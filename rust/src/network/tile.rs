@@ -304,9 +304,9 @@ fn limit(columns: usize) -> i32 {
 }
 
 /// Refuses errors that are negative or not finite.
-pub(super) fn radius<'a>(what: &'static str, errors: impl Iterator<Item = &'a f64> + Clone) -> Result<(), Error> {
+pub(super) fn radius<'a>(what: &'static str, mut errors: impl Iterator<Item = &'a f64> + Clone) -> Result<(), Error> {
     finite(what, errors.clone())?;
-    if errors.clone().all(|&e| e >= 0.0) {
+    if errors.all(|&e| e >= 0.0) {
         Ok(())
     } else {
         Err(Error::Value { name: what, value: "negative".into(), accepted: "an error bound is at least 0" })

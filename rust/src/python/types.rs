@@ -80,15 +80,14 @@ fn read_term(inputs: usize, steps: &[Step], (source, index, weight, error): &PyT
         }
     };
     let (weight, error) = (weight.as_array(), error.as_ref().map(PyReadonlyArray3::as_array));
-    let tile = match index {
-        Some(index) => Tile::windows(columns, &index.as_array(), &weight, error.as_ref())?,
-        None => {
-            let (groups, _, taps) = weight.dim();
-            same_size("groups of a dense weight", groups, 1)?;
-            same_size("columns of a dense weight", taps, columns)?;
-            let error = error.as_ref().map(|e| e.index_axis(Axis(0), 0));
-            Tile::dense(&weight.index_axis(Axis(0), 0), error.as_ref())?
-        }
+    let tile = if let Some(index) = index {
+        Tile::windows(columns, &index.as_array(), &weight, error.as_ref())?
+    } else {
+        let (groups, _, taps) = weight.dim();
+        same_size("groups of a dense weight", groups, 1)?;
+        same_size("columns of a dense weight", taps, columns)?;
+        let error = error.as_ref().map(|e| e.index_axis(Axis(0), 0));
+        Tile::dense(&weight.index_axis(Axis(0), 0), error.as_ref())?
     };
     Ok(Term { origin, tile })
 }

@@ -98,6 +98,8 @@ def test_a_full_disk_is_told_once_and_the_results_come_all_the_same(tmp_path: Pa
     spec, kept = write_spec(tmp_path), tmp_path / "kept"
     script = """
 import resource, signal, sys
+
+sys.dont_write_bytecode = True  # a file of compiled code that is cut off would stay and fail every later start
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 from eqspec.cli import main
 resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))

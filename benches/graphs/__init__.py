@@ -1,0 +1,1 @@
+"""Networks of convolutions, measured: `python -m benches.graphs`."""
