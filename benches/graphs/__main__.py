@@ -46,7 +46,8 @@ def rows() -> list[Row]:
     own = [
         Row("digits, exported", digits.exported, "root, < 50 ms"),
         Row("digits, permuted", digits.moved, "root, < 50 ms"),
-        Row("digits, 8 bits, 3 x", lambda: digits.gridded("3"), "> 90 % at the root"),
+        Row("digits, 8 bits, 3 x, .1", lambda: digits.gridded("3"), "> 90 % at the root"),
+        Row("digits, 8 bits, 3 x, .02", lambda: digits.gridded("3", 0.02), "> 90 % at the root"),
         Row("digits, 8 bits, 1.2 x", lambda: digits.gridded("1.2", 0.02), ""),
         Row("digits, 8 bits, Top-1", lambda: digits.same_class("grid", 0.05), ""),
         Row("digits, cut, Top-1", lambda: digits.same_class("cut", 0.02), ""),
@@ -89,10 +90,10 @@ def measured(row: Row, most: int | None, say: Callable[[str], None]) -> dict[str
         began, before = perf_counter(), cpu()
         try:
             result = runner.run(query.task)
-            verdict, boxes, why = result.verdict.value, result.boxes, result.reason
+            verdict, boxes, why = result.verdict.value, result.boxes, str(result.reason or "")
             bound = f"first bound {result.initial_bound:.3g}" + asked(query)
         except EqspecError as problem:
-            verdict, boxes, why, bound = "refused", 0, problem, ""
+            verdict, boxes, why, bound = "refused", 0, str(problem), ""
         seconds, busy = perf_counter() - began, cpu() - before
         found.append((verdict, boxes, seconds, busy))
         answer = f"{verdict} ({why})" if why else verdict

@@ -137,7 +137,7 @@ def _function(name: str, x: Array) -> tuple[Array, Array]:
             return np.abs(x), np.sign(x)
         case "hardsigmoid":
             score = ALPHA * x + BETA
-            return np.clip(score, 0, 1), ALPHA * ((score > 0) & (score < 1))
+            return np.clip(score, 0, 1), ALPHA * ((score > 0) & (score < 1)).astype(float)
         case _:
             low, high = (0, 6) if name == "relu6" else (-1, 1)
             return np.clip(x, low, high), ((x > low) & (x < high)).astype(float)
@@ -165,7 +165,7 @@ def _conv(layer: Conv, x: Array) -> tuple[Array, Back]:
         rows = slope.reshape(n, groups, -1, high, wide).transpose(1, 0, 3, 4, 2).reshape(groups, n * high * wide, -1)
         gradients[id(layer.weight)] = (rows.transpose(0, 2, 1) @ taps).reshape(layer.weight.shape)
         spread = (rows @ weight).reshape(groups, n, high, wide, inner, *size)
-        answer = np.zeros_like(padded)
+        answer: Array = np.zeros_like(padded)
         for i in range(size[0]):
             for j in range(size[1]):
                 part = spread[..., i, j].transpose(1, 0, 4, 2, 3).reshape(n, channels, high, wide)
@@ -196,7 +196,8 @@ def _norm(layer: Norm, x: Array, training: bool) -> tuple[Array, Back]:
         gradients[id(layer.scale)], gradients[id(layer.shift)] = (slope * normal).sum(axes), slope.sum(axes)
         inner = slope * layer.scale.reshape(shape)
         along = (inner * normal).mean(axes).reshape(shape)
-        return (inner - inner.mean(axes).reshape(shape) - normal * along) * scale.reshape(shape)
+        answer: Array = (inner - inner.mean(axes).reshape(shape) - normal * along) * scale.reshape(shape)
+        return answer
 
     return normal * layer.scale.reshape(shape) + layer.shift.reshape(shape), back
 
