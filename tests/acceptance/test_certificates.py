@@ -415,7 +415,7 @@ def test_what_the_auditor_stumbles_over_has_no_certificate(tmp_path: Path, monke
         raise IndexError("an operator with other axes")
 
     task = close(3, tmp_path, Epsilon(Fraction(1)), [3, 4, 3], Fraction(1), 0.01)
-    monkeypatch.setattr(File, "layers", stumble)
+    monkeypatch.setattr(File, "steps", stumble)
     result, made = certify(task, tmp_path)
     assert result.verdict is Verdict.EQUIVALENT
     assert made is not None
