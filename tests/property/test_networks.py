@@ -191,7 +191,7 @@ def test_folded_intervals_contain_the_unfolded_graph(chain: tuple[onnx.ModelProt
 def test_dyadic_networks_fold_without_error(chain: tuple[onnx.ModelProto, int], data: st.DataObject) -> None:
     proto, inputs = chain
     network = read(proto)
-    assert all(layer.weight_error is None and layer.bias_error is None for layer in network.layers)
+    assert network.exact
     point = data.draw(st.lists(rationals, min_size=inputs, max_size=inputs))
     assert network.evaluate_exact(point) == [(v, v) for v in run_exactly(proto, point)]
 
@@ -203,9 +203,11 @@ def test_float_evaluation_agrees_with_onnxruntime(chain: tuple[onnx.ModelProto, 
     x = data.draw(arrays((1, inputs), st.floats(-4, 4, width=32))).astype(np.float32)
     expected = run_onnxruntime(proto, x).ravel()
     actual = network.evaluate(x.astype(np.float64))[0]
-    scale = np.abs(x).max()
-    for layer in network.layers:  # how large intermediate values, and so float32 roundings, can get
-        scale = np.abs(layer.weight).sum(axis=1).max() * scale + np.abs(layer.bias).max()
+    sizes = [np.abs(x).max()]
+    for step in network.steps:  # how large intermediate values, and so float32 roundings, can get
+        sums = [np.abs(t.tile.weight).sum(axis=2).max() * sizes[t.source + 1] for t in step.terms]
+        sizes.append(sum(sums) + np.abs(step.bias).max())
+    scale = sizes[-1]
     np.testing.assert_allclose(actual, expected, atol=2e-5 * (1 + scale))
     exact = [float(low) for low, _ in network.evaluate_exact([Fraction(float(v)) for v in x[0]])]
     np.testing.assert_allclose(actual, exact, atol=1e-12 * (1 + scale))
