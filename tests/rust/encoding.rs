@@ -25,7 +25,7 @@ fn columns(pair: &Pair, values: &Values, bounds: &IntermediateBounds) -> Vec<f64
         for (v, _) in &both {
             columns.extend(v.iter().map(near));
         }
-        let hidden = l + 1 < bounds.layers.len() && pair.function(l) == Function::Relu;
+        let hidden = l + 1 < bounds.layers.len() && pair.function(l).is_relu();
         let unstable = |b: &Bounds, i: usize| Phase::of(b.lower[i], b.upper[i]) == Phase::Unstable;
         for (v, bounds) in both.iter().filter(|_| hidden) {
             for (_, value) in v.iter().enumerate().filter(|(i, _)| unstable(bounds, *i)) {

@@ -9,6 +9,7 @@
 mod assumed;
 mod backward;
 mod backward_programs;
+mod bent;
 mod bounds;
 mod certified;
 mod claims;

@@ -13,7 +13,8 @@
 //! cannot hold (both files define them in the same way). Then the errors of the two rows are not independent: A1 - A2
 //! and b1 - b2 are exactly zero there, and of the difference of the networks only A1 D is left.
 
-use super::step::{Affine, Function, Origin, Step, Term};
+use super::function::Function;
+use super::step::{Affine, Origin, Step, Term};
 use super::tile::Tile;
 use crate::error::{Error, same_size};
 
@@ -88,8 +89,8 @@ impl Pair {
         }
         for (s, (a, b)) in first.iter().zip(&second).enumerate() {
             same_size(format!("rows of candidate step {s}"), b.rows, a.rows)?;
-            let function = if s + 1 == first.len() { Function::Identity } else { a.function };
-            if a.function != function || b.function != function {
+            let fitting_function = s + 1 < first.len() || a.function.is_identity();
+            if !fitting_function || a.function != b.function {
                 let accepted = "the same function in both networks; the last step has none";
                 return Err(Error::Value { name: "function", value: format!("{:?}", b.function), accepted });
             }
@@ -169,8 +170,8 @@ impl Pair {
     /// The function of step s, which is that of both networks.
     #[must_use]
     #[inline(always)]
-    pub fn function(&self, s: usize) -> Function {
-        self.first[s].function
+    pub fn function(&self, s: usize) -> &Function {
+        &self.first[s].function
     }
 
     /// The last step that reads step s in either network; s itself if none does.
