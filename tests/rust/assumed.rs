@@ -11,7 +11,7 @@ use eqspec::bound::parameters::Parameters;
 use eqspec::domain::intermediate_bounds::{IntermediateBounds, PhaseConstraint};
 use eqspec::domain::phase::Bounds;
 use eqspec::domain::{AbstractDomain, Propagation, Quantity};
-use eqspec::network::{Function, Pair};
+use eqspec::network::Pair;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -8,7 +8,7 @@ use eqspec::bound::Assumption;
 use eqspec::bound::encoding::Encoding;
 use eqspec::domain::IntermediateBounds;
 use eqspec::domain::phase::{Bounds, Phase};
-use eqspec::network::{Function, Pair};
+use eqspec::network::Pair;
 use proptest::prelude::*;
 use std::cell::RefCell;
 
@@ -17,13 +17,19 @@ fn near(value: &Exact) -> f64 {
     value.upward()
 }
 
-/// The columns of an input: itself, and per layer the values before ReLU, then those of unstable neurons after it, each with its phase.
+/// The columns of an input: itself, and per layer the values before ReLU, then those of unstable neurons after it,
+/// each with its phase; of other functions the values behind them.
 fn columns(pair: &Pair, values: &Values, bounds: &IntermediateBounds) -> Vec<f64> {
     let mut columns: Vec<f64> = values.input.iter().map(near).collect();
     for (l, known) in bounds.layers.iter().enumerate() {
         let both = [(&values.x[l], &known.x), (&values.y[l], &known.y)];
         for (v, _) in &both {
             columns.extend(v.iter().map(near));
+        }
+        if let Some(curves) = pair.function(l).curves() {
+            for (v, _) in &both {
+                columns.extend(v.iter().enumerate().map(|(i, value)| curves.of(i).value(near(value)).value));
+            }
         }
         let hidden = l + 1 < bounds.layers.len() && pair.function(l).is_relu();
         let unstable = |b: &Bounds, i: usize| Phase::of(b.lower[i], b.upper[i]) == Phase::Unstable;

@@ -25,9 +25,9 @@ use super::functional::Functional;
 use super::parameters::Parameters;
 use super::split_candidates::SplitCandidates;
 use crate::domain::intermediate_bounds::{Contradiction, IntermediateBounds};
+use crate::domain::phase::Bounds;
 use crate::domain::propagation::Failure;
 use crate::domain::{Propagation, Quantity};
-use crate::domain::phase::Bounds;
 use crate::network::Pair;
 use std::sync::Arc;
 

@@ -70,9 +70,7 @@ impl Encoding {
             }
             if s + 1 < pair.depth() {
                 let now = match pair.function(s) {
-                    Function::Curves(curves) => {
-                        [&known.x, &known.y].map(|of| anywhere(&mut program, curves, of))
-                    }
+                    Function::Curves(curves) => [&known.x, &known.y].map(|of| anywhere(&mut program, curves, of)),
                     Function::Identity => [identity(&before[0], &known.x), identity(&before[1], &known.y)],
                     Function::Relu => {
                         let now = [relu(&mut program, &before[0], &known.x), relu(&mut program, &before[1], &known.y)];

@@ -133,13 +133,7 @@ impl Question {
     }
 
     /// The functionals of a quantity of a step: of open neurons, or of `every` one.
-    fn functionals(
-        self,
-        bounds: &IntermediateBounds,
-        step: usize,
-        quantity: Quantity,
-        every: bool,
-    ) -> Vec<Functional> {
+    fn functionals(self, bounds: &IntermediateBounds, step: usize, quantity: Quantity, every: bool) -> Vec<Functional> {
         let known = &bounds.layers[step];
         let of = known.of(quantity);
         let mut list = Vec::new();

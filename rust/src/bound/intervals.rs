@@ -15,8 +15,8 @@
 //! Rows whose weights are all 0 are known exactly, and so are shared rows where all D that are read are 0. Numbers that
 //! leave the range of binary64 give infinite bounds, or NaN, which an intersection passes over.
 
-use crate::domain::intermediate_bounds::{IntermediateBounds, LayerBounds};
 use crate::curve::Curve;
+use crate::domain::intermediate_bounds::{IntermediateBounds, LayerBounds};
 use crate::domain::phase::{Bounds, Phase};
 use crate::domain::strip::strip_around;
 use crate::network::{Function, Origin, Pair, Step, Tile};

@@ -146,6 +146,11 @@ impl Relaxation {
             // The lines of the thinnest strip.
             fill(&mut side.start, 0.5);
         }
+        // What only ReLU has is empty of meaning here, but views of it have a length.
+        let Self { fold_first, fold_second, low_slope, low, high_slope, high, .. } = self;
+        for v in [fold_first, fold_second, low_slope, low, high_slope, high] {
+            fill(v, 0.0);
+        }
         fill(&mut self.keep, 1.0);
     }
 

@@ -98,7 +98,8 @@ pub(super) trait Function: Sized {
     #[inline]
     fn straight(&self, x: f64) -> (Near, Near) {
         let (value, slope) = (self.limit_right(x), self.slope_right(x));
-        let rise = if slope.error == 0.0 { crate::numeric::near::product(slope.value, x) } else { slope * Near::exact(x) };
+        let rise =
+            if slope.error == 0.0 { crate::numeric::near::product(slope.value, x) } else { slope * Near::exact(x) };
         (slope, crate::numeric::near::sum(value, -rise))
     }
 

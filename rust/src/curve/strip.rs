@@ -126,7 +126,13 @@ fn piece_offset<F: Function>(f: &F, bend: Bend, lam: f64, a: f64, b: f64, found:
             found.raise(at_a.high(), a);
             found.raise(at_b.high(), b);
             let t = within(f.touch(lam, a, b, true), a, b);
-            let at_t = if t == a { at_a } else if t == b { at_b } else { rest(f.value(t), lam, t) };
+            let at_t = if t == a {
+                at_a
+            } else if t == b {
+                at_b
+            } else {
+                rest(f.value(t), lam, t)
+            };
             let right = if t < b { shortfall(lam, f.slope_right(t).low(), sub_up(b, t)) } else { 0.0 };
             let left = if t > a { shortfall(f.slope_left(t).high(), lam, sub_up(t, a)) } else { 0.0 };
             found.lower(less(at_t.low(), larger(left, right)), t);
@@ -135,7 +141,13 @@ fn piece_offset<F: Function>(f: &F, bend: Bend, lam: f64, a: f64, b: f64, found:
             found.lower(at_a.low(), a);
             found.lower(at_b.low(), b);
             let t = within(f.touch(lam, a, b, false), a, b);
-            let at_t = if t == a { at_a } else if t == b { at_b } else { rest(f.value(t), lam, t) };
+            let at_t = if t == a {
+                at_a
+            } else if t == b {
+                at_b
+            } else {
+                rest(f.value(t), lam, t)
+            };
             let right = if t < b { shortfall(f.slope_right(t).high(), lam, sub_up(b, t)) } else { 0.0 };
             let left = if t > a { shortfall(lam, f.slope_left(t).low(), sub_up(t, a)) } else { 0.0 };
             found.raise(-less(-at_t.high(), larger(left, right)), t);
@@ -143,7 +155,10 @@ fn piece_offset<F: Function>(f: &F, bend: Bend, lam: f64, a: f64, b: f64, found:
         Bend::Between(least, most) => {
             let width = sub_up(b, a);
             let falls = (shortfall(lam, least, width), shortfall(most, lam, width));
-            found.lower(less(at_a.low(), falls.0).max(less(at_b.low(), falls.1)), if at_a.value < at_b.value { a } else { b });
+            found.lower(
+                less(at_a.low(), falls.0).max(less(at_b.low(), falls.1)),
+                if at_a.value < at_b.value { a } else { b },
+            );
             let high = (-less(-at_a.high(), falls.1)).min(-less(-at_b.high(), falls.0));
             found.raise(high, if at_a.value > at_b.value { a } else { b });
         }

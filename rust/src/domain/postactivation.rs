@@ -47,8 +47,7 @@ impl LayerState {
         generators.first += fresh1.len();
         generators.second += fresh2.len();
         if domain != AbstractDomain::Independent {
-            let (transformers, share) =
-                ((&self.transformer1, &self.transformer2), domain == AbstractDomain::Reduced);
+            let (transformers, share) = ((&self.transformer1, &self.transformer2), domain == AbstractDomain::Reduced);
             match function {
                 Function::Curves(curves) => {
                     let bounds = (&self.x, &self.y, &self.d);

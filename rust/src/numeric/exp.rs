@@ -89,7 +89,11 @@ pub fn exp_near(x: Near) -> Near {
     if !(x.error <= 1.0) {
         return Near { value, error: f64::INFINITY };
     }
-    if x.error == 0.0 { Near { value, error } } else { Near { value, error }.wider((value + error) * (x.error * (1.0 + x.error)) + TINY) }
+    if x.error == 0.0 {
+        Near { value, error }
+    } else {
+        Near { value, error }.wider((value + error) * (x.error * (1.0 + x.error)) + TINY)
+    }
 }
 
 /// e^x - 1; at most 4 U off relatively for |x| <= 0.34.

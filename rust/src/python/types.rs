@@ -1,8 +1,8 @@
 //! The classes Python sees: frozen, no logic beyond conversion.
 
 use super::errors::python_error;
-use crate::domain::AbstractDomain;
 use crate::curve::{Curve, Near};
+use crate::domain::AbstractDomain;
 use crate::error::{Error, same_size};
 use crate::network::{self, Curves, Function, Origin, Step, Term, Tile};
 use crate::property::{self as claims, Norm};
