@@ -26,8 +26,8 @@ fn columns(pair: &Pair, values: &Values, bounds: &IntermediateBounds) -> Vec<f64
         for (v, _) in &both {
             columns.extend(v.iter().map(near));
         }
-        if let Some(curves) = pair.function(l).curves() {
-            for (v, _) in &both {
+        if let Some(curves) = pair.curves(l) {
+            for ((v, _), curves) in both.iter().zip(curves) {
                 columns.extend(v.iter().enumerate().map(|(i, value)| curves.of(i).value(near(value)).value));
             }
         }

@@ -174,7 +174,7 @@ struct TermShape {
 #[derive(Clone, Debug)]
 struct StepShape {
     rows: usize,
-    function: Function,
+    functions: [Function; 2],
     terms: Vec<TermShape>,
 }
 
@@ -245,12 +245,14 @@ fn shapes(inputs: usize, outputs: usize, list: Vec<Choices>) -> Vec<StepShape> {
         };
         let terms = terms.into_iter().filter_map(term).collect();
         alone.push(of_step);
-        let function = match function {
-            Some(0) if s < last => Function::Relu,
-            Some(choice) if s < last => bent(choice - 1, rows),
-            _ => Function::Identity,
+        let functions = match function {
+            Some(0) if s < last => [Function::Relu, Function::Relu],
+            // Now and then the networks have different functions there.
+            Some(choice) if s < last && lonely > 12 => [bent(choice - 1, rows), bent(choice % CHOICES, rows)],
+            Some(choice) if s < last => [bent(choice - 1, rows), bent(choice - 1, rows)],
+            _ => [Function::Identity, Function::Identity],
         };
-        steps.push(StepShape { rows, function, terms });
+        steps.push(StepShape { rows, functions, terms });
     }
     steps
 }
@@ -290,8 +292,11 @@ fn fill(shape: StepShape, scale: Scale, relation: Relation, terms: Vec<Numbers>,
         terms: Vec::new(),
         bias,
         uncertain,
-        function: shape.function.clone(),
+        function: Function::Identity,
     });
+    for (step, function) in steps.iter_mut().zip(shape.functions) {
+        step.function = function;
+    }
     let mut who: Vec<Who> = Vec::new();
     for (term, numbers) in shape.terms.into_iter().zip(terms) {
         who.push(term.who);
@@ -348,7 +353,7 @@ pub fn programs(
 #[test]
 fn random_programs_have_everything() {
     use std::cell::RefCell;
-    let seen = RefCell::new([0usize; 11]);
+    let seen = RefCell::new([0usize; 12]);
     crate::random::for_all(600, programs(6, crate::random::any_scale(), 1), |case| {
         let pair = case.pair();
         let mut seen = seen.borrow_mut();
@@ -364,7 +369,8 @@ fn random_programs_have_everything() {
             difference().any(|t| t.first.is_none()) && difference().any(|t| t.second.is_none()),
             (0..last).any(|s| pair.function(s).is_identity()),
             (0..last).any(|s| pair.function(s).is_relu()),
-            (0..last).any(|s| pair.function(s).curves().is_some_and(|c| c.kinds().len() > 1)),
+            (0..last).any(|s| pair.curves(s).is_some_and(|[c, _]| c.kinds().len() > 1)),
+            (0..last).any(|s| pair.curves(s).is_some_and(|[a, b]| a != b)),
             (0..last).any(|s| pair.first[s].terms.is_empty() != pair.second[s].terms.is_empty()),
             (0..last).any(|s| read(s) > Some(1)),
             (0..last).any(|s| read(s) == Some(0)),

@@ -144,7 +144,7 @@ fn fresh(
 
 /// The difference's own fresh generators.
 fn own(
-    function: &Function,
+    functions: [&Function; 2],
     layer: &LayerState,
     x: &[Exact],
     y: &[Exact],
@@ -162,7 +162,7 @@ fn own(
     let (a1, a2) = (spread(&layer.transformer1, a1), spread(&layer.transformer2, a2));
     let mut generators = Vec::new();
     for i in 0..x.len() {
-        let after = &behind(function, i, &x[i]) - &behind(function, i, &y[i]);
+        let after = &behind(functions[0], i, &x[i]) - &behind(functions[1], i, &y[i]);
         let d = &x[i] - &y[i];
         let parts = [
             (&d, r.of_d[i]),
@@ -237,7 +237,7 @@ pub fn follow_narrowed(
             columns == all || (l < last && columns[0] <= all[0] && columns[1] <= all[1]),
             "{columns:?}, {all:?}"
         );
-        let function = truths[0].function(l);
+        let functions = [truths[0].function(l), truths[1].function(l)];
         for i in 0..x.len() {
             check("x", l, i, &x[i], &values.first(layer, i), layer.extent1.err[i], &layer.x)?;
             check("y", l, i, &y[i], &values.second(layer, i), layer.extent2.err[i], &layer.y)?;
@@ -248,9 +248,9 @@ pub fn follow_narrowed(
         if l == last {
             break;
         }
-        let (a1, a2) = (fresh("x", function, &layer.transformer1, x)?, fresh("y", function, &layer.transformer2, y)?);
+        let (a1, a2) = (fresh("x", functions[0], &layer.transformer1, x)?, fresh("y", functions[1], &layer.transformer2, y)?);
         if domain != AbstractDomain::Independent {
-            values.own.extend(own(function, layer, x, y, (&a1, &a2))?);
+            values.own.extend(own(functions, layer, x, y, (&a1, &a2))?);
         }
         values.a1.extend(a1);
         values.a2.extend(a2);

@@ -132,11 +132,14 @@ impl Backward<'_> {
         let sizes = SizesRead { pair: self.pair, bounds, centre, radius, relaxations };
         rounding_costs[step] = RoundingCost::of(&self.maxima[step], sizes);
         let known = &bounds.layers[step];
-        match (relaxations.get_mut(step), self.pair.function(step)) {
-            (Some(relaxation), Function::Relu) => relaxation.set(known),
-            (Some(relaxation), Function::Curves(curves)) => relaxation.set_curves(curves, known),
-            (Some(relaxation), Function::Identity) => relaxation.size = largest(known),
-            (None, _) => *output_size = largest(known),
+        let Some(relaxation) = relaxations.get_mut(step) else {
+            *output_size = largest(known);
+            return;
+        };
+        match (self.pair.curves(step), self.pair.function(step)) {
+            (Some(curves), _) => relaxation.set_curves(curves, known),
+            (None, Function::Relu) => relaxation.set(known),
+            (None, _) => relaxation.size = largest(known),
         }
     }
 

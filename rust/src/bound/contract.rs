@@ -268,7 +268,7 @@ impl<'a> Contractor<'a> {
         let wide = bounds.lower.len() > budget.inputs;
         let neurons = |(step, _): &(usize, _)| !self.pair.function(*step).is_identity();
         for (layer, known) in bounds.layers[..hidden].iter().enumerate().filter(neurons) {
-            let curved = self.pair.function(layer).curves().is_some();
+            let curved = self.pair.curves(layer).is_some();
             for neuron in 0..known.x.lower.len() {
                 let open = |b: &Bounds| if curved { b.lower[neuron] < b.upper[neuron] } else { b.unstable(neuron) };
                 let (x, y) = (open(&known.x), open(&known.y));

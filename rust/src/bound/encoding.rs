@@ -69,10 +69,12 @@ impl Encoding {
                 program.row([(x, 1.0), (y, -1.0)], known.d.lower[i], known.d.upper[i]);
             }
             if s + 1 < pair.depth() {
-                let now = match pair.function(s) {
-                    Function::Curves(curves) => [&known.x, &known.y].map(|of| anywhere(&mut program, curves, of)),
-                    Function::Identity => [identity(&before[0], &known.x), identity(&before[1], &known.y)],
-                    Function::Relu => {
+                let now = match (pair.curves(s), pair.function(s)) {
+                    (Some([first, second]), _) => {
+                        [anywhere(&mut program, first, &known.x), anywhere(&mut program, second, &known.y)]
+                    }
+                    (None, Function::Identity) => [identity(&before[0], &known.x), identity(&before[1], &known.y)],
+                    (None, _) => {
                         let now = [relu(&mut program, &before[0], &known.x), relu(&mut program, &before[1], &known.y)];
                         let mut chords = Relaxation::default();
                         chords.set(known);
@@ -92,7 +94,7 @@ impl Encoding {
     /// [`LARGEST`] numbers in its rows, so that no solver would be done with it.
     #[must_use]
     pub fn impossible(pair: &Pair) -> bool {
-        let curved = (0..pair.depth()).any(|s| pair.function(s).curves().is_some());
+        let curved = (0..pair.depth()).any(|s| pair.curves(s).is_some());
         curved || pair.first.iter().chain(&pair.second).map(Step::products).sum::<usize>() > LARGEST
     }
 

@@ -46,7 +46,7 @@ impl Contractor<'_> {
                 continue;
             }
             // Of a function that bends everywhere both ends of every range matter.
-            let every = output || pair.function(step).curves().is_some();
+            let every = output || pair.curves(step).is_some();
             for question in [Question::Nearer, Question::Other, Question::Difference] {
                 for quantity in question.quantities() {
                     let functionals = question.functionals(bounds, step, *quantity, every);

@@ -91,7 +91,7 @@ pub struct Lines {
 
 impl Lines {
     /// Sets the lines from the bounds of a step.
-    pub fn set(&mut self, curves: &Curves, bounds: &LayerBounds) {
+    pub fn set(&mut self, curves: [&Curves; 2], bounds: &LayerBounds) {
         self.neurons.clear();
         self.behind.iter_mut().for_each(Vec::clear);
         let (mut steep, mut largest) = (0.0f64, 0.0f64);
@@ -99,9 +99,9 @@ impl Lines {
         let size = |(l, u): (f64, f64)| max_propagating_nan(l.abs(), u.abs());
         for i in 0..bounds.x.lower.len() {
             let (x, y, d) = (ends(&bounds.x, i), ends(&bounds.y, i), ends(&bounds.d, i));
-            let curve = curves.of(i);
-            let neuron = Neuron::of(curve, x, y, d);
-            let (after_x, after_y) = (size(curve.range(x.0, x.1)), size(curve.range(y.0, y.1)));
+            let both = curves.map(|c| c.of(i));
+            let neuron = Neuron::of(both, x, y, d);
+            let (after_x, after_y) = (size(both[0].range(x.0, x.1)), size(both[1].range(y.0, y.1)));
             let after_d = 2.0 * max_propagating_nan(after_x, after_y);
             for (list, value) in self.behind.iter_mut().zip([after_x, after_y, after_d]) {
                 list.push(value);
@@ -124,10 +124,11 @@ impl Lines {
 }
 
 impl Neuron {
-    fn of(curve: &Curve, x: (f64, f64), y: (f64, f64), d: (f64, f64)) -> Self {
-        let fold = d != (0.0, 0.0) && (x.0 == x.1 || y.0 == y.1);
-        let (low, high) = if fold || d == (0.0, 0.0) { ((0.0, 0.0), (0.0, 0.0)) } else { difference(curve, x, y, d) };
-        Self { sides: [sides(curve, x), sides(curve, y)], low, high, fold }
+    fn of(curves: [&Curve; 2], x: (f64, f64), y: (f64, f64), d: (f64, f64)) -> Self {
+        let same = d == (0.0, 0.0) && curves[0] == curves[1];
+        let fold = !same && (x.0 == x.1 || y.0 == y.1);
+        let (low, high) = if fold || same { ((0.0, 0.0), (0.0, 0.0)) } else { difference(curves, x, y, d) };
+        Self { sides: [sides(curves[0], x), sides(curves[1], y)], low, high, fold }
     }
 
     /// How far apart the lines of X, of Y and of D are at most: what relaxing them may cost for one unit of a
@@ -182,10 +183,10 @@ fn sides(curve: &Curve, (l, u): (f64, f64)) -> [Side; 2] {
 }
 
 /// The lines below and above the difference, each a slope and an intercept.
-fn difference(curve: &Curve, x: (f64, f64), y: (f64, f64), d: (f64, f64)) -> ((f64, f64), (f64, f64)) {
-    let (m, most) = curve.slopes(x.0.min(y.0), x.1.max(y.1));
+fn difference(curves: [&Curve; 2], x: (f64, f64), y: (f64, f64), d: (f64, f64)) -> ((f64, f64), (f64, f64)) {
+    let (m, most) = curves[0].slopes(x.0.min(y.0), x.1.max(y.1));
     if !(m.is_finite() && most.is_finite()) {
-        let (of_x, of_y) = (curve.range(x.0, x.1), curve.range(y.0, y.1));
+        let (of_x, of_y) = (curves[0].range(x.0, x.1), curves[1].range(y.0, y.1));
         let (low, high) = ((of_x.0 - of_y.1).next_down(), (of_x.1 - of_y.0).next_up());
         return ((0.0, low), (0.0, high));
     }
@@ -197,8 +198,8 @@ fn difference(curve: &Curve, x: (f64, f64), y: (f64, f64), d: (f64, f64)) -> ((f
         let share = d.1 / (d.1 - d.0);
         (most - (most - m) * share, m + (most - m) * share)
     };
-    let low = strip_around(curve, falling, (m, most), (x, y, d)).0;
-    let high = strip_around(curve, rising, (m, most), (x, y, d)).1;
+    let low = strip_around(curves, falling, (m, most), (x, y, d)).0;
+    let high = strip_around(curves, rising, (m, most), (x, y, d)).1;
     ((falling, low), (rising, high))
 }
 

@@ -131,7 +131,7 @@ impl Relaxation {
     }
 
     /// Sets the lines of functions other than ReLU from the bounds of a layer.
-    pub fn set_curves(&mut self, curves: &Curves, bounds: &LayerBounds) {
+    pub fn set_curves(&mut self, curves: [&Curves; 2], bounds: &LayerBounds) {
         let m = bounds.x.lower.len();
         self.lines.set(curves, bounds);
         self.size = self.lines.size;

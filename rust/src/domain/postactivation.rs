@@ -17,21 +17,22 @@ use crate::numeric::vectorised::vectorised;
 
 impl LayerState {
     /// Chooses the transformers of this step's function and applies them.
-    pub(super) fn apply_function(&mut self, function: &Function, domain: AbstractDomain, generators: &mut Generators) {
+    pub(super) fn apply_function(&mut self, (function, other): (&Function, &Function), domain: AbstractDomain, generators: &mut Generators) {
         if domain == AbstractDomain::Reduced {
             reduce(&mut self.x, &mut self.y, &mut self.d);
         }
-        self.curved = function.curves().is_some();
-        match function {
-            Function::Relu => {
+        let curves = function.curves().zip(other.curves()).map(|(first, second)| [first, second]);
+        self.curved = curves.is_some();
+        match (curves, function) {
+            (Some([first, second]), _) => {
+                self.transformer1.set_curves(first, &self.x);
+                self.transformer2.set_curves(second, &self.y);
+            }
+            (None, Function::Relu) => {
                 self.transformer1.set_relu(&self.x);
                 self.transformer2.set_relu(&self.y);
             }
-            Function::Curves(curves) => {
-                self.transformer1.set_curves(curves, &self.x);
-                self.transformer2.set_curves(curves, &self.y);
-            }
-            Function::Identity => {
+            (None, _) => {
                 self.transformer1.pass(self.x.lower.len());
                 self.transformer2.pass(self.x.lower.len());
             }
@@ -48,12 +49,12 @@ impl LayerState {
         generators.second += fresh2.len();
         if domain != AbstractDomain::Independent {
             let (transformers, share) = ((&self.transformer1, &self.transformer2), domain == AbstractDomain::Reduced);
-            match function {
-                Function::Curves(curves) => {
+            match curves {
+                Some(curves) => {
                     let bounds = (&self.x, &self.y, &self.d);
                     self.transformer_d.set_curves(curves, transformers, bounds, share);
                 }
-                _ => self.transformer_d.set_relu(transformers.0, transformers.1, &self.d, share),
+                None => self.transformer_d.set_relu(transformers.0, transformers.1, &self.d, share),
             }
             self.apply_difference(generators);
         }

@@ -16,6 +16,10 @@
 //!
 //! Both are sound for any lam. Where x = y, D = 0, whatever f is.
 //!
+//! The networks may have different functions f and g there, as where one is a cheap approximation of the other, or a
+//! slope was retrained. Side by side nothing changes; of the strip, f(x) - g(y) = (f(x) - f(y)) + (f(y) - g(y)), and the
+//! range of the second part over y is added ([`apart`]).
+//!
 //! A strip that is thin against what it surrounds goes into the error radius and makes no generator: functions that are
 //! saturated would have thousands of them otherwise.
 
@@ -23,7 +27,7 @@ use super::phase::{Bounds, Phase, max_propagating_nan};
 use super::transformer::{DifferenceRow, DifferenceTransformer, Transformer};
 use crate::curve::Curve;
 use crate::network::Curves;
-use crate::numeric::round::{add_up, mul_down, mul_up, sub_down, sub_up};
+use crate::numeric::round::{add_down, add_up, mul_down, mul_up, sub_down, sub_up};
 
 /// A strip that is thinner than this share of the values around which it lies makes no generator.
 const THIN: f64 = 1e-11;
@@ -80,7 +84,7 @@ impl DifferenceTransformer {
     /// networks' own fresh generators.
     pub fn set_curves(
         &mut self,
-        curves: &Curves,
+        curves: [&Curves; 2],
         (first, second): (&Transformer, &Transformer),
         (x, y, d): (&Bounds, &Bounds, &Bounds),
         share_fresh: bool,
@@ -94,7 +98,8 @@ impl DifferenceTransformer {
         let ends = |b: &Bounds, i: usize| (b.lower[i], b.upper[i]);
         for i in 0..x.lower.len() {
             let strips = (first.row(i), second.row(i));
-            let (row, off) = difference_row(curves.of(i), strips, (ends(x, i), ends(y, i), ends(d, i)), share_fresh);
+            let both = curves.map(|c| c.of(i));
+            let (row, off) = difference_row(both, strips, (ends(x, i), ends(y, i), ends(d, i)), share_fresh);
             of_d.push(row.of_d);
             of_x.push(row.of_x);
             of_y.push(row.of_y);
@@ -112,15 +117,15 @@ type Ends = (f64, f64);
 
 /// The row of one neuron, and what goes into its error radius.
 fn difference_row(
-    curve: &Curve,
+    curves: [&Curve; 2],
     (first, second): (Strip, Strip),
     (x, y, d): (Ends, Ends, Ends),
     share_fresh: bool,
 ) -> (DifferenceRow, f64) {
-    if d == (0.0, 0.0) {
+    if d == (0.0, 0.0) && curves[0] == curves[1] {
         return (DifferenceRow::default(), 0.0);
     }
-    let (own, off, reach) = strip_of_difference(curve, (x, y, d));
+    let (own, off, reach) = strip_of_difference(curves, (x, y, d));
     let (row, apart) = side_by_side((first, second), (x, y, d));
     // Without the generators of the networks the sum of the two strips is one of its own.
     let row = if share_fresh {
@@ -146,8 +151,8 @@ fn side_by_side((first, second): (Strip, Strip), (x, y, d): (Ends, Ends, Ends)) 
 }
 
 /// D between min(m d, M d) and max(m d, M d): the row, what goes into its error radius, and how far it reaches.
-fn strip_of_difference(curve: &Curve, (x, y, d): (Ends, Ends, Ends)) -> (DifferenceRow, f64, f64) {
-    let (m, most) = curve.slopes(x.0.min(y.0), x.1.max(y.1));
+fn strip_of_difference(curves: [&Curve; 2], (x, y, d): (Ends, Ends, Ends)) -> (DifferenceRow, f64, f64) {
+    let (m, most) = curves[0].slopes(x.0.min(y.0), x.1.max(y.1));
     let share = if d.0 >= 0.0 {
         1.0
     } else if d.1 <= 0.0 {
@@ -157,7 +162,7 @@ fn strip_of_difference(curve: &Curve, (x, y, d): (Ends, Ends, Ends)) -> (Differe
     };
     // Where d is never negative D is between m d and M d, with the chord of either through 0: the middle is thinnest.
     let lam = if d.0 < 0.0 && d.1 > 0.0 { m + (most - m) * share } else { 0.5 * m + 0.5 * most };
-    let (low, high) = strip_around(curve, lam, (m, most), (x, y, d));
+    let (low, high) = strip_around(curves, lam, (m, most), (x, y, d));
     let (shift, half) = centred(low, high);
     let size = lam.abs() * (0.5 * d.1 - 0.5 * d.0);
     let thin = half <= THIN * (size + shift.abs());
@@ -165,8 +170,8 @@ fn strip_of_difference(curve: &Curve, (x, y, d): (Ends, Ends, Ends)) -> (Differe
     (row, if thin { half } else { 0.0 }, size + half)
 }
 
-/// The interval of D - lam d, rounded outward, where all slopes of the function lie between m and M.
-pub fn strip_around(curve: &Curve, lam: f64, (m, most): Ends, (x, y, d): (Ends, Ends, Ends)) -> Ends {
+/// The interval of D - lam d, rounded outward, where all slopes of f1's function lie between m and M.
+pub fn strip_around([first, second]: [&Curve; 2], lam: f64, (m, most): Ends, (x, y, d): (Ends, Ends, Ends)) -> Ends {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for end in [d.0, d.1] {
         for (least, greatest) in [(sub_down(m, lam), sub_up(m, lam)), (sub_down(most, lam), sub_up(most, lam))] {
@@ -174,11 +179,35 @@ pub fn strip_around(curve: &Curve, lam: f64, (m, most): Ends, (x, y, d): (Ends, 
             high = max_propagating_nan(high, max_propagating_nan(mul_up(least, end), mul_up(greatest, end)));
         }
     }
-    let (of_x, of_y) = (curve.offset(lam, x.0, x.1), curve.offset(lam, y.0, y.1));
+    let off = apart([first, second], y);
+    (low, high) = (add_down(low, off.0), add_up(high, off.1));
+    let (of_x, of_y) = (first.offset(lam, x.0, x.1), second.offset(lam, y.0, y.1));
     let (other_low, other_high) = (sub_down(of_x.low, of_y.high), sub_up(of_x.high, of_y.low));
     // `max` and `min` pass over what is not a number.
     let both = (low.max(other_low), high.min(other_high));
     if both.0 <= both.1 { both } else { (low, high) }
+}
+
+/// Parts of a range on each of which two functions are compared.
+const PARTS: u32 = 8;
+
+/// The range of f(t) - g(t) for t in [l, u], rounded outward: part by part both functions lie in strips of the same
+/// slope.
+#[must_use]
+pub fn apart([f, g]: [&Curve; 2], (l, u): Ends) -> Ends {
+    if f == g {
+        return (0.0, 0.0);
+    }
+    let place = |k: u32| if k == PARTS { u } else { l + (u - l) * (f64::from(k) / f64::from(PARTS)) };
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for k in 0..PARTS {
+        let (from, to) = (place(k).clamp(l, u), place(k + 1).clamp(l, u));
+        let lam = f.line(from, to);
+        let (of_f, of_g) = (f.offset(lam, from, to), g.offset(lam, from, to));
+        low = lesser(low, sub_down(of_f.low, of_g.high));
+        high = max_propagating_nan(high, sub_up(of_f.high, of_g.low));
+    }
+    (low, high)
 }
 
 /// The smaller of two numbers; not a number if one of them is not.

@@ -19,10 +19,17 @@ pub enum Function {
 }
 
 /// The functions of the rows of a step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Curves {
     kinds: Vec<Curve>,
     of_row: Vec<u32>,
+}
+
+impl PartialEq for Curves {
+    /// Whether every row has the same function.
+    fn eq(&self, other: &Self) -> bool {
+        self.of_row.len() == other.of_row.len() && (0..self.of_row.len()).all(|row| self.of(row) == other.of(row))
+    }
 }
 
 impl Curves {
@@ -70,6 +77,12 @@ impl Function {
     #[inline(always)]
     pub fn is_relu(&self) -> bool {
         matches!(self, Self::Relu)
+    }
+
+    /// Whether both are the identity, both are ReLU, or both are other functions.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 
     /// The functions of the rows where it is neither the identity nor ReLU.
