@@ -20,7 +20,8 @@
 use super::relu_kernels::{Triple, TripleMut};
 use crate::curve::Curve;
 use crate::domain::intermediate_bounds::LayerBounds;
-use crate::domain::phase::{Bounds, max_propagating_nan};
+use crate::domain::phase::Bounds;
+use crate::numeric::round::max_propagating_nan;
 use crate::domain::strip::strip_around;
 use crate::network::Curves;
 

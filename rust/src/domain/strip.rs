@@ -23,11 +23,11 @@
 //! A strip that is thin against what it surrounds goes into the error radius and makes no generator: functions that are
 //! saturated would have thousands of them otherwise.
 
-use super::phase::{Bounds, Phase, max_propagating_nan};
+use super::phase::{Bounds, Phase};
 use super::transformer::{DifferenceRow, DifferenceTransformer, Transformer};
 use crate::curve::Curve;
 use crate::network::Curves;
-use crate::numeric::round::{add_down, add_up, mul_down, mul_up, sub_down, sub_up};
+use crate::numeric::round::{add_down, add_up, max_propagating_nan, mul_down, mul_up, sub_down, sub_up};
 
 /// A strip that is thinner than this share of the values around which it lies makes no generator.
 const THIN: f64 = 1e-11;

@@ -3,8 +3,7 @@
 //! This finds candidates for a counterexample; what counts is decided by an exact replay outside the core.
 
 use super::{Function, Origin, Pair, Step};
-use crate::domain::phase::max_propagating_nan;
-use crate::numeric::round::{add_up, gamma, inflate, sub_down, sub_up};
+use crate::numeric::round::{add_up, gamma, inflate, max_propagating_nan, sub_down, sub_up};
 
 /// Outputs of both networks at one input, and how far each may be from the exact value.
 #[derive(Debug, Clone, Default)]
