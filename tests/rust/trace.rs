@@ -248,7 +248,8 @@ pub fn follow_narrowed(
         if l == last {
             break;
         }
-        let (a1, a2) = (fresh("x", functions[0], &layer.transformer1, x)?, fresh("y", functions[1], &layer.transformer2, y)?);
+        let (a1, a2) =
+            (fresh("x", functions[0], &layer.transformer1, x)?, fresh("y", functions[1], &layer.transformer2, y)?);
         if domain != AbstractDomain::Independent {
             values.own.extend(own(functions, layer, x, y, (&a1, &a2))?);
         }

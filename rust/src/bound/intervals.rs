@@ -61,7 +61,8 @@ fn read(pair: &Pair, bounds: &IntermediateBounds, origin: Origin) -> [Ranges; 3]
         return [all(x), all(y), all(d)];
     }
     if let Some(curves) = pair.curves(j) {
-        let behind = |curves: &Curves, b: &Bounds| Ranges::of(rows.clone().map(|i| curves.of(i).range(b.lower[i], b.upper[i])));
+        let behind =
+            |curves: &Curves, b: &Bounds| Ranges::of(rows.clone().map(|i| curves.of(i).range(b.lower[i], b.upper[i])));
         let of_difference = |i: usize| difference(curves.map(|c| c.of(i)), ends(x, i), ends(y, i), ends(d, i));
         return [behind(curves[0], x), behind(curves[1], y), Ranges::of(rows.clone().map(of_difference))];
     }

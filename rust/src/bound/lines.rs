@@ -21,9 +21,9 @@ use super::relu_kernels::{Triple, TripleMut};
 use crate::curve::Curve;
 use crate::domain::intermediate_bounds::LayerBounds;
 use crate::domain::phase::Bounds;
-use crate::numeric::round::max_propagating_nan;
 use crate::domain::strip::strip_around;
 use crate::network::Curves;
+use crate::numeric::round::max_propagating_nan;
 
 /// Units of roundoff of one pass, relative to the absolute sum of all coefficients and links: those of
 /// [`super::rounding_cost::RELU_UNITS`] and the nineteen above.

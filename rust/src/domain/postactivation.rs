@@ -17,7 +17,12 @@ use crate::numeric::vectorised::vectorised;
 
 impl LayerState {
     /// Chooses the transformers of this step's function and applies them.
-    pub(super) fn apply_function(&mut self, (function, other): (&Function, &Function), domain: AbstractDomain, generators: &mut Generators) {
+    pub(super) fn apply_function(
+        &mut self,
+        (function, other): (&Function, &Function),
+        domain: AbstractDomain,
+        generators: &mut Generators,
+    ) {
         if domain == AbstractDomain::Reduced {
             reduce(&mut self.x, &mut self.y, &mut self.d);
         }
@@ -25,8 +30,8 @@ impl LayerState {
         self.curved = curves.is_some();
         match (curves, function) {
             (Some([first, second]), _) => {
-                self.transformer1.set_curves(first, &self.x);
-                self.transformer2.set_curves(second, &self.y);
+                self.transformer1.set_curves(first, &self.x, None);
+                self.transformer2.set_curves(second, &self.y, Some((&self.transformer1, &self.x)));
             }
             (None, Function::Relu) => {
                 self.transformer1.set_relu(&self.x);

@@ -32,6 +32,9 @@ use crate::numeric::round::{add_down, add_up, max_propagating_nan, mul_down, mul
 /// A strip that is thinner than this share of the values around which it lies makes no generator.
 const THIN: f64 = 1e-11;
 
+/// Ranges whose ends differ by less than this share of their width are taken for the same when a slope is chosen.
+const ALIKE: f64 = 0.05;
+
 /// The middle of an interval and half its width, rounded up.
 fn centred(low: f64, high: f64) -> (f64, f64) {
     let middle = if low == high { low } else { 0.5 * low + 0.5 * high };
@@ -39,15 +42,22 @@ fn centred(low: f64, high: f64) -> (f64, f64) {
 }
 
 impl Transformer {
-    /// Chooses strips from bounds of the pre-activations.
-    pub fn set_curves(&mut self, curves: &Curves, bounds: &Bounds) {
+    /// Chooses strips from bounds of the pre-activations. Where they are about those of the other network, whose strips
+    /// are chosen, its slopes are taken: that is cheaper than to seek own ones, and makes the strips cancel better.
+    pub fn set_curves(&mut self, curves: &Curves, bounds: &Bounds, other: Option<(&Self, &Bounds)>) {
         self.phase.clear();
         for v in [&mut self.slope, &mut self.shift, &mut self.fresh, &mut self.loose] {
             v.clear();
         }
         for (i, (&l, &u)) in bounds.lower.iter().zip(&bounds.upper).enumerate() {
             let curve = curves.of(i);
-            let slope = if l == u { 0.0 } else { curve.line(l, u) };
+            let about =
+                |(_, b): &(&Self, &Bounds)| (b.lower[i] - l).abs().max((b.upper[i] - u).abs()) < ALIKE * (u - l);
+            let slope = match other.filter(about) {
+                _ if l == u => 0.0,
+                Some((transformer, _)) => transformer.slope[i],
+                None => curve.line(l, u),
+            };
             let offset = curve.offset(slope, l, u);
             let (shift, half) = centred(offset.low, offset.high);
             let thin = half <= THIN * (slope.abs() * (0.5 * u - 0.5 * l) + shift.abs());
