@@ -13,6 +13,7 @@
 //! The core never prints and knows no Python; `python` (behind a feature of that name) is a thin boundary.
 
 pub mod bound;
+pub mod curve;
 pub mod domain;
 pub mod error;
 pub mod lp;
