@@ -14,6 +14,7 @@ mod bounds;
 mod certified;
 mod claims;
 mod containment;
+mod curves;
 mod descent;
 mod duals;
 mod effort;

@@ -94,6 +94,12 @@ pub(super) trait Function: Sized {
     /// The piece that begins at x or on which x lies with x < end.
     fn piece(&self, x: f64) -> Piece;
 
+    /// Whether it is known to be straight on [l, u] although it lies on a bent piece.
+    #[inline]
+    fn straight_on(&self, _l: f64, _u: f64) -> bool {
+        false
+    }
+
     /// Slope and intercept of the straight piece right of x.
     #[inline]
     fn straight(&self, x: f64) -> (Near, Near) {

@@ -126,6 +126,12 @@ impl Function for Pieces {
         Piece::to(self.knots.get(last).copied().unwrap_or(f64::INFINITY), bend)
     }
 
+    /// On one segment, also of a convex piece of several: nothing is rounded then where slope and line agree.
+    #[inline]
+    fn straight_on(&self, l: f64, u: f64) -> bool {
+        self.segment(l, true) >= self.segment(u, false)
+    }
+
     /// Slope s and v - s k of the segment right of x.
     #[inline]
     fn straight(&self, x: f64) -> (Near, Near) {

@@ -85,6 +85,10 @@ pub(super) fn offset<F: Function>(f: &F, lam: f64, l: f64, u: f64) -> Offset {
         }
         return found;
     }
+    if f.straight_on(l, u) {
+        piece_offset(f, Bend::Straight, lam, l, u, &mut found);
+        return found;
+    }
     if F::JUMPS {
         found.take(rest(f.value(l), lam, l), l);
     }
@@ -249,7 +253,7 @@ pub(super) fn line<F: Function>(f: &F, l: f64, u: f64) -> f64 {
         return band.slope;
     }
     let piece = f.piece(l);
-    if !(l < u) {
+    if !(l < u) || f.straight_on(l, u) {
         return finite(f.slope_right(l).value);
     }
     if piece.end >= u {
