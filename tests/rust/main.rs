@@ -31,4 +31,5 @@ mod region;
 mod resuming;
 mod search;
 mod sensitivity;
+mod smooth;
 mod trace;
