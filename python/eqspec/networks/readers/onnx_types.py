@@ -28,7 +28,7 @@ class Types:
     def __init__(self, graph: Graph) -> None:
         self._opset = graph.opset
         self._types: dict[str, int | None] = {name: int(t.data_type) for name, t in graph.initializers.items()}
-        self._types[graph.input_name] = graph.input_type
+        self._types |= {given.name: given.kind for given in graph.inputs}
         self._rounded: set[str] = set()
 
     def enter(self, node: NodeProto, given: Sequence[Value | None]) -> bool:
