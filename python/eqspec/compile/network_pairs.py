@@ -157,11 +157,12 @@ class Networks:
         if written is values.UNKNOWN:
             raise Fault
         module = binding.module
-        chosen = None
+        chosen: str | None = None
         if declaration.output is not None:
-            chosen = values.text(declaration.output, self.spec.scope(binding.module))
-            if chosen is values.UNKNOWN:
+            said = values.text(declaration.output, self.spec.scope(binding.module))
+            if said is values.UNKNOWN:
                 raise Fault
+            chosen = said
         network = self._given.get(binding)
         if network is None:
             path = locate(written, module.directory, module.source.name, declaration.path.span)
@@ -169,7 +170,9 @@ class Networks:
         else:
             self._functions[binding] = Path(f"{network.source}:{network.sha256}"), network.output_name
             if chosen not in (None, network.output_name) and declaration.output is not None:
-                message = f"the network that is given for '{binding.name}' is output {network.output_name!r} of its file"
+                message = (
+                    f"the network that is given for '{binding.name}' is output {network.output_name!r} of its file"
+                )
                 hint = f"give eqspec.as_network(model, output={chosen!r})"
                 raise Fault(error("E212", message, declaration.output.span, help=hint))
         space_binding = module.get("space", declaration.space)
@@ -199,8 +202,8 @@ def takes_raw(binding: Binding) -> bool:
 
 
 def _unreadable(problem: NetworkError, written: str, declaration: ast.Network) -> Diagnostic:
-    """E207 for an operator that is not supported, E211 where onnxruntime answers something else, E212 for an output that
-    has to be chosen or is not there, E210 for anything else that is wrong with a file.
+    """E207 for an operator that is not supported, E211 where onnxruntime answers something else, E212 for an output
+    that has to be chosen or is not there, E210 for anything else that is wrong with a file.
     """
     span = declaration.path.span
     hint = problem.fix or f"run 'eqspec inspect {written}'"

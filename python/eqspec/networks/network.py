@@ -107,7 +107,7 @@ class Network:
     declares them, batch included, open sizes by name; `notes` say what a user should know (a Softmax left out, a batch
     set aside). `content` is the ONNX model of one that came from memory, whose `source` is no path. A file of several
     inputs takes them one behind the other (`ports`; then `input_shape` is that of them all), and of several outputs has
-    one that was `chosen` by its name; `alone` is false for both. Which function a file stands for is told by `identity`.
+    one that was `chosen` by its name; `alone` is false for both. Which function a file stands for, `identity` tells.
     With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each step how
     large its values may get while they are computed.
 

@@ -81,9 +81,7 @@ def to_json(task: Task) -> dict[str, Any]:
     }
 
 
-def from_json(
-    data: Mapping[str, Any], folder: Path | None = None, read: Callable[..., Network] = read_network
-) -> Task:
+def from_json(data: Mapping[str, Any], folder: Path | None = None, read: Callable[..., Network] = read_network) -> Task:
     """The task that `to_json` wrote, with its networks read from their paths, or from there as seen from `folder`.
 
     InputError if it is none, or if a file is not the one it was; NetworkError if one cannot be read.

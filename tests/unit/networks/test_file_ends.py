@@ -150,7 +150,7 @@ def test_integers_that_are_only_cast(kind: int, tmp_path: Path) -> None:
         node("Div", ["r", "k"], "d"),
         node("MatMul", ["d", "a"], "y"),
     ]
-    constants = {"k": np.float32(255), "a": A}
+    constants = {"k": np.array(255, np.float32), "a": A}
     proto = several(nodes, constants, [value("x", kind, (1, 3))], [value("y", FLOAT, None)])
     network = read_network(save(tmp_path, proto))
     assert "is only cast: all real numbers" in " ".join(network.notes)
@@ -164,9 +164,7 @@ def test_integers_that_are_only_cast(kind: int, tmp_path: Path) -> None:
 
 
 def test_integers_that_are_used_as_such(tmp_path: Path) -> None:
-    proto = several(
-        [node("Gather", ["a", "x"], "y")], {"a": A}, [value("x", INT64, (1, 3))], [value("y", FLOAT, None)]
-    )
+    proto = several([node("Gather", ["a", "x"], "y")], {"a": A}, [value("x", INT64, (1, 3))], [value("y", FLOAT, None)])
     with pytest.raises(NetworkError, match="input 'x' has type int64") as caught:
         read_network(save(tmp_path, proto))
     assert caught.value.operator == "Gather"

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, numpy_helper
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import read_network
-from eqspec.networks.readers import onnx_definition, onnx_graph
+from eqspec.networks.readers import onnx_definition, onnx_model
 from unit.networks.models import CURRENT, model, node, run_onnxruntime, save
 
 WEIGHT = np.arange(-6, 6, dtype=np.float32).reshape(3, 4) / 4

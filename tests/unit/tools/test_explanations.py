@@ -43,7 +43,18 @@ def read(path: Path, output: str | None = None) -> Network:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
-    names = ("full", "pruned", "folded", "three_two", "softmax", "smaller_softmax", "sigmoid", "broken", "misread", "heads")
+    names = (
+        "full",
+        "pruned",
+        "folded",
+        "three_two",
+        "softmax",
+        "smaller_softmax",
+        "sigmoid",
+        "broken",
+        "misread",
+        "heads",
+    )
     for name in names:
         (folder / f"{name}.onnx").write_text("")
     (folder / "common.eqspec").write_text("eqspec 1\n")

@@ -50,7 +50,9 @@ def linear_classifier(pieces: Pieces, node: NodeProto) -> None:
     opposite = rows == 2 and bool((weights[0] == -weights[1]).all()) and bool(offsets[0] == -offsets[1])
     as_softmax = transform == "SOFTMAX" or (transform == "LOGISTIC" and opposite)
     if transform == "LOGISTIC" and opposite:
-        weights, offsets = (a * np.array([0, 1], np.float32).reshape(2, *(1,) * (a.ndim - 1)) for a in (weights, offsets))
+        weights, offsets = (
+            a * np.array([0, 1], np.float32).reshape(2, *(1,) * (a.ndim - 1)) for a in (weights, offsets)
+        )
         pieces.notes.append(f"the two sigmoids of {output!r} are read as a Softmax of two scores, the first of them 0")
     inputs = [pieces.real(node, 0), pieces.constant(weights, output), pieces.constant(offsets, output)]
     direct = transform == "NONE"

@@ -37,7 +37,7 @@ def fused_matmul(pieces: Pieces, node: NodeProto) -> None:
     alpha = float(given.get("alpha", 1.0))
     made = pieces.add(node, "MatMul", factors, node.output[0] if alpha == 1 else "")
     if alpha != 1:
-        pieces.add(node, "Mul", [made, pieces.constant(np.float32(alpha), made)], node.output[0])
+        pieces.add(node, "Mul", [made, pieces.constant(np.array(alpha, np.float32), made)], node.output[0])
 
 
 def fused_gemm(pieces: Pieces, node: NodeProto) -> None:
@@ -76,7 +76,7 @@ def _function(pieces: Pieces, node: NodeProto, value: str, name: str, parameters
     elif name in _PARAMETERS and len(parameters) == len(_PARAMETERS[name]):
         pieces.add(node, name, [value], output, **dict(zip(_PARAMETERS[name], map(float, parameters), strict=True)))
     elif name == "Clip" and len(parameters) == 2 and pieces.opset >= 11:
-        ends = [pieces.constant(np.float32(end), output) for end in parameters]
+        ends = [pieces.constant(np.array(end, np.float32), output) for end in parameters]
         pieces.add(node, "Clip", [value, *ends], output)
     else:
         raise UnreadableError(f"the activation {name!r} with {len(parameters)} parameters", _UNFUSED)
@@ -86,7 +86,7 @@ def quick_gelu(pieces: Pieces, node: NodeProto) -> None:
     """QuickGelu: x sigmoid(alpha x)."""
     given = attributes(node, ("alpha",))
     counts(node, (1, 1), (1, 1))
-    alpha = pieces.constant(np.float32(given.get("alpha", 1.702)), node.output[0])
+    alpha = pieces.constant(np.array(given.get("alpha", 1.702), np.float32), node.output[0])
     inner = pieces.add(node, "Sigmoid", [pieces.add(node, "Mul", [node.input[0], alpha])])
     pieces.add(node, "Mul", [node.input[0], inner], node.output[0])
 

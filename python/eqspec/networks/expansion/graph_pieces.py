@@ -18,7 +18,12 @@ class Pieces:
     """What is made so far: `nodes` in order, `added` constants beside those of the file, and what to say of it."""
 
     def __init__(
-        self, given: Sequence[NodeProto], tensors: dict[str, TensorProto], inputs: Sequence[str], output: str, opset: int
+        self,
+        given: Sequence[NodeProto],
+        tensors: dict[str, TensorProto],
+        inputs: Sequence[str],
+        output: str,
+        opset: int,
     ) -> None:
         self.tensors, self.inputs, self.output, self.opset = tensors, frozenset(inputs), output, opset
         self.nodes: list[NodeProto] = []
@@ -46,10 +51,10 @@ class Pieces:
         """A standard node in place of a part of this one; the name of its output."""
         self.changed = True
         domain = attributes.pop("domain", "")
-        made = output or self.name(node.output[0] if node.output else operator)
+        made: str = output or self.name(node.output[0] if node.output else operator)
         called = node.name or next(iter(node.output), operator)
         self.nodes.append(helper.make_node(operator, list(inputs), [made], name=called, domain=domain, **attributes))
-        return made
+        return str(made)
 
     def real(self, node: NodeProto, index: int) -> str:
         """An input as floating-point numbers: operators that also take integers begin by converting them."""

@@ -12,7 +12,7 @@ an ONNX file should have them so, but runtimes sort them, and some exporters and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
@@ -27,8 +27,8 @@ _HANDS_ON = frozenset({
 })  # fmt: skip
 """Operators that compute nothing of what they are given."""
 CHOOSE = (
-    "say which one is meant: 'output \"NAME\"' behind the network in a spec, or output=\"NAME\" in Python; the others are "
-    "left alone"
+    'say which one is meant: \'output "NAME"\' behind the network in a spec, or output="NAME" in Python; the others '
+    "are left alone"
 )
 
 
@@ -52,7 +52,9 @@ def find(path: str, graph: GraphProto, output: str | None) -> Ends:
         named = {value.name: value for value in graph.output}
         if output not in named:
             known = ", ".join(repr(name) for name in [*named][:12])
-            raise OutputChoiceError(path, f"it has no output {output!r}; its outputs are {known}", fix="choose one of them")
+            raise OutputChoiceError(
+                path, f"it has no output {output!r}; its outputs are {known}", fix="choose one of them"
+            )
         chosen = named[output]
         if len(named) > 1:
             notes.append(f"output {output!r} is read; {_listed([n for n in named if n != output])} left alone")
@@ -65,15 +67,16 @@ def find(path: str, graph: GraphProto, output: str | None) -> Ends:
 
 def _only(path: str, graph: GraphProto, makers: dict[str, NodeProto], notes: list[str]) -> ValueInfoProto:
     """The one output that is left without those that say nothing of the function."""
-    outputs = list(graph.output)
+    outputs: list[ValueInfoProto] = list(graph.output)
     if len(outputs) == 1:
         return outputs[0]
     given = {value.name for value in graph.input} - {tensor.name for tensor in graph.initializer}
-    for reason, says_nothing in (
+    tests: tuple[tuple[str, Callable[[ValueInfoProto], bool]], ...] = (
         ("no floating-point numbers, such as a label", lambda value: not _is_real(value, makers)),
         ("constant", lambda value: not _depends(value.name, makers, given)),
         ("an input that is handed on", lambda value: _hands_on(value.name, makers)),
-    ):
+    )
+    for reason, says_nothing in tests:
         silent = [value for value in outputs if says_nothing(value)]
         if silent and len(silent) < len(outputs):
             outputs = [value for value in outputs if value not in silent]

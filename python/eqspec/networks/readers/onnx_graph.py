@@ -116,9 +116,7 @@ def _input(path: str, value: ValueInfoProto, nodes: Sequence[NodeProto], output:
     return Input(value.name, shape, int(kind.elem_type))
 
 
-def _check_type(
-    path: str, value: ValueInfoProto, nodes: Sequence[NodeProto], output: str, notes: list[str]
-) -> None:
+def _check_type(path: str, value: ValueInfoProto, nodes: Sequence[NodeProto], output: str, notes: list[str]) -> None:
     """An input holds floating-point numbers, or integers that are converted to them before anything else is done."""
     kind = value.type.tensor_type.elem_type
     if value.type.HasField("tensor_type") and kind in FLOATS:

@@ -1,4 +1,4 @@
-"""A model made ready to be read: functions in place, one output, nodes in order, operators of other domains written out.
+"""A model made ready to be read: functions in place, one output, nodes in order, operators of other domains expanded.
 
 The function that its output is stays the same. Nothing is evaluated here. Whatever the bytes hold, the answer is a
 `Ready` or a NetworkError.
@@ -69,7 +69,7 @@ def ready(path: str, content: bytes, output: str | None = None) -> Ready:
         at = {"node": name_of(error.node), "operator": error.node.op_type}
         raise NetworkError(path, error.cause.message, fix=error.cause.fix, **at) from error
     del graph.node[:], graph.output[:]
-    graph.node.extend(pieces.nodes)
+    graph.node.extend(onnx_ends.needed(pieces.nodes, ends.output))
     graph.initializer.extend(pieces.added)
     graph.output.append(ends.declared)
     notes = (*ends.notes, *pieces.notes)

@@ -67,7 +67,9 @@ def _check_makers(path: str, graph: GraphProto) -> None:
         makers[tensor.name] = "an initialiser"
     if len({value.name for value in graph.output}) < len(graph.output):
         names = ", ".join(repr(value.name) for value in graph.output[:6])
-        raise NetworkError(path, f"the model lists one of its {len(graph.output)} outputs twice ({names})", fix=MAKER_FIX)
+        raise NetworkError(
+            path, f"the model lists one of its {len(graph.output)} outputs twice ({names})", fix=MAKER_FIX
+        )
     listed: set[str] = set()
     for value in graph.input:
         if value.name in listed:

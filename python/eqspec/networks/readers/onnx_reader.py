@@ -26,10 +26,10 @@ from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.matrices import MAX_VALUE, TooLargeError
 from eqspec.networks.network import Arithmetic, LargestIntermediate, Network, Port, Stripped
 from eqspec.networks.onnx_tensor import UnreadableError, decode
-from eqspec.networks.operators import OPERATORS, REFUSED, folding
+from eqspec.networks.operators import OPERATORS, folding
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
 from eqspec.networks.program import INPUTS, Step, Tile
-from eqspec.networks.readers import onnx_graph
+from eqspec.networks.readers import onnx_graph, onnx_refused
 from eqspec.networks.readers.onnx_definition import definition
 from eqspec.networks.readers.onnx_graph import Graph, Input
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
@@ -219,16 +219,18 @@ class _Reading:
             notes.append("operators were folded with rounding; the rounding is part of what is proved")
         digest = hashlib.sha256(content)
         graph.external.update(digest)
-        given = (ports[0].name, ports[0].shape)
+        name, declared = ports[0].name, ports[0].shape
         if len(ports) > 1:
-            given = (", ".join(port.name for port in ports), (inputs.size,))
-        names = (*given, graph.output_name, graph.output_shape)
+            name, declared = ", ".join(port.name for port in ports), (inputs.size,)
         return Network(
             made.steps,
             inputs.size,
             graph.path,
             digest.hexdigest(),
-            *names,
+            name,
+            declared,
+            graph.output_name,
+            graph.output_shape,
             stripped,
             tuple(notes),
             arithmetic="float32" if self.roundoff.unit else "real",
@@ -303,9 +305,9 @@ class _Reading:
             return folding.fold
         name = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
         message, fix = f"operator {name} is not supported", f"rewrite or remove it; these are read: {READ}"
-        if standard and node.op_type in REFUSED:
-            reason, fix = REFUSED[node.op_type]
-            message = f"{message}: {reason}"
+        known = onnx_refused.reason(node.op_type, node.domain)
+        if known is not None:
+            message, fix = f"{message}: {known[0]}", known[1]
         if (node.domain, node.op_type) in self.graph.functions:
             fix = "it is a function of the model for another version of the standard operators: export it without"
         raise self._error(message, node, fix, UnsupportedOperatorError)
