@@ -1,7 +1,8 @@
-"""Operators outside of the standard that are standard ones put together: written out as these, before a graph is read.
+"""Operators that are others put together: written out as these, before a graph is read.
 
-Each of them is replaced by nodes that compute the same function over the real numbers, with the numbers of the file as
-they are; so there is nothing else to trust below. What has no such form is left as it is, and refused by its name.
+Most are outside of the standard. Each of them is replaced by nodes that compute the same function over the real
+numbers, with the numbers of the file as they are; so there is nothing else to trust below. What has no such form is
+left as it is, and refused by its name.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from collections.abc import Sequence
 
 from onnx import AttributeProto, NodeProto, TensorProto
 
-from eqspec.networks.expansion import classifiers, fused, two_classes
+from eqspec.networks.expansion import classifiers, composed, fused, two_classes
 from eqspec.networks.expansion.graph_pieces import Pieces
 from eqspec.networks.onnx_tensor import UnreadableError
 
 __all__ = ["UnexpandedError", "expanded"]
 
 _EXPANSIONS = {
+    **{(domain, name): expand for domain in ("", "ai.onnx") for name, expand in composed.EXPANSIONS.items()},
     **{("ai.onnx.ml", name): expand for name, expand in classifiers.EXPANSIONS.items()},
     **{("com.microsoft", name): expand for name, expand in fused.EXPANSIONS.items()},
 }

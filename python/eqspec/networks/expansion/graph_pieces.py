@@ -54,11 +54,11 @@ class Pieces:
         made: str = output or self.name(node.output[0] if node.output else operator)
         called = node.name or next(iter(node.output), operator)
         self.nodes.append(helper.make_node(operator, list(inputs), [made], name=called, domain=domain, **attributes))
-        return str(made)
+        return made
 
     def real(self, node: NodeProto, index: int) -> str:
         """An input as floating-point numbers: operators that also take integers begin by converting them."""
-        name = node.input[index]
+        name = str(node.input[index])
         if name not in self.inputs:
             return name
         return self.add(node, "Cast", [name], to=TensorProto.FLOAT)

@@ -19,6 +19,8 @@ from eqspec.networks.readers import onnx_definition, onnx_model
 from eqspec.networks.readers.onnx_ends import names_read
 from eqspec.networks.readers.onnx_names import name_of
 
+_SHORT = {int(TensorProto.FLOAT16), int(TensorProto.BFLOAT16)}
+
 
 @dataclass(frozen=True)
 class Input:
@@ -59,6 +61,11 @@ def load(path: str, content: bytes, output: str | None = None) -> Graph:
     external = ExternalData(Path(path).parent)
     inputs = tuple(_input(path, value, nodes, ready.output, notes) for value in given)
     outputs = shape_of(graph.output[0])
+    short = {t.data_type for t in graph.initializer} | {one.kind for one in inputs}
+    for kind in sorted(short & _SHORT):
+        name = TensorProto.DataType.Name(kind).lower()
+        notes.append(f"it computes in {name}, and is read as a function of real numbers with the weights of the file: ")
+        notes[-1] += f"what {name} rounds on the way is not modelled"
     own = frozenset((f.domain, f.name) for f in ready.model.functions)
     ends = (inputs, ready.output, outputs)
     return Graph(path, opset, nodes, initializers, external, *ends, tuple(notes), own, ready.alone)

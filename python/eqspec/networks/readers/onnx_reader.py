@@ -9,6 +9,7 @@ A Softmax at the end is left out and reported. Folding may round; then the steps
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -29,7 +30,7 @@ from eqspec.networks.onnx_tensor import UnreadableError, decode
 from eqspec.networks.operators import OPERATORS, folding
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
 from eqspec.networks.program import INPUTS, Step, Tile
-from eqspec.networks.readers import onnx_graph, onnx_refused
+from eqspec.networks.readers import onnx_branches, onnx_definition, onnx_graph, onnx_model, onnx_refused
 from eqspec.networks.readers.onnx_definition import definition
 from eqspec.networks.readers.onnx_graph import Graph, Input
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
@@ -43,6 +44,7 @@ MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, Memor
 """What a node with impossible attributes or shapes may raise inside; it is reported as that node's fault."""
 
 
+MOST_BRANCHES = 1_000
 READ = ", ".join(sorted(OPERATORS))
 SMALLER = "use a smaller network, or smaller inputs"
 
@@ -248,8 +250,14 @@ class _Reading:
             values.keep(one.name, self.roundoff.given(sample))
             begin += prod(shape)
         types = Types(graph)
-        for node in graph.nodes:
+        waiting, branches = deque(graph.nodes), 0
+        while waiting:
+            node = types.named(waiting.popleft())
             given = [self._input(name, values, node) for name in node.input]
+            if node.op_type == "If" and node.domain in STANDARD:
+                branches += 1
+                waiting.extendleft(reversed(self._branch(node, given, branches, values)))
+                continue
             operator = self._operator(node, given)
             try:
                 rounded = types.enter(node, given)
@@ -267,6 +275,22 @@ class _Reading:
         if graph.output_name not in values and graph.output_name not in graph.initializers:
             raise self._error(f"no node computes the output {graph.output_name!r}", None, "export the model again")
         return self._input(graph.output_name, values, None)  # type: ignore[return-value]
+
+    def _branch(
+        self, node: NodeProto, given: Sequence[Value | None], number: int, values: ValueStore
+    ) -> Sequence[NodeProto]:
+        """The nodes that stand in place of an If."""
+        try:
+            made = onnx_branches.taken(node, given, number)
+            for inner in made:
+                onnx_definition.check(inner, self.graph.opset)
+        except UnreadableError as error:
+            raise self._error(error.message, node, error.fix) from error
+        if number > MOST_BRANCHES or len(made) > onnx_model.MAX_NODES:
+            raise self._error("too many branches, or nodes in one", node, SMALLER)
+        values.expect(made)
+        values.used(node)
+        return made
 
     def _input(self, name: str, values: ValueStore, node: NodeProto | None) -> Value | None:
         if not name:

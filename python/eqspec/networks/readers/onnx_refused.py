@@ -53,7 +53,8 @@ _OTHERS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         (
             "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul",
-            "ConvInteger", "MatMulInteger", "Round", "qonnx.custom_op.general.Quant", "qonnx.custom_op.general.BipolarQuant",
+            "ConvInteger", "MatMulInteger", "Round", "qonnx.custom_op.general.Quant",
+            "qonnx.custom_op.general.BipolarQuant",
             "onnx.brevitas.Quant", "onnx.brevitas.BipolarQuant", "finn.custom_op.general.Quant",
             "com.microsoft.QLinearAdd", "com.microsoft.QGemm", "com.microsoft.QLinearAveragePool",
             "com.microsoft.QLinearGlobalAveragePool", "com.microsoft.QLinearConcat", "com.microsoft.QLinearLeakyRelu",
