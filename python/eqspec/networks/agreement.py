@@ -99,7 +99,7 @@ class Comparison:
 
     def _compare(self, session: Session, points: Array, began: float) -> None:
         with np.errstate(over="ignore"):
-            points = points.astype(session.kind).astype(np.float64)
+            points = session.rounded(points)
         points = points[np.isfinite(points).all(axis=1)]
         answers = []
         for point in points:
@@ -119,7 +119,8 @@ class Comparison:
             return
         if self._rounded is None:
             try:
-                self._rounded = onnx_reader.read_rounded(self._network.source, self._content(), self._precision).steps
+                source, chosen = self._network.source, self._network.chosen
+                self._rounded = onnx_reader.read_rounded(source, self._content(), self._precision, chosen).steps
             except NetworkError:  # numbers beyond the range of the type: nothing is known of what it rounds
                 self._session = None
                 return
@@ -235,7 +236,7 @@ def _points(size: int) -> Iterator[Array]:
 
 
 def _key(network: Network) -> str:
-    digest = hashlib.sha256(f"{network.sha256} {network.stripped}".encode())
+    digest = hashlib.sha256(f"{network.identity} {network.stripped}".encode())
     for step in network.steps:
         digest.update(f"{step.function} {step.sources}".encode())
         for array in (step.bias, step.bias_error, *(a for term in step.terms for a in _arrays(term.tile))):

@@ -70,6 +70,15 @@ def exact_layers(layers: Sequence[AffineLayer], source: str, fix: str) -> tuple[
     return tuple(ExactLayer(layer.weight, layer.bias) for layer in layers)
 
 
+@dataclass(frozen=True)
+class Port:
+    """One of the inputs of a file: its declared shape, and how many numbers of one sample it takes."""
+
+    name: str
+    shape: tuple[int | str, ...]
+    size: int
+
+
 @dataclass(frozen=True, eq=False)
 class LargestIntermediate:
     """How large what a layer computes gets on the way: at most coefficients . |its inputs| + constant, in any order."""
@@ -96,7 +105,9 @@ class Network:
 
     Inputs and outputs are the entries of one sample in C order. `input_shape` and `output_shape` are as the file
     declares them, batch included, open sizes by name; `notes` say what a user should know (a Softmax left out, a batch
-    set aside). `content` is the ONNX model of one that came from memory, whose `source` is no path.
+    set aside). `content` is the ONNX model of one that came from memory, whose `source` is no path. A file of several
+    inputs takes them one behind the other (`ports`; then `input_shape` is that of them all), and of several outputs has
+    one that was `chosen` by its name; `alone` is false for both. Which function a file stands for, `identity` tells.
     With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each step how
     large its values may get while they are computed.
 
@@ -117,6 +128,14 @@ class Network:
     content: bytes | None = field(default=None, repr=False)
     arithmetic: Arithmetic = "real"
     largest_intermediates: tuple[LargestIntermediate, ...] = ()
+    ports: tuple[Port, ...] = ()
+    chosen: str | None = None
+    alone: bool = True
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """The digest of the file and the name of its output: where both are equal, so are the functions."""
+        return self.sha256, self.output_name
 
     @classmethod
     def of_layers(cls, layers: Sequence[AffineLayer], source: str, sha256: str, *fields: Any, **named: Any) -> Self:

@@ -16,6 +16,7 @@ from eqspec.networks.operators import (
     reductions,
     relu,
     resizing,
+    scattering,
     selection,
     shapes,
     softmax,
@@ -24,7 +25,7 @@ from eqspec.networks.operators.operator_call import Operator
 
 _FAMILIES = (
     batch_normalization, casting, constant, convolution, elementwise, functions, matrix_products, pooling, rearranging,
-    reductions, relu, resizing, selection, shapes, softmax,
+    reductions, relu, resizing, scattering, selection, shapes, softmax,
 )  # fmt: skip
 
 OPERATORS: dict[str, Operator] = {name: read for family in _FAMILIES for name, read in family.OPERATORS.items()}
