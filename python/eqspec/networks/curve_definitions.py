@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import erf as _erf_of_one
 from math import isfinite, pi
 from typing import TypeAlias
@@ -88,7 +89,7 @@ def homogeneous(curve: Curve) -> bool:
     if curve.name != "pieces":
         return False
     parts = Pieces.of(curve.parameters)
-    return parts.knots == (0.0,) and parts.values == (0,)
+    return parts.knots == (0.0,) and not any(parts.values)
 
 
 # Floats.
@@ -200,7 +201,10 @@ def _turning(
         reach = -(-(high - low) * slope.numerator // slope.denominator)
         turned = np.zeros(low.shape, bool)
         for start, end in turns(p):
-            before, behind = (start.numerator << bits) // start.denominator, -(-(end.numerator << bits) // end.denominator)
+            before, behind = (
+                (start.numerator << bits) // start.denominator,
+                -(-(end.numerator << bits) // end.denominator),
+            )
             turned |= np.asarray((high > before) & (low < behind), bool)
         return np.where(turned, least - reach, least), np.where(turned, most + reach, most)
 
@@ -353,7 +357,7 @@ def _pieces_problem(p: Parameters) -> str | None:
     if not (count >= 1 and count == int(count) and len(p) == 2 * int(count) + 3):
         return "pieces have n >= 1 knots, n + 1 slopes and a value, after their number n"
     knots = p[1 : int(count) + 1]
-    return None if all(a < b for a, b in zip(knots, knots[1:], strict=False)) else "knots have to grow"
+    return None if all(a < b for a, b in pairwise(knots)) else "knots have to grow"
 
 
 def _above_zero(low: Array, _high: Array, _p: Parameters) -> Mask:
@@ -391,7 +395,7 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "softsign": Definition(
         lambda x, _: x / (1.0 + np.abs(x)),
-        lambda x, _: (1.0 + np.abs(x)) ** -2.0,
+        lambda x, _: 1.0 / np.square(1.0 + np.abs(x)),
         _increasing(_softsign_of),
         onnx="Softsign",
     ),
@@ -477,7 +481,11 @@ DEFINITIONS: dict[str, Definition] = {
         lambda x, p: x * np.clip(p[0] * x + p[1], 0.0, 1.0),
         _hardswish_slope,
         _composed(
-            _turning(_hardswish_of, _hardswish_turns, lambda p: max(abs(2 - Fraction(p[1])), abs(Fraction(p[1])), Fraction(1)))
+            _turning(
+                _hardswish_of,
+                _hardswish_turns,
+                lambda p: max(abs(2 - Fraction(p[1])), abs(Fraction(p[1])), Fraction(1)),
+            )
         ),
         2,
         _positive_first,

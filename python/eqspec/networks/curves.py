@@ -83,10 +83,10 @@ class Curves:
         return self.kinds[0 if self.of_row is None else int(self.of_row[row])]
 
     def taken(self, rows: NDArray[np.integer]) -> Curves:
-        """The functions of some rows, in this order; those of rows -1 are of the first kind."""
+        """The functions of some rows, in this order; where it is -1, that of the first row."""
         if self.of_row is None:
             return self
-        return Curves(self.kinds, np.where(rows < 0, 0, self.of_row[rows]).astype(np.int32))
+        return Curves(self.kinds, np.where(rows < 0, self.of_row[0], self.of_row[rows]).astype(np.int32))
 
     def groups(self, rows: int) -> list[tuple[Curve, NDArray[np.intp] | slice]]:
         """Each function that occurs, with the rows that have it."""

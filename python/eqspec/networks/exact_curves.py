@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eqspec.networks.curve_definitions import DEFINITIONS
 from eqspec.networks.curves import Curve, Curves, Pieces
@@ -48,12 +49,14 @@ def on_interval(curve: Curve, ends: tuple[Fraction, Fraction], bits: int = 160) 
 
 def is_rational(curves: Curves) -> bool:
     """Whether all of these functions take rationals to rationals."""
-    return all(DEFINITIONS[curve.name].exact for curve, _ in curves.groups(0 if curves.of_row is None else len(curves.of_row)))
+    return all(
+        DEFINITIONS[curve.name].exact for curve, _ in curves.groups(0 if curves.of_row is None else len(curves.of_row))
+    )
 
 
-def _taken(values: Vector, rows: object) -> Vector:
-    lower = values.lower[rows]  # type: ignore[index]
-    upper = lower if values.certain else values.upper[rows]  # type: ignore[index]
+def _taken(values: Vector, rows: NDArray[np.intp] | slice) -> Vector:
+    lower = values.lower[rows]
+    upper = lower if values.certain else values.upper[rows]
     return Vector(lower, upper, values.exponent, values.denominator)
 
 

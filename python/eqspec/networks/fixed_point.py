@@ -13,8 +13,8 @@ and N < 2^12, which is below 2^33 ulp; 48 more bits than asked for are computed.
 ln: y from floats, made better by y += 2 (z - 1) / (z + 1), z = x e^-y, which triples the digits; whatever y is, with
 z = 1 + d the result lies within y + d - d^2 and y + d, for |d| <= 1/2.
 
-erf: (2 / sqrt pi) e^(-x^2) times the sum of t_n, t_0 = |x|, t_(n+1) = t_n 2 x^2 / (2 n + 3), all positive (Abramowitz and
-Stegun 7.1.6). An error made in one term grows into later ones by x^(2 m) / m! at most, so all errors of the sum are
+erf: (2 / sqrt pi) e^(-x^2) times the sum of t_n, t_0 = |x|, t_(n+1) = t_n 2 x^2 / (2 n + 3), all positive (Abramowitz
+and Stegun 7.1.6). An error made in one term grows into later ones by x^(2 m) / m! at most, so all errors of the sum are
 within 2 N e^(x^2) ulp; as many bits more are computed. Where x^2 >= (bits + 2) ln 2, erfc x <= e^(-x^2) says enough.
 
 sin, cos: r = x - k pi / 2, alternating series.

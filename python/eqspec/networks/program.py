@@ -336,7 +336,7 @@ def _function_problems(curves: Curves, rows: int) -> Iterator[tuple[str, str, st
         yield ", function", "the kinds of its rows are no int32 array", "convert them with numpy.asarray"
     elif chosen is not None and chosen.shape != (rows,):
         yield ", function", f"kinds of {chosen.shape} rows, the step has {rows}", "give one for each row, or None"
-    elif chosen is not None and not (0 <= chosen.min() and chosen.max() < len(curves.kinds)):
+    elif chosen is not None and not (chosen.min() >= 0 and chosen.max() < len(curves.kinds)):
         yield ", function", f"its rows have kinds {chosen.min()} to {chosen.max()}", f"there are {len(curves.kinds)}"
 
 
