@@ -1,10 +1,11 @@
 """Two programs of steps in step: one list of steps for both, of which every one has the same rows in each.
 
 Given are pairs (i, k) of steps of the first and the second, in the order of both, with the same function. A pair stands
-together; the thinner one gets channels of zeros. A step without a partner stands against an empty one: no terms, no
-bias, read by nobody. Steps that stand between two pairs come first from the first network, then from the second, so
-that what a step reads is always earlier. Where terms of a pair read the same steps through indices that only differ in
-the order of taps, both get one index, so that the core can subtract weights.
+together; the thinner one gets channels of zeros. A step without a partner stands against an empty one: no terms, read
+by nobody, with a bias of 0, or of 1 where its function has no value at 0. Steps that stand between two pairs come first
+from the first network, then from the second, so that what a step reads is always earlier. Where terms of a pair read
+the same steps through indices that only differ in the order of taps, both get one index, so that the core can subtract
+weights.
 
 Any pairs are sound: each program computes what it computed, whatever stands beside it.
 """
@@ -16,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from eqspec.networks.graph_rewriting import Steps, TooLargeError, placed, same_taps
+from eqspec.networks.graph_rewriting import Steps, TooLargeError, idle_bias, placed, same_taps
 from eqspec.networks.program import INPUTS, Step, Term, Tile, renumbered
 
 Pairs = list[tuple[int, int]]
@@ -102,7 +103,7 @@ def _order(of_a: int, of_b: int, pairs: Pairs) -> Iterator[tuple[int | None, int
 
 def _nothing(step: Step) -> Step:
     """What stands against a step without a partner."""
-    return Step((), np.zeros(step.rows), None, step.function)
+    return Step((), idle_bias(step.function, step.rows), None, step.function)
 
 
 def _widened(steps: Steps, others: Steps, at: int) -> Steps:
@@ -112,11 +113,11 @@ def _widened(steps: Steps, others: Steps, at: int) -> Steps:
     if missing <= 0:
         return steps
     if not step.terms:
-        bias = np.append(step.bias, np.zeros(missing))
+        bias = np.append(step.bias, idle_bias(other.function, other.rows)[step.rows :])
         error = None if step.bias_error is None else np.append(step.bias_error, np.zeros(missing))
         names = None if step.names is None else (*step.names, *[None] * missing)
         changed = list(steps)
-        changed[at] = replace(step, bias=bias, bias_error=error, names=names)
+        changed[at] = replace(step, bias=bias, bias_error=error, function=other.function, names=names)
         return changed
     positions = _common_positions(step, other)
     return placed(steps, at, [*range(step.rows // positions), *[None] * (missing // positions)], positions)

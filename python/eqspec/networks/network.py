@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError, NetworkError
 from eqspec.networks import evaluation
-from eqspec.networks.exact import IntegerStep
+from eqspec.networks.curves import Curves
+from eqspec.networks.exact import BITS, IntegerStep
 from eqspec.networks.exact import evaluate as evaluate_exactly
+from eqspec.networks.exact_curves import is_rational
 from eqspec.networks.names import Name
 from eqspec.networks.program import Step, Term, Tile, problems
 
@@ -191,6 +193,12 @@ class Network:
         """Whether the stored numbers are the network: no error stands beside them."""
         return all(step.exact for step in self.steps)
 
+    @cached_property
+    def rational(self) -> bool:
+        """Whether outputs at rational points are rational: no function is smooth."""
+        functions = (step.function for step in self.steps)
+        return all(is_rational(function) for function in functions if isinstance(function, Curves))
+
     @property
     def output_size(self) -> int:
         """O, the number of outputs."""
@@ -219,14 +227,16 @@ class Network:
             return outputs
         return evaluation.evaluate(self.steps, values)
 
-    def evaluate_exact(self, point: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-        """Exact enclosures (lo, hi) of each output at one rational input; lo == hi where every step is exact.
+    def evaluate_exact(self, point: Sequence[Fraction], bits: int = BITS) -> list[tuple[Fraction, Fraction]]:
+        """Exact enclosures (lo, hi) of each output at one rational input; lo == hi where every step is rational.
 
-        Raises InputError where the point has another length than I.
+        Functions that take rationals to other numbers are enclosed with so many bits behind the point; UndefinedError
+        (an ArithmeticError) where an argument is not known to lie in the domain of one, OverflowError where it is
+        absurdly large. Raises InputError where the point has another length than I.
         """
         if len(point) != self.input_size:
             raise InputError(f"point: {len(point)} numbers given, {self.input_size} are accepted by {self.source}")
-        return evaluate_exactly(self._integer_steps, [Fraction(x) for x in point])
+        return evaluate_exactly(self._integer_steps, [Fraction(x) for x in point], bits)
 
     @cached_property
     def _integer_steps(self) -> list[IntegerStep]:

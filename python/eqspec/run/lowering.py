@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import Network, align, match, negate_outputs, share
-from eqspec.networks.program import Term
+from eqspec.networks.curves import Curves
+from eqspec.networks.program import Function, Term
 from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.run import core
 from eqspec.tasks.directed_rounding import float_above, float_below, log_odds_below
@@ -56,9 +57,15 @@ def steps(network: Network) -> list[core.Step]:
     """The steps for the core."""
     sizes = [network.input_size, *(step.rows for step in network.steps)]
     return [
-        ([_term(t, sizes[t.source + 1]) for t in step.terms], step.bias, step.bias_error, step.function)
+        ([_term(t, sizes[t.source + 1]) for t in step.terms], step.bias, step.bias_error, _function(step.function))
         for step in network.steps
     ]
+
+
+def _function(function: Function) -> core.Function:
+    if not isinstance(function, Curves):
+        return function
+    return [(curve.name, list(curve.parameters)) for curve in function.kinds], function.of_row
 
 
 def _term(term: Term, columns: int) -> core.Term:

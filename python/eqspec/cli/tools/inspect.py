@@ -83,7 +83,8 @@ def _show_network(network: Network, out: Console) -> None:
 
 
 def _steps_in_words(network: Network) -> tuple[str, str]:
-    neurons = f"{count(network.neurons)} ReLU neurons"
+    only_relu = all(step.function in ("relu", "identity") for step in network.steps)
+    neurons = f"{count(network.neurons)} {'ReLU ' if only_relu else ''}neurons"
     if network.is_chain:
         widths = [network.input_size, *(step.rows for step in network.steps)]
         return "layers", f"{'-'.join(map(str, widths))}, {neurons}"
@@ -101,7 +102,7 @@ def _show_steps(network: Network, out: Console) -> None:
         reads = " + ".join("inputs" if source == INPUTS else str(source) for source in step.sources) or "nothing"
         operator = " + ".join(_words(term.tile) for term in step.terms) or "constant"
         if step.function != "identity":
-            operator += f", {_FUNCTIONS[step.function]}"
+            operator += f", {_FUNCTIONS.get(step.function) if isinstance(step.function, str) else step.function}"
         held = sum(_parameters(term.tile) for term in step.terms)
         zeros = sum(int((term.tile.weight == 0.0).sum()) for term in step.terms if _parameters(term.tile))
         share = f"{100 * zeros / held:.0f} %" if zeros else ""

@@ -23,7 +23,9 @@ from onnx import NodeProto
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
+from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.exact_curves import is_rational
 from eqspec.networks.matrices import MAX_VALUE, TooLargeError
 from eqspec.networks.network import Arithmetic, LargestIntermediate, Network, Port, Stripped
 from eqspec.networks.onnx_tensor import UnreadableError, decode
@@ -71,6 +73,12 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     if arithmetic == "real":
         return network
     path = reading.graph.path
+    smooth = next(
+        (f for f in (s.function for s in network.steps) if isinstance(f, Curves) and not is_rational(f)), None
+    )
+    if smooth is not None:
+        message = f"how float32 runtimes round the function {smooth} is not laid down by any standard"
+        raise NetworkError(path, message, fix="compare it in 'real'; piecewise linear functions are decided in float32")
     short = [t.name for t in reading.graph.initializers.values() if t.data_type in SHORT_TYPES]
     given = [f"input {one.name!r}" for one in reading.graph.inputs if one.kind in SHORT_TYPES]
     if short or given:
