@@ -26,6 +26,7 @@ from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.exact_curves import is_rational
+from eqspec.networks.expansion.fused import GELU_DOMAIN
 from eqspec.networks.matrices import MAX_VALUE, TooLargeError
 from eqspec.networks.network import Arithmetic, LargestIntermediate, Network, Port, Stripped
 from eqspec.networks.onnx_tensor import UnreadableError, decode
@@ -329,7 +330,8 @@ class _Reading:
 
     def _operator(self, node: NodeProto, given: Sequence[Value | None]) -> Operator:
         standard = node.domain in STANDARD
-        operator = OPERATORS.get(node.op_type) if standard else None
+        own = (node.domain, node.op_type) == (GELU_DOMAIN, "Gelu")  # as the expansion leaves it
+        operator = OPERATORS.get(node.op_type) if standard or own else None
         if operator is not None:
             return operator
         constant = not any(isinstance(value, Affine | Scores) for value in given)
