@@ -205,15 +205,34 @@ def _pooled(block: Block, x: Exact) -> Exact:
 
 def changed(plan: Plan, rng: Random) -> tuple[Plan, str]:
     """A partner of it and how it was derived; `same`, `folded` and `permuted` ones are the same function exactly."""
-    kind = str(rng.choice(["same", "folded", "permuted", "rounded", "pruned", "moved"]))
+    kind = str(rng.choice(["same", "folded", "permuted", "rounded", "pruned", "moved", "swapped"]))
     if kind == "folded":
         return folded(plan), kind
     if kind == "permuted":
         return permuted(plan, rng), kind
     if kind == "same":
         return plan, kind
+    if kind == "swapped":
+        return replace(plan, blocks=tuple(swapped(block, rng) for block in plan.blocks)), kind
     blocks = [replace(b, arrays={n: _changed(b, n, kind, rng) for n in b.arrays}) for b in plan.blocks]
     return replace(plan, blocks=tuple(blocks)), kind
+
+
+def swapped(block: Block, rng: Random) -> Block:
+    """A function in place of another one that is like it; other blocks as they are."""
+    near = float(rng.choice([0.0625, 0.25]))
+    match block.kind:
+        case "relu" | "leaky" | "elu" | "silu" | "gelu":
+            return replace(block, kind="leaky", arrays={"alpha": np.array(near)})
+        case "prelu":
+            return replace(block, arrays={"slopes": block.array("slopes") + near})
+        case "clip":
+            return replace(block, arrays={"ends": block.array("ends") + np.array([-near, near])})
+        case "sigmoid":
+            return replace(block, kind="hard", arrays={"line": np.array([near, 0.5])})
+        case "tanh" | "softsign":
+            return replace(block, kind="clip", arrays={"ends": np.array([-1.0, 1.0])})
+    return block
 
 
 def _changed(block: Block, name: str, kind: str, rng: Random) -> Array:

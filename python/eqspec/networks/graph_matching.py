@@ -19,7 +19,7 @@ from eqspec.networks.curves import Curves
 from eqspec.networks.evaluation import together, values
 from eqspec.networks.graph_rewriting import Steps, TooLargeError, may_be_scaled, placed, rescaled
 from eqspec.networks.linear_assignment import assign
-from eqspec.networks.merging import Pairs, same_structure
+from eqspec.networks.merging import bent, Pairs, same_structure
 from eqspec.networks.program import INPUTS, Array, Step, Term
 
 ALIKE = 1e-3
@@ -127,7 +127,7 @@ def _heaviest(a: Sequence[Step], b: Sequence[Step], of_a: list[_Channels], of_b:
     weights = np.full((len(a), len(b)), -1.0)
     for i, x in enumerate(of_a[:-1]):
         for k, y in enumerate(of_b[:-1]):
-            if a[i].function == b[k].function and x.positions == y.positions:
+            if bent(a[i]) == bent(b[k]) and x.positions == y.positions:
                 costs = _costs(x, y)
                 unlike = max(costs.min(axis=1).mean(), costs.min(axis=0).mean())
                 share = max(0.0, 1.0 - 2.0 * float(unlike)) + (1e-3 if a[i].rows == b[k].rows else 0.0)

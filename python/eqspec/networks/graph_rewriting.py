@@ -137,6 +137,13 @@ def idle_bias(function: Function, rows: int) -> Array:
     return bias
 
 
+def longer(function: Function, rows: int, more: int) -> Function:
+    """The function of a step that is given rows behind its own."""
+    if not isinstance(function, Curves):
+        return function
+    return function.taken(np.where(np.arange(more) < rows, np.arange(more), -1))
+
+
 def may_be_scaled(function: Function) -> bool:
     """Whether f(c x) = c f(x) for all c > 0, of every row."""
     if not isinstance(function, Curves):
