@@ -156,3 +156,25 @@ pub fn tanh_slope(x: f64) -> Near {
     let e = exp_value(-2.0 * x.abs());
     Near::relative(4.0 * (e / ((1.0 + e) * (1.0 + e))), 14.0).wider(4.0 * TINY)
 }
+
+/// The sigmoid of a number near x: its derivative changes by a factor of at most e^d over a distance d <= 1.
+#[must_use]
+#[inline]
+pub fn sigmoid_near(x: Near) -> Near {
+    let value = sigmoid(x.value);
+    if !(x.error <= 1.0) {
+        return Near { value: 0.5, error: 0.5 };
+    }
+    value.wider(sigmoid_slope(x.value).magnitude() * (x.error * (1.0 + 2.0 * x.error)) + TINY)
+}
+
+/// The derivative of the sigmoid at a number near x: it changes by a factor of at most e^d over a distance d <= 1.
+#[must_use]
+#[inline]
+pub fn sigmoid_slope_near(x: Near) -> Near {
+    let slope = sigmoid_slope(x.value);
+    if !(x.error <= 1.0) {
+        return Near { value: 0.125, error: 0.125 };
+    }
+    slope.wider(slope.magnitude() * (x.error * (1.0 + x.error)) + TINY)
+}
