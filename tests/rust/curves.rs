@@ -303,10 +303,60 @@ fn nothing_is_bounded_where_nothing_is_known() {
 }
 
 #[test]
+fn nothing_is_bounded_outside_of_a_domain() {
+    let everything = (f64::NEG_INFINITY, f64::INFINITY);
+    for (name, parameters, l, u) in [
+        ("log", &[][..], 0.0, 1.0),
+        ("log", &[][..], -1.0, 2.0),
+        ("log", &[][..], -2.0, -1.0),
+        ("sqrt", &[][..], -1e-320, 1.0),
+        ("sqrt", &[][..], -2.0, -1.0),
+        ("reciprocal", &[][..], -1.0, 1.0),
+        ("reciprocal", &[][..], 0.0, 1.0),
+        ("reciprocal", &[][..], -1.0, 0.0),
+        ("power", &[-2.0][..], -1.0, 1.0),
+        ("power", &[-3.0][..], -1.0, 0.0),
+        ("power", &[0.5][..], 0.0, 1.0),
+        ("power", &[1.7][..], -1.0, 1.0),
+    ] {
+        let curve = Curve::new(name, parameters).unwrap();
+        let found = curve.offset(0.3, l, u);
+        assert_eq!((found.low, found.high), everything, "{name} [{l}, {u}]");
+        assert_eq!(curve.range(l, u), everything, "{name} [{l}, {u}]");
+        assert_eq!(curve.slopes(l, u), everything, "{name} [{l}, {u}]");
+        assert!(curve.line(l, u).is_finite());
+    }
+    // The square root has a value at 0, but no slope.
+    let root = Curve::new("sqrt", &[]).unwrap();
+    assert_eq!(root.range(0.0, 4.0).0, 0.0);
+    assert_eq!(root.slopes(0.0, 4.0).1, f64::INFINITY);
+}
+
+#[test]
+fn long_ranges_end_soon() {
+    for (name, low, high) in [("sin", -1.0, 1.0), ("cos", -1.0, 1.0), ("floor", -1e300, 1e300)] {
+        let curve = Curve::new(name, &[]).unwrap();
+        assert_eq!(curve.range(-1e300, 1e300), (low, high));
+        let found = curve.offset(0.5, -1e7, 1e7);
+        assert!(found.low.is_finite() && found.low <= curve.value(-1e7).high() + 0.5e7);
+        let mut at = -2e6;
+        for _ in 0..3 {
+            let piece = curve.piece(at);
+            assert!(piece.end > at, "{name} {at}");
+            at = piece.end;
+        }
+    }
+}
+
+#[test]
 fn wrong_names_and_parameters_are_refused() {
     for (name, parameters, part) in [
         ("relux", &[][..], "there is no function relux; there are pieces"),
         ("sigmoid", &[1.0][..], "it has 1 parameters, expected 0"),
+        ("celu", &[0.0][..], "a = 0, expected a number above 0"),
+        ("hardswish", &[-1.0, 0.0][..], "a = -1, expected a number above 0"),
+        ("hardswish", &[1.0, 1e30][..], "cannot be told apart"),
+        ("power", &[][..], "it has 0 parameters, expected 1"),
         ("pieces", &[][..], "number of its knots"),
         ("pieces", &[1.5, 0.0, 0.0, 1.0, 0.0][..], "1.5 is no number of knots"),
         ("pieces", &[1.0, 0.0, 0.0, 1.0][..], "expected 5 for 1 knots"),
