@@ -15,6 +15,47 @@ fn curves() -> Vec<(Curve, f64, f64)> {
         of("pieces", &[4.0, -2.0, -0.7, 0.1, 1.3, 0.3, -1.1, 2.0, 0.7, -0.2, 0.123], -4.0, 4.0),
         of("sigmoid", &[], -12.0, 12.0),
         of("tanh", &[], -8.0, 8.0),
+        of("softplus", &[], -9.0, 9.0),
+        of("softsign", &[], -9.0, 9.0),
+        of("elu", &[1.0], -6.0, 6.0),
+        of("elu", &[0.3], -6.0, 6.0),
+        of("elu", &[1.7], -6.0, 6.0),
+        of("elu", &[-0.7], -6.0, 6.0),
+        of("celu", &[1.0], -6.0, 6.0),
+        of("celu", &[0.3], -6.0, 6.0),
+        of("selu", &[1.673_263_192_176_818_8, 1.050_701_022_148_132_3], -6.0, 6.0),
+        of("selu", &[-0.5, -2.0], -6.0, 6.0),
+        of("exp", &[], -6.0, 3.0),
+        of("log", &[], 0.01, 6.0),
+        of("sqrt", &[], 0.0, 6.0),
+        of("reciprocal", &[], 0.1, 6.0),
+        of("reciprocal", &[], -6.0, -0.1),
+        of("square", &[], -3.0, 3.0),
+        of("power", &[0.0], -3.0, 3.0),
+        of("power", &[1.0], -3.0, 3.0),
+        of("power", &[2.0], -3.0, 3.0),
+        of("power", &[3.0], -2.0, 2.0),
+        of("power", &[4.0], -2.0, 2.0),
+        of("power", &[-0.5], 0.1, 4.0),
+        of("power", &[0.7], 0.1, 4.0),
+        of("power", &[2.3], 0.1, 3.0),
+        of("power", &[-1.0], -4.0, -0.2),
+        of("power", &[-2.0], -4.0, -0.2),
+        of("power", &[-2.0], 0.2, 4.0),
+        of("erf", &[], -4.0, 4.0),
+        of("sin", &[], -8.0, 8.0),
+        of("cos", &[], -8.0, 8.0),
+        of("gelu", &[], -7.0, 7.0),
+        of("gelu_tanh", &[], -7.0, 7.0),
+        of("silu", &[], -9.0, 9.0),
+        of("hardswish", &[1.0 / 6.0, 0.5], -5.0, 5.0),
+        of("hardswish", &[0.7, -0.3], -3.0, 4.0),
+        of("mish", &[], -9.0, 9.0),
+        of("thresholded", &[1.0], -3.0, 3.0),
+        of("thresholded", &[0.0], -3.0, 3.0),
+        of("thresholded", &[-0.8], -3.0, 3.0),
+        of("sign", &[], -3.0, 3.0),
+        of("floor", &[], -2.7, 2.7),
     ]
 }
 
@@ -262,10 +303,60 @@ fn nothing_is_bounded_where_nothing_is_known() {
 }
 
 #[test]
+fn nothing_is_bounded_outside_of_a_domain() {
+    let everything = (f64::NEG_INFINITY, f64::INFINITY);
+    for (name, parameters, l, u) in [
+        ("log", &[][..], 0.0, 1.0),
+        ("log", &[][..], -1.0, 2.0),
+        ("log", &[][..], -2.0, -1.0),
+        ("sqrt", &[][..], -1e-320, 1.0),
+        ("sqrt", &[][..], -2.0, -1.0),
+        ("reciprocal", &[][..], -1.0, 1.0),
+        ("reciprocal", &[][..], 0.0, 1.0),
+        ("reciprocal", &[][..], -1.0, 0.0),
+        ("power", &[-2.0][..], -1.0, 1.0),
+        ("power", &[-3.0][..], -1.0, 0.0),
+        ("power", &[0.5][..], 0.0, 1.0),
+        ("power", &[1.7][..], -1.0, 1.0),
+    ] {
+        let curve = Curve::new(name, parameters).unwrap();
+        let found = curve.offset(0.3, l, u);
+        assert_eq!((found.low, found.high), everything, "{name} [{l}, {u}]");
+        assert_eq!(curve.range(l, u), everything, "{name} [{l}, {u}]");
+        assert_eq!(curve.slopes(l, u), everything, "{name} [{l}, {u}]");
+        assert!(curve.line(l, u).is_finite());
+    }
+    // The square root has a value at 0, but no slope.
+    let root = Curve::new("sqrt", &[]).unwrap();
+    assert_eq!(root.range(0.0, 4.0).0, 0.0);
+    assert_eq!(root.slopes(0.0, 4.0).1, f64::INFINITY);
+}
+
+#[test]
+fn long_ranges_end_soon() {
+    for (name, low, high) in [("sin", -1.0, 1.0), ("cos", -1.0, 1.0), ("floor", -1e300, 1e300)] {
+        let curve = Curve::new(name, &[]).unwrap();
+        assert_eq!(curve.range(-1e300, 1e300), (low, high));
+        let found = curve.offset(0.5, -1e7, 1e7);
+        assert!(found.low.is_finite() && found.low <= curve.value(-1e7).high() + 0.5e7);
+        let mut at = -2e6;
+        for _ in 0..3 {
+            let piece = curve.piece(at);
+            assert!(piece.end > at, "{name} {at}");
+            at = piece.end;
+        }
+    }
+}
+
+#[test]
 fn wrong_names_and_parameters_are_refused() {
     for (name, parameters, part) in [
         ("relux", &[][..], "there is no function relux; there are pieces"),
         ("sigmoid", &[1.0][..], "it has 1 parameters, expected 0"),
+        ("celu", &[0.0][..], "a = 0, expected a number above 0"),
+        ("hardswish", &[-1.0, 0.0][..], "a = -1, expected a number above 0"),
+        ("hardswish", &[1.0, 1e30][..], "cannot be told apart"),
+        ("power", &[][..], "it has 0 parameters, expected 1"),
         ("pieces", &[][..], "number of its knots"),
         ("pieces", &[1.5, 0.0, 0.0, 1.0, 0.0][..], "1.5 is no number of knots"),
         ("pieces", &[1.0, 0.0, 0.0, 1.0][..], "expected 5 for 1 knots"),

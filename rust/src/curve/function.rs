@@ -35,6 +35,12 @@ impl Piece {
         Self { end, bend, jump: false }
     }
 
+    /// Left of 0, for a function that has no values there.
+    #[inline]
+    pub(super) const fn outside() -> Self {
+        Self { end: 0.0, bend: Bend::Between(f64::NEG_INFINITY, f64::INFINITY), jump: true }
+    }
+
     /// The last piece.
     #[inline]
     pub(super) const fn last(bend: Bend) -> Self {

@@ -4,10 +4,17 @@
 //! ([`function`](self), one file for each family). Strips between parallel lines, hulls of slopes and ranges follow from
 //! that alone and are written once (`strip`), compiled for each function. To add one: its file, and its line below.
 
+mod erf;
+mod exponential;
 mod function;
+mod gated;
+mod hardswish;
+mod jumps;
 mod pieces;
+mod powers;
 mod sigmoids;
 mod strip;
+mod waves;
 
 use function::Function;
 
@@ -56,6 +63,28 @@ curves! {
     Pieces(pieces::Pieces),
     Sigmoid(sigmoids::Sigmoid),
     Tanh(sigmoids::Tanh),
+    Softplus(exponential::Softplus),
+    Softsign(powers::Softsign),
+    Elu(exponential::Elu),
+    Celu(exponential::Celu),
+    Selu(exponential::Selu),
+    Exp(exponential::Exp),
+    Log(exponential::Log),
+    Sqrt(powers::Sqrt),
+    Reciprocal(powers::Reciprocal),
+    Square(powers::Square),
+    Power(powers::Power),
+    Erf(erf::Erf),
+    Sin(waves::Sin),
+    Cos(waves::Cos),
+    Gelu(gated::Gelu),
+    GeluTanh(gated::GeluTanh),
+    Silu(gated::Silu),
+    HardSwish(hardswish::HardSwish),
+    Mish(gated::Mish),
+    Thresholded(jumps::Thresholded),
+    Sign(jumps::Sign),
+    Floor(jumps::Floor),
 }
 
 /// The name of the function behind a reference.

@@ -227,15 +227,22 @@ pub(super) fn slopes<F: Function>(f: &F, l: f64, u: f64) -> (f64, f64) {
     }
 }
 
-/// The range of f over [l, u].
+/// The range of f over [l, u]; infinite on both sides where it has no value.
 #[inline]
 pub(super) fn range<F: Function>(f: &F, l: f64, u: f64) -> (f64, f64) {
     let (low, high) = if f.increasing() && l <= u {
-        (f.value(l).low(), f.value(u).high())
+        let (least, most) = (f.value(l), f.value(u));
+        if least.value.is_nan() || most.value.is_nan() {
+            return (f64::NEG_INFINITY, f64::INFINITY);
+        }
+        (least.low(), most.high())
     } else {
         let found = offset(f, 0.0, l, u);
         (found.low, found.high)
     };
+    if low == f64::NEG_INFINITY && high == f64::INFINITY {
+        return (low, high);
+    }
     let (least, most) = f.bounds();
     (low.max(least), high.min(most))
 }
@@ -270,8 +277,18 @@ pub(super) fn line<F: Function>(f: &F, l: f64, u: f64) -> f64 {
     }
     let mut points = [(0.0, 0.0); SAMPLES];
     for (i, point) in (0..=INTERVALS).zip(&mut points) {
-        let x = if i == INTERVALS { u } else { l + (u - l) * (f64::from(i) / f64::from(INTERVALS)) };
-        *point = (x, f.value(x).value);
+        point.0 = if i == INTERVALS { u } else { l + (u - l) * (f64::from(i) / f64::from(INTERVALS)) };
+    }
+    // The sample next to a knot moves there: a kink shows nowhere else.
+    let mut knot = piece.end;
+    while knot < u {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let nearest = ((knot - l) / (u - l) * f64::from(INTERVALS)).round() as usize;
+        points[nearest.clamp(1, SAMPLES - 2)].0 = knot;
+        knot = f.piece(knot).end;
+    }
+    for point in &mut points {
+        point.1 = f.value(point.0).value;
     }
     finite(thinnest(&points))
 }

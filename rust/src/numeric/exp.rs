@@ -4,7 +4,7 @@
 //! claim has at least a tenth to spare.
 
 use super::near::Near;
-use super::round::TINY;
+use super::round::{TINY, up};
 
 /// ln 2 to 32 bits, so that k times it is exact for |k| < 2^21 (a multiple of 2^-32), and the rest rounded.
 const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
@@ -81,19 +81,24 @@ pub fn exp(x: f64) -> Near {
     Near::relative(exp_value(x), UNITS)
 }
 
+/// Whether e^y is certainly below 2^-1075 for every y near x.
+#[inline(always)]
+fn vanishes(x: Near) -> bool {
+    x.high() <= -746.0
+}
+
 /// e^x of a number near x. |e^y - e^x| = e^x |e^(y - x) - 1| <= e^x d (1 + d) for d = |y - x| <= 1.
 #[must_use]
 #[inline]
 pub fn exp_near(x: Near) -> Near {
-    let Near { value, error } = exp(x.value);
+    if vanishes(x) {
+        return Near::relative(0.0, 0.0);
+    }
+    let power = exp(x.value);
     if !(x.error <= 1.0) {
-        return Near { value, error: f64::INFINITY };
+        return Near { value: power.value, error: f64::INFINITY };
     }
-    if x.error == 0.0 {
-        Near { value, error }
-    } else {
-        Near { value, error }.wider((value + error) * (x.error * (1.0 + x.error)) + TINY)
-    }
+    if x.error == 0.0 { power } else { power.wider(power.magnitude() * (x.error * (1.0 + x.error)) + TINY) }
 }
 
 /// e^x - 1; at most 4 U off relatively for |x| <= 0.34.
@@ -107,15 +112,19 @@ pub fn expm1(x: f64) -> Near {
     if x.abs() <= 0.34 { Near::relative(x + tail(x), UNITS) } else { exp(x) - Near::exact(1.0) }
 }
 
-/// e^x - 1 of a number near x: the difference is as that of e^x.
+/// e^x - 1 of a number near x: the difference is as that of e^x, which is 1 more than the result.
 #[must_use]
 #[inline]
 pub fn expm1_near(x: Near) -> Near {
+    if vanishes(x) {
+        return Near::relative(-1.0, 0.0);
+    }
     let power = expm1(x.value);
     if !(x.error <= 1.0) {
         return Near { value: power.value, error: f64::INFINITY };
     }
-    if x.error == 0.0 { power } else { power.wider((1.0 + power.magnitude()) * (x.error * (1.0 + x.error)) + TINY) }
+    let above = up(1.0 + power.value) + power.error;
+    if x.error == 0.0 { power } else { power.wider(above * (x.error * (1.0 + x.error)) + TINY) }
 }
 
 /// 1 / (1 + e^-x), 10 units. With e = e^-|x| it is 1 / (1 + e) or e / (1 + e): e has 4 units, 1 + e at most
@@ -155,4 +164,26 @@ pub fn tanh(x: f64) -> Near {
 pub fn tanh_slope(x: f64) -> Near {
     let e = exp_value(-2.0 * x.abs());
     Near::relative(4.0 * (e / ((1.0 + e) * (1.0 + e))), 14.0).wider(4.0 * TINY)
+}
+
+/// The sigmoid of a number near x: its derivative changes by a factor of at most e^d over a distance d <= 1.
+#[must_use]
+#[inline]
+pub fn sigmoid_near(x: Near) -> Near {
+    let value = sigmoid(x.value);
+    if !(x.error <= 1.0) {
+        return Near { value: 0.5, error: 0.5 };
+    }
+    value.wider(sigmoid_slope(x.value).magnitude() * (x.error * (1.0 + 2.0 * x.error)) + TINY)
+}
+
+/// The derivative of the sigmoid at a number near x: it changes by a factor of at most e^d over a distance d <= 1.
+#[must_use]
+#[inline]
+pub fn sigmoid_slope_near(x: Near) -> Near {
+    let slope = sigmoid_slope(x.value);
+    if !(x.error <= 1.0) {
+        return Near { value: 0.125, error: 0.125 };
+    }
+    slope.wider(slope.magnitude() * (x.error * (1.0 + x.error)) + TINY)
 }
