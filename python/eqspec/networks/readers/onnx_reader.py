@@ -20,6 +20,7 @@ from onnx import NodeProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
+from eqspec.networks import unary
 from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Enclosure
@@ -298,7 +299,10 @@ class _Reading:
         node = call.node
         try:
             call = self.roundoff.before(call)
-            return self.roundoff.after(call, operator(call))
+            found = unary.recognised(call)
+            results = self.roundoff.after(call, operator(call) if found is None else found)
+            unary.remember(call, results)
+            return results
         except UnreadableError as error:
             raise self._error(error.message, node, error.fix) from error
         except OverflowError as error:
