@@ -213,6 +213,20 @@ def form_of(expression: Expression) -> Form:
     return Form.of([(LINEAR, point(expression.slopes[0])), (ONE, point(expression.at_zero))])
 
 
+def lines_of(form: Form) -> Lines | None:
+    """The piecewise linear function that a form is, if it is one."""
+    total = constant(Fraction(0))
+    for monomial, factor in form.terms:
+        if not is_point(factor) or (monomial and (len(monomial) > 1 or monomial[0][1] != 1)):
+            return None
+        atom = monomial[0][0] if monomial else None
+        part = constant(Fraction(1)) if not monomial else X if atom is None else atom.lines
+        if part is None:
+            return None
+        total = total.plus(part.scaled(factor[0]))
+    return total
+
+
 def reciprocal(form: Form) -> Form:
     """1 / form."""
     if len(form.terms) == 1 and form.terms[0][0] == ONE:

@@ -116,6 +116,8 @@ def recognised(call: OperatorCall) -> list[Value] | None:
         return None
     node = Origin(kind, tuple(operands), (), 0)
     for base in _bases(values):
+        if len(values) < 2 and not _interior(node, base):
+            continue
         made = _as_function(node, base)
         if made is not None:
             reading = base.parts[0].units.reading
@@ -257,13 +259,13 @@ def _multiplied(operands: Sequence[Expression], _: tuple[float, ...]) -> Express
     if (given := _lines(operands)) is None:
         return None
     for one, other in (given, given[::-1]):
-        if not one.knots and one.slopes == (0,):
+        if not one.knots and not any(one.slopes):
             return other.scaled(one.at_zero)
     return None
 
 
 def _divided(operands: Sequence[Expression], _: tuple[float, ...]) -> Expression | None:
-    if (given := _lines(operands)) is None or given[1].knots or given[1].slopes != (0,):
+    if (given := _lines(operands)) is None or given[1].knots or any(given[1].slopes):
         return None
     return given[0].scaled(1 / given[1].at_zero)
 
@@ -468,19 +470,15 @@ def _scaled(name: str, argument: Form | None, factor: Interval) -> _Found | None
 
 def _softsign(argument: Form, factor: Interval) -> _Found | None:
     """k X / (c + |a X|) = (k / a) softsign((a / c) X), for a > 0."""
-    constant = argument.coefficients.get(ex.ONE)
-    rest = [(m, c) for m, c in argument.terms if m != ex.ONE]
-    if constant is None or constant[0] <= 0 or len(rest) != 1 or len(rest[0][0]) != 1:
+    lines = ex.lines_of(argument)
+    if lines is None or len(lines.knots) != 1 or lines.knots[0] or lines.at_zero <= 0:
         return None
-    (atom, power), scale = rest[0][0][0], rest[0][1]
-    lines = atom.lines if atom is not None and power == 1 else None
-    if lines is None or lines.knots != (0,) or lines.at_zero or lines.slopes[0] != -lines.slopes[1]:
+    slope = lines.slopes[1]
+    if slope <= 0 or lines.slopes[0] != -slope:
         return None
-    slope = ex.times(scale, point(lines.slopes[1]))
-    if slope[0] <= 0:
-        return None
-    inner = ex.times(slope, ex.inverse(constant))
-    return _Found(Curve("softsign"), inner, point(0), ex.times(factor, ex.inverse(slope)), point(0))
+    return _Found(
+        Curve("softsign"), point(slope / lines.at_zero), point(0), ex.times(factor, point(1 / slope)), point(0)
+    )
 
 
 def _hard_gate(lines: Lines, factor: Interval) -> _Found | None:

@@ -301,8 +301,6 @@ class _Reading:
             call = self.roundoff.before(call)
             found = unary.recognised(call)
             results = self.roundoff.after(call, operator(call) if found is None else found)
-            unary.remember(call, results)
-            return results
         except UnreadableError as error:
             raise self._error(error.message, node, error.fix) from error
         except OverflowError as error:
@@ -312,6 +310,8 @@ class _Reading:
         except MALFORMED as error:
             fix = "export the model again; if onnxruntime runs it as it is, report this"
             raise self._error(f"the node cannot be read ({error})", node, fix) from error
+        unary.remember(call, results)
+        return results
 
     def _check_output(self, result: Affine) -> None:
         declared = self.graph.output_shape
