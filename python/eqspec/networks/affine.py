@@ -59,6 +59,8 @@ class Affine:
     roundings: int = 0
     _units: list[Units] = field(default_factory=list, init=False, repr=False)
     """The step with the identity that it was made, if it was."""
+    _origin: list[Any] = field(default_factory=list, init=False, repr=False)
+    """The elementwise operator that gave it, if one did (see `unary`)."""
 
     @property
     def shape(self) -> tuple[int, ...]:

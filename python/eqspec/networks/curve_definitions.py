@@ -395,7 +395,7 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "softsign": Definition(
         lambda x, _: x / (1.0 + np.abs(x)),
-        lambda x, _: 1.0 / np.square(1.0 + np.abs(x)),
+        lambda x, _: np.asarray(1.0 / np.square(1.0 + np.abs(x)), np.float64),
         _increasing(_softsign_of),
         onnx="Softsign",
     ),

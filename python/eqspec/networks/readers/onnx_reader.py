@@ -22,6 +22,7 @@ from onnx import NodeProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
+from eqspec.networks import unary
 from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Enclosure
@@ -350,7 +351,8 @@ class _Reading:
         node = call.node
         try:
             call = self.roundoff.before(call)
-            return self.roundoff.after(call, operator(call))
+            found = unary.recognised(call)
+            results = self.roundoff.after(call, operator(call) if found is None else found)
         except UnreadableError as error:
             raise self._error(error.message, node, error.fix) from error
         except OverflowError as error:
@@ -360,6 +362,8 @@ class _Reading:
         except MALFORMED as error:
             fix = "export the model again; if onnxruntime runs it as it is, report this"
             raise self._error(f"the node cannot be read ({error})", node, fix) from error
+        unary.remember(call, results)
+        return results
 
     def _check_output(self, result: Affine) -> None:
         declared = self.graph.output_shape
