@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from onnx import AttributeProto, NodeProto, TensorProto
 
 from eqspec.networks.expansion import classifiers, composed, fused, two_classes
+from eqspec.networks.expansion.fused import GELU_DOMAIN
 from eqspec.networks.expansion.graph_pieces import Pieces
 from eqspec.networks.onnx_tensor import UnreadableError
 
-__all__ = ["UnexpandedError", "expanded"]
+__all__ = ["GELU_DOMAIN", "UnexpandedError", "expanded"]
 
 _EXPANSIONS = {
     **{(domain, name): expand for domain in ("", "ai.onnx") for name, expand in composed.EXPANSIONS.items()},

@@ -24,6 +24,7 @@ from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.expansion import GELU_DOMAIN
 from eqspec.networks.matrices import MAX_VALUE, TooLargeError
 from eqspec.networks.network import Arithmetic, LargestIntermediate, Network, Port, Stripped
 from eqspec.networks.onnx_tensor import UnreadableError, decode
@@ -321,7 +322,8 @@ class _Reading:
 
     def _operator(self, node: NodeProto, given: Sequence[Value | None]) -> Operator:
         standard = node.domain in STANDARD
-        operator = OPERATORS.get(node.op_type) if standard else None
+        late = (node.domain, node.op_type) == (GELU_DOMAIN, "Gelu")  # standard since opset 20, and written so before
+        operator = OPERATORS.get(node.op_type) if standard or late else None
         if operator is not None:
             return operator
         constant = not any(isinstance(value, Affine | Scores) for value in given)
