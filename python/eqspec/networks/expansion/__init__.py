@@ -16,13 +16,17 @@ from eqspec.networks.expansion.fused import GELU_DOMAIN
 from eqspec.networks.expansion.graph_pieces import Pieces
 from eqspec.networks.onnx_tensor import UnreadableError
 
-__all__ = ["GELU_DOMAIN", "UnexpandedError", "expanded"]
+__all__ = ["EXPANDED", "GELU_DOMAIN", "UnexpandedError", "expanded"]
 
 _EXPANSIONS = {
     **{(domain, name): expand for domain in ("", "ai.onnx") for name, expand in composed.EXPANSIONS.items()},
     **{("ai.onnx.ml", name): expand for name, expand in classifiers.EXPANSIONS.items()},
     **{("com.microsoft", name): expand for name, expand in fused.EXPANSIONS.items()},
 }
+
+
+EXPANDED = frozenset(f"{domain}.{name}" if domain not in ("", "ai.onnx") else name for domain, name in _EXPANSIONS)
+"""The operators that are written out, by name with their domain."""
 
 
 class UnexpandedError(Exception):
