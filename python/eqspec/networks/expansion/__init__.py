@@ -7,7 +7,8 @@ left as it is, and refused by its name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from onnx import AttributeProto, NodeProto, TensorProto
 
@@ -29,6 +30,9 @@ EXPANDED = frozenset(f"{domain}.{name}" if domain not in ("", "ai.onnx") else na
 """The operators that are written out, by name with their domain."""
 
 
+MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
+
+
 class UnexpandedError(Exception):
     """A node cannot be written out."""
 
@@ -47,12 +51,24 @@ def expanded(
         if expand is None or _has_graphs(node):
             pieces.nodes.append(node)
             continue
-        try:
+        with _fault_of(node):
             expand(pieces, node)
-        except UnreadableError as error:
-            raise UnexpandedError(node, error) from error
-    two_classes.expand(pieces)
+    if pieces.nodes:
+        with _fault_of(pieces.nodes[-1]):
+            two_classes.expand(pieces)
     return pieces
+
+
+@contextmanager
+def _fault_of(node: NodeProto) -> Iterator[None]:
+    """Whatever goes wrong is this node's fault: attributes, shapes and constants may be of any kind."""
+    try:
+        yield
+    except UnreadableError as error:
+        raise UnexpandedError(node, error) from error
+    except MALFORMED as error:
+        cause = UnreadableError(f"the node cannot be read ({error})", "export the model again")
+        raise UnexpandedError(node, cause) from error
 
 
 def _has_graphs(node: NodeProto) -> bool:

@@ -287,6 +287,8 @@ class _Reading:
                 onnx_definition.check(inner, self.graph.opset)
         except UnreadableError as error:
             raise self._error(error.message, node, error.fix) from error
+        except MALFORMED as error:
+            raise self._error(f"the branch cannot be read ({error})", node, "export the model again") from error
         if number > MOST_BRANCHES or len(made) > onnx_model.MAX_NODES:
             raise self._error("too many branches, or nodes in one", node, SMALLER)
         values.expect(made)
