@@ -12,6 +12,7 @@ from onnx import helper
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import read_network
+from eqspec.networks.operators import OPERATORS
 from unit.networks.exported import FLOAT, INT64, read_and_compared, several, value
 from unit.networks.models import node, save
 
@@ -234,6 +235,10 @@ def fused(nodes: list[onnx.NodeProto], constants: dict[str, Any], shape: Any = (
     return several(nodes, constants, given, made, opset=15, others=[("com.microsoft", 1)])
 
 
+def numbers_of(*shape: int) -> Any:
+    return RANDOM.normal(size=shape).astype(np.float32)
+
+
 def ms(kind: str, inputs: list[str], output: str, **attributes: Any) -> onnx.NodeProto:
     return helper.make_node(kind, inputs, [output], name=kind, domain="com.microsoft", **attributes)
 
@@ -263,3 +268,38 @@ def ms(kind: str, inputs: list[str], output: str, **attributes: Any) -> onnx.Nod
 )
 def test_fused_operators(nodes: Any, constants: Any, shape: Any, tmp_path: Path) -> None:
     read_and_compared(fused(nodes, constants, shape), tmp_path, [("float_input", np.float32, shape)])
+
+
+SMOOTH = pytest.mark.skipif("Sigmoid" not in OPERATORS, reason="functions that are not piecewise linear are not read")
+
+
+@SMOOTH
+@pytest.mark.parametrize(
+    ("nodes", "constants"),
+    [
+        ([ms("Gelu", ["float_input"], "y")], {}),
+        ([ms("BiasGelu", ["float_input", "b"], "y")], {"b": numbers_of(4)}),
+        ([ms("FastGelu", ["float_input", "b"], "y")], {"b": numbers_of(4)}),
+        ([ms("FastGelu", ["float_input"], "y")], {}),
+        ([ms("QuickGelu", ["float_input"], "y", alpha=1.5)], {}),
+        ([ms("FusedGemm", ["float_input", "w", "b"], "y", activation="Tanh")], {"w": W1, "b": B1}),
+    ],
+)
+def test_fused_functions(nodes: Any, constants: Any, tmp_path: Path) -> None:
+    read_and_compared(fused(nodes, constants), tmp_path, [("float_input", np.float32, (1, 4))])
+
+
+@SMOOTH
+def test_a_classifier_of_one_sigmoid_for_each_class(tmp_path: Path) -> None:
+    proto = linear("LOGISTIC", RANDOM.normal(size=(3, 4)), RANDOM.normal(size=3), normalised=False)
+    network = read_and_compared(proto, tmp_path, FED, asked="output_probability")
+    assert network.stripped is None
+    assert network.output_size == 3
+
+
+@SMOOTH
+def test_one_probability_is_one_output(tmp_path: Path) -> None:
+    """A last Sigmoid over one score is a function like others; only (1 - p, p) is a Softmax of two scores."""
+    nodes = [node("MatMul", ["float_input", "w"], "s"), node("Sigmoid", ["s"], "variable")]
+    network = read_and_compared(pipeline(nodes, {"w": W1[:, :1].copy()}), tmp_path, FED)
+    assert (network.output_size, network.stripped) == (1, None)

@@ -19,6 +19,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, PolynomialFeatures
 import eqspec
 from eqspec import Confidence, Epsilon, InputError, NetworkError, Top1, Verdict, as_network
 from eqspec.networks.frameworks import sklearn_model
+from eqspec.networks.operators import OPERATORS
 from small_specs import write_onnx
 from small_tasks import identity
 
@@ -142,6 +143,9 @@ def test_smooth_activations_are_exported_as_they_are(activation: str, classes: i
     rows = RNG.normal(size=(30, ROWS.shape[1])) * 4
     (found,) = session.run(None, {"input": rows})
     np.testing.assert_allclose(found, converted.outputs(rows), rtol=1e-9, atol=1e-9)
+    if "Sigmoid" in OPERATORS:
+        network = as_network(model)
+        np.testing.assert_allclose(softmax(network.evaluate(rows)), found, rtol=1e-9, atol=1e-9)
 
 
 class Derived(MLPClassifier):  # type: ignore[misc]

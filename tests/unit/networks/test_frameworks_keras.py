@@ -15,6 +15,7 @@ import pytest
 
 from eqspec import InputError, NetworkError, as_network
 from eqspec.networks.frameworks import keras_model
+from eqspec.networks.operators import OPERATORS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 RNG = np.random.default_rng(0)
@@ -100,8 +101,11 @@ def converts(model: Any) -> None:
     converted = keras_model.convert("<model>", model, None)
     session = onnxruntime.InferenceSession(converted.model.SerializeToString(), providers=["CPUExecutionProvider"])
     rows = RNG.normal(size=(20, *model.inputs[0].shape[1:])).astype(np.float32) * 3
-    (found,) = session.run(None, {"input": rows})
-    np.testing.assert_allclose(found.reshape(20, -1), converted.outputs(rows.reshape(20, -1)), rtol=1e-4, atol=1e-5)
+    found = np.asarray(session.run(None, {"input": rows})[0], np.float64)
+    wanted = converted.outputs(rows.reshape(20, -1).astype(np.float64))
+    np.testing.assert_allclose(found.reshape(20, -1), wanted, rtol=1e-4, atol=1e-5)
+    if "Sigmoid" in OPERATORS:
+        agrees(model)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -24,6 +24,7 @@ def add(commands: Commands) -> None:
     """Add the command."""
     made = command(commands, "inspect", "show what a network file holds, and whether it can be used")
     made.add_argument("files", nargs="+", metavar="NETWORK", help="network files (*.onnx, *.nnet)")
+    made.add_argument("--network-output", metavar="NAME", help="of a file with several outputs, the one that is read")
     made.epilog = "exit codes: 0 every file can be used; 2 one cannot"
     made.set_defaults(run=run)
 
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         try:
             if Path(file).suffix.lower() != ".nnet" and Path(file).is_file():
                 _show_file(overview(file), out)
-            networks.append(read_network(file))
+            networks.append(read_network(file, output=arguments.network_output))
             _show_network(networks[-1], out)
         except NetworkError as problem:
             err.print(Text.assemble(("cannot be used", "bold red"), f": {problem}"), soft_wrap=True)

@@ -99,7 +99,8 @@ def _gelu(pieces: Pieces, node: NodeProto, approximate: str) -> None:
         value = pieces.add(node, "Add", [value, node.input[1]])
     pieces.changed = True
     made = helper.make_node("Gelu", [value], [node.output[0]], name=node.name, domain=GELU_DOMAIN)
-    made.attribute.append(helper.make_attribute("approximate", approximate))
+    if approximate != "none":
+        made.attribute.append(helper.make_attribute("approximate", approximate))
     pieces.nodes.append(made)
 
 

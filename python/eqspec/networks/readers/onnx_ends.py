@@ -27,8 +27,8 @@ _HANDS_ON = frozenset({
 })  # fmt: skip
 """Operators that compute nothing of what they are given."""
 CHOOSE = (
-    'say which one is meant: \'output "NAME"\' behind the network in a spec, or output="NAME" in Python; the others '
-    "are left alone"
+    "say which one is meant: 'output \"NAME\"' behind the network in a spec, --network-output NAME on the command "
+    'line, output="NAME" in Python; the others are left alone'
 )
 
 

@@ -27,7 +27,7 @@ from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.exact_curves import is_rational
-from eqspec.networks.expansion.fused import GELU_DOMAIN
+from eqspec.networks.expansion import GELU_DOMAIN
 from eqspec.networks.matrices import MAX_VALUE, TooLargeError
 from eqspec.networks.network import Arithmetic, LargestIntermediate, Network, Port, Stripped
 from eqspec.networks.onnx_tensor import UnreadableError, decode
@@ -296,6 +296,8 @@ class _Reading:
                 onnx_definition.check(inner, self.graph.opset)
         except UnreadableError as error:
             raise self._error(error.message, node, error.fix) from error
+        except MALFORMED as error:
+            raise self._error(f"the branch cannot be read ({error})", node, "export the model again") from error
         if number > MOST_BRANCHES or len(made) > onnx_model.MAX_NODES:
             raise self._error("too many branches, or nodes in one", node, SMALLER)
         values.expect(made)
@@ -331,8 +333,8 @@ class _Reading:
 
     def _operator(self, node: NodeProto, given: Sequence[Value | None]) -> Operator:
         standard = node.domain in STANDARD
-        own = (node.domain, node.op_type) == (GELU_DOMAIN, "Gelu")  # as the expansion leaves it
-        operator = OPERATORS.get(node.op_type) if standard or own else None
+        late = (node.domain, node.op_type) == (GELU_DOMAIN, "Gelu")  # standard since opset 20, and written so before
+        operator = OPERATORS.get(node.op_type) if standard or late else None
         if operator is not None:
             return operator
         constant = not any(isinstance(value, Affine | Scores) for value in given)
