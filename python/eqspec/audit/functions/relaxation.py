@@ -35,6 +35,7 @@ class Relaxation:
     """Of the functions of rows (m,); what is asked are arrays whose last axes are (m, B)."""
 
     def __init__(self, curves: Curves, width: int) -> None:
+        self.curves = curves
         if len(curves) == 1:
             self.groups = [(shape(curves[0]), np.arange(width))]
         else:
@@ -42,6 +43,11 @@ class Relaxation:
             place = {curve: number for number, curve in enumerate(kinds)}
             which = np.array([place[curve] for curve in curves])
             self.groups = [(shape(curve), np.flatnonzero(which == n)) for n, curve in enumerate(kinds)]
+
+    def of(self, rows: Array) -> Relaxation:
+        """Of some of the rows."""
+        one = len(self.curves) == 1
+        return Relaxation(self.curves if one else tuple(self.curves[row] for row in rows), len(rows))
 
     def offset(self, lam: Array, low: Array, high: Array) -> Interval:
         """Within which f(x) - lam x lies on [low, high]."""

@@ -14,7 +14,7 @@ there everything is not a number.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any
@@ -38,7 +38,7 @@ Formula = Callable[[Any], Any]
 class Piece:
     """From `low` to `high`, either of which may not belong to it; `curved` bounds |f''| where it is BOUNDED.
 
-    A linear piece has its slope and its value at 0, a KINK its least and its largest slope.
+    A linear piece has its slope and its value at 0 (`exact`, and `line` as floats), a KINK its least and its largest slope.
     """
 
     low: float
@@ -51,6 +51,7 @@ class Piece:
     steep: tuple[float, float] = (0.0, 0.0)
     opens: bool = False  # without `low`
     ends: bool = False  # without `high`
+    exact: tuple[Fraction, Fraction] | None = None
 
     def active(self, l: Array, u: Array) -> Array:
         """Whether a range has a part of it."""
@@ -204,7 +205,7 @@ ROOTS = {"silu": (2.399357280515467, 2.399357280515469), "gelu": (1.414213562373
 grows with x, and x = sqrt 2."""
 
 
-def _linear(low: float, high: float, slope: float, at_0: Fraction, opens: bool = False, ends: bool = False) -> Piece:
+def _linear(low: float, high: float, slope: float, at_0: Fraction, opens: bool = False) -> Piece:
     line = (slope, Interval.around(at_0))
 
     def value(x: Any) -> Any:
@@ -213,7 +214,7 @@ def _linear(low: float, high: float, slope: float, at_0: Fraction, opens: bool =
     def rise(x: Any) -> Any:
         return 0.0 * x + slope
 
-    return Piece(low, high, LINEAR, value, rise, line=line, opens=opens, ends=ends)
+    return Piece(low, high, LINEAR, value, rise, line=line, opens=opens, exact=(Fraction(slope), at_0))
 
 
 @lru_cache(maxsize=1024)
@@ -272,9 +273,7 @@ SIDES = ((-INF, 0.0, False), (0.0, INF, False))
 
 def _cut(piece: Piece, opens: bool = False, ends: bool = False) -> Piece:
     """Without an end."""
-    return Piece(
-        piece.low, piece.high, piece.kind, piece.value, piece.slope, piece.curved, piece.line, piece.steep, opens, ends
-    )
+    return replace(piece, opens=opens, ends=ends)
 
 
 def _mish(part: Callable[..., Piece]) -> Shape:
