@@ -4,7 +4,7 @@ Two networks run in step: x in f1, y in f2 and d = x - y of every row. Quantitie
 per step all x, all y, all d, the last step being the rows of the claim. What is known of them are bounds low, high
 (Q, B), which propagation takes up and returns improved.
 
-Through ReLU: relu(x) - k x lies in [0, 2 h] for any slope k, which defines a generator: X = k x + h + h g. D is X or -Y
+Through other functions: see `curved`. Through ReLU: relu(x) - k x lies in [0, 2 h] for any slope k, which defines a generator: X = k x + h + h g. D is X or -Y
 where the other is off, else d + (X - x) - (Y - y), or, where both may be on or off, between min(0, d) and max(0, d).
 
 On one box the forms obey facts F >= 0 (or = 0), and for any multipliers M >= 0 (any sign where F = 0)
@@ -20,7 +20,9 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from .claim import Obligation, Region
+from .curved import curved, line
 from .forms import Form, Known, box, combine, join, new_generators, product, through
+from .functions import Relaxation
 from .reading import INPUTS, Both, Pair
 from .rounding import MORE, Array, Refused, U, ln, sum_up, up
 
@@ -51,7 +53,10 @@ class Reached:
             least, most = exchange(np.maximum(known[0], least), np.minimum(known[1], most))
             self.low[part], self.high[part] = least.reshape(-1, boxes), most.reshape(-1, boxes)
             self.before[number] = self.after[number] = Known(form, every)
-            if step.relu:
+            if step.curved:
+                form = curved(form, least, most, self.wide, Relaxation(step.curves, m))
+                self.after[number], self.wide = Known(form, every), form.z.shape[2]
+            elif step.curves:
                 some = np.flatnonzero(~(most[:2] <= 0.0).all((0, 2)))
                 read, place = np.add.outer(m * np.arange(3), some).ravel(), np.full(3 * m, -1)
                 place[read] = np.arange(len(read))
@@ -84,14 +89,15 @@ class Reached:
     def facts(self, failing: Obligation, region: Region, rows: Array) -> tuple[Form, Array]:
         """What holds on one box, the facts of these numbers, and which of them are = 0 (1), or of a confidence (2).
 
-        Per step of m rows, m each of those in `FACTS`; of a step without a ReLU only those from `LOWER` on. Then the
-        rows of an exact confidence, then b - A x of the region.
+        Per step of m rows, m each of those in `FACTS` where ReLU follows, of `CURVED` where others do, else of `AFFINE`.
+        Then the rows of an exact confidence, then b - A x of the region.
         """
         inputs, count, found, kinds = self.after[INPUTS].form, 0, [self.after[INPUTS].form[:0]], list[Array]()
         for number, (step, part) in enumerate(zip(self.pair.steps, self.parts, strict=True)):
             low, high = (ends[part, 0].reshape(3, -1) for ends in (self.low, self.high))
             slope = chord(-high[2], -low[2], low[2] < high[2], 0.0)
-            for fact, row in list(FACTS.items())[0 if step.relu else LOWER :]:
+            functions = Relaxation(step.curves, step.width) if step.curved else None
+            for fact, row in (CURVED if functions else FACTS if step.curves else AFFINE).items():
                 here = rows[(rows >= count) & (rows < count + step.width)] - count
                 count, used = count + step.width, np.flatnonzero(row)
                 if not len(here):
@@ -100,7 +106,12 @@ class Reached:
                     np.array([row[k] for k in used], float)[:, None] * np.ones(len(here)),
                     0.0 * low[0, here],
                 )
-                if fact == "D - chord":
+                if functions and fact in TOUCHING:
+                    one, ends = functions.of(here), (low[:, here, None], high[:, here, None])
+                    steep, constant = (part[:, 0] for part in line(fact, one, *ends))
+                    sign = factors[1]
+                    factors, constant = np.array([-sign * steep, sign]), -sign * constant
+                elif fact == "D - chord":
                     used, factors = np.append(2, used), np.concatenate([-slope[None, here], factors])
                     constant = -below(slope, low[2], high[2])[here]
                 elif fact.endswith("low"):
@@ -149,6 +160,14 @@ All are >= 0, and X - Y - D is 0. Here the chord of min(0, d) lacks its slope, a
 d, are left out: they depend on the box.
 """
 LOWER = list(FACTS).index("x - low")
+AFFINE = dict(list(FACTS.items())[LOWER:])
+"""The facts of a step without a function."""
+TOUCHING = {"X - left": (-1, 0, 0, 1, 0, 0), "X - right": (-1, 0, 0, 1, 0, 0), "left - X": (1, 0, 0, -1, 0, 0),
+    "right - X": (1, 0, 0, -1, 0, 0), "Y - left": (0, -1, 0, 0, 1, 0), "Y - right": (0, -1, 0, 0, 1, 0),
+    "left - Y": (0, 1, 0, 0, -1, 0), "right - Y": (0, 1, 0, 0, -1, 0), "D - below": (0, 0, -1, 0, 0, 1),
+    "above - D": (0, 0, 1, 0, 0, -1)}  # fmt: skip
+CURVED = {**TOUCHING, **AFFINE}
+"""The facts of a step with other functions than ReLU: lines of `curved`, whose slopes and constants are left out here."""
 
 
 def entropy(lam: Array) -> Array:

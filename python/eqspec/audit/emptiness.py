@@ -14,6 +14,7 @@ from random import Random
 import numpy as np
 
 from .claim import FIRST, Obligation
+from .functions import Relaxation
 from .opening import refuse_if_late
 from .proof import Node, Proof
 from .reading import FIRST as OF_FIRST
@@ -108,8 +109,9 @@ def _slope(pair: Pair, point: Array, rows: tuple[int, ...]) -> Array:
             for tile in link.tiles if (OF_FIRST, OF_FIRST) in link.pairs else ():
                 some = np.append(values[link.source], 0.0)[tile.index]
                 np.add.at(total, tile.rows, np.swapaxes(some @ np.swapaxes(tile.near, 1, 2), 1, 2))
-        on[number] = (total > 0.0) if step.relu else np.ones(len(total))
-        values[number] = total * on[number]
+        near = Relaxation(step.curves, len(total)) if step.curves else None
+        on[number] = near.near(total[:, None], slope=True)[:, 0] if near else np.ones(len(total))
+        values[number] = near.near(total[:, None])[:, 0] if near else total
     slopes = {source: np.zeros(len(value) + 1) for source, value in values.items()}
     np.add.at(slopes[number], list(rows), 1.0)
     for number, step in reversed(list(enumerate(pair.steps))):

@@ -50,9 +50,14 @@ class Proof:
         self.pair = Pair.of(first, second, (rows[0], rows[1]))
         self.region = Region(task, self.pair.inputs)
         self.boxes = [one.box(self.pair.widths[-1]) for one in self.obligations]
-        self.batch = max(1, min(256, 1_500_000 // max(1, self.pair.entries)))
+        self.batch = max(1, min(256, 1_500_000 // max(1, self.pair.entries), limits.FORM // (4 * self._form())))
         self.waiting: list[tuple[int, Node]] = []
         self.leaves = self.rounds = 0
+
+    def _form(self) -> int:
+        """Numbers in the largest enclosure, where every neuron has its generators."""
+        wide = self.pair.inputs + sum(3 * step.width for step in self.pair.steps if step.curved)
+        return max(1, 3 * wide * max(self.pair.widths))
 
     def root(self) -> Node:
         """The region, with the obligations that the tree must prove."""

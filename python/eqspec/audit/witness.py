@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .claim import DIFFERENCE, FIRST, Obligation, Region, Rows, claim
+from .functions import behind
 from .opening import limits as most
 from .reading import INPUTS, File, network
 from .reading.tiles import exactly, laid_out, rational
@@ -54,8 +55,8 @@ def values_at(file: File, point: Sequence[Fraction]) -> list[Interval]:
     for number, step in enumerate(file.steps()):
         terms = [_through(part, values[part.source], step.value.size) for part in step.value.parts]
         centre, radius = (_sum([term[side] for term in terms], step.value.size) for side in (0, 1))
-        if step.relu:
-            low, high = (np.maximum(end, 0 * end) for end in (centre - radius, centre + radius))
+        if step.curves:
+            low, high = behind(step.curves, centre - radius, centre + radius)
             centre, radius = (low + high) / 2, (high - low) / 2
         values[number] = (centre, radius) if not radius.any() else _shortened(centre, radius)
     return [(c - r, c + r) for c, r in zip(centre, radius, strict=True)]

@@ -17,7 +17,7 @@ from eqspec.audit.proof import Node, Proof
 from eqspec.audit.rounding import Array, Refused
 
 NO_NEURONS = -1
-"""Stands for a step of the search that has no ReLU."""
+"""Stands for a step of the search that has no function."""
 MARGIN = 2.0**-40
 """Of the larger bound of a quantity: the auditor bounds many leaves at a time, which may be rounded otherwise."""
 
@@ -26,7 +26,7 @@ class CachedProof(Proof):
     """A proof that is being written; `failed` are leaves, numbered in order, with what they do not exclude."""
 
     def __init__(self, task: dict[str, Any], folder: Path, bent: Sequence[bool] | None = None) -> None:
-        """`bent` says which steps of the search have a ReLU; all but the last one if it is not told."""
+        """`bent` says which steps of the search have a function; all but the last one if it is not told."""
         super().__init__(task, folder)
         self._bent = bent
         self.failed: list[tuple[int, int]] = []
@@ -36,13 +36,13 @@ class CachedProof(Proof):
     def searched(self) -> list[int]:
         """The steps of the auditor by those of the search.
 
-        Both have steps without a ReLU where they like, and should agree on the others in their order. Where they do
+        Both have steps without a function where they like, and should agree on the others in their order. Where they do
         not, what the search noted of its neurons cannot be used; if it is used wrongly, the auditor refuses it.
         """
-        ours = [number for number, step in enumerate(self.pair.steps) if step.relu]
+        ours = [number for number, step in enumerate(self.pair.steps) if step.curves]
         theirs = [True] * len(ours) + [False] if self._bent is None else self._bent
         if sum(theirs) != len(ours) or theirs[-1]:
-            raise Refused("the search and the auditor write these networks with another number of steps with a ReLU")
+            raise Refused("the search and the auditor write these networks with another number of steps with a function")
         left = iter(ours)
         return [next(left) if one else NO_NEURONS for one in theirs[:-1]] + [len(self.pair.steps) - 1]
 

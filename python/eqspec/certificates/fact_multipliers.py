@@ -16,10 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.audit.bounds import Reached, chord
+from eqspec.audit.curved import line
+from eqspec.audit.functions import Relaxation
 from eqspec.audit.proof import Proof
 from eqspec.audit.reading import Link
 from eqspec.certificates.cached_proof import NO_NEURONS, CachedProof
-from eqspec.certificates.facts import ABOVE_IDENTITY, LOWER, POSITIVE, UPPER, Fact, FactNumbers
+from eqspec.certificates.facts import (
+    ABOVE_IDENTITY,
+    ABOVE_LINES,
+    BELOW_LINES,
+    LOWER,
+    POSITIVE,
+    UPPER,
+    Behind,
+    Fact,
+    FactNumbers,
+)
 
 Array = NDArray[Any]
 Found = tuple[Array, Array, Array]
@@ -91,7 +103,8 @@ class Rounds:
             return Cut(int(self.free[index]), place, None)
         step = self.steps[layer]
         start = self.pair.inputs + 3 * sum(self.pair.widths[:step])
-        return Cut(start + (kind - FIRST) * self.pair.widths[step] + index, 0.0, (kind, step, index))
+        at = place if self.pair.steps[step].curved else 0.0
+        return Cut(start + (kind - FIRST) * self.pair.widths[step] + index, at, (kind, step, index))
 
     def read(self, signs: tuple[tuple[int, int, int, bool], ...]) -> Iterator[Round | ImpossibleHalf]:
         """All of them, given which signs are assumed before."""
@@ -149,8 +162,8 @@ class LastLayerFacts:
     def __init__(self, proof: Proof, o: int) -> None:
         one, pair = proof.obligations[o], proof.pair
         self.outputs, self.last = pair.outputs, len(pair.steps) - 1
-        bent = [step.relu for step in pair.steps]
-        self.numbers = FactNumbers(pair.widths, bent, len(one.exact), len(proof.region.bounds))
+        behind = [Behind.of(step) for step in pair.steps]
+        self.numbers = FactNumbers(pair.widths, behind, len(one.exact), len(proof.region.bounds))
         exact = _each(self.numbers.of_exact)
         low = [
             self.numbers.of(self.last, (LOWER if sign > 0 else UPPER)[kind]).start + row
@@ -191,7 +204,9 @@ def on_facts(proof: Proof, reached: Reached, end: LastLayerFacts, f: Round) -> F
     functionals[end.last] = end.functionals(facts)
     for number, step in reversed(list(enumerate(pair.steps))):
         functional = functionals.pop(number)
-        if step.relu:
+        if step.curved:
+            functional = _through_curves(reached, facts, f, functional, number, end.numbers)
+        elif step.curves:
             functional = _through(reached, facts, f, functional, number, end.numbers)
         for link in step.links:
             if link.source in functionals:
@@ -235,6 +250,38 @@ def _through(reached: Reached, facts: Array, f: Round, functional: Array, h: int
         passed.append(value * np.where(value < 0.0, slope[k], np.where(on[k], 1.0, open_[k] * alpha)))
     rising, falling = chord(low[2], high[2], own, 0.0), chord(-high[2], -low[2], own, 0.0)
     passed.append(s * np.where(own, np.where(s < 0.0, rising, falling), 1.0))
+    return _here(facts, f, passed, h, numbers)
+
+
+def _through_curves(
+    reached: Reached, facts: Array, f: Round, functional: Array, h: int, numbers: FactNumbers
+) -> Array:
+    """The same of a step with other functions: lines below and above X and Y, blended, and one on either side of D."""
+    (p, q, s), m = np.split(functional, 3, axis=1), numbers.widths[h]
+    low, high = (v[reached.parts[h], 0].reshape(3, m, 1) for v in (reached.low, reached.high))
+    functions, link, passed = Relaxation(reached.pair.steps[h].curves, m), f.link[h], []
+
+    def taken(fact: Fact, value: Array) -> Array:
+        """So much of a fact, and what it adds to the functional of x, y or d."""
+        multipliers = np.maximum(value, 0.0)
+        facts[:, numbers.of(h, fact)] = multipliers
+        slope = line(fact.value, functions, low, high)[0][:, 0]
+        above = fact in (*ABOVE_LINES[0], *ABOVE_LINES[1], Fact.DIFFERENCE_ABOVE_LINE)
+        return np.asarray((multipliers if above else -multipliers) * slope)
+
+    facts[:, numbers.of(h, Fact.LINK)] = -link
+    for k, (value, alpha) in enumerate(zip((p + link, q - link), f.slopes[h], strict=True)):
+        shares = (1.0 - alpha, alpha)
+        some = [taken(fact, value * share) for fact, share in zip(ABOVE_LINES[k], shares, strict=True)]
+        some += [taken(fact, -value * share) for fact, share in zip(BELOW_LINES[k], shares, strict=True)]
+        passed.append(sum(some[1:], some[0]))
+    s = s - link
+    passed.append(taken(Fact.DIFFERENCE_ABOVE_LINE, s) + taken(Fact.DIFFERENCE_BELOW_LINE, -s))
+    return _here(facts, f, passed, h, numbers)
+
+
+def _here(facts: Array, f: Round, passed: list[Array], h: int, numbers: FactNumbers) -> Array:
+    """What the signs that are assumed, and the quantities that are bounded, add at a step."""
     for k, (form, step, index, positive) in enumerate(f.signs):
         if step == h:
             bound = (LOWER if positive else UPPER)[form - FIRST]

@@ -1,10 +1,10 @@
 """The facts of the auditor by their names, and one function that gives their numbers.
 
-A round of a certificate names facts by number. Per step of m rows come m of each `Fact`, in the order below; a step
-without a ReLU, as the last one, has only those from `FIRST_LOWER` on. Behind all steps come the rows of an exact
-confidence and the constraints of the region.
+A round of a certificate names facts by number. Per step of m rows come m of each fact that it has, in the order below:
+`OF_BENT` behind a ReLU, `OF_CURVED` behind other functions, `OF_LINEAR` where there is none, as in the last step. Behind
+all steps come the rows of an exact confidence and the constraints of the region.
 
-The auditor has a table of its own (`eqspec.audit.bounds.FACTS`), because it takes nothing from what it checks; a test
+The auditor has a table of its own (`eqspec.audit.bounds`), because it takes nothing from what it checks; a test
 holds the two against each other. A wrong number here makes a certificate that the auditor refuses, never a wrong proof.
 """
 
@@ -16,11 +16,13 @@ from enum import Enum
 from functools import cached_property
 from itertools import accumulate
 
+from eqspec.audit.reading import Both
+
 
 class Fact(Enum):
-    """What is >= 0 (or, for the link, = 0) of one neuron: x, y, d = x - y before its ReLU, X, Y, D = X - Y behind it.
+    """What is >= 0 (or, for the link, = 0) of one neuron: x, y, d = x - y before its function, X, Y, D = X - Y behind.
 
-    The values are the names that the auditor gives them.
+    The values are the names that the auditor gives them. Lines of a function touch it at the left or the right end.
     """
 
     FIRST_POSITIVE = "X"
@@ -28,6 +30,16 @@ class Fact(Enum):
     FIRST_ABOVE_IDENTITY = "X - x"
     SECOND_ABOVE_IDENTITY = "Y - y"
     DIFFERENCE_ABOVE_CHORD = "D - chord"
+    FIRST_ABOVE_LEFT = "X - left"
+    FIRST_ABOVE_RIGHT = "X - right"
+    FIRST_BELOW_LEFT = "left - X"
+    FIRST_BELOW_RIGHT = "right - X"
+    SECOND_ABOVE_LEFT = "Y - left"
+    SECOND_ABOVE_RIGHT = "Y - right"
+    SECOND_BELOW_LEFT = "left - Y"
+    SECOND_BELOW_RIGHT = "right - Y"
+    DIFFERENCE_ABOVE_LINE = "D - below"
+    DIFFERENCE_BELOW_LINE = "above - D"
     FIRST_LOWER = "x - low"
     SECOND_LOWER = "y - low"
     DIFFERENCE_LOWER = "d - low"
@@ -42,19 +54,47 @@ ABOVE_IDENTITY = (Fact.FIRST_ABOVE_IDENTITY, Fact.SECOND_ABOVE_IDENTITY)
 LOWER = (Fact.FIRST_LOWER, Fact.SECOND_LOWER, Fact.DIFFERENCE_LOWER)
 UPPER = (Fact.FIRST_UPPER, Fact.SECOND_UPPER, Fact.DIFFERENCE_UPPER)
 """By network: the first, the second, and their difference."""
-OF_BENT = tuple(Fact)
+ABOVE_LINES = (
+    (Fact.FIRST_ABOVE_LEFT, Fact.FIRST_ABOVE_RIGHT),
+    (Fact.SECOND_ABOVE_LEFT, Fact.SECOND_ABOVE_RIGHT),
+)
+BELOW_LINES = (
+    (Fact.FIRST_BELOW_LEFT, Fact.FIRST_BELOW_RIGHT),
+    (Fact.SECOND_BELOW_LEFT, Fact.SECOND_BELOW_RIGHT),
+)
+"""By network, and by the end that a line touches."""
 OF_LINEAR = (*LOWER, *UPPER, Fact.LINK)
+OF_BENT = (*POSITIVE, *ABOVE_IDENTITY, Fact.DIFFERENCE_ABOVE_CHORD, *OF_LINEAR)
+OF_CURVED = (
+    *(fact for k in (0, 1) for fact in (*ABOVE_LINES[k], *BELOW_LINES[k])),
+    Fact.DIFFERENCE_ABOVE_LINE,
+    Fact.DIFFERENCE_BELOW_LINE,
+    *OF_LINEAR,
+)
+
+
+class Behind(Enum):
+    """What follows the rows of a step."""
+
+    NOTHING = OF_LINEAR
+    RELU = OF_BENT
+    CURVES = OF_CURVED
+
+    @classmethod
+    def of(cls, step: Both) -> Behind:
+        """A step of the auditor."""
+        return cls.CURVES if step.curved else cls.RELU if step.curves else cls.NOTHING
 
 
 @dataclass(frozen=True)
 class FactNumbers:
     """The numbers of the facts of networks with steps of these `widths`, the last one being the rows of the claim.
 
-    `bent` are the steps with a ReLU. `exact` rows of a confidence and `constraints` of the region follow behind all.
+    `behind` says what follows each of them. `exact` rows of a confidence and `constraints` of the region follow behind all.
     """
 
     widths: Sequence[int]
-    bent: Sequence[bool]
+    behind: Sequence[Behind]
     exact: int
     constraints: int
 
@@ -65,7 +105,7 @@ class FactNumbers:
 
     def facts(self, step: int) -> tuple[Fact, ...]:
         """Those that a step has, in order."""
-        return OF_BENT if self.bent[step] else OF_LINEAR
+        return self.behind[step].value
 
     def of(self, step: int, fact: Fact) -> slice:
         """The numbers of a fact of a step, one for each of its rows."""

@@ -10,7 +10,7 @@ size of each fact, the program is
     minimise t  subject to  F_i (1, g) + err_i + size_i t >= 0.
 
 If the least t is positive no input satisfies all facts, and the multipliers of the rows show it. If not, the point that
-attains it tells which neuron is farthest from its ReLU there, and so where to cut; and with t = 0 the same program
+attains it tells which neuron is farthest from its function there, and so where to cut; and with t = 0 the same program
 bounds quantities. Nothing here is trusted: the auditor evaluates whatever multipliers come out.
 """
 
@@ -24,7 +24,9 @@ from numpy.typing import NDArray
 
 from eqspec.audit.bounds import Reached
 from eqspec.audit.forms import Form, join
+from eqspec.audit.functions import Relaxation
 from eqspec.audit.proof import Node, Proof
+from eqspec.audit.reading import Both
 from eqspec.certificates.fact_multipliers import Found, LastLayerFacts
 from eqspec.lp import HighsSolver
 
@@ -32,7 +34,7 @@ Array = NDArray[Any]
 TANGENTS = 8
 """A confidence says sum exp(-(z - t)) <= 1, which is a line for any weights; so many weights are tried one by one."""
 BOUNDED = 48
-"""So many neurons are bounded before a node is cut, those first that are farthest from their ReLU."""
+"""So many neurons are bounded before a node is cut, those first that are farthest from their function."""
 EMPTY = np.zeros((0, 1))
 
 
@@ -85,7 +87,7 @@ class Settling:
         return None
 
     def bounds(self) -> Found | None:
-        """Multipliers that are meant to bound the neurons that are farthest from their ReLU, both ways."""
+        """Multipliers that are meant to bound the neurons that are farthest from their function, both ways."""
         chosen = self.unsettled()[:BOUNDED]
         if self.obligation.norm:
             first = len(self.node.low) - self.proof.pair.widths[-1]
@@ -101,21 +103,27 @@ class Settling:
         return self._found(wanted[good], np.abs(duals[good]) / scale) if good.any() else None
 
     def unsettled(self) -> Array:
-        """Neurons that may be on or off, as quantities, those first whose values at `point` differ most from a ReLU."""
+        """Neurons that may bend, as quantities, those first whose values at `point` differ most from their function."""
         pair, one, found = self.proof.pair, np.append(1.0, self.point), []
         low, high = self.reached.low[:, 0], self.reached.high[:, 0]
         weights = self._weights()
         for number, step in enumerate(pair.steps):
-            if not step.relu:
+            if not step.curves:
                 continue
             m, start, every = step.width, self.reached.parts[number].start, np.arange(3 * step.width)
             before, after = self.reached.before[number].form, self.reached.after[number].rows(every)
             value, given = after.z[:, 0] @ one[: after.z.shape[2]], before.z[:, 0] @ one[: before.z.shape[2]]
             x, y, _ = given.reshape(3, m)
-            exact = np.stack([np.maximum(x, 0.0), np.maximum(y, 0.0), np.maximum(x, 0.0) - np.maximum(y, 0.0)])
-            gap = np.abs(value - exact.ravel()) * weights[number]
-            found += [(gap[i], start + i) for i in range(3 * m) if low[start + i] < 0.0 < high[start + i]]
+            first, second = Relaxation(step.curves, m).near(np.stack([x, y])[:, :, None])[:, :, 0]
+            gap = np.abs(value - np.concatenate([first, second, first - second])) * weights[number]
+            some = range(2 * m if step.curved else 3 * m)  # D of a function that bends everywhere has no side
+            found += [(gap[i], start + i) for i in some if self._bends(step, low[start + i], high[start + i])]
         return np.array([q for gap, q in sorted(found, key=lambda one: -one[0])], int)
+
+    @staticmethod
+    def _bends(step: Both, low: float, high: float) -> bool:
+        """Whether a function is not a line between these ends: ReLU where they have different signs."""
+        return bool(low < high if step.curved else low < 0.0 < high)
 
     def _weights(self) -> dict[int, Array]:
         """By how much all together that is read from a step weighs, for each of its quantities."""
@@ -130,9 +138,16 @@ class Settling:
         return {number: weight[:-1] for number, weight in found.items()}
 
     def cut(self) -> tuple[int, float] | None:
-        """Where to cut the node: the sign of a neuron. Where none is left only a norm needs to be cut, at an input."""
+        """Where to cut the node: the sign of a neuron, or the middle of what is not 0 to both sides.
+
+        Where none is left only a norm needs to be cut, at an input.
+        """
         if len(found := self.unsettled()):
-            return int(found[0]), 0.0
+            neuron = int(found[0])
+            low, high = float(self.reached.low[neuron, 0]), float(self.reached.high[neuron, 0])
+            if low < 0.0 < high:
+                return neuron, 0.0
+            return (neuron, middle) if low < (middle := 0.5 * low + 0.5 * high) < high else None
         low, high = (ends[: self.proof.pair.inputs, 0] for ends in (self.reached.low, self.reached.high))
         widest = int(np.argmax(high - low))
         middle = float(0.5 * low[widest] + 0.5 * high[widest])

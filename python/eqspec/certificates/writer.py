@@ -87,9 +87,9 @@ def _header(data: dict[str, Any], result: Result) -> bytes:
 
 
 def bent(task: Task) -> list[bool] | None:
-    """Which steps of the search have a ReLU, where both networks have the same ones; None for chains."""
+    """Which steps of the search have a function, where both networks have the same ones; None for chains."""
     found = [
-        [step.function == "relu" for step in getattr(network, "steps", ())]
+        [step.function != "identity" for step in getattr(network, "steps", ())]
         for network in (task.reference, task.candidate)
     ]
     return found[0] if found[0] and found[0] == found[1] else None

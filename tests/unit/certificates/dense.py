@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.audit.functions import BENT
 from eqspec.audit.reading import INPUTS, File, Number, Pair
 from eqspec.audit.reading.pair import is_chain
 from eqspec.audit.reading.program import Step
@@ -52,7 +53,7 @@ def steps(chain: Sequence[Array]) -> list[Step]:
             number - 1 if number else INPUTS, rows, np.tile(np.arange(n, dtype=np.int32), (m, 1)), rows, kernels[:, :-1]
         )
         shift = Part(CONSTANT, rows, np.zeros((m, 1), np.int32), rows, kernels[:, -1:])
-        made.append(Step(Value((m,), (weights, shift)), relu=number + 1 < len(chain)))
+        made.append(Step(Value((m,), (weights, shift)), BENT if number + 1 < len(chain) else ()))
     return made
 
 

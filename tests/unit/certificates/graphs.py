@@ -13,6 +13,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
+from eqspec.audit.functions import behind
 from eqspec.audit.reading import INPUTS, File, Number
 from eqspec.audit.reading.program import Step
 from eqspec.audit.reading.tiles import exactly
@@ -148,7 +149,7 @@ def trace(steps: list[Step], point: list[Fraction]) -> list[Array]:
             some = np.append(values[part.source], np.array([Fraction(0)], object))[part.index]
             total[part.rows] += (np.asarray(weights, object)[part.kind] * some).sum(axis=1)
         found.append(total)
-        values[number] = np.maximum(total, np.array(Fraction(0), object)) if step.relu else total
+        values[number] = behind(step.curves, total, total)[0] if step.curves else total
     return found
 
 

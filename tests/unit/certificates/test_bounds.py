@@ -15,7 +15,7 @@ from eqspec.audit.bounds import Reached, entropy
 from eqspec.audit.claim import FIRST, Obligation, Region, Rows
 from eqspec.audit.reading import Pair
 from eqspec.audit.rounding import float_above, float_below, ln, log_odds_below
-from eqspec.certificates.facts import Fact, FactNumbers
+from eqspec.certificates.facts import Behind, Fact, FactNumbers
 from unit.certificates.dense import steps
 
 Exact = list[tuple[NDArray[Any], NDArray[Any]]]
@@ -71,7 +71,7 @@ def pair_in_step(first: Exact, second: Exact, rows: tuple[Rows, Rows] = (OUTPUTS
 
 
 def numbers_of(pair: Pair, exact: int, constraints: int) -> FactNumbers:
-    return FactNumbers(pair.widths, [step.relu for step in pair.steps], exact, constraints)
+    return FactNumbers(pair.widths, [Behind.of(step) for step in pair.steps], exact, constraints)
 
 
 def rows_of(rng: np.random.Generator, count: int) -> tuple[Rows, Rows]:

@@ -10,13 +10,14 @@ import pytest
 from eqspec.audit import bounds
 from eqspec.audit.bounds import FACTS
 from eqspec.audit.claim import Obligation, Region
-from eqspec.certificates.facts import ABOVE_IDENTITY, LOWER, OF_LINEAR, POSITIVE, UPPER, Fact
+from eqspec.certificates.facts import ABOVE_IDENTITY, LOWER, OF_BENT, OF_CURVED, OF_LINEAR, POSITIVE, UPPER, Behind, Fact
 from unit.certificates.test_bounds import boxes, numbers_of, pair_in_step, pair_of
 
 
 def test_both_tables_name_the_same_facts_in_the_same_order() -> None:
-    assert [fact.value for fact in Fact] == list(FACTS)
-    assert [fact.value for fact in OF_LINEAR] == list(FACTS)[bounds.LOWER :]
+    assert [fact.value for fact in OF_BENT] == list(FACTS)
+    assert [fact.value for fact in OF_LINEAR] == list(bounds.AFFINE)
+    assert [fact.value for fact in OF_CURVED] == list(bounds.CURVED)
 
 
 def test_groups_are_of_the_first_the_second_and_the_difference() -> None:
@@ -42,7 +43,7 @@ def test_the_numbers_of_the_writer_are_those_facts_to_the_auditor(seed: int) -> 
     for layer, m in enumerate(pair.widths):
         low, high = (ends[reached.parts[layer]].reshape(3, m) for ends in (reached.low, reached.high))
         before = [ends.reshape(3, m) for ends in reached.before[layer].form.bounds()]
-        for fact in Fact if pair.steps[layer].relu else OF_LINEAR:
+        for fact in Behind.of(pair.steps[layer]).value:
             own = numbers.of(layer, fact)
             assert own.start == seen, "numbers follow one another without a gap"
             seen = own.stop

@@ -392,7 +392,7 @@ def test_steps_of_a_search_are_those_with_a_relu_in_order(tmp_path: Path) -> Non
     rng = np.random.default_rng(5)
     first = random_graph(rng, size=4, blocks=2)
     asked = task_of(tmp_path, first, first, Fraction(1, 8), Fraction(1, 2))
-    own = [step.relu for step in CachedProof(asked, tmp_path).pair.steps]
+    own = [bool(step.curves) for step in CachedProof(asked, tmp_path).pair.steps]
     bent = [n for n, one in enumerate(own) if one]
     assert CachedProof(asked, tmp_path).searched == [*bent, len(own) - 1]
     theirs = [False, *[True] * len(bent), False]

@@ -1,4 +1,7 @@
-"""Operators that are affine in the one operand that varies, as sums of its entries with weights."""
+"""Operators that are affine in the one operand that varies, as sums of its entries with weights.
+
+Products and quotients of two that vary are in `unary`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..rounding import Array, Refused
+from . import unary
 from .program import Operand, Program
 from .value import Value
 from .windows import AROUND, windows
@@ -16,7 +20,7 @@ from .windows import AROUND, windows
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "Add": np.add, "Div": np.true_divide, "Mul": np.multiply, "Sub": np.subtract,
 }  # fmt: skip
-AFFINE = "the auditor only reads networks that are affine between their ReLUs"
+AFFINE = "the auditor does not read products of two matrices that vary"
 
 
 def elementwise(program: Program, operator: str, operands: Sequence[Operand]) -> Operand:
@@ -30,8 +34,7 @@ def elementwise(program: Program, operator: str, operands: Sequence[Operand]) ->
             return program.added(*operands)
         return effort.done(lambda *several: sum(several), *constants)
     if operator == "Sqrt":
-        if isinstance(operands[0], Value):
-            raise Refused(AFFINE)
+        assert not isinstance(operands[0], Value)
         return effort.done(np.sqrt, operands[0])
     a, b = operands
     if not isinstance(a, Value) and not isinstance(b, Value):
@@ -40,8 +43,10 @@ def elementwise(program: Program, operator: str, operands: Sequence[Operand]) ->
         return program.added(a, b)
     if operator == "Sub":
         return program.added(a, program.negative(b))
-    if isinstance(b, Value) and (isinstance(a, Value) or operator == "Div"):
-        raise Refused(AFFINE)
+    if isinstance(b, Value) and operator == "Div":
+        return unary.quotient(program, a, b)
+    if isinstance(a, Value) and isinstance(b, Value):
+        return unary.product(program, a, b)
     value, factor = (a, b) if isinstance(a, Value) else (b, a)
     assert isinstance(value, Value)
     assert not isinstance(factor, Value)

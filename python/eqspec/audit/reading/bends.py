@@ -1,17 +1,20 @@
-"""Piecewise linear operators, written exactly with ReLU:
+"""Piecewise linear operators: of one value they are the function of a step, of two they are written with ReLU:
 
-    leaky(v) = (1 - a) relu(v) + a v,   |v| = 2 relu(v) - v,   clip(v) = low + relu(v - low) - relu(v - high),
-    max(a, b) = b + relu(a - b),        min(a, b) = b - relu(b - a).
+    max(a, b) = b + relu(a - b),   min(a, b) = b - relu(b - a),
+    and in float32, or with a slope that is no float, leaky(v) = (1 - a) relu(v) + a v.
 
 In float32 the operators themselves round no more than what is counted here, as sums and products of their operands.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import reduce
 
 import numpy as np
 
+from ..functions import BENT, Curve, clip, joined
+from ..functions import leaky as function
 from ..rounding import Array, Refused
 from .program import Operand, Program
 from .value import Value
@@ -19,45 +22,56 @@ from .value import Value
 
 def leaky(program: Program, value: Value, slope: Array) -> Value:
     """The slope, which may differ, left of 0."""
+    known = exact_floats(slope)
+    if known is not None and not program.kind.rounds:
+        slopes = np.broadcast_to(known, value.shape) + 0.0
+        if (slopes == 1.0).all():
+            return value
+        return program.step(value, BENT if not slopes.any() else joined([function(s) for s in slopes.ravel().tolist()]))
     value = program.settled(value)
     rest = program.effort.done(np.subtract, np.ones(()), slope)
-    return program.added(program.scaled(program.step(value, relu=True), rest), program.scaled(value, slope))
+    return program.added(program.scaled(program.step(value, BENT), rest), program.scaled(value, slope))
+
+
+def exact_floats(constants: Array) -> Array | None:
+    """Constants as floats, if they are."""
+    if constants.dtype != object:
+        return constants
+    if all(isinstance(n.c, Fraction) and not n.k and Fraction(float(n.c)) == n.c for n in constants.ravel()):
+        return np.array([float(n.c) for n in constants.ravel()]).reshape(constants.shape)
+    return None
 
 
 def absolute(program: Program, value: Value) -> Value:
     """Its size."""
-    value = program.settled(value)
-    twice = program.scaled(program.step(value, relu=True), np.array(2.0))
-    return program.added(twice, program.scaled(value, np.array(-1.0)))
+    return program.step(value, (Curve("pieces", (1.0, 0.0, -1.0, 1.0, 0.0)),))
 
 
 def clipped(program: Program, value: Value, low: float, high: float) -> Value:
     """Between these numbers; infinite ones do nothing."""
-    if not low <= high:
+    if low == high:
+        return program.constant(np.full(value.shape, low))
+    if not low < high:
         raise Refused("a Clip between numbers in the wrong order, which runtimes read in two ways")
-    if not np.isfinite([low, high]).any():
-        return value
     if np.isfinite([low, high]).all():
-        value = program.settled(value)
-    over = [program.step(program.added(value, np.array(-end)), relu=True) for end in (low, high) if np.isfinite(end)]
-    if not np.isfinite(low):  # min(v, high) = v - relu(v - high)
-        return program.added(value, program.scaled(over[0], np.array(-1.0)))
-    more = [program.scaled(one, np.array(-1.0)) for one in over[1:]]
-    return program.added(over[0], np.array(low), *more)
+        return program.step(value, (clip(low, high),))
+    if np.isfinite(low):
+        return largest(program, value, np.array(low))
+    return least(program, value, np.array(high)) if np.isfinite(high) else value
 
 
 def largest(program: Program, a: Operand, b: Operand) -> Value:
     """max(a, b), at least one of which varies."""
     a, b = (a, b) if isinstance(a, Value) else (b, a)
     b = program.settled(b) if isinstance(b, Value) else b
-    return program.added(program.step(program.added(a, program.negative(b)), relu=True), b)
+    return program.added(program.step(program.added(a, program.negative(b)), BENT), b)
 
 
 def least(program: Program, a: Operand, b: Operand) -> Value:
     """min(a, b), at least one of which varies."""
     a, b = (a, b) if isinstance(a, Value) else (b, a)
     b = program.settled(b) if isinstance(b, Value) else b
-    over = program.step(program.added(b, program.negative(a)), relu=True)
+    over = program.step(program.added(b, program.negative(a)), BENT)
     return program.added(b, program.scaled(over, np.array(-1.0)))
 
 

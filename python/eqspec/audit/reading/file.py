@@ -66,7 +66,7 @@ class File:
         result = form.run(self.content, program, Value((n,), tuple(parts)))
         if result.size != self.outputs:
             raise Refused(f"it has {result.size} outputs, the task {self.outputs}")
-        program.step(program.scaled(result, np.array(-1.0)) if self.negated else result, relu=False)
+        program.step(program.scaled(result, np.array(-1.0)) if self.negated else result)
         return read_ones(program.steps)
 
 
@@ -81,7 +81,7 @@ def read_ones(steps: list[Step]) -> list[Step]:
     return [
         Step(Value(step.value.shape, tuple(
             Part(new[p.source], p.rows, p.index, p.kind, p.kernels) for p in step.value.parts
-        )), step.relu)
+        )), step.curves)
         for step in (steps[number] for number in kept)
     ]  # fmt: skip
 

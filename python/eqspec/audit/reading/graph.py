@@ -1,7 +1,7 @@
 """Networks as ONNX: what every operator does to values that are sums over units, and to constants.
 
 Only operators that are told here are read: those that put numbers elsewhere (`shape_operators`), what is affine
-(`affine`), what is piecewise linear (`bends`), Dropout as it is in inference, and a final Softmax, before which the
+(`affine`), what is piecewise linear (`bends`), functions of one variable and products (`unary`), Dropout as it is in inference, and a final Softmax, before which the
 claim is. Integers are places, sizes and axes: nothing is computed with them.
 
 A Cast to float or double changes nothing over the reals. In float32 it may round, so it is a product with 1, which
@@ -20,8 +20,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
+from ..functions import BENT
 from ..rounding import Array, Refused
-from . import affine, bends
+from . import affine, bends, unary
 from .plain import numbers_of, plain
 from .program import Operand, Program
 from .shape_operators import MOVING, moved, reduced, whole
@@ -84,6 +85,9 @@ def run(content: bytes, program: Program, value: Value) -> Value:
             done = real(operands, 0)
             if attributes.get("axis", -1) not in (-1, len(done.shape) - 1) or done.size != done.shape[-1]:
                 raise Refused("a Softmax that is not over all outputs")
+        elif operator in unary.OPERATORS and isinstance(operands[0], Value):
+            exponent = real(operands, 1) if operator == "Pow" else None
+            done = unary.computed(program, operator, operands[0], attributes, exponent)
         elif operator in ("Neg", "Sqrt", "Sum") or operator in affine.ELEMENTWISE:
             done = affine.elementwise(program, operator, [real(operands, i) for i in range(len(operands))])
         elif operator == "MatMul":
@@ -130,7 +134,7 @@ def _other(
         bias = real(operands, 2) if len(operands) > 2 and operands[2] is not None else None
         return affine.convolved(program, x, _constants(operands, 1), bias, attributes)
     if operator == "Relu":
-        return program.step(x, relu=True)
+        return program.step(x, BENT)
     if operator == "LeakyRelu":
         return bends.leaky(program, x, np.array(attributes.get("alpha", float(np.float32(0.01)))))
     if operator == "PRelu":
@@ -169,7 +173,7 @@ def _other(
 def _constants(operands: Sequence[Operand | None], index: int) -> Array:
     found = real(operands, index)
     if isinstance(found, Value):
-        raise Refused("the auditor only reads networks that are affine between their ReLUs")
+        raise Refused("the auditor reads constant kernels, slopes and ends alone")
     return found
 
 

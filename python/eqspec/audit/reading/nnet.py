@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..functions import BENT
 from ..opening import limits
 from ..rounding import Refused
 from .affine import product
@@ -24,7 +25,7 @@ def run(content: bytes, program: Program, value: Value) -> Value:
         raise Refused("its sizes do not fit")
     for layer, (n, m) in enumerate(pairwise(widths)):
         weight, bias = np.split(stored[at : at + n * m + m], [n * m])
-        read = program.step(value, relu=True) if layer else value
+        read = program.step(value, BENT) if layer else value
         value, at = program.added(product(program, weight.reshape(m, n), read), bias.reshape(m)), at + n * m + m
     if at != len(stored):
         raise Refused("text after the last layer")

@@ -18,6 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..functions import BENT, Curves
 from ..opening import limits
 from ..rounding import Array, Refused
 from .file import File
@@ -38,11 +39,16 @@ class Both:
     """
 
     width: int
-    relu: bool
+    curves: Curves
     links: tuple[Link, ...]
     bias: Array
     lost: Array
     terms: int
+
+    @property
+    def curved(self) -> bool:
+        """Whether other functions than ReLU follow."""
+        return self.curves not in ((), BENT)
 
     @property
     def sources(self) -> set[int]:
@@ -110,13 +116,13 @@ def with_rows(steps: Sequence[Step], rows: Sequence[Mapping[int, Fraction]]) -> 
         index[number, : len(row)] = list(row)
         kernels[number, : len(row)] = [Number.exactly(Fraction(c)) for c in row.values()]
     every = np.arange(len(rows))
-    return [*steps, Step(Value((len(rows),), (Part(last, every, index, every, kernels),)), relu=False)]
+    return [*steps, Step(Value((len(rows),), (Part(last, every, index, every, kernels),)))]
 
 
 def is_chain(steps: Sequence[Step]) -> bool:
     """Whether every step reads the one before alone, through a ReLU."""
     sources = [{part.source for part in step.value.parts} - {CONSTANT} for step in steps]
-    return all(one <= {number - 1} for number, one in enumerate(sources)) and all(step.relu for step in steps[:-1])
+    return all(one <= {number - 1} for number, one in enumerate(sources)) and all(step.curves == BENT for step in steps[:-1])
 
 
 def deepened(steps: Sequence[Step], depth: int) -> list[Step]:
@@ -124,7 +130,7 @@ def deepened(steps: Sequence[Step], depth: int) -> list[Step]:
     found, last = list(steps[:-1]), steps[-1].value
     if not found and depth > 1:
         turned = tuple(Part(p.source, p.rows + last.size, p.index, p.kind, -p.kernels) for p in last.parts)
-        found = [Step(Value((2 * last.size,), (*last.parts, *turned)), relu=True)]
+        found = [Step(Value((2 * last.size,), (*last.parts, *turned)), BENT)]
         rows = np.arange(last.size)
         index = np.stack([rows, rows + last.size], 1).astype(np.int32)
         last = Value(last.shape, (Part(0, rows, index, 0 * rows, np.array([[1.0, -1.0]])),))
@@ -132,8 +138,8 @@ def deepened(steps: Sequence[Step], depth: int) -> list[Step]:
         rows, before = np.arange(found[-1].value.size), len(found) - 1
         same = Part(before, rows, rows[:, None].astype(np.int32), 0 * rows, np.ones((1, 1)))
         last = Value(last.shape, tuple(_read_from(p, before, before + 1) for p in last.parts))
-        found.append(Step(Value((len(rows),), (same,)), relu=True))
-    return [*found, Step(last, relu=False)]
+        found.append(Step(Value((len(rows),), (same,)), BENT))
+    return [*found, Step(last)]
 
 
 def _read_from(part: Part, old: int, new: int) -> Part:
@@ -142,9 +148,9 @@ def _read_from(part: Part, old: int, new: int) -> Part:
 
 def in_step(first: Sequence[Step], second: Sequence[Step]) -> list[tuple[int | None, int | None]]:
     """Which steps go together, in order: all, if they are of the same functions; else as many as have like sizes."""
-    if [step.relu for step in first] == [step.relu for step in second]:
+    if [step.curves for step in first] == [step.curves for step in second]:
         return [(number, number) for number in range(len(first))]
-    a, b = ([(step.relu, step.value.size) for step in one[:-1]] for one in (first, second))
+    a, b = ([(step.curves, step.value.size) for step in one[:-1]] for one in (first, second))
     common = np.zeros((len(a) + 1, len(b) + 1), int)  # the most that go together from here on
     for i in reversed(range(len(a))):
         for j in reversed(range(len(b))):
@@ -178,4 +184,27 @@ def _both(steps: Sequence[Step | None], places: Sequence[Mapping[int, int]]) -> 
     terms = np.zeros(3, int)
     for link in found:
         np.add.at(terms, [to for _, to in link.pairs], link.terms)
-    return Both(width, present[0].relu, tuple(found), *constants(width, *one), int(terms.max()))
+    curves = present[0].curves
+    resting = np.array([curve.resting for curve in curves] or [0.0])
+    missing = [np.arange(0 if step is None else step.value.size, width) for step in steps]
+    one = [_rested(part, rows, resting) for part, rows in zip(one, missing, strict=True)]
+    return Both(width, curves, tuple(found), *constants(width, *one), int(terms.max()))
+
+
+def _rested(part: Part | None, rows: Array, resting: Array) -> Part | None:
+    """The constants of a step, and of rows that it does not have a point where their functions are defined."""
+    places = np.broadcast_to(resting, int(rows[-1]) + 1)[rows] if len(rows) and resting.any() else np.zeros(0)
+    if not places.any():
+        return part
+    values = np.frompyfunc(lambda x: Number.exactly(Fraction(x)), 1, 1)(places.astype(object))
+    more = Part(CONSTANT, rows, np.zeros((len(rows), 1), np.int32), np.arange(len(rows)), values[:, None])
+    if part is None:
+        return more
+    kernels = np.concatenate([_numbers(part.kernels), more.kernels])
+    kind = np.concatenate([part.kind, more.kind + len(part.kernels)])
+    return Part(CONSTANT, np.concatenate([part.rows, rows]), np.zeros((len(kind), 1), np.int32), kind, kernels)
+
+
+def _numbers(kernels: Array) -> Array:
+    made = np.frompyfunc(lambda x: Number.exactly(Fraction(x)), 1, 1)
+    return kernels if kernels.dtype == object else np.asarray(made(kernels.astype(object)), object)

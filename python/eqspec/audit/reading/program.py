@@ -1,6 +1,6 @@
 """A network as a program of steps, made while its file is read.
 
-v_s = an exact value over the inputs and earlier steps, and X_s = relu(v_s) or v_s. What is affine is folded into the
+v_s = an exact value over the inputs and earlier steps, and X_s = f_s(v_s), row by row, or v_s. What is affine is folded into the
 value that reads it as long as that does not name more units than both; else a step without a function stands between.
 """
 
@@ -12,6 +12,7 @@ from math import prod
 
 import numpy as np
 
+from ..functions import BENT, Curves
 from ..opening import limits
 from ..rounding import Array, Refused
 from .effort import Effort
@@ -25,10 +26,10 @@ Operand = Value | Array
 
 @dataclass(frozen=True)
 class Step:
-    """A value, of one axis, and whether a ReLU follows."""
+    """A value, of one axis, and the functions that follow: of all rows, of each, or none."""
 
     value: Value
-    relu: bool
+    curves: Curves = ()
 
 
 class Program:
@@ -100,7 +101,7 @@ class Program:
         work = max((weights.size * k for k, alike in wide if alike and k > 1), default=0)
         kept = places.size + sum(part.entries for part in value.parts)
         if not value.simple and (sum(costs) > kept or (work > MOST_PRODUCTS and places.shape[1] > 1)):
-            return self.sums(self.step(value, relu=False), taps, which, weights)
+            return self.sums(self.step(value), taps, which, weights)
         self.effort.name(sum(costs))
         made = [self._summed(part, at, which.ravel(), weights) for part, at in found if (at >= 0).any()]
         return Value(shape, tuple(self._joined(made)))
@@ -135,7 +136,7 @@ class Program:
             Part(p.source, p.rows, p.index, p.kind, self.effort.rounded(p.kernels, count, p.source == CONSTANT))
             for p in parts
         ))  # fmt: skip
-        return found if len(parts) <= MOST_PARTS else self.step(found, relu=False)
+        return found if len(parts) <= MOST_PARTS else self.step(found)
 
     def stacked(self, operands: Sequence[Operand]) -> Value:
         """The entries of all of them, one behind the other."""
@@ -183,19 +184,29 @@ class Program:
     def _like(self, kernels: Array, other: Part) -> Array:
         return self.effort.numbers(kernels) if other.kernels.dtype == object else kernels
 
-    def step(self, value: Value, relu: bool) -> Value:
+    def step(self, value: Value, curves: Curves = ()) -> Value:
         """The units of a new step that computes this value."""
         number, flat = len(self.steps), value.reshaped((value.size,))
         self._named += value.size + sum(part.entries for part in value.parts)
         if number == limits.STEPS or self._named > limits.UNITS // 4:
             raise Refused(f"it has more than the {limits.STEPS} layers that the auditor reads, or larger ones")
         self.sizes[number] = self._sizes(flat)
-        self.steps.append(Step(flat, relu))
+        if self.kind.rounds and curves not in ((), BENT):
+            self.sizes[number] = self._behind(self.sizes[number], curves)
+        self.steps.append(Step(flat, curves))
         return self.units(number, value.shape)
+
+    def _behind(self, size: Array, curves: Curves) -> Array:
+        """Sizes behind functions that no runtime rounds: linear pieces of slope 0, 1 and -1."""
+        for curve in set(curves):
+            n = int(curve.parameters[0]) if curve.name == "pieces" else 0
+            if not n or not {*curve.parameters[n + 1 : 2 * n + 2]} <= {-1.0, 0.0, 1.0}:
+                raise Refused(f"the auditor does not know what {curve.name} is in float32")
+        return np.asarray(size + max(2.0 * abs(p) for curve in curves for p in curve.parameters[1:]))
 
     def settled(self, value: Value) -> Value:
         """The same of single units, for what is read more than once."""
-        return value if value.simple else self.step(value, relu=False)
+        return value if value.simple else self.step(value)
 
     def _sizes(self, value: Value) -> Array:
         """At most what is computed on the way to each entry, 0 where nothing can overflow."""

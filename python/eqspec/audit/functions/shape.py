@@ -1,0 +1,350 @@
+"""Where a function is convex, concave or linear, and what follows for it on ranges [l, u].
+
+Of any slope lam the least and the largest f(x) - lam x on [l, u] (`offset`) are bounded piece by piece. A linear piece
+has them at its ends. A convex one has the largest at its ends, and lies above its tangents in any two points t <= t':
+left of t the first of them, right of t' the second, between them the higher one. So t and t' may be found in any way.
+A concave piece is mirrored. On a piece of which only |f''| <= K is known, f - lam x is off its chords by K w^2 / 8 on
+parts of width w. A piece between two floats around a kink that is no float lies within its slopes.
+
+Slopes (f(x) - f(y)) / (x - y) of any x, y of [l, u] lie in the hull of f' (mean value theorem; f is continuous), which is
+monotone on convex and concave pieces; over a jump they are not bounded. Outside of its domain a function has no value:
+there everything is not a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from ..rounding import Array
+from .curve import Curve
+from .elementary import exp
+from .formulas import SMOOTH, points, power, power_slope
+from .interval import Interval, choose
+
+CONVEX, CONCAVE, LINEAR, BOUNDED, KINK = "convex", "concave", "linear", "bounded", "kink"
+PARTS = 16
+"""Of a piece of which only the second derivative is bounded."""
+BISECTIONS = 12
+Formula = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """From `low` to `high`, either of which may not belong to it; `curved` bounds |f''| where it is BOUNDED.
+
+    A linear piece has its slope and its value at 0 (`exact`, and `line` as floats), a KINK its least and its largest slope.
+    """
+
+    low: float
+    high: float
+    kind: str
+    value: Formula
+    slope: Formula
+    curved: float = 0.0
+    line: tuple[float, Interval] | None = None
+    steep: tuple[float, float] = (0.0, 0.0)
+    opens: bool = False  # without `low`
+    ends: bool = False  # without `high`
+    exact: tuple[Fraction, Fraction] | None = None
+
+    def active(self, l: Array, u: Array) -> Array:
+        """Whether a range has a part of it."""
+        left = l < self.high if self.ends else l <= self.high
+        return left & (u > self.low if self.opens else u >= self.low)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A function: pieces in order, jumps, and intervals without their ends that are its domain (none: everything)."""
+
+    pieces: tuple[Piece, ...]
+    jumps: tuple[float, ...] = ()
+    domain: tuple[tuple[float, float, bool], ...] = ()
+
+    def defined(self, l: Array, u: Array) -> Array:
+        """Whether all of the finite range [l, u] lies in the domain."""
+        good = np.isfinite(l) & np.isfinite(u) & (l <= u)
+        within = [(l >= low if closed else l > low) & (u < high) for low, high, closed in self.domain]
+        return good & np.any(within, axis=0) if within else good
+
+    def near(self, x: Array, slope: bool = False) -> Array:
+        """Values or slopes in plain floats, of which nothing is proven."""
+        found = np.full(x.shape, np.nan)
+        for piece in self.pieces:
+            some = piece.active(x, x)
+            if some.any():
+                found[some] = np.broadcast_to((piece.slope if slope else piece.value)(x[some]), int(some.sum()))
+        return found
+
+    def offset(self, lam: Array, l: Array, u: Array) -> Interval:
+        """Within which f(x) - lam x lies for x of [l, u] (N,)."""
+        low, high = np.full(l.shape, np.inf), np.full(l.shape, -np.inf)
+        for piece in self.pieces:
+            some = np.flatnonzero(piece.active(l, u))
+            if not len(some):
+                continue
+            found = _on_piece(piece, lam[some], np.maximum(l[some], piece.low), np.minimum(u[some], piece.high))
+            low[some], high[some] = np.minimum(low[some], found.low), np.maximum(high[some], found.high)
+        good = self.defined(l, u)
+        return Interval(np.where(good, low, np.nan), np.where(good, high, np.nan))
+
+    def slopes(self, l: Array, u: Array) -> Interval:
+        """Of f between any two points of [l, u] (N,)."""
+        low, high = np.full(l.shape, np.inf), np.full(l.shape, -np.inf)
+        for piece in self.pieces:
+            some = np.flatnonzero(piece.active(l, u))
+            if not len(some):
+                continue
+            found = _slopes(piece, np.maximum(l[some], piece.low), np.minimum(u[some], piece.high))
+            low[some], high[some] = np.minimum(low[some], found.low), np.maximum(high[some], found.high)
+        for place in self.jumps:
+            over = (l <= place) & (u >= place) & (l < u)
+            low, high = np.where(over, -np.inf, low), np.where(over, np.inf, high)
+        unknown = np.isnan(low) | np.isnan(high) | ~self.defined(l, u)
+        return Interval(np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high))
+
+
+class Floor(Shape):
+    """x less what lies behind its point, which is in [0, 1); and between its values at both ends."""
+
+    def near(self, x: Array, slope: bool = False) -> Array:
+        """Exactly."""
+        return np.zeros_like(x) if slope else np.floor(x)
+
+    def offset(self, lam: Array, l: Array, u: Array) -> Interval:
+        """Two bounds."""
+        x, least, most = Interval(l, u), np.floor(l), np.floor(u)
+        rest = (Interval(1.0, 1.0) - lam) * x + Interval(-1.0, 0.0)
+        steps = Interval(least, most) + -(Interval.of(lam) * x)
+        low, high = np.maximum(rest.low, steps.low), np.minimum(rest.high, steps.high)
+        good = self.defined(l, u)
+        return Interval(np.where(good, low, np.nan), np.where(good, high, np.nan))
+
+    def slopes(self, l: Array, u: Array) -> Interval:
+        """0 between two whole numbers."""
+        flat = (np.floor(l) == np.floor(u)) & self.defined(l, u)
+        return Interval(np.where(flat, 0.0, -np.inf), np.where(flat, 0.0, np.inf))
+
+
+def _on_piece(piece: Piece, lam: Array, a: Array, b: Array) -> Interval:
+    """Within which f(x) - lam x lies on [a, b], a part of the piece."""
+
+    def at(x: Array) -> Interval:
+        if piece.line is not None:
+            return piece.line[1] + (Interval.of(piece.line[0]) - lam) * x
+        return piece.value(Interval.of(x)) - Interval.of(lam) * x
+
+    if piece.kind == BOUNDED:
+        width = -np.nextafter(-(b - a), -np.inf)
+        places = [np.minimum(a + (b - a) * (k / PARTS), b) for k in range(PARTS)] + [b]
+        nodes = [at(x) for x in places]
+        step = Interval.of(width / PARTS) + Interval(0.0, 4 * 2.0**-53) * (np.abs(a) + np.abs(b) + 2.0**-1000)
+        off = (step * step * (piece.curved / 8.0)).high
+        off = np.where(a == b, 0.0, -np.nextafter(-off, -np.inf))
+        low, high = np.min([n.low for n in nodes], axis=0), np.max([n.high for n in nodes], axis=0)
+        return Interval(low, high) + Interval(-off, off)
+    left, right = at(a), at(b)
+    low, high = np.minimum(left.low, right.low), np.maximum(left.high, right.high)
+    if piece.kind == KINK:
+        rise = (Interval(*piece.steep) - lam) * (Interval.of(b) - a)
+        return Interval(left.low, left.high) + Interval(np.minimum(rise.low, 0.0), np.maximum(rise.high, 0.0))
+    if piece.kind == LINEAR:
+        return Interval(low, high)
+    sign = 1.0 if piece.kind == CONVEX else -1.0
+    s, t = a.copy(), b.copy()
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (s + t)
+        falls = sign * (piece.slope(middle) - lam) < 0.0
+        s, t = np.where(falls, middle, s), np.where(falls, t, middle)
+    (from_s, rise_s), (from_t, rise_t) = ((at(x), piece.slope(Interval.of(x)) - Interval.of(lam)) for x in (s, t))
+
+    def ends(value: Interval, rise: Interval, x: Array, y: Array) -> Array:
+        """Of the tangent in x, at y."""
+        found = value + rise * (Interval.of(y) - x)
+        end, none = (found.low, -np.inf) if sign > 0.0 else (found.high, np.inf)
+        return np.where(np.isnan(end), none, end)  # a slope that is not known says nothing
+
+    least = np.minimum if sign > 0.0 else np.maximum
+    most = np.maximum if sign > 0.0 else np.minimum
+    inner = most(
+        least(ends(from_s, rise_s, s, s), ends(from_s, rise_s, s, t)),
+        least(ends(from_t, rise_t, t, s), ends(from_t, rise_t, t, t)),
+    )
+    before = np.where(s == a, ends(left, Interval(0.0, 0.0), a, a), ends(from_s, rise_s, s, a))
+    behind = np.where(t == b, ends(right, Interval(0.0, 0.0), b, b), ends(from_t, rise_t, t, b))
+    found = least(inner, least(before, behind))
+    return Interval(found, high) if sign > 0.0 else Interval(low, found)
+
+
+def _slopes(piece: Piece, a: Array, b: Array) -> Interval:
+    """The hull of f' on [a, b], a part of the piece."""
+    if piece.line is not None:
+        return Interval(np.full(a.shape, piece.line[0]), np.full(a.shape, piece.line[0]))
+    if piece.kind == KINK:
+        return Interval(np.full(a.shape, piece.steep[0]), np.full(a.shape, piece.steep[1]))
+    if piece.kind == BOUNDED:
+        places = [np.minimum(a + (b - a) * (k / PARTS), b) for k in range(PARTS)] + [b]
+        nodes = [piece.slope(Interval.of(x)) for x in places]
+        step = Interval.of((b - a) / PARTS) + Interval(0.0, 8 * 2.0**-53) * (np.abs(a) + np.abs(b) + 2.0**-1000)
+        off = (step * piece.curved).high  # twice what half of a part gives
+        low, high = np.min([n.low for n in nodes], axis=0), np.max([n.high for n in nodes], axis=0)
+        return Interval(low, high) + Interval(-off, off)
+    left, right = piece.slope(Interval.of(a)), piece.slope(Interval.of(b))
+    return Interval(np.minimum(left.low, right.low), np.maximum(left.high, right.high))
+
+
+INF = float("inf")
+ROOTS = {"silu": (2.399357280515467, 2.399357280515469), "gelu": (1.414213562373095, 1.4142135623730954)}
+"""Where their second derivatives change their sign, at plus and minus one place between these: x tanh(x / 2) = 2, which
+grows with x, and x = sqrt 2."""
+
+
+def _linear(low: float, high: float, slope: float, at_0: Fraction, opens: bool = False) -> Piece:
+    line = (slope, Interval.around(at_0))
+
+    def value(x: Any) -> Any:
+        return line[1] + Interval.of(slope) * x if isinstance(x, Interval) else float(at_0) + slope * x
+
+    def rise(x: Any) -> Any:
+        return 0.0 * x + slope
+
+    return Piece(low, high, LINEAR, value, rise, line=line, opens=opens, exact=(Fraction(slope), at_0))
+
+
+@lru_cache(maxsize=1024)
+def shape(curve: Curve) -> Shape:
+    """The shape of a function."""
+    name, given = curve.name, curve.parameters
+    if name == "relu":
+        return _pieces((1.0, 0.0, 0.0, 1.0, 0.0))
+    if name == "pieces":
+        return _pieces(given)
+    if name == "sign":
+        first, second = (_linear(*ends, 0.0, Fraction(v)) for ends, v in (((-INF, 0.0), -1), ((0.0, INF), 1)))
+        none = _linear(0.0, 0.0, 0.0, Fraction(0))
+        return Shape((_cut(first, ends=True), none, _cut(second, opens=True)), jumps=(0.0,))
+    if name == "floor":
+        return Floor(())
+    if name == "thresholded":
+        both = _linear(-INF, given[0], 0.0, Fraction(0)), _linear(given[0], INF, 1.0, Fraction(0), opens=True)
+        return Shape(both, jumps=(given[0],) if given[0] else ())
+    if name == "hardswish":
+        return _hardswish(*given)
+    if name in ("elu", "celu", "selu"):
+        return _exponential(name, *given)
+    if name == "power":
+        return _power(given[0])
+    value, slope = SMOOTH[name]
+
+    def part(low: float, high: float, kind: str, curved: float = 0.0) -> Piece:
+        return Piece(low, high, kind, value, slope, curved)
+
+    if name in ("sigmoid", "tanh", "softsign", "erf"):
+        return Shape((part(-INF, 0.0, CONVEX), part(0.0, INF, CONCAVE)))
+    if name in ("softplus", "exp", "square"):
+        return Shape((part(-INF, INF, CONVEX),))
+    if name in ("log", "sqrt"):
+        return Shape((part(0.0, INF, CONCAVE),), domain=((0.0, INF, name == "sqrt"),))
+    if name == "reciprocal":
+        both = part(-INF, 0.0, CONCAVE), part(0.0, INF, CONVEX)
+        return Shape((_cut(both[0], ends=True), _cut(both[1], opens=True)), domain=SIDES)
+    if name in ("sin", "cos"):
+        return Shape((part(-INF, INF, BOUNDED, 1.0),))
+    if name == "gelu_tanh":
+        low, high, curved = 1.39, 1.41, 2.0
+    elif name == "mish":
+        return _mish(part)
+    else:
+        (low, high), curved = ROOTS[name], 2.0
+    return Shape((
+        part(-INF, -high, CONCAVE), part(-high, -low, BOUNDED, curved), part(-low, low, CONVEX),
+        part(low, high, BOUNDED, curved), part(high, INF, CONCAVE),
+    ))  # fmt: skip
+
+
+SIDES = ((-INF, 0.0, False), (0.0, INF, False))
+
+
+def _cut(piece: Piece, opens: bool = False, ends: bool = False) -> Piece:
+    """Without an end."""
+    return replace(piece, opens=opens, ends=ends)
+
+
+def _mish(part: Callable[..., Piece]) -> Shape:
+    """Its second derivative changes its sign twice; beyond 30 it is tiny, and of one sign, which is not used."""
+    return Shape((
+        part(-INF, -30.0, BOUNDED, 1e-10), part(-30.0, -2.26, CONCAVE), part(-2.26, -2.25, BOUNDED, 1.0),
+        part(-2.25, 1.49, CONVEX), part(1.49, 1.5, BOUNDED, 1.0), part(1.5, 30.0, CONCAVE),
+        part(30.0, INF, BOUNDED, 1e-10),
+    ))  # fmt: skip
+
+
+def _pieces(given: tuple[float, ...]) -> Shape:
+    n = int(given[0])
+    knots, slopes = given[1 : n + 1], given[n + 1 : 2 * n + 2]
+    ends, made = (-INF, *knots, INF), []
+    value, at = Fraction(given[-1]), Fraction(knots[0])
+    for i, slope in enumerate(slopes):
+        if i > 1:
+            value, at = value + Fraction(slopes[i - 1]) * (Fraction(knots[i - 1]) - at), Fraction(knots[i - 1])
+        made.append(_linear(ends[i], ends[i + 1], slope, value - Fraction(slope) * at))
+    return Shape(tuple(made))
+
+
+def _hardswish(a: float, b: float) -> Shape:
+    """0, x (a x + b), x; the kinks at -b / a and (1 - b) / a lie between two floats each."""
+    places = [Interval.around(Fraction(top) / Fraction(a)) for top in (-Fraction(b), 1 - Fraction(b))]
+    (k1, k2), (k3, k4) = ((float(one.low), float(one.high)) for one in places)
+
+    def value(x: Any) -> Any:
+        return x * (a * x + b)
+
+    def slope(x: Any) -> Any:
+        return 2.0 * a * x + b
+
+    def kink(low: float, high: float, outside: float) -> Piece:
+        rise = Interval.of(2.0 * a) * Interval(low, high) + b
+        steep = min(outside, float(rise.low)), max(outside, float(rise.high))
+
+        def around(x: Any) -> Any:  # of `low` and `high`, which lie on both sides of the kink
+            left, right = (0.0 * x, value(x)) if outside == 0.0 else (value(x), x)
+            return choose(points(x) <= low, left, right)
+
+        return Piece(low, high, KINK, around, slope, steep=steep)
+
+    middle = Piece(k2, k3, CONVEX, value, slope)
+    outer = _linear(-INF, k1, 0.0, Fraction(0)), _linear(k4, INF, 1.0, Fraction(0))
+    return Shape((outer[0], kink(k1, k2, 0.0), middle, kink(k3, k4, 1.0), outer[1]))
+
+
+def _exponential(name: str, a: float, g: float = 1.0) -> Shape:
+    scale, inner = (1.0, a) if name == "celu" else (g, 1.0)
+
+    def value(x: Any) -> Any:
+        return scale * (a * (exp(x / inner) - 1.0))
+
+    def slope(x: Any) -> Any:
+        return scale * (a / inner * exp(x / inner)) if name != "celu" else exp(x / inner)
+
+    left = Piece(-INF, 0.0, CONVEX if (scale >= 0.0) == (a >= 0.0) else CONCAVE, value, slope)
+    return Shape((left, _linear(0.0, INF, scale, Fraction(0))))
+
+
+def _power(p: float) -> Shape:
+    value, slope = partial(power, p=p), partial(power_slope, p=p)
+    if p in (0.0, 1.0):
+        return Shape((_linear(-INF, INF, p, Fraction(1 - int(p))),))
+    right = CONCAVE if 0.0 < p < 1.0 else CONVEX
+    positive = Piece(0.0, INF, right, value, slope)
+    if not p.is_integer() or abs(p) > 64:
+        return Shape((positive,), domain=((0.0, INF, False),))
+    left = Piece(-INF, 0.0, CONCAVE if p % 2 else CONVEX, value, slope)
+    if p < 0.0:
+        return Shape((_cut(left, ends=True), _cut(positive, opens=True)), domain=SIDES)
+    return Shape((left, positive))

@@ -1,0 +1,184 @@
+"""Operators of one variable as functions of steps, and products of two values by squares:
+
+    ceil(x) = -floor(-x),   swish(x, a) = silu(a x) / a,   c^x = e^(x ln c) is not read,
+    u v = s^2 - t^2,   s = (u + v) / 2,   t = (u - v) / 2,   u / v = u (1 / v).
+
+x times a function of the same x is one function where there is a name for it: silu, hardswish, gelu, mish. In float32
+none of them is read: no standard says how far a runtime may be off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..functions import Curve, joined
+from ..rounding import Array, Refused
+from .number import Number
+from .program import Operand, Program
+from .surd import root
+from .value import INPUTS, Part, Value
+
+PLAIN = {
+    "Cos": "cos", "Erf": "erf", "Exp": "exp", "Floor": "floor", "Log": "log", "Mish": "mish", "Reciprocal": "reciprocal",
+    "Sigmoid": "sigmoid", "Sign": "sign", "Sin": "sin", "Softplus": "softplus", "Softsign": "softsign", "Sqrt": "sqrt",
+    "Tanh": "tanh",
+}  # fmt: skip
+SIXTH = float(np.float32(1 / 6))
+"""As the function of the standard has it."""
+WITH: dict[str, tuple[str, tuple[tuple[str, float], ...]]] = {
+    "Celu": ("celu", (("alpha", 1.0),)), "Elu": ("elu", (("alpha", 1.0),)),
+    "Selu": ("selu", (("alpha", 1.67326319217681884765625), ("gamma", 1.05070102214813232421875))),
+    "ThresholdedRelu": ("thresholded", (("alpha", 1.0),)),
+}  # fmt: skip
+OPERATORS = {*PLAIN, *WITH, "Ceil", "Gelu", "HardSwish", "Pow", "Swish"}
+
+
+def computed(program: Program, operator: str, x: Value, attributes: Mapping[str, Any], exponent: Operand | None) -> Value:
+    """The result of one of OPERATORS, of a value that varies."""
+    if operator == "Pow":
+        return power(program, x, exponent)
+    if operator == "Ceil":
+        return _negative(program, applied(program, _negative(program, x), Curve("floor")))
+    if operator == "Swish":
+        return swish(program, x, float(attributes.get("alpha", 1.0)))
+    if operator == "HardSwish":
+        return applied(program, x, Curve("hardswish", (SIXTH, 0.5)))
+    if operator == "Gelu":
+        kind = attributes.get("approximate", b"none")
+        if kind not in (b"none", b"tanh"):
+            raise Refused("a Gelu in a way that the auditor does not read")
+        return applied(program, x, Curve("gelu" if kind == b"none" else "gelu_tanh"))
+    if operator in WITH:
+        name, given = WITH[operator]
+        return applied(program, x, Curve(name, tuple(float(attributes.get(key, value)) for key, value in given)))
+    return applied(program, x, Curve(PLAIN[operator]))
+
+
+def applied(program: Program, x: Value, curve: Curve) -> Value:
+    """A function of every entry."""
+    return program.step(x, (curve,))
+
+
+def swish(program: Program, x: Value, alpha: float) -> Value:
+    """x sigmoid(alpha x)."""
+    if alpha == 0.0:
+        return program.scaled(x, np.array(0.5))
+    if alpha == 1.0:
+        return applied(program, x, Curve("silu"))
+    inner = applied(program, program.scaled(x, np.array(alpha)), Curve("silu"))
+    return program.scaled(inner, program.effort.done(np.true_divide, np.ones(()), np.array(alpha)))
+
+
+def power(program: Program, x: Value, exponent: Operand | None) -> Value:
+    """Constant powers."""
+    if exponent is None or isinstance(exponent, Value) or exponent.dtype == object:
+        raise Refused("the auditor reads powers with stored exponents alone")
+    if np.broadcast_shapes(x.shape, exponent.shape) != x.shape:
+        raise Refused("a power with more exponents than values")
+    every = np.broadcast_to(exponent.astype(float), x.shape).ravel().tolist()
+    if set(every) == {1.0}:
+        return x
+    return program.step(x, joined([_power(p) for p in every]))
+
+
+def _power(p: float) -> Curve:
+    named = {2.0: "square", 0.5: "sqrt", -1.0: "reciprocal"}
+    return Curve(named[p]) if p in named else Curve("power", (p,))
+
+
+def product(program: Program, u: Value, v: Value) -> Value:
+    """u v, entry by entry."""
+    shape = np.broadcast_shapes(u.shape, v.shape)
+    u, v = (program.taken(one, np.broadcast_to(one.places, shape)) for one in (u, v))
+    if same(u, v):
+        return applied(program, u, Curve("square"))
+    for one, other in ((u, v), (v, u)):
+        if (found := gated(program, one, other)) is not None:
+            return found
+    half = np.array(0.5)
+    s, t = (program.scaled(one, half) for one in (program.added(u, v), program.added(u, _negative(program, v))))
+    squares = [applied(program, one, Curve("square")) for one in (s, t)]
+    return program.added(squares[0], _negative(program, squares[1]))
+
+
+def quotient(program: Program, u: Operand, v: Value) -> Value:
+    """u / v, entry by entry."""
+    inverse = applied(program, v, Curve("reciprocal"))
+    return product(program, u, inverse) if isinstance(u, Value) else program.scaled(inverse, u)
+
+
+def gated(program: Program, x: Value, gate: Value) -> Value | None:
+    """x times a function of x, as one function; None where it has no name."""
+    units = [part for part in gate.parts if part.source >= 0]
+    if len(units) != 1 or len(gate.parts) > 2 or program.kind.rounds:
+        return None
+    part, (shift,) = units[0], [[p for p in gate.parts if p.source < INPUTS]]
+    every = np.arange(gate.size)
+    step = program.steps[part.source]
+    whole = np.array_equal(part.rows, every) and np.array_equal(part.index.ravel(), every) and step.value.size == gate.size
+    factor, more = _one(part, gate.size), Fraction(0) if not shift else _one(shift[0], gate.size)
+    if not whole or len(step.curves) != 1 or not isinstance(factor, Fraction) or not isinstance(more, Fraction):
+        return None
+    (curve,), inner = step.curves, step.value
+    ratio = _ratio(inner, x.reshaped((x.size,)))
+    if ratio is None or factor == 0:
+        return None
+    if curve.name == "sigmoid" and more == 0:  # x sigmoid(r x) = silu(r x) / r
+        return _scaled(program, applied(program, inner, Curve("silu")), factor / ratio, x.shape)
+    if curve.name == "erf" and more == factor:  # x (1 + erf(r x)) = 2 gelu(k x) / k, k = r sqrt 2
+        k = root(2 * ratio * ratio) * (1 if ratio > 0 else -1)
+        stretched = program.scaled(x, np.array(Number(k, abs(ratio) * 2, 0, 0.0), object))
+        inverse = root(1 / (2 * ratio * ratio)) * (2 * factor if ratio > 0 else -2 * factor)
+        return _scaled(program, applied(program, stretched, Curve("gelu")), inverse, x.shape)
+    return None
+
+
+def _scaled(program: Program, x: Value, factor: Any, shape: tuple[int, ...]) -> Value:
+    size = abs(factor) if isinstance(factor, Fraction) else sum((abs(end) for end in factor.near()), Fraction(0))
+    number = Number(factor, size, 0, 0.0)
+    return (x if factor == 1 else program.scaled(x, np.array(number, object))).reshaped(shape)
+
+
+def _one(part: Part, size: int) -> Any:
+    """The number that all kernels of a part with one unit a row are, or None."""
+    if part.index.shape[1] != 1 or len(part.rows) != size:
+        return None
+    found = {_exact(part.kernels[kind, 0]) for kind in np.unique(part.kind)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _exact(number: Any) -> Fraction | None:
+    if not isinstance(number, Number):
+        return Fraction(float(number))
+    return number.c if isinstance(number.c, Fraction) and not number.k else None
+
+
+def same(u: Value, v: Value) -> bool:
+    """Whether two values are written as the same sums."""
+    return u.size == v.size and _ratio(u.reshaped((u.size,)), v.reshaped((v.size,))) == 1
+
+
+def _ratio(u: Value, v: Value) -> Fraction | None:
+    """r where u is r v, number by number, or None."""
+    if len(u.parts) != len(v.parts):
+        return None
+    ratio: Fraction | None = None
+    for a, b in zip(u.parts, v.parts, strict=True):
+        if a.source != b.source or not (np.array_equal(a.rows, b.rows) and np.array_equal(a.index, b.index)):
+            return None
+        pairs = {(int(i), int(j)) for i, j in zip(a.kind, b.kind, strict=True)}
+        for i, j in pairs:
+            for one, other in zip(a.kernels[i], b.kernels[j], strict=True):
+                p, q = _exact(one), _exact(other)
+                if p is None or q is None or (p == 0) != (q == 0) or (q != 0 and ratio not in (None, p / q)):
+                    return None
+                ratio = p / q if q != 0 else ratio
+    return ratio
+
+
+def _negative(program: Program, x: Value) -> Value:
+    return program.scaled(x, np.array(-1.0))
