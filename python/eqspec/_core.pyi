@@ -21,6 +21,9 @@ __all__ = [
     "Settings",
     "Solution",
     "__version__",
+    "curve_slopes",
+    "curve_strip",
+    "curve_values",
     "evaluate",
     "fingerprint",
     "solve",
@@ -209,6 +212,20 @@ class Solution:
         """The worst open box at the end: `bound` of the violation (inf: none known), `depth`, `lower` and `upper` (I,),
         and the numbers of the `obligations` open on it; None if nothing is open.
         """
+
+def curve_values(name: str, parameters: Sequence[float], x: _Array) -> tuple[_Array, _Array]:
+    """Values (n,) of a function of one variable at x (n,), and how far each may be from the exact one.
+
+    InputError if there is no such function, or its parameters make none.
+    """
+
+def curve_slopes(name: str, parameters: Sequence[float], x: _Array, left: bool) -> tuple[_Array, _Array]:  # noqa: FBT001
+    """One-sided derivatives (n,) at x (n,), from the left if `left`, and how far each may be from the exact one."""
+
+def curve_strip(
+    name: str, parameters: Sequence[float], lower: float, upper: float
+) -> tuple[tuple[float, float, float], tuple[float, float], tuple[float, float]]:
+    """Of a function f on [lower, upper]: a slope s with bounds of f(x) - s x; bounds of its slopes; bounds of f(x)."""
 
 def solve(
     pair: Pair,

@@ -73,6 +73,7 @@ impl Random {
     }
 
     /// Ends of a range inside of [least, most]: wide, narrow, or beginning or ending at a whole number.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn range(&mut self, least: f64, most: f64) -> (f64, f64) {
         let width = (most - least) * [1.0, 0.3, 0.01, 1e-9][(self.next() * 4.0) as usize] * self.next();
         let l = least + (most - least - width) * self.next();

@@ -61,7 +61,7 @@ impl Function for Pieces {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
     fn build(parameters: &[f64]) -> Result<Self, String> {
         let n = *parameters.first().ok_or("it has no parameters, expected the number of its knots first")?;
-        if !(n >= 1.0 && n <= 1e6 && n.fract() == 0.0) {
+        if !((1.0..=1e6).contains(&n) && n.fract() == 0.0) {
             return Err(format!("{n} is no number of knots, expected an integer from 1 to 1000000"));
         }
         let n = n as usize;

@@ -98,6 +98,9 @@ fn curve(name: &str, parameters: &[f64]) -> Result<Curve, Error> {
     Curve::new(name, parameters).map_err(|problem| Error::Function { name: name.to_owned(), problem })
 }
 
+/// Numbers, and how far each may be from the exact one.
+type NearArrays<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
 /// Values of a function, and how far each may be from the exact one.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
@@ -106,7 +109,7 @@ pub fn curve_values<'py>(
     name: &str,
     parameters: Vec<f64>,
     x: PyReadonlyArray1<'py, f64>,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<NearArrays<'py>> {
     let curve = curve(name, &parameters).map_err(|e| python_error(&e))?;
     Ok(near(py, x.as_array().iter().map(|x| curve.value(*x))))
 }
@@ -120,7 +123,7 @@ pub fn curve_slopes<'py>(
     parameters: Vec<f64>,
     x: PyReadonlyArray1<'py, f64>,
     left: bool,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<NearArrays<'py>> {
     let curve = curve(name, &parameters).map_err(|e| python_error(&e))?;
     let slope = |x: &f64| if left { curve.slope_left(*x) } else { curve.slope_right(*x) };
     Ok(near(py, x.as_array().iter().map(slope)))
@@ -142,10 +145,7 @@ pub fn curve_strip(
     Ok(((slope, offset.low, offset.high), curve.slopes(lower, upper), curve.range(lower, upper)))
 }
 
-fn near<'py>(
-    py: Python<'py>,
-    values: impl Iterator<Item = Near>,
-) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
+fn near(py: Python<'_>, values: impl Iterator<Item = Near>) -> NearArrays<'_> {
     let (values, errors): (Vec<f64>, Vec<f64>) = values.map(|n| (n.value, n.error)).unzip();
     (values.into_pyarray(py), errors.into_pyarray(py))
 }
