@@ -85,7 +85,7 @@ macro_rules! gated {
 
 gated! {
     /// x sigmoid(x).
-    Silu, "silu", silu, silu_slope, |x| symmetric(x, (2.399_357_280_515_466_7, 2.399_357_280_515_468_7), silu_slope);
+    Silu, "silu", silu, silu_slope, |x| symmetric(x, (2.399_357_280_515_467, 2.399_357_280_515_469), silu_slope);
     /// x / 2 (1 + erf(x / sqrt 2)).
     Gelu, "gelu", gelu, gelu_slope, |x| symmetric(x, (1.414_213_562_373_094_5, 1.414_213_562_373_095_6), gelu_slope);
     /// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
