@@ -269,5 +269,11 @@ def fingerprint(
 ) -> bytes:
     """SHA-256 of what `solve` decides, and of all settings but threads, timeout, memory and boxes."""
 
+def curve_value(name: str, parameters: list[float], x: _Array) -> tuple[_Array, _Array]:
+    """A function of one variable at points (N,): its values and bounds on their errors."""
+
+def curve_slope(name: str, parameters: list[float], x: _Array) -> tuple[_Array, _Array, _Array, _Array]:
+    """Its derivatives at points (N,): from the left, bounds on their errors, from the right, bounds on theirs."""
+
 def evaluate(pair: Pair, inputs: _Array) -> tuple[_Array, _Array]:
     """Both networks in float64 at inputs (N, I): two arrays (N, O)."""
