@@ -118,7 +118,7 @@ def test_enclosures_hold_the_function(curve: Curve) -> None:
                 tiny = abs(exact) * mpf(2) ** -1150  # what the oracle itself rounds
                 assert ratio(low) - tiny <= exact <= ratio(high) + tiny
                 if bits == 256:
-                    assert high - low <= Fraction(2) ** -200 * max(1, abs(high))
+                    assert high - low <= max(Fraction(1), abs(high)) / 2**200
             y = x + Fraction(abs(float(random.normal())) * float(random.choice([1e-12, 0.1, 3.0])))
             if not defined(curve, x, y):
                 continue
@@ -127,7 +127,7 @@ def test_enclosures_hold_the_function(curve: Curve) -> None:
                 exact = oracle(ratio(x + (y - x) * Fraction(k, 8)), curve.parameters)
                 tiny = (abs(exact) + abs(ratio(x))) * mpf(2) ** -1150
                 assert ratio(low) - tiny <= exact <= ratio(high) + tiny
-            assert high - low <= 100 * max(1, abs(low), abs(high))
+            assert high - low <= 100 * max(Fraction(1), abs(low), abs(high))
 
 
 @pytest.mark.parametrize("curve", CURVES, ids=str)

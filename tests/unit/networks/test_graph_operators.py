@@ -313,7 +313,7 @@ def steps_of(folder: Path, nodes: list[NodeProto], constants: Constants, *shape:
 
 
 def kinds(network: Network) -> list[tuple[str, int, tuple[int, ...]]]:
-    return [(step.function, step.rows, step.sources) for step in network.steps]
+    return [(str(step.function), step.rows, step.sources) for step in network.steps]
 
 
 def test_a_convolution_shares_its_kernel(tmp_path: Path) -> None:
