@@ -21,9 +21,9 @@ __all__ = [
     "Settings",
     "Solution",
     "__version__",
-    "curve_slopes",
+    "curve_slope",
     "curve_strip",
-    "curve_values",
+    "curve_value",
     "evaluate",
     "fingerprint",
     "solve",
@@ -213,14 +213,16 @@ class Solution:
         and the numbers of the `obligations` open on it; None if nothing is open.
         """
 
-def curve_values(name: str, parameters: Sequence[float], x: _Array) -> tuple[_Array, _Array]:
+def curve_value(name: str, parameters: Sequence[float], x: _Array) -> tuple[_Array, _Array]:
     """Values (n,) of a function of one variable at x (n,), and how far each may be from the exact one.
 
     InputError if there is no such function, or its parameters make none.
     """
 
-def curve_slopes(name: str, parameters: Sequence[float], x: _Array, left: bool) -> tuple[_Array, _Array]:  # noqa: FBT001
-    """One-sided derivatives (n,) at x (n,), from the left if `left`, and how far each may be from the exact one."""
+def curve_slope(
+    name: str, parameters: Sequence[float], x: _Array
+) -> tuple[_Array, _Array, _Array, _Array]:
+    """One-sided derivatives (n,) at x (n,): from the left, how far each may be off, and the same from the right."""
 
 def curve_strip(
     name: str, parameters: Sequence[float], lower: float, upper: float

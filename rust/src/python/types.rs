@@ -104,7 +104,7 @@ type NearArrays<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 /// Values of a function, and how far each may be from the exact one.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
-pub fn curve_values<'py>(
+pub fn curve_value<'py>(
     py: Python<'py>,
     name: &str,
     parameters: Vec<f64>,
@@ -114,19 +114,24 @@ pub fn curve_values<'py>(
     Ok(near(py, x.as_array().iter().map(|x| curve.value(*x))))
 }
 
-/// One-sided derivatives of a function, from the left if `left`, and how far each may be from the exact one.
+/// Derivatives of a function from the left with their errors, and those from the right.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)]
-pub fn curve_slopes<'py>(
+#[allow(clippy::needless_pass_by_value, clippy::type_complexity)]
+pub fn curve_slope<'py>(
     py: Python<'py>,
     name: &str,
     parameters: Vec<f64>,
     x: PyReadonlyArray1<'py, f64>,
-    left: bool,
-) -> PyResult<NearArrays<'py>> {
+) -> PyResult<(
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+)> {
     let curve = curve(name, &parameters).map_err(|e| python_error(&e))?;
-    let slope = |x: &f64| if left { curve.slope_left(*x) } else { curve.slope_right(*x) };
-    Ok(near(py, x.as_array().iter().map(slope)))
+    let (left, left_error) = near(py, x.as_array().iter().map(|x| curve.slope_left(*x)));
+    let (right, right_error) = near(py, x.as_array().iter().map(|x| curve.slope_right(*x)));
+    Ok((left, left_error, right, right_error))
 }
 
 /// The strip of a function on [lower, upper]: its slope, and the least and the largest difference of the function from

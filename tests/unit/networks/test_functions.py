@@ -222,7 +222,7 @@ def test_matched_and_padded_programs_compute_what_they_did(function: Curves) -> 
     for other in others:
         for first, second in (align(a, other), match(a, other)[:2]):
             first, second = align(first, second)
-            assert [s.function for s in first.steps] == [s.function for s in second.steps]
+            assert [s.function == "identity" for s in first.steps] == [s.function == "identity" for s in second.steps]
             assert [s.rows for s in first.steps] == [s.rows for s in second.steps]
             assert not [*problems(first.steps, 4), *problems(second.steps, 4)]
             for before, after in ((a, first), (other, second)):
