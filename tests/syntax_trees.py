@@ -102,7 +102,9 @@ declaration = st.one_of(
     st.builds(ast.Let, name, expression, doc),
     st.builds(ast.Param, name, expression, doc),
     st.builds(ast.Space, name, st.lists(space_clause, max_size=4).map(tuple), doc),
-    st.builds(ast.Network, name, expression, qualified, st.none() | name, st.none() | name, doc),
+    st.builds(
+        ast.Network, name, expression, qualified, st.none() | name, st.none() | name, st.none() | expression, doc
+    ),
     st.builds(
         ast.Region,
         name,

@@ -7,7 +7,7 @@ use eqspec::bound::functional::Functional;
 use eqspec::bound::{Assumption, ContractionBudget, Contractor};
 use eqspec::domain::affine::{self, ActiveTile, Extent, Gathered, Operand, Scratch};
 use eqspec::domain::phase::{Bounds, reduce};
-use eqspec::domain::relu::{DifferenceTransformer, ReluTransformer};
+use eqspec::domain::transformer::{DifferenceTransformer, Transformer};
 use eqspec::domain::{AbstractDomain, IntermediateBounds, Propagation, Quantity};
 use eqspec::lp::Multipliers;
 use eqspec::lp::certified;
@@ -137,15 +137,15 @@ fn relu(criterion: &mut Criterion) {
         };
         let (x, y, d) = (bounds(3, 0.5), bounds(4, 0.5), bounds(5, 1.2));
         let (mut first, mut second, mut difference) =
-            (ReluTransformer::default(), ReluTransformer::default(), DifferenceTransformer::default());
+            (Transformer::default(), Transformer::default(), DifferenceTransformer::default());
         criterion.bench_function(&format!("relu pair/{name}"), |b| {
             b.iter_batched(
                 || (x.clone(), y.clone(), d.clone()),
                 |(mut x, mut y, mut d)| {
                     reduce(&mut x, &mut y, &mut d);
-                    first.set(&x);
-                    second.set(&y);
-                    difference.set(&first, &second, &d, true);
+                    first.set_relu(&x);
+                    second.set_relu(&y);
+                    difference.set_relu(&first, &second, &d, true);
                 },
                 criterion::BatchSize::SmallInput,
             );

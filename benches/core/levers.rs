@@ -6,7 +6,7 @@ use criterion::{BenchmarkId, Criterion};
 use eqspec::domain::columns::Columns;
 use eqspec::domain::layer_state::LayerState;
 use eqspec::domain::published_score::PublishedScore;
-use eqspec::domain::relu::ReluTransformer;
+use eqspec::domain::transformer::Transformer;
 use eqspec::domain::{AbstractDomain, Propagation, RestrictedPair};
 use eqspec::numeric::kernels::{Accumulate, gather, product};
 use std::hint::black_box;
@@ -191,8 +191,8 @@ fn split_score(criterion: &mut Criterion) {
 
 /// [VD], appendix B, with its matrices: a fresh generator's column is |D| |row|, the score |G| D^T summed over outputs and networks.
 fn published_score(layers: &[LayerState], inputs: usize) -> Vec<f64> {
-    type Of = fn(&LayerState) -> (&Columns, &ReluTransformer);
-    let networks: [Of; 2] = [|l| (&l.z1, &l.relu1), |l| (&l.z2, &l.relu2)];
+    type Of = fn(&LayerState) -> (&Columns, &Transformer);
+    let networks: [Of; 2] = [|l| (&l.z1, &l.transformer1), |l| (&l.z2, &l.transformer2)];
     let mut score = vec![0.0; inputs];
     for of in networks {
         // Column-major, inputs x generators.

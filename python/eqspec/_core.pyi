@@ -36,7 +36,8 @@ _Index: TypeAlias = NDArray[np.int32]
 _Term: TypeAlias = tuple[int, _Index | None, _Array, _Array | None]
 """What is read (-1: the inputs, s: what step s gives), the index (g, p, k) of a tile (a negative number reads 0) or
 None for a dense matrix, the weights (g, o, k), and how far the exact ones may lie from them, or None where exact."""
-_Step: TypeAlias = tuple[Sequence[_Term], _Array, _Array | None, str]
+_Function: TypeAlias = str | tuple[Sequence[tuple[str, Sequence[float]]], _Index | None]
+_Step: TypeAlias = tuple[Sequence[_Term], _Array, _Array | None, _Function]
 """Terms, bias (rows,), its error or None, and the function: `relu` or `identity`."""
 
 @final

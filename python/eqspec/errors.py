@@ -86,5 +86,9 @@ class UnsupportedOperatorError(NetworkError):
     """A file has an operator that is not read at all; `operator` and `node` name it."""
 
 
+class OutputChoiceError(NetworkError):
+    """A file has several outputs of which none was chosen, or not the one that was."""
+
+
 class DisagreementError(NetworkError):
     """A file is read as another function than onnxruntime computes, by more than rounding; nothing is proved of it."""

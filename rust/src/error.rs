@@ -53,6 +53,14 @@ pub enum Error {
         /// What would be accepted.
         accepted: &'static str,
     },
+    /// There is no such function, or its parameters make none.
+    #[error("function {name}: {problem}")]
+    Function {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// There is no setting of that name.
     #[error("there is no setting {name}; there are {known}")]
     Setting {
@@ -90,6 +98,7 @@ impl Error {
             | Self::NotFinite(_)
             | Self::EmptyBox { .. }
             | Self::Value { .. }
+            | Self::Function { .. }
             | Self::Setting { .. }
             | Self::EmptyNetwork => Kind::Misuse,
             Self::Arithmetic | Self::Record(..) | Self::Threads(..) => Kind::Resource,

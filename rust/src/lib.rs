@@ -5,7 +5,7 @@
 //! difference; a property is decided on the result by bounds and certified linear programs; what stays undecided is
 //! split.
 //!
-//! Reading order: [`network`] (what is compared), [`domain`] (the abstract domain and why it is sound), [`property`]
+//! Reading order: [`network`] (what is compared), [`curve`] (functions of one variable), [`domain`] (the abstract domain and why it is sound), [`property`]
 //! (what is claimed), [`lp`] (linear programs, and the bound that is certified from multipliers), [`bound`] (backward
 //! bounds and what is built on them), [`search`] (branch and bound; a verdict rests on it only in that its boxes cover
 //! the region). Arithmetic is binary64, round to nearest; [`numeric`] says how every bound covers its own rounding.
@@ -13,6 +13,7 @@
 //! The core never prints and knows no Python; `python` (behind a feature of that name) is a thin boundary.
 
 pub mod bound;
+pub mod curve;
 pub mod domain;
 pub mod error;
 pub mod lp;

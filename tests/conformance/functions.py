@@ -171,6 +171,35 @@ def gather_nd(g: Builder) -> None:
     add(g, "GatherND", [v, index], **({"batch_dims": batch} if batch else {}))
 
 
+def scatter_nd(g: Builder) -> None:
+    v = g.operand(floats=True)
+    shape = sample_of(v).shape
+    if not shape or 0 in shape:
+        return
+    depth = g.whole(1, len(shape))
+    kept = int(np.prod(shape[:depth]))
+    flat = g.rng.choice(kept, g.whole(1, min(4, kept)), replace=g.chance(0.05))
+    places = np.stack(np.unravel_index(flat, shape[:depth]), axis=-1)
+    places = np.where(g.rng.random(places.shape) < 0.2, places - np.array(shape[:depth]), places)
+    updates = g.constant(g.floats((len(flat), *shape[depth:])), sample_of(v).dtype)
+    add(g, "ScatterND", [v, g.constant(places.astype(np.int64)), updates])
+
+
+def scatter_elements(g: Builder) -> None:
+    v = g.operand(floats=True)
+    shape = sample_of(v).shape
+    if not shape or 0 in shape:
+        return
+    axis = g.whole(-len(shape), len(shape) - 1)
+    sizes = [d if g.chance(0.9) else g.whole(1, d) for d in shape]
+    sizes[axis] = g.whole(1, shape[axis])
+    order = g.rng.permuted(np.broadcast_to(np.arange(shape[axis]), (*np.delete(sizes, axis), shape[axis])), axis=-1)
+    places = np.moveaxis(order[..., : sizes[axis]], -1, axis)
+    attributes = {} if axis == 0 and g.chance(0.5) else {"axis": axis}
+    updates = g.constant(g.floats(places.shape), sample_of(v).dtype)
+    add(g, "ScatterElements", [v, g.constant(places.astype(g.one([np.int32, np.int64]))), updates], **attributes)
+
+
 def reverse_sequence(g: Builder) -> None:
     v = g.operand()
     shape = sample_of(v).shape
@@ -212,6 +241,8 @@ FUNCTIONS: dict[str, Generator] = {
     "ReduceMin": reduce("ReduceMin"),
     "ReduceSum": reduce("ReduceSum"),
     "ReverseSequence": reverse_sequence,
+    "ScatterElements": scatter_elements,
+    "ScatterND": scatter_nd,
     "Tile": tile,
     "Trilu": trilu,
     "Where": where,

@@ -10,7 +10,7 @@ from conformance.spatial import SPATIAL
 GENERATORS: dict[str, Generator] = {**ARITHMETIC, **FUNCTIONS, **MOVING, **SPATIAL}
 SINCE = {
     "Compress": 9, "ConstantOfShape": 9, "Expand": 8, "GatherElements": 11, "GatherND": 11, "Resize": 10,
-    "ReverseSequence": 10, "Trilu": 14, "Upsample": 7, "Where": 9,
+    "ReverseSequence": 10, "ScatterElements": 11, "ScatterND": 11, "Trilu": 14, "Upsample": 7, "Where": 9,
 }  # fmt: skip
 UNTIL = {"Upsample": 9}
 

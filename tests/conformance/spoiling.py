@@ -169,14 +169,13 @@ def overload(rng: Random, model: ModelProto) -> bool:
     return True
 
 
-def out_of_order(rng: Random, model: ModelProto) -> bool:
-    made = {name: i for i, node in enumerate(model.graph.node) for name in node.output}
+def depends_on_itself(rng: Random, model: ModelProto) -> bool:
+    made = {name: node for node in model.graph.node for name in node.output}
     last = needed(model)[0]
-    if not any(name in made for name in last.input):
+    before = next((made[name] for name in last.input if name in made and made[name].input), None)
+    if before is None:
         return False
-    nodes = [last, *(node for node in model.graph.node if node.output[0] != last.output[0])]
-    del model.graph.node[:]
-    model.graph.node.extend(nodes)
+    before.input[0] = last.output[0]
     return True
 
 
@@ -202,7 +201,7 @@ SPOILERS: dict[str, Spoiler] = {
         node_twice, input_twice, output_twice, sparse_initialiser, attribute_twice, attribute_of_no_meaning,
         attribute_of_another_type, attribute_of_two_types, numbers_in_two_places, more_numbers_than_sizes,
         fewer_numbers_than_sizes, two_opsets, no_opset, standard_function, operator_of_another_domain, overload,
-        out_of_order, input_too_many, output_too_many,
+        depends_on_itself, input_too_many, output_too_many,
     )
 }  # fmt: skip
 

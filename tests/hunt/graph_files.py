@@ -46,7 +46,10 @@ class _Writer:
         output = helper.make_tensor_value_info(values[-1], TensorProto.FLOAT, [1, *self.plan.blocks[-1].shape])
         given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, *self.plan.shape])
         graph = helper.make_graph(self.nodes, "g", [given], [output], self.tensors)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        opsets = [helper.make_opsetid("", self.opset)]
+        if any(node.domain for node in self.nodes):
+            opsets.append(helper.make_opsetid("com.microsoft", 1))
+        return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
     def block(self, block: Block, given: list[str]) -> str:
         x = given[0]
@@ -135,8 +138,28 @@ class _Writer:
                 return self.node("Max", [x, self.node("Neg", [x])])
             case "floor":
                 return self.node("Max", [x, self.constant(block.array("least").reshape(1, -1, 1, 1))])
-        alpha, beta = block.array("line").tolist()
-        return self.node("HardSigmoid", [x], alpha=alpha, beta=beta)
+            case "hard":
+                alpha, beta = block.array("line").tolist()
+                return self.node("HardSigmoid", [x], alpha=alpha, beta=beta)
+        return self.smooth(block.kind, x)
+
+    def smooth(self, kind: str, x: str) -> str:
+        match kind:
+            case "silu":
+                return self.node("Mul", [x, self.node("Sigmoid", [x])])
+            case "gelu":
+                # Without a constant for the root of two, which float32 does not have.
+                if self.opset >= 20 and self.chance(0.8):
+                    return self.node("Gelu", [x])
+                return self.node("Gelu", [x], domain="com.microsoft")
+            case "square":
+                if self.chance(0.5):
+                    return self.node("Mul", [x, x])
+                return self.node("Pow", [x, self.constant(np.array(2.0))])
+            case "sigmoid" if self.chance(0.2):
+                grown = self.node("Exp", [self.node("Neg", [x])])
+                return self.node("Div", [self.constant(1.0), self.node("Add", [grown, self.constant(1.0)])])
+        return self.node({"elu": "Elu"}.get(kind, kind.capitalize()), [x])
 
     def clip(self, x: str, low: float | None, high: float | None) -> str:
         ends = {name: end for name, end in (("min", low), ("max", high)) if end is not None}

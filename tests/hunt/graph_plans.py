@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hunt import smooth
+
 Random = np.random.Generator
 Array = NDArray[np.float64]
 Exact = NDArray[Any]
 """Of fractions."""
 FUNCTIONS = ("relu", "relu", "relu", "leaky", "prelu", "clip", "abs", "floor", "hard")
+SMOOTH = tuple(smooth.FUNCTIONS)
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Block:
 
     conv: weight (o, c, h, w), bias (o), stride, pad. dense: weight (m, n), bias (m). norm: scale and shift (c).
     Functions: relu, leaky (alpha), prelu (slopes), clip (low, high), abs, floor (max with a constant), hard (hard
-    sigmoid). maxpool, meanpool: windows of 2 x 2 with stride. add, subtract, concat: two values.
+    sigmoid), and smooth ones (`smooth`). maxpool, meanpool: windows of 2 x 2 with stride. add, subtract, concat: two values.
     """
 
     kind: str
@@ -53,6 +56,11 @@ class Plan:
         """How many numbers go in."""
         return int(np.prod(self.shape))
 
+    @property
+    def exact(self) -> bool:
+        """Whether `evaluate` is exact; else it is off by less than `smooth.TOLERANCE`."""
+        return all(block.kind not in SMOOTH for block in self.blocks)
+
 
 def dyadic(rng: Random, shape: tuple[int, ...], bits: int = 3) -> Array:
     """Numbers with few bits, not all of them zero."""
@@ -65,8 +73,9 @@ def random_plan(rng: Random) -> Plan:
     shape = shapes[int(rng.integers(len(shapes)))]
     blocks: list[Block] = []
     values: list[tuple[int, ...]] = [shape]
+    functions = FUNCTIONS if rng.random() < 0.5 else FUNCTIONS + SMOOTH
     for _ in range(int(rng.integers(2, 7))):
-        block = _block(rng, values)
+        block = _block(rng, values, functions)
         blocks.append(block)
         values.append(block.shape)
     size, outputs = int(np.prod(values[-1])), int(rng.integers(1, 4))
@@ -75,7 +84,7 @@ def random_plan(rng: Random) -> Plan:
     return Plan(shape, tuple(blocks))
 
 
-def _block(rng: Random, values: list[tuple[int, ...]]) -> Block:
+def _block(rng: Random, values: list[tuple[int, ...]], functions: tuple[str, ...]) -> Block:
     last = len(values) - 1
     channels, height, width = values[last]
     alike = [i for i, shape in enumerate(values[:-1]) if shape == values[last]]
@@ -96,7 +105,7 @@ def _block(rng: Random, values: list[tuple[int, ...]]) -> Block:
         stride = int(rng.integers(1, 3))
         shape = (channels, (height - 2) // stride + 1, (width - 2) // stride + 1)
         return Block(str(rng.choice(["maxpool", "meanpool"])), (last,), shape, stride=stride)
-    return _function(rng, values[last], last)
+    return _function(rng, values[last], last, functions)
 
 
 def _convolution(rng: Random, shape: tuple[int, ...], source: int) -> Block:
@@ -111,8 +120,8 @@ def _convolution(rng: Random, shape: tuple[int, ...], source: int) -> Block:
     return Block("conv", (source,), made, arrays, stride, pad)
 
 
-def _function(rng: Random, shape: tuple[int, ...], source: int) -> Block:
-    kind = str(rng.choice(FUNCTIONS))
+def _function(rng: Random, shape: tuple[int, ...], source: int, functions: tuple[str, ...]) -> Block:
+    kind = str(rng.choice(functions))
     arrays: dict[str, Array] = {}
     if kind == "leaky":
         arrays = {"alpha": np.array(float(rng.choice([0.25, 0.5, -0.5, 0.125])))}
@@ -128,7 +137,7 @@ def _function(rng: Random, shape: tuple[int, ...], source: int) -> Block:
 
 
 def evaluate(plan: Plan, point: list[Fraction]) -> list[Fraction]:
-    """The outputs at a point, exactly, by the definition of every block."""
+    """The outputs at a point, exactly (see `Plan.exact`), by the definition of every block."""
     values: list[Exact] = [np.array(point, object).reshape(plan.shape)]
     for block in plan.blocks:
         values.append(_value(block, [values[i] for i in block.reads]))
@@ -164,6 +173,9 @@ def _value(block: Block, given: list[Exact]) -> Exact:
     }
     made = np.empty(x.shape, object)
     for place in np.ndindex(x.shape):
+        if block.kind in SMOOTH:
+            made[place] = smooth.value(block.kind, x[place])
+            continue
         made[place] = functions[block.kind](x[place], place[0])  # type: ignore[no-untyped-call]
     return made
 
@@ -193,15 +205,34 @@ def _pooled(block: Block, x: Exact) -> Exact:
 
 def changed(plan: Plan, rng: Random) -> tuple[Plan, str]:
     """A partner of it and how it was derived; `same`, `folded` and `permuted` ones are the same function exactly."""
-    kind = str(rng.choice(["same", "folded", "permuted", "rounded", "pruned", "moved"]))
+    kind = str(rng.choice(["same", "folded", "permuted", "rounded", "pruned", "moved", "swapped"]))
     if kind == "folded":
         return folded(plan), kind
     if kind == "permuted":
         return permuted(plan, rng), kind
     if kind == "same":
         return plan, kind
+    if kind == "swapped":
+        return replace(plan, blocks=tuple(swapped(block, rng) for block in plan.blocks)), kind
     blocks = [replace(b, arrays={n: _changed(b, n, kind, rng) for n in b.arrays}) for b in plan.blocks]
     return replace(plan, blocks=tuple(blocks)), kind
+
+
+def swapped(block: Block, rng: Random) -> Block:
+    """A function in place of another one that is like it; other blocks as they are."""
+    near = float(rng.choice([0.0625, 0.25]))
+    match block.kind:
+        case "relu" | "leaky" | "elu" | "silu" | "gelu":
+            return replace(block, kind="leaky", arrays={"alpha": np.array(near)})
+        case "prelu":
+            return replace(block, arrays={"slopes": block.array("slopes") + near})
+        case "clip":
+            return replace(block, arrays={"ends": block.array("ends") + np.array([-near, near])})
+        case "sigmoid":
+            return replace(block, kind="hard", arrays={"line": np.array([near, 0.5])})
+        case "tanh" | "softsign":
+            return replace(block, kind="clip", arrays={"ends": np.array([-1.0, 1.0])})
+    return block
 
 
 def _changed(block: Block, name: str, kind: str, rng: Random) -> Array:

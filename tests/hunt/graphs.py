@@ -29,6 +29,7 @@ from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Verdict
 from hunt.graph_files import write_graph
 from hunt.graph_plans import Plan, Random, changed, evaluate, random_plan
+from hunt.smooth import TOLERANCE
 from small_tasks import task
 
 EXACTLY = ("same", "folded", "permuted")
@@ -61,17 +62,19 @@ def case_of(seed: int) -> Case:
     seen = [(evaluate(plan, p), evaluate(partner, p)) for p in points(rng, lower, upper)]
     most = max(max(abs(a - b) for a, b in zip(x, y, strict=True)) for x, y in seen)
     if plan.blocks[-1].shape[0] > 1 and rng.random() < 0.3:
-        broken = any(_first(x) is not None and y[_first(x) or 0] < max(y) for x, y in seen)
+        room = Fraction(0) if plan.exact else TOLERANCE
+        broken = any(_first(x, room) is not None and y[_first(x, room) or 0] < max(y) - room for x, y in seen)
         return Case(plan, partner, change, lower, upper, Top1(), False if broken else None)
     shares = [1 - Fraction(1, 2**30), Fraction(3, 4), Fraction(1), 1 + Fraction(1, 2**20), Fraction(2)]
     eps = most * shares[int(rng.integers(len(shares)))] or Fraction(1, 2 ** int(rng.integers(1, 20)))
-    holds = True if change in EXACTLY else (False if eps < most else None)
+    room = Fraction(0) if plan.exact else TOLERANCE
+    holds = True if change in EXACTLY and eps > room else (False if eps < most - room else None)
     return Case(plan, partner, change, lower, upper, Epsilon(eps), holds)
 
 
-def _first(scores: list[Fraction]) -> int | None:
+def _first(scores: list[Fraction], room: Fraction) -> int | None:
     """The largest of the scores, if there is one."""
-    best = [i for i, score in enumerate(scores) if score == max(scores)]
+    best = [i for i, score in enumerate(scores) if score >= max(scores) - room]
     return best[0] if len(best) == 1 else None
 
 
@@ -134,7 +137,8 @@ def _witnessed(case: Case, result: Result) -> str | None:
         return "a witness outside of the region"
     first, second = evaluate(case.reference, point), evaluate(case.candidate, point)
     if isinstance(case.claim, Epsilon):
-        if max(abs(a - b) for a, b in zip(first, second, strict=True)) <= Fraction(case.claim.eps):
+        room = Fraction(0) if case.reference.exact else TOLERANCE
+        if max(abs(a - b) for a, b in zip(first, second, strict=True)) <= Fraction(case.claim.eps) - room:
             return "a witness that breaks nothing"
     elif all(second[k] >= max(second) for k, score in enumerate(first) if score == max(first)):
         return "a witness whose classes agree"

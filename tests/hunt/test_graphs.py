@@ -15,6 +15,7 @@ from hunt import graphs
 from hunt.graph_files import by_onnxruntime, write_graph
 from hunt.graph_plans import Plan, changed, evaluate, folded, permuted, random_plan
 from hunt.graphs import EXACTLY, case_of, judge, points
+from hunt.smooth import TOLERANCE
 
 SEEDS = range(60)
 
@@ -34,8 +35,9 @@ def test_a_file_is_read_as_its_plan(seed: int, tmp_path: Path) -> None:
     for point, other in zip(several, by_onnxruntime(path, arrays), strict=True):
         exact = evaluate(plan, point)
         for value, (low, high) in zip(exact, network.evaluate_exact(point), strict=True):
-            assert low <= value <= high
-            assert high - low <= abs(value) / 2**30
+            room = 0 if plan.exact else TOLERANCE
+            assert low - room <= value <= high + room
+            assert high - low <= (abs(value) + room) / 2**30
         scale = 1 + max(abs(float(v)) for v in exact)
         assert np.allclose([float(v) for v in exact], other.ravel(), rtol=0, atol=1e-5 * scale)
 
@@ -58,7 +60,7 @@ def test_partners_that_are_the_same_function_are(make: object) -> None:
 
 
 def test_other_partners_mostly_are_another_function() -> None:
-    kinds = {"rounded": 0, "pruned": 0, "moved": 0}
+    kinds = {"rounded": 0, "pruned": 0, "moved": 0, "swapped": 0}
     for seed in range(120):
         rng = np.random.default_rng([seed, 5])
         plan = random_plan(rng)

@@ -11,7 +11,7 @@ use eqspec::bound::parameters::Parameters;
 use eqspec::domain::intermediate_bounds::{IntermediateBounds, PhaseConstraint};
 use eqspec::domain::phase::Bounds;
 use eqspec::domain::{AbstractDomain, Propagation, Quantity};
-use eqspec::network::{Function, Pair};
+use eqspec::network::Pair;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -227,7 +227,7 @@ pub fn functionals(pair: &Pair) -> Vec<Functional> {
 /// The signs that some neurons have at the anchor.
 pub fn phases(pair: &Pair, anchor: &Values) -> Vec<PhaseConstraint> {
     let hidden = anchor.x.len() - 1;
-    let neurons = (0..hidden).filter(|s| pair.function(*s) == Function::Relu);
+    let neurons = (0..hidden).filter(|s| !pair.function(*s).is_identity());
     let all = neurons.flat_map(|layer| (0..anchor.x[layer].len()).map(move |index| (layer, index)));
     all.flat_map(|(layer, index)| {
         let side =

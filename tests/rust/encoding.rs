@@ -8,7 +8,7 @@ use eqspec::bound::Assumption;
 use eqspec::bound::encoding::Encoding;
 use eqspec::domain::IntermediateBounds;
 use eqspec::domain::phase::{Bounds, Phase};
-use eqspec::network::{Function, Pair};
+use eqspec::network::Pair;
 use proptest::prelude::*;
 use std::cell::RefCell;
 
@@ -17,7 +17,8 @@ fn near(value: &Exact) -> f64 {
     value.upward()
 }
 
-/// The columns of an input: itself, and per layer the values before ReLU, then those of unstable neurons after it, each with its phase.
+/// The columns of an input: itself, and per layer the values before ReLU, then those of unstable neurons after it,
+/// each with its phase; of other functions the values behind them.
 fn columns(pair: &Pair, values: &Values, bounds: &IntermediateBounds) -> Vec<f64> {
     let mut columns: Vec<f64> = values.input.iter().map(near).collect();
     for (l, known) in bounds.layers.iter().enumerate() {
@@ -25,7 +26,12 @@ fn columns(pair: &Pair, values: &Values, bounds: &IntermediateBounds) -> Vec<f64
         for (v, _) in &both {
             columns.extend(v.iter().map(near));
         }
-        let hidden = l + 1 < bounds.layers.len() && pair.function(l) == Function::Relu;
+        if let Some(curves) = pair.curves(l) {
+            for ((v, _), curves) in both.iter().zip(curves) {
+                columns.extend(v.iter().enumerate().map(|(i, value)| curves.of(i).value(near(value)).value));
+            }
+        }
+        let hidden = l + 1 < bounds.layers.len() && pair.function(l).is_relu();
         let unstable = |b: &Bounds, i: usize| Phase::of(b.lower[i], b.upper[i]) == Phase::Unstable;
         for (v, bounds) in both.iter().filter(|_| hidden) {
             for (_, value) in v.iter().enumerate().filter(|(i, _)| unstable(bounds, *i)) {

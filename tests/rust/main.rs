@@ -9,10 +9,12 @@
 mod assumed;
 mod backward;
 mod backward_programs;
+mod bent;
 mod bounds;
 mod certified;
 mod claims;
 mod containment;
+mod curves;
 mod descent;
 mod duals;
 mod effort;
@@ -29,4 +31,5 @@ mod region;
 mod resuming;
 mod search;
 mod sensitivity;
+mod smooth;
 mod trace;

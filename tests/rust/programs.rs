@@ -2,6 +2,7 @@
 //! groups, strides and taps that read nothing, identity steps, steps and terms that one network has alone, terms that
 //! read the same in another way, uncertain weights, shared rows, rows without weights, steps that nobody reads.
 
+use crate::bent::{CHOICES, bent};
 use crate::exact::{Exact, exact};
 use crate::random::{Entry, Relation, Scale, TrueStep, Truth, coordinate, interval, numbers, related, relation};
 use eqspec::network::{Function, Origin, Pair, Step, Term, Tile};
@@ -82,7 +83,7 @@ impl RandomStep {
         let errors = self.uncertain.as_ref().map(|u| u.iter().map(|e| e.0).collect::<Array1<f64>>());
         let errors = errors.as_ref().map(|e| e.view());
         let terms = self.terms.iter().map(term).collect();
-        Step::new(terms, &bias.view(), errors.as_ref(), self.function).expect("fitting sizes")
+        Step::new(terms, &bias.view(), errors.as_ref(), self.function.clone()).expect("fitting sizes")
     }
 
     fn truth(&self) -> TrueStep {
@@ -92,7 +93,7 @@ impl RandomStep {
         TrueStep {
             rows: rows.clone().map(row).collect(),
             bias: rows.map(|i| &exact(self.bias[i]) + &off(i)).collect(),
-            function: self.function,
+            function: self.function.clone(),
         }
     }
 }
@@ -173,12 +174,12 @@ struct TermShape {
 #[derive(Clone, Debug)]
 struct StepShape {
     rows: usize,
-    function: Function,
+    functions: [Function; 2],
     terms: Vec<TermShape>,
 }
 
 /// Choices from which the shapes of a step are made, whatever was before it.
-type Choices = (usize, bool, u8, Vec<TermChoices>);
+type Choices = (usize, Option<usize>, u8, Vec<TermChoices>);
 /// Those of a term: which origin, counted from the nearest backwards; G and O; K, or none for a dense matrix; how far
 /// windows move, spread and begin; places that are read otherwise; who has it.
 type TermChoices = (usize, [usize; 2], Option<usize>, [usize; 3], Vec<i32>, Who);
@@ -189,7 +190,7 @@ fn choices() -> impl Strategy<Value = Choices> {
     let taps = prop_oneof![1 => Just(None), 2 => (1usize..=3).prop_map(Some)];
     let places = vec(-1i32..8, 24);
     let term = (origin, [0usize..4, 0usize..4], taps, [0usize..3, 1usize..3, 0usize..2], places, who);
-    let function = proptest::bool::weighted(0.75);
+    let function = prop_oneof![4 => Just(None), 6 => Just(Some(0)), 6 => (1..=CHOICES).prop_map(Some)];
     (prop_oneof![4 => 1usize..=8, 1 => Just(4), 1 => Just(6)], function, 0u8..16, vec(term, 1..=3))
 }
 
@@ -205,7 +206,7 @@ fn shapes(inputs: usize, outputs: usize, list: Vec<Choices>) -> Vec<StepShape> {
     // Which network has each step alone.
     let mut alone: Vec<Option<Who>> = Vec::new();
     let last = list.len() - 1;
-    for (s, (rows, relu, lonely, terms)) in list.into_iter().enumerate() {
+    for (s, (rows, function, lonely, terms)) in list.into_iter().enumerate() {
         let rows = if s == last { outputs } else { rows };
         let of_step = match lonely {
             0 if s < last => Some(Who::First),
@@ -244,8 +245,14 @@ fn shapes(inputs: usize, outputs: usize, list: Vec<Choices>) -> Vec<StepShape> {
         };
         let terms = terms.into_iter().filter_map(term).collect();
         alone.push(of_step);
-        let function = if relu && s < last { Function::Relu } else { Function::Identity };
-        steps.push(StepShape { rows, function, terms });
+        let functions = match function {
+            Some(0) if s < last => [Function::Relu, Function::Relu],
+            // Now and then the networks have different functions there.
+            Some(choice) if s < last && lonely > 12 => [bent(choice - 1, rows), bent(choice % CHOICES, rows)],
+            Some(choice) if s < last => [bent(choice - 1, rows), bent(choice - 1, rows)],
+            _ => [Function::Identity, Function::Identity],
+        };
+        steps.push(StepShape { rows, functions, terms });
     }
     steps
 }
@@ -285,8 +292,11 @@ fn fill(shape: StepShape, scale: Scale, relation: Relation, terms: Vec<Numbers>,
         terms: Vec::new(),
         bias,
         uncertain,
-        function: shape.function,
+        function: Function::Identity,
     });
+    for (step, function) in steps.iter_mut().zip(shape.functions) {
+        step.function = function;
+    }
     let mut who: Vec<Who> = Vec::new();
     for (term, numbers) in shape.terms.into_iter().zip(terms) {
         who.push(term.who);
@@ -343,7 +353,7 @@ pub fn programs(
 #[test]
 fn random_programs_have_everything() {
     use std::cell::RefCell;
-    let seen = RefCell::new([0usize; 9]);
+    let seen = RefCell::new([0usize; 12]);
     crate::random::for_all(600, programs(6, crate::random::any_scale(), 1), |case| {
         let pair = case.pair();
         let mut seen = seen.borrow_mut();
@@ -357,7 +367,10 @@ fn random_programs_have_everything() {
             difference().any(|t| t.tile.index.is_some()),
             difference().any(|t| t.tile.groups > 1 && t.tile.outputs > 1),
             difference().any(|t| t.first.is_none()) && difference().any(|t| t.second.is_none()),
-            (0..last).any(|s| pair.function(s) == Function::Identity),
+            (0..last).any(|s| pair.function(s).is_identity()),
+            (0..last).any(|s| pair.function(s).is_relu()),
+            (0..last).any(|s| pair.curves(s).is_some_and(|[c, _]| c.kinds().len() > 1)),
+            (0..last).any(|s| pair.curves(s).is_some_and(|[a, b]| a != b)),
             (0..last).any(|s| pair.first[s].terms.is_empty() != pair.second[s].terms.is_empty()),
             (0..last).any(|s| read(s) > Some(1)),
             (0..last).any(|s| read(s) == Some(0)),

@@ -1,6 +1,7 @@
 //! Random pairs of networks and boxes, ugly on purpose: exact zeros, pruned neurons, equal layers, mixed scales, inputs
 //! without width, uncertain weights.
 
+use crate::bent::behind;
 use crate::exact::{Exact, all_exact, exact};
 use eqspec::network::{Affine, Function, Origin, Pair};
 use ndarray::{Array1, Array2};
@@ -85,8 +86,8 @@ pub struct Truth(pub Vec<TrueStep>);
 
 impl Truth {
     /// The function of a step.
-    pub fn function(&self, step: usize) -> Function {
-        self.0[step].function
+    pub fn function(&self, step: usize) -> &Function {
+        &self.0[step].function
     }
 
     /// The values of every step before its function, the outputs last.
@@ -104,10 +105,7 @@ impl Truth {
                 &terms.map(product).sum::<Exact>() + bias
             };
             let now: Vec<Exact> = step.rows.iter().zip(&step.bias).map(sum).collect();
-            after.push(match step.function {
-                Function::Identity => now.clone(),
-                Function::Relu => now.iter().map(Exact::relu).collect(),
-            });
+            after.push(now.iter().enumerate().map(|(i, x)| behind(&step.function, i, x)).collect());
             values.push(now);
         }
         values

@@ -1,17 +1,18 @@
 //! One input through both networks and the enclosure at once: from the exact values of all neurons follow the values of
 //! all generators, and the claim is checked layer by layer.
 //!
-//! Every fresh generator is defined by an equation (domain::relu): `relu(x) = lam x + mu (1 + a1)`, the same for a2,
+//! Every fresh generator is defined by an equation (domain::transformer): `f(x) = lam x + shift + fresh a1`, the same for a2,
 //! and the transformer of D for `ad`. Solved for the generator with exact x, y, d they give *the* assignment for which the
 //! forms of x, y and d must hold simultaneously.
 
+use crate::bent::behind;
 use crate::exact::{Exact, exact, power_of_two};
 use crate::random::Truth;
 use eqspec::domain::columns::Columns;
 use eqspec::domain::layer_state::{LayerState, Source};
 use eqspec::domain::output::GeneratorRow;
 use eqspec::domain::phase::{Bounds, Phase};
-use eqspec::domain::relu::ReluTransformer;
+use eqspec::domain::transformer::Transformer;
 use eqspec::domain::{AbstractDomain, Propagation};
 use eqspec::network::Function;
 use eqspec::numeric::round::U;
@@ -104,40 +105,36 @@ fn check(
     Ok(())
 }
 
-/// What a function makes of a number.
-fn behind(function: Function, x: &Exact) -> Exact {
-    match function {
-        Function::Identity => x.clone(),
-        Function::Relu => x.relu(),
-    }
-}
-
 /// The fresh generators of one network; the phases must be true. Without a function there are none.
 fn fresh(
     what: &str,
-    function: Function,
-    transformer: &ReluTransformer,
+    function: &Function,
+    transformer: &Transformer,
     values: &[Exact],
 ) -> Result<Vec<Exact>, TestCaseError> {
     let mut generators = Vec::new();
-    if function == Function::Identity {
+    if function.is_identity() {
         prop_assert!(transformer.slope.iter().all(|&s| s == 1.0) && transformer.fresh_generators().next().is_none());
         return Ok(generators);
     }
     for (i, x) in values.iter().enumerate() {
         let (phase, slope, mu) = (transformer.phase[i], transformer.slope[i], transformer.fresh[i]);
+        let (shift, loose) = (transformer.shift[i], transformer.loose.get(i).copied().unwrap_or(0.0));
+        let after = behind(function, i, x);
         match phase {
-            Phase::Inactive => prop_assert!(*x <= 0.0, "{what}[{i}] = {x:?} is called inactive"),
-            Phase::Active => prop_assert!(*x >= 0.0, "{what}[{i}] = {x:?} is called active"),
-            Phase::Unstable => prop_assert!(
-                (0.0..=1.0).contains(&slope) && mu > 0.0,
+            Phase::Inactive => prop_assert!(after.is_zero(), "{what}[{i}] = {x:?} is called inactive"),
+            Phase::Active => prop_assert!((&after - x).is_zero(), "{what}[{i}] = {x:?} is called active"),
+            Phase::Unstable if function.is_relu() => prop_assert!(
+                (0.0..=1.0).contains(&slope) && mu > 0.0 && shift == mu,
                 "slope {slope:e} and fresh generator {mu:e} of {what}[{i}]"
             ),
+            Phase::Unstable => {}
         }
         // lam = 0 and lam = 1 are exact, so outside of unstable neurons this also says X = lam x.
-        let rest = &(&x.relu() - &(x * slope)) - &exact(mu);
-        prop_assert!(rest.abs() <= mu, "{what}[{i}] = {x:?}: relu(x) - {slope:e} x - {mu:e} = {rest:?}");
-        if phase == Phase::Unstable {
+        let rest = &(&after - &(x * slope)) - &exact(shift);
+        let allowed = &exact(mu) + &exact(loose);
+        prop_assert!(rest.abs() <= allowed, "{what}[{i}] = {x:?}: f(x) - {slope:e} x - {shift:e} = {rest:?}");
+        if mu != 0.0 {
             generators.push(rest.over(&exact(mu)));
         }
     }
@@ -147,25 +144,25 @@ fn fresh(
 
 /// The difference's own fresh generators.
 fn own(
-    function: Function,
+    functions: [&Function; 2],
     layer: &LayerState,
     x: &[Exact],
     y: &[Exact],
     (a1, a2): (&[Exact], &[Exact]),
 ) -> Result<Vec<Exact>, TestCaseError> {
-    let r = &layer.relu_d;
-    let spread = |transformer: &ReluTransformer, values: &[Exact]| {
+    let r = &layer.transformer_d;
+    let spread = |transformer: &Transformer, values: &[Exact]| {
         let mut values = values.iter();
         transformer
-            .phase
+            .fresh
             .iter()
-            .map(|&p| if p == Phase::Unstable { values.next().cloned() } else { None }.unwrap_or_default())
+            .map(|&mu| if mu != 0.0 { values.next().cloned() } else { None }.unwrap_or_default())
             .collect::<Vec<_>>()
     };
-    let (a1, a2) = (spread(&layer.relu1, a1), spread(&layer.relu2, a2));
+    let (a1, a2) = (spread(&layer.transformer1, a1), spread(&layer.transformer2, a2));
     let mut generators = Vec::new();
     for i in 0..x.len() {
-        let after = &behind(function, &x[i]) - &behind(function, &y[i]);
+        let after = &behind(functions[0], i, &x[i]) - &behind(functions[1], i, &y[i]);
         let d = &x[i] - &y[i];
         let parts = [
             (&d, r.of_d[i]),
@@ -178,7 +175,9 @@ fn own(
         let rest = &after - &parts.iter().map(|&(v, c)| v * c).sum();
         // Coefficients such as lam - 1 are rounded; that much the generator may miss, and the forms' err has to pay for
         // it.
-        let missed = &(&parts.iter().map(|&(v, c)| (v * c).abs()).sum::<Exact>() * (2.0 * U)) + &exact(r.fresh_own[i]);
+        let rounded = &parts.iter().map(|&(v, c)| (v * c).abs()).sum::<Exact>() * (2.0 * U);
+        let loose = r.loose.get(i).copied().unwrap_or(0.0);
+        let missed = &(&rounded + &exact(r.fresh_own[i])) + &exact(loose);
         prop_assert!(
             r.fresh_own[i] >= 0.0 && rest.abs() <= missed,
             "D[{i}] = {after:?} of x = {:?}, y = {:?} leaves {rest:?} to {:e}",
@@ -238,7 +237,7 @@ pub fn follow_narrowed(
             columns == all || (l < last && columns[0] <= all[0] && columns[1] <= all[1]),
             "{columns:?}, {all:?}"
         );
-        let function = truths[0].function(l);
+        let functions = [truths[0].function(l), truths[1].function(l)];
         for i in 0..x.len() {
             check("x", l, i, &x[i], &values.first(layer, i), layer.extent1.err[i], &layer.x)?;
             check("y", l, i, &y[i], &values.second(layer, i), layer.extent2.err[i], &layer.y)?;
@@ -249,13 +248,14 @@ pub fn follow_narrowed(
         if l == last {
             break;
         }
-        let (a1, a2) = (fresh("x", function, &layer.relu1, x)?, fresh("y", function, &layer.relu2, y)?);
+        let (a1, a2) =
+            (fresh("x", functions[0], &layer.transformer1, x)?, fresh("y", functions[1], &layer.transformer2, y)?);
         if domain != AbstractDomain::Independent {
-            values.own.extend(own(function, layer, x, y, (&a1, &a2))?);
+            values.own.extend(own(functions, layer, x, y, (&a1, &a2))?);
         }
         values.a1.extend(a1);
         values.a2.extend(a2);
-        for (&p, &q) in layer.relu1.phase.iter().zip(&layer.relu2.phase) {
+        for (&p, &q) in layer.transformer1.phase.iter().zip(&layer.transformer2.phase) {
             phases.0[p as usize][q as usize] += 1;
         }
     }

@@ -67,9 +67,11 @@ def decimal(x: Fraction, context: Context) -> Decimal:
 
 @lru_cache(maxsize=64)  # every row of a guard asks for the same one
 def log_odds_below(delta: Fraction) -> float:
-    """A float below ln(delta / (1 - delta)), by a unit or two: `decimal` rounds division and ln correctly."""
-    context = Context(prec=60)
-    near = Fraction(context.ln(decimal(delta / (1 - delta), context)))
+    """A float below ln(delta / (1 - delta)), by a unit or two: `decimal` rounds division and ln correctly. ln 1 is 0."""
+    odds, context = delta / (1 - delta), Context(prec=60)
+    if odds == 1:
+        return 0.0
+    near = Fraction(context.ln(decimal(odds, context)))
     return float_below(near - Fraction(1, 10**50) * (1 + abs(near)))
 
 

@@ -183,6 +183,11 @@ def differences(found: Question, task: Task) -> list[str]:
                 old, new = found[role]["sha256"][:12], wanted[role]["sha256"][:12]
                 said.append(f"its {role} has sha256 {old}..., and {network.source} now {new}...")
     said += [
+        f"its {role} is output {found[role].get('output')!r} of its file, the spec's {wanted[role].get('output')!r}"
+        for role in ("reference", "candidate")
+        if found[role].get("output") != wanted[role].get("output")
+    ]
+    said += [
         f"its {role} takes {found[role]['takes']} inputs, that of the spec {wanted[role]['takes']} ones"
         for role in ("reference", "candidate")
         if found[role]["takes"] != wanted[role]["takes"]

@@ -18,7 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.compile.scalers import Scaler
-from eqspec.errors import Diagnostic, DisagreementError, InputError, Label, NetworkError, UnsupportedOperatorError
+from eqspec.errors import (
+    Diagnostic,
+    DisagreementError,
+    InputError,
+    Label,
+    NetworkError,
+    OutputChoiceError,
+    UnsupportedOperatorError,
+)
 from eqspec.networks import Arithmetic, Comparison, Network, comparison, compose_affine, in_float32, read_network
 from eqspec.property import Epsilon, Property, exact
 from eqspec.spec import ast, values
@@ -33,7 +41,10 @@ from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.score_meaning import left_out
 
 Array = NDArray[np.float64]
-Reader: TypeAlias = Callable[[Path], Network]
+Reader: TypeAlias = Callable[..., Network]
+"""Of a path, and with `output` of one of a file's outputs by its name."""
+Function: TypeAlias = tuple[Path, str | None]
+"""A file, and the output that is chosen of it, if one is."""
 _MOST_BOXES = 4
 """Of a network that are compared with onnxruntime."""
 
@@ -49,12 +60,12 @@ class Networks:
         given: Mapping[Binding, Network] | None = None,
     ) -> None:
         self.spec, self.findings, self._read, self._given = spec, findings, read, given or {}
-        self._files: dict[Path, Network | NetworkError] = {}
+        self._files: dict[Function, Network | NetworkError] = {}
         self._bound: dict[Binding, Network | None] = {}
-        self._composed: dict[tuple[Path, Binding, Arithmetic], Network] = {}
-        self._rounded: dict[Path, Network] = {}
-        self._paths: dict[Binding, Path] = {}
-        self._compared: dict[Path, tuple[Comparison, int]] = {}
+        self._composed: dict[tuple[Function, Binding, Arithmetic], Network] = {}
+        self._rounded: dict[Function, Network] = {}
+        self._functions: dict[Binding, Function] = {}
+        self._compared: dict[Function, tuple[Comparison, int]] = {}
 
     def as_given(self, binding: Binding) -> Network:
         """The network as its file has it, checked against its space; Fault if it cannot be used."""
@@ -74,7 +85,7 @@ class Networks:
         network = self.as_given(binding) if arithmetic == "real" else self._in_float32(binding)
         if not takes_raw(binding):
             return network
-        key = (self._paths[binding], space.binding, arithmetic)
+        key = (self._functions[binding], space.binding, arithmetic)
         if key not in self._composed:
             try:
                 self._composed[key] = compose_affine(network, scaler.scale, scaler.centre)
@@ -85,23 +96,23 @@ class Networks:
         return self._composed[key]
 
     def _in_float32(self, binding: Binding) -> Network:
-        network, path = self.as_given(binding), self._paths[binding]
-        if path not in self._rounded:
+        network, key = self.as_given(binding), self._functions[binding]
+        if key not in self._rounded:
             try:
-                self._rounded[path] = in_float32(network)
+                self._rounded[key] = in_float32(network)
             except NetworkError as problem:
                 declaration = cast(ast.Network, binding.declaration)
                 message = f"'{binding.name}' cannot be compared in float32: {problem.message}"
                 raise Fault(error("E210", message, declaration.path.span, help=problem.fix)) from None
-        return self._rounded[path]
+        return self._rounded[key]
 
     def compare_on(self, binding: Binding, lower: Array, upper: Array, scaler: Scaler) -> None:
         """E211 where onnxruntime answers something else on a box of network units; the first boxes are looked at."""
-        network, path = self.as_given(binding), self._paths[binding]
-        compared, boxes = self._compared.get(path) or (comparison(network), 0)
+        network, key = self.as_given(binding), self._functions[binding]
+        compared, boxes = self._compared.get(key) or (comparison(network), 0)
         if boxes == _MOST_BOXES:
             return
-        self._compared[path] = compared, boxes + 1
+        self._compared[key] = compared, boxes + 1
         if takes_raw(binding):
             centre, scale = (np.array([approximately(x) for x in xs]) for xs in (scaler.centre, scaler.scale))
             lower, upper = centre + scale * lower, centre + scale * upper
@@ -112,11 +123,11 @@ class Networks:
             raise Fault(_unreadable(problem, problem.path, declaration)) from None
 
     def check_distance(self, facts: CheckFacts, claim: Property) -> None:
-        """E301 for a distance of 0 between networks that are not the same file."""
+        """E301 for a distance of 0 between networks that are not the same output of the same file."""
         if not isinstance(claim, Epsilon) or exact(claim.eps) or not isinstance(facts.claim, ast.StaysWithin):
             return
         first, second = self.as_given(facts.subjects.candidate), self.as_given(facts.subjects.reference)
-        if first.sha256 != second.sha256 or facts.arithmetic == "float32":
+        if first.identity != second.identity or facts.arithmetic == "float32":
             message = "eps = 0 can never be certified by bounds"
             raise Fault(error("E301", message, facts.claim.eps.span, help="give a small distance, such as 1e-6"))
 
@@ -133,7 +144,7 @@ class Networks:
                     hint = "write 'gives logits' if logits are meant, or use 'keeps top1'"
                     raise Fault(error("E208", message, span, Label(word.span, "declared here"), help=hint))
         first, second = self.as_given(subjects.candidate), self.as_given(subjects.reference)
-        if first.sha256 == second.sha256 and takes_raw(subjects.candidate) == takes_raw(subjects.reference):
+        if first.identity == second.identity and takes_raw(subjects.candidate) == takes_raw(subjects.reference):
             if isinstance(facts.claim, ast.Satisfies) and subjects.candidate is subjects.reference:
                 return
             message = f"'{subjects.candidate.name}' and '{subjects.reference.name}' are the same file (sha256 equal)"
@@ -146,12 +157,24 @@ class Networks:
         if written is values.UNKNOWN:
             raise Fault
         module = binding.module
+        chosen: str | None = None
+        if declaration.output is not None:
+            said = values.text(declaration.output, self.spec.scope(binding.module))
+            if said is values.UNKNOWN:
+                raise Fault
+            chosen = said
         network = self._given.get(binding)
         if network is None:
             path = locate(written, module.directory, module.source.name, declaration.path.span)
-            network = self._file(binding, path, written)
+            network = self._file(binding, path, written, chosen)
         else:
-            self._paths[binding] = Path(f"{network.source}:{network.sha256}")
+            self._functions[binding] = Path(f"{network.source}:{network.sha256}"), network.output_name
+            if chosen not in (None, network.output_name) and declaration.output is not None:
+                message = (
+                    f"the network that is given for '{binding.name}' is output {network.output_name!r} of its file"
+                )
+                hint = f"give eqspec.as_network(model, output={chosen!r})"
+                raise Fault(error("E212", message, declaration.output.span, help=hint))
         space_binding = module.get("space", declaration.space)
         if space_binding not in self.spec.spaces:
             raise Fault
@@ -159,11 +182,11 @@ class Networks:
         _check_scores(network, declaration)
         return network
 
-    def _file(self, binding: Binding, path: Path, written: str) -> Network:
-        self._paths[binding] = key = path.resolve()
+    def _file(self, binding: Binding, path: Path, written: str, chosen: str | None) -> Network:
+        self._functions[binding] = key = path.resolve(), chosen
         if key not in self._files:
             try:
-                self._files[key] = self._read(path)
+                self._files[key] = self._read(path) if chosen is None else self._read(path, output=chosen)
             except NetworkError as problem:
                 self._files[key] = problem
         network = self._files[key]
@@ -179,8 +202,8 @@ def takes_raw(binding: Binding) -> bool:
 
 
 def _unreadable(problem: NetworkError, written: str, declaration: ast.Network) -> Diagnostic:
-    """E207 for an operator that is not supported, E211 where onnxruntime answers something else, E210 for anything else
-    that is wrong with a file.
+    """E207 for an operator that is not supported, E211 where onnxruntime answers something else, E212 for an output
+    that has to be chosen or is not there, E210 for anything else that is wrong with a file.
     """
     span = declaration.path.span
     hint = problem.fix or f"run 'eqspec inspect {written}'"
@@ -189,6 +212,9 @@ def _unreadable(problem: NetworkError, written: str, declaration: ast.Network) -
         return error("E207", message, span, help=hint)
     if isinstance(problem, DisagreementError):
         return error("E211", f"'{written}' cannot be relied on: {problem.message}", span, help=hint)
+    if isinstance(problem, OutputChoiceError):
+        place = span if declaration.output is None else declaration.output.span
+        return error("E212", f"cannot read '{written}': {problem.message}", place, help=hint)
     at = "" if problem.operator is None else f" (operator '{problem.operator}', node '{problem.node}')"
     return error("E210", f"cannot read '{written}': {problem.message}{at}", span, help=hint)
 

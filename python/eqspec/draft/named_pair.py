@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from re import sub
@@ -31,9 +32,15 @@ class Pair:
         return self.reference.output_size
 
 
-def read_pair(reference: str, candidate: str) -> Pair:
-    """Read both files. NetworkError where one cannot be used, InputError where they do not fit together."""
-    first, second = read_network(reference), read_network(candidate)
+def read_pair(reference: str, candidate: str, outputs: Sequence[str] | None = None) -> Pair:
+    """Read both files, of several outputs those of these names: one for both, or one for each.
+
+    NetworkError where one cannot be used, InputError where they do not fit together.
+    """
+    if outputs is not None and len(outputs) > 2:
+        raise InputError(f"{len(outputs)} outputs are chosen; give one for both networks, or one for each")
+    names = (outputs[0], outputs[-1]) if outputs else (None, None)
+    first, second = read_network(reference, output=names[0]), read_network(candidate, output=names[1])
     for what, one, other in (
         ("inputs", first.input_size, second.input_size),
         ("outputs", first.output_size, second.output_size),
@@ -43,10 +50,10 @@ def read_pair(reference: str, candidate: str) -> Pair:
                 f"{reference} has {one} {what}, but {candidate} has {other}; only networks of the same inputs and "
                 "outputs can be compared"
             )
-    names = (identifier(Path(reference).stem), identifier(Path(candidate).stem))
-    if names[0] == names[1]:
-        names = ("reference", "candidate")
-    return Pair(first, second, *names)
+    called = (identifier(Path(reference).stem), identifier(Path(candidate).stem))
+    if called[0] == called[1]:
+        called = ("reference", "candidate")
+    return Pair(first, second, *called)
 
 
 def identifier(text: str) -> str:

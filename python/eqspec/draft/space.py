@@ -18,6 +18,7 @@ from eqspec.draft.named_pair import Pair, identifier, path_from
 from eqspec.draft.scaler_file import normalisers_in
 from eqspec.draft.scalings import Scaling, standardisation
 from eqspec.errors import InputError
+from eqspec.networks import Network
 from eqspec.spec import ast
 from eqspec.spec.vocabulary import SCALER_KEYS
 
@@ -84,13 +85,12 @@ def networks(pair: Pair, space: DraftedSpace, folder: Path, *, logits: bool = Fa
     gives = ast.Name("logits") if logits else None
     lives_in = ast.QualifiedName((NAME,))
 
-    def declared(name: str, file: str) -> ast.Network:
-        return ast.Network(ast.Name(name), ast.Text(path_from(folder, file)), lives_in, takes=space.takes, gives=gives)
+    def declared(name: str, network: Network) -> ast.Network:
+        output = None if network.chosen is None else ast.Text(network.chosen)
+        path = ast.Text(path_from(folder, network.source))
+        return ast.Network(ast.Name(name), path, lives_in, takes=space.takes, gives=gives, output=output)
 
-    return (
-        declared(pair.reference_name, pair.reference.source),
-        declared(pair.candidate_name, pair.candidate.source),
-    )
+    return declared(pair.reference_name, pair.reference), declared(pair.candidate_name, pair.candidate)
 
 
 def columns_of(data: Data) -> ast.Range | None:
@@ -102,6 +102,9 @@ def columns_of(data: Data) -> ast.Range | None:
 
 def _features(pair: Pair, data: Data | None, folder: Path) -> tuple[ast.SpaceClause, tuple[str, ...]]:
     if data is None or data.names is None:
+        ports = _ports(pair)
+        if ports is not None:
+            return ast.Features(tuple(ast.Feature(ast.Name(name), None) for name in ports)), ports
         sizes = _shape(pair)
         counted = ast.Shape(ast.ListOf(tuple(ast.Number(str(size)) for size in sizes)))
         return counted, tuple(f"x{i}" for i in range(pair.inputs))
@@ -109,6 +112,19 @@ def _features(pair: Pair, data: Data | None, folder: Path) -> tuple[ast.SpaceCla
     if len(names) > MOST_LISTED:
         return ast.FeaturesFrom(ast.Text(path_from(folder, data.path)), columns_of(data)), names
     return ast.Features(tuple(ast.Feature(ast.Name(name), _unit(unit)) for name, unit in data.names)), names
+
+
+def _ports(pair: Pair) -> tuple[str, ...] | None:
+    """Of files with several inputs, names of their entries by input and index; None where they would not tell them."""
+    ports = pair.reference.ports
+    if len(ports) < 2 or pair.inputs > MOST_LISTED:
+        return None
+    names = tuple(
+        identifier(port.name) if port.size == 1 else f"{identifier(port.name)}_{i}"
+        for port in ports
+        for i in range(port.size)
+    )
+    return names if len(set(names)) == len(names) else None
 
 
 def _shape(pair: Pair) -> tuple[int, ...]:

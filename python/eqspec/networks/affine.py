@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from eqspec.networks import constants, names
 from eqspec.networks import enclosure as en
 from eqspec.networks import matrices as mx
+from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.matrices import Combine, Dense, Indices, Matrix, Selection, Tiled, check_size, check_value
 from eqspec.networks.names import Names
@@ -58,6 +59,8 @@ class Affine:
     roundings: int = 0
     _units: list[Units] = field(default_factory=list, init=False, repr=False)
     """The step with the identity that it was made, if it was."""
+    _origin: list[Any] = field(default_factory=list, init=False, repr=False)
+    """The elementwise operator that gave it, if one did (see `unary`)."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -231,6 +234,22 @@ def relu(value: Affine, *, started: bool = True) -> Affine:
     above.blocks.append(value)
     above.size += value.size
     return select(above, index, started=started)
+
+
+def curve(value: Affine, curves: Curves, *, started: bool = True) -> Affine:
+    """The functions of the entries of a value, `curves` by entry in C order: new units, a step of their own."""
+    reading = value.parts[0].units.reading
+    reading.structured = True
+    if (whole := whole_units(value)) is not None:
+        below = value.parts[0].units  # all of them in their own order, so that the functions may become theirs
+        value = select(below, np.arange(below.size), started=False)
+        placed = curves.taken(np.argsort(whole, axis=None))
+        units, _ = function_units(value, placed)
+        return select(units, whole, started=started)
+    rigid = value.rigid
+    order = None if rigid is None else rigid.order
+    units, index = function_units(value, curves if order is None else curves.taken(np.argsort(order)))
+    return select(units, index, started=started)
 
 
 def whole_units(value: Affine) -> Indices | None:

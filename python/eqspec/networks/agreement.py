@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from eqspec.errors import DisagreementError, NetworkError
-from eqspec.networks import roundoff
+from eqspec.networks import curve_values, roundoff
+from eqspec.networks.curves import Curves
 from eqspec.networks.network import Array, Network
-from eqspec.networks.program import INPUTS, Step, Tile, last_readers
+from eqspec.networks.program import INPUTS, Step, Tile, function_content, last_readers
 from eqspec.networks.readers import onnx_reader
 from eqspec.networks.roundoff import Precision
 from eqspec.networks.session import CannotRunError, Session
@@ -48,6 +49,8 @@ _FIX = (
     "export the model again with another opset, or without optimisations; and report it with the file, because either "
     "eqspec reads it wrongly or onnxruntime runs it wrongly"
 )
+_FUNCTION_UNITS, _FUNCTION_LEAST = 32, 2.0**-40
+"""By how much runtimes may miss a smooth function, times max(1, |x|, |f(x)|): units of their type, at least so much."""
 _agreed: set[str] = set()
 """Digests of files together with the steps that they were read as, in this process."""
 
@@ -99,7 +102,7 @@ class Comparison:
 
     def _compare(self, session: Session, points: Array, began: float) -> None:
         with np.errstate(over="ignore"):
-            points = points.astype(session.kind).astype(np.float64)
+            points = session.rounded(points)
         points = points[np.isfinite(points).all(axis=1)]
         answers = []
         for point in points:
@@ -115,15 +118,16 @@ class Comparison:
         points, found = points[: len(answers)], np.array(answers, np.float64)
         if self._precision is None:
             self._precision = precision_of(self._content())
-        if beyond(self._network.steps, points, found, self._precision) is None:
+        if beyond(self._network.steps, points, found, self._precision, self._precision) is None:
             return
         if self._rounded is None:
             try:
-                self._rounded = onnx_reader.read_rounded(self._network.source, self._content(), self._precision).steps
+                source, chosen = self._network.source, self._network.chosen
+                self._rounded = onnx_reader.read_rounded(source, self._content(), self._precision, chosen).steps
             except NetworkError:  # numbers beyond the range of the type: nothing is known of what it rounds
                 self._session = None
                 return
-        where = beyond(self._rounded, points, found)
+        where = beyond(self._rounded, points, found, None, self._precision)
         if where is not None:
             raise self._disagreement(points, found, where)
 
@@ -152,19 +156,26 @@ class Comparison:
 
 
 def beyond(
-    steps: Sequence[Step], points: Array, found: Array, precision: Precision | None = None
+    steps: Sequence[Step],
+    points: Array,
+    found: Array,
+    precision: Precision | None = None,
+    kind: Precision = roundoff.FLOAT32,
 ) -> tuple[int, int, float] | None:
     """Row, output and radius of the answer that is furthest outside of what the steps enclose; None if all are inside.
 
     With a precision, the steps are without what a runtime rounds, and some units in their last places are allowed for
-    it. Without one, the steps have the radii of `roundoff`. Answers and bounds that are not finite count as inside.
+    it. Without one, the steps have the radii of `roundoff`. Smooth functions are computed by runtimes of this `kind`.
+    Answers and bounds that are not finite count as inside.
     """
     last = last_readers(steps)
     with np.errstate(all="ignore"):
         values: dict[int, tuple[Array, Array]] = {INPUTS: (points.T, np.zeros_like(points.T))}
         for number, step in enumerate(steps):
             centre, radius = _through(step, values, precision)
-            if step.function == "relu":
+            if isinstance(step.function, Curves):
+                centre, radius = _bent(step.function, centre, radius, kind)
+            elif step.function == "relu":
                 centre = np.maximum(centre, 0.0)  # which moves no two numbers further apart
             values[number] = centre, radius
             for source in step.sources:
@@ -203,6 +214,15 @@ def _through(step: Step, values: dict[int, tuple[Array, Array]], precision: Prec
     return centre, grown
 
 
+def _bent(curves: Curves, centre: Array, radius: Array, kind: Precision) -> tuple[Array, Array]:
+    """Centre and radius behind functions, with what a runtime may miss them by; infinite off their domain."""
+    after = curve_values.value(curves, centre)
+    own = max(_FUNCTION_UNITS * float(kind.unit), _FUNCTION_LEAST)
+    missed = own * np.maximum(1.0, np.maximum(np.abs(centre) + radius, np.abs(after)))
+    grown = curve_values.spread(curves, centre, radius) * 1.01 + missed
+    return after, np.where(np.isfinite(after) & np.isfinite(grown), grown, np.inf)
+
+
 def precision_of(content: bytes) -> Precision:
     """The coarsest type of floating-point numbers that occurs in a model."""
     model = onnx.load_model_from_string(content)
@@ -235,9 +255,11 @@ def _points(size: int) -> Iterator[Array]:
 
 
 def _key(network: Network) -> str:
-    digest = hashlib.sha256(f"{network.sha256} {network.stripped}".encode())
+    digest = hashlib.sha256(f"{network.identity} {network.stripped}".encode())
     for step in network.steps:
-        digest.update(f"{step.function} {step.sources}".encode())
+        digest.update(f"step {step.sources}".encode())
+        for part in function_content(step.function):
+            digest.update(part)
         for array in (step.bias, step.bias_error, *(a for term in step.terms for a in _arrays(term.tile))):
             digest.update(b"exact" if array is None else np.ascontiguousarray(array).data)
     return digest.hexdigest()

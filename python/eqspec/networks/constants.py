@@ -24,7 +24,8 @@ def names_of(a: Enclosure) -> Names | None:
     return exact if a.names is None else np.where(a.radius == 0, exact, a.names)
 
 
-def _named(result: Enclosure, operation: str, *operands: Enclosure) -> Enclosure:
+def named(result: Enclosure, operation: str, *operands: Enclosure) -> Enclosure:
+    """The result of an exact operation on operands that broadcast to it, with names where it is not exact."""
     known = [] if result.error is None else [n for n in map(names_of, operands) if n is not None]
     if len(known) < len(operands):
         return result
@@ -33,27 +34,27 @@ def _named(result: Enclosure, operation: str, *operands: Enclosure) -> Enclosure
 
 def negate(a: Enclosure) -> Enclosure:
     """-a."""
-    return _named(en.negate(a), "negate", a)
+    return named(en.negate(a), "negate", a)
 
 
 def add(a: Enclosure, b: Enclosure) -> Enclosure:
     """a + b, broadcast."""
-    return _named(en.add(a, b), "add", a, b)
+    return named(en.add(a, b), "add", a, b)
 
 
 def multiply(a: Enclosure, b: Enclosure) -> Enclosure:
     """a b elementwise, broadcast."""
-    return _named(en.multiply(a, b), "multiply", a, b)
+    return named(en.multiply(a, b), "multiply", a, b)
 
 
 def divide(a: Enclosure, b: Enclosure) -> Enclosure:
     """a / b elementwise, broadcast. Raises ZeroDivisionError where b may be zero."""
-    return _named(en.divide(a, b), "divide", a, b)
+    return named(en.divide(a, b), "divide", a, b)
 
 
 def square_root(a: Enclosure) -> Enclosure:
     """The square root, elementwise. Raises ValueError where a may be negative or is zero but inexact."""
-    return _named(en.square_root(a), "square root", a)
+    return named(en.square_root(a), "square root", a)
 
 
 def matmul(a: Enclosure, b: Enclosure) -> Enclosure:

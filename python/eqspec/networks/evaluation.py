@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from eqspec.networks import curve_values
+from eqspec.networks.curves import Curves
 from eqspec.networks.program import INPUTS, Array, Step, last_readers
 
 _MOST_GATHERED = 1 << 22
@@ -51,7 +53,9 @@ def values(steps: Sequence[Step], inputs: Array) -> list[Array]:
 
 
 def gradient(steps: Sequence[Step], before: Sequence[Array], change: Array, inputs: int) -> Array:
-    """Derivatives (I, N) of change . outputs, change (O, N), with respect to the inputs; 0 where a ReLU is 0.
+    """Derivatives (I, N) of change . outputs, change (O, N), with respect to the inputs.
+
+    Of a function with a kink there it is one-sided: 0 where a ReLU is 0.
 
     `before` are the `values` at the points.
     """
@@ -61,7 +65,9 @@ def gradient(steps: Sequence[Step], before: Sequence[Array], change: Array, inpu
         step, now, of_step[number] = steps[number], of_step[number], None
         if now is None:
             continue
-        if step.function == "relu":
+        if isinstance(step.function, Curves):
+            now = np.nan_to_num(curve_values.slope(step.function, before[number]) * now, posinf=0.0, neginf=0.0)
+        elif step.function == "relu":
             now = np.where(before[number] > 0.0, now, 0.0)
         for term in step.terms:
             if term.source == INPUTS:
@@ -83,4 +89,6 @@ def _sums(step: Step, inputs: Array, after: Sequence[Array | None]) -> Array:
 
 
 def _activated(step: Step, sums: Array) -> Array:
+    if isinstance(step.function, Curves):
+        return curve_values.value(step.function, sums)
     return np.maximum(sums, 0.0) if step.function == "relu" else sums

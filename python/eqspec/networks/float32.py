@@ -14,10 +14,12 @@ import numpy as np
 from eqspec.errors import NetworkError
 from eqspec.networks import affine as af
 from eqspec.networks import products
+from eqspec.networks.curve_definitions import DEFINITIONS
+from eqspec.networks.curves import Curves, Pieces
 from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.network import LargestIntermediate, Network
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.program import Tile
+from eqspec.networks.program import Function, Tile
 from eqspec.networks.readers import network_file as reading
 from eqspec.networks.readers import onnx_reader
 from eqspec.networks.readers.steps import Steps, steps_of
@@ -41,7 +43,7 @@ def in_float32(network: Network) -> Network:
 
 
 def _again(network: Network, content: bytes) -> Network:
-    rounded = onnx_reader.read(network.source, content, "float32")
+    rounded = onnx_reader.read(network.source, content, "float32", network.chosen)
     if rounded.sha256 != network.sha256:
         raise NetworkError(network.source, "the file has changed since it was read", fix="read it again")
     return replace(rounded, content=network.content)
@@ -94,10 +96,25 @@ def overflow(network: Network, inputs: Array, given: Array) -> str | None:
             size = np.abs(step.bias) if step.bias_error is None else np.abs(step.bias) + step.bias_error
             for term in step.terms:
                 size = size + _absolute(term.tile).apply(sizes[term.source + 1][:, None])[:, 0]
-            sizes.append(size * 1.001)
+            sizes.append(_bent(step.function, size * 1.001))
             if number + 1 < len(network.steps):
                 grown.append(_largest(intermediates[number + 1], sizes[-1]))
     return None
+
+
+def _bent(function: Function, sizes: Array) -> Array:
+    """How large what rational functions give gets."""
+    if not isinstance(function, Curves):
+        return sizes
+    made = np.array(sizes)
+    for curve, rows in function.groups(len(sizes)):
+        if curve.name == "pieces":
+            parts = Pieces.of(curve.parameters)
+            at_zero = abs(float(DEFINITIONS["pieces"].value(np.zeros(1), curve.parameters)[0]))
+            made[rows] = (max(map(abs, parts.slopes)) * sizes[rows] + at_zero) * 1.001
+        else:
+            made[rows] = sizes[rows] + 1.0
+    return made
 
 
 def _largest(intermediate: LargestIntermediate, sizes: Array) -> float:

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eqspec.networks.curves import Curves
 from eqspec.networks.evaluation import together, values
-from eqspec.networks.graph_rewriting import Steps, TooLargeError, placed, rescaled
+from eqspec.networks.graph_rewriting import Steps, TooLargeError, may_be_scaled, placed, rescaled
 from eqspec.networks.linear_assignment import assign
-from eqspec.networks.merging import Pairs, same_structure
+from eqspec.networks.merging import bent, Pairs, same_structure
 from eqspec.networks.program import INPUTS, Array, Step, Term
 
 ALIKE = 1e-3
@@ -61,7 +62,8 @@ def pair(a: Sequence[Step], b: Sequence[Step], points: Array) -> Paired | None:
     found = Paired(list(b), pairs, one_to_one=one_to_one)
     for i, k in pairs[:-1]:
         x, y = of_a[i], of_b[k]
-        if x.positions != y.positions:
+        function = b[k].function
+        if x.positions != y.positions or (isinstance(function, Curves) and function.uniform is None):
             continue
         try:
             _in_place(found, k, x, y)
@@ -125,7 +127,7 @@ def _heaviest(a: Sequence[Step], b: Sequence[Step], of_a: list[_Channels], of_b:
     weights = np.full((len(a), len(b)), -1.0)
     for i, x in enumerate(of_a[:-1]):
         for k, y in enumerate(of_b[:-1]):
-            if a[i].function == b[k].function and x.positions == y.positions:
+            if bent(a[i]) == bent(b[k]) and x.positions == y.positions:
                 costs = _costs(x, y)
                 unlike = max(costs.min(axis=1).mean(), costs.min(axis=0).mean())
                 share = max(0.0, 1.0 - 2.0 * float(unlike)) + (1e-3 if a[i].rows == b[k].rows else 0.0)
@@ -158,7 +160,7 @@ def _in_place(found: Paired, k: int, x: _Channels, y: _Channels) -> None:
         there = chosen >= 0
         units, sizes = np.where(there[:, None], y.units[chosen], 0.0), np.where(there, y.sizes[chosen], 0.0)
         y = _Channels(units, sizes, y.positions)
-    factors = _factors(x, y)
+    factors = _factors(x, y) if may_be_scaled(steps[k].function) else np.ones(len(y.sizes))
     if (factors != 1.0).any():
         steps = rescaled(steps, k, factors, y.positions)
         found.scaled += int((factors != 1.0).sum())

@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.networks import enclosure as en
+from eqspec.networks.curve_definitions import domain_point, homogeneous
+from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.program import NONE, Array, Index, Step, Term, Tile
+from eqspec.networks.program import NONE, Array, Function, Index, Step, Term, Tile
 
 MOST = 1 << 22
 """Entries of an index beyond which a tile is not written out row by row."""
@@ -112,14 +114,41 @@ def placed(steps: Steps, at: int, order: Sequence[int | None], positions: int) -
     error = None if step.bias_error is None else _chosen(step.bias_error, rows, 0)
     names = None if step.names is None else tuple(None if r < 0 else step.names[r] for r in rows.tolist())
     terms = tuple(Term(t.source, _with_channels(t.tile, channels, positions)) for t in step.terms)
+    function, bias = step.function, _chosen(step.bias, rows, 0)
+    if isinstance(function, Curves):
+        function = function.taken(rows)
+        bias = np.where(rows < 0, idle_bias(function, len(rows)), bias)
     changed = list(steps)
-    changed[at] = Step(terms, _chosen(step.bias, rows, 0), error, step.function, names)
+    changed[at] = Step(terms, bias, error, function, names)
     for number in range(at + 1, len(steps)):
         reader = changed[number]
         if at in reader.sources:
             moved = tuple(_reading(t, place, len(rows)) if t.source == at else t for t in reader.terms)
             changed[number] = replace(reader, terms=moved, names=reader.names if stays else None)
     return changed
+
+
+def idle_bias(function: Function, rows: int) -> Array:
+    """A bias for rows that read nothing, at which their functions have a value."""
+    bias = np.zeros(rows)
+    if isinstance(function, Curves):
+        for curve, chosen in function.groups(rows):
+            bias[chosen] = domain_point(curve)
+    return bias
+
+
+def longer(function: Function, rows: int, more: int) -> Function:
+    """The function of a step that is given rows behind its own."""
+    if not isinstance(function, Curves):
+        return function
+    return function.taken(np.where(np.arange(more) < rows, np.arange(more), -1))
+
+
+def may_be_scaled(function: Function) -> bool:
+    """Whether f(c x) = c f(x) for all c > 0, of every row."""
+    if not isinstance(function, Curves):
+        return True
+    return all(homogeneous(curve) for curve in function.kinds)
 
 
 def _reading(term: Term, place: Index, rows: int) -> Term:
@@ -152,6 +181,7 @@ def rescaled(steps: Steps, at: int, factors: Array, positions: int) -> Steps:
     Raises TooLargeError as above, OverflowError where a number leaves the range of floats.
     """
     step = steps[at]
+    assert may_be_scaled(step.function)
     of_rows = np.repeat(factors, positions)
     bias = en.multiply(Enclosure(step.bias, step.bias_error), en.exactly(of_rows))
     terms = tuple(Term(t.source, _times(t.tile, factors, positions)) for t in step.terms)

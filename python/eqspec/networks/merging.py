@@ -1,10 +1,12 @@
 """Two programs of steps in step: one list of steps for both, of which every one has the same rows in each.
 
-Given are pairs (i, k) of steps of the first and the second, in the order of both, with the same function. A pair stands
-together; the thinner one gets channels of zeros. A step without a partner stands against an empty one: no terms, no
-bias, read by nobody. Steps that stand between two pairs come first from the first network, then from the second, so
-that what a step reads is always earlier. Where terms of a pair read the same steps through indices that only differ in
-the order of taps, both get one index, so that the core can subtract weights.
+Given are pairs (i, k) of steps of the first and the second, in the order of both, with a function each or none in both.
+The functions may differ, as where a slope was retrained or a cheaper function took the place of another one. A pair stands
+together; the thinner one gets channels of zeros. A step without a partner stands against an empty one: no terms, read
+by nobody, with a bias of 0, or of 1 where its function has no value at 0. Steps that stand between two pairs come first
+from the first network, then from the second, so that what a step reads is always earlier. Where terms of a pair read
+the same steps through indices that only differ in the order of taps, both get one index, so that the core can subtract
+weights.
 
 Any pairs are sound: each program computes what it computed, whatever stands beside it.
 """
@@ -16,22 +18,25 @@ from dataclasses import replace
 
 import numpy as np
 
-from eqspec.networks.graph_rewriting import Steps, TooLargeError, placed, same_taps
+from eqspec.networks.graph_rewriting import Steps, TooLargeError, idle_bias, longer, placed, same_taps
 from eqspec.networks.program import INPUTS, Step, Term, Tile, renumbered
 
 Pairs = list[tuple[int, int]]
 
 
 def of_one_form(a: Sequence[Step], b: Sequence[Step]) -> bool:
-    """Whether steps stand one to one: as many, with the same rows and functions in every place."""
-    return len(a) == len(b) and all((x.function, x.rows) == (y.function, y.rows) for x, y in zip(a, b, strict=True))
+    """Whether steps stand one to one: as many, with the same rows in every place, and a function in both or in neither."""
+    return len(a) == len(b) and all((bent(x), x.rows) == (bent(y), y.rows) for x, y in zip(a, b, strict=True))
+
+
+def bent(step: Step) -> bool:
+    """Whether a step has a function."""
+    return step.function != "identity"
 
 
 def same_structure(a: Sequence[Step], b: Sequence[Step]) -> bool:
-    """Whether steps stand one to one: as many, with equal functions and sources."""
-    return len(a) == len(b) and all(
-        (x.function, x.sources) == (y.function, y.sources) for x, y in zip(a, b, strict=True)
-    )
+    """Whether steps stand one to one: as many, with equal sources, and a function in both or in neither."""
+    return len(a) == len(b) and all((bent(x), x.sources) == (bent(y), y.sources) for x, y in zip(a, b, strict=True))
 
 
 def pairs_by_shape(a: Sequence[Step], b: Sequence[Step]) -> Pairs:
@@ -63,11 +68,11 @@ def _common(
 
 def _shape(step: Step) -> object:
     tiles = [(t.tile.groups, t.tile.outputs, t.tile.positions, t.tile.taps) for t in step.terms]
-    return step.function, step.rows, tuple(tiles)
+    return bent(step), step.rows, tuple(tiles)
 
 
 def merged(a: Sequence[Step], b: Sequence[Step], pairs: Pairs) -> tuple[Steps, Steps]:
-    """Both programs as lists of one length, with the same rows and function in every place.
+    """Both programs as lists of one length, with the same rows in every place.
 
     Raises TooLargeError where a step cannot be given more rows because its tile would have to be written out.
     """
@@ -102,7 +107,7 @@ def _order(of_a: int, of_b: int, pairs: Pairs) -> Iterator[tuple[int | None, int
 
 def _nothing(step: Step) -> Step:
     """What stands against a step without a partner."""
-    return Step((), np.zeros(step.rows), None, step.function)
+    return Step((), idle_bias(step.function, step.rows), None, step.function)
 
 
 def _widened(steps: Steps, others: Steps, at: int) -> Steps:
@@ -112,11 +117,12 @@ def _widened(steps: Steps, others: Steps, at: int) -> Steps:
     if missing <= 0:
         return steps
     if not step.terms:
-        bias = np.append(step.bias, np.zeros(missing))
+        function = longer(step.function, step.rows, other.rows)
+        bias = np.append(step.bias, idle_bias(function, other.rows)[step.rows :])
         error = None if step.bias_error is None else np.append(step.bias_error, np.zeros(missing))
         names = None if step.names is None else (*step.names, *[None] * missing)
         changed = list(steps)
-        changed[at] = replace(step, bias=bias, bias_error=error, names=names)
+        changed[at] = replace(step, bias=bias, bias_error=error, function=function, names=names)
         return changed
     positions = _common_positions(step, other)
     return placed(steps, at, [*range(step.rows // positions), *[None] * (missing // positions)], positions)

@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError, NetworkError
 from eqspec.networks import evaluation
-from eqspec.networks.exact import IntegerStep
+from eqspec.networks.curves import Curves
+from eqspec.networks.exact import BITS, IntegerStep
 from eqspec.networks.exact import evaluate as evaluate_exactly
+from eqspec.networks.exact_curves import is_rational
 from eqspec.networks.names import Name
 from eqspec.networks.program import Step, Term, Tile, problems
 
@@ -70,6 +72,15 @@ def exact_layers(layers: Sequence[AffineLayer], source: str, fix: str) -> tuple[
     return tuple(ExactLayer(layer.weight, layer.bias) for layer in layers)
 
 
+@dataclass(frozen=True)
+class Port:
+    """One of the inputs of a file: its declared shape, and how many numbers of one sample it takes."""
+
+    name: str
+    shape: tuple[int | str, ...]
+    size: int
+
+
 @dataclass(frozen=True, eq=False)
 class LargestIntermediate:
     """How large what a layer computes gets on the way: at most coefficients . |its inputs| + constant, in any order."""
@@ -96,7 +107,9 @@ class Network:
 
     Inputs and outputs are the entries of one sample in C order. `input_shape` and `output_shape` are as the file
     declares them, batch included, open sizes by name; `notes` say what a user should know (a Softmax left out, a batch
-    set aside). `content` is the ONNX model of one that came from memory, whose `source` is no path.
+    set aside). `content` is the ONNX model of one that came from memory, whose `source` is no path. A file of several
+    inputs takes them one behind the other (`ports`; then `input_shape` is that of them all), and of several outputs has
+    one that was `chosen` by its name; `alone` is false for both. Which function a file stands for, `identity` tells.
     With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each step how
     large its values may get while they are computed.
 
@@ -117,6 +130,14 @@ class Network:
     content: bytes | None = field(default=None, repr=False)
     arithmetic: Arithmetic = "real"
     largest_intermediates: tuple[LargestIntermediate, ...] = ()
+    ports: tuple[Port, ...] = ()
+    chosen: str | None = None
+    alone: bool = True
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """The digest of the file and the name of its output: where both are equal, so are the functions."""
+        return self.sha256, self.output_name
 
     @classmethod
     def of_layers(cls, layers: Sequence[AffineLayer], source: str, sha256: str, *fields: Any, **named: Any) -> Self:
@@ -172,6 +193,12 @@ class Network:
         """Whether the stored numbers are the network: no error stands beside them."""
         return all(step.exact for step in self.steps)
 
+    @cached_property
+    def rational(self) -> bool:
+        """Whether outputs at rational points are rational: no function is smooth."""
+        functions = (step.function for step in self.steps)
+        return all(is_rational(function) for function in functions if isinstance(function, Curves))
+
     @property
     def output_size(self) -> int:
         """O, the number of outputs."""
@@ -200,14 +227,16 @@ class Network:
             return outputs
         return evaluation.evaluate(self.steps, values)
 
-    def evaluate_exact(self, point: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-        """Exact enclosures (lo, hi) of each output at one rational input; lo == hi where every step is exact.
+    def evaluate_exact(self, point: Sequence[Fraction], bits: int = BITS) -> list[tuple[Fraction, Fraction]]:
+        """Exact enclosures (lo, hi) of each output at one rational input; lo == hi where every step is rational.
 
-        Raises InputError where the point has another length than I.
+        Functions that take rationals to other numbers are enclosed with so many bits behind the point; UndefinedError
+        (an ArithmeticError) where an argument is not known to lie in the domain of one, OverflowError where it is
+        absurdly large. Raises InputError where the point has another length than I.
         """
         if len(point) != self.input_size:
             raise InputError(f"point: {len(point)} numbers given, {self.input_size} are accepted by {self.source}")
-        return evaluate_exactly(self._integer_steps, [Fraction(x) for x in point])
+        return evaluate_exactly(self._integer_steps, [Fraction(x) for x in point], bits)
 
     @cached_property
     def _integer_steps(self) -> list[IntegerStep]:

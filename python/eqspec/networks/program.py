@@ -23,17 +23,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.networks import curve_definitions
+from eqspec.networks.curves import Curves
 from eqspec.networks.names import Name
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
-Function = Literal["identity", "relu"]
-FUNCTIONS: tuple[Function, ...] = ("identity", "relu")
+Function: TypeAlias = Literal["identity", "relu"] | Curves
+FUNCTIONS = ("identity", "relu")
+"""The functions that are strings; every other one is `Curves`."""
 INPUTS = -1
 """The source of a term that reads the inputs of the network."""
 NONE = -1
@@ -257,7 +260,8 @@ def renumbered(step: Step, place: dict[int, int]) -> Step:
 def content(steps: Sequence[Step]) -> Iterator[bytes]:
     """Everything that a program is but its names, for a digest: two of the same content compute the same."""
     for step in steps:
-        yield f"step {step.function} {step.rows} {step.sources}".encode()
+        yield f"step {step.rows} {step.sources}".encode()
+        yield from function_content(step.function)
         for term in step.terms:
             yield f"tile {term.tile.index.shape} {term.tile.weight.shape}".encode()
             yield np.ascontiguousarray(term.tile.index).tobytes()
@@ -265,6 +269,16 @@ def content(steps: Sequence[Step]) -> Iterator[bytes]:
             yield b"exact" if array is None else array.tobytes()
         for array in (step.bias, step.bias_error):
             yield b"exact" if array is None else array.tobytes()
+
+
+def function_content(function: Function) -> Iterator[bytes]:
+    """Which functions the rows have, for a digest."""
+    if not isinstance(function, Curves):
+        yield function.encode()
+        return
+    for curve in function.kinds:
+        yield f"{curve.name} {' '.join(p.hex() for p in curve.parameters)}".encode()
+    yield b"every row" if function.of_row is None else np.ascontiguousarray(function.of_row).tobytes()
 
 
 def problems(steps: Sequence[Step], inputs: int) -> Iterator[tuple[str, str]]:
@@ -280,8 +294,10 @@ def problems(steps: Sequence[Step], inputs: int) -> Iterator[tuple[str, str]]:
 
 
 def _problems(step: Step, number: int, sizes: Sequence[int]) -> Iterator[tuple[str, str, str]]:
-    if step.function not in FUNCTIONS:
-        yield "", f"unknown function {step.function!r}", f"it is one of {', '.join(FUNCTIONS)}"
+    if isinstance(step.function, Curves):
+        yield from _function_problems(step.function, step.rows)
+    elif step.function not in FUNCTIONS:
+        yield "", f"unknown function {step.function!r}", f"it is one of {', '.join(FUNCTIONS)}, or Curves"
     yield from _numbers(", bias", step.bias, step.bias_error, 1)
     if step.names is not None and len(step.names) != step.rows:
         yield "", f"{len(step.names)} names of {step.rows} rows", "give one for each row, or None"
@@ -306,6 +322,22 @@ def _problems(step: Step, number: int, sizes: Sequence[int]) -> Iterator[tuple[s
         elif index.min() < NONE or index.max() >= sizes[term.source + 1]:
             fix = f"entries are -1 or below the {sizes[term.source + 1]} rows of what is read"
             yield where, f"the index goes from {index.min()} to {index.max()}", fix
+
+
+def _function_problems(curves: Curves, rows: int) -> Iterator[tuple[str, str, str]]:
+    for curve in curves.kinds:
+        wrong = curve_definitions.problem(curve)
+        if wrong is not None:
+            yield ", function", wrong, f"these are known: {', '.join(curve_definitions.DEFINITIONS)}"
+    chosen = curves.of_row
+    if not curves.kinds:
+        yield ", function", "no curves", "give at least one"
+    elif chosen is not None and (not isinstance(chosen, np.ndarray) or chosen.dtype != np.int32):
+        yield ", function", "the kinds of its rows are no int32 array", "convert them with numpy.asarray"
+    elif chosen is not None and chosen.shape != (rows,):
+        yield ", function", f"kinds of {chosen.shape} rows, the step has {rows}", "give one for each row, or None"
+    elif chosen is not None and not (chosen.min() >= 0 and chosen.max() < len(curves.kinds)):
+        yield ", function", f"its rows have kinds {chosen.min()} to {chosen.max()}", f"there are {len(curves.kinds)}"
 
 
 def _numbers(where: str, values: Array, errors: Array | None, axes: int) -> Iterator[tuple[str, str, str]]:

@@ -1,17 +1,19 @@
 """An original file in onnxruntime, one point at a time.
 
-Shapes: x (I,) is rounded to the type of the file's input and laid out in the file's own input shape; where that
-fixes a batch size the point is repeated, and the first answer counts. A trailing softmax is passed over: its input
-is read.
+Shapes: x (I,) is cut into the file's inputs, each rounded to its type and laid out in its own shape; where that fixes a
+batch size the point is repeated, and the first answer counts. An input that does not reach the output is fed zeros. A
+trailing softmax is passed over: its input is read.
 
 onnxruntime rewrites a model when it loads it, and what it puts in place of the model's nodes may answer something else.
-So a file is run node by node as it stands, and with the rewriting only where it is asked what that answers.
+So a file is run node by node as it stands, and with the rewriting only where it is asked what that answers. Where a
+softmax is passed over, or the result of a file is no tensor, what is run is the model as it was made ready to be read.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,17 +23,35 @@ import onnx
 import onnxruntime
 from numpy.typing import NDArray
 
-from eqspec.networks.network import Network
+from eqspec.errors import NetworkError
+from eqspec.networks.network import Network, Port
+from eqspec.networks.readers import onnx_model
 
 _MOST_NUMBERS = 100_000_000
 """Of a repeated input; a file with a larger fixed batch is not run."""
 _MOST_ANSWERED = 1 << 24
 """Of the answers to a repeated input."""
-_TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16}
+_TYPES: dict[str, type[np.generic]] = {
+    "tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16,
+    "tensor(int8)": np.int8, "tensor(int16)": np.int16, "tensor(int32)": np.int32, "tensor(int64)": np.int64,
+    "tensor(uint8)": np.uint8, "tensor(uint16)": np.uint16, "tensor(uint32)": np.uint32, "tensor(uint64)": np.uint64,
+    "tensor(bool)": np.bool_,
+}  # fmt: skip
+_SOFTMAX = ("Softmax", "LogSoftmax")
 
 
 class CannotRunError(Exception):
     """A file cannot be run at a single point; the message says why."""
+
+
+@dataclass(frozen=True)
+class _Fed:
+    """An input of the file: the entries of the point that it takes, how they are stored and laid out."""
+
+    name: str
+    entries: slice
+    kind: np.dtype[Any]
+    shape: tuple[int, ...]
 
 
 class Session:
@@ -48,37 +68,67 @@ class Session:
         options.log_severity_level = 4
         if not rewritten:
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        self._wanted: list[str] | None
         try:
-            model, self._wanted = _without_softmax(given) if network.stripped else (given, None)
+            model, self._wanted = _runnable(network, given)
             self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
             filled = {i.name for i in self._session.get_overridable_initializers()}
-            (self._input,) = [i for i in self._session.get_inputs() if i.name not in filled]
+            inputs = [i for i in self._session.get_inputs() if i.name not in filled]
         except Exception as error:
             raise CannotRunError(f"onnxruntime does not load {network.source}: {_first_line(error)}") from error
-        if self._input.type not in _TYPES:
-            raise CannotRunError(f"{network.source} takes {self._input.type}")
-        self.kind = np.dtype(_TYPES[self._input.type])
-        self._shape = self._single(self._input.shape)
-        self.samples = math.prod(self._shape) // self._size
+        wrong = next((i.type for i in inputs if i.type not in _TYPES), None)
+        if wrong is not None:
+            raise CannotRunError(f"{network.source} takes {wrong}")
+        self._fed, self._others = self._inputs(network, inputs)
+        counts = {math.prod(fed.shape) // (fed.entries.stop - fed.entries.start) for fed in self._fed}
+        if len(counts) != 1:
+            raise CannotRunError(f"{network.source} takes inputs of several batch sizes")
+        self.samples = counts.pop()
         """How many points are run at once."""
 
-    def _single(self, shape: Sequence[int | str | None]) -> tuple[int, ...]:
+    def _inputs(self, network: Network, inputs: Sequence[Any]) -> tuple[list[_Fed], dict[str, NDArray[Any]]]:
+        """The inputs that take entries of the point, and zeros for all others."""
+        ports = network.ports or (Port(inputs[0].name if len(inputs) == 1 else "", (), self._size),)
+        found, fed, begin = {i.name: i for i in inputs}, list[_Fed](), 0
+        for port in ports:
+            if port.name not in found:
+                raise CannotRunError(f"{self._name} has no input {port.name!r} in onnxruntime")
+            here = found.pop(port.name)
+            shape = self._single(here.shape, port.size)
+            fed.append(_Fed(port.name, slice(begin, begin + port.size), np.dtype(_TYPES[here.type]), shape))
+            begin += port.size
+        others = dict[str, NDArray[Any]]()
+        for name, other in found.items():
+            shape = tuple(size if isinstance(size, int) and size > 0 else 1 for size in other.shape)
+            if math.prod(shape) > _MOST_NUMBERS:
+                raise CannotRunError(f"{self._name} takes shape {list(shape)} in {name!r}")
+            others[name] = np.zeros(shape, _TYPES[other.type])
+        return fed, others
+
+    def _single(self, shape: Sequence[int | str | None], taken: int) -> tuple[int, ...]:
         """The shape to feed: unknown sizes are 1, or what is missing to hold the point if there is just one of them."""
         known = [size if isinstance(size, int) and size > 0 else None for size in shape]
         product = math.prod(size for size in known if size is not None)
-        if known.count(None) == 1 and product and self._size % product == 0:
-            fed = tuple(self._size // product if size is None else size for size in known)
+        if known.count(None) == 1 and product and taken % product == 0:
+            fed = tuple(taken // product if size is None else size for size in known)
         else:
             fed = tuple(size or 1 for size in known)
         numbers = math.prod(fed)
-        if numbers % self._size or (numbers > self._size and math.prod(fed[1:]) != self._size):
-            raise CannotRunError(
-                f"{self._name} takes shape {list(shape)}, which does not hold one point of {self._size}"
-            )
-        if numbers > _MOST_NUMBERS or numbers // self._size * self._outputs > _MOST_ANSWERED:
+        if numbers % taken or (numbers > taken and math.prod(fed[1:]) != taken):
+            raise CannotRunError(f"{self._name} takes shape {list(shape)}, which does not hold one point of {taken}")
+        if numbers > _MOST_NUMBERS or numbers // taken * self._outputs > _MOST_ANSWERED:
             raise CannotRunError(f"{self._name} takes {fed[0]} points at once")
         return fed
+
+    def rounded(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points (N, I) as the types of the inputs hold them."""
+        made = points.copy()
+        for fed in self._fed:
+            part = points[:, fed.entries]
+            if fed.kind.kind in "iu":
+                limits = np.iinfo(fed.kind)
+                part = np.clip(np.rint(part), max(limits.min, -(2.0**53)), min(limits.max, 2.0**53))
+            made[:, fed.entries] = part.astype(fed.kind).astype(np.float64)
+        return made
 
     def run(self, point: Sequence[Fraction] | NDArray[np.float64]) -> NDArray[np.float64]:
         """The outputs (O,) at a point (I,) in the units the file takes, as float64."""
@@ -94,14 +144,25 @@ class Session:
         """Everything that is answered where a point (I,) is fed `samples` times, flat."""
         given = point if isinstance(point, np.ndarray) else np.array([float(x) for x in point], np.float64)
         with np.errstate(over="ignore"):
-            single = given.astype(self.kind)
-        # np.resize repeats the point along a fixed batch
-        fed = single.reshape(self._shape) if self.samples == 1 else np.resize(single, self._shape)
+            fed = {one.name: self._laid_out(one, given[one.entries]) for one in self._fed}
         try:
-            answer: Any = self._session.run(self._wanted, {self._input.name: fed})[0]
+            answer: Any = self._session.run(self._wanted, fed | self._others)[0]
         except Exception as error:
             raise CannotRunError(f"onnxruntime does not run {self._name}: {_first_line(error)}") from error
         return np.asarray(answer, np.float64).reshape(-1)
+
+    def _laid_out(self, fed: _Fed, given: NDArray[np.float64]) -> NDArray[Any]:
+        if fed.kind.kind in "iub" and (given != self._whole(fed, given)).any():
+            raise CannotRunError(f"{self._name} takes whole numbers in {fed.name!r}, and these are none")
+        single = given.astype(fed.kind)
+        # np.resize repeats the point along a fixed batch
+        return single.reshape(fed.shape) if single.size == math.prod(fed.shape) else np.resize(single, fed.shape)
+
+    def _whole(self, fed: _Fed, given: NDArray[np.float64]) -> NDArray[np.float64]:
+        if fed.kind.kind == "b":
+            return np.asarray((given != 0).astype(np.float64))
+        limits = np.iinfo(fed.kind)
+        return np.clip(np.rint(given), max(limits.min, -(2.0**53)), min(limits.max, 2.0**53))
 
 
 def _given(network: Network) -> str | bytes:
@@ -116,12 +177,31 @@ def _given(network: Network) -> str | bytes:
     return str(path)
 
 
-def _without_softmax(given: str | bytes) -> tuple[bytes, list[str]]:
-    """The model with the input of its last softmax as an output, and the name of that output."""
-    model = onnx.load_from_string(given) if isinstance(given, bytes) else onnx.load(given)
-    softmax = [node for node in model.graph.node if node.op_type in ("Softmax", "LogSoftmax")][-1]
-    model.graph.output.append(onnx.ValueInfoProto(name=softmax.input[0]))
-    return model.SerializeToString(), [softmax.input[0]]
+def _runnable(network: Network, given: str | bytes) -> tuple[str | bytes, list[str] | None]:
+    """What to run, and the name of what it answers (None: the only output)."""
+    content = given if isinstance(given, bytes) else Path(given).read_bytes()
+    try:
+        ready = onnx_model.ready(network.source, content, network.chosen)
+    except NetworkError as error:
+        raise CannotRunError(f"{network.source} cannot be read: {error.message}") from error
+    if not network.stripped and ready.original:
+        return given, [ready.output]
+    model, wanted = ready.model, ready.output
+    if not isinstance(given, bytes):
+        onnx.load_external_data_for_model(model, str(Path(given).parent))
+    if network.stripped:
+        wanted = _scores(model, wanted)
+        model.graph.output.append(onnx.ValueInfoProto(name=wanted))
+    return model.SerializeToString(), [wanted]
+
+
+def _scores(model: onnx.ModelProto, output: str) -> str:
+    """What goes into the softmax that an output comes out of, whatever moves its numbers in between."""
+    makers = {name: node for node in model.graph.node for name in node.output}
+    node = makers[output]
+    while node.op_type not in _SOFTMAX:
+        node = makers[node.input[0]]
+    return str(node.input[0])
 
 
 def _first_line(error: Exception) -> str:

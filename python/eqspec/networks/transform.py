@@ -11,7 +11,8 @@ import numpy as np
 from eqspec.errors import InputError, NetworkError
 from eqspec.networks import enclosure as en
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.exact import IntegerStep, Vector
+from eqspec.networks.exact import IntegerStep
+from eqspec.networks.exact_vectors import Vector
 from eqspec.networks.names import Name, define, elementwise, of_floats, of_rows
 from eqspec.networks.network import Network
 from eqspec.networks.program import INPUTS, NONE, Step, Term, Tile, renumbered

@@ -65,8 +65,12 @@ class Reading:
     def count_neurons(self, neurons: int) -> None:
         """More neurons. TooLargeError where they are too many."""
         self.neurons += neurons
-        if self.structured and self.neurons > MAX_NEURONS:
-            message = f"the network has {self.neurons} neurons up to here; networks of up to {MAX_NEURONS} are decided"
+        self.check_neurons(self.neurons)
+
+    def check_neurons(self, neurons: int) -> None:
+        """Whether so many neurons are too many: TooLargeError."""
+        if self.structured and neurons > MAX_NEURONS:
+            message = f"the network has {neurons} neurons up to here; networks of up to {MAX_NEURONS} are decided"
             raise TooLargeError(message)
 
     def count_products(self, products: int) -> None:

@@ -52,7 +52,7 @@ def _replay(
     entry: Mapping[str, Any],
     data: Mapping[str, Any],
     folder: Path | None,
-    read: Callable[[str], Network],
+    read: Callable[..., Network],
     runtime: RuntimeReplay,
 ) -> Replayed:
     name = str(entry["id"])

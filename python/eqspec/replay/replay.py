@@ -17,6 +17,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.networks.exact import BITS
+from eqspec.networks.fixed_point import UndefinedError
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.violation import Enclosure, OtherClass, Violation, softmax, violation
 from eqspec.replay.violation_in_words import violation_in_words
@@ -25,6 +27,8 @@ from eqspec.tasks.task import Task
 from eqspec.tasks.witness import Witness
 
 Point = tuple[Fraction, ...]
+_MOST_BITS = 4096
+"""Behind the point; what such enclosures do not decide is not confirmed."""
 
 
 class Replay:
@@ -50,10 +54,10 @@ class Replay:
         task = self._task
         if not contains(task, point):
             return None
-        reference, candidate = task.reference.evaluate_exact(point), task.candidate.evaluate_exact(point)
-        found = violation(task.property, reference, candidate, lowest_wins=task.space.decide == "min")
-        if found is None:
+        decided = _violation(task, point)
+        if decided is None:
             return None
+        found, reference, candidate = decided
         confirms, reason = self._runtime.confirms(task, point) if self._runtime else (None, "not asked for")
         scores = _middles(reference)
         return Witness(
@@ -72,6 +76,36 @@ class Replay:
             moved=tuple(i for i, (x, b) in enumerate(zip(point, base_of(task), strict=True)) if x != b),
             base="centre" if task.around is None else "row",
         )
+
+
+def _violation(task: Task, point: Point) -> tuple[Violation, list[Enclosure], list[Enclosure]] | None:
+    """How the claim breaks at a point, with the outputs of both; None if it does not, or it cannot be decided.
+
+    Smooth functions are enclosed in more and more bits as long as the middles of the enclosures break the claim.
+    """
+    networks, turned = (task.reference, task.candidate), task.space.decide == "min"
+    bits = BITS
+    while bits <= _MOST_BITS:
+        try:
+            reference, candidate = (network.evaluate_exact(point, bits) for network in networks)
+        except UndefinedError:  # with so few bits an argument is not known to lie in the domain of a function
+            bits *= 4
+            continue
+        except OverflowError:
+            return None
+        found = violation(task.property, reference, candidate, lowest_wins=turned)
+        if found is not None:
+            return found, reference, candidate
+        if all(network.rational for network in networks):
+            return None
+        if violation(task.property, *map(_exact_middles, (reference, candidate)), lowest_wins=turned) is None:
+            return None
+        bits *= 4
+    return None
+
+
+def _exact_middles(enclosures: Sequence[Enclosure]) -> list[Enclosure]:
+    return [((low + high) / 2, (low + high) / 2) for low, high in enclosures]
 
 
 def contains(task: Task, point: Sequence[Fraction]) -> bool:

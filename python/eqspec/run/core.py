@@ -11,6 +11,7 @@ from eqspec._core import SETTINGS, Pair, Property, Settings, Solution, __version
 __all__ = [
     "FILE",
     "SETTINGS",
+    "Function",
     "Pair",
     "Property",
     "Settings",
@@ -30,5 +31,7 @@ _Array: TypeAlias = NDArray[np.float64]
 _Index: TypeAlias = NDArray[np.int32]
 Term: TypeAlias = tuple[int, _Index | None, _Array, _Array | None]
 """Source (-1: the inputs), index (g, p, k) or None of a matrix, weight (g, o, k), its error or None."""
-Step: TypeAlias = tuple[list[Term], _Array, _Array | None, str]
-"""Terms, bias (rows,), its error or None, and the name of the function."""
+Function: TypeAlias = str | tuple[list[tuple[str, list[float]]], _Index | None]
+"""`identity` or `relu`; or kinds of functions by name and parameters, and which each row has (None: the first)."""
+Step: TypeAlias = tuple[list[Term], _Array, _Array | None, Function]
+"""Terms, bias (rows,), its error or None, and the function."""

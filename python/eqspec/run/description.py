@@ -39,4 +39,5 @@ def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **f
 
 
 def _network_record(name: str, network: Network) -> dict[str, Any]:
-    return {"name": name, "path": network.source, "sha256": network.sha256, "left_out": left_out(network)}
+    output = {} if network.chosen is None else {"output": network.chosen}
+    return {"name": name, "path": network.source, "sha256": network.sha256, **output, "left_out": left_out(network)}

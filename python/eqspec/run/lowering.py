@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import Network, align, match, negate_outputs, share
-from eqspec.networks.program import Term
+from eqspec.networks.curves import Curves, leaky
+from eqspec.networks.program import Function, Term
 from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.run import core
 from eqspec.tasks.directed_rounding import float_above, float_below, log_odds_below
@@ -48,17 +49,34 @@ class Pairs:
             if negated:
                 first, second = negate_outputs(first), negate_outputs(second)
             second, shared = share(first, second)
-            self._made[key] = core.Pair(first.input_size, steps(first), steps(second), shared=shared)
+            pair = zip(first.steps, second.steps, strict=True)
+            alike = [of_one_kind(a.function, b.function) for a, b in pair]
+            reference, candidate = (steps(n, [f[k] for f in alike]) for k, n in enumerate((first, second)))
+            self._made[key] = core.Pair(first.input_size, reference, candidate, shared=shared)
         return self._made[key]
 
 
-def steps(network: Network) -> list[core.Step]:
-    """The steps for the core."""
+def steps(network: Network, functions: Sequence[Function]) -> list[core.Step]:
+    """The steps for the core, with these functions."""
     sizes = [network.input_size, *(step.rows for step in network.steps)]
     return [
-        ([_term(t, sizes[t.source + 1]) for t in step.terms], step.bias, step.bias_error, step.function)
-        for step in network.steps
+        ([_term(t, sizes[t.source + 1]) for t in step.terms], step.bias, step.bias_error, _function(function))
+        for step, function in zip(network.steps, functions, strict=True)
     ]
+
+
+def of_one_kind(a: Function, b: Function) -> tuple[Function, Function]:
+    """The functions of two steps that stand together, both as curves if one of them is: ReLU is one, too."""
+    if isinstance(a, Curves) == isinstance(b, Curves):
+        return a, b
+    first, second = (f if isinstance(f, Curves) else Curves.all(leaky(0.0)) for f in (a, b))
+    return first, second
+
+
+def _function(function: Function) -> core.Function:
+    if not isinstance(function, Curves):
+        return function
+    return [(curve.name, list(curve.parameters)) for curve in function.kinds], function.of_row
 
 
 def _term(term: Term, columns: int) -> core.Term:

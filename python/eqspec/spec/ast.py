@@ -263,13 +263,14 @@ class Space(Node):
 
 @dataclass(frozen=True, slots=True)
 class Network(Node):
-    """network name = path in space takes raw gives probabilities."""
+    """network name = path in space output text takes raw gives probabilities."""
 
     name: Name
     path: Expression
     space: QualifiedName
     takes: Name | None = None
     gives: Name | None = None
+    output: Expression | None = None
     doc: str | None = None
 
 

@@ -127,7 +127,13 @@ _BUILDERS: dict[str, Callable[[Builder, list[Any], Span], Any]] = {
     "decide": lambda b, c, s: ast.Decide(b.name(c[0]), span=s),
     "setting": lambda b, c, s: ast.Setting(b.name(c[0]), b.build(c[1]), span=s),
     "network": lambda b, c, s: ast.Network(
-        b.name(c[0]), b.build(c[1]), b.build(c[2]), b.optional_name(c[3]), b.optional_name(c[4]), span=s
+        b.name(c[0]),
+        b.build(c[1]),
+        b.build(c[2]),
+        b.optional_name(c[4]),
+        b.optional_name(c[5]),
+        b.optional(c[3]),
+        span=s,
     ),
     "region": _region,
     "box": lambda b, c, s: ast.Box(b.every(c), span=s),

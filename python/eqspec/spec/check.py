@@ -76,6 +76,9 @@ def _check_network(binding: Binding, scope: Scope, findings: Findings) -> None:
     network = cast(ast.Network, binding.declaration)
     with findings.collecting():
         values.text(network.path, scope)
+    if network.output is not None:
+        with findings.collecting():
+            values.text(network.output, scope)
     with findings.collecting():
         binding.module.get("space", network.space)
     for kind, word in (("input kind", network.takes), ("output kind", network.gives)):

@@ -108,6 +108,7 @@ def declaration(node: ast.Include | ast.Let | ast.Param) -> str:
 def network(node: ast.Network, name: int = 0, path: int = 0) -> str:
     """A network, its name and path padded to so many columns."""
     soft = f"network {node.name.text.ljust(name)} = {expression(node.path).ljust(path)} in {node.space}"
+    soft += f" output {expression(node.output)}" if node.output else ""
     soft += f" takes {node.takes}" if node.takes else ""
     return soft + (f" gives {node.gives}" if node.gives else "")
 

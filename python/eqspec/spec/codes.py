@@ -61,6 +61,7 @@ CODES: dict[str, str] = {
     "E209": "two different verdicts are expected at once",
     "E210": "a network file that cannot be read",
     "E211": "a network file that is read as another function than onnxruntime computes",
+    "E212": "an output that a network file does not have, or one that has to be chosen",
     "E301": "a distance of 0 cannot be certified",
     "E302": "a confidence that no softmax reaches",
     "E304": "a variable that is both searched and swept",

@@ -18,8 +18,8 @@ CLAUSES = (
 TERMS = ("box", "ball", "where", "rows", "mean", "point")
 """What regions are made of."""
 CONNECTIVES = (
-    "in", "from", "columns", "takes", "gives", "as", "and", "all", "within", "sigma", "of", "around", "stays", "keeps",
-    "top1", "satisfies", "comparing", "when", "to", "if",
+    "in", "from", "columns", "output", "takes", "gives", "as", "and", "all", "within", "sigma", "of", "around", "stays",
+    "keeps", "top1", "satisfies", "comparing", "when", "to", "if",
 )  # fmt: skip
 """What stands inside of a sentence."""
 

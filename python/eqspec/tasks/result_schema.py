@@ -17,6 +17,7 @@ _NETWORK = {
         "name": {"type": "string"},
         "path": {"type": "string"},
         "sha256": {"type": "string"},
+        "output": {"type": "string", "description": "Of a file with several outputs, the one that was chosen."},
         "left_out": {
             "enum": ["Softmax", "LogSoftmax", None],
             "description": "The operator at the end of the file that its scores stand in front of.",

@@ -81,9 +81,7 @@ def to_json(task: Task) -> dict[str, Any]:
     }
 
 
-def from_json(
-    data: Mapping[str, Any], folder: Path | None = None, read: Callable[[str], Network] = read_network
-) -> Task:
+def from_json(data: Mapping[str, Any], folder: Path | None = None, read: Callable[..., Network] = read_network) -> Task:
     """The task that `to_json` wrote, with its networks read from their paths, or from there as seen from `folder`.
 
     InputError if it is none, or if a file is not the one it was; NetworkError if one cannot be read.
@@ -102,7 +100,7 @@ def from_json(
         region, arithmetic = data["region"], data.get("arithmetic", "real")
         if arithmetic not in ("real", "float32"):
             raise InputError(f"unknown arithmetic {arithmetic!r}; one of real, float32")
-        read_as = read if arithmetic == "real" else lambda path: in_float32(read(path))
+        read_as = read if arithmetic == "real" else lambda path, **output: in_float32(read(path, **output))
         low, high = _fractions(region["lo_exact"]), _fractions(region["hi_exact"])
         rows = zip(region["A"], region["b"], region["strict"], strict=True)
         return Task(
@@ -138,8 +136,8 @@ def _deciding(task: Task) -> dict[str, Any]:
     return {
         **rounded,
         "networks": [
-            [task.reference.sha256, task.reference_takes_raw],
-            [task.candidate.sha256, task.candidate_takes_raw],
+            [task.reference.sha256, task.reference_takes_raw, *_chosen(task.reference)],
+            [task.candidate.sha256, task.candidate_takes_raw, *_chosen(task.candidate)],
         ],
         "mean": _exact(task.space.centre),
         "std": _exact(task.space.scale),
@@ -163,13 +161,20 @@ def _digest(decides: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(decides, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
+def _chosen(network: Network) -> tuple[str, ...]:
+    """The output that was chosen by its name, if one was; a file of which none is chosen has one that counts."""
+    return () if network.chosen is None else (network.chosen,)
+
+
 def _network(name: str, network: Network, *, raw: bool) -> dict[str, Any]:
+    output = {} if network.chosen is None else {"output": network.chosen}
     return {
         "name": name,
         "path": network.source,
         "sha256": network.sha256,
         "takes": "raw" if raw else "normalised",
         "gives": "logits" if network.stripped is None else "probabilities",
+        **output,
     }
 
 
@@ -211,11 +216,12 @@ def _claim(data: Mapping[str, Any]) -> Property:
             raise InputError(f"unknown kind of claim {other!r}; one of epsilon, top1, linear")
 
 
-def _read(data: Mapping[str, Any], space: Space, folder: Path | None, read: Callable[[str], Network]) -> Network:
+def _read(data: Mapping[str, Any], space: Space, folder: Path | None, read: Callable[..., Network]) -> Network:
     path = data["path"]
     if folder is not None and not Path(path).exists() and (folder / path).exists():
         path = str(folder / path)
-    network = read(path)
+    chosen = data.get("output")
+    network = read(path) if chosen is None else read(path, output=str(chosen))
     if network.sha256 != data["sha256"]:
         now, then = network.sha256[:8], str(data["sha256"])[:8]
         raise InputError(f"{path} is another file than it was: its sha256 starts with {now}, it was {then}")

@@ -159,7 +159,7 @@ def _pair(task: Task, folder: Path, name: str) -> Exported:
 
 def _usable(network: Network, task: Task) -> bool:
     """Whether the property can be about the outputs of the file as it is."""
-    if Path(network.source).suffix.lower() != ".onnx" or not Path(network.source).is_file():
+    if Path(network.source).suffix.lower() != ".onnx" or not Path(network.source).is_file() or not network.alone:
         return False
     return network.stripped is None or isinstance(task.property, Top1)
 

@@ -14,7 +14,7 @@ from eqspec.vnnlib.query import FileRelation
 
 def isomorphism(reference: Network, candidate: Network, *, raw_alike: bool) -> FileRelation | None:
     """How the file of the candidate is like that of the reference; None if it is not, or if one is no ONNX file."""
-    if reference.sha256 == candidate.sha256:
+    if reference.identity == candidate.identity:
         return "equal-to" if raw_alike else None
     first, second = _skeleton(reference.source), _skeleton(candidate.source)
     return "isomorphic-to" if first is not None and first == second else None

@@ -114,6 +114,9 @@ def _checked(query: Query, bound: Sequence[Bound]) -> Subject:
     for declared, found in zip(query.networks, bound, strict=True):
         if found.network is None:
             continue
+        if not found.network.alone:
+            message = f"'{found.path}' has several inputs or outputs, or operators of another domain"
+            raise Fault(error("E605", message, declared.span, help="give a file of one input and one output"))
         for what, tensor, size in (
             ("input", declared.input, found.network.input_size),
             ("output", declared.output, found.network.output_size),
@@ -124,7 +127,7 @@ def _checked(query: Query, bound: Sequence[Bound]) -> Subject:
         relation = declared.like
         if relation is not None and relation[0] == "equal-to":
             other = bound[relation[1]]
-            if other.network is not None and other.network.sha256 != found.network.sha256:
+            if other.network is not None and other.network.identity != found.network.identity:
                 message = f"'{found.name}' is declared equal to '{other.name}', but its file is another one"
                 raise Fault(error("E605", message, declared.span))
     sizes = {declared.output.size for declared in query.networks}

@@ -48,7 +48,7 @@ class Product:
 def about_one_network(task: Task) -> bool:
     """Whether the claim is about one network only."""
     claim = task.property
-    same = task.reference_name == task.candidate_name and task.reference.sha256 == task.candidate.sha256
+    same = task.reference_name == task.candidate_name and task.reference.identity == task.candidate.identity
     return same and isinstance(claim, Linear) and not any(exact(c) for c in claim.reference)
 
 

@@ -10,10 +10,11 @@ use super::assumption::Assumption;
 use super::backward::Backward;
 use super::constraints::Constraints;
 use super::functional::{Coefficients, Functional};
+use super::lines::surrogate_lines;
 use super::parameters::Parameters;
 use super::relu_kernels::surrogate_column;
 use super::shared_inputs::SharedInputs;
-use crate::network::{Function, Origin, Tile};
+use crate::network::{Origin, Tile};
 use crate::numeric::kernels::Accumulate;
 use crate::numeric::vectorised;
 use crate::numeric::windows::Panels;
@@ -62,7 +63,7 @@ impl Backward<'_> {
             self.step_forwards(s, &mut now, count);
             if s + 1 < depth {
                 self.ascend_phases(s, &now, count);
-                if self.pair.function(s) == Function::Relu {
+                if !self.pair.function(s).is_identity() {
                     self.ascend_step(s, &mut now, count, parameters, rate, step);
                 }
             }
@@ -164,7 +165,12 @@ impl Backward<'_> {
             let range = f * m..(f + 1) * m;
             let slopes = (&layer.alpha1.value[range.clone()], &layer.alpha2.value[range.clone()]);
             let gradients = (&mut gradient1[range.clone()], &mut gradient2[range.clone()]);
-            surrogate_column(now.range_mut(range.clone()), behind.range(range), slopes, gradients, v);
+            let (values, kept) = (now.range_mut(range.clone()), behind.range(range));
+            if r.lines.neurons.is_empty() {
+                surrogate_column(values, kept, slopes, gradients, v);
+            } else {
+                surrogate_lines(values, kept, slopes, gradients, &r.lines.neurons);
+            }
         }
         layer.alpha1.ascend(&gradient1[..total], 2.0 * rate, step, (0.0, 1.0));
         layer.alpha2.ascend(&gradient2[..total], 2.0 * rate, step, (0.0, 1.0));

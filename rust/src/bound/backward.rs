@@ -129,13 +129,17 @@ impl Backward<'_> {
     /// Takes the bounds of one step and of those that it reads: its relaxations and what rounding in its terms can cost.
     pub(super) fn set_step(&mut self, step: usize, bounds: &IntermediateBounds) {
         let RelaxedPair { relaxations, rounding_costs, centre, radius, output_size, .. } = &mut self.relaxed;
-        rounding_costs[step] =
-            RoundingCost::of(&self.maxima[step], SizesRead { pair: self.pair, bounds, centre, radius });
+        let sizes = SizesRead { pair: self.pair, bounds, centre, radius, relaxations };
+        rounding_costs[step] = RoundingCost::of(&self.maxima[step], sizes);
         let known = &bounds.layers[step];
-        match (relaxations.get_mut(step), self.pair.function(step)) {
-            (Some(relaxation), Function::Relu) => relaxation.set(known),
-            (Some(relaxation), Function::Identity) => relaxation.size = largest(known),
-            (None, _) => *output_size = largest(known),
+        let Some(relaxation) = relaxations.get_mut(step) else {
+            *output_size = largest(known);
+            return;
+        };
+        match (self.pair.curves(step), self.pair.function(step)) {
+            (Some(curves), _) => relaxation.set_curves(curves, known),
+            (None, Function::Relu) => relaxation.set(known),
+            (None, _) => relaxation.size = largest(known),
         }
     }
 

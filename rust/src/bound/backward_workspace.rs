@@ -7,7 +7,7 @@ use super::relax::Relaxation;
 use super::rounding_cost::{ColumnMaxima, RoundingCost, products_of_coefficients};
 use super::shared_inputs::SharedInputs;
 use crate::domain::intermediate_bounds::PhaseConstraint;
-use crate::network::{Function, Pair};
+use crate::network::Pair;
 use crate::numeric::windows::Panels;
 
 /// What follows from the bounds of all neurons: the relaxations, the box, and what rounding can cost.
@@ -126,7 +126,7 @@ impl<'a> Backward<'a> {
     #[must_use]
     pub fn hidden(&self) -> Vec<usize> {
         let steps = &self.pair.first[..self.pair.depth() - 1];
-        steps.iter().map(|s| if s.function == Function::Relu { s.rows } else { 0 }).collect()
+        steps.iter().map(|s| if s.function.is_identity() { 0 } else { s.rows }).collect()
     }
 
     /// The most functionals in a batch without multipliers of their own: their coefficients are capped.

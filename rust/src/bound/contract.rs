@@ -25,9 +25,10 @@ use super::functional::Functional;
 use super::parameters::Parameters;
 use super::split_candidates::SplitCandidates;
 use crate::domain::intermediate_bounds::{Contradiction, IntermediateBounds};
+use crate::domain::phase::Bounds;
 use crate::domain::propagation::Failure;
 use crate::domain::{Propagation, Quantity};
-use crate::network::{Function, Pair};
+use crate::network::Pair;
 use std::sync::Arc;
 
 /// How much work a contraction may take.
@@ -265,10 +266,12 @@ impl<'a> Contractor<'a> {
         // On wide networks y is left to x and d, of which it is the difference: a third less to do, which buys more
         // than y's own bounds.
         let wide = bounds.lower.len() > budget.inputs;
-        let neurons = |(step, _): &(usize, _)| self.pair.function(*step) == Function::Relu;
+        let neurons = |(step, _): &(usize, _)| !self.pair.function(*step).is_identity();
         for (layer, known) in bounds.layers[..hidden].iter().enumerate().filter(neurons) {
+            let curved = self.pair.curves(layer).is_some();
             for neuron in 0..known.x.lower.len() {
-                let (x, y) = (known.x.unstable(neuron), known.y.unstable(neuron));
+                let open = |b: &Bounds| if curved { b.lower[neuron] < b.upper[neuron] } else { b.unstable(neuron) };
+                let (x, y) = (open(&known.x), open(&known.y));
                 let wanted =
                     [(Quantity::First, x), (Quantity::Second, y && !(x && wide)), (Quantity::Difference, x && y)];
                 for negative in [false, true] {

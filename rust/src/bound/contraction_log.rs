@@ -138,8 +138,9 @@ impl ContractionLog {
             for (slopes, open) in [(&layer.alpha1, &r.first.unstable), (&layer.alpha2, &r.second.unstable)] {
                 for &f in chosen {
                     let of = &slopes.value[f * m..(f + 1) * m];
+                    let bent = |o: f64| if r.lines.neurons.is_empty() { o } else { 1.0 };
                     #[allow(clippy::cast_sign_loss)]
-                    out.extend(of.iter().zip(open).map(|(v, o)| (v * o * SLOPE) as u8));
+                    out.extend(of.iter().zip(open).map(|(v, o)| (v * bent(*o) * SLOPE) as u8));
                 }
             }
         }

@@ -3,6 +3,7 @@
 
 use super::backward_workspace::Backward;
 use super::functional::{Coefficients, Functional, sign};
+use super::lines::{LINE_UNITS, line_column};
 use super::parameters::Parameters;
 use super::relu_kernels::{relu_column, relu_sums};
 use super::rounding_cost::{PHASE_UNITS, RELU_UNITS, relu_underflow};
@@ -43,8 +44,8 @@ impl Backward<'_> {
             self.met[step] = true;
             if step + 1 < depth {
                 match self.pair.function(step) {
-                    Function::Relu => {
-                        self.relu::<BOUND>(step, &mut now, count, parameters);
+                    Function::Relu | Function::Curves(_) => {
+                        self.function::<BOUND>(step, &mut now, count, parameters);
                         if parameters.is_some() || known[2] {
                             known = [true; 3];
                         }
@@ -179,9 +180,9 @@ impl Backward<'_> {
         }
     }
 
-    /// Through the ReLUs of a step, backwards.
+    /// Through the functions of a step, backwards.
     #[inline(always)]
-    fn relu<const BOUND: bool>(
+    fn function<const BOUND: bool>(
         &mut self,
         step: usize,
         now: &mut Coefficients,
@@ -204,7 +205,9 @@ impl Backward<'_> {
             links.clear();
             links.resize(m, 0.0);
         }
-        let underflow = relu_underflow(m, r.size);
+        let (underflow, neurons) = (relu_underflow(m, r.size), &r.lines.neurons);
+        let curved = !neurons.is_empty();
+        let units_of_roundoff = if curved { LINE_UNITS } else { RELU_UNITS };
         for f in 0..count {
             let range = f * m..(f + 1) * m;
             let (p, q, s) = now.range_mut(range.clone());
@@ -222,12 +225,16 @@ impl Backward<'_> {
                 let slopes = (&r.first.start[..m], &r.second.start[..m]);
                 (column.range_mut(0..m), (&links[..m], slopes.0, slopes.1))
             };
-            let (constant, magnitude, norm) =
-                if BOUND { relu_sums((p, q, s), multipliers.0, v) } else { (0.0, 0.0, 0.0) };
-            relu_column((p, q, s), kept, multipliers, v);
+            let (constant, magnitude, norm) = if curved {
+                line_column((p, q, s), kept, multipliers, neurons)
+            } else {
+                let sums = if BOUND { relu_sums((p, q, s), multipliers.0, v) } else { (0.0, 0.0, 0.0) };
+                relu_column((p, q, s), kept, multipliers, v);
+                sums
+            };
             totals.constant[f] += constant;
             totals.magnitude[f] += magnitude;
-            totals.err[f] += RELU_UNITS * U * (norm + 1.0) * r.size + underflow;
+            totals.err[f] += units_of_roundoff * U * (norm + 1.0) * r.size + underflow;
         }
     }
 
@@ -267,8 +274,8 @@ impl Backward<'_> {
                         Quantity::Difference => &mut s[neuron],
                     };
                     *coefficient += sign(negative);
-                    if BOUND && self.pair.function(step) == Function::Identity {
-                        // Behind ReLU this is part of what the relaxations cost.
+                    if BOUND && self.pair.function(step).is_identity() {
+                        // Behind a function this is part of what the relaxations cost.
                         self.totals.err[f] += RELU_UNITS * U * (coefficient.abs() + 1.0) * size;
                     }
                 }

@@ -17,7 +17,7 @@ use super::relax::Relaxation;
 use crate::domain::intermediate_bounds::IntermediateBounds;
 use crate::domain::phase::{Bounds, Phase};
 use crate::lp::MixedProgram;
-use crate::network::{Function, Origin, Pair, Step, Term};
+use crate::network::{Curves, Function, Origin, Pair, Step, Term};
 
 /// The column of a neuron's value after ReLU.
 #[derive(Debug, Clone, Copy)]
@@ -69,9 +69,12 @@ impl Encoding {
                 program.row([(x, 1.0), (y, -1.0)], known.d.lower[i], known.d.upper[i]);
             }
             if s + 1 < pair.depth() {
-                let now = match pair.function(s) {
-                    Function::Identity => [identity(&before[0], &known.x), identity(&before[1], &known.y)],
-                    Function::Relu => {
+                let now = match (pair.curves(s), pair.function(s)) {
+                    (Some([first, second]), _) => {
+                        [anywhere(&mut program, first, &known.x), anywhere(&mut program, second, &known.y)]
+                    }
+                    (None, Function::Identity) => [identity(&before[0], &known.x), identity(&before[1], &known.y)],
+                    (None, _) => {
                         let now = [relu(&mut program, &before[0], &known.x), relu(&mut program, &before[1], &known.y)];
                         let mut chords = Relaxation::default();
                         chords.set(known);
@@ -87,10 +90,12 @@ impl Encoding {
         Self { program, inputs: bounds.lower.len(), first }
     }
 
-    /// Whether the program would have more than [`LARGEST`] numbers in its rows, so that no solver would be done with it.
+    /// Whether there is no such program, because a function is neither ReLU nor the identity, or it would have more than
+    /// [`LARGEST`] numbers in its rows, so that no solver would be done with it.
     #[must_use]
-    pub fn too_large(pair: &Pair) -> bool {
-        pair.first.iter().chain(&pair.second).map(Step::products).sum::<usize>() > LARGEST
+    pub fn impossible(pair: &Pair) -> bool {
+        let curved = (0..pair.depth()).any(|s| pair.curves(s).is_some());
+        curved || pair.first.iter().chain(&pair.second).map(Step::products).sum::<usize>() > LARGEST
     }
 
     /// The inputs of a solution.
@@ -205,6 +210,16 @@ fn identity(before: &[usize], bounds: &Bounds) -> Vec<PostactivationColumn> {
         .zip(ends)
         .map(|(&x, (l, u))| PostactivationColumn { column: Some(x), size: l.abs().max(u.abs()) })
         .collect()
+}
+
+/// Adds the values behind other functions, of which only the ranges are known to the program.
+fn anywhere(program: &mut MixedProgram, curves: &Curves, bounds: &Bounds) -> Vec<PostactivationColumn> {
+    let ends = bounds.lower.iter().zip(&bounds.upper).enumerate();
+    ends.map(|(i, (&l, &u))| {
+        let (low, high) = curves.of(i).range(l, u);
+        PostactivationColumn { column: Some(program.column(low, high)), size: low.abs().max(high.abs()) }
+    })
+    .collect()
 }
 
 /// Adds the values behind a layer of ReLUs.

@@ -18,7 +18,7 @@ use super::intervals;
 use crate::domain::Quantity;
 use crate::domain::intermediate_bounds::{Contradiction, IntermediateBounds};
 use crate::domain::phase::reduce;
-use crate::network::{Function, Origin};
+use crate::network::Origin;
 
 /// The size of the steps of multipliers that improve the bound of a violation.
 const RATE: f64 = 0.05;
@@ -42,12 +42,14 @@ impl Contractor<'_> {
             // What reads the inputs alone is known by intervals as well as it can be.
             let terms = pair.first[step].terms.iter().chain(&pair.second[step].terms);
             let bent = terms.map(|t| t.origin).any(|origin| origin != Origin::Inputs);
-            if !bent || !(output || pair.function(step) == Function::Relu) {
+            if !bent || !(output || !pair.function(step).is_identity()) {
                 continue;
             }
+            // Of a function that bends everywhere both ends of every range matter.
+            let every = output || pair.curves(step).is_some();
             for question in [Question::Nearer, Question::Other, Question::Difference] {
                 for quantity in question.quantities() {
-                    let functionals = question.functionals(bounds, step, *quantity, output);
+                    let functionals = question.functionals(bounds, step, *quantity, every);
                     self.bound_plain(bounds, step, &functionals, &stop)?;
                 }
                 let known = &mut bounds.layers[step];
@@ -130,14 +132,8 @@ impl Question {
         }
     }
 
-    /// The functionals of a quantity of a step; of the outputs all are asked for.
-    fn functionals(
-        self,
-        bounds: &IntermediateBounds,
-        step: usize,
-        quantity: Quantity,
-        output: bool,
-    ) -> Vec<Functional> {
+    /// The functionals of a quantity of a step: of open neurons, or of `every` one.
+    fn functionals(self, bounds: &IntermediateBounds, step: usize, quantity: Quantity, every: bool) -> Vec<Functional> {
         let known = &bounds.layers[step];
         let of = known.of(quantity);
         let mut list = Vec::new();
@@ -147,7 +143,7 @@ impl Question {
                 Quantity::Difference => known.x.unstable(neuron) && known.y.unstable(neuron),
                 _ => of.unstable(neuron),
             };
-            if l == u || !(open || output) {
+            if l == u || !(open || every) {
                 continue;
             }
             for negative in [false, true] {

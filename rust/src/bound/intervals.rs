@@ -15,9 +15,11 @@
 //! Rows whose weights are all 0 are known exactly, and so are shared rows where all D that are read are 0. Numbers that
 //! leave the range of binary64 give infinite bounds, or NaN, which an intersection passes over.
 
+use crate::curve::Curve;
 use crate::domain::intermediate_bounds::{IntermediateBounds, LayerBounds};
 use crate::domain::phase::{Bounds, Phase};
-use crate::network::{Function, Origin, Pair, Step, Tile};
+use crate::domain::strip::strip_around;
+use crate::network::{Curves, Origin, Pair, Step, Tile};
 use crate::numeric::round::{U, add_up, gamma, inflate, sub_down, sub_up};
 
 /// Ranges of numbers as centres and radii.
@@ -55,8 +57,14 @@ fn read(pair: &Pair, bounds: &IntermediateBounds, origin: Origin) -> [Ranges; 3]
     let ends = |b: &Bounds, i: usize| (b.lower[i], b.upper[i]);
     let rows = 0..x.lower.len();
     let all = |b: &Bounds| Ranges::of(rows.clone().map(|i| ends(b, i)));
-    if pair.function(j) == Function::Identity {
+    if pair.function(j).is_identity() {
         return [all(x), all(y), all(d)];
+    }
+    if let Some(curves) = pair.curves(j) {
+        let behind =
+            |curves: &Curves, b: &Bounds| Ranges::of(rows.clone().map(|i| curves.of(i).range(b.lower[i], b.upper[i])));
+        let of_difference = |i: usize| difference(curves.map(|c| c.of(i)), ends(x, i), ends(y, i), ends(d, i));
+        return [behind(curves[0], x), behind(curves[1], y), Ranges::of(rows.clone().map(of_difference))];
     }
     let behind = |b: &Bounds, i: usize| (b.lower[i].max(0.0), b.upper[i].max(0.0));
     let of_difference = |i: usize| {
@@ -77,6 +85,15 @@ fn read(pair: &Pair, bounds: &IntermediateBounds, origin: Origin) -> [Ranges; 3]
         Ranges::of(rows.clone().map(|i| behind(y, i))),
         Ranges::of(rows.clone().map(of_difference)),
     ]
+}
+
+/// The interval of D behind a function other than ReLU: X - Y, and d times a slope.
+fn difference(curves: [&Curve; 2], x: (f64, f64), y: (f64, f64), d: (f64, f64)) -> (f64, f64) {
+    if d == (0.0, 0.0) && curves[0] == curves[1] {
+        return d;
+    }
+    let slopes = curves[0].slopes(x.0.min(y.0), x.1.max(y.1));
+    strip_around(curves, 0.0, slopes, (x, y, d))
 }
 
 /// A sum on its way: its value at the centres, and how far it may be from it.

@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | [`backward`], `backward_workspace`, `descent`, `relu_kernels` | lower bounds of a batch of functionals | CROWN, DeepPoly |
 //! | [`relax`] | relaxations of ReLU on x, y and their difference | triangle relaxation; [VD] |
+//! | [`lines`] | linear bounds of other functions, and a pass through them | CROWN, auto_LiRPA |
 //! | [`parameters`], `ascent` | free slopes, multipliers of assumed signs, their steps | alpha-CROWN, beta-CROWN |
 //! | [`assumption`] | the assumed violation, with the entropy term of an exact confidence | eqspec's own |
 //! | [`constraints`] | constraints of the region | as the cutting planes of GCP-CROWN, over the inputs |
@@ -33,6 +34,7 @@ pub mod encoding;
 pub mod functional;
 pub mod intermediate;
 pub mod intervals;
+pub mod lines;
 mod live;
 pub mod parameters;
 pub mod relax;

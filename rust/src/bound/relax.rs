@@ -12,11 +12,13 @@
 //!   where one is active and one is unstable, it is folded into both, since D = X - Y.
 //!
 //! Slopes are rounded, which is sound because any slope in [0, 1] is; intercepts are rounded outward for the slope as
-//! rounded.
+//! rounded. Functions other than ReLU are in [`super::lines`].
 
+use super::lines::Lines;
 use crate::domain::intermediate_bounds::LayerBounds;
 use crate::domain::phase::{Bounds, Phase};
 use crate::domain::relu::{above, below, height};
+use crate::network::Curves;
 
 /// The coefficients of every neuron. Masks are 0 or 1, so that loops need no branches.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +43,8 @@ pub struct Relaxation {
     pub high: Vec<f64>,
     /// The largest absolute bound in the layer, by which errors of coefficients are multiplied.
     pub size: f64,
+    /// The lines of functions other than ReLU; then all neurons count as kept, and none as unstable.
+    pub lines: Lines,
 }
 
 /// The relaxations of the ReLUs of one network.
@@ -124,6 +128,30 @@ impl Relaxation {
             high_slope: &self.high_slope[..m],
             high: &self.high[..m],
         }
+    }
+
+    /// Sets the lines of functions other than ReLU from the bounds of a layer.
+    pub fn set_curves(&mut self, curves: [&Curves; 2], bounds: &LayerBounds) {
+        let m = bounds.x.lower.len();
+        self.lines.set(curves, bounds);
+        self.size = self.lines.size;
+        let fill = |v: &mut Vec<f64>, value: f64| {
+            v.clear();
+            v.resize(m, value);
+        };
+        for side in [&mut self.first, &mut self.second] {
+            for v in [&mut side.active, &mut side.unstable, &mut side.slope, &mut side.height] {
+                fill(v, 0.0);
+            }
+            // The lines of the thinnest strip.
+            fill(&mut side.start, 0.5);
+        }
+        // What only ReLU has is empty of meaning here, but views of it have a length.
+        let Self { fold_first, fold_second, low_slope, low, high_slope, high, .. } = self;
+        for v in [fold_first, fold_second, low_slope, low, high_slope, high] {
+            fill(v, 0.0);
+        }
+        fill(&mut self.keep, 1.0);
     }
 
     /// Sets the relaxations from the bounds of a layer.

@@ -16,6 +16,7 @@
 //! networks share, d = A1 times the D before it, exactly, so the uncertainty of A1 acts there on that D alone, which is
 //! 0 at the inputs.
 
+use super::relax::Relaxation;
 use crate::domain::intermediate_bounds::IntermediateBounds;
 use crate::network::{Function, Origin, Pair, Step, Tile};
 use crate::numeric::round::{TINY, U, gamma};
@@ -225,6 +226,8 @@ pub(super) struct SizesRead<'a> {
     pub(super) bounds: &'a IntermediateBounds,
     pub(super) centre: &'a [f64],
     pub(super) radius: &'a [f64],
+    /// Of the steps that are read, at least.
+    pub(super) relaxations: &'a [Relaxation],
 }
 
 impl SizesRead<'_> {
@@ -238,6 +241,7 @@ impl SizesRead<'_> {
         let own = [&before.x, &before.y, &before.d][which];
         match (self.pair.function(j), which) {
             (Function::Relu, 0 | 1) => own.upper[i].max(0.0),
+            (Function::Curves(_), _) => self.relaxations[j].lines.behind[which][i],
             // A difference does not grow behind ReLU.
             _ => own.upper[i].abs().max(own.lower[i].abs()),
         }

@@ -10,7 +10,7 @@ use super::relax::Relaxation;
 use crate::domain::Quantity;
 use crate::domain::intermediate_bounds::{IntermediateBounds, PhaseConstraint};
 
-/// x, y or d of a neuron before ReLU.
+/// x, y or d of a neuron before its function.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Neuron {
     /// Which of the three.
@@ -80,6 +80,19 @@ impl SplitCandidates {
         let (mut signs, mut differences) = (Vec::new(), Vec::new());
         for (layer, (behind, r)) in behind_relu.iter().zip(relaxations).enumerate() {
             let known = &bounds.layers[layer];
+            for (index, neuron) in r.lines.neurons.iter().enumerate() {
+                let gaps = neuron.gaps(known, index);
+                for (quantity, gap) in [Quantity::First, Quantity::Second, Quantity::Difference].into_iter().zip(gaps) {
+                    let (coefficient, b) = (behind.of(quantity)[index].abs(), known.of(quantity));
+                    let list = if quantity == Quantity::Difference { &mut differences } else { &mut signs };
+                    if b.unstable(index) && coefficient * gap > 0.0 {
+                        list.push(Neuron { quantity, layer, index, cost: coefficient * gap });
+                    }
+                }
+            }
+            if !r.lines.neurons.is_empty() {
+                continue;
+            }
             for index in 0..r.keep.len() {
                 let coefficient = behind.difference[index].abs() * r.keep[index];
                 let of_difference = coefficient * chord_gap(known.d.lower[index], known.d.upper[index]);

@@ -8,7 +8,7 @@
 use super::affine::Extent;
 use super::columns::Columns;
 use super::phase::Bounds;
-use super::relu::{DifferenceTransformer, ReluTransformer};
+use super::transformer::{DifferenceTransformer, Transformer};
 
 /// Which generator a column of the difference belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,11 +45,13 @@ pub struct LayerState {
     /// Bounds of d before the function.
     pub d: Bounds,
     /// How the function transforms x in f1.
-    pub relu1: ReluTransformer,
+    pub transformer1: Transformer,
     /// How the function transforms y in f2.
-    pub relu2: ReluTransformer,
+    pub transformer2: Transformer,
     /// How it transforms d.
-    pub relu_d: DifferenceTransformer,
+    pub transformer_d: DifferenceTransformer,
+    /// Whether the function is another one than ReLU or the identity.
+    pub curved: bool,
     pub(super) after: Postactivation,
 }
 

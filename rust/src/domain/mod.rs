@@ -2,17 +2,17 @@
 //! A zonotope is the set of values of affine forms over generators in [-1, 1] (Ghorbal, Goubault, Putot, "The zonotope
 //! abstract domain Taylor1+", CAV 2009), for networks DeepZ (Singh et al., NeurIPS 2018). Eqspec adds the reduced
 //! product of the bounds of x, y and d ([`phase`]), fresh generators that the networks share with their difference
-//! ([`relu`]), the restriction to possibly active neurons, and the account of rounding.
+//! ([`relu`]), other functions than ReLU ([`strip`]), the restriction to possibly active neurons, and the account of rounding.
 //!
 //! # Letters
 //! x, y are the values of a row of a step in f1 and f2 before the step's function, d = x - y; X, Y, D the same after
-//! it. A row of a step with ReLU is a neuron. m is the number of rows of a step, I the number of (free) inputs. Every
+//! it. A row of a step with a function is a neuron. m is the number of rows of a step, I the number of (free) inputs. Every
 //! generator is a variable in [-1, 1]:
 //!
 //! | generators | number | enter |
 //! |---|---|---|
 //! | `e` | I | with the input box |
-//! | `a1` | p1 | one per unstable neuron of f1 |
+//! | `a1` | p1 | one per unstable neuron of f1: one whose function is bent on its range |
 //! | `a2` | p2 | one per unstable neuron of f2 |
 //! | `ad` | pd | one per relaxed difference |
 //!
@@ -47,6 +47,8 @@ pub mod quantity;
 pub mod relu;
 pub mod restricted_pair;
 pub mod sensitivity;
+pub mod strip;
+pub mod transformer;
 
 pub use abstract_domain::AbstractDomain;
 pub use intermediate_bounds::{Contradiction, IntermediateBounds};

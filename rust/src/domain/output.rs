@@ -7,9 +7,9 @@
 use super::abstract_domain::AbstractDomain;
 use super::columns::Columns;
 use super::layer_state::{LayerState, Source};
-use super::phase::max_propagating_nan;
 use super::quantity::Quantity;
 use crate::numeric::kernels::absolute_sum;
+use crate::numeric::round::max_propagating_nan;
 use crate::numeric::round::{TINY, add_up, gamma, inflate, mul_up};
 
 /// A linear functional of the outputs: the sum of coefficient * quantity\[output\], plus a constant.

@@ -1,6 +1,6 @@
 //! Bounds of a step's rows, the phases that follow from them, and the reduced product of the bounds of x, y and d.
 
-use crate::numeric::round::{add_down, add_up, inflate, sub_down, sub_up};
+use crate::numeric::round::{add_down, add_up, inflate, max_propagating_nan, sub_down, sub_up};
 use crate::numeric::vectorised::vectorised;
 use serde::{Deserialize, Serialize};
 
@@ -108,13 +108,6 @@ vectorised! {
             upper[i] = if known { centre[i] } else { add_up(centre[i], radius) };
         }
     }
-}
-
-/// The larger of two numbers; not a number if one of them is not, unlike `f64::max`, which would pass over it.
-#[inline(always)]
-#[must_use]
-pub fn max_propagating_nan(a: f64, b: f64) -> f64 {
-    if a.is_nan() || a > b { a } else { b }
 }
 
 /// The reduced product of three interval domains (Cousot and Cousot, "Systematic design of program analysis

@@ -1,7 +1,7 @@
 //! The forms of a step behind its function, on the rows that may be nonzero. Fresh generators become columns only in
 //! later products.
 //!
-//! The transformers ([`super::relu`]) say what becomes of each neuron; here they are applied to whole forms, column by
+//! The transformers ([`super::transformer`]) say what becomes of each neuron; here they are applied to whole forms, column by
 //! column.
 
 use super::abstract_domain::AbstractDomain;
@@ -9,47 +9,65 @@ use super::affine::Extent;
 use super::columns::Columns;
 use super::layer_state::{Generators, LayerState, Postactivation, Source};
 use super::phase::{Phase, reduce};
-use super::relu::{self, ReluTransformer, propagate_error};
+use super::transformer::{self, Transformer, propagate_error};
 use crate::network::Function;
 use crate::numeric::kernels::scale_rows;
-use crate::numeric::round::up;
+use crate::numeric::round::{add_up, up};
 use crate::numeric::vectorised::vectorised;
 
 impl LayerState {
     /// Chooses the transformers of this step's function and applies them.
-    pub(super) fn apply_function(&mut self, function: Function, domain: AbstractDomain, generators: &mut Generators) {
+    pub(super) fn apply_function(
+        &mut self,
+        (function, other): (&Function, &Function),
+        domain: AbstractDomain,
+        generators: &mut Generators,
+    ) {
         if domain == AbstractDomain::Reduced {
             reduce(&mut self.x, &mut self.y, &mut self.d);
         }
-        match function {
-            Function::Relu => {
-                self.relu1.set(&self.x);
-                self.relu2.set(&self.y);
+        let curves = function.curves().zip(other.curves()).map(|(first, second)| [first, second]);
+        self.curved = curves.is_some();
+        match (curves, function) {
+            (Some([first, second]), _) => {
+                self.transformer1.set_curves(first, &self.x, None);
+                self.transformer2.set_curves(second, &self.y, Some((&self.transformer1, &self.x)));
             }
-            Function::Identity => {
-                self.relu1.pass(self.x.lower.len());
-                self.relu2.pass(self.x.lower.len());
+            (None, Function::Relu) => {
+                self.transformer1.set_relu(&self.x);
+                self.transformer2.set_relu(&self.y);
+            }
+            (None, _) => {
+                self.transformer1.pass(self.x.lower.len());
+                self.transformer2.pass(self.x.lower.len());
             }
         }
-        let (phase1, phase2, after) = (&self.relu1.phase, &self.relu2.phase, &mut self.after);
+        let (phase1, phase2, after) = (&self.transformer1.phase, &self.transformer2.phase, &mut self.after);
         after.rows.clear();
         let inactive = |i: usize| phase1[i] == Phase::Inactive && phase2[i] == Phase::Inactive;
         after.rows.extend((0..phase1.len()).filter(|&i| !inactive(i)));
         (after.from1, after.from2) = (generators.columns1(), generators.columns2());
         let Postactivation { rows, first, second, fresh1, fresh2, extent1, extent2, factors, .. } = after;
-        apply((first, fresh1, extent1), &self.z1, &self.relu1, &self.extent1, rows, factors);
-        apply((second, fresh2, extent2), &self.z2, &self.relu2, &self.extent2, rows, factors);
+        apply((first, fresh1, extent1), &self.z1, &self.transformer1, &self.extent1, rows, factors);
+        apply((second, fresh2, extent2), &self.z2, &self.transformer2, &self.extent2, rows, factors);
         generators.first += fresh1.len();
         generators.second += fresh2.len();
         if domain != AbstractDomain::Independent {
-            self.relu_d.set(&self.relu1, &self.relu2, &self.d, domain == AbstractDomain::Reduced);
+            let (transformers, share) = ((&self.transformer1, &self.transformer2), domain == AbstractDomain::Reduced);
+            match curves {
+                Some(curves) => {
+                    let bounds = (&self.x, &self.y, &self.d);
+                    self.transformer_d.set_curves(curves, transformers, bounds, share);
+                }
+                None => self.transformer_d.set_relu(transformers.0, transformers.1, &self.d, share),
+            }
             self.apply_difference(generators);
         }
     }
 
     fn apply_difference(&mut self, generators: &mut Generators) {
         let inputs = generators.inputs;
-        let (r, Postactivation { rows, common, rest, additions, factors, .. }) = (&self.relu_d, &mut self.after);
+        let (r, Postactivation { rows, common, rest, additions, factors, .. }) = (&self.transformer_d, &mut self.after);
         let (k, m) = (rows.len(), r.of_d.len());
         factors.clear();
         factors.extend(rows.iter().map(|&i| r.of_d[i]));
@@ -83,7 +101,7 @@ impl LayerState {
 
     /// The fresh generators of the difference: those of f1 that it uses, and its own.
     fn list_fresh_rest(&mut self, generators: &mut Generators) {
-        let (factors, own) = (&self.relu_d.fresh1, &self.relu_d.fresh_own);
+        let (factors, own) = (&self.transformer_d.fresh1, &self.transformer_d.fresh_own);
         let Postactivation { rows, fresh1, fresh_rest, from_rest, own_before, .. } = &mut self.after;
         (*from_rest, *own_before) = (generators.sources.len(), generators.own);
         fresh_rest.clear();
@@ -108,14 +126,15 @@ impl LayerState {
         propagate_three(
             &mut self.after.extent_d,
             [
-                (&self.relu_d.of_d, &self.extent_d, self.d_common.column(0)),
-                (&self.relu_d.of_x, &self.extent1, self.z1.column(0)),
-                (&self.relu_d.of_y, &self.extent2, self.z2.column(0)),
+                (&self.transformer_d.of_d, &self.extent_d, self.d_common.column(0)),
+                (&self.transformer_d.of_x, &self.extent1, self.z1.column(0)),
+                (&self.transformer_d.of_y, &self.extent2, self.z2.column(0)),
             ],
-            &self.relu_d.shift,
-            [&self.relu_d.fresh1, &self.relu_d.fresh2, &self.relu_d.fresh_own],
-            relu::underflow(columns),
+            &self.transformer_d.shift,
+            [&self.transformer_d.fresh1, &self.transformer_d.fresh2, &self.transformer_d.fresh_own],
+            transformer::underflow(columns),
         );
+        loosen(&mut self.after.extent_d, &self.transformer_d.loose);
     }
 }
 
@@ -132,11 +151,11 @@ fn add_scaled(out: &mut [f64], column: &[f64], entries: &[(usize, usize, f64)]) 
     }
 }
 
-/// Applies X = slope x + fresh (1 + a) on `rows`; the fresh generators become a list.
+/// Applies X = slope x + shift + fresh a on `rows`; the fresh generators become a list.
 fn apply(
     (after, fresh, out): (&mut Columns, &mut Vec<(usize, f64)>, &mut Extent),
     form: &Columns,
-    transformer: &ReluTransformer,
+    transformer: &Transformer,
     extent: &Extent,
     rows: &[usize],
     factors: &mut Vec<f64>,
@@ -145,11 +164,20 @@ fn apply(
     factors.extend(rows.iter().map(|&i| transformer.slope[i]));
     after.reshape(rows.len(), form.len());
     scale_rows(after.all_mut(), form.all(), form.rows(), rows, factors);
-    after.column_mut(0).iter_mut().zip(rows).for_each(|(o, &i)| *o += transformer.fresh[i]);
+    after.column_mut(0).iter_mut().zip(rows).for_each(|(o, &i)| *o += transformer.shift[i]);
     fresh.clear();
     fresh.extend(rows.iter().enumerate().map(|(j, &i)| (j, transformer.fresh[i])).filter(|&(_, mu)| mu != 0.0));
     out.clear(form.rows());
-    propagate_one(out, (&transformer.slope, extent, form.column(0)), &transformer.fresh, relu::underflow(form.len()));
+    let own = (transformer.shift.as_slice(), transformer.fresh.as_slice());
+    propagate_one(out, (&transformer.slope, extent, form.column(0)), own, transformer::underflow(form.len()));
+    loosen(out, &transformer.loose);
+}
+
+/// Adds to the error radii what makes no generator.
+fn loosen(extent: &mut Extent, loose: &[f64]) {
+    for (err, off) in extent.err.iter_mut().zip(loose).filter(|(_, off)| **off != 0.0) {
+        *err = add_up(*err, *off);
+    }
 }
 
 /// A coefficient for every row, and what it multiplies: the extent and the centre of a form.
@@ -157,14 +185,15 @@ type Term<'a> = (&'a [f64], &'a Extent, &'a [f64]);
 
 vectorised! {
     /// The extent of the form of one network behind the function.
-    fn propagate_one<'a>(out: &'a mut Extent, term: Term<'a>, fresh: &'a [f64], underflow: f64) {
-        let (slope, extent, centre) = term;
+    fn propagate_one<'a>(out: &'a mut Extent, term: Term<'a>, own: (&'a [f64], &'a [f64]), underflow: f64) {
+        let ((slope, extent, centre), (shift, fresh)) = (term, own);
         let m = centre.len();
-        let (slope, fresh, magnitude, err) = (&slope[..m], &fresh[..m], &extent.magnitude[..m], &extent.err[..m]);
+        let (slope, magnitude, err) = (&slope[..m], &extent.magnitude[..m], &extent.err[..m]);
+        let (shift, fresh) = (&shift[..m], &fresh[..m]);
         let (new_magnitude, new_err) = (&mut out.magnitude[..m], &mut out.err[..m]);
         for i in 0..m {
             let terms = [(slope[i], up(magnitude[i] + centre[i].abs()), err[i]), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)];
-            (new_err[i], new_magnitude[i]) = propagate_error(terms, fresh[i], fresh[i], underflow);
+            (new_err[i], new_magnitude[i]) = propagate_error(terms, shift[i], fresh[i], underflow);
         }
     }
 }

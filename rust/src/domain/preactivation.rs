@@ -188,7 +188,8 @@ impl<'a> Sum<'a> {
         (scaled, combined): (&mut Scaled, &mut Combined),
         panels: &mut Panels,
     ) -> usize {
-        let (Postactivation { rows, second, common, fresh2, from2, .. }, factors) = (&step.after, &step.relu_d.fresh2);
+        let (Postactivation { rows, second, common, fresh2, from2, .. }, factors) =
+            (&step.after, &step.transformer_d.fresh2);
         let (old, m) = (common.len(), self.out.rows());
         let whole = self.begin(old, *from2, fresh2.len());
         let mut accumulate = whole;

@@ -118,7 +118,7 @@ impl Propagation {
                 layer.d.intersect(&known.d)?;
             }
             if l + 1 < depth {
-                layer.apply_function(pair.function(l), self.domain, &mut self.generators);
+                layer.apply_function((pair.function(l), &pair.second[l].function), self.domain, &mut self.generators);
             }
             if !keep {
                 self.release(pair, l);

@@ -8,7 +8,7 @@
 
 use super::columns::Columns;
 use super::layer_state::LayerState;
-use super::relu::ReluTransformer;
+use super::transformer::Transformer;
 
 /// The score, with buffers that are reused.
 #[derive(Debug, Default)]
@@ -22,8 +22,8 @@ impl PublishedScore {
     pub fn score(&mut self, layers: &[LayerState], inputs: usize) -> &[f64] {
         self.score.clear();
         self.score.resize(inputs, 0.0);
-        self.add(layers, inputs, |l| (&l.z1, &l.relu1, l.after.from1));
-        self.add(layers, inputs, |l| (&l.z2, &l.relu2, l.after.from2));
+        self.add(layers, inputs, |l| (&l.z1, &l.transformer1, l.after.from1));
+        self.add(layers, inputs, |l| (&l.z2, &l.transformer2, l.after.from2));
         &self.score
     }
 
@@ -31,7 +31,7 @@ impl PublishedScore {
         &mut self,
         layers: &'a [LayerState],
         inputs: usize,
-        of: impl Fn(&'a LayerState) -> (&'a Columns, &'a ReluTransformer, usize),
+        of: impl Fn(&'a LayerState) -> (&'a Columns, &'a Transformer, usize),
     ) {
         let Some((last, hidden)) = layers.split_last() else {
             return;

@@ -6,9 +6,8 @@
 //! l, (1 - lam) u), its values at the ends, by convexity. With mu = h / 2 the equation relu(x) = lam x + mu + mu a
 //! defines the fresh generator a in [-1, 1].
 //!
-//! The difference is `D = of_d d + of_x x + of_y y + shift`, plus `fresh1` times f1's fresh generator, `fresh2` times
-//! f2's, and a fresh generator of its own of size `fresh_own`. So each of the nine phase pairs is one row of
-//! coefficients, and soundness can be read off row by row:
+//! Each of the nine phase pairs is one row of coefficients of the difference ([`super::transformer`]), and soundness can
+//! be read off row by row:
 //!
 //! | f1 f2 | D = | why |
 //! |---|---|---|
@@ -25,52 +24,34 @@
 //! very same quantity; with `share_fresh` it is used, which is exact and saves a column.
 //!
 //! Slopes and coefficients are rounded. That is harmless for lam, since any value in [0, 1] is sound, and is counted in
-//! [`propagate_error`] for all others.
+//! [`super::transformer::propagate_error`] for all others.
 
 use super::phase::{Bounds, Phase};
-use crate::numeric::round::{TINY, U, inflate, mul_up, sub_up, up};
+use super::transformer::{DifferenceRow, DifferenceTransformer, Transformer};
+use crate::numeric::round::{mul_up, sub_up, up};
 use crate::numeric::vectorised::vectorised;
 
-/// How one network passes the ReLUs of a step: X = slope x + fresh (1 + a).
-#[derive(Debug, Clone, Default)]
-pub struct ReluTransformer {
-    /// The phase of every neuron.
-    pub phase: Vec<Phase>,
-    /// lam of every neuron: 0 where it is inactive, 1 where it is active, between them where it is unstable.
-    pub slope: Vec<f64>,
-    /// mu of every neuron, which is both the shift of the centre and the size of the fresh generator: 0 unless the
-    /// neuron is unstable.
-    pub fresh: Vec<f64>,
-}
-
-impl ReluTransformer {
+impl Transformer {
     /// Chooses slopes from bounds of the pre-activations.
-    pub fn set(&mut self, bounds: &Bounds) {
+    pub fn set_relu(&mut self, bounds: &Bounds) {
         let m = bounds.lower.len();
         self.phase.resize(m, Phase::Inactive);
-        self.slope.resize(m, 0.0);
-        self.fresh.resize(m, 0.0);
+        for v in [&mut self.slope, &mut self.shift, &mut self.fresh] {
+            v.resize(m, 0.0);
+        }
+        self.loose.clear();
         choose(self, &bounds.lower, &bounds.upper);
-    }
-
-    /// Passes m values on as they are: those of a step without a function, whose values are all active.
-    pub fn pass(&mut self, m: usize) {
-        self.phase.clear();
-        self.phase.resize(m, Phase::Active);
-        self.slope.clear();
-        self.slope.resize(m, 1.0);
-        self.fresh.clear();
-        self.fresh.resize(m, 0.0);
     }
 }
 
 vectorised! {
-    /// See [`ReluTransformer::set`]. No branch predictor can guess which neurons are unstable, so all three cases are
+    /// See [`Transformer::set_relu`]. No branch predictor can guess which neurons are unstable, so all three cases are
     /// computed for every neuron, and then one of them is selected.
-    fn choose<'a>(transformer: &'a mut ReluTransformer, lower: &'a [f64], upper: &'a [f64]) {
+    fn choose<'a>(transformer: &'a mut Transformer, lower: &'a [f64], upper: &'a [f64]) {
         let m = lower.len();
         let (upper, phases) = (&upper[..m], &mut transformer.phase[..m]);
-        let (slopes, fresh) = (&mut transformer.slope[..m], &mut transformer.fresh[..m]);
+        let (slopes, shifts) = (&mut transformer.slope[..m], &mut transformer.shift[..m]);
+        let fresh = &mut transformer.fresh[..m];
         for i in 0..m {
             let (l, u) = (lower[i], upper[i]);
             let slope = (u / (u - l)).clamp(0.0, 1.0);
@@ -78,18 +59,11 @@ vectorised! {
             let (inactive, active) = (u <= 0.0, l >= 0.0);
             slopes[i] = if inactive { 0.0 } else if active { 1.0 } else { slope };
             fresh[i] = if inactive || active { 0.0 } else { mu };
+            shifts[i] = fresh[i];
         }
         for ((phase, &l), &u) in phases.iter_mut().zip(lower).zip(upper) {
             *phase = Phase::of(l, u);
         }
-    }
-}
-
-impl ReluTransformer {
-    /// The unstable neurons with their fresh generators, in neuron order: the order of their columns.
-    #[inline(always)]
-    pub fn fresh_generators(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        self.fresh.iter().copied().enumerate().filter(|&(_, mu)| mu != 0.0)
     }
 }
 
@@ -112,45 +86,6 @@ pub fn above(lam: f64, v: f64) -> f64 {
 #[must_use]
 pub fn below(lam: f64, v: f64) -> f64 {
     if v < 0.0 { -mul_up(sub_up(1.0, lam), -v) } else { -mul_up(lam, v) }
-}
-
-/// How a step's function transforms the difference: D = of_d d + of_x x + of_y y + shift + fresh1 a1 + fresh2 a2 +
-/// fresh_own ad, for every row. Where the function is the identity every row is active in both networks, and D = d.
-#[derive(Debug, Clone, Default)]
-pub struct DifferenceTransformer {
-    /// Coefficient of d.
-    pub of_d: Vec<f64>,
-    /// Coefficient of x, the value *before* ReLU in f1.
-    pub of_x: Vec<f64>,
-    /// Coefficient of y.
-    pub of_y: Vec<f64>,
-    /// What is added to the centre.
-    pub shift: Vec<f64>,
-    /// Coefficient of f1's fresh generator of this neuron.
-    pub fresh1: Vec<f64>,
-    /// Coefficient of f2's fresh generator.
-    pub fresh2: Vec<f64>,
-    /// Size of the difference's own fresh generator.
-    pub fresh_own: Vec<f64>,
-}
-
-/// One row of [`DifferenceTransformer`].
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct DifferenceRow {
-    /// Coefficient of d.
-    pub of_d: f64,
-    /// Coefficient of x.
-    pub of_x: f64,
-    /// Coefficient of y.
-    pub of_y: f64,
-    /// What is added to the centre.
-    pub shift: f64,
-    /// Coefficient of f1's fresh generator.
-    pub fresh1: f64,
-    /// Coefficient of f2's fresh generator.
-    pub fresh2: f64,
-    /// Size of the difference's own fresh generator.
-    pub fresh_own: f64,
 }
 
 /// The table of phase pairs. `(lam, mu)` are slope and fresh generator of each network, `l..u` bounds d.
@@ -226,9 +161,10 @@ fn both_unstable(l: f64, u: f64) -> DifferenceRow {
 
 impl DifferenceTransformer {
     /// Sets the rows of a whole step.
-    pub fn set(&mut self, first: &ReluTransformer, second: &ReluTransformer, d: &Bounds, share_fresh: bool) {
+    pub fn set_relu(&mut self, first: &Transformer, second: &Transformer, d: &Bounds, share_fresh: bool) {
         let m = first.phase.len();
-        let Self { of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own } = self;
+        self.loose.clear();
+        let Self { of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own, .. } = self;
         let columns = [of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own].map(|v| {
             v.resize(m, 0.0);
             &mut v[..m]
@@ -245,47 +181,4 @@ impl DifferenceTransformer {
             (fresh1[i], fresh2[i], fresh_own[i]) = (row.fresh1, row.fresh2, row.fresh_own);
         }
     }
-}
-
-/// Units of roundoff in an entry of a form behind ReLU, relative to the absolute sum of its terms. The entry is a sum
-/// of at most three products and a shift: a term passes one product and at most three sums, and its coefficient was
-/// rounded once itself. That makes five; eight cover them.
-const ENTRY_UNITS: f64 = 8.0;
-
-/// Roundings in the longest chain of [`propagate_error`]: a product and two sums for what is carried over, as many for
-/// the size, four for the rounding and two for the sum of all. That makes twelve at most, and fewer for the magnitude;
-/// sixteen cover them.
-const CHAIN: usize = 16;
-
-/// What a transformer does to the error radius and the magnitude (|centre| + sum |generators|) of a form on one neuron,
-/// X = sum coefficient_q form_q + shift, plus fresh generators of total size `fresh`. A term is (coefficient,
-/// magnitude, error). Returns (error, magnitude).
-///
-/// The old errors are scaled by the coefficients. The rounding of new entries is [`ENTRY_UNITS`] U times their
-/// magnitudes, and `underflow` covers products below the normal range. A single form that is taken over unchanged costs
-/// nothing.
-#[inline(always)]
-#[must_use]
-pub fn propagate_error(terms: [(f64, f64, f64); 3], shift: f64, fresh: f64, underflow: f64) -> (f64, f64) {
-    let [(a, ma, ea), (b, mb, eb), (c, mc, ec)] = terms;
-    let (a, b, c) = (a.abs(), b.abs(), c.abs());
-    let carried = a * ea + b * eb + c * ec;
-    let size = a * ma + b * mb + c * mc;
-    let rounded = ENTRY_UNITS * U * (size + carried + shift.abs());
-    let err = inflate(carried + rounded + underflow, CHAIN);
-    // Coefficients (1, 0, 0) in some order and no shift: a copy; all zero: nothing.
-    let copied = shift == 0.0 && a + b + c == a.max(b).max(c) && (a == 1.0 || b == 1.0 || c == 1.0);
-    let nothing = shift == 0.0 && a + b + c == 0.0;
-    let exact = if copied { ea * a + eb * b + ec * c } else { err };
-    let magnitude = size + shift.abs() + fresh;
-    (if nothing { 0.0 } else { exact }, if magnitude == 0.0 { 0.0 } else { inflate(magnitude, CHAIN) })
-}
-
-/// What underflow can cost a neuron's form with this number of columns: at most three products in each column, of which
-/// each loses at most [`TINY`].
-#[inline(always)]
-#[must_use]
-#[allow(clippy::cast_precision_loss)]
-pub fn underflow(columns: usize) -> f64 {
-    TINY * (4 * columns + 8) as f64
 }

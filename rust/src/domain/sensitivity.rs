@@ -32,10 +32,13 @@ pub struct Sensitivity {
 }
 
 /// By how much a fresh generator shrinks with its neuron's range, as a share of its size.
-fn rate(bounds: &Bounds, i: usize) -> f64 {
+fn rate(bounds: &Bounds, i: usize, curved: bool) -> f64 {
     let (lower, upper) = (bounds.lower[i], bounds.upper[i]);
     let (c, r) = (0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower);
-    let rate = if lower < 0.0 && upper > 0.0 {
+    let rate = if curved {
+        // A strip around a smooth function is about as thick as the square of its width.
+        2.0 / r
+    } else if lower < 0.0 && upper > 0.0 {
         (r * r + c * c) / (r * -lower * upper)
     } else {
         // Only a difference of two unstable neurons is relaxed although its own sign is known: by half of its larger
@@ -50,12 +53,12 @@ fn retire(
     neurons: &mut Vec<f64>,
     weights: &mut Vec<f64>,
     fresh: impl Iterator<Item = usize>,
-    bounds: &Bounds,
+    (bounds, curved): (&Bounds, bool),
     older: usize,
 ) {
     neurons.clear();
     neurons.resize(bounds.lower.len(), 0.0);
-    fresh.zip(&weights[older..]).for_each(|(i, w)| neurons[i] = w * rate(bounds, i));
+    fresh.zip(&weights[older..]).for_each(|(i, w)| neurons[i] = w * rate(bounds, i, curved));
     weights.truncate(older);
 }
 
@@ -97,16 +100,16 @@ impl Sensitivity {
         let Self { inputs: e, first, second, own, .. } = self;
         for layer in hidden.iter().rev() {
             let before = |from: usize| from - (1 + inputs);
-            let fresh = layer.relu1.fresh_generators().map(|(i, _)| i);
-            retire(neurons, first, fresh, &layer.x, before(layer.after.from1));
+            let fresh = layer.transformer1.fresh_generators().map(|(i, _)| i);
+            retire(neurons, first, fresh, (&layer.x, layer.curved), before(layer.after.from1));
             pass_on(e.iter_mut().chain(first.iter_mut()).take(generators(&layer.z1)), &layer.z1, 1, neurons);
 
-            let fresh = layer.relu2.fresh_generators().map(|(i, _)| i);
-            retire(neurons, second, fresh, &layer.y, before(layer.after.from2));
+            let fresh = layer.transformer2.fresh_generators().map(|(i, _)| i);
+            retire(neurons, second, fresh, (&layer.y, layer.curved), before(layer.after.from2));
             pass_on(e.iter_mut().chain(second.iter_mut()).take(generators(&layer.z2)), &layer.z2, 1, neurons);
 
-            let fresh = (0..layer.relu_d.fresh_own.len()).filter(|&i| layer.relu_d.fresh_own[i] != 0.0);
-            retire(neurons, own, fresh, &layer.d, layer.after.own_before);
+            let fresh = (0..layer.transformer_d.fresh_own.len()).filter(|&i| layer.transformer_d.fresh_own[i] != 0.0);
+            retire(neurons, own, fresh, (&layer.d, layer.curved), layer.after.own_before);
             let common = generators(&layer.d_common);
             pass_on(e.iter_mut().chain(second.iter_mut()).take(common), &layer.d_common, 1, neurons);
             let mut next = 0..;

@@ -3,7 +3,7 @@
 //! This finds candidates for a counterexample; what counts is decided by an exact replay outside the core.
 
 use super::{Function, Origin, Pair, Step};
-use crate::numeric::round::{gamma, inflate};
+use crate::numeric::round::{add_up, gamma, inflate, max_propagating_nan, sub_down, sub_up};
 
 /// Outputs of both networks at one input, and how far each may be from the exact value.
 #[derive(Debug, Clone, Default)]
@@ -68,7 +68,7 @@ impl Evaluator {
         self.values.resize(steps.len(), Vec::new());
         for (s, step) in steps.iter().enumerate() {
             self.sum(step, s, x);
-            self.values[s].iter_mut().for_each(|v| *v = step.function.value(*v));
+            step.function.apply(&mut self.values[s]);
         }
     }
 
@@ -105,12 +105,28 @@ impl Evaluator {
             let errors = &mut self.errors[s];
             errors.clear();
             errors.extend(self.magnitude.iter().map(|&m| inflate(m, 2 * terms + 6)));
-            for (v, e) in self.values[s].iter_mut().zip(errors) {
+            behind(&step.function, &mut self.values[s], errors);
+        }
+    }
+}
+
+/// Values and their errors behind a function.
+fn behind(function: &Function, values: &mut [f64], errors: &mut [f64]) {
+    for (row, (v, e)) in values.iter_mut().zip(errors).enumerate() {
+        match function {
+            Function::Identity => {}
+            Function::Relu => {
                 // ReLU does not stretch an error, and leaves none where the exact value is certainly not positive.
-                if step.function == Function::Relu && *v <= -*e {
+                if *v <= -*e {
                     *e = 0.0;
                 }
-                *v = step.function.value(*v);
+                *v = v.max(0.0);
+            }
+            Function::Curves(curves) => {
+                let curve = curves.of(row);
+                let (low, high) = curve.range(sub_down(*v, *e), add_up(*v, *e));
+                *v = curve.value(*v).value;
+                *e = max_propagating_nan(sub_up(high, *v), sub_up(*v, low));
             }
         }
     }

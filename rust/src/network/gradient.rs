@@ -3,7 +3,7 @@
 //!
 //! Arrays are point-major: the numbers of one point are contiguous, so that every term is one matrix product.
 
-use super::{Function, Origin, Pair, Step};
+use super::{Origin, Pair, Step};
 use crate::numeric::kernels::Accumulate;
 use crate::numeric::vectorised;
 use crate::numeric::windows::Panels;
@@ -15,6 +15,8 @@ struct Tape {
     inputs: Vec<f64>,
     /// What every step gives behind its function, m x P; the last are the outputs.
     values: Vec<Vec<f64>>,
+    /// The slopes of the functions at these points, m x P; empty for ReLU and the identity.
+    slopes: Vec<Vec<f64>>,
     /// Derivatives with respect to what every step gives, m x P; empty for steps that nothing depends on.
     cotangents: Vec<Vec<f64>>,
     panels: Panels,
@@ -24,6 +26,7 @@ impl Tape {
     #[inline(always)]
     fn forward(&mut self, steps: &[Step], x: &[f64], points: usize) {
         self.values.resize(steps.len(), Vec::new());
+        self.slopes.resize(steps.len(), Vec::new());
         self.inputs.clear();
         self.inputs.extend_from_slice(x);
         for (s, step) in steps.iter().enumerate() {
@@ -39,11 +42,12 @@ impl Tape {
                 let shape = (term.tile.columns, points);
                 term.tile.shape().product(value, &term.tile.weight, from, shape, Accumulate::Add, &mut self.panels);
             }
-            if step.function == Function::Relu {
-                for v in value.iter_mut() {
-                    *v = v.max(0.0);
-                }
+            let slopes = &mut self.slopes[s];
+            slopes.clear();
+            if let Some(curves) = step.function.curves() {
+                slopes.extend(value.iter().enumerate().map(|(i, v)| curves.of(i % step.rows).slope_right(*v).value));
             }
+            value.chunks_exact_mut(step.rows).for_each(|values| step.function.apply(values));
         }
     }
 
@@ -61,11 +65,12 @@ impl Tape {
             if cotangent.is_empty() {
                 continue;
             }
-            if step.function == Function::Relu {
+            if step.function.is_relu() {
                 // Behind ReLU a value is positive exactly where it was before.
                 let values = cotangent.iter_mut().zip(&self.values[s]);
                 values.for_each(|(g, v)| *g = if *v > 0.0 { *g } else { 0.0 });
             }
+            cotangent.iter_mut().zip(&self.slopes[s]).for_each(|(g, slope)| *g *= slope);
             for term in &step.terms {
                 let shape = (term.tile.columns, points);
                 let (out, accumulate) = match term.origin {

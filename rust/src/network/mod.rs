@@ -5,11 +5,13 @@
 //! are contiguous.
 
 pub mod eval;
+pub mod function;
 pub mod gradient;
 pub mod pair;
 pub mod step;
 pub mod tile;
 
+pub use function::{Curves, Function};
 pub use pair::Pair;
-pub use step::{Affine, Function, Origin, Step, Term};
+pub use step::{Affine, Origin, Step, Term};
 pub use tile::Tile;

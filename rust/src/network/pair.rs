@@ -1,5 +1,5 @@
-//! Two networks in lock-step: the same steps, with the same number of values and the same function, and the difference
-//! of their weights.
+//! Two networks in lock-step: the same steps, with the same number of values, and the difference of their weights. The
+//! functions of a step are ReLU in both networks, or the identity in both, or others, which may differ.
 //!
 //! Steps that belong to one network alone stand beside a step of the other one that has no terms and no bias: all its
 //! values are 0, and nothing reads them.
@@ -13,7 +13,8 @@
 //! cannot hold (both files define them in the same way). Then the errors of the two rows are not independent: A1 - A2
 //! and b1 - b2 are exactly zero there, and of the difference of the networks only A1 D is left.
 
-use super::step::{Affine, Function, Origin, Step, Term};
+use super::function::{Curves, Function};
+use super::step::{Affine, Origin, Step, Term};
 use super::tile::Tile;
 use crate::error::{Error, same_size};
 
@@ -88,9 +89,9 @@ impl Pair {
         }
         for (s, (a, b)) in first.iter().zip(&second).enumerate() {
             same_size(format!("rows of candidate step {s}"), b.rows, a.rows)?;
-            let function = if s + 1 == first.len() { Function::Identity } else { a.function };
-            if a.function != function || b.function != function {
-                let accepted = "the same function in both networks; the last step has none";
+            let fitting_function = s + 1 < first.len() || a.function.is_identity();
+            if !fitting_function || !a.function.is_like(&b.function) {
+                let accepted = "ReLU in both networks, or no function, or others; the last step has none";
                 return Err(Error::Value { name: "function", value: format!("{:?}", b.function), accepted });
             }
             for (network, step) in [(&first, a), (&second, b)] {
@@ -157,7 +158,8 @@ impl Pair {
     /// Whether both networks are the same function because every exact weight and bias is the same.
     #[must_use]
     pub fn identical(&self) -> bool {
-        self.difference.iter().all(|d| d.shared.iter().all(|&s| s))
+        let alike = |(a, b): (&Step, &Step)| a.function == b.function;
+        self.difference.iter().all(|d| d.shared.iter().all(|&s| s)) && self.first.iter().zip(&self.second).all(alike)
     }
 
     /// The number of steps.
@@ -166,11 +168,18 @@ impl Pair {
         self.first.len()
     }
 
-    /// The function of step s, which is that of both networks.
+    /// The function of step s in f1; that of f2 is ReLU or the identity where this is.
     #[must_use]
     #[inline(always)]
-    pub fn function(&self, s: usize) -> Function {
-        self.first[s].function
+    pub fn function(&self, s: usize) -> &Function {
+        &self.first[s].function
+    }
+
+    /// The functions of step s in both networks, where they are neither ReLU nor the identity.
+    #[must_use]
+    #[inline(always)]
+    pub fn curves(&self, s: usize) -> Option<[&Curves; 2]> {
+        Some([self.first[s].function.curves()?, self.second[s].function.curves()?])
     }
 
     /// The last step that reads step s in either network; s itself if none does.

@@ -3,6 +3,7 @@
 //!     v_s = sum over terms (j, A) of A X_j + b_s,     X_s = f_s(v_s),     j < s, or j the inputs.
 //! A chain of dense layers with ReLU between them is the case of one term each that reads the step before.
 
+use super::function::Function;
 use super::tile::{Tile, radius};
 use crate::error::{Error, finite, same_size};
 use crate::numeric::round::{U, add_up};
@@ -15,27 +16,6 @@ pub enum Origin {
     Inputs,
     /// What a step gives, behind its function.
     Step(usize),
-}
-
-/// The elementwise function of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Function {
-    /// The value itself: no neuron.
-    Identity,
-    /// max(0, x).
-    Relu,
-}
-
-impl Function {
-    /// Its value.
-    #[must_use]
-    #[inline(always)]
-    pub fn value(self, x: f64) -> f64 {
-        match self {
-            Self::Identity => x,
-            Self::Relu => x.max(0.0),
-        }
-    }
 }
 
 /// One term of a sum.
@@ -208,7 +188,7 @@ impl Step {
             terms.push(Term { origin: Origin::Inputs, tile: tile.over_free(free) });
         }
         let bias_error = if exact { None } else { Some(error) };
-        Self::of(terms, bias, bias_error, self.function)
+        Self::of(terms, bias, bias_error, self.function.clone())
     }
 }
 

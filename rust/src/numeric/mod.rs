@@ -6,8 +6,12 @@
 //! gives infinities or NaN, which no comparison in this crate takes for a proof: a bound proves something only through
 //! a comparison that is false for NaN.
 
+pub mod erf;
+pub mod exp;
 pub mod kernels;
 pub mod log;
+pub mod near;
 pub mod round;
+pub mod trigonometric;
 pub mod vectorised;
 pub mod windows;

@@ -117,6 +117,13 @@ pub fn inflate(value: f64, operations: usize) -> f64 {
     value * (1.0 + 2.0 * gamma(operations)) + TINY
 }
 
+/// The larger of two numbers; not a number if one of them is not, unlike `f64::max`, which would pass over it.
+#[inline(always)]
+#[must_use]
+pub fn max_propagating_nan(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

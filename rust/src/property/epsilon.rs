@@ -6,9 +6,9 @@
 //! outputs each pattern of signs is a functional, which also sees cancellation between outputs.
 
 use super::{Obligation, Property, Violation};
-use crate::domain::phase::max_propagating_nan;
 use crate::domain::{AbstractDomain, LinearFunctional, Output, Quantity};
 use crate::network::eval::Evaluation;
+use crate::numeric::round::max_propagating_nan;
 use crate::numeric::round::{add_up, mul_up};
 
 /// How a difference of outputs is measured.

@@ -17,7 +17,9 @@ mod _core {
     #[pymodule_export]
     use super::settings::Settings;
     #[pymodule_export]
-    use super::types::{LinearProgram, MixedProgram, Pair, Progress, Property, Solution};
+    use super::types::{
+        LinearProgram, MixedProgram, Pair, Progress, Property, Solution, curve_slopes, curve_strip, curve_values,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,9 +1,10 @@
 //! The classes Python sees: frozen, no logic beyond conversion.
 
 use super::errors::python_error;
+use crate::curve::{Curve, Near};
 use crate::domain::AbstractDomain;
 use crate::error::{Error, same_size};
-use crate::network::{self, Function, Origin, Step, Term, Tile};
+use crate::network::{self, Curves, Function, Origin, Step, Term, Tile};
 use crate::property::{self as claims, Norm};
 use crate::{lp, search};
 use ndarray::Axis;
@@ -17,8 +18,16 @@ use std::sync::Arc;
 type PyTerm<'py> =
     (i64, Option<PyReadonlyArray3<'py, i32>>, PyReadonlyArray3<'py, f64>, Option<PyReadonlyArray3<'py, f64>>);
 
-/// The terms of a step, its bias, the errors of the bias, and the name of its function.
-type PyStep<'py> = (Vec<PyTerm<'py>>, PyReadonlyArray1<'py, f64>, Option<PyReadonlyArray1<'py, f64>>, String);
+/// A function by its name, for ReLU and the identity; or all functions that the rows have, by name and parameters, and
+/// which of them each row has, the first one if that is not said.
+#[derive(FromPyObject)]
+pub enum PyFunction<'py> {
+    Named(String),
+    Curves(Vec<(String, Vec<f64>)>, Option<PyReadonlyArray1<'py, i32>>),
+}
+
+/// The terms of a step, its bias, the errors of the bias, and its function.
+type PyStep<'py> = (Vec<PyTerm<'py>>, PyReadonlyArray1<'py, f64>, Option<PyReadonlyArray1<'py, f64>>, PyFunction<'py>);
 
 /// Two networks with the same steps, as many values in each.
 #[pyclass(frozen, module = "eqspec._core")]
@@ -57,17 +66,88 @@ fn program(inputs: usize, list: &[PyStep<'_>]) -> Result<Vec<Step>, Error> {
     let mut steps: Vec<Step> = Vec::with_capacity(list.len());
     for (terms, bias, bias_error, function) in list {
         let terms = terms.iter().map(|term| read_term(inputs, &steps, term)).collect::<Result<_, Error>>()?;
-        let function = match function.as_str() {
-            "identity" => Function::Identity,
-            "relu" => Function::Relu,
-            other => {
-                return Err(Error::Value { name: "function", value: other.to_owned(), accepted: "identity or relu" });
-            }
-        };
+        let function = read_function(function, bias.as_array().len())?;
         let bias_error = bias_error.as_ref().map(PyReadonlyArray1::as_array);
         steps.push(Step::new(terms, &bias.as_array(), bias_error.as_ref(), function)?);
     }
     Ok(steps)
+}
+
+/// A function of this many rows.
+fn read_function(function: &PyFunction<'_>, rows: usize) -> Result<Function, Error> {
+    match function {
+        PyFunction::Named(name) => match name.as_str() {
+            "identity" => Ok(Function::Identity),
+            "relu" => Ok(Function::Relu),
+            _ => Err(Error::Value {
+                name: "function",
+                value: name.clone(),
+                accepted: "identity, relu, or functions with their parameters",
+            }),
+        },
+        PyFunction::Curves(kinds, of_row) => {
+            let kinds = kinds.iter().map(|(name, parameters)| curve(name, parameters)).collect::<Result<_, Error>>()?;
+            let number = |k: &i32| u32::try_from(*k).unwrap_or(u32::MAX);
+            let of_row = of_row.as_ref().map(|rows| rows.as_array().iter().map(number).collect());
+            Ok(Function::Curves(Arc::new(Curves::new(kinds, rows, of_row)?)))
+        }
+    }
+}
+
+fn curve(name: &str, parameters: &[f64]) -> Result<Curve, Error> {
+    Curve::new(name, parameters).map_err(|problem| Error::Function { name: name.to_owned(), problem })
+}
+
+/// Values of a function, and how far each may be from the exact one.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+pub fn curve_values<'py>(
+    py: Python<'py>,
+    name: &str,
+    parameters: Vec<f64>,
+    x: PyReadonlyArray1<'py, f64>,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    let curve = curve(name, &parameters).map_err(|e| python_error(&e))?;
+    Ok(near(py, x.as_array().iter().map(|x| curve.value(*x))))
+}
+
+/// One-sided derivatives of a function, from the left if `left`, and how far each may be from the exact one.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+pub fn curve_slopes<'py>(
+    py: Python<'py>,
+    name: &str,
+    parameters: Vec<f64>,
+    x: PyReadonlyArray1<'py, f64>,
+    left: bool,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    let curve = curve(name, &parameters).map_err(|e| python_error(&e))?;
+    let slope = |x: &f64| if left { curve.slope_left(*x) } else { curve.slope_right(*x) };
+    Ok(near(py, x.as_array().iter().map(slope)))
+}
+
+/// The strip of a function on [lower, upper]: its slope, and the least and the largest difference of the function from
+/// the line through 0 of that slope; the hull of its slopes; and its range.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value, clippy::type_complexity)]
+pub fn curve_strip(
+    name: &str,
+    parameters: Vec<f64>,
+    lower: f64,
+    upper: f64,
+) -> PyResult<((f64, f64, f64), (f64, f64), (f64, f64))> {
+    let curve = curve(name, &parameters).map_err(|e| python_error(&e))?;
+    let slope = curve.line(lower, upper);
+    let offset = curve.offset(slope, lower, upper);
+    Ok(((slope, offset.low, offset.high), curve.slopes(lower, upper), curve.range(lower, upper)))
+}
+
+fn near<'py>(
+    py: Python<'py>,
+    values: impl Iterator<Item = Near>,
+) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
+    let (values, errors): (Vec<f64>, Vec<f64>) = values.map(|n| (n.value, n.error)).unzip();
+    (values.into_pyarray(py), errors.into_pyarray(py))
 }
 
 fn read_term(inputs: usize, steps: &[Step], (source, index, weight, error): &PyTerm<'_>) -> Result<Term, Error> {

@@ -60,10 +60,20 @@ impl Sum {
 
     fn step(&mut self, step: &Step) {
         self.size(step.rows);
-        self.size(match step.function {
-            Function::Identity => 0,
-            Function::Relu => 1,
-        });
+        match &step.function {
+            Function::Identity => self.size(0),
+            Function::Relu => self.size(1),
+            Function::Curves(curves) => {
+                self.size(2);
+                self.size(curves.kinds().len());
+                for curve in curves.kinds() {
+                    self.text(curve.name());
+                    let parameters = curve.parameters();
+                    self.numbers(&parameters);
+                }
+                curves.of_rows().iter().for_each(|kind| self.0.update(kind.to_le_bytes()));
+            }
+        }
         self.size(step.terms.len());
         for term in &step.terms {
             self.size(match term.origin {

@@ -7,7 +7,7 @@
 use super::Region;
 use super::policy::POLICY;
 use super::solution::{Reason, Solution, Verdict};
-use crate::network::{Function, Origin, Pair};
+use crate::network::{Origin, Pair};
 use crate::property::Property;
 use crate::settings::Settings;
 
@@ -43,7 +43,7 @@ impl Probe<'_> {
             let reads_inputs = step.terms.iter().all(|t| t.origin == Origin::Inputs);
             let products = if reads_inputs { step.rows * inputs } else { step.products() };
             sum += 2 * products as u64 * generators as u64;
-            generators += if step.function == Function::Identity { 0 } else { 2 * step.rows };
+            generators += if step.function.is_identity() { 0 } else { 2 * step.rows };
         }
         sum
     }

@@ -16,7 +16,14 @@ import numpy as np
 import pytest
 
 from eqspec.compile import loads
-from eqspec.errors import Diagnostic, DisagreementError, NetworkError, SpecError, UnsupportedOperatorError
+from eqspec.errors import (
+    Diagnostic,
+    DisagreementError,
+    NetworkError,
+    OutputChoiceError,
+    SpecError,
+    UnsupportedOperatorError,
+)
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.report.diagnostics import to_json
 from eqspec.spec.codes import CODES
@@ -64,7 +71,13 @@ def cases() -> list[Case]:
 CASES = cases()
 
 
-def read(path: Path) -> Network:
+def read(path: Path, output: str | None = None) -> Network:
+    if path.name == "heads.onnx":
+        if output is None:
+            message = "the model has 2 outputs ('scores', 'values')"
+            raise OutputChoiceError(str(path), message, fix="say which one is meant")
+        message = f"it has no output {output!r}; its outputs are 'scores', 'values'"
+        raise OutputChoiceError(str(path), message, fix="choose one of them")
     if path.name == "sigmoid.onnx":
         raise UnsupportedOperatorError(
             str(path), "operator is not supported", node="act_2", operator="Sigmoid", fix="supported: Gemm, MatMul"
@@ -89,7 +102,7 @@ def read(path: Path) -> Network:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cases")
-    for name in (*SIZES, "sigmoid.onnx", "broken.onnx", "misread.onnx", "nets/deep.onnx"):
+    for name in (*SIZES, "sigmoid.onnx", "broken.onnx", "misread.onnx", "heads.onnx", "nets/deep.onnx"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("")
     (folder / "common.eqspec").write_text("eqspec 1\n")

@@ -158,6 +158,9 @@ def _rearranging() -> None:
     one("gather elements", "GatherElements", {"i": np.array([[[0, 1], [2, 2]]])}, 1, 3, 2, axis=1)
     one("gather nd", "GatherND", {"i": np.array([[0, 1], [0, 2]])}, 1, 3, 2)
     one("trilu", "Trilu", {}, 1, 3, 3)
+    put = {"at": np.array([[0, 4], [0, 1]]), "u": grid(2)}
+    one("scatter", "ScatterND", put, 1, 5)
+    one("scatter along an axis", "ScatterElements", {"at": np.array([[3, 0]]), "u": grid(1, 2)}, 1, 5, axis=1)
     case("compress", [node("Compress", ["x", "c"], "y", axis=1)], {"c": np.array([True, False, True])}, 1, 3)
     one("reverse sequence", "ReverseSequence", {"n": whole(3)}, 1, 4, 2, batch_axis=0, time_axis=1)
     case("where", [node("Neg", ["x"], "n"), node("Where", ["c", "x", "n"], "m"), node("Where", ["d", "m", "k"], "y")],

@@ -79,13 +79,15 @@ def test_spacing_does_not_matter(change: tuple[str, str], tmp_path: Path) -> Non
         ("2,2,1,3,", "2,2,one,3,", 3, "'one' is no whole number"),
         ("2,2,1,3,", "2,-2,1,3,", 3, "'-2' is no whole number"),
         ("2,2,1,3,", "0,2,1,3,", 4, "layer widths"),
-        ("2,3,1,", "2,3,3,1,", 4, "4 numbers, 2 layers have 3"),
+        ("2,3,1,", "2,3,3,3,1,", 4, "5 numbers, 2 layers have 3"),
         ("2,3,1,", "2,3,2,", 4, "from 2 inputs to 1 outputs"),
         ("2,3,1,", "2,0,1,", 4, "from 2 inputs"),
         ("2,3,1,", "2,999999999,1,", 4, "the file has"),
         ("2,3,1,", "2,9999999999,1,", 4, "no whole number"),
         ("-10.0,-10.0,", "-10.0,", 6, "minima: 1 numbers, 2 expected"),
-        ("5.0,0.5,7.5,", "5.0,0.5,", 8, "means of inputs and outputs: 2 numbers, 3 expected"),
+        ("5.0,0.5,7.5,", "5.0,", 8, "means of inputs and outputs: 1 numbers, 3 expected"),
+        ("5.0,0.5,7.5,", "inf,0.5,7.5,", 8, "'inf' is not finite"),
+        ("-10.0,-10.0,", "-10.0,nan,", 6, "'nan' is not finite"),
         ("2.0,1e1,373.9,", "2.0,1e1,x,", 9, "'x' is no number"),
         ("0.1,2,", "0.1,nan,", 10, "'nan' is not finite"),
         ("0.1,2,", "0.1,1e999,", 10, "'1e999' is not finite"),
@@ -137,3 +139,31 @@ def test_damaged_bytes_give_a_network_or_a_network_error(tmp_path: Path) -> None
             read += 1
             assert all(np.isfinite(layer.weight).all() for layer in network.layers)
     assert 50 < read < 750
+
+
+DIALECTS = {
+    "infinite minima": ("-10.0,-10.0,", "-inf,-Infinity,"),
+    "infinite maxima": ("\n10.0,10.0,", "\ninf,1e999,"),
+    "no mean of the outputs": ("5.0,0.5,7.5,", "5.0,0.5,"),
+    "no range of the outputs": ("2.0,1e1,373.9,", "2.0,1e1"),
+    "the number of layers alone": ("2,2,1,3,", "2"),
+    "the number of hidden layers": ("2,2,1,3,", "1,2,1,3,"),
+    "zeros for what is not applied": ("0,\n-10.0,-10.0,\n10.0,10.0,\n5.0,0.5,7.5,\n2.0,1e1,373.9,", "0\n0\n0\n0\n0"),
+    "words for the flag": ("\n0,\n", "\nThis line extraneous\n"),
+    "other comments": ("// another", "# another\n% a third, by L\u00e1szl\u00f3"),
+    "a mark of the encoding": ("// a comment", "\ufeff// a comment"),
+    "no comments": ("// a comment\n// another\n", ""),
+    "no line end at the end": ("0.125,\n", "0.125"),
+}
+
+
+@pytest.mark.parametrize("what", DIALECTS)
+def test_dialects_are_the_same_network(what: str, tmp_path: Path) -> None:
+    old, new = DIALECTS[what]
+    assert old in GOOD
+    wanted = read_network(write(tmp_path, GOOD))
+    found = read_network(write(tmp_path, GOOD.replace(old, new, 1)))
+    for a, b in zip(found.layers, wanted.layers, strict=True):
+        assert np.array_equal(a.weight, b.weight)
+        assert np.array_equal(a.bias, b.bias)
+    assert found.notes == () if "not applied" in what else found.notes

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, numpy_helper
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import read_network
-from eqspec.networks.readers import onnx_definition, onnx_graph
+from eqspec.networks.readers import onnx_definition, onnx_model
 from unit.networks.models import CURRENT, model, node, run_onnxruntime, save
 
 WEIGHT = np.arange(-6, 6, dtype=np.float32).reshape(3, 4) / 4
@@ -203,20 +203,6 @@ def test_weights_that_are_not_finite(number: float, tmp_path: Path) -> None:
     assert error.operator == "MatMul"
 
 
-def test_a_second_input(tmp_path: Path) -> None:
-    proto = model([node("Add", ["x", "z"], "y")], {}, (1, 3))
-    proto.graph.input.append(helper.make_tensor_value_info("z", TensorProto.FLOAT, (1, 3)))
-    error = refused(save(tmp_path, proto))
-    assert "2 inputs: 'x', 'z'" in error.message
-    assert error.operator == "Add"
-
-
-def test_a_second_output(tmp_path: Path) -> None:
-    proto = linear()
-    proto.graph.output.append(helper.make_tensor_value_info("h", TensorProto.FLOAT, None))
-    assert "2 outputs ('y', 'h')" in refused(save(tmp_path, proto)).message
-
-
 @pytest.mark.parametrize(
     ("shape", "words"),
     [
@@ -274,10 +260,9 @@ def graph_of(*nodes: onnx.NodeProto, constants: Any = None, kind: int = TensorPr
     ("proto", "words", "operator"),
     [
         (graph_of(node("MatMul", ["x", "w"], "z")), "no node computes the output 'y'", None),
-        (graph_of(node("Relu", ["h"], "y"), node("MatMul", ["x", "w"], "h")), "no earlier node computes 'h'", "Relu"),
-        (graph_of(node("Add", ["x", "y"], "y")), "no earlier node computes 'y'", "Add"),
+        (graph_of(node("Add", ["x", "y"], "y")), "nothing computes 'y'", "Add"),
         (graph_of(node("Relu", ["x"], "y"), node("Neg", ["x"], "y")), "computed twice", "Neg"),
-        (graph_of(node("MatMul", ["x", "missing"], "y")), "no earlier node computes 'missing'", "MatMul"),
+        (graph_of(node("MatMul", ["x", "missing"], "y")), "nothing computes 'missing'", "MatMul"),
         (graph_of(node("Relu", ["x"], "y", domain="com.example")), "com.example.Relu is not supported", "Relu"),
         (graph_of(node("Identity", ["s"], "y"), constants={"s": np.array([1])}), "output holds integers", None),
         (
@@ -416,7 +401,7 @@ def test_damaged_bytes_give_a_network_or_a_network_error(tmp_path: Path) -> None
 
 def test_a_graph_of_too_many_nodes(tmp_path: Path) -> None:
     """Each takes a part of a millisecond; what the output does not need does not count."""
-    names = ["x", *(f"t{n}" for n in range(onnx_graph.MAX_NODES)), "y"]
+    names = ["x", *(f"t{n}" for n in range(onnx_model.MAX_NODES)), "y"]
     chain = [node("Relu", [a], b) for a, b in pairwise(names)]
     assert "the limit is" in refused(save(tmp_path, model(chain, {}, [1, 2]))).message
     unused = [*chain[:-1], node("Relu", ["x"], "y")]

@@ -10,15 +10,24 @@ import numpy as np
 import pytest
 
 from eqspec.compile import loads
-from eqspec.errors import Diagnostic, DisagreementError, NetworkError, SpecError, UnsupportedOperatorError
+from eqspec.errors import (
+    Diagnostic,
+    DisagreementError,
+    NetworkError,
+    OutputChoiceError,
+    SpecError,
+    UnsupportedOperatorError,
+)
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.spec.codes import CODES
 from eqspec.spec.explanations import explanation
 from eqspec.spec.formatting import formatted
 
 
-def read(path: Path) -> Network:
+def read(path: Path, output: str | None = None) -> Network:
     """Three inputs and three outputs, unless the name says something else."""
+    if path.name == "heads.onnx" and output is None:
+        raise OutputChoiceError(str(path), "the model has 2 outputs ('scores', 'values')")
     if path.name == "sigmoid.onnx":
         raise UnsupportedOperatorError(str(path), "operator is not supported", node="act", operator="Sigmoid")
     if path.name == "broken.onnx":
@@ -34,7 +43,18 @@ def read(path: Path) -> Network:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
-    names = ("full", "pruned", "folded", "three_two", "softmax", "smaller_softmax", "sigmoid", "broken", "misread")
+    names = (
+        "full",
+        "pruned",
+        "folded",
+        "three_two",
+        "softmax",
+        "smaller_softmax",
+        "sigmoid",
+        "broken",
+        "misread",
+        "heads",
+    )
     for name in names:
         (folder / f"{name}.onnx").write_text("")
     (folder / "common.eqspec").write_text("eqspec 1\n")

@@ -61,10 +61,11 @@ class Pair:
 
     def __init__(self, first: Sequence[Step], second: Sequence[Step], inputs: int, rows: Rows) -> None:
         self.inputs, self.outputs = inputs, first[-1].value.size
-        given = [with_rows(one, part) for one, part in zip((first, second), rows, strict=True)]
+        given = [list(first), list(second)]
         if all(map(is_chain, given)) and len(given[0]) != len(given[1]):
             depth = max(map(len, given))
             given = [deepened(one, depth) for one in given]
+        given = [with_rows(one, part) for one, part in zip(given, rows, strict=True)]
         partners = in_step(*given)
         if len(partners) > limits.STEPS:
             raise Refused("the two networks in step are deeper than the auditor computes with")

@@ -24,6 +24,7 @@ def add(commands: Commands) -> None:
     """Add the command."""
     made = command(commands, "inspect", "show what a network file holds, and whether it can be used")
     made.add_argument("files", nargs="+", metavar="NETWORK", help="network files (*.onnx, *.nnet)")
+    made.add_argument("--network-output", metavar="NAME", help="of a file with several outputs, the one that is read")
     made.epilog = "exit codes: 0 every file can be used; 2 one cannot"
     made.set_defaults(run=run)
 
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         try:
             if Path(file).suffix.lower() != ".nnet" and Path(file).is_file():
                 _show_file(overview(file), out)
-            networks.append(read_network(file))
+            networks.append(read_network(file, output=arguments.network_output))
             _show_network(networks[-1], out)
         except NetworkError as problem:
             err.print(Text.assemble(("cannot be used", "bold red"), f": {problem}"), soft_wrap=True)
@@ -83,7 +84,8 @@ def _show_network(network: Network, out: Console) -> None:
 
 
 def _steps_in_words(network: Network) -> tuple[str, str]:
-    neurons = f"{count(network.neurons)} ReLU neurons"
+    only_relu = all(step.function in ("relu", "identity") for step in network.steps)
+    neurons = f"{count(network.neurons)} {'ReLU ' if only_relu else ''}neurons"
     if network.is_chain:
         widths = [network.input_size, *(step.rows for step in network.steps)]
         return "layers", f"{'-'.join(map(str, widths))}, {neurons}"
@@ -101,7 +103,7 @@ def _show_steps(network: Network, out: Console) -> None:
         reads = " + ".join("inputs" if source == INPUTS else str(source) for source in step.sources) or "nothing"
         operator = " + ".join(_words(term.tile) for term in step.terms) or "constant"
         if step.function != "identity":
-            operator += f", {_FUNCTIONS[step.function]}"
+            operator += f", {_FUNCTIONS.get(step.function) if isinstance(step.function, str) else step.function}"
         held = sum(_parameters(term.tile) for term in step.terms)
         zeros = sum(int((term.tile.weight == 0.0).sum()) for term in step.terms if _parameters(term.tile))
         share = f"{100 * zeros / held:.0f} %" if zeros else ""

@@ -29,6 +29,12 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("candidate", metavar="CANDIDATE", help="the network that is to behave like it")
     group = parser.add_argument_group("what the inputs and outputs are")
     group.add_argument(
+        "--network-output",
+        action="append",
+        metavar="NAME",
+        help="of files with several outputs, the one that is compared; twice: of the reference, and of the candidate",
+    )
+    group.add_argument(
         "--data", metavar="FILE", help="a table of inputs in raw units (csv, npy, npz), for names and ranges"
     )
     group.add_argument(
@@ -68,7 +74,7 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
     something does not fit.
     """
     refuse_without_data(arguments)
-    pair = read_pair(arguments.reference, arguments.candidate)
+    pair = read_pair(arguments.reference, arguments.candidate, arguments.network_output)
     data = None if arguments.data is None else read_data(arguments.data, pair.inputs, arguments.columns)
     while True:
         inputs = Inputs(

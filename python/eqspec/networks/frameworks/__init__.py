@@ -35,7 +35,7 @@ _NEAR = 1e-3
 """How far float32 may carry a model from its real function, relative to its outputs; a wrong layer is far beyond."""
 
 
-def as_network(model: Model, *, input_shape: Sequence[int] | None = None) -> Network:
+def as_network(model: Model, *, input_shape: Sequence[int] | None = None, output: str | None = None) -> Network:
     """The network of a model, wherever it is.
 
     Args:
@@ -43,6 +43,7 @@ def as_network(model: Model, *, input_shape: Sequence[int] | None = None) -> Net
             mode it is in), a built Keras model, a fitted scikit-learn `MLPClassifier` or `MLPRegressor`, or a pipeline
             of scalers that ends in one.
         input_shape: of one sample, without the batch; only a torch module may need it.
+        output: the name of one of several outputs, of a file or an `onnx.ModelProto`.
 
     A binary `MLPClassifier` has one output z, the log-odds of its second class; its network has the scores (0, z),
     which give the same decision and the same confidence. A softmax at the end is left out, as in files.
@@ -53,9 +54,11 @@ def as_network(model: Model, *, input_shape: Sequence[int] | None = None) -> Net
     if isinstance(model, Network):
         return model
     if isinstance(model, str | os.PathLike):
-        return read_network(model)
+        return read_network(model, output=output)
     if isinstance(model, onnx.ModelProto):
-        return _read("<onnx model>", model)
+        return _read("<onnx model>", model, output)
+    if output is not None:
+        raise InputError(f"output = {output!r}: only a file or an onnx.ModelProto has outputs to choose from")
     for kind in (keras_model, torch_module, sklearn_model):  # a Keras model may be a torch module, too
         if kind.recognises(model):
             name = f"<{kind.LIBRARY} {type(model).__name__}>"
@@ -69,7 +72,7 @@ def as_network(model: Model, *, input_shape: Sequence[int] | None = None) -> Net
     )
 
 
-def _read(name: str, model: onnx.ModelProto) -> Network:
+def _read(name: str, model: onnx.ModelProto, output: str | None = None) -> Network:
     if any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in model.graph.initializer):
         fix = "load it with its data (onnx.load does so), or give the path of its file"
         raise NetworkError(name, "the weights are in a file beside the model", fix=fix)
@@ -78,7 +81,7 @@ def _read(name: str, model: onnx.ModelProto) -> Network:
     except Exception as error:  # protobuf names its errors differently from version to version
         raise NetworkError(name, f"cannot be serialised ({error})", fix="use a model below 2 GiB") from error
     with np.errstate(all="ignore"):
-        network = onnx_reader.read(name, content)
+        network = onnx_reader.read(name, content, output=output)
     # The digest is that of a file with these bytes: saved and read again it is the same network.
     assert network.sha256 == hashlib.sha256(content).hexdigest()
     network = replace(network, content=content)

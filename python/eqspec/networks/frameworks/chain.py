@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 _OPSET, _IR = 13, 8
+_LATER = {"HardSwish": 14, "Mish": 18, "Gelu": 20}
+"""Operators that came with a later opset, which a model then asks for."""
 INPUT = "input"
 
 
@@ -18,6 +20,7 @@ class Chain:
     """A graph under way; values are known by name. The input has the shape (batch, *shape) and one float type."""
 
     def __init__(self, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
         self._type = helper.np_dtype_to_tensor_dtype(dtype)
         self._shape = list(shape)
         self._nodes: list[onnx.NodeProto] = []
@@ -43,4 +46,5 @@ class Chain:
         answer.type.tensor_type.elem_type = self._type
         nodes = [*self._nodes, helper.make_node("Identity", [output], ["output"])]
         graph = helper.make_graph(nodes, "model", [given], [answer], self._constants)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR)
+        opset = max(_OPSET, *(_LATER.get(node.op_type, 0) for node in nodes))
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=_IR)

@@ -7,11 +7,13 @@ may compute anything.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
 from eqspec.errors import NetworkError
+from eqspec.networks.frameworks.activations import ACTIVATIONS
 from eqspec.networks.frameworks.chain import INPUT, Chain
 from eqspec.networks.frameworks.converted import Converted
 from eqspec.networks.network import Array
@@ -24,9 +26,11 @@ _IDENTITIES = (
 )  # fmt: skip
 _MODELS = ("Sequential", "Functional", "Model")
 _KNOWN = (
-    "Activation", "Add", "BatchNormalization", "Concatenate", "Dense", "Flatten", "Normalization", "ReLU",
-    "Rescaling", "Reshape", "Softmax", "Subtract",
+    "Activation", "Add", "BatchNormalization", "Concatenate", "Dense", "ELU", "Flatten", "LeakyReLU", "Normalization",
+    "PReLU", "ReLU", "Rescaling", "Reshape", "Softmax", "Subtract",
 )  # fmt: skip
+_CALLED = {"hard_silu": "hard_swish", "swish": "silu"}
+"""Functions that are called otherwise in `activations`."""
 
 
 def recognises(model: object) -> bool:
@@ -141,19 +145,43 @@ class _Walk:
         return self._activation(layer, result, rank)
 
     def _activation(self, layer: Any, value: str, rank: int) -> str:
-        match name := getattr(layer.activation, "__name__", str(layer.activation)):
-            case "linear":
-                return value
-            case "relu" if _package_of(layer.activation) in _PACKAGES:
-                return self._chain.add("Relu", value)
-            case "softmax" | "log_softmax" if _package_of(layer.activation) in _PACKAGES:
-                return self._chain.add("Softmax" if name == "softmax" else "LogSoftmax", value, axis=rank - 1)
-        raise self._unsupported(layer, f"activation {name!r}; linear, relu and softmax are read")
+        function = layer.activation
+        if _package(type(function)) in _PACKAGES and type(function).__name__ in _KNOWN:  # a layer that is a function
+            return str(getattr(self, f"_{type(function).__name__.lower()}")(function, value, rank))
+        name, own = getattr(function, "__name__", str(function)), _package_of(function) in _PACKAGES
+        if name == "linear":
+            return value
+        if name in ("softmax", "log_softmax") and own:
+            return self._chain.add("Softmax" if name == "softmax" else "LogSoftmax", value, axis=rank - 1)
+        name = _CALLED.get(name, name)
+        if name == "leaky_relu" and own:
+            return self._chain.add("LeakyRelu", value, alpha=0.2)  # what Keras takes where nothing else is said
+        if name == "hard_sigmoid" and own and _older(function):
+            return self._chain.add("HardSigmoid", value, alpha=0.2, beta=0.5)
+        if name not in ACTIVATIONS or not own:
+            shown = ", ".join(sorted([*ACTIVATIONS, "leaky_relu", "linear", "log_softmax", "softmax"]))
+            raise self._unsupported(layer, f"activation {name!r}; these are read: {shown}")
+        return ACTIVATIONS[name](self._chain, value)
 
     def _relu(self, layer: Any, value: str, rank: int) -> str:  # noqa: ARG002
-        if layer.max_value is not None or layer.negative_slope or layer.threshold:
-            raise self._unsupported(layer, "only the plain ReLU is read: no maximum, slope or threshold")
-        return self._chain.add("Relu", value)
+        if layer.threshold:
+            raise self._unsupported(layer, "a ReLU with a threshold jumps")
+        slope = float(layer.negative_slope or 0.0)
+        made = self._chain.add("LeakyRelu", value, alpha=slope) if slope else self._chain.add("Relu", value)
+        if layer.max_value is None:
+            return made
+        return self._chain.add("Min", made, np.array(layer.max_value, self._chain.dtype))
+
+    def _leakyrelu(self, layer: Any, value: str, rank: int) -> str:  # noqa: ARG002
+        slope = layer.negative_slope if hasattr(layer, "negative_slope") else layer.alpha
+        return self._chain.add("LeakyRelu", value, alpha=float(_array(slope)))
+
+    def _prelu(self, layer: Any, value: str, rank: int) -> str:  # noqa: ARG002
+        (slopes,) = layer.get_weights()
+        return self._chain.add("PRelu", value, np.asarray(slopes))
+
+    def _elu(self, layer: Any, value: str, rank: int) -> str:  # noqa: ARG002
+        return self._chain.add("Elu", value, alpha=float(_array(layer.alpha)))
 
     def _softmax(self, layer: Any, value: str, rank: int) -> str:
         if not isinstance(layer.axis, int) or layer.axis % rank != rank - 1:
@@ -208,6 +236,13 @@ def _maker(tensor: Any) -> tuple[Any, list[Any]]:
 
 def _package_of(function: Any) -> str:
     return str(getattr(function, "__module__", "")).split(".")[0]
+
+
+def _older(function: Any) -> bool:
+    """Whether a function is that of Keras 2, whose hard sigmoid is x / 5 + 1 / 2 between 0 and 1, not x / 6 + 1 / 2."""
+    package = _package_of(function)
+    version = str(getattr(sys.modules.get(package), "__version__", "3"))
+    return package == "tf_keras" or version.startswith("2.")
 
 
 def _array(tensor: Any) -> Any:

@@ -18,6 +18,7 @@ from eqspec.networks.network import Array
 
 LIBRARY = "scikit-learn"
 _MLPS = ("MLPClassifier", "MLPRegressor")
+_ACTIVATIONS = {"identity": None, "logistic": "Sigmoid", "relu": "Relu", "tanh": "Tanh"}
 _SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
 
 
@@ -60,10 +61,11 @@ def _scaled(name: str, chain: Chain, value: str, scaler: Any) -> str:
     if not _is(scaler, "preprocessing", _SCALERS):
         fix = f"these steps are read before the network: {', '.join(_SCALERS)}"
         raise NetworkError(name, f"the step {kind} is not supported", fix=fix)
+    if kind == "MinMaxScaler":
+        value = chain.add("Add", chain.add("Mul", value, _floats(scaler.scale_)), _floats(scaler.min_))
+        return chain.add("Clip", value, *map(_floats, scaler.feature_range)) if scaler.clip else value
     if getattr(scaler, "clip", False):
         raise NetworkError(name, f"{kind}(clip=True) is not supported", fix="scale without clipping")
-    if kind == "MinMaxScaler":
-        return chain.add("Add", chain.add("Mul", value, _floats(scaler.scale_)), _floats(scaler.min_))
     centre = {"StandardScaler": "mean_", "RobustScaler": "center_"}.get(kind)
     numbers = None if centre is None else getattr(scaler, centre)
     if numbers is not None and getattr(scaler, "with_mean", True) and getattr(scaler, "with_centering", True):
@@ -72,8 +74,8 @@ def _scaled(name: str, chain: Chain, value: str, scaler: Any) -> str:
 
 
 def _layers(name: str, chain: Chain, value: str, mlp: Any) -> str:
-    if mlp.activation not in ("relu", "identity"):
-        fix = "train it with activation='relu' (or 'identity')"
+    if mlp.activation not in _ACTIVATIONS:
+        fix = f"train it with one of {', '.join(map(repr, _ACTIVATIONS))}"
         raise NetworkError(name, f"activation {mlp.activation!r} is not supported", fix=fix)
     if type(mlp).__name__ == "MLPClassifier" and mlp.out_activation_ == "logistic" and mlp.n_outputs_ > 1:
         fix = "train one classifier for each label, and compare these"
@@ -87,8 +89,8 @@ def _layers(name: str, chain: Chain, value: str, mlp: Any) -> str:
         weights[-1] = np.hstack([np.zeros_like(weights[-1]), weights[-1]])
         biases[-1] = np.hstack([np.zeros_like(biases[-1]), biases[-1]])
     for number, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
-        if number and mlp.activation == "relu":
-            value = chain.add("Relu", value)
+        if number and (operator := _ACTIVATIONS[mlp.activation]) is not None:
+            value = chain.add(operator, value)
         value = chain.add("Gemm", value, weight, bias)
     return value if mlp.out_activation_ == "identity" else chain.add("Softmax", value, axis=1)
 

@@ -8,14 +8,17 @@ from eqspec.networks.operators import (
     casting,
     constant,
     convolution,
+    curves,
     elementwise,
     functions,
     matrix_products,
+    normalizations,
     pooling,
     rearranging,
     reductions,
     relu,
     resizing,
+    scattering,
     selection,
     shapes,
     softmax,
@@ -23,8 +26,8 @@ from eqspec.networks.operators import (
 from eqspec.networks.operators.operator_call import Operator
 
 _FAMILIES = (
-    batch_normalization, casting, constant, convolution, elementwise, functions, matrix_products, pooling, rearranging,
-    reductions, relu, resizing, selection, shapes, softmax,
+    batch_normalization, casting, constant, convolution, curves, elementwise, functions, matrix_products,
+    normalizations, pooling, rearranging, reductions, relu, resizing, scattering, selection, shapes, softmax,
 )  # fmt: skip
 
 OPERATORS: dict[str, Operator] = {name: read for family in _FAMILIES for name, read in family.OPERATORS.items()}

@@ -1,7 +1,7 @@
-"""Elementwise operators of ONNX over the reals: Add, Sub, Mul, Div, Neg, Sum, and Sqrt of a constant.
+"""Elementwise operators of ONNX over the reals: Add, Sub, Mul, Div, Neg, Sum.
 
-A product or quotient must have a constant operand, so that the value stays affine. Integer constants are computed
-with in their own type (see `integers`).
+With a constant operand products and quotients are affine; of two values that depend on the input they are reduced to
+squares and reciprocals (`variable_products`). Integer constants are computed with in their own type (see `integers`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from eqspec.networks import affine as af
 from eqspec.networks import constants
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
+from eqspec.networks.curves import Curve
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
-from eqspec.networks.operators import integers
+from eqspec.networks.operators import curves, integers, variable_products
 from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all, reshaped
-from eqspec.networks.operators.operator_call import NOT_AFFINE, Operator, OperatorCall, Value
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 
 
 def _negated(value: Affine | Enclosure) -> Affine | Enclosure:
@@ -35,10 +36,10 @@ def add(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
 
 
 def multiply(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
-    """a b elementwise, broadcast; one of them must be constant."""
+    """a b elementwise, broadcast."""
     check_broadcast(a.shape, b.shape)
     if isinstance(a, Affine) and isinstance(b, Affine):
-        raise UnreadableError("a product of two values that both depend on the input", NOT_AFFINE)
+        return variable_products.product(a, b)
     if isinstance(a, Affine):
         assert isinstance(b, Enclosure)
         return af.scale(a, b)
@@ -48,7 +49,9 @@ def multiply(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure
 def _quotient(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
     check_broadcast(a.shape, b.shape)
     if isinstance(b, Affine):
-        raise UnreadableError("a division by a value that depends on the input", NOT_AFFINE)
+        if isinstance(a, Affine):
+            return variable_products.quotient(a, b)
+        return multiply(a, curves.of(Curve("reciprocal"), b))
     if not ((np.abs(b.value) - b.radius) > 0).all():
         raise UnreadableError("a division by zero", "repair the constant")
     return af.scale(a, b, en.divide) if isinstance(a, Affine) else constants.divide(a, b)
@@ -103,27 +106,11 @@ def negative(call: OperatorCall) -> Sequence[Value]:
     return [integers.negate(a) if isinstance(a, np.ndarray) else _negated(call.real_value(0))]
 
 
-def square_root(call: OperatorCall) -> Sequence[Value]:
-    """Sqrt of a constant (a normalisation that was exported in pieces)."""
-    a = call.number(0)
-    if (a.value - a.radius < 0).any():
-        raise UnreadableError("the square root of a negative number", "repair the constant")
-    return [constants.square_root(a)]
-
-
-def reciprocal(call: OperatorCall) -> Sequence[Value]:
-    """Reciprocal of a constant."""
-    a = call.real_value(0)
-    return [_quotient(en.exactly(np.ones(a.shape)), a)]
-
-
 OPERATORS: dict[str, Operator] = {
     "Add": _binary(add, integers.add),
     "Div": _binary(_quotient, integers.divide),
     "Mul": _binary(multiply, integers.multiply),
     "Neg": negative,
-    "Reciprocal": reciprocal,
-    "Sqrt": square_root,
     "Sub": _binary(lambda a, b: add(a, _negated(b)), integers.subtract),
     "Sum": sum_all,
 }

@@ -1,8 +1,11 @@
-"""Piecewise linear functions, written exactly with ReLUs: Max, Min, Clip, Abs, LeakyRelu, PRelu, HardSigmoid.
+"""Piecewise linear functions: Max, Min, Clip, Abs, LeakyRelu, PRelu, HardSigmoid.
+
+Those of one variable with exact parameters are the function of a step, `pieces`. Maxima of two values, and functions
+whose parameters are only known up to an error, are written exactly with ReLUs:
 
     max(a, b) = b + relu(a - b)                           min(a, b) = b - relu(b - a)
     clip(v, lo, hi) = lo + relu(v - lo) - relu(v - hi)    where lo <= hi; else hi, as ONNX says
-    abs(v) = 2 relu(v) - v                                leaky(v) = (1 - a) relu(v) + a v
+    leaky(v) = (1 - a) relu(v) + a v
 
 over the real numbers. Values that are read twice are units first, so that they are computed once. In a rounding
 arithmetic the functions themselves are exact but LeakyRelu, PRelu and HardSigmoid, whose coefficients get the radius of
@@ -21,6 +24,9 @@ from eqspec.networks import affine as af
 from eqspec.networks import constants
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
+from eqspec.networks.curves import ABSOLUTE, Curves
+from eqspec.networks.curves import clip as clip_of
+from eqspec.networks.curves import leaky as leaky_of
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.matrices import NONE, Indices, Selection, check_value
 from eqspec.networks.onnx_tensor import UnreadableError
@@ -133,8 +139,7 @@ def absolute(call: OperatorCall) -> Sequence[Value]:
     x = call.real_value(0)
     if isinstance(x, Enclosure):
         return [en.enclose(np.abs(x.value), x.error)]
-    v = argument(x)
-    return [result(af.add(af.scale(_relu(v), en.exactly(2.0)), af.negate(v)))]
+    return [af.curve(x, Curves.all(ABSOLUTE))]
 
 
 def clip(call: OperatorCall) -> Sequence[Value]:
@@ -163,6 +168,8 @@ def clipped(x: Real, low: Enclosure | None, high: Enclosure | None) -> Real:
     if isinstance(x, Enclosure):
         above = x if low is None else maximum(x, low)
         return above if high is None else minimum(above, high)
+    if low is not None and high is not None and low.error is None and high.error is None:
+        return af.curve(x, Curves.all(clip_of(float(low.value), float(high.value))))
     v = argument(x)
     if low is None:
         assert high is not None
@@ -195,10 +202,21 @@ def _leaky(x: Real, slope: Enclosure) -> Real:
     if isinstance(x, Enclosure):
         below = constants.multiply(Enclosure(np.minimum(x.value, 0.0), x.error), slope)
         return constants.add(Enclosure(np.maximum(x.value, 0.0), x.error), below)
+    if slope.error is None and not x.unit:
+        return _by_slopes(x, np.broadcast_to(slope.value, x.shape))
     v = argument(x)
     rounded = _absorbing(en.inflate(slope, x.unit), x)
     positive = af.scale(_relu(v), constants.add(en.exactly(1.0), constants.negate(rounded)))
     return result(_underflowing(af.add(positive, af.scale(v, rounded))))
+
+
+def _by_slopes(x: Affine, slopes: en.Array) -> Affine:
+    """x where it is positive, elsewhere its slope times x."""
+    if (slopes == 1.0).all():
+        return x
+    if (slopes == 0.0).all():
+        return af.relu(x)
+    return af.curve(x, Curves.of_rows([leaky_of(slope) for slope in (slopes + 0.0).reshape(-1).tolist()]))
 
 
 def hard_sigmoid(call: OperatorCall) -> Sequence[Value]:

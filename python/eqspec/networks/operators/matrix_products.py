@@ -1,4 +1,7 @@
-"""Matrix products of ONNX over the reals: MatMul and Gemm. One of the two factors must be constant."""
+"""Matrix products of ONNX over the reals: MatMul and Gemm.
+
+With a constant factor they are affine; of two values that depend on the input they are products by squares.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,12 @@ from eqspec.networks import constants, products
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.matrices import check_size
+from eqspec.networks.matrices import check_size, check_value
 from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators import functions, pooling, variable_products
 from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all, reshaped
 from eqspec.networks.operators.elementwise import add
-from eqspec.networks.operators.operator_call import NOT_AFFINE, Operator, OperatorCall, Value
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 
 
 def _swap(value: Affine) -> Affine:
@@ -31,7 +35,7 @@ def _multiply_matrices(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine |
         raise UnreadableError(f"shapes {a.shape} and {b.shape} do not multiply", "check the weight's orientation")
     check_broadcast(a.shape[:-2], b.shape[:-2])
     if isinstance(a, Affine) and isinstance(b, Affine):
-        raise UnreadableError("a product of two values that both depend on the input", NOT_AFFINE)
+        return _of_variables(a, b)
     if isinstance(a, Affine):
         assert isinstance(b, Enclosure)
         return products.matmul(a, b)
@@ -40,6 +44,20 @@ def _multiply_matrices(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine |
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     check_size((*batch, a.shape[-2], b.shape[-1]))
     return constants.matmul(a, b)
+
+
+def _of_variables(a: Affine, b: Affine) -> Affine:
+    """The product of two values that depend on the input: each product by squares, then sums."""
+    rows, inner, columns = a.shape[-2], a.shape[-1], b.shape[-1]
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    check_value((*batch, rows, inner, columns))
+    left = af.rearrange(functions.argument(a), lambda p: p[..., :, :, None])
+    right = af.rearrange(functions.argument(b), lambda p: p[..., None, :, :])
+    each = variable_products.product(left, right)
+    groups = np.moveaxis(np.arange(each.size).reshape(each.shape), -2, -1).reshape(-1, inner)
+    total = pooling.mean(each, groups, np.ones(len(groups), int), (*batch, rows, columns))
+    assert isinstance(total, Affine)
+    return total
 
 
 def matmul(call: OperatorCall) -> Sequence[Value]:

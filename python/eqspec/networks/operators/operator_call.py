@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -20,10 +21,19 @@ NEEDS_CONSTANT = "only constants may stand here; fold them into initialisers wit
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The argument of a Softmax at the end; the Softmax itself is left out."""
+    """The argument of a Softmax over all outputs of a sample, which is left out if nothing computes with it.
+
+    `computed` gives the Softmax of such scores in any shape.
+    """
 
     scores: Affine
     kind: Literal["softmax", "log_softmax"]
+    computed: Callable[[Affine], Affine]
+
+    @cached_property
+    def value(self) -> Affine:
+        """What the operator gives."""
+        return self.computed(self.scores)
 
 
 Value: TypeAlias = Affine | Enclosure | Whole | Scores
@@ -91,8 +101,7 @@ class OperatorCall:
         """An input of real numbers."""
         found = self.value(index)
         if isinstance(found, Scores):
-            fix = "Softmax and LogSoftmax are read only as the last operator: remove it, or what follows it"
-            raise UnreadableError("the output of a Softmax is used", fix)
+            return found.value
         if isinstance(found, np.ndarray):
             raise UnreadableError(f"input {index} holds integers", "cast it to a float type")
         return found

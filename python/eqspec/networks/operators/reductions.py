@@ -1,4 +1,7 @@
-"""ReduceMean, ReduceSum, ReduceMax and ReduceMin: axes as an attribute, or as an input in later opsets."""
+"""ReduceMean, ReduceSum, ReduceMax, ReduceMin, and sums of squares and sizes.
+
+Axes are an attribute, or an input in later opsets.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,17 @@ from math import prod
 
 import numpy as np
 
+from eqspec.networks import affine as af
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
+from eqspec.networks.curves import ABSOLUTE, Curve, Curves
 from eqspec.networks.matrices import Indices
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import folding, functions, pooling
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.shapes import axis_of
 
+_OF_FUNCTIONS = {"ReduceL1": ABSOLUTE, "ReduceL2": Curve("square"), "ReduceSumSquare": Curve("square")}
 _INPUT_SINCE = {"ReduceSum": 13}
 """The opset in which axes became an input; 18 for all others."""
 
@@ -34,6 +40,12 @@ def _reduce(call: OperatorCall) -> Sequence[Value]:
     groups = groups.reshape(-1, prod(x.shape[i] for i in axes))
     keep = call.integer("keepdims", 1)
     shape = tuple(1 if i in axes else d for i, d in enumerate(x.shape) if keep or i not in axes)
+    if isinstance(x, Affine) and kind in _OF_FUNCTIONS:
+        total = pooling.mean(af.curve(x, Curves.all(_OF_FUNCTIONS[kind])), groups, np.ones(len(groups), int), shape)
+        assert isinstance(total, Affine)
+        return [af.curve(total, Curves.all(Curve("sqrt"))) if kind == "ReduceL2" else total]
+    if kind in _OF_FUNCTIONS:
+        return folding.fold(call)
     if kind in ("ReduceMean", "ReduceSum"):
         count = groups.shape[1] if kind == "ReduceMean" else 1
         return [pooling.mean(x, groups, np.full(len(groups), count), shape)]
@@ -62,8 +74,11 @@ def _axes(call: OperatorCall, rank: int) -> list[int]:
 
 
 OPERATORS: dict[str, Operator] = {
+    "ReduceL1": _reduce,
+    "ReduceL2": _reduce,
     "ReduceMax": _reduce,
     "ReduceMean": _reduce,
     "ReduceMin": _reduce,
     "ReduceSum": _reduce,
+    "ReduceSumSquare": _reduce,
 }

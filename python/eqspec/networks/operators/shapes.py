@@ -49,9 +49,8 @@ def apply(value: Value, f: Callable[[AnyArray], AnyArray]) -> Value:
         f(np.arange(value.scores.size).reshape(value.scores.shape)).reshape(-1),
     )
     if not np.array_equal(before, after):
-        fix = "Softmax and LogSoftmax are read only as the last operator: remove it, or what follows it"
-        raise UnreadableError("the output of a Softmax is rearranged", fix)
-    return Scores(moved_scores, value.kind)
+        return af.rearrange(value.value, f)
+    return Scores(moved_scores, value.kind, value.computed)
 
 
 def identity(call: OperatorCall) -> Sequence[Value]:

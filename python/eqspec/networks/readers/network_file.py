@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from eqspec.errors import NetworkError
+from eqspec.errors import NetworkError, OutputChoiceError
 from eqspec.networks import agreement
 from eqspec.networks.network import Network
 from eqspec.networks.onnx_tensor import MAX_BYTES
 from eqspec.networks.readers import nnet, onnx_reader
 
 
-def read_network(path: str | os.PathLike[str]) -> Network:
-    """Read a network from an .onnx or .nnet file.
+def read_network(path: str | os.PathLike[str], *, output: str | None = None) -> Network:
+    """Read a network from an .onnx or .nnet file; `output` is the name of one of several outputs.
 
     Where onnxruntime runs the file, it must answer what was read, up to rounding.
 
@@ -23,9 +23,11 @@ def read_network(path: str | os.PathLike[str]) -> Network:
     """
     name = os.fspath(path)
     stored = content(name)
-    read = nnet.read if Path(name).suffix.lower() == ".nnet" else onnx_reader.read
+    text = Path(name).suffix.lower() == ".nnet"
+    if text and output is not None:
+        raise OutputChoiceError(name, f"a .nnet file has no output called {output!r}", fix="leave the output out")
     with np.errstate(all="ignore"):  # whatever is not finite is refused where it arises
-        network = read(name, stored)
+        network = nnet.read(name, stored) if text else onnx_reader.read(name, stored, output=output)
     agreement.check(network, lambda: stored)
     return network
 

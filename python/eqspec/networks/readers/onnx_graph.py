@@ -1,6 +1,7 @@
-"""An ONNX file as a checked graph: its one input, its one output, the nodes between them, the constants.
+"""An ONNX file as a checked graph: its inputs, its one output, the nodes between them, the constants.
 
-Nothing is evaluated here. Whatever the bytes hold, the answer is a Graph or a NetworkError.
+Inputs that the output does not need are left out. Nothing is evaluated here. Whatever the bytes hold, the answer is a
+Graph or a NetworkError.
 """
 
 from __future__ import annotations
@@ -9,90 +10,65 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import onnx
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import NodeProto, TensorProto, ValueInfoProto
 
 from eqspec.errors import NetworkError
 from eqspec.networks.matrices import MAX_VALUE
-from eqspec.networks.onnx_tensor import FLOATS, ExternalData, UnreadableError
-from eqspec.networks.readers import onnx_definition, onnx_names
-from eqspec.networks.readers.onnx_names import MODEL_FIX, STANDARD, name_of
+from eqspec.networks.onnx_tensor import FLOATS, WHOLES, ExternalData, UnreadableError
+from eqspec.networks.readers import onnx_definition, onnx_model
+from eqspec.networks.readers.onnx_ends import names_read
+from eqspec.networks.readers.onnx_names import name_of
 
-OLDEST_OPSET = 6
-MAX_NODES = 5_000
-"""Of a graph: each takes a part of a millisecond, and deep networks have a few hundred."""
-REVIEWED_IR = 14
-"""The newest version of the file format that was looked through for parts with a meaning of their own."""
+_SHORT = {int(TensorProto.FLOAT16), int(TensorProto.BFLOAT16)}
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input with its declared shape, whose sizes are names where they are not fixed, and its element type."""
+
+    name: str
+    shape: tuple[int | str, ...]
+    kind: int = TensorProto.FLOAT
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A model's graph, reduced to what its one output needs. Sizes of the input that are not fixed are names."""
+    """A model's graph, reduced to what its one output needs."""
 
     path: str
     opset: int
     nodes: Sequence[NodeProto]
     initializers: dict[str, TensorProto]
     external: ExternalData
-    input_name: str
-    input_shape: tuple[int | str, ...]
+    inputs: tuple[Input, ...]
     output_name: str
     output_shape: tuple[int | str, ...]
-    input_type: int = TensorProto.FLOAT
+    notes: tuple[str, ...] = ()
     functions: frozenset[tuple[str, str]] = frozenset()
+    alone: bool = True
 
 
-def load(path: str, content: bytes) -> Graph:
-    """Read and check a model. Raises NetworkError."""
-    model = onnx.ModelProto()
-    try:
-        model.ParseFromString(content)
-    except (DecodeError, ValueError, RuntimeError) as error:
-        raise NetworkError(path, f"not an ONNX model ({error})", fix=MODEL_FIX) from error
-    graph = model.graph
-    if not graph.output:
-        empty = not content or not model.ListFields()
-        raise NetworkError(
-            path, "the file is empty" if empty else "the model has no graph with an output", fix=MODEL_FIX
-        )
-    onnx_names.check(path, model)
-    opset = _opset(path, model)
+def load(path: str, content: bytes, output: str | None = None) -> Graph:
+    """Read and check a model; `output` is the name of one of its outputs. Raises NetworkError."""
+    ready = onnx_model.ready(path, content, output)
+    graph, opset = ready.model.graph, ready.opset
     initializers = {tensor.name: tensor for tensor in graph.initializer}
-    output = _only_output(path, graph.output)
-    nodes = _needed(graph.node, output.name)
-    if len(nodes) > MAX_NODES:
-        message = f"the output needs {len(nodes)} nodes, the limit is {MAX_NODES}"
-        raise NetworkError(path, message, fix="export the model with its constants folded, or use a smaller network")
-    given = _only_input(path, [v for v in graph.input if v.name not in initializers], nodes, output.name)
+    nodes = list(graph.node)
+    notes = list(ready.notes)
+    given = _used(path, [v for v in graph.input if v.name not in initializers], nodes, ready.output, notes)
     for node in nodes:
         _check_definition(path, node, opset)
     external = ExternalData(Path(path).parent)
-    shape, outputs = _input_shape(path, given), _shape(output)
-    kind = given.type.tensor_type.elem_type
-    own = frozenset((f.domain, f.name) for f in model.functions)
-    return Graph(path, opset, nodes, initializers, external, given.name, shape, output.name, outputs, kind, own)
-
-
-def _opset(path: str, model: onnx.ModelProto) -> int:
-    if model.ir_version > max(int(onnx.IR_VERSION), REVIEWED_IR):
-        message = f"version {model.ir_version} of the file format is newer than the installed onnx knows"
-        raise NetworkError(path, message, fix="install a newer onnx, or export with an older one")
-    imported = sorted({int(o.version) for o in model.opset_import if o.domain in STANDARD})
-    if len(imported) > 1:
-        message = f"the model imports the opsets {', '.join(map(str, imported))} at once"
-        raise NetworkError(path, message, fix="export it again with one version of the standard operators")
-    opset = imported[0] if imported else None
-    known = onnx.defs.onnx_opset_version()
-    if opset is None:
-        raise NetworkError(path, "the model does not say which ONNX opset it uses", fix="export it again")
-    if opset < OLDEST_OPSET:
-        fix = f"convert it to opset {OLDEST_OPSET} or newer with onnx.version_converter"
-        raise NetworkError(path, f"opset {opset} is older than {OLDEST_OPSET}", fix=fix)
-    if opset > max(known, onnx_definition.REVIEWED_OPSET):
-        fix = f"install a newer onnx, or export with opset {known}"
-        raise NetworkError(path, f"opset {opset} is newer than the installed onnx knows ({known})", fix=fix)
-    return opset
+    inputs = tuple(_input(path, value, nodes, ready.output, notes) for value in given)
+    outputs = shape_of(graph.output[0])
+    short = {t.data_type for t in graph.initializer} | {one.kind for one in inputs}
+    for kind in sorted(short & _SHORT):
+        name = TensorProto.DataType.Name(kind).lower()
+        notes.append(f"it computes in {name}, and is read as a function of real numbers with the weights of the file: ")
+        notes[-1] += f"what {name} rounds on the way is not modelled"
+    own = frozenset((f.domain, f.name) for f in ready.model.functions)
+    ends = (inputs, ready.output, outputs)
+    return Graph(path, opset, nodes, initializers, external, *ends, tuple(notes), own, ready.alone)
 
 
 def _check_definition(path: str, node: NodeProto, opset: int) -> None:
@@ -102,56 +78,35 @@ def _check_definition(path: str, node: NodeProto, opset: int) -> None:
         raise NetworkError(path, error.message, node=name_of(node), operator=node.op_type, fix=error.fix) from error
 
 
-def _only_output(path: str, outputs: Sequence[ValueInfoProto]) -> ValueInfoProto:
-    if len(outputs) > 1:
-        names = ", ".join(repr(o.name) for o in outputs[:6])
-        fix = "export one of them; onnx.utils.extract_model cuts a model"
-        raise NetworkError(path, f"the model has {len(outputs)} outputs ({names})", fix=fix)
-    return outputs[0]
-
-
-def _needed(nodes: Sequence[NodeProto], output: str) -> list[NodeProto]:
-    """The nodes the output depends on, in order; in a cycle some node precedes its input, which the reader reports."""
-    makers = {name: index for index, node in enumerate(nodes) for name in node.output if name}
-    needed: set[int] = set()
-    wanted = [output]
-    while wanted:
-        index_or_none = makers.get(wanted.pop())
-        if index_or_none is not None and index_or_none not in needed:
-            needed.add(index_or_none)
-            wanted.extend(name for name in nodes[index_or_none].input if name)
-    return [nodes[index] for index in sorted(needed)]
-
-
-def _only_input(path: str, inputs: Sequence[ValueInfoProto], nodes: Sequence[NodeProto], output: str) -> ValueInfoProto:
-    used = {name for node in nodes for name in node.input} | {output}
+def _used(
+    path: str, inputs: Sequence[ValueInfoProto], nodes: Sequence[NodeProto], output: str, notes: list[str]
+) -> Sequence[ValueInfoProto]:
+    """The inputs that the output needs; the first one if it needs none."""
+    read = {name for node in nodes for name in names_read(node)} | {output}
     if not inputs:
         raise NetworkError(
             path, "the model has no input", fix="export it with its input declared; initialisers do not count"
         )
-    if len(inputs) > 1:
-        names = ", ".join(f"{v.name!r}{'' if v.name in used else ' (unused)'}" for v in inputs[:6])
-        fix = "a network has one input: join them before the first layer, or turn the others into initialisers"
-        reader = next((n for n in nodes if inputs[1].name in n.input), None)
-        node, operator = (name_of(reader), reader.op_type) if reader is not None else (None, None)
-        raise NetworkError(path, f"the model has {len(inputs)} inputs: {names}", node=node, operator=operator, fix=fix)
-    return inputs[0]
+    used = [value for value in inputs if value.name in read] or [inputs[0]]
+    unused = [value.name for value in inputs if all(value is not kept for kept in used)]
+    if unused:
+        shown = ", ".join(repr(name) for name in unused[:6]) + (", ..." if len(unused) > 6 else "")
+        what = f"input {shown} does" if len(unused) == 1 else f"inputs {shown} do"
+        notes.append(f"{what} not reach the output, and {'is' if len(unused) == 1 else 'are'} left out")
+    return used
 
 
-def _shape(value: ValueInfoProto) -> tuple[int | str, ...]:
+def shape_of(value: ValueInfoProto) -> tuple[int | str, ...]:
+    """The declared shape, with names for open sizes."""
     dims = value.type.tensor_type.shape.dim
     return tuple(int(d.dim_value) if d.dim_value > 0 else d.dim_param or "?" for d in dims)
 
 
-def _input_shape(path: str, value: ValueInfoProto) -> tuple[int | str, ...]:
-    """The declared shape: at least one axis, one unknown size at most beside fixed ones."""
+def _input(path: str, value: ValueInfoProto, nodes: Sequence[NodeProto], output: str, notes: list[str]) -> Input:
+    """An input with its shape: at least one axis, one unknown size at most beside fixed ones."""
     kind = value.type.tensor_type
-    if not value.type.HasField("tensor_type") or kind.elem_type not in FLOATS:
-        known = kind.elem_type in TensorProto.DataType.values()
-        name = TensorProto.DataType.Name(kind.elem_type).lower() if known else f"number {kind.elem_type}"
-        fix = "the input must be a tensor of float16, bfloat16, float or double"
-        raise NetworkError(path, f"input {value.name!r} has type {name}", fix=fix)
-    shape = _shape(value)
+    _check_type(path, value, nodes, output, notes)
+    shape = shape_of(value)
     shown = f"input {value.name!r} has shape [{', '.join(map(str, shape))}]"
     fix = "export it with fixed sizes; only the batch may be open, as in ['batch', 5] or [5]"
     if not shape:
@@ -165,4 +120,26 @@ def _input_shape(path: str, value: ValueInfoProto) -> tuple[int | str, ...]:
         size *= d
     if size > MAX_VALUE:
         raise NetworkError(path, f"{shown}: {size} features are beyond the limit of {MAX_VALUE}", fix=fix)
-    return shape
+    return Input(value.name, shape, int(kind.elem_type))
+
+
+def _check_type(path: str, value: ValueInfoProto, nodes: Sequence[NodeProto], output: str, notes: list[str]) -> None:
+    """An input holds floating-point numbers, or integers that are converted to them before anything else is done."""
+    kind = value.type.tensor_type.elem_type
+    if value.type.HasField("tensor_type") and kind in FLOATS:
+        return
+    known = kind in TensorProto.DataType.values()
+    name = TensorProto.DataType.Name(kind).lower() if known else f"number {kind}"
+    readers = [node for node in nodes if value.name in names_read(node)]
+    whole = value.type.HasField("tensor_type") and kind in WHOLES and value.name != output
+    other = next((node for node in readers if not _converts(node)), None)
+    if not whole or not readers or other is not None:
+        at = {} if other is None else {"node": name_of(other), "operator": other.op_type}
+        fix = "the input must be a tensor of float16, bfloat16, float or double, or of integers that are only cast"
+        raise NetworkError(path, f"input {value.name!r} has type {name}", fix=fix, **at)
+    notes.append(f"input {value.name!r} has type {name} and is only cast: all real numbers of a region are covered")
+
+
+def _converts(node: NodeProto) -> bool:
+    to = next((a.i for a in node.attribute if a.name == "to"), 0)
+    return node.op_type == "Cast" and not node.domain and to in FLOATS

@@ -65,6 +65,11 @@ def _check_makers(path: str, graph: GraphProto) -> None:
         if tensor.name in makers:
             raise NetworkError(path, f"two initialisers have the name {tensor.name!r}", fix=MAKER_FIX)
         makers[tensor.name] = "an initialiser"
+    if len({value.name for value in graph.output}) < len(graph.output):
+        names = ", ".join(repr(value.name) for value in graph.output[:6])
+        raise NetworkError(
+            path, f"the model lists one of its {len(graph.output)} outputs twice ({names})", fix=MAKER_FIX
+        )
     listed: set[str] = set()
     for value in graph.input:
         if value.name in listed:

@@ -2,16 +2,18 @@
 
 The network is the real function of the stored weights, read at one sample: an open size, or a leading one where there
 are several axes, is the batch and becomes 1. A model that makes no sense so (an image without a batch axis, or samples
-that meet on the way) is read with its whole input as the sample. A Softmax at the end is left out and reported. Folding
-may round; then the steps say by how much (see `enclosure`).
+that meet on the way) is read with its whole input as the sample. Several inputs are one vector, one behind the other.
+A Softmax at the end is left out and reported. Folding may round; then the steps say by how much (see `enclosure`).
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from math import prod
 
 import numpy as np
@@ -20,17 +22,21 @@ from onnx import NodeProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
+from eqspec.networks import unary
 from eqspec.networks.affine import Affine
+from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.exact_curves import is_rational
+from eqspec.networks.expansion import GELU_DOMAIN
 from eqspec.networks.matrices import MAX_VALUE, TooLargeError
-from eqspec.networks.network import Arithmetic, LargestIntermediate, Network, Stripped
+from eqspec.networks.network import Arithmetic, LargestIntermediate, Network, Port, Stripped
 from eqspec.networks.onnx_tensor import UnreadableError, decode
-from eqspec.networks.operators import OPERATORS, REFUSED, folding
+from eqspec.networks.operators import OPERATORS, folding
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
 from eqspec.networks.program import INPUTS, Step, Tile
-from eqspec.networks.readers import onnx_graph
+from eqspec.networks.readers import onnx_branches, onnx_definition, onnx_graph, onnx_model, onnx_refused
 from eqspec.networks.readers.onnx_definition import definition
-from eqspec.networks.readers.onnx_graph import Graph
+from eqspec.networks.readers.onnx_graph import Graph, Input
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
 from eqspec.networks.readers.onnx_types import Types
 from eqspec.networks.readers.steps import steps_of
@@ -42,18 +48,21 @@ MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, Memor
 """What a node with impossible attributes or shapes may raise inside; it is reported as that node's fault."""
 
 
+MOST_BRANCHES = 1_000
 READ = ", ".join(sorted(OPERATORS))
 SMALLER = "use a smaller network, or smaller inputs"
 
 
-def read(path: str, content: bytes, arithmetic: Arithmetic = "real") -> Network:
-    """A model's network, with what float32 runtimes may round if that is the arithmetic. Raises NetworkError."""
-    graph = onnx_graph.load(path, content)
-    readings = _readings(graph.input_shape)
+def read(path: str, content: bytes, arithmetic: Arithmetic = "real", output: str | None = None) -> Network:
+    """A model's network, with what float32 runtimes may round if that is the arithmetic. Raises NetworkError.
+
+    `output` is the name of one of several outputs.
+    """
+    graph = onnx_graph.load(path, content, output)
     failures: list[NetworkError] = []
-    for reading in readings:
+    for reading in _readings(graph.inputs):
         try:
-            return _read(_Reading(graph, *reading), content, arithmetic)
+            return replace(_read(_Reading(graph, *reading), content, arithmetic), chosen=output)
         except NetworkError as error:
             failures.append(error)
     raise failures[0] from failures[-1] if len(failures) > 1 else None
@@ -66,9 +75,16 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     if arithmetic == "real":
         return network
     path = reading.graph.path
+    smooth = next(
+        (f for f in (s.function for s in network.steps) if isinstance(f, Curves) and not is_rational(f)), None
+    )
+    if smooth is not None:
+        message = f"how float32 runtimes round the function {smooth} is not laid down by any standard"
+        raise NetworkError(path, message, fix="compare it in 'real'; piecewise linear functions are decided in float32")
     short = [t.name for t in reading.graph.initializers.values() if t.data_type in SHORT_TYPES]
-    if short or reading.graph.input_type in SHORT_TYPES:
-        name = repr(short[0]) if short else f"input {reading.graph.input_name!r}"
+    given = [f"input {one.name!r}" for one in reading.graph.inputs if one.kind in SHORT_TYPES]
+    if short or given:
+        name = repr(short[0]) if short else given[0]
         raise NetworkError(path, f"{name} has 16 bits, which is no float32 arithmetic", fix=SHORT_FIX)
     try:
         unit = reading.roundoff.gamma()
@@ -77,11 +93,11 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     return replace(reading, roundoff=Roundoff(unit)).network(content)
 
 
-def read_rounded(path: str, content: bytes, precision: Precision) -> Network:
+def read_rounded(path: str, content: bytes, precision: Precision, output: str | None = None) -> Network:
     """The same network with radii for what a runtime of this precision may round. Raises NetworkError."""
-    graph = onnx_graph.load(path, content)
+    graph = onnx_graph.load(path, content, output)
     problem: NetworkError | None = None
-    for sample in _readings(graph.input_shape):
+    for sample in _readings(graph.inputs):
         reading = _Reading(graph, *sample, Roundoff(precision=precision))
         try:
             network = reading.network(content)
@@ -103,11 +119,15 @@ def _check_samples_apart(reading: _Reading, network: Network, content: bytes) ->
     read as it is by itself is compared in floats at a few points, in the order of the outputs' size, since the outputs
     of both may be anywhere; but before a Softmax those of a sample stand together.
     """
-    pair = replace(reading, shape=(2, *reading.shape[1:]), samples=2).network(content)
-    apart = pair.output_size == 2 * network.output_size and _independent(pair.steps, network.input_size)
+    pair = replace(reading, shapes=tuple((2, *shape[1:]) for shape in reading.shapes), samples=2).network(content)
+    # Each input has both samples, one behind the other, so the vector of all inputs has those of each input together.
+    first = np.concatenate([np.repeat([True, False], port.size) for port in network.ports])
+    apart = pair.output_size == 2 * network.output_size and _independent(pair.steps, first)
     if apart:
         points = np.random.default_rng(0).normal(size=(3, 2, network.input_size))
-        together = pair.evaluate(points.reshape(3, -1))
+        given = np.empty((3, len(first)))
+        given[:, first], given[:, ~first] = points[:, 0], points[:, 1]
+        together = pair.evaluate(given)
         single = network.evaluate(points.reshape(6, -1)).reshape(3, -1)
         if not network.stripped:
             together, single = np.sort(together, axis=1), np.sort(single, axis=1)
@@ -119,9 +139,9 @@ def _check_samples_apart(reading: _Reading, network: Network, content: bytes) ->
         raise NetworkError(reading.graph.path, message, fix=fix)
 
 
-def _independent(steps: Sequence[Step], size: int) -> bool:
-    """Whether no unit depends on both of two samples, each of so many inputs."""
-    of_first = {INPUTS: np.arange(2 * size) < size}
+def _independent(steps: Sequence[Step], first: NDArray[np.bool_]) -> bool:
+    """Whether no unit depends on both of two samples; `first` says which inputs are of the first."""
+    of_first = {INPUTS: first}
     of_second = {INPUTS: ~of_first[INPUTS]}
     for number, step in enumerate(steps):
         for reached in (of_first, of_second):
@@ -142,35 +162,44 @@ def _reached(tile: Tile, reached: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray(read[:, 0] > 0)
 
 
-def _readings(shape: tuple[int | str, ...]) -> list[tuple[tuple[int, ...], int | None]]:
-    """What one sample's shape may be, best first, with the fixed batch size that was replaced by 1."""
-    if any(isinstance(d, str) for d in shape):
-        return [(tuple(1 if isinstance(d, str) else d for d in shape), None)]
-    fixed = tuple(d for d in shape if isinstance(d, int))
-    if len(fixed) == 1 or fixed[0] == 1:
-        return [(fixed, None)]
-    return [((1, *fixed[1:]), fixed[0]), (fixed, None)]
+def _readings(inputs: Sequence[Input]) -> list[tuple[tuple[tuple[int, ...], ...], int | None]]:
+    """What the shapes of one sample may be, best first, with the fixed batch size that was replaced by 1."""
+    shapes = tuple(tuple(1 if isinstance(d, str) else d for d in one.shape) for one in inputs)
+    fixed = not any(isinstance(d, str) for one in inputs for d in one.shape)
+    batches = {shape[0] if len(shape) > 1 else 1 for shape in shapes}
+    if not fixed or len(batches) > 1 or batches == {1}:
+        return [(shapes, None)]
+    return [(tuple((1, *shape[1:]) for shape in shapes), batches.pop()), (shapes, None)]
+
+
+def _places(ports: Sequence[Port]) -> str:
+    """Which entries of the vector of all inputs each input has."""
+    ends = list(accumulate(port.size for port in ports))
+    shown = [f"{p.name!r} has entries {end - p.size} to {end - 1}" for p, end in zip(ports, ends, strict=True)]
+    return ", ".join(shown[:20]) + (", ..." if len(shown) > 20 else "")
 
 
 @dataclass(frozen=True, eq=False)
 class _Reading:
-    """One way to read a graph: the shape of what is read, and the fixed batch size of which it is some samples."""
+    """One way to read a graph: the shapes of its inputs, and the fixed batch size of which they are some samples."""
 
     graph: Graph
-    shape: tuple[int, ...]
+    shapes: tuple[tuple[int, ...], ...]
     batch: int | None
     roundoff: Roundoff = field(default_factory=Roundoff)
     samples: int = 1
 
     def network(self, content: bytes) -> Network:
-        graph, notes = self.graph, list[str]()
+        graph, notes = self.graph, [*self.graph.notes]
+        ports = tuple(Port(one.name, one.shape, prod(s)) for one, s in zip(graph.inputs, self.shapes, strict=True))
+        if len(ports) > 1:
+            notes.append(f"the inputs are one vector: {_places(ports)}")
         if self.batch is not None:
-            notes.append(
-                f"the first axis of input {graph.input_name!r} (size {self.batch}) is the batch; one sample is read"
-            )
+            names = " and ".join(repr(port.name) for port in ports)
+            notes.append(f"the first axis of input {names} (size {self.batch}) is the batch; one sample is read")
         unit = self.roundoff.unit
         inputs = Reading(unit, self.roundoff.precision.tiny if unit else 0.0).new(
-            prod(self.shape), "identity", [], plain=True
+            sum(port.size for port in ports), "identity", [], plain=True
         )
         if inputs.size > MAX_VALUE:
             raise self._error(
@@ -202,27 +231,43 @@ class _Reading:
             notes.append("operators were folded with rounding; the rounding is part of what is proved")
         digest = hashlib.sha256(content)
         graph.external.update(digest)
-        names = (graph.input_name, graph.input_shape, graph.output_name, graph.output_shape)
+        name, declared = ports[0].name, ports[0].shape
+        if len(ports) > 1:
+            name, declared = ", ".join(port.name for port in ports), (inputs.size,)
         return Network(
             made.steps,
             inputs.size,
             graph.path,
             digest.hexdigest(),
-            *names,
+            name,
+            declared,
+            graph.output_name,
+            graph.output_shape,
             stripped,
             tuple(notes),
             arithmetic="float32" if self.roundoff.unit else "real",
             largest_intermediates=largest,
+            ports=ports,
+            alone=graph.alone,
         )
 
     def _result(self, inputs: Units, notes: list[str]) -> Value:
         graph = self.graph
-        sample = af.select(inputs, np.arange(inputs.size).reshape(self.shape))
         values = ValueStore(graph.nodes, graph.output_name)
-        values.keep(graph.input_name, self.roundoff.given(sample))
+        begin = 0
+        for one, shape in zip(graph.inputs, self.shapes, strict=True):
+            sample = af.select(inputs, begin + np.arange(prod(shape)).reshape(shape))
+            values.keep(one.name, self.roundoff.given(sample))
+            begin += prod(shape)
         types = Types(graph)
-        for node in graph.nodes:
+        waiting, branches = deque(graph.nodes), 0
+        while waiting:
+            node = types.named(waiting.popleft())
             given = [self._input(name, values, node) for name in node.input]
+            if node.op_type == "If" and node.domain in STANDARD:
+                branches += 1
+                waiting.extendleft(reversed(self._branch(node, given, branches, values)))
+                continue
             operator = self._operator(node, given)
             try:
                 rounded = types.enter(node, given)
@@ -241,6 +286,24 @@ class _Reading:
             raise self._error(f"no node computes the output {graph.output_name!r}", None, "export the model again")
         return self._input(graph.output_name, values, None)  # type: ignore[return-value]
 
+    def _branch(
+        self, node: NodeProto, given: Sequence[Value | None], number: int, values: ValueStore
+    ) -> Sequence[NodeProto]:
+        """The nodes that stand in place of an If."""
+        try:
+            made = onnx_branches.taken(node, given, number)
+            for inner in made:
+                onnx_definition.check(inner, self.graph.opset)
+        except UnreadableError as error:
+            raise self._error(error.message, node, error.fix) from error
+        except MALFORMED as error:
+            raise self._error(f"the branch cannot be read ({error})", node, "export the model again") from error
+        if number > MOST_BRANCHES or len(made) > onnx_model.MAX_NODES:
+            raise self._error("too many branches, or nodes in one", node, SMALLER)
+        values.expect(made)
+        values.used(node)
+        return made
+
     def _input(self, name: str, values: ValueStore, node: NodeProto | None) -> Value | None:
         if not name:
             return None
@@ -255,10 +318,9 @@ class _Reading:
             with self._limited(node):
                 values.keep(name, found)
         if name not in values:
-            message = f"no earlier node computes {name!r}"
-            raise self._error(
-                message, node, "only a node's offered outputs can be read, and nodes must be in order: export it again"
-            )
+            message = f"nothing computes {name!r}"
+            fix = "only a node's offered outputs can be read, and none may depend on itself: export it again"
+            raise self._error(message, node, fix)
         return values[name]
 
     @contextmanager
@@ -271,7 +333,8 @@ class _Reading:
 
     def _operator(self, node: NodeProto, given: Sequence[Value | None]) -> Operator:
         standard = node.domain in STANDARD
-        operator = OPERATORS.get(node.op_type) if standard else None
+        late = (node.domain, node.op_type) == (GELU_DOMAIN, "Gelu")  # standard since opset 20, and written so before
+        operator = OPERATORS.get(node.op_type) if standard or late else None
         if operator is not None:
             return operator
         constant = not any(isinstance(value, Affine | Scores) for value in given)
@@ -279,18 +342,19 @@ class _Reading:
             return folding.fold
         name = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
         message, fix = f"operator {name} is not supported", f"rewrite or remove it; these are read: {READ}"
-        if standard and node.op_type in REFUSED:
-            reason, fix = REFUSED[node.op_type]
-            message = f"{message}: {reason}"
+        known = onnx_refused.reason(node.op_type, node.domain)
+        if known is not None:
+            message, fix = f"{message}: {known[0]}", known[1]
         if (node.domain, node.op_type) in self.graph.functions:
-            fix = "it is a function of the model: inline the functions with onnx.inliner"
+            fix = "it is a function of the model for another version of the standard operators: export it without"
         raise self._error(message, node, fix, UnsupportedOperatorError)
 
     def _evaluate(self, operator: Operator, call: OperatorCall) -> Sequence[Value]:
         node = call.node
         try:
             call = self.roundoff.before(call)
-            return self.roundoff.after(call, operator(call))
+            found = unary.recognised(call)
+            results = self.roundoff.after(call, operator(call) if found is None else found)
         except UnreadableError as error:
             raise self._error(error.message, node, error.fix) from error
         except OverflowError as error:
@@ -300,6 +364,8 @@ class _Reading:
         except MALFORMED as error:
             fix = "export the model again; if onnxruntime runs it as it is, report this"
             raise self._error(f"the node cannot be read ({error})", node, fix) from error
+        unary.remember(call, results)
+        return results
 
     def _check_output(self, result: Affine) -> None:
         declared = self.graph.output_shape

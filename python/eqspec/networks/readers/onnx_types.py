@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnx import NodeProto
+from onnx import NodeProto, helper
 
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.operators.casting import is_exact
 from eqspec.networks.operators.operator_call import Value
 from eqspec.networks.readers import onnx_definition
 from eqspec.networks.readers.onnx_graph import Graph
+from eqspec.networks.readers.onnx_names import STANDARD
 
 _IN_STEPS = frozenset({"BatchNormalization", "Gemm", "MatMul", "Sum"})
 """Operators that may round on the way to a result that is none the less exact."""
@@ -28,8 +29,17 @@ class Types:
     def __init__(self, graph: Graph) -> None:
         self._opset = graph.opset
         self._types: dict[str, int | None] = {name: int(t.data_type) for name, t in graph.initializers.items()}
-        self._types[graph.input_name] = graph.input_type
+        self._types |= {given.name: given.kind for given in graph.inputs}
         self._rounded: set[str] = set()
+
+    def named(self, node: NodeProto) -> NodeProto:
+        """A CastLike as the Cast to the type that its second input has, if that is known; another node as it is."""
+        if node.op_type != "CastLike" or node.domain not in STANDARD or len(node.input) != 2:
+            return node
+        kind = self._types.get(node.input[1])
+        if kind is None:
+            return node
+        return helper.make_node("Cast", [node.input[0]], list(node.output), name=node.name, to=kind)
 
     def enter(self, node: NodeProto, given: Sequence[Value | None]) -> bool:
         """Whether a constant among the inputs is rounded. UnreadableError for types that do not go together."""

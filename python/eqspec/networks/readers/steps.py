@@ -50,6 +50,7 @@ def steps_of(inputs: Units, result: Affine) -> Steps:
         steps.append(_step(value, function, number))
     if inputs.reading.structured:
         _check_products(steps)
+        inputs.reading.check_neurons(sum(step.rows for step in steps if step.function != "identity"))
     return Steps(tuple(steps), (inputs, *kept))
 
 

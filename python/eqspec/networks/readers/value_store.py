@@ -17,6 +17,7 @@ from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.matrices import Matrix, Selection, Tiled, TooLargeError, numbers
 from eqspec.networks.names import Names
 from eqspec.networks.operators.operator_call import Scores, Value
+from eqspec.networks.readers.onnx_ends import names_read
 
 MAX_STORED = 1 << 28
 """The largest number of numbers in all values that are still needed: two GiB of float64."""
@@ -26,9 +27,14 @@ class ValueStore:
     """Values by name. `nodes` are all that will use them, `output` is needed at the end."""
 
     def __init__(self, nodes: Sequence[NodeProto], output: str) -> None:
-        self._uses = Counter([output, *(name for node in nodes for name in node.input)])
+        self._uses = Counter([output])
         self._values: dict[str, Value] = {}
         self._numbers = 0
+        self.expect(nodes)
+
+    def expect(self, nodes: Sequence[NodeProto]) -> None:
+        """More nodes that will use values."""
+        self._uses.update(name for node in nodes for name in names_read(node))
 
     def __contains__(self, name: str) -> bool:
         return name in self._values
@@ -45,7 +51,7 @@ class ValueStore:
 
     def used(self, node: NodeProto) -> None:
         """A node has been evaluated: values that no other node needs are removed. A ReLU's argument still counts."""
-        for name in node.input:
+        for name in names_read(node):
             self._uses[name] -= 1
             if node.op_type == "Relu" and name in self._values:
                 self._add(_numbers(self._values[name]))

@@ -23,7 +23,7 @@ impl Stage for MixedPrograms {
         let often_split = node.depth > 0 && node.depth.is_multiple_of(POLICY.mixed.splits);
         let hard = contracted.splits.is_empty() || often_split;
         let small =
-            contracted.left.bounds.unstable() <= POLICY.mixed.binaries && !Encoding::too_large(workspace.context.pair);
+            contracted.left.bounds.unstable() <= POLICY.mixed.binaries && !Encoding::impossible(workspace.context.pair);
         let result = if workspace.context.settings.milp && hard && small {
             ask(workspace, node, &contracted)
         } else {

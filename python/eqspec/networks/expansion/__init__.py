@@ -1,0 +1,75 @@
+"""Operators that are others put together: written out as these, before a graph is read.
+
+Most are outside of the standard. Each of them is replaced by nodes that compute the same function over the real
+numbers, with the numbers of the file as they are; so there is nothing else to trust below. What has no such form is
+left as it is, and refused by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from onnx import AttributeProto, NodeProto, TensorProto
+
+from eqspec.networks.expansion import classifiers, composed, fused, two_classes
+from eqspec.networks.expansion.fused import GELU_DOMAIN
+from eqspec.networks.expansion.graph_pieces import Pieces
+from eqspec.networks.onnx_tensor import UnreadableError
+
+__all__ = ["EXPANDED", "GELU_DOMAIN", "UnexpandedError", "expanded"]
+
+_EXPANSIONS = {
+    **{(domain, name): expand for domain in ("", "ai.onnx") for name, expand in composed.EXPANSIONS.items()},
+    **{("ai.onnx.ml", name): expand for name, expand in classifiers.EXPANSIONS.items()},
+    **{("com.microsoft", name): expand for name, expand in fused.EXPANSIONS.items()},
+}
+
+
+EXPANDED = frozenset(f"{domain}.{name}" if domain not in ("", "ai.onnx") else name for domain, name in _EXPANSIONS)
+"""The operators that are written out, by name with their domain."""
+
+
+MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
+
+
+class UnexpandedError(Exception):
+    """A node cannot be written out."""
+
+    def __init__(self, node: NodeProto, cause: UnreadableError) -> None:
+        self.node, self.cause = node, cause
+        super().__init__(str(cause))
+
+
+def expanded(
+    nodes: Sequence[NodeProto], tensors: dict[str, TensorProto], inputs: Sequence[str], output: str, opset: int
+) -> Pieces:
+    """The nodes with what they compute written in standard operators. Raises UnexpandedError."""
+    pieces = Pieces(nodes, tensors, inputs, output, opset)
+    for node in nodes:
+        expand = _EXPANSIONS.get((node.domain, node.op_type))
+        if expand is None or _has_graphs(node):
+            pieces.nodes.append(node)
+            continue
+        with _fault_of(node):
+            expand(pieces, node)
+    if pieces.nodes:
+        with _fault_of(pieces.nodes[-1]):
+            two_classes.expand(pieces)
+    return pieces
+
+
+@contextmanager
+def _fault_of(node: NodeProto) -> Iterator[None]:
+    """Whatever goes wrong is this node's fault: attributes, shapes and constants may be of any kind."""
+    try:
+        yield
+    except UnreadableError as error:
+        raise UnexpandedError(node, error) from error
+    except MALFORMED as error:
+        cause = UnreadableError(f"the node cannot be read ({error})", "export the model again")
+        raise UnexpandedError(node, cause) from error
+
+
+def _has_graphs(node: NodeProto) -> bool:
+    return any(a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for a in node.attribute)

@@ -1,0 +1,135 @@
+"""Operators of ai.onnx.ml, which classical models are exported with, where they are affine or end in a Softmax.
+
+A LinearClassifier gives its scores x W' + b, their softmax, or each one's sigmoid. Where it has two classes whose rows
+are each other's negatives, the sigmoids (s(-z), s(z)) are the softmax of (0, z). A Normalizer that divides what a
+softmax gives by its sum divides by 1. ZipMap and labels are set aside before (`readers.onnx_ends`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import NodeProto, numpy_helper
+
+from eqspec.networks.expansion.graph_pieces import AGAIN, Pieces, attributes, counts
+from eqspec.networks.onnx_tensor import UnreadableError
+
+
+def _numbers(given: dict[str, Any], name: str) -> NDArray[np.float32]:
+    numbers = np.asarray(list(given.get(name, ())), np.float32)
+    if not np.isfinite(numbers).all():
+        raise UnreadableError(f"{name} are not finite", "repair the training or the export that made it")
+    return numbers
+
+
+def _matrix(given: dict[str, Any], rows: int) -> NDArray[np.float32]:
+    weights = _numbers(given, "coefficients")
+    if rows < 1 or not weights.size or weights.size % rows:
+        raise UnreadableError(f"{weights.size} coefficients for {rows} scores", AGAIN)
+    return np.asarray(weights.reshape(rows, -1))
+
+
+def linear_classifier(pieces: Pieces, node: NodeProto) -> None:
+    """LinearClassifier, apart from its label."""
+    known = ("classlabels_ints", "classlabels_strings", "coefficients", "intercepts", "multi_class", "post_transform")
+    given = attributes(node, known)
+    counts(node, (1, 1), (2, 2))
+    if node.output[0] in pieces.read:
+        message = "the label of a classifier is used, which jumps from class to class"
+        raise UnreadableError(message, "end the model at its scores or probabilities")
+    classes = max(len(given.get("classlabels_ints", ())), len(given.get("classlabels_strings", ())))
+    offsets = _numbers(given, "intercepts")
+    rows = offsets.size or classes
+    weights, transform = _matrix(given, rows), given.get("post_transform", "NONE")
+    offsets = offsets if offsets.size else np.zeros(rows, np.float32)
+    if rows != classes or rows < 2:
+        raise UnreadableError(f"{rows} scores for {classes} classes, which runtimes complete", AGAIN)
+    output = node.output[1]
+    opposite = rows == 2 and bool((weights[0] == -weights[1]).all()) and bool(offsets[0] == -offsets[1])
+    as_softmax = transform == "SOFTMAX" or (transform == "LOGISTIC" and opposite)
+    if transform == "LOGISTIC" and opposite:
+        weights, offsets = (
+            a * np.array([0, 1], np.float32).reshape(2, *(1,) * (a.ndim - 1)) for a in (weights, offsets)
+        )
+        pieces.notes.append(f"the two sigmoids of {output!r} are read as a Softmax of two scores, the first of them 0")
+    inputs = [pieces.real(node, 0), pieces.constant(weights, output), pieces.constant(offsets, output)]
+    direct = transform == "NONE"
+    scores = pieces.add(node, "Gemm", inputs, output if direct else "", transB=1)
+    if as_softmax:
+        pieces.softmax(node, scores, output)
+    elif transform == "LOGISTIC":
+        pieces.add(node, "Sigmoid", [scores], output)
+    elif not direct:
+        raise UnreadableError(f"post_transform {transform!r}", "export it with NONE, LOGISTIC or SOFTMAX")
+
+
+def linear_regressor(pieces: Pieces, node: NodeProto) -> None:
+    """LinearRegressor."""
+    given = attributes(node, ("coefficients", "intercepts", "post_transform", "targets"))
+    counts(node, (1, 1), (1, 1))
+    if given.get("post_transform", "NONE") != "NONE":
+        raise UnreadableError(f"post_transform {given['post_transform']!r}", "export it with NONE")
+    targets = int(given.get("targets", 1))
+    weights, offsets = _matrix(given, targets), _numbers(given, "intercepts")
+    if offsets.size not in (0, targets):
+        raise UnreadableError(f"{offsets.size} intercepts for {targets} targets", AGAIN)
+    output = node.output[0]
+    inputs = [pieces.real(node, 0), pieces.constant(weights, output)]
+    inputs += [pieces.constant(offsets, output)] if offsets.size else []
+    pieces.add(node, "Gemm", inputs, output, transB=1)
+
+
+def scaler(pieces: Pieces, node: NodeProto) -> None:
+    """Scaler: (x - offset) scale, for every feature or for all."""
+    given = attributes(node, ("offset", "scale"))
+    counts(node, (1, 1), (1, 1))
+    offset, scale, output = _numbers(given, "offset"), _numbers(given, "scale"), node.output[0]
+    if not offset.size or not scale.size:
+        raise UnreadableError("no offset or no scale", AGAIN)
+    moved = pieces.add(node, "Sub", [pieces.real(node, 0), pieces.constant(offset, output)])
+    pieces.add(node, "Mul", [moved, pieces.constant(scale, output)], output)
+
+
+def normalizer(pieces: Pieces, node: NodeProto) -> None:
+    """Normalizer, by the sum of what a Softmax gives."""
+    given = attributes(node, ("norm",))
+    counts(node, (1, 1), (1, 1))
+    softmax = next((n for n in pieces.nodes if n.op_type == "Softmax" and n.output[0] == node.input[0]), None)
+    if given.get("norm", "MAX") != "L1" or softmax is None:
+        message = "it divides by a norm of values that depend on the input, which is a product"
+        raise UnreadableError(message, "normalise before the model, or end the model before it")
+    pieces.add(node, "Identity", [node.input[0]], node.output[0])
+
+
+def feature_vectorizer(pieces: Pieces, node: NodeProto) -> None:
+    """FeatureVectorizer: all inputs one behind the other."""
+    attributes(node, ("inputdimensions",))
+    counts(node, (1, 10_000), (1, 1))
+    joined = [pieces.real(node, index) for index in range(len(node.input))]
+    pieces.add(node, "Concat", joined, node.output[0], axis=1)
+
+
+def array_feature_extractor(pieces: Pieces, node: NodeProto) -> None:
+    """ArrayFeatureExtractor: columns at constant places."""
+    attributes(node, ())
+    counts(node, (2, 2), (1, 1))
+    stored = pieces.tensors.get(node.input[1])
+    if stored is None or stored.external_data:
+        raise UnreadableError("columns at places that are computed", "choose them by constants")
+    places = numpy_helper.to_array(stored)
+    if places.dtype.kind not in "iu":
+        raise UnreadableError(f"places of type {places.dtype}", AGAIN)
+    index = pieces.constant(places.reshape(-1).astype(np.int64), node.output[0])
+    pieces.add(node, "Gather", [node.input[0], index], node.output[0], axis=1)
+
+
+EXPANSIONS = {
+    "ArrayFeatureExtractor": array_feature_extractor,
+    "FeatureVectorizer": feature_vectorizer,
+    "LinearClassifier": linear_classifier,
+    "LinearRegressor": linear_regressor,
+    "Normalizer": normalizer,
+    "Scaler": scaler,
+}

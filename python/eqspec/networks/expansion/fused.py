@@ -1,0 +1,118 @@
+"""Operators of com.microsoft, which onnxruntime writes when it saves a model that it has optimised.
+
+Each is several standard operators in one. QuickGelu is x sigmoid(a x); the others are products, convolutions and sums
+with what follows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from onnx import NodeProto, helper
+
+from eqspec.networks.expansion.graph_pieces import Pieces, attributes, counts
+from eqspec.networks.onnx_tensor import UnreadableError
+
+_UNFUSED = "save the model without optimisations (graph_optimization_level ORT_DISABLE_ALL)"
+
+
+def fused_matmul(pieces: Pieces, node: NodeProto) -> None:
+    """FusedMatMul: alpha A' B', where a constant may be transposed."""
+    given = attributes(node, ("alpha", "transA", "transB", "transBatchA", "transBatchB"))
+    counts(node, (2, 2), (1, 1))
+    if given.get("transBatchA", 0) or given.get("transBatchB", 0):
+        raise UnreadableError("a product with transposed batches", _UNFUSED)
+    factors = []
+    for name, turned in zip(node.input, (given.get("transA", 0), given.get("transB", 0)), strict=True):
+        if not turned:
+            factors.append(name)
+            continue
+        stored = pieces.tensors.get(name)
+        if stored is None or len(stored.dims) < 2:
+            raise UnreadableError("a product with a transposed value", _UNFUSED)
+        order = list(range(len(stored.dims)))
+        factors.append(pieces.add(node, "Transpose", [name], perm=[*order[:-2], order[-1], order[-2]]))
+    alpha = float(given.get("alpha", 1.0))
+    made = pieces.add(node, "MatMul", factors, node.output[0] if alpha == 1 else "")
+    if alpha != 1:
+        pieces.add(node, "Mul", [made, pieces.constant(np.array(alpha, np.float32), made)], node.output[0])
+
+
+def fused_gemm(pieces: Pieces, node: NodeProto) -> None:
+    """FusedGemm: Gemm and a function."""
+    numbers = ("alpha", "beta", "transA", "transB")
+    named = ("activation", "activation_alpha", "activation_beta", "activation_gamma")
+    given = attributes(node, (*numbers, *named))
+    counts(node, (2, 3), (1, 1))
+    made = pieces.add(node, "Gemm", node.input, **{n: given[n] for n in numbers if n in given})
+    parameters = [given[n] for n in ("activation_alpha", "activation_beta", "activation_gamma") if n in given]
+    _function(pieces, node, made, str(given.get("activation", "")), parameters)
+
+
+def fused_convolution(pieces: Pieces, node: NodeProto) -> None:
+    """FusedConv: Conv, a value that is added, and a function."""
+    windows = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
+    given = attributes(node, (*windows, "activation", "activation_params"))
+    counts(node, (2, 4), (1, 1))
+    inputs = [name for name in node.input[:3] if name]
+    made = pieces.add(node, "Conv", inputs, **{n: given[n] for n in windows if n in given})
+    if len(node.input) > 3 and node.input[3]:
+        made = pieces.add(node, "Add", [made, node.input[3]])
+    _function(pieces, node, made, str(given.get("activation", "")), list(given.get("activation_params", ())))
+
+
+_PARAMETERS = {"LeakyRelu": ("alpha",), "HardSigmoid": ("alpha", "beta"), "Elu": ("alpha",)}
+
+
+def _function(pieces: Pieces, node: NodeProto, value: str, name: str, parameters: list[float]) -> None:
+    """The function behind a product or a convolution."""
+    output = node.output[0]
+    if name in ("", "Identity"):
+        pieces.add(node, "Identity", [value], output)
+    elif name in ("Relu", "Sigmoid", "Tanh", "Softplus", "Softsign"):
+        pieces.add(node, name, [value], output)
+    elif name in _PARAMETERS and len(parameters) == len(_PARAMETERS[name]):
+        pieces.add(node, name, [value], output, **dict(zip(_PARAMETERS[name], map(float, parameters), strict=True)))
+    elif name == "Clip" and len(parameters) == 2 and pieces.opset >= 11:
+        ends = [pieces.constant(np.array(end, np.float32), output) for end in parameters]
+        pieces.add(node, "Clip", [value, *ends], output)
+    else:
+        raise UnreadableError(f"the activation {name!r} with {len(parameters)} parameters", _UNFUSED)
+
+
+def quick_gelu(pieces: Pieces, node: NodeProto) -> None:
+    """QuickGelu: x sigmoid(alpha x)."""
+    given = attributes(node, ("alpha",))
+    counts(node, (1, 1), (1, 1))
+    alpha = pieces.constant(np.array(given.get("alpha", 1.702), np.float32), node.output[0])
+    inner = pieces.add(node, "Sigmoid", [pieces.add(node, "Mul", [node.input[0], alpha])])
+    pieces.add(node, "Mul", [node.input[0], inner], node.output[0])
+
+
+def _gelu(pieces: Pieces, node: NodeProto, approximate: str) -> None:
+    attributes(node, ())
+    counts(node, (1, 2), (1, 1))
+    value = node.input[0]
+    if len(node.input) > 1 and node.input[1]:
+        value = pieces.add(node, "Add", [value, node.input[1]])
+    pieces.changed = True
+    made = helper.make_node("Gelu", [value], [node.output[0]], name=node.name, domain=GELU_DOMAIN)
+    if approximate != "none":
+        made.attribute.append(helper.make_attribute("approximate", approximate))
+    pieces.nodes.append(made)
+
+
+GELU_DOMAIN = "com.microsoft"
+"""Of a Gelu that stands in a graph of an opset that has none."""
+
+EXPANSIONS: dict[str, Callable[[Pieces, NodeProto], Any]] = {
+    "BiasGelu": lambda pieces, node: _gelu(pieces, node, "none"),
+    "FastGelu": lambda pieces, node: _gelu(pieces, node, "tanh"),
+    "FusedConv": fused_convolution,
+    "FusedGemm": fused_gemm,
+    "FusedMatMul": fused_matmul,
+    "Gelu": lambda pieces, node: _gelu(pieces, node, "none"),
+    "QuickGelu": quick_gelu,
+}

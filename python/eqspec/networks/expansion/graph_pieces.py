@@ -1,0 +1,86 @@
+"""Nodes and constants of a graph while some of its nodes are written out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import NodeProto, TensorProto, helper, numpy_helper
+
+from eqspec.networks.onnx_tensor import UnreadableError
+
+AGAIN = "export the model again"
+
+
+class Pieces:
+    """What is made so far: `nodes` in order, `added` constants beside those of the file, and what to say of it."""
+
+    def __init__(
+        self,
+        given: Sequence[NodeProto],
+        tensors: dict[str, TensorProto],
+        inputs: Sequence[str],
+        output: str,
+        opset: int,
+    ) -> None:
+        self.tensors, self.inputs, self.output, self.opset = tensors, frozenset(inputs), output, opset
+        self.nodes: list[NodeProto] = []
+        self.added: list[TensorProto] = []
+        self.notes: list[str] = []
+        self.changed = False
+        self._taken = {name for node in given for name in (*node.input, *node.output)} | {*tensors, *inputs}
+        self.read = {name for node in given for name in node.input} | {output}
+
+    def name(self, like: str) -> str:
+        """A name that nothing else has."""
+        number = 0
+        while (made := f"{like}/eqspec{number}") in self._taken:
+            number += 1
+        self._taken.add(made)
+        return made
+
+    def constant(self, array: NDArray[Any], like: str) -> str:
+        """A constant of the graph, exactly as it is."""
+        name = self.name(like)
+        self.added.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        return name
+
+    def add(self, node: NodeProto, operator: str, inputs: Sequence[str], output: str = "", **attributes: Any) -> str:
+        """A standard node in place of a part of this one; the name of its output."""
+        self.changed = True
+        domain = attributes.pop("domain", "")
+        made: str = output or self.name(node.output[0] if node.output else operator)
+        called = node.name or next(iter(node.output), operator)
+        self.nodes.append(helper.make_node(operator, list(inputs), [made], name=called, domain=domain, **attributes))
+        return made
+
+    def real(self, node: NodeProto, index: int) -> str:
+        """An input as floating-point numbers: operators that also take integers begin by converting them."""
+        name = str(node.input[index])
+        if name not in self.inputs:
+            return name
+        return self.add(node, "Cast", [name], to=TensorProto.FLOAT)
+
+    def softmax(self, node: NodeProto, scores: str, output: str) -> str:
+        """A Softmax over the second of two axes."""
+        return self.add(node, "Softmax", [scores], output, axis=1 if self.opset < 13 else -1)
+
+
+def attributes(node: NodeProto, known: Sequence[str]) -> dict[str, Any]:
+    """The attributes of a node, all of which must be known. Raises UnreadableError."""
+    found: dict[str, Any] = {}
+    for attribute in node.attribute:
+        if attribute.name not in known or attribute.name in found or attribute.ref_attr_name:
+            raise UnreadableError(f"attribute {attribute.name!r} is not known, or given twice", AGAIN)
+        value = helper.get_attribute_value(attribute)
+        found[attribute.name] = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    return found
+
+
+def counts(node: NodeProto, inputs: tuple[int, int], outputs: tuple[int, int]) -> None:
+    """UnreadableError unless a node has so many inputs and outputs."""
+    if not inputs[0] <= len(node.input) <= inputs[1] or not outputs[0] <= len(node.output) <= outputs[1]:
+        message = f"{len(node.input)} inputs and {len(node.output)} outputs, which the operator does not have"
+        raise UnreadableError(message, AGAIN)

@@ -1,0 +1,197 @@
+"""Functions of one variable: Sigmoid, Tanh, Softplus, Elu, Exp, Log, Sqrt, Pow, Erf, Gelu, Swish, Mish, Sign, Floor ...
+
+On values that depend on the input each of them is the function of a step (`curve_definitions`), with the parameters of
+the file as they are, float32 numbers. Constants are enclosed, as everything that is folded. Only what a function is
+defined on counts: where an argument may leave the domain of Log, Sqrt or Reciprocal, nothing is proved.
+
+    ceil(x) = -floor(-x)         swish(x, a) = silu(a x) / a         c^x = e^(x ln c), c > 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from eqspec.networks import affine as af
+from eqspec.networks import constants
+from eqspec.networks import enclosure as en
+from eqspec.networks.affine import Affine
+from eqspec.networks.curve_definitions import problem
+from eqspec.networks.curves import Curve, Curves
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.exact_curves import applied
+from eqspec.networks.exact_vectors import Vector, to_integers
+from eqspec.networks.fixed_point import UndefinedError
+from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators import folding
+from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+
+Real = Affine | Enclosure
+_BITS = 200
+"""Behind the point, in which constants are enclosed before they are rounded to floats."""
+_RUNTIME = 16
+"""Units in the last place of 1 by which runtimes may miss the function of a constant."""
+
+
+def of(curve: Curve, x: Real) -> Real:
+    """A function of a value. UnreadableError where a constant is outside of its domain."""
+    return of_entries(Curves.all(curve), x)
+
+
+def of_entries(curves: Curves, x: Real) -> Real:
+    """Functions of the entries of a value, in C order."""
+    for curve in curves.kinds:
+        wrong = problem(curve)
+        if wrong is not None:
+            raise UnreadableError(wrong, "export the model again")
+    return af.curve(x, curves) if isinstance(x, Affine) else _of_constant(curves, x)
+
+
+def _of_constant(curves: Curves, x: Enclosure) -> Enclosure:
+    (values, radii), exponent = to_integers(x.value.reshape(-1), x.radius.reshape(-1))
+    lower = values - radii
+    vector = Vector(lower, lower if x.error is None else values + radii, exponent, 1)
+    try:
+        found = en.from_intervals(applied(curves, vector, _BITS).fractions())
+    except UndefinedError as error:
+        raise UnreadableError(
+            f"{curves} of a constant outside of its domain ({error})", "repair the constant"
+        ) from error
+    found = found.rearranged(lambda a: a.reshape(x.shape))
+    if curves.uniform is None:
+        return found
+    numbers = " ".join(p.hex() for p in curves.uniform.parameters)
+    return constants.named(found, f"{curves.uniform.name} {numbers}", x)
+
+
+def _unary(make: Callable[[OperatorCall], Curve]) -> Operator:
+    def operator(call: OperatorCall) -> Sequence[Value]:
+        if isinstance(call.value(0), np.ndarray):
+            return folding.fold(call)
+        return [_as_computed(call, of(make(call), call.real_value(0)))]
+
+    return operator
+
+
+def _as_computed(call: OperatorCall, made: Real) -> Real:
+    """What a runtime computes of constants is inflated where its rounding counts."""
+    if isinstance(made, Affine) or not call.given.unit:
+        return made
+    size = np.maximum(1.0, np.abs(made.value))
+    return en.enclose(made.value, en.add_up(made.radius, size * (_RUNTIME * call.given.unit)))
+
+
+def _plain(name: str) -> Operator:
+    return _unary(lambda _: Curve(name))
+
+
+def _with(name: str, *attributes: tuple[str, float]) -> Operator:
+    return _unary(lambda call: Curve(name, tuple(call.real(key, default) for key, default in attributes)))
+
+
+def _gelu(call: OperatorCall) -> Curve:
+    found = call.attribute("approximate")
+    kind = b"none" if found is None else found.s
+    if kind not in (b"none", b"tanh"):
+        raise UnreadableError(f"a GELU approximated by {kind.decode(errors='replace')!r}", "export the model again")
+    return Curve("gelu" if kind == b"none" else "gelu_tanh")
+
+
+def swish(call: OperatorCall) -> Sequence[Value]:
+    """Swish: x sigmoid(alpha x)."""
+    x, alpha = call.real_value(0), en.exactly(call.real("alpha", 1.0))
+    if alpha.value == 1.0:
+        return [_as_computed(call, of(Curve("silu"), x))]
+    if alpha.value == 0.0:
+        return [scaled(x, en.exactly(0.5))]
+    inner = of(Curve("silu"), scaled(x, alpha))
+    return [_as_computed(call, scaled(inner, constants.divide(en.exactly(1.0), alpha)))]
+
+
+def scaled(x: Real, factor: Enclosure) -> Real:
+    """x times a constant."""
+    return af.scale(x, factor) if isinstance(x, Affine) else constants.multiply(x, factor)
+
+
+def _step_function(name: str, *, turned: bool = False) -> Operator:
+    """A function with jumps; turned: -f(-x). Constants are only taken where the result is certain."""
+
+    def operator(call: OperatorCall) -> Sequence[Value]:
+        if folding.is_constant(call):
+            return folding.fold(call)
+        x = call.real_value(0)
+        assert isinstance(x, Affine)
+        made = af.curve(af.negate(x) if turned else x, Curves.all(Curve(name)))
+        return [af.negate(made) if turned else made]
+
+    return operator
+
+
+def round_to_even(call: OperatorCall) -> Sequence[Value]:
+    """Round of constants alone."""
+    if folding.is_constant(call):
+        return folding.fold(call)
+    fix = "leave the rounding out, or compare the network in front of it"
+    raise UnreadableError("rounding to whole numbers of values that depend on the input is not read yet", fix)
+
+
+def power(call: OperatorCall) -> Sequence[Value]:
+    """Pow with a constant exponent, or of a constant."""
+    if folding.is_constant(call):
+        return folding.fold(call)
+    base, given = call.real_value(0), call.value(1)
+    exponent = Enclosure(given.astype(np.float64)) if isinstance(given, np.ndarray) else call.real_value(1)
+    check_broadcast(base.shape, exponent.shape)
+    check_one_for_all(call, base.shape, exponent.shape)
+    if isinstance(exponent, Affine):
+        if isinstance(base, Affine) or not (base.value - base.radius > 0).all():
+            fix = "only powers with a constant exponent, or of a positive constant, are read"
+            raise UnreadableError("a power whose base and exponent both depend on the input", fix)
+        return [of(Curve("exp"), af.scale(exponent, _of_constant(Curves.all(Curve("log")), base)))]
+    assert isinstance(base, Affine)
+    if exponent.error is not None:
+        raise UnreadableError("an exponent that is only known up to rounding", "store the exponent as a constant")
+    shape = np.broadcast_shapes(base.shape, exponent.shape)
+    base = af.broadcast(base, shape)
+    exponents = np.broadcast_to(exponent.value, shape).reshape(-1).tolist()
+    if set(exponents) == {1.0}:
+        return [base]
+    return [of_entries(Curves.of_rows([_power(p) for p in exponents]), base)]
+
+
+def _power(exponent: float) -> Curve:
+    named = {2.0: "square", 0.5: "sqrt", -1.0: "reciprocal"}
+    return Curve(named[exponent]) if exponent in named else Curve("power", (exponent,))
+
+
+_SIXTH = float(np.float32(1 / 6))
+_SELU = (("alpha", 1.67326319217681884765625), ("gamma", 1.05070102214813232421875))
+
+OPERATORS: dict[str, Operator] = {
+    "Ceil": _step_function("floor", turned=True),
+    "Celu": _with("celu", ("alpha", 1.0)),
+    "Cos": _plain("cos"),
+    "Elu": _with("elu", ("alpha", 1.0)),
+    "Erf": _plain("erf"),
+    "Exp": _plain("exp"),
+    "Floor": _step_function("floor"),
+    "Gelu": _unary(_gelu),
+    "HardSwish": _unary(lambda _: Curve("hardswish", (_SIXTH, 0.5))),
+    "Log": _plain("log"),
+    "Mish": _plain("mish"),
+    "Pow": power,
+    "Reciprocal": _plain("reciprocal"),
+    "Round": round_to_even,
+    "Selu": _with("selu", *_SELU),
+    "Sigmoid": _plain("sigmoid"),
+    "Sign": _step_function("sign"),
+    "Sin": _plain("sin"),
+    "Softplus": _plain("softplus"),
+    "Softsign": _plain("softsign"),
+    "Sqrt": _plain("sqrt"),
+    "Swish": swish,
+    "Tanh": _plain("tanh"),
+    "ThresholdedRelu": _with("thresholded", ("alpha", 1.0)),
+}

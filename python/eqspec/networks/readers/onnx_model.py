@@ -1,0 +1,98 @@
+"""A model made ready to be read: functions in place, one output, nodes in order, operators of other domains expanded.
+
+The function that its output is stays the same. Nothing is evaluated here. Whatever the bytes hold, the answer is a
+`Ready` or a NetworkError.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from onnx import ModelProto
+
+from eqspec.errors import NetworkError
+from eqspec.networks.expansion import UnexpandedError, expanded
+from eqspec.networks.readers import onnx_definition, onnx_ends, onnx_functions, onnx_names
+from eqspec.networks.readers.onnx_names import MODEL_FIX, STANDARD, name_of
+
+OLDEST_OPSET = 6
+MAX_NODES = 5_000
+"""Of a graph: each takes a part of a millisecond, and deep networks have a few hundred."""
+REVIEWED_IR = 14
+"""The newest version of the file format that was looked through for parts with a meaning of their own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """The model, whose graph has the nodes that its output needs and no other, and that output alone.
+
+    `original` says that the output is one of the file's, which a runtime gives of the file as it is; `alone` that the
+    file has this output, one input and standard operators, and nothing else.
+    """
+
+    model: ModelProto
+    opset: int
+    output: str
+    original: bool
+    alone: bool
+    notes: tuple[str, ...]
+
+
+def ready(path: str, content: bytes, output: str | None = None) -> Ready:
+    """Read, check and prepare a model; `output` is the name of one of its outputs. Raises NetworkError."""
+    model = ModelProto()
+    try:
+        model.ParseFromString(content)
+    except (DecodeError, ValueError, RuntimeError) as error:
+        raise NetworkError(path, f"not an ONNX model ({error})", fix=MODEL_FIX) from error
+    if not model.graph.output:
+        empty = not content or not model.ListFields()
+        raise NetworkError(
+            path, "the file is empty" if empty else "the model has no graph with an output", fix=MODEL_FIX
+        )
+    onnx_names.check(path, model)
+    opset = _opset(path, model)
+    model = onnx_functions.inlined(path, model)
+    graph = model.graph
+    outputs = {value.name for value in graph.output}
+    ends = onnx_ends.find(path, graph, output)
+    if len(ends.nodes) > MAX_NODES:
+        message = f"the output needs {len(ends.nodes)} nodes, the limit is {MAX_NODES}"
+        raise NetworkError(path, message, fix="export the model with its constants folded, or use a smaller network")
+    tensors = {tensor.name: tensor for tensor in graph.initializer}
+    inputs = [value.name for value in graph.input if value.name not in tensors]
+    try:
+        pieces = expanded(ends.nodes, tensors, inputs, ends.output, opset)
+    except UnexpandedError as error:
+        at = {"node": name_of(error.node), "operator": error.node.op_type}
+        raise NetworkError(path, error.cause.message, fix=error.cause.fix, **at) from error
+    del graph.node[:], graph.output[:]
+    graph.node.extend(onnx_ends.needed(pieces.nodes, ends.output))
+    graph.initializer.extend(pieces.added)
+    graph.output.append(ends.declared)
+    notes = (*ends.notes, *pieces.notes)
+    alone = len(outputs) == len(inputs) == 1 and ends.output in outputs and not pieces.changed
+    return Ready(model, opset, ends.output, ends.output in outputs, alone, notes)
+
+
+def _opset(path: str, model: ModelProto) -> int:
+    if model.ir_version > max(int(onnx.IR_VERSION), REVIEWED_IR):
+        message = f"version {model.ir_version} of the file format is newer than the installed onnx knows"
+        raise NetworkError(path, message, fix="install a newer onnx, or export with an older one")
+    imported = sorted({int(o.version) for o in model.opset_import if o.domain in STANDARD})
+    if len(imported) > 1:
+        message = f"the model imports the opsets {', '.join(map(str, imported))} at once"
+        raise NetworkError(path, message, fix="export it again with one version of the standard operators")
+    opset = imported[0] if imported else None
+    known = onnx.defs.onnx_opset_version()
+    if opset is None:
+        raise NetworkError(path, "the model does not say which ONNX opset it uses", fix="export it again")
+    if opset < OLDEST_OPSET:
+        fix = f"convert it to opset {OLDEST_OPSET} or newer with onnx.version_converter"
+        raise NetworkError(path, f"opset {opset} is older than {OLDEST_OPSET}", fix=fix)
+    if opset > max(known, onnx_definition.REVIEWED_OPSET):
+        fix = f"install a newer onnx, or export with opset {known}"
+        raise NetworkError(path, f"opset {opset} is newer than the installed onnx knows ({known})", fix=fix)
+    return opset

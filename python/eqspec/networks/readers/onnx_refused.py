@@ -1,0 +1,91 @@
+"""Operators that no program of steps expresses, by name with their domain: why, and what helps.
+
+Those of the standard domain on values that depend on the input stand beside the operators that are read
+(`operators.REFUSED`); here are the others, and what is refused whatever it is given.
+"""
+
+from __future__ import annotations
+
+from eqspec.networks.operators import REFUSED
+
+_TREES = (
+    "a tree jumps from leaf to leaf where an input crosses a threshold, and is no network",
+    "compare it with a tool for tree ensembles, or train a network on its answers",
+)
+_KERNELS = (
+    "its kernel takes products of inputs and support vectors to a power or an exponential",
+    "compare a linear model (LinearSVC is one) or a network",
+)
+_LABELS = ("it maps numbers or texts to others by a table, which jumps", "end the model at its scores or probabilities")
+_QUANTISED = (
+    "it rounds to a grid, in steps, and no step of a network does so yet",
+    "compare the model from before it was quantised",
+)
+_SEQUENCE = ("the number of its steps, or which of them are done, may depend on the input", "unroll it when exporting")
+_NORMS = ("it divides by a norm of values that depend on the input, which is a product", "normalise before the model")
+_CHOICE = ("which entries it gives depends on the input", "end the model before it, at the scores")
+_RANDOM = ("what it gives is random", "export the model in inference mode, without sampling")
+_ATTENTION = ("it multiplies values that both depend on the input", "export the model without fused operators")
+
+_OTHERS: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(
+        ("ai.onnx.ml.TreeEnsemble", "ai.onnx.ml.TreeEnsembleClassifier", "ai.onnx.ml.TreeEnsembleRegressor"), _TREES
+    ),
+    **dict.fromkeys(("ai.onnx.ml.SVMClassifier", "ai.onnx.ml.SVMRegressor"), _KERNELS),
+    **dict.fromkeys(
+        (
+            "ai.onnx.ml.CastMap", "ai.onnx.ml.CategoryMapper", "ai.onnx.ml.DictVectorizer", "ai.onnx.ml.LabelEncoder",
+            "ai.onnx.ml.OneHotEncoder", "OneHot", "StringNormalizer", "TfIdfVectorizer",
+        ),
+        _LABELS,
+    ),
+    "ai.onnx.ml.Binarizer": ("it jumps at a threshold", "give the binary values as inputs, and leave it out"),
+    "ai.onnx.ml.Imputer": (
+        "it replaces what is missing, and no real number is missing",
+        "put it in front of the model, and leave it out of the file",
+    ),
+    "ai.onnx.ml.ZipMap": ("a dictionary is no tensor", "end the model at the tensor in front of it"),
+    **dict.fromkeys(("ArgMax", "ArgMin", "com.microsoft.SampleOp"), _CHOICE),
+    **dict.fromkeys(("If", "SequenceMap", "OptionalHasElement"), _SEQUENCE),
+    **dict.fromkeys(
+        ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial"), _RANDOM
+    ),
+    **dict.fromkeys(
+        (
+            "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul",
+            "ConvInteger", "MatMulInteger", "Round", "qonnx.custom_op.general.Quant",
+            "qonnx.custom_op.general.BipolarQuant",
+            "onnx.brevitas.Quant", "onnx.brevitas.BipolarQuant", "finn.custom_op.general.Quant",
+            "com.microsoft.QLinearAdd", "com.microsoft.QGemm", "com.microsoft.QLinearAveragePool",
+            "com.microsoft.QLinearGlobalAveragePool", "com.microsoft.QLinearConcat", "com.microsoft.QLinearLeakyRelu",
+            "com.microsoft.QLinearSigmoid", "com.microsoft.QLinearSoftmax", "com.microsoft.QLinearMul",
+            "com.microsoft.QuantizeLinear", "com.microsoft.DequantizeLinear",
+        ),
+        _QUANTISED,
+    ),
+    "LRN": _NORMS,
+    "LpNormalization": _NORMS,
+    "LpPool": _NORMS,
+    "GlobalLpPool": _NORMS,
+    "MeanVarianceNormalization": _NORMS,
+    **dict.fromkeys(
+        (
+            "com.microsoft.Attention", "com.microsoft.MultiHeadAttention", "com.microsoft.SkipLayerNormalization",
+            "com.microsoft.EmbedLayerNormalization", "com.microsoft.GroupQueryAttention",
+        ),
+        _ATTENTION,
+    ),
+    "NonMaxSuppression": _CHOICE,
+    "MaxRoiPool": _CHOICE,
+    "RoiAlign": _CHOICE,
+    "GridSample": ("where it reads depends on the input", "resample before the model"),
+    "Det": ("a determinant is a sum of products of its entries", "end the model before it"),
+    "CumProd": ("it multiplies values that both depend on the input", "end the model before it"),
+}  # fmt: skip
+
+
+def reason(operator: str, domain: str) -> tuple[str, str] | None:
+    """Why an operator is not read, and what helps; None where nothing more can be said than that it is not."""
+    name = operator if domain in ("", "ai.onnx") else f"{domain}.{operator}"
+    found = _OTHERS.get(name)
+    return REFUSED.get(name, found)

@@ -1,0 +1,259 @@
+//! Linear bounds of functions other than ReLU on X, Y and D, from bounds of x, y and d, and one functional through a
+//! step of them.
+//!
+//! A line of any slope lam below f on [l, u] is lam x + min (f - lam x), and one above it lam x + max (f - lam x)
+//! ([`crate::curve::Curve::offset`]). On each side there are three: the slopes of the ends, at which the line touches
+//! the function near l or near u if it can, and between them the slope of the thinnest strip. A multiplier alpha in
+//! [0, 1] blends two neighbours; a blend of valid lines is valid. It is the free slope of alpha-CROWN (Xu et al., ICLR
+//! 2021), there for ReLU and in auto_LiRPA for functions that are bent like sigmoids.
+//!
+//! D lies between min(m d, M d) and max(m d, M d), where [m, M] are all slopes of f on both ranges, and so between the
+//! chords of these, as in [`crate::domain::strip`], which also says when h(x) - h(y) is known better. Where one of the
+//! networks has a constant there, s is folded into the coefficients of X and Y, since D = X - Y.
+//!
+//! # Rounding
+//! A coefficient p becomes p (s0 + a (s1 - s0)), and the constant grows by p (c0 + a (c1 - c0)). The blend is rounded
+//! three times, each time by at most U (|s0| + |s1 - s0|) <= 3 U steep, where steep is the largest absolute slope, and so
+//! are the intercepts. [`Lines::size`] is 1 + steep times the largest absolute value of x, y, d, X, Y, D and all intercepts, so one unit of |p| costs at most 9 U size for the slope, as much for the intercept,
+//! and U size for the product, beyond what the link costs ([`super::rounding_cost`]): [`LINE_UNITS`] covers them.
+
+use super::relu_kernels::{Triple, TripleMut};
+use crate::curve::Curve;
+use crate::domain::intermediate_bounds::LayerBounds;
+use crate::domain::phase::Bounds;
+use crate::domain::strip::strip_around;
+use crate::network::Curves;
+use crate::numeric::round::max_propagating_nan;
+
+/// Units of roundoff of one pass, relative to the absolute sum of all coefficients and links: those of
+/// [`super::rounding_cost::RELU_UNITS`] and the nineteen above.
+pub(super) const LINE_UNITS: f64 = 32.0;
+
+/// Three lines on one side of a function, from the one that touches it near the lower end of its range to the one that
+/// touches it near the upper end.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Side {
+    slopes: [f64; 3],
+    cuts: [f64; 3],
+}
+
+/// A line, and how it changes with alpha.
+#[derive(Clone, Copy)]
+struct Blend {
+    slope: f64,
+    cut: f64,
+    slope_rise: f64,
+    cut_rise: f64,
+}
+
+impl Side {
+    #[inline(always)]
+    fn at(&self, alpha: f64) -> Blend {
+        let [s, c] = [&self.slopes, &self.cuts];
+        let k = usize::from(alpha > 0.5);
+        let share = 2.0 * alpha - if alpha > 0.5 { 1.0 } else { 0.0 };
+        let (slope_rise, cut_rise) = (s[k + 1] - s[k], c[k + 1] - c[k]);
+        Blend {
+            slope: s[k] + share * slope_rise,
+            cut: c[k] + share * cut_rise,
+            slope_rise: 2.0 * slope_rise,
+            cut_rise: 2.0 * cut_rise,
+        }
+    }
+
+    fn steepest(&self) -> f64 {
+        self.slopes.iter().fold(0.0, |a, s| max_propagating_nan(a, s.abs()))
+    }
+}
+
+/// The lines of one neuron.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Neuron {
+    /// Below and above X, then Y.
+    sides: [[Side; 2]; 2],
+    /// The line below D: slope and intercept.
+    low: (f64, f64),
+    /// The line above D.
+    high: (f64, f64),
+    /// Whether s is folded into the coefficients of X and Y.
+    fold: bool,
+}
+
+/// The lines of a step.
+#[derive(Debug, Clone, Default)]
+pub struct Lines {
+    /// Of every neuron.
+    pub neurons: Vec<Neuron>,
+    /// The largest absolute values of X, Y and D of every neuron.
+    pub behind: [Vec<f64>; 3],
+    /// One more than the largest slope, times the largest absolute value before or behind the functions.
+    pub size: f64,
+}
+
+impl Lines {
+    /// Sets the lines from the bounds of a step.
+    pub fn set(&mut self, curves: [&Curves; 2], bounds: &LayerBounds) {
+        self.neurons.clear();
+        self.behind.iter_mut().for_each(Vec::clear);
+        let (mut steep, mut largest) = (0.0f64, 0.0f64);
+        let ends = |b: &Bounds, i: usize| (b.lower[i], b.upper[i]);
+        let size = |(l, u): (f64, f64)| max_propagating_nan(l.abs(), u.abs());
+        for i in 0..bounds.x.lower.len() {
+            let (x, y, d) = (ends(&bounds.x, i), ends(&bounds.y, i), ends(&bounds.d, i));
+            let both = curves.map(|c| c.of(i));
+            let neuron = Neuron::of(both, x, y, d);
+            let (after_x, after_y) = (size(both[0].range(x.0, x.1)), size(both[1].range(y.0, y.1)));
+            let after_d = 2.0 * max_propagating_nan(after_x, after_y);
+            for (list, value) in self.behind.iter_mut().zip([after_x, after_y, after_d]) {
+                list.push(value);
+            }
+            for value in [size(x), size(y), size(d), after_d] {
+                largest = max_propagating_nan(largest, value);
+            }
+            let cuts = neuron.sides.iter().flatten().flat_map(|side| side.cuts);
+            for cut in cuts.chain([neuron.low.1, neuron.high.1]) {
+                largest = max_propagating_nan(largest, cut.abs());
+            }
+            let slopes = neuron.sides.iter().flatten().map(Side::steepest);
+            for slope in slopes.chain([neuron.low.0.abs(), neuron.high.0.abs()]) {
+                steep = max_propagating_nan(steep, slope);
+            }
+            self.neurons.push(neuron);
+        }
+        self.size = (1.0 + steep) * largest * (1.0 + 4.0 * f64::EPSILON);
+    }
+}
+
+impl Neuron {
+    fn of(curves: [&Curve; 2], x: (f64, f64), y: (f64, f64), d: (f64, f64)) -> Self {
+        let same = d == (0.0, 0.0) && curves[0] == curves[1];
+        let fold = !same && (x.0 == x.1 || y.0 == y.1);
+        let (low, high) = if fold || same { ((0.0, 0.0), (0.0, 0.0)) } else { difference(curves, x, y, d) };
+        Self { sides: [sides(curves[0], x), sides(curves[1], y)], low, high, fold }
+    }
+
+    /// How far apart the lines of X, of Y and of D are at most: what relaxing them may cost for one unit of a
+    /// coefficient.
+    #[must_use]
+    pub fn gaps(&self, bounds: &LayerBounds, i: usize) -> [f64; 3] {
+        let gap = |(below, above): ((f64, f64), (f64, f64)), (l, u): (f64, f64)| {
+            let at = |x: f64| (above.0 - below.0) * x + above.1 - below.1;
+            at(l).max(at(u))
+        };
+        let of = |which: usize, b: &Bounds| {
+            let line = |side: &Side| (side.slopes[1], side.cuts[1]);
+            let [below, above] = &self.sides[which];
+            gap((line(below), line(above)), (b.lower[i], b.upper[i]))
+        };
+        let of_difference = gap((self.low, self.high), (bounds.d.lower[i], bounds.d.upper[i]));
+        [of(0, &bounds.x), of(1, &bounds.y), if self.fold { 0.0 } else { of_difference }]
+    }
+}
+
+/// The lines below and above a function.
+fn sides(curve: &Curve, (l, u): (f64, f64)) -> [Side; 2] {
+    if l == u {
+        let value = curve.offset(0.0, l, u);
+        return [value.low, value.high].map(|cut| Side { slopes: [0.0; 3], cuts: [cut; 3] });
+    }
+    let best = curve.line(l, u);
+    let offset = curve.offset(best, l, u);
+    // A line with the slope of an end touches there if the function stays on its side; elsewhere it lies further off than
+    // the line of the chord that touches, and the chord's slope is better.
+    let ends = [curve.slope_right(l).value, curve.slope_left(u).value];
+    let chord = (curve.value(u).value - curve.value(l).value) / (u - l);
+    let mut made = [Side::default(); 2];
+    for (which, side) in made.iter_mut().enumerate() {
+        side.slopes = [best; 3];
+        side.cuts = [if which == 0 { offset.low } else { offset.high }; 3];
+        for (place, slope, end) in [(0, ends[0], l), (2, ends[1], u)] {
+            for slope in [slope, chord] {
+                let o = curve.offset(slope, l, u);
+                let cut = if which == 0 { o.low } else { o.high };
+                let off = (curve.value(end).value - (slope * end + cut)).abs();
+                let strip = (curve.value(end).value - (best * end + side.cuts[1])).abs();
+                // Taken where it comes closer to the function at its end than the strip does.
+                if slope.is_finite() && cut.is_finite() && off < 0.5 * strip {
+                    (side.slopes[place], side.cuts[place]) = (slope, cut);
+                    break;
+                }
+            }
+        }
+    }
+    made
+}
+
+/// The lines below and above the difference, each a slope and an intercept.
+fn difference(curves: [&Curve; 2], x: (f64, f64), y: (f64, f64), d: (f64, f64)) -> ((f64, f64), (f64, f64)) {
+    let (m, most) = curves[0].slopes(x.0.min(y.0), x.1.max(y.1));
+    if !(m.is_finite() && most.is_finite()) {
+        let (of_x, of_y) = (curves[0].range(x.0, x.1), curves[1].range(y.0, y.1));
+        let (low, high) = ((of_x.0 - of_y.1).next_down(), (of_x.1 - of_y.0).next_up());
+        return ((0.0, low), (0.0, high));
+    }
+    let (falling, rising) = if d.0 >= 0.0 {
+        (m, most)
+    } else if d.1 <= 0.0 {
+        (most, m)
+    } else {
+        let share = d.1 / (d.1 - d.0);
+        (most - (most - m) * share, m + (most - m) * share)
+    };
+    let low = strip_around(curves, falling, (m, most), (x, y, d)).0;
+    let high = strip_around(curves, rising, (m, most), (x, y, d)).1;
+    ((falling, low), (rising, high))
+}
+
+/// What the lines add to a functional's constant, the absolute size of that, and the absolute sum of all coefficients
+/// for the rounding bound; with `kept` set to the coefficients of X, Y and D behind the function, whose signs choose the
+/// lines, and (p, q, s) to those before it.
+#[inline(always)]
+pub(super) fn line_column(
+    (p, q, s): TripleMut<'_>,
+    (kept_p, kept_q, kept_s): TripleMut<'_>,
+    (link, alpha1, alpha2): Triple<'_>,
+    neurons: &[Neuron],
+) -> (f64, f64, f64) {
+    let (mut constant, mut magnitude, mut norm) = (0.0, 0.0, 0.0);
+    for (i, neuron) in neurons.iter().enumerate() {
+        let (x, y, z) = after_link((p[i], q[i], s[i]), link[i], neuron);
+        norm += x.abs() + y.abs() + 2.0 * s[i].abs() + 3.0 * link[i].abs() + p[i].abs() + q[i].abs();
+        (kept_p[i], kept_q[i], kept_s[i]) = (x, y, z);
+        let of_x = neuron.sides[0][usize::from(x < 0.0)].at(alpha1[i]);
+        let of_y = neuron.sides[1][usize::from(y < 0.0)].at(alpha2[i]);
+        let of_d = if z < 0.0 { neuron.high } else { neuron.low };
+        for term in [x * of_x.cut, y * of_y.cut, z * of_d.1] {
+            constant += term;
+            magnitude += term.abs();
+        }
+        (p[i], q[i], s[i]) = (x * of_x.slope, y * of_y.slope, z * of_d.0);
+    }
+    (constant, magnitude, norm)
+}
+
+/// Coefficients of X, Y and D after link and fold.
+#[inline(always)]
+fn after_link((p, q, s): (f64, f64, f64), g: f64, neuron: &Neuron) -> (f64, f64, f64) {
+    let d = s - g;
+    if neuron.fold { (p + g + d, q - g - d, 0.0) } else { (p + g, q - g, d) }
+}
+
+/// The surrogate of one functional through a step of functions, forwards, and the gradients of its multipliers.
+#[inline(always)]
+pub(super) fn surrogate_lines(
+    (x, y, d): TripleMut<'_>,
+    (kept_p, kept_q, kept_s): Triple<'_>,
+    (alpha1, alpha2): (&[f64], &[f64]),
+    (gradient1, gradient2): (&mut [f64], &mut [f64]),
+    neurons: &[Neuron],
+) {
+    for (i, neuron) in neurons.iter().enumerate() {
+        let of_x = neuron.sides[0][usize::from(kept_p[i] < 0.0)].at(alpha1[i]);
+        let of_y = neuron.sides[1][usize::from(kept_q[i] < 0.0)].at(alpha2[i]);
+        gradient1[i] = kept_p[i] * (of_x.slope_rise * x[i] + of_x.cut_rise);
+        gradient2[i] = kept_q[i] * (of_y.slope_rise * y[i] + of_y.cut_rise);
+        (x[i], y[i]) = (of_x.slope * x[i] + of_x.cut, of_y.slope * y[i] + of_y.cut);
+        let of_d = if kept_s[i] < 0.0 { neuron.high } else { neuron.low };
+        d[i] = if neuron.fold { x[i] - y[i] } else { of_d.0 * d[i] + of_d.1 };
+    }
+}

@@ -1,0 +1,192 @@
+//! Functions of one variable with proven errors: what a step of a network applies to each of its rows.
+//!
+//! A function is a list of pieces on which it is straight, convex or concave, with values and one-sided slopes
+//! ([`function`](self), one file for each family). Strips between parallel lines, hulls of slopes and ranges follow from
+//! that alone and are written once (`strip`), compiled for each function. To add one: its file, and its line below.
+
+mod erf;
+mod exponential;
+mod function;
+mod gated;
+mod hardswish;
+mod jumps;
+mod pieces;
+mod powers;
+mod sigmoids;
+mod strip;
+mod waves;
+
+use function::Function;
+
+pub use crate::numeric::near::Near;
+pub use function::{Bend, Piece};
+pub use pieces::Pieces;
+pub use strip::Offset;
+
+macro_rules! curves {
+    ($($variant:ident($kind:ty)),* $(,)?) => {
+        /// One function.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Curve {
+            $(#[allow(missing_docs)] $variant($kind)),*
+        }
+
+        /// The names of all functions.
+        pub const NAMES: &[&str] = &[$(<$kind>::NAME),*];
+
+        /// Does the same with whichever function it is.
+        macro_rules! with {
+            ($curve:expr, $f:ident => $result:expr) => {
+                match $curve {
+                    $(Curve::$variant($f) => $result),*
+                }
+            };
+        }
+
+        impl Curve {
+            /// From its name and parameters; an error says what is wrong with them.
+            pub fn new(name: &str, parameters: &[f64]) -> Result<Self, String> {
+                if let Some(i) = parameters.iter().position(|p| !p.is_finite()) {
+                    return Err(format!("parameter {} of function {name} is {}, not finite", i + 1, parameters[i]));
+                }
+                match name {
+                    $(<$kind>::NAME => <$kind>::build(parameters).map(Self::$variant),)*
+                    _ => return Err(format!("there is no function {name}; there are {}", NAMES.join(", "))),
+                }
+                .map_err(|problem| format!("function {name}: {problem}"))
+            }
+        }
+    };
+}
+
+curves! {
+    Pieces(pieces::Pieces),
+    Sigmoid(sigmoids::Sigmoid),
+    Tanh(sigmoids::Tanh),
+    Softplus(exponential::Softplus),
+    Softsign(powers::Softsign),
+    Elu(exponential::Elu),
+    Celu(exponential::Celu),
+    Selu(exponential::Selu),
+    Exp(exponential::Exp),
+    Log(exponential::Log),
+    Sqrt(powers::Sqrt),
+    Reciprocal(powers::Reciprocal),
+    Square(powers::Square),
+    Power(powers::Power),
+    Erf(erf::Erf),
+    Sin(waves::Sin),
+    Cos(waves::Cos),
+    Gelu(gated::Gelu),
+    GeluTanh(gated::GeluTanh),
+    Silu(gated::Silu),
+    HardSwish(hardswish::HardSwish),
+    Mish(gated::Mish),
+    Thresholded(jumps::Thresholded),
+    Sign(jumps::Sign),
+    Floor(jumps::Floor),
+}
+
+/// The name of the function behind a reference.
+fn name_of<F: Function>(_: &F) -> &'static str {
+    F::NAME
+}
+
+impl Curve {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        with!(self, f => name_of(f))
+    }
+
+    /// The parameters that it was built from.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<f64> {
+        with!(self, f => f.parameters())
+    }
+
+    /// Its value at x, with the error of evaluation. Outside of the domain NaN with an infinite error.
+    #[must_use]
+    #[inline]
+    pub fn value(&self, x: f64) -> Near {
+        with!(self, f => f.value(x))
+    }
+
+    /// What its values tend to from the left; differs from the value only where it jumps.
+    #[must_use]
+    #[inline]
+    pub fn limit_left(&self, x: f64) -> Near {
+        with!(self, f => f.limit_left(x))
+    }
+
+    /// What its values tend to from the right; differs from the value only where it jumps.
+    #[must_use]
+    #[inline]
+    pub fn limit_right(&self, x: f64) -> Near {
+        with!(self, f => f.limit_right(x))
+    }
+
+    /// Its derivative from the left.
+    #[must_use]
+    #[inline]
+    pub fn slope_left(&self, x: f64) -> Near {
+        with!(self, f => f.slope_left(x))
+    }
+
+    /// Its derivative from the right.
+    #[must_use]
+    #[inline]
+    pub fn slope_right(&self, x: f64) -> Near {
+        with!(self, f => f.slope_right(x))
+    }
+
+    /// The piece that begins at x or on which x lies with x < end; the last end is infinity.
+    #[must_use]
+    #[inline]
+    pub fn piece(&self, x: f64) -> Piece {
+        with!(self, f => f.piece(x))
+    }
+
+    /// The hull of all secant slopes on [l, u] (of the one-sided derivatives where l = u), rounded outward; infinite
+    /// where there is a jump or a point outside of the domain.
+    #[must_use]
+    #[inline]
+    pub fn slopes(&self, l: f64, u: f64) -> (f64, f64) {
+        with!(self, f => strip::slopes(f, l, u))
+    }
+
+    /// Bounds of f(x) - lam x over [l, u], rounded outward, with (nearly) where; infinite where there are none.
+    #[must_use]
+    #[inline]
+    pub fn offset(&self, lam: f64, l: f64, u: f64) -> Offset {
+        with!(self, f => strip::offset(f, lam, l, u))
+    }
+
+    /// A finite slope that makes the strip of [`Curve::offset`] thin. Any slope is sound.
+    #[must_use]
+    #[inline]
+    pub fn line(&self, l: f64, u: f64) -> f64 {
+        with!(self, f => strip::line(f, l, u))
+    }
+
+    /// Its range over [l, u], rounded outward.
+    #[must_use]
+    #[inline]
+    pub fn range(&self, l: f64, u: f64) -> (f64, f64) {
+        with!(self, f => strip::range(f, l, u))
+    }
+
+    /// Whether it is known to be non-decreasing everywhere.
+    #[must_use]
+    #[inline]
+    pub fn increasing(&self) -> bool {
+        with!(self, f => f.increasing())
+    }
+
+    /// A point where it is defined: 0 where that is inside, else 1.
+    #[must_use]
+    #[inline]
+    pub fn domain_point(&self) -> f64 {
+        with!(self, f => f.domain_point())
+    }
+}

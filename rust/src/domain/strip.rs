@@ -1,0 +1,226 @@
+//! Functions other than ReLU on a differential zonotope: a strip around the graph of each network's function, and for
+//! the difference the one of two rules that reaches less far.
+//!
+//! One network, x in [l, u]: for *any* slope lam, h(x) = f(x) - lam x lies in [low, high] ([`Curve::offset`]), so
+//! f(x) = lam x + shift + fresh a, with the middle and half the width of that interval, defines the fresh generator a.
+//! [`Curve::line`] gives the slope of the thinnest strip. ReLU is the case of DeepZ.
+//!
+//! The difference D = f(x) - f(y), where x, y and d = x - y lie in known intervals:
+//! - *Side by side*: D = X - Y = lam1 x - lam2 y + shift1 - shift2 + fresh1 a1 - fresh2 a2. The slope that is smaller in
+//!   absolute value multiplies d, so that what is known of d serves, and the rest of the other one x or y.
+//! - *Strip of d*: the mean slope of f between x and y lies in the hull [m, M] of the slopes of f on both ranges (mean
+//!   value theorem; for secants across kinks, one-sided slopes), so D lies between min(m d, M d) and max(m d, M d). The
+//!   first is concave in d and the second convex, also after lam d is subtracted, so that their extremes are at the ends
+//!   of d. Besides, D - lam d = h(x) - h(y), which lies in [low_x - high_y, high_x - low_y]. The smaller interval counts,
+//!   with a fresh generator of the difference alone.
+//!
+//! Both are sound for any lam. Where x = y, D = 0, whatever f is.
+//!
+//! The networks may have different functions f and g there, as where one is a cheap approximation of the other, or a
+//! slope was retrained. Side by side nothing changes; of the strip, f(x) - g(y) = (f(x) - f(y)) + (f(y) - g(y)), and the
+//! range of the second part over y is added ([`apart`]).
+//!
+//! A strip that is thin against what it surrounds goes into the error radius and makes no generator: functions that are
+//! saturated would have thousands of them otherwise.
+
+use super::phase::{Bounds, Phase};
+use super::transformer::{DifferenceRow, DifferenceTransformer, Transformer};
+use crate::curve::Curve;
+use crate::network::Curves;
+use crate::numeric::round::{add_down, add_up, max_propagating_nan, mul_down, mul_up, sub_down, sub_up};
+
+/// A strip that is thinner than this share of the values around which it lies makes no generator.
+const THIN: f64 = 1e-11;
+
+/// Ranges whose ends differ by less than this share of their width are taken for the same when a slope is chosen.
+const ALIKE: f64 = 0.05;
+
+/// The middle of an interval and half its width, rounded up.
+fn centred(low: f64, high: f64) -> (f64, f64) {
+    let middle = if low == high { low } else { 0.5 * low + 0.5 * high };
+    (middle, max_propagating_nan(sub_up(high, middle), sub_up(middle, low)).max(0.0))
+}
+
+impl Transformer {
+    /// Chooses strips from bounds of the pre-activations. Where they are about those of the other network, whose strips
+    /// are chosen, its slopes are taken: that is cheaper than to seek own ones, and makes the strips cancel better.
+    pub fn set_curves(&mut self, curves: &Curves, bounds: &Bounds, other: Option<(&Self, &Bounds)>) {
+        self.phase.clear();
+        for v in [&mut self.slope, &mut self.shift, &mut self.fresh, &mut self.loose] {
+            v.clear();
+        }
+        for (i, (&l, &u)) in bounds.lower.iter().zip(&bounds.upper).enumerate() {
+            let curve = curves.of(i);
+            let about =
+                |(_, b): &(&Self, &Bounds)| (b.lower[i] - l).abs().max((b.upper[i] - u).abs()) < ALIKE * (u - l);
+            let slope = match other.filter(about) {
+                _ if l == u => 0.0,
+                Some((transformer, _)) => transformer.slope[i],
+                None => curve.line(l, u),
+            };
+            let offset = curve.offset(slope, l, u);
+            let (shift, half) = centred(offset.low, offset.high);
+            let thin = half <= THIN * (slope.abs() * (0.5 * u - 0.5 * l) + shift.abs());
+            let (fresh, loose) = if thin { (0.0, half) } else { (half, 0.0) };
+            let nothing = shift == 0.0 && half == 0.0;
+            self.phase.push(match slope {
+                0.0 if nothing => Phase::Inactive,
+                1.0 if nothing => Phase::Active,
+                _ => Phase::Unstable,
+            });
+            self.slope.push(slope);
+            self.shift.push(shift);
+            self.fresh.push(fresh);
+            self.loose.push(loose);
+        }
+    }
+
+    fn row(&self, i: usize) -> Strip {
+        Strip { slope: self.slope[i], shift: self.shift[i], fresh: self.fresh[i], loose: self.loose[i] }
+    }
+}
+
+/// One row of a [`Transformer`].
+#[derive(Clone, Copy)]
+struct Strip {
+    slope: f64,
+    shift: f64,
+    fresh: f64,
+    loose: f64,
+}
+
+impl DifferenceTransformer {
+    /// Sets the rows of a whole step from those of both networks and from all bounds; `share_fresh` allows to use the
+    /// networks' own fresh generators.
+    pub fn set_curves(
+        &mut self,
+        curves: [&Curves; 2],
+        (first, second): (&Transformer, &Transformer),
+        (x, y, d): (&Bounds, &Bounds, &Bounds),
+        share_fresh: bool,
+    ) {
+        let Self { of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own, loose } = self;
+        let columns = [of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own, loose];
+        let [of_d, of_x, of_y, shift, fresh1, fresh2, fresh_own, loose] = columns.map(|v| {
+            v.clear();
+            v
+        });
+        let ends = |b: &Bounds, i: usize| (b.lower[i], b.upper[i]);
+        for i in 0..x.lower.len() {
+            let strips = (first.row(i), second.row(i));
+            let both = curves.map(|c| c.of(i));
+            let (row, off) = difference_row(both, strips, (ends(x, i), ends(y, i), ends(d, i)), share_fresh);
+            of_d.push(row.of_d);
+            of_x.push(row.of_x);
+            of_y.push(row.of_y);
+            shift.push(row.shift);
+            fresh1.push(row.fresh1);
+            fresh2.push(row.fresh2);
+            fresh_own.push(row.fresh_own);
+            loose.push(off);
+        }
+    }
+}
+
+/// An interval.
+type Ends = (f64, f64);
+
+/// The row of one neuron, and what goes into its error radius.
+fn difference_row(
+    curves: [&Curve; 2],
+    (first, second): (Strip, Strip),
+    (x, y, d): (Ends, Ends, Ends),
+    share_fresh: bool,
+) -> (DifferenceRow, f64) {
+    if d == (0.0, 0.0) && curves[0] == curves[1] {
+        return (DifferenceRow::default(), 0.0);
+    }
+    let (own, off, reach) = strip_of_difference(curves, (x, y, d));
+    let (row, apart) = side_by_side((first, second), (x, y, d));
+    // Without the generators of the networks the sum of the two strips is one of its own.
+    let row = if share_fresh {
+        row
+    } else {
+        DifferenceRow { fresh1: 0.0, fresh2: 0.0, fresh_own: add_up(first.fresh, second.fresh), ..row }
+    };
+    if reach <= apart { (own, off) } else { (row, add_up(first.loose, second.loose)) }
+}
+
+/// D = X - Y by the strips of both networks, and how far it reaches.
+fn side_by_side((first, second): (Strip, Strip), (x, y, d): (Ends, Ends, Ends)) -> (DifferenceRow, f64) {
+    let half = |(l, u): Ends| 0.5 * u - 0.5 * l;
+    let (lam1, lam2) = (first.slope, second.slope);
+    let (of_d, of_x, of_y, rest) = if lam1.abs() <= lam2.abs() {
+        (lam1, 0.0, lam1 - lam2, (lam1 - lam2).abs() * half(y))
+    } else {
+        (lam2, lam1 - lam2, 0.0, (lam1 - lam2).abs() * half(x))
+    };
+    let shift = first.shift - second.shift;
+    let row = DifferenceRow { of_d, of_x, of_y, shift, fresh1: first.fresh, fresh2: -second.fresh, fresh_own: 0.0 };
+    (row, of_d.abs() * half(d) + rest + first.fresh + second.fresh + first.loose + second.loose)
+}
+
+/// D between min(m d, M d) and max(m d, M d): the row, what goes into its error radius, and how far it reaches.
+fn strip_of_difference(curves: [&Curve; 2], (x, y, d): (Ends, Ends, Ends)) -> (DifferenceRow, f64, f64) {
+    let (m, most) = curves[0].slopes(x.0.min(y.0), x.1.max(y.1));
+    let share = if d.0 >= 0.0 {
+        1.0
+    } else if d.1 <= 0.0 {
+        0.0
+    } else {
+        d.1 / (d.1 - d.0)
+    };
+    // Where d is never negative D is between m d and M d, with the chord of either through 0: the middle is thinnest.
+    let lam = if d.0 < 0.0 && d.1 > 0.0 { m + (most - m) * share } else { 0.5 * m + 0.5 * most };
+    let (low, high) = strip_around(curves, lam, (m, most), (x, y, d));
+    let (shift, half) = centred(low, high);
+    let size = lam.abs() * (0.5 * d.1 - 0.5 * d.0);
+    let thin = half <= THIN * (size + shift.abs());
+    let row = DifferenceRow { of_d: lam, shift, fresh_own: if thin { 0.0 } else { half }, ..DifferenceRow::default() };
+    (row, if thin { half } else { 0.0 }, size + half)
+}
+
+/// The interval of D - lam d, rounded outward, where all slopes of f1's function lie between m and M.
+pub fn strip_around([first, second]: [&Curve; 2], lam: f64, (m, most): Ends, (x, y, d): (Ends, Ends, Ends)) -> Ends {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for end in [d.0, d.1] {
+        for (least, greatest) in [(sub_down(m, lam), sub_up(m, lam)), (sub_down(most, lam), sub_up(most, lam))] {
+            low = lesser(low, lesser(mul_down(least, end), mul_down(greatest, end)));
+            high = max_propagating_nan(high, max_propagating_nan(mul_up(least, end), mul_up(greatest, end)));
+        }
+    }
+    let off = apart([first, second], y);
+    (low, high) = (add_down(low, off.0), add_up(high, off.1));
+    let (of_x, of_y) = (first.offset(lam, x.0, x.1), second.offset(lam, y.0, y.1));
+    let (other_low, other_high) = (sub_down(of_x.low, of_y.high), sub_up(of_x.high, of_y.low));
+    // `max` and `min` pass over what is not a number.
+    let both = (low.max(other_low), high.min(other_high));
+    if both.0 <= both.1 { both } else { (low, high) }
+}
+
+/// Parts of a range on each of which two functions are compared.
+const PARTS: u32 = 8;
+
+/// The range of f(t) - g(t) for t in [l, u], rounded outward: part by part both functions lie in strips of the same
+/// slope.
+#[must_use]
+pub fn apart([f, g]: [&Curve; 2], (l, u): Ends) -> Ends {
+    if f == g {
+        return (0.0, 0.0);
+    }
+    let place = |k: u32| if k == PARTS { u } else { l + (u - l) * (f64::from(k) / f64::from(PARTS)) };
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for k in 0..PARTS {
+        let (from, to) = (place(k).clamp(l, u), place(k + 1).clamp(l, u));
+        let lam = f.line(from, to);
+        let (of_f, of_g) = (f.offset(lam, from, to), g.offset(lam, from, to));
+        low = lesser(low, sub_down(of_f.low, of_g.high));
+        high = max_propagating_nan(high, sub_up(of_f.high, of_g.low));
+    }
+    (low, high)
+}
+
+/// The smaller of two numbers; not a number if one of them is not.
+fn lesser(a: f64, b: f64) -> f64 {
+    -max_propagating_nan(-a, -b)
+}

@@ -1,0 +1,172 @@
+//! Every function of one variable in a pair of small networks: what zonotopes, intervals and backward bounds enclose
+//! holds what the networks give at points, which are computed in plain rounding, so that a little room is left. Exactly
+//! this is tested with piecewise linear functions (`graphs`, `backward_programs`); here it is the smooth ones' turn.
+
+use crate::random::for_all;
+use eqspec::bound::{Contractor, intervals};
+use eqspec::curve::Curve;
+use eqspec::domain::intermediate_bounds::IntermediateBounds;
+use eqspec::domain::phase::Bounds;
+use eqspec::domain::{AbstractDomain, Propagation};
+use eqspec::network::{Curves, Function, Origin, Pair, Step, Term, Tile};
+use ndarray::{Array1, Array2};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// Functions with parameters; `true` where they are asked at positive numbers only.
+const FUNCTIONS: &[(&str, &[f64], bool)] = &[
+    ("sigmoid", &[], false),
+    ("tanh", &[], false),
+    ("softplus", &[], false),
+    ("softsign", &[], false),
+    ("elu", &[1.0], false),
+    ("elu", &[1.75], false),
+    ("celu", &[0.5], false),
+    ("selu", &[1.673_263_2, 1.050_701], false),
+    ("exp", &[], false),
+    ("log", &[], true),
+    ("sqrt", &[], true),
+    ("reciprocal", &[], true),
+    ("square", &[], false),
+    ("power", &[3.0], false),
+    ("power", &[-1.5], true),
+    ("power", &[0.3], true),
+    ("erf", &[], false),
+    ("sin", &[], false),
+    ("cos", &[], false),
+    ("gelu", &[], false),
+    ("gelu_tanh", &[], false),
+    ("silu", &[], false),
+    ("hardswish", &[1.0 / 6.0, 0.5], false),
+    ("mish", &[], false),
+    ("thresholded", &[0.4], false),
+    ("sign", &[], false),
+    ("floor", &[], false),
+    ("pieces", &[2.0, -0.5, 0.75, 0.1, 1.0, -0.2, 0.3], false),
+];
+
+/// Weights of both networks, their functions, a box and points of it.
+type Material = (Vec<f64>, Vec<f64>, [usize; 3], Vec<f64>, f64, Vec<Vec<f64>>);
+
+const INPUTS: usize = 3;
+const HIDDEN: usize = 4;
+const WEIGHTS: usize = INPUTS * HIDDEN + HIDDEN * HIDDEN + 2 * HIDDEN + 2 * HIDDEN;
+
+fn material() -> impl Strategy<Value = Material> {
+    let radius = prop_oneof![Just(1e-6), 0.001f64..0.3, 0.3f64..2.0];
+    let other = prop_oneof![6 => Just(FUNCTIONS.len()), 1 => 0..FUNCTIONS.len()];
+    let which = (0..FUNCTIONS.len(), 0..FUNCTIONS.len(), other).prop_map(|(a, b, c)| [a, b, c]);
+    let points = vec(vec(prop_oneof![Just(-1.0), Just(1.0), -1.0f64..1.0], INPUTS), 12);
+    (vec(-1.0f64..1.0, WEIGHTS), vec(-1.0f64..1.0, WEIGHTS), which, vec(-1.5f64..1.5, INPUTS), radius, points)
+}
+
+fn function(which: usize) -> Function {
+    let (name, parameters, _) = FUNCTIONS[which];
+    let curve = Curve::new(name, parameters).unwrap_or_else(|problem| panic!("{problem}"));
+    Function::Curves(Arc::new(Curves::new(vec![curve], HIDDEN, None).expect("one function")))
+}
+
+/// Inputs, a function, another one, outputs. A function of positive numbers reads what has been made positive: all its
+/// weights are, and what it reads is squashed by a sigmoid.
+fn network(weights: &[f64], [mut first, second]: [usize; 2]) -> Vec<Step> {
+    let positive = FUNCTIONS[second].2;
+    if FUNCTIONS[first].2 || positive {
+        first = 0;
+    }
+    let mut rest = weights.iter().copied();
+    let mut step = |origin: Origin, columns: usize, rows: usize, positive: bool, function: Function| {
+        let next = |w: f64| if positive { w.abs() + 0.05 } else { w };
+        let weight = Array2::from_shape_simple_fn((rows, columns), || next(rest.next().unwrap_or(0.5)));
+        let bias = Array1::from_shape_simple_fn(rows, || next(rest.next().unwrap_or(0.25)));
+        let tile = Tile::dense(&weight.view(), None).expect("a matrix");
+        Step::new(vec![Term { origin, tile }], &bias.view(), None, function).expect("fitting sizes")
+    };
+    vec![
+        step(Origin::Inputs, INPUTS, HIDDEN, false, function(first)),
+        step(Origin::Step(0), HIDDEN, HIDDEN, positive, function(second)),
+        step(Origin::Step(1), HIDDEN, 2, false, Function::Identity),
+    ]
+}
+
+/// The values of all steps before their functions.
+fn values(steps: &[Step], x: &[f64]) -> Vec<Vec<f64>> {
+    let (mut before, mut behind) = (Vec::new(), x.to_vec());
+    for step in steps {
+        let mut now = step.bias.clone();
+        for term in &step.terms {
+            term.tile.add_product(&mut now, &term.tile.weight, &behind);
+        }
+        behind.clone_from(&now);
+        step.function.apply(&mut behind);
+        before.push(now);
+    }
+    before
+}
+
+fn check(what: &str, of: &Bounds, truth: &[f64]) -> Result<(), TestCaseError> {
+    for (i, v) in truth.iter().enumerate() {
+        let room = 1e-11 * (1.0 + v.abs());
+        let (l, u) = (of.lower[i], of.upper[i]);
+        prop_assert!(l - room <= *v && *v <= u + room, "{what}[{i}] is {v:e}, outside [{l:e}, {u:e}]");
+    }
+    Ok(())
+}
+
+fn check_all(what: &str, bounds: &IntermediateBounds, points: &[[Vec<Vec<f64>>; 2]]) -> Result<(), TestCaseError> {
+    for [x, y] in points {
+        for (s, known) in bounds.layers.iter().enumerate() {
+            let d: Vec<f64> = x[s].iter().zip(&y[s]).map(|(a, b)| a - b).collect();
+            for (name, of, truth) in [("x", &known.x, &x[s]), ("y", &known.y, &y[s]), ("d", &known.d, &d)] {
+                check(&format!("{what}: {name} of step {s}"), of, truth)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn jumps(which: usize) -> bool {
+    ["thresholded", "sign", "floor"].contains(&FUNCTIONS[which].0)
+}
+
+#[test]
+fn what_smooth_networks_give_is_enclosed() {
+    let (decided, tight) = (Cell::new(0), Cell::new(0));
+    for_all(3000, material(), |(weights, other, [a, b, c], centre, radius, points)| {
+        // The candidate: nearly the same weights, and now and then another function.
+        let near: Vec<f64> = weights.iter().zip(&other).map(|(w, o)| w + 0.01 * o).collect();
+        let c = if c < FUNCTIONS.len() && FUNCTIONS[c].2 == FUNCTIONS[b].2 { c } else { b };
+        let (first, second) = (network(&weights, [a, b]), network(&near, [a, c]));
+        let pair = Pair::of_steps(INPUTS, first.clone(), second.clone(), Vec::new()).expect("two programs");
+        let (lower, upper): (Vec<f64>, Vec<f64>) = centre.iter().map(|c| (c - radius, c + radius)).unzip();
+        let at = |p: &Vec<f64>| {
+            let x: Vec<f64> = (0..INPUTS).map(|i| (centre[i] + radius * p[i]).clamp(lower[i], upper[i])).collect();
+            [values(&first, &x), values(&second, &x)]
+        };
+        let found: Vec<_> = points.iter().map(at).collect();
+        // A value next to a jump may be on the other side in plain rounding.
+        let near_jump = |v: &f64| (v - v.round()).abs() < 1e-9 || (v - 0.4).abs() < 1e-9;
+        let doubtful = [(0, a), (1, b), (1, c)]
+            .iter()
+            .any(|&(s, which)| jumps(which) && found.iter().flatten().any(|of| of[s].iter().any(near_jump)));
+        if doubtful {
+            return Ok(());
+        }
+        let mut bounds = intervals::enclose(&pair, &lower, &upper);
+        check_all("intervals", &bounds, &found)?;
+        let mut propagation = Propagation::new(AbstractDomain::Reduced, pair.depth());
+        if propagation.propagate(&pair, &lower, &upper).is_some() {
+            let reached = IntermediateBounds::of(propagation.layers(), &lower, &upper);
+            check_all("a propagation", &reached, &found)?;
+            decided.set(decided.get() + 1);
+            let width = |b: &Bounds, i: usize| b.upper[i] - b.lower[i];
+            let known = &reached.layers[2];
+            tight.set(tight.get() + usize::from(width(&known.d, 0) < 0.3 * width(&known.x, 0)));
+        }
+        prop_assert!(Contractor::new(&pair).tighten(&mut bounds, || false).is_ok(), "a box without inputs?");
+        check_all("backward bounds", &bounds, &found)
+    });
+    assert!(decided.get() > 2000 && tight.get() > 500, "{decided:?} {tight:?}");
+}

@@ -1,0 +1,308 @@
+"""Small forms that exporters leave in graphs: sizes that are computed, branches, casts, and composed operators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from eqspec.errors import NetworkError
+from eqspec.networks import in_float32, read_network
+from unit.networks.exported import FLOAT, read_and_compared, several, value
+from unit.networks.models import node, save
+
+RANDOM = np.random.default_rng(11)
+W = RANDOM.normal(size=(6, 3)).astype(np.float32)
+IMAGE = (1, 2, 3, 4)
+
+
+def numbers(*shape: int) -> Any:
+    return RANDOM.normal(size=shape).astype(np.float32)
+
+
+def whole(*given: int) -> Any:
+    return np.array(given, np.int64)
+
+
+def graph(
+    nodes: Sequence[onnx.NodeProto], constants: dict[str, Any], shape: Sequence[Any], opset: int = 17
+) -> onnx.ModelProto:
+    return several(nodes, constants, [value("x", FLOAT, shape)], [value("y", FLOAT, None)], opset=opset)
+
+
+def branch(name: str, nodes: Sequence[onnx.NodeProto], output: str) -> onnx.GraphProto:
+    return helper.make_graph(list(nodes), name, [], [helper.make_empty_tensor_value_info(output)])
+
+
+def squeezing(size: int) -> list[onnx.NodeProto]:
+    """What torch.onnx writes for x.squeeze(1) where it did not know the size of axis 1."""
+    then = node("Squeeze", ["x", "one"], "inner") if size == 1 else node("Neg", ["x"], "inner")
+    squeeze = branch("then", [then], "inner")
+    keep = branch("else", [node("Identity", ["x"], "inner")], "inner")
+    return [
+        node("Shape", ["x"], "shape"),
+        node("Gather", ["shape", "index"], "size"),
+        node("Equal", ["size", "wanted"], "is_one"),
+        helper.make_node("If", ["is_one"], ["squeezed"], name="If", then_branch=squeeze, else_branch=keep),
+        node("Flatten", ["squeezed"], "flat"),
+        node("MatMul", ["flat", "w"], "y"),
+    ]
+
+
+CASES: dict[str, tuple[list[onnx.NodeProto], dict[str, Any], tuple[Any, ...], int]] = {
+    "a flattened size of an open batch": (
+        [
+            node("Shape", ["x"], "s"),
+            node("Gather", ["s", "zero"], "n"),
+            node("Unsqueeze", ["n", "first"], "n1"),
+            node("Concat", ["n1", "rest"], "target", axis=0),
+            node("Reshape", ["x", "target"], "f"),
+            node("MatMul", ["f", "w"], "y"),
+        ],
+        {"zero": np.array(0), "first": whole(0), "rest": whole(-1), "w": numbers(24, 3)},
+        ("batch", 2, 3, 4),
+        17,
+    ),
+    "attributes for axes": (
+        [
+            node("Unsqueeze", ["x"], "u", axes=[1]),
+            node("Squeeze", ["u"], "v", axes=[1]),
+            node("MatMul", ["v", "w"], "y"),
+        ],
+        {"w": W},
+        (1, 6),
+        11,
+    ),
+    "a size as a factor": (
+        [node("Size", ["w"], "n"), node("Cast", ["n"], "f", to=FLOAT), node("Div", ["x", "f"], "y")],
+        {"w": W},
+        (1, 6),
+        17,
+    ),
+    "a cast like another value": (
+        [node("CastLike", ["k", "x"], "c"), node("Mul", ["x", "c"], "m"), node("CastLike", ["m", "w"], "y")],
+        {"k": np.array(3), "w": W},
+        (1, 6),
+        17,
+    ),
+    "identities and casts in a row": (
+        [
+            node("Identity", ["x"], "a"),
+            node("Dropout", ["a"], "b"),
+            node("Cast", ["b"], "c", to=TensorProto.DOUBLE),
+            node("Cast", ["c"], "d", to=FLOAT),
+            node("Gemm", ["d", "w"], "y"),
+        ],
+        {"w": W},
+        ("N", 6),
+        13,
+    ),
+    "an If that squeezes": (
+        squeezing(1),
+        {"one": whole(1), "index": np.array(1), "wanted": np.array(1), "w": W},
+        (1, 1, 6),
+        17,
+    ),
+    "an If that does not": (
+        squeezing(2),
+        {"one": whole(1), "index": np.array(1), "wanted": np.array(1), "w": numbers(12, 3)},
+        (1, 2, 6),
+        17,
+    ),
+    "a mean of values": (
+        [node("Neg", ["x"], "n"), node("Relu", ["x"], "r"), node("Mean", ["x", "n", "r"], "y")],
+        {},
+        (1, 6),
+        13,
+    ),
+    "a sum of absolute values": ([node("ReduceL1", ["x"], "y", axes=[1])], {}, (1, 6), 11),
+    "a sum of absolute values in opset 13": ([node("ReduceL1", ["x"], "y", axes=[1], keepdims=0)], {}, (1, 6, 2), 13),
+    "a sum of absolute values in opset 18": (
+        [node("ReduceL1", ["x", "axes"], "y")],
+        {"axes": whole(-1)},
+        (1, 6, 2),
+        18,
+    ),
+    "entries put at constant places": (
+        [node("ScatterND", ["x", "places", "updates"], "y")],
+        {"places": np.array([[0, 1], [0, 4]]), "updates": numbers(2)},
+        (1, 6),
+        16,
+    ),
+    "entries of the value put into a constant": (
+        [node("Reshape", ["x", "flat"], "f"), node("ScatterND", ["zeros", "places", "f"], "y")],
+        {"flat": whole(6), "zeros": np.zeros(9, np.float32), "places": np.array([[8], [1], [3], [4], [0], [2]])},
+        (1, 6),
+        13,
+    ),
+    "entries put along an axis": (
+        [node("ScatterElements", ["x", "places", "updates"], "y", axis=1)],
+        {"places": np.array([[5, 0]]), "updates": numbers(1, 2)},
+        (1, 6),
+        13,
+    ),
+}  # fmt: skip
+
+EQUATIONS: dict[str, tuple[tuple[Any, ...], tuple[int, ...]]] = {
+    "bi,io->bo": ((1, 6), (6, 3)),
+    "bi,oi->bo": ((1, 6), (3, 6)),
+    "abc,cd->abd": ((1, 4, 6), (6, 3)),
+    "abc,cde->abde": ((1, 2, 6), (6, 3, 2)),
+    "abcd,cde->abe": ((1, 2, 3, 4), (3, 4, 5)),
+    "abcd,dce->eab": ((1, 2, 3, 4), (4, 3, 5)),
+    "abc,bcd->abd": ((1, 2, 6), (2, 6, 3)),
+    "bc,bcd->bd": ((2, 6), (2, 6, 3)),
+    "bc,bc->b": ((2, 6), (2, 6)),
+    "abc,c->ab": ((1, 2, 6), (6,)),
+    "i,io->o": ((6,), (6, 3)),
+}
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_forms_of_exporters(what: str, tmp_path: Path) -> None:
+    nodes, constants, shape, opset = CASES[what]
+    fixed = tuple(d if isinstance(d, int) else 1 for d in shape)
+    network = read_and_compared(graph(nodes, constants, shape, opset), tmp_path, [("x", np.float32, fixed)])
+    assert in_float32(network).output_size == network.output_size
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("equation", EQUATIONS)
+def test_sums_of_products_with_a_constant(equation: str, swapped: bool, tmp_path: Path) -> None:
+    shape, constant = EQUATIONS[equation]
+    inputs = ["x", "w"]
+    if swapped:
+        left, _, right = equation.partition("->")
+        equation, inputs = f"{','.join(reversed(left.split(',')))}->{right}", ["w", "x"]
+    nodes = [node("Einsum", inputs, "y", equation=equation)]
+    read_and_compared(graph(nodes, {"w": numbers(*constant)}, shape), tmp_path, [("x", np.float32, shape)])
+
+
+def test_a_transpose_by_an_equation(tmp_path: Path) -> None:
+    nodes = [node("Einsum", ["x"], "y", equation="abcd -> adbc")]
+    read_and_compared(graph(nodes, {}, IMAGE), tmp_path, [("x", np.float32, IMAGE)])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "constants", "shape", "words"),
+    [
+        ([node("Einsum", ["x", "x"], "y", equation="ab,ab->a")], {}, (1, 6), "no stored constant"),
+        ([node("Einsum", ["x"], "y", equation="aa->a")], {}, (6, 6), "the equation 'aa->a'"),
+        ([node("Einsum", ["x"], "y", equation="...a->a...")], {}, (1, 6), "the equation"),
+        (
+            [node("ScatterND", ["x", "places", "u"], "y")],
+            {"places": np.array([[0, 1], [0, 1]]), "u": numbers(2)},
+            (1, 6),
+            "two entries at one place",
+        ),
+        (
+            [node("ScatterND", ["x", "places", "u"], "y", reduction="add")],
+            {"places": np.array([[0, 1]]), "u": numbers(1)},
+            (1, 6),
+            "adds or compares",
+        ),
+        ([node("LRN", ["x"], "y", size=3)], {}, IMAGE, "divides by a norm"),
+        ([node("ArgMax", ["x"], "y")], {}, (1, 6), "which entries it gives depends"),
+        ([node("TopK", ["x", "k"], "y")], {"k": whole(2)}, (1, 6), "TopK"),
+        (
+            [node("LSTM", ["x", "w", "r"], "y", hidden_size=1)],
+            {"w": numbers(1, 4, 6), "r": numbers(1, 4, 1)},
+            (1, 1, 6),
+            "LSTM",
+        ),
+    ],
+)  # fmt: skip
+def test_forms_that_are_refused(nodes: Any, constants: Any, shape: Any, words: str, tmp_path: Path) -> None:
+    proto = graph(nodes, constants, shape, 16)
+    if nodes[0].op_type == "TopK":
+        nodes[0].output.append("places")
+        proto = graph(nodes, constants, shape, 16)
+    with pytest.raises(NetworkError, match=words) as caught:
+        read_network(save(tmp_path, proto))
+    assert caught.value.operator == nodes[0].op_type
+    assert caught.value.fix
+
+
+def test_a_branch_that_depends_on_the_input(tmp_path: Path) -> None:
+    nodes = squeezing(1)
+    nodes[2] = node("Greater", ["x", "level"], "is_one")
+    proto = graph(nodes, {"one": whole(1), "level": numbers(1), "index": np.array(1), "w": W}, (1, 1, 6))
+    with pytest.raises(NetworkError) as caught:
+        read_network(save(tmp_path, proto))
+    assert caught.value.operator in ("If", "Greater")
+
+
+def test_two_branches_with_the_same_names(tmp_path: Path) -> None:
+    first, second = squeezing(1)[:4], squeezing(1)[3]
+    again = onnx.NodeProto()
+    again.CopyFrom(second)
+    again.output[0], again.name = "other", "If2"
+    nodes = [
+        *first,
+        again,
+        node("Sub", ["squeezed", "half"], "a"),
+        node("Mul", ["other", "half"], "b"),
+        node("Add", ["a", "b"], "y"),
+    ]
+    constants = {"one": whole(1), "index": np.array(1), "wanted": np.array(1), "half": np.array(0.5, np.float32)}
+    read_and_compared(graph(nodes, constants, (1, 1, 6)), tmp_path, [("x", np.float32, (1, 1, 6))])  # fmt: skip
+
+
+def test_a_convolution_of_tf2onnx_in_nhwc(tmp_path: Path) -> None:
+    """Transposes around every convolution, and the last layer behind a Reshape of the image."""
+    nodes = [
+        node("Transpose", ["x"], "t", perm=[0, 3, 1, 2]),
+        node("Conv", ["t", "k", "b"], "c", auto_pad="SAME_UPPER", strides=[2, 2]),
+        node("Relu", ["c"], "r"),
+        node("Transpose", ["r"], "back", perm=[0, 2, 3, 1]),
+        node("Reshape", ["back", "flat"], "f"),
+        node("MatMul", ["f", "w"], "m"),
+        node("Add", ["m", "d"], "s"),
+        node("Softmax", ["s"], "y", axis=-1),
+    ]
+    constants = {
+        "k": numbers(3, 2, 3, 3),
+        "b": numbers(3),
+        "flat": whole(-1, 12),
+        "w": numbers(12, 4),
+        "d": numbers(4),
+    }
+    proto = graph(nodes, constants, ("unk__6", 4, 4, 2), 15)
+    network = read_and_compared(proto, tmp_path, [("x", np.float32, (1, 4, 4, 2))])
+    assert network.stripped == "softmax"
+
+
+def half(keep: bool) -> onnx.ModelProto:
+    """What the float16 converters of onnxconverter-common and onnxmltools make: casts at the ends, appended last."""
+    kind = FLOAT if keep else TensorProto.FLOAT16
+    nodes = [node("MatMul", ["c" if keep else "x", "w"], "m"), node("Relu", ["m"], "r" if keep else "y")]
+    if keep:
+        nodes += [node("Cast", ["r"], "y", to=FLOAT), node("Cast", ["x"], "c", to=TensorProto.FLOAT16)]
+    weight = W.astype(np.float16)
+    return several(nodes, {"w": weight}, [value("x", kind, ("n", 6))], [value("y", kind, None)])
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_float16_is_read_as_real_numbers_and_said(keep: bool, tmp_path: Path) -> None:
+    """The weights are what float16 holds; what a runtime rounds on the way is no part of the function."""
+    network = read_network(save(tmp_path, half(keep)))
+    assert np.array_equal(network.steps[0].terms[0].tile.weight[0], W.astype(np.float16).astype(np.float64).T)
+    assert any("float16" in note and "on the way is not modelled" in note for note in network.notes)
+    with pytest.raises(NetworkError, match="16 bits"):
+        in_float32(network)
+
+
+@pytest.mark.parametrize("stripped", [False, True])
+def test_weights_beside_the_file(stripped: bool, tmp_path: Path) -> None:
+    nodes = [node("MatMul", ["x", "w"], "s" if stripped else "y")]
+    if stripped:
+        nodes.append(node("Softmax", ["s"], "y"))
+    proto = graph(nodes, {"w": numbers(6, 300)}, ("n", 6))
+    onnx.save(proto, tmp_path / "m.onnx", save_as_external_data=True, location="m.data", size_threshold=10)
+    network = read_network(tmp_path / "m.onnx")
+    assert network.output_size == 300
