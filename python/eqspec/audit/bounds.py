@@ -20,9 +20,8 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from .claim import Obligation, Region
-from .curved import curved, line
+from .curved import Functions, curved, line
 from .forms import Form, Known, box, combine, join, new_generators, product, through
-from .functions import Relaxation
 from .reading import INPUTS, Both, Pair
 from .rounding import MORE, Array, Refused, U, ln, sum_up, up
 
@@ -54,7 +53,7 @@ class Reached:
             self.low[part], self.high[part] = least.reshape(-1, boxes), most.reshape(-1, boxes)
             self.before[number] = self.after[number] = Known(form, every)
             if step.curved:
-                form = curved(form, least, most, self.wide, Relaxation(step.curves, m))
+                form = curved(form, least, most, self.wide, Functions.of(step))
                 self.after[number], self.wide = Known(form, every), form.z.shape[2]
             elif step.curves:
                 some = np.flatnonzero(~(most[:2] <= 0.0).all((0, 2)))
@@ -96,8 +95,7 @@ class Reached:
         for number, (step, part) in enumerate(zip(self.pair.steps, self.parts, strict=True)):
             low, high = (ends[part, 0].reshape(3, -1) for ends in (self.low, self.high))
             slope = chord(-high[2], -low[2], low[2] < high[2], 0.0)
-            functions = Relaxation(step.curves, step.width) if step.curved else None
-            for fact, row in (CURVED if functions else FACTS if step.curves else AFFINE).items():
+            for fact, row in (CURVED if step.curved else FACTS if step.curves else AFFINE).items():
                 here = rows[(rows >= count) & (rows < count + step.width)] - count
                 count, used = count + step.width, np.flatnonzero(row)
                 if not len(here):
@@ -106,9 +104,9 @@ class Reached:
                     np.array([row[k] for k in used], float)[:, None] * np.ones(len(here)),
                     0.0 * low[0, here],
                 )
-                if functions and fact in TOUCHING:
-                    one, ends = functions.of(here), (low[:, here, None], high[:, here, None])
-                    steep, constant = (part[:, 0] for part in line(fact, one, *ends))
+                if fact in TOUCHING:
+                    ends = low[:, here, None], high[:, here, None]
+                    steep, constant = (part[:, 0] for part in line(fact, Functions.of(step, here), *ends))
                     sign = factors[1]
                     factors, constant = np.array([-sign * steep, sign]), -sign * constant
                 elif fact == "D - chord":

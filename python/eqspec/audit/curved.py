@@ -1,97 +1,173 @@
 """X, Y and D = X - Y behind the functions of a step, given x, y and d in front of them: as forms, and as facts.
 
-X = lam x + c + h a with a generator a, where f - lam x lies within h of c on the range of x; Y alike. What is thinner
-than rounding, as where a sigmoid is saturated, is an error and no generator. For D there are two rules; of each neuron
-the one that reaches less far is taken:
+X = lam x + c + h a with a generator a, where f - lam x lies within h of c on the range of x; Y alike, with the same slope
+where the ranges are about the same. What is thinner than rounding, as where a sigmoid is saturated, is an error and no
+generator. For D there are two rules; of each neuron the one that reaches less far is taken:
 
     share    D = lam1 x - lam2 y + c1 - c2 + h1 a1 - h2 a2, written with as much of d as both slopes have,
     own      D = lam d + rest, where D is s d for a slope s of f between both ranges (mean value theorem), so that the
              rest is (s - lam) d; it is also f(x) - lam x less f(y) - lam y. A new generator has what both allow.
 
-Facts are lines below and above f over the range of x, and lines below and above D over that of d: (s - lam) d is linear
-in s and in d, so its bounds are at the ends, and the best slopes are those of its chords. Of ranges that do not lie in
-the domain of a function all of it is not a number, and nothing follows.
+Where the second network has another function g, f(y) - g(y) is added to s d. Facts are lines below and above f over the
+range of x, and lines below and above D over that of d: (s - lam) d is linear in s and in d, so its bounds are at the
+ends, and the best slopes are those of its chords. Of ranges that do not lie in the domain of a function all of it is not
+a number, and nothing follows.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from .forms import Form, combine, new_generators
 from .functions import Interval, Relaxation
-from .functions.relaxation import LOWER_LEFT, LOWER_RIGHT, UPPER_LEFT, UPPER_RIGHT
+from .functions.relaxation import LOWER_LEFT, LOWER_RIGHT, STRIP, UPPER_LEFT, UPPER_RIGHT
+from .reading import Both
 from .rounding import TINY, Array, up
 
 LINES = ("X - left", "X - right", "left - X", "right - X", "Y - left", "Y - right", "left - Y", "right - Y")
 """Facts about one network: lines below and above f, by the end of the range that they come from."""
 CHORDS = ("D - below", "above - D")
-THIN = 2.0**-44
-"""Of the size of X: below that a strip is mostly rounding."""
+THIN = 2.0**-40
+"""Of the size of X: below that a strip is an error."""
+ALIKE = 0.05
+"""Of the width of a range: by so much may another one differ that has the same slope."""
+PARTS = 8
+"""Of a range on which two functions are compared."""
 
 
-def curved(form: Form, low: Array, high: Array, wide: int, functions: Relaxation) -> Form:
+@dataclass(frozen=True)
+class Functions:
+    """Those of rows of a step in both networks, and where they differ (m,)."""
+
+    first: Relaxation
+    second: Relaxation
+    differ: Array
+
+    @classmethod
+    def of(cls, step: Both, rows: Array | None = None) -> Functions:
+        """Of a step, or of some of its rows."""
+        some = np.arange(step.width) if rows is None else rows
+        first, second = (Relaxation(curves, step.width).of(some) for curves in (step.curves, step.others))
+        return cls(first, second, np.array([a != b for a, b in zip(first.each, second.each, strict=True)], bool))
+
+    def offset(self, lam: Array, low: Array, high: Array) -> Interval:
+        """Within which f(x) - lam x and g(y) - lam y lie, of arrays (2, m, B)."""
+        if not self.differ.any():
+            return self.first.offset(lam, low, high)
+        both = [one.offset(lam[k], low[k], high[k]) for k, one in enumerate((self.first, self.second))]
+        return Interval(np.stack([one.low for one in both]), np.stack([one.high for one in both]))
+
+    def chosen(self, low: Array, high: Array) -> Array:
+        """Slopes (5, 2, m, B) of strips and lines, with one strip for ranges that are alike."""
+        if self.differ.any():
+            both = [one.chosen(low[k], high[k]) for k, one in enumerate((self.first, self.second))]
+            return np.stack(both, axis=1)
+        found = self.first.chosen(low, high)
+        wide = ALIKE * (high[0] - low[0])
+        alike = (np.abs(low[1] - low[0]) <= wide) & (np.abs(high[1] - high[0]) <= wide)
+        found[STRIP, 1] = np.where(alike, found[STRIP, 0], found[STRIP, 1])
+        return found
+
+    def slopes(self, low: Array, high: Array) -> Interval:
+        """Within which the slopes of f lie, on both ranges."""
+        return self.first.slopes(np.minimum(low[0], low[1]), np.maximum(high[0], high[1]))
+
+    def apart(self, low: Array, high: Array) -> Interval:
+        """Within which f(y) - g(y) lies for y of these (m, B): part by part both lie in strips of the same slope."""
+        least, most, rows = np.zeros(low.shape), np.zeros(low.shape), np.flatnonzero(self.differ)
+        if len(rows):
+            f, g, l, u = self.first.of(rows), self.second.of(rows), low[rows], high[rows]
+            ends, found = [l, *(np.clip(l + (u - l) * (k / PARTS), l, u) for k in range(1, PARTS)), u], []
+            for a, b in zip(ends, ends[1:], strict=False):
+                lam = f.chosen(a, b)[STRIP]
+                found.append(f.offset(lam, a, b) - g.offset(lam, a, b))
+            least[rows] = np.min([one.low for one in found], axis=0)
+            most[rows] = np.max([one.high for one in found], axis=0)
+        return Interval(least, most)
+
+
+def curved(form: Form, low: Array, high: Array, wide: int, functions: Functions) -> Form:
     """X, Y and D of x, y and d, given bounds (3, m, B) of them; their own generators come behind `wide` others."""
-    strips = functions.strip(low[:2], high[:2])
-    (lam1, lam2), (c1, c2), (h1, h2) = strips.slope, strips.centre, strips.half
-    size = np.abs(strips.centre) + np.abs(strips.slope) * np.maximum(np.abs(low[:2]), np.abs(high[:2]))
-    open1, open2 = strips.half > THIN * size
-    keep, rest = _own(functions, low, high, 0.5 * (lam1 + lam2))
-    middle = np.where(rest.low == rest.high, rest.low, 0.5 * (rest.low + rest.high))
-    radius = np.where(
-        rest.low == rest.high, 0.0, up(np.maximum(up(rest.high - middle), up(middle - rest.low)))
-    )
+    slope = functions.chosen(low[:2], high[:2])[STRIP]
+    (c1, c2), (h1, h2) = _centred(functions.offset(slope, low[:2], high[:2]))
+    lam1, lam2 = slope
+    size = np.abs([c1, c2]) + np.abs(slope) * np.maximum(np.abs(low[:2]), np.abs(high[:2]))
+    open1, open2 = np.array([h1, h2]) > THIN * size
+    keep, middle, radius = _own(functions, low, high, 0.5 * (lam1 + lam2))
     less = np.abs(lam1) <= np.abs(lam2)
-    of_d, wide_of = np.where(less, lam1, lam2), 0.5 * (high - low)
-    beside = np.abs(lam1 - lam2) * np.where(less, wide_of[1], wide_of[0])
-    share = np.abs(of_d) * wide_of[2] + beside + h1 + h2 < np.abs(keep) * wide_of[2] + radius
-    own = ~share & (radius > THIN * np.maximum(*size))
+    of_d, half = np.where(less, lam1, lam2), 0.5 * high - 0.5 * low
+    beside = np.abs(lam1 - lam2) * np.where(less, half[1], half[0])
+    share = np.abs(of_d) * half[2] + beside + h1 + h2 < np.abs(keep) * half[2] + radius
+    own = ~share & (radius > THIN * (np.abs(middle) + np.abs(keep) * half[2]))
     none = np.zeros(share.shape)
     of_x, of_y = np.where(share & ~less, lam1 - lam2, 0.0), np.where(share & less, lam1 - lam2, 0.0)
     factors = np.array([[lam1, none, none], [none, lam2, none], [of_x, of_y, np.where(share, of_d, keep)]])
     new = combine(factors, form, np.array([c1, c2, np.where(share, c1 - c2, middle)]))
-    shared = [np.where(share, h, 0.0) for h in (h1, h2)]
-    lost = [np.where(open1, 0.0, h1), np.where(open2, 0.0, h2)]
-    lost.append(np.where(share, np.where(open1, 0.0, h1) + np.where(open2, 0.0, h2), np.where(own, 0.0, radius)))
+    loose1, loose2 = np.where(open1, 0.0, h1), np.where(open2, 0.0, h2)
+    lost = [loose1, loose2, np.where(share, up(loose1 + loose2), np.where(own, 0.0, radius))]
     bad = np.isnan(c1) | np.isnan(c2)  # no function is defined there, though d may be 0
-    off = np.where(bad, np.nan, np.array(lost))
-    err = new.err + np.where(off == 0.0, 0.0, up(off) + TINY).reshape(new.err.shape)
+    off = np.where(bad, np.nan, np.array(lost)).reshape(new.err.shape)
+    err = np.where(off == 0.0, new.err, up(new.err + off) + TINY)
+    shared = [np.where(share, h, 0.0) for h in (h1, h2)]
     sizes = [([h1, none, shared[0]], open1), ([none, h2, -shared[1]], open2), ([none, none, radius], own)]
     others = np.zeros((*err.shape, wide - new.z.shape[2]))
-    z = np.concatenate([new.z, others, *(new_generators(np.array(s), w) for s, w in sizes)], axis=2)
-    return Form(z, np.where(err == new.err, err, err * (1.0 + 2.0**-50)))
+    made = (new_generators(np.array(s), w) for s, w in sizes)
+    return Form(np.concatenate([new.z, others, *made], axis=2), err)
 
 
-def _own(functions: Relaxation, low: Array, high: Array, wanted: Array) -> tuple[Array, Interval]:
-    """A slope of D, near the wanted one, and within which D - slope d lies."""
-    slopes = functions.slopes(np.minimum(low[0], low[1]), np.maximum(high[0], high[1]))
-    keep = np.clip(wanted, slopes.low, slopes.high)
-    keep = np.where(np.isfinite(keep), keep, 0.0)
-    return keep, _rest(functions, low, high, slopes, keep)
+def _centred(off: Interval) -> tuple[Array, Array]:
+    """The middle, and at least what it is from both ends; exact where both are one."""
+    exact = off.low == off.high
+    centre = np.where(exact, off.low, 0.5 * off.low + 0.5 * off.high)
+    return centre, np.where(exact, 0.0, up(np.maximum(up(off.high - centre), up(centre - off.low))))
 
 
-def _rest(functions: Relaxation, low: Array, high: Array, slopes: Interval, keep: Array) -> Interval:
+def _own(functions: Functions, low: Array, high: Array, wanted: Array) -> tuple[Array, Array, Array]:
+    """A slope of D, the middle of D - slope d and how far it is from it, for the better one of two slopes."""
+    slopes = functions.slopes(low, high)
+    with np.errstate(all="ignore"):
+        share = np.clip(np.nan_to_num(high[2] / (high[2] - low[2]), nan=0.5), 0.0, 1.0)
+    share = np.where((low[2] < 0.0) & (high[2] > 0.0), share, 0.5)
+    best: tuple[Array, Array, Array] | None = None
+    for keep in (slopes.low + (slopes.high - slopes.low) * share, np.clip(wanted, slopes.low, slopes.high)):
+        keep = np.where(np.isfinite(keep), keep, 0.0)
+        found = (keep, *_centred(_rest(functions, low, high, slopes, keep)))
+        if best is None:
+            best = found
+            continue
+        half = 0.5 * high[2] - 0.5 * low[2]
+        better = np.abs(keep) * half + found[2] < np.abs(best[0]) * half + best[2]
+        keep, middle, radius = (np.where(better, new, old) for new, old in zip(found, best, strict=True))
+        best = keep, middle, radius
+    assert best is not None
+    return best
+
+
+def _rest(functions: Functions, low: Array, high: Array, slopes: Interval, keep: Array) -> Interval:
     """Within which D - keep d lies."""
-    by_slopes = (slopes - keep) * Interval(low[2], high[2])
+    by_slopes = (slopes - keep) * Interval(low[2], high[2]) + functions.apart(low[1], high[1])
     strips = functions.offset(np.array([keep, keep]), low[:2], high[:2])
-    apart = strips[0] - strips[1]
-    least, most = np.fmax(by_slopes.low, apart.low), np.fmin(by_slopes.high, apart.high)
-    bad = np.isnan(strips.low).any(0) | np.isnan(strips.high).any(0) | (least > most)
+    by_strips = strips[0] - strips[1]
+    least, most = np.fmax(by_slopes.low, by_strips.low), np.fmin(by_slopes.high, by_strips.high)
+    bad = ~(least <= most)
     return Interval(np.where(bad, by_slopes.low, least), np.where(bad, by_slopes.high, most))
 
 
-def line(fact: str, functions: Relaxation, low: Array, high: Array) -> tuple[Array, Array]:
-    """Slope and constant (m, 1) of the line of a fact of `LINES` or `CHORDS`, given bounds (3, m, 1): f - slope - constant
-    >= 0 where it is below f or D, slope + constant - f >= 0 where it is above."""
+def line(fact: str, functions: Functions, low: Array, high: Array) -> tuple[Array, Array]:
+    """Slope and constant (m, 1) of the line of a fact of `LINES` or `CHORDS`, given bounds (3, m, 1)."""
     if fact in CHORDS:
-        slopes = functions.slopes(np.minimum(low[0], low[1]), np.maximum(high[0], high[1]))
+        slopes = functions.slopes(low, high)
+        # of min(m d, M d) and max(m d, M d)
         least, most = (slopes.low, slopes.high) if fact == CHORDS[0] else (slopes.high, slopes.low)
-        # of min(m d, M d) and max(m d, M d): the slope at the left end is that of M, or of m
         slope = (least * high[2] - most * low[2]) / (high[2] - low[2])
         slope = np.where(low[2] >= 0.0, least, np.where(high[2] <= 0.0, most, slope))
         slope = np.where(np.isfinite(slope), slope, 0.0)
         rest = _rest(functions, low, high, slopes, slope)
         return slope, rest.low if fact == CHORDS[0] else rest.high
-    which, number = (LOWER_LEFT, LOWER_RIGHT, UPPER_LEFT, UPPER_RIGHT)[LINES.index(fact) % 4], LINES.index(fact) // 4
-    slope = functions.chosen(low[number], high[number])[which]
-    off = functions.offset(slope, low[number], high[number])
-    return slope, off.low if which in (LOWER_LEFT, LOWER_RIGHT) else off.high
+    number, which = divmod(LINES.index(fact), 4)
+    one = (functions.first, functions.second)[number]
+    slope = one.chosen(low[number], high[number])[(LOWER_LEFT, LOWER_RIGHT, UPPER_LEFT, UPPER_RIGHT)[which]]
+    off = one.offset(slope, low[number], high[number])
+    return slope, off.low if which < 2 else off.high

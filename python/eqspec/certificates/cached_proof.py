@@ -42,7 +42,9 @@ class CachedProof(Proof):
         ours = [number for number, step in enumerate(self.pair.steps) if step.curves]
         theirs = [True] * len(ours) + [False] if self._bent is None else self._bent
         if sum(theirs) != len(ours) or theirs[-1]:
-            raise Refused("the search and the auditor write these networks with another number of steps with a function")
+            raise Refused(
+                "the search and the auditor write these networks with another number of steps with a function"
+            )
         left = iter(ours)
         return [next(left) if one else NO_NEURONS for one in theirs[:-1]] + [len(self.pair.steps) - 1]
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.audit.bounds import Reached, chord
-from eqspec.audit.curved import line
-from eqspec.audit.functions import Relaxation
+from eqspec.audit.curved import Functions, line
+from eqspec.audit.functions.relaxation import STRIP
 from eqspec.audit.proof import Proof
 from eqspec.audit.reading import Link
 from eqspec.certificates.cached_proof import NO_NEURONS, CachedProof
@@ -103,8 +103,7 @@ class Rounds:
             return Cut(int(self.free[index]), place, None)
         step = self.steps[layer]
         start = self.pair.inputs + 3 * sum(self.pair.widths[:step])
-        at = place if self.pair.steps[step].curved else 0.0
-        return Cut(start + (kind - FIRST) * self.pair.widths[step] + index, at, (kind, step, index))
+        return Cut(start + (kind - FIRST) * self.pair.widths[step] + index, 0.0, (kind, step, index))
 
     def read(self, signs: tuple[tuple[int, int, int, bool], ...]) -> Iterator[Round | ImpossibleHalf]:
         """All of them, given which signs are assumed before."""
@@ -253,13 +252,17 @@ def _through(reached: Reached, facts: Array, f: Round, functional: Array, h: int
     return _here(facts, f, passed, h, numbers)
 
 
-def _through_curves(
-    reached: Reached, facts: Array, f: Round, functional: Array, h: int, numbers: FactNumbers
-) -> Array:
-    """The same of a step with other functions: lines below and above X and Y, blended, and one on either side of D."""
+def _through_curves(reached: Reached, facts: Array, f: Round, functional: Array, h: int, numbers: FactNumbers) -> Array:
+    """The same of a step with other functions: lines below and above X and Y, blended, and one on either side of D.
+
+    Between the lines of both ends is that of the strip, for which the enclosure has a generator, and which needs no fact.
+    """
     (p, q, s), m = np.split(functional, 3, axis=1), numbers.widths[h]
     low, high = (v[reached.parts[h], 0].reshape(3, m, 1) for v in (reached.low, reached.high))
-    functions, link, passed = Relaxation(reached.pair.steps[h].curves, m), f.link[h], []
+    functions, passed = Functions.of(reached.pair.steps[h]), []
+    strips = functions.chosen(low[:2], high[:2])[STRIP, :, :, 0]
+    fixed = (low[:2] == high[:2]).any(axis=0)[:, 0]
+    link = np.where(fixed, s, f.link[h])  # what is folded is linked with all of it
 
     def taken(fact: Fact, value: Array) -> Array:
         """So much of a fact, and what it adds to the functional of x, y or d."""
@@ -271,10 +274,11 @@ def _through_curves(
 
     facts[:, numbers.of(h, Fact.LINK)] = -link
     for k, (value, alpha) in enumerate(zip((p + link, q - link), f.slopes[h], strict=True)):
-        shares = (1.0 - alpha, alpha)
-        some = [taken(fact, value * share) for fact, share in zip(ABOVE_LINES[k], shares, strict=True)]
-        some += [taken(fact, -value * share) for fact, share in zip(BELOW_LINES[k], shares, strict=True)]
-        passed.append(sum(some[1:], some[0]))
+        shares = np.maximum(1.0 - 2.0 * alpha, 0.0), np.maximum(2.0 * alpha - 1.0, 0.0)
+        total = value * (1.0 - shares[0] - shares[1]) * strips[k]
+        for share, above, below in zip(shares, ABOVE_LINES[k], BELOW_LINES[k], strict=True):
+            total = total + taken(above, value * share) + taken(below, -value * share)
+        passed.append(total)
     s = s - link
     passed.append(taken(Fact.DIFFERENCE_ABOVE_LINE, s) + taken(Fact.DIFFERENCE_BELOW_LINE, -s))
     return _here(facts, f, passed, h, numbers)

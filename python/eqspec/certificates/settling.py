@@ -114,7 +114,8 @@ class Settling:
             before, after = self.reached.before[number].form, self.reached.after[number].rows(every)
             value, given = after.z[:, 0] @ one[: after.z.shape[2]], before.z[:, 0] @ one[: before.z.shape[2]]
             x, y, _ = given.reshape(3, m)
-            first, second = Relaxation(step.curves, m).near(np.stack([x, y])[:, :, None])[:, :, 0]
+            both = (step.curves, x), (step.others, y)
+            first, second = (Relaxation(curves, m).near(v[:, None])[:, 0] for curves, v in both)
             gap = np.abs(value - np.concatenate([first, second, first - second])) * weights[number]
             some = range(2 * m if step.curved else 3 * m)  # D of a function that bends everywhere has no side
             found += [(gap[i], start + i) for i in some if self._bends(step, low[start + i], high[start + i])]

@@ -10,7 +10,17 @@ import pytest
 from eqspec.audit import bounds
 from eqspec.audit.bounds import FACTS
 from eqspec.audit.claim import Obligation, Region
-from eqspec.certificates.facts import ABOVE_IDENTITY, LOWER, OF_BENT, OF_CURVED, OF_LINEAR, POSITIVE, UPPER, Behind, Fact
+from eqspec.certificates.facts import (
+    ABOVE_IDENTITY,
+    LOWER,
+    OF_BENT,
+    OF_CURVED,
+    OF_LINEAR,
+    POSITIVE,
+    UPPER,
+    Behind,
+    Fact,
+)
 from unit.certificates.test_bounds import boxes, numbers_of, pair_in_step, pair_of
 
 

@@ -8,11 +8,9 @@ and that which comes so to its right end; above likewise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ..rounding import Array, up
+from ..rounding import Array
 from .curve import Curves
 from .interval import Interval
 from .shape import Shape, shape
@@ -22,20 +20,11 @@ SAMPLES, STEPS, MOST_PLACES = 9, 14, 8
 STRIP, LOWER_LEFT, LOWER_RIGHT, UPPER_LEFT, UPPER_RIGHT = range(5)
 
 
-@dataclass(frozen=True)
-class Strip:
-    """|f(x) - slope x - centre| <= half."""
-
-    slope: Array
-    centre: Array
-    half: Array
-
-
 class Relaxation:
     """Of the functions of rows (m,); what is asked are arrays whose last axes are (m, B)."""
 
     def __init__(self, curves: Curves, width: int) -> None:
-        self.curves = curves
+        self.curves, self.width = curves, width
         if len(curves) == 1:
             self.groups = [(shape(curves[0]), np.arange(width))]
         else:
@@ -43,6 +32,11 @@ class Relaxation:
             place = {curve: number for number, curve in enumerate(kinds)}
             which = np.array([place[curve] for curve in curves])
             self.groups = [(shape(curve), np.flatnonzero(which == n)) for n, curve in enumerate(kinds)]
+
+    @property
+    def each(self) -> Curves:
+        """The function of every row."""
+        return self.curves * self.width if len(self.curves) == 1 else self.curves
 
     def of(self, rows: Array) -> Relaxation:
         """Of some of the rows."""
@@ -79,15 +73,6 @@ class Relaxation:
         for one, rows in self.groups:
             found[..., rows, :] = one.near(x[..., rows, :].ravel(), slope).reshape(found[..., rows, :].shape)
         return found
-
-    def strip(self, low: Array, high: Array) -> Strip:
-        """Of f on [low, high], not a number where f is not defined on all of it."""
-        slope = self.chosen(low, high)[STRIP]
-        off = self.offset(slope, low, high)
-        centre = 0.5 * (off.low + off.high)
-        exact = off.low == off.high
-        half = np.maximum(up(off.high - centre), up(centre - off.low))
-        return Strip(slope, np.where(exact, off.low, centre), np.where(exact, 0.0, half))
 
 
 def _chosen(one: Shape, l: Array, u: Array) -> Array:

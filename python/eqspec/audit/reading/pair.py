@@ -35,11 +35,12 @@ Rows = tuple[Sequence[Mapping[int, Fraction]], Sequence[Mapping[int, Fraction]]]
 class Both:
     """A step of both networks: x, y and d of m rows are sums over `links`, plus constants (3 m, 1), all maybe off.
 
-    `terms` is the most products in such a sum.
+    `curves` are the functions in the first, `others` those in the second. `terms` is the most products in such a sum.
     """
 
     width: int
     curves: Curves
+    others: Curves
     links: tuple[Link, ...]
     bias: Array
     lost: Array
@@ -47,8 +48,8 @@ class Both:
 
     @property
     def curved(self) -> bool:
-        """Whether other functions than ReLU follow."""
-        return self.curves not in ((), BENT)
+        """Whether other functions than ReLU follow, in either."""
+        return bool(self.curves) and not self.curves == self.others == BENT
 
     @property
     def sources(self) -> set[int]:
@@ -122,7 +123,9 @@ def with_rows(steps: Sequence[Step], rows: Sequence[Mapping[int, Fraction]]) -> 
 def is_chain(steps: Sequence[Step]) -> bool:
     """Whether every step reads the one before alone, through a ReLU."""
     sources = [{part.source for part in step.value.parts} - {CONSTANT} for step in steps]
-    return all(one <= {number - 1} for number, one in enumerate(sources)) and all(step.curves == BENT for step in steps[:-1])
+    return all(one <= {number - 1} for number, one in enumerate(sources)) and all(
+        step.curves == BENT for step in steps[:-1]
+    )
 
 
 def deepened(steps: Sequence[Step], depth: int) -> list[Step]:
@@ -147,10 +150,10 @@ def _read_from(part: Part, old: int, new: int) -> Part:
 
 
 def in_step(first: Sequence[Step], second: Sequence[Step]) -> list[tuple[int | None, int | None]]:
-    """Which steps go together, in order: all, if they are of the same functions; else as many as have like sizes."""
-    if [step.curves for step in first] == [step.curves for step in second]:
+    """Which steps go together, in order: all, if functions follow the same ones; else as many as have like sizes."""
+    if [bool(step.curves) for step in first] == [bool(step.curves) for step in second]:
         return [(number, number) for number in range(len(first))]
-    a, b = ([(step.curves, step.value.size) for step in one[:-1]] for one in (first, second))
+    a, b = ([(bool(step.curves), step.value.size) for step in one[:-1]] for one in (first, second))
     common = np.zeros((len(a) + 1, len(b) + 1), int)  # the most that go together from here on
     for i in reversed(range(len(a))):
         for j in reversed(range(len(b))):
@@ -184,19 +187,23 @@ def _both(steps: Sequence[Step | None], places: Sequence[Mapping[int, int]]) -> 
     terms = np.zeros(3, int)
     for link in found:
         np.add.at(terms, [to for _, to in link.pairs], link.terms)
-    curves = present[0].curves
-    resting = np.array([curve.resting for curve in curves] or [0.0])
-    missing = [np.arange(0 if step is None else step.value.size, width) for step in steps]
-    one = [_rested(part, rows, resting) for part, rows in zip(one, missing, strict=True)]
-    return Both(width, curves, tuple(found), *constants(width, *one), int(terms.max()))
+    curves = [_longer((step or present[0]).curves, width) for step in steps]
+    sizes = [0 if step is None else step.value.size for step in steps]
+    one = [_rested(part, np.arange(size, width), f) for part, size, f in zip(one, sizes, curves, strict=True)]
+    return Both(width, *curves, tuple(found), *constants(width, *one), int(terms.max()))
 
 
-def _rested(part: Part | None, rows: Array, resting: Array) -> Part | None:
-    """The constants of a step, and of rows that it does not have a point where their functions are defined."""
-    places = np.broadcast_to(resting, int(rows[-1]) + 1)[rows] if len(rows) and resting.any() else np.zeros(0)
-    if not places.any():
+def _longer(curves: Curves, width: int) -> Curves:
+    """Of so many rows: those that were not there have the function of the first."""
+    return curves if len(curves) < 2 else (*curves, *[curves[0]] * (width - len(curves)))
+
+
+def _rested(part: Part | None, rows: Array, curves: Curves) -> Part | None:
+    """The constants of a step, and for rows that it does not have a point where their functions are defined."""
+    if not len(rows) or not any(curve.resting for curve in curves):
         return part
-    values = np.frompyfunc(lambda x: Number.exactly(Fraction(x)), 1, 1)(places.astype(object))
+    places = np.array([curves[row if len(curves) > 1 else 0].resting for row in rows])
+    values = _numbers(places)
     more = Part(CONSTANT, rows, np.zeros((len(rows), 1), np.int32), np.arange(len(rows)), values[:, None])
     if part is None:
         return more

@@ -37,7 +37,9 @@ WITH: dict[str, tuple[str, tuple[tuple[str, float], ...]]] = {
 OPERATORS = {*PLAIN, *WITH, "Ceil", "Gelu", "HardSwish", "Pow", "Swish"}
 
 
-def computed(program: Program, operator: str, x: Value, attributes: Mapping[str, Any], exponent: Operand | None) -> Value:
+def computed(
+    program: Program, operator: str, x: Value, attributes: Mapping[str, Any], exponent: Operand | None
+) -> Value:
     """The result of one of OPERATORS, of a value that varies."""
     if operator == "Pow":
         return power(program, x, exponent)
@@ -119,7 +121,9 @@ def gated(program: Program, x: Value, gate: Value) -> Value | None:
     part, (shift,) = units[0], [[p for p in gate.parts if p.source < INPUTS]]
     every = np.arange(gate.size)
     step = program.steps[part.source]
-    whole = np.array_equal(part.rows, every) and np.array_equal(part.index.ravel(), every) and step.value.size == gate.size
+    whole = (
+        np.array_equal(part.rows, every) and np.array_equal(part.index.ravel(), every) and step.value.size == gate.size
+    )
     factor, more = _one(part, gate.size), Fraction(0) if not shift else _one(shift[0], gate.size)
     if not whole or len(step.curves) != 1 or not isinstance(factor, Fraction) or not isinstance(more, Fraction):
         return None
