@@ -93,7 +93,7 @@ def _one(operator: str, **attributes: float | str) -> _Writer:
 
 
 def _with(nodes: list[NodeProto], operator: str, given: list[str], made: str, **attributes: float | str) -> str:
-    nodes.append(helper.make_node(operator, given, [made], made, **attributes))
+    nodes.append(helper.make_node(operator, given, [made], made, **attributes))  # type: ignore[arg-type]
     return made
 
 

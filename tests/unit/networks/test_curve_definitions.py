@@ -89,8 +89,8 @@ def ratio(x: Fraction) -> Any:
 
 
 def defined(curve: Curve, low: Fraction, high: Fraction) -> bool:
-    ends = (np.array([float(end)]) for end in (low, high))
-    return bool(DEFINITIONS[curve.name].defined(*ends, curve.parameters).all())
+    ends = [np.array([float(end)]) for end in (low, high)]
+    return bool(DEFINITIONS[curve.name].defined(ends[0], ends[1], curve.parameters).all())
 
 
 def some_points(seed: int, count: int) -> list[Fraction]:
