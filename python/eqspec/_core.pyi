@@ -213,17 +213,6 @@ class Solution:
         and the numbers of the `obligations` open on it; None if nothing is open.
         """
 
-def curve_value(name: str, parameters: Sequence[float], x: _Array) -> tuple[_Array, _Array]:
-    """Values (n,) of a function of one variable at x (n,), and how far each may be from the exact one.
-
-    InputError if there is no such function, or its parameters make none.
-    """
-
-def curve_slope(
-    name: str, parameters: Sequence[float], x: _Array
-) -> tuple[_Array, _Array, _Array, _Array]:
-    """One-sided derivatives (n,) at x (n,): from the left, how far each may be off, and the same from the right."""
-
 def curve_strip(
     name: str, parameters: Sequence[float], lower: float, upper: float
 ) -> tuple[tuple[float, float, float], tuple[float, float], tuple[float, float]]:
