@@ -99,6 +99,8 @@ class Network:
     Inputs and outputs are the entries of one sample in C order. `input_shape` and `output_shape` are as the file
     declares them, batch included, open sizes by name; `notes` say what a user should know (a Softmax left out, a batch
     set aside). `content` is the ONNX model of one that came from memory, whose `source` is no path.
+    `stripped` is the Softmax at the end of the file that was left out, `softened` the one that was put back (see the
+    module `softened`).
     With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each step how
     large its values may get while they are computed.
 
@@ -119,6 +121,7 @@ class Network:
     content: bytes | None = field(default=None, repr=False)
     arithmetic: Arithmetic = "real"
     largest_intermediates: tuple[LargestIntermediate, ...] = ()
+    softened: Stripped | None = None
 
     @classmethod
     def of_layers(cls, layers: Sequence[AffineLayer], source: str, sha256: str, *fields: Any, **named: Any) -> Self:

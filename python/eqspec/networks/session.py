@@ -50,7 +50,7 @@ class Session:
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         self._wanted: list[str] | None
         try:
-            model, self._wanted = _without_softmax(given) if network.stripped else (given, None)
+            model, self._wanted = _without_softmax(given, network.output_name) if network.stripped else (given, None)
             self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
             filled = {i.name for i in self._session.get_overridable_initializers()}
             (self._input,) = [i for i in self._session.get_inputs() if i.name not in filled]
@@ -116,12 +116,16 @@ def _given(network: Network) -> str | bytes:
     return str(path)
 
 
-def _without_softmax(given: str | bytes) -> tuple[bytes, list[str]]:
+def _without_softmax(given: str | bytes, output: str) -> tuple[bytes, list[str]]:
     """The model with the input of its last softmax as an output, and the name of that output."""
     model = onnx.load_from_string(given) if isinstance(given, bytes) else onnx.load(given)
-    softmax = [node for node in model.graph.node if node.op_type in ("Softmax", "LogSoftmax")][-1]
-    model.graph.output.append(onnx.ValueInfoProto(name=softmax.input[0]))
-    return model.SerializeToString(), [softmax.input[0]]
+    outputs = {o.name for o in model.graph.output}
+    makers = {name: node for node in model.graph.node for name in node.output}
+    node = makers[output if output in outputs else model.graph.output[0].name]
+    while node.op_type not in ("Softmax", "LogSoftmax"):  # what stands behind it keeps the order of its numbers
+        node = makers[node.input[0]]
+    model.graph.output.append(onnx.ValueInfoProto(name=node.input[0]))
+    return model.SerializeToString(), [node.input[0]]
 
 
 def _first_line(error: Exception) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from eqspec.errors import InputError
-from eqspec.networks import Network, compose_affine, in_float32, read_network
+from eqspec.networks import Network, compose_affine, in_float32, read_network, softened
 from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.directed_rounding import floats_above, floats_below
 from eqspec.tasks.phrasing import approximately, claim_in_words
@@ -138,8 +138,8 @@ def _deciding(task: Task) -> dict[str, Any]:
     return {
         **rounded,
         "networks": [
-            [task.reference.sha256, task.reference_takes_raw],
-            [task.candidate.sha256, task.candidate_takes_raw],
+            [task.reference.sha256, task.reference_takes_raw, *_scores(task.reference)],
+            [task.candidate.sha256, task.candidate_takes_raw, *_scores(task.candidate)],
         ],
         "mean": _exact(task.space.centre),
         "std": _exact(task.space.scale),
@@ -163,13 +163,19 @@ def _digest(decides: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(decides, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
+def _scores(network: Network) -> list[str]:
+    """What is compared, where it is not what stands in front of a Softmax."""
+    return [] if network.softened is None else ["probabilities"]
+
+
 def _network(name: str, network: Network, *, raw: bool) -> dict[str, Any]:
     return {
         "name": name,
         "path": network.source,
         "sha256": network.sha256,
         "takes": "raw" if raw else "normalised",
-        "gives": "logits" if network.stripped is None else "probabilities",
+        "gives": "logits" if network.stripped is None and network.softened is None else "probabilities",
+        **({} if network.softened is None else {"scores": "probabilities"}),
     }
 
 
@@ -222,6 +228,10 @@ def _read(data: Mapping[str, Any], space: Space, folder: Path | None, read: Call
     sizes = (network.input_size, network.output_size)
     if sizes != (len(space.features), len(space.outputs)):
         raise InputError(f"{path} has {sizes[0]} inputs and {sizes[1]} outputs, which is not what the task says")
+    if data.get("scores") == "probabilities":
+        if network.arithmetic == "float32" or network.stripped is None:
+            raise InputError(f"{path} gives no probabilities that can be compared")
+        network = softened(network)
     return compose_affine(network, space.scale, space.centre) if data["takes"] == "raw" else network
 
 

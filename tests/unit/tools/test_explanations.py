@@ -19,8 +19,8 @@ from eqspec.spec.formatting import formatted
 
 def read(path: Path) -> Network:
     """Three inputs and three outputs, unless the name says something else."""
-    if path.name == "sigmoid.onnx":
-        raise UnsupportedOperatorError(str(path), "operator is not supported", node="act", operator="Sigmoid")
+    if path.name == "hardmax.onnx":
+        raise UnsupportedOperatorError(str(path), "operator is not supported", node="act", operator="Hardmax")
     if path.name == "broken.onnx":
         raise NetworkError(str(path), "not an ONNX model")
     if path.name == "misread.onnx":
