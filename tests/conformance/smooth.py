@@ -41,7 +41,7 @@ def function(kind: str, **choices: list[float]) -> Generator:
 
     def make(g: Builder) -> None:
         v = _small(g)
-        given = {key: g.one(values) for key, values in choices.items() if g.chance(0.6)}
+        given: dict[str, Any] = {key: g.one(values) for key, values in choices.items() if g.chance(0.6)}
         if v is not None:
             add(g, kind, [v], **given)
 

@@ -70,16 +70,21 @@ def test_claims_about_probabilities(tmp_path: Path) -> None:
     assert beyond.witness.onnxruntime_confirms
     assert max(abs(a - b) for a, b in zip(beyond.witness.reference, beyond.witness.candidate, strict=True)) < 0.1
     assert eqspec.verify(*pair, *box, Margin("0.5"), scores="probabilities").verdict in ("equivalent", "unknown")
+
+
+def test_float32_has_no_probabilities(tmp_path: Path) -> None:
+    nodes = [node("Gemm", ["x", "v"], "z"), node("Softmax", ["z"], "y", axis=1)]
+    path = save(tmp_path, model(nodes, {"v": weights(4, 3)}, (1, 4)))
     with pytest.raises(InputError, match="float32"):
-        eqspec.verify(*pair, *box, Epsilon("0.1"), scores="probabilities", arithmetic="float32")
+        eqspec.verify(path, path, [0] * 4, [1] * 4, Epsilon("0.1"), scores="probabilities", arithmetic="float32")
 
 
 SPEC = """eqspec 1
-space s {{ inputs a, b, c, d  outputs x, y, z }}
+space s {{ features a, b, c, d outputs x, y, z }}
 network f = "{f}" in s gives {first}
 network g = "{g}" in s gives {second}
-region r = {{ all in -0.2 .. 0.2 }}
-check c {{ prove g {claim}  on r }}
+region core in s = box {{ all: -0.2 .. 0.2 }}
+check c {{ prove g {claim} on core }}
 """
 
 

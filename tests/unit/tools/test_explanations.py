@@ -34,7 +34,7 @@ def read(path: Path) -> Network:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
-    names = ("full", "pruned", "folded", "three_two", "softmax", "smaller_softmax", "sigmoid", "broken", "misread")
+    names = ("full", "pruned", "folded", "three_two", "softmax", "smaller_softmax", "hardmax", "broken", "misread")
     for name in names:
         (folder / f"{name}.onnx").write_text("")
     (folder / "common.eqspec").write_text("eqspec 1\n")
