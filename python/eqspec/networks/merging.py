@@ -2,11 +2,11 @@
 
 Given are pairs (i, k) of steps of the first and the second, in the order of both, with a function in both or in
 neither. The functions may differ, as where a slope was retrained or a cheaper one took the place of another. A pair
-stands together; the thinner one gets channels of zeros. A step without a partner stands against an empty one: no terms, read
-by nobody, with a bias of 0, or of 1 where its function has no value at 0. Steps that stand between two pairs come first
-from the first network, then from the second, so that what a step reads is always earlier. Where terms of a pair read
-the same steps through indices that only differ in the order of taps, both get one index, so that the core can subtract
-weights.
+stands together; the thinner one gets channels of zeros. A step without a partner stands against an empty one: no
+terms, read by nobody, with a bias of 0, or of 1 where its function has no value at 0. Steps that stand between two
+pairs come first from the first network, then from the second, so that what a step reads is always earlier. Where
+terms of a pair read the same steps through indices that only differ in the order of taps, both get one index, so that
+the core can subtract weights.
 
 Any pairs are sound: each program computes what it computed, whatever stands beside it.
 """
