@@ -175,10 +175,9 @@ def _value(block: Block, given: list[Exact]) -> Exact:
     made = np.empty(x.shape, object)
     for place in np.ndindex(x.shape):
         if block.kind in SMOOTH:
-            argument: Fraction = x[place]
-            made[place] = smooth.value(block.kind, argument)
-            continue
-        made[place] = functions[block.kind](x[place], place[0])  # type: ignore[no-untyped-call]
+            made[place] = smooth.value(block.kind, x.item(place))
+        else:
+            made[place] = functions[block.kind](x[place], place[0])  # type: ignore[no-untyped-call]
     return made
 
 
