@@ -4,8 +4,9 @@ Two networks run in step: x in f1, y in f2 and d = x - y of every row. Quantitie
 per step all x, all y, all d, the last step being the rows of the claim. What is known of them are bounds low, high
 (Q, B), which propagation takes up and returns improved.
 
-Through other functions: see `curved`. Through ReLU: relu(x) - k x lies in [0, 2 h] for any slope k, which defines a generator: X = k x + h + h g. D is X or -Y
+Through ReLU: relu(x) - k x lies in [0, 2 h] for any slope k, which defines a generator: X = k x + h + h g. D is X or -Y
 where the other is off, else d + (X - x) - (Y - y), or, where both may be on or off, between min(0, d) and max(0, d).
+Other functions are in `curved`.
 
 On one box the forms obey facts F >= 0 (or = 0), and for any multipliers M >= 0 (any sign where F = 0)
 h >= h - M F, a form again, whose lower bound bounds h. They are numbered as `Reached.facts` lists them. Of an exact
@@ -88,8 +89,8 @@ class Reached:
     def facts(self, failing: Obligation, region: Region, rows: Array) -> tuple[Form, Array]:
         """What holds on one box, the facts of these numbers, and which of them are = 0 (1), or of a confidence (2).
 
-        Per step of m rows, m each of those in `FACTS` where ReLU follows, of `CURVED` where others do, else of `AFFINE`.
-        Then the rows of an exact confidence, then b - A x of the region.
+        Per step of m rows, m each of `FACTS` where ReLU follows, of `CURVED` where others do, else of `AFFINE`. Then
+        the rows of an exact confidence, then b - A x of the region.
         """
         inputs, count, found, kinds = self.after[INPUTS].form, 0, [self.after[INPUTS].form[:0]], list[Array]()
         for number, (step, part) in enumerate(zip(self.pair.steps, self.parts, strict=True)):
@@ -165,7 +166,7 @@ TOUCHING = {"X - left": (-1, 0, 0, 1, 0, 0), "X - right": (-1, 0, 0, 1, 0, 0), "
     "left - Y": (0, 1, 0, 0, -1, 0), "right - Y": (0, 1, 0, 0, -1, 0), "D - below": (0, 0, -1, 0, 0, 1),
     "above - D": (0, 0, 1, 0, 0, -1)}  # fmt: skip
 CURVED = {**TOUCHING, **AFFINE}
-"""The facts of a step with other functions than ReLU: lines of `curved`, whose slopes and constants are left out here."""
+"""The facts of a step with other functions than ReLU: lines of `curved`, whose slopes and constants are left out."""
 
 
 def entropy(lam: Array) -> Array:

@@ -1,8 +1,8 @@
 """X, Y and D = X - Y behind the functions of a step, given x, y and d in front of them: as forms, and as facts.
 
-X = lam x + c + h a with a generator a, where f - lam x lies within h of c on the range of x; Y alike, with the same slope
-where the ranges are about the same. What is thinner than rounding, as where a sigmoid is saturated, is an error and no
-generator. For D there are two rules; of each neuron the one that reaches less far is taken:
+X = lam x + c + h a with a generator a, where f - lam x lies within h of c on the range of x; Y alike, with the same
+slope where the ranges are about the same. What is thinner than rounding, as where a sigmoid is saturated, is an error
+and no generator. For D there are two rules; of each neuron the one that reaches less far is taken:
 
     share    D = lam1 x - lam2 y + c1 - c2 + h1 a1 - h2 a2, written with as much of d as both slopes have,
     own      D = lam d + rest, where D is s d for a slope s of f between both ranges (mean value theorem), so that the
@@ -10,13 +10,14 @@ generator. For D there are two rules; of each neuron the one that reaches less f
 
 Where the second network has another function g, f(y) - g(y) is added to s d. Facts are lines below and above f over the
 range of x, and lines below and above D over that of d: (s - lam) d is linear in s and in d, so its bounds are at the
-ends, and the best slopes are those of its chords. Of ranges that do not lie in the domain of a function all of it is not
-a number, and nothing follows.
+ends, and the best slopes are those of its chords. Of ranges that do not lie in the domain of a function all of it is
+not a number, and nothing follows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -78,9 +79,9 @@ class Functions:
         """Within which f(y) - g(y) lies for y of these (m, B): part by part both lie in strips of the same slope."""
         least, most, rows = np.zeros(low.shape), np.zeros(low.shape), np.flatnonzero(self.differ)
         if len(rows):
-            f, g, l, u = self.first.of(rows), self.second.of(rows), low[rows], high[rows]
-            ends, found = [l, *(np.clip(l + (u - l) * (k / PARTS), l, u) for k in range(1, PARTS)), u], []
-            for a, b in zip(ends, ends[1:], strict=False):
+            f, g, first, last, found = self.first.of(rows), self.second.of(rows), low[rows], high[rows], []
+            inner = (np.clip(first + (last - first) * (k / PARTS), first, last) for k in range(1, PARTS))
+            for a, b in pairwise([first, *inner, last]):
                 lam = f.chosen(a, b)[STRIP]
                 found.append(f.offset(lam, a, b) - g.offset(lam, a, b))
             least[rows] = np.min([one.low for one in found], axis=0)

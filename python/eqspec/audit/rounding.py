@@ -67,7 +67,7 @@ def decimal(x: Fraction, context: Context) -> Decimal:
 
 @lru_cache(maxsize=64)  # every row of a guard asks for the same one
 def log_odds_below(delta: Fraction) -> float:
-    """A float below ln(delta / (1 - delta)), by a unit or two: `decimal` rounds division and ln correctly. ln 1 is 0."""
+    """A float below ln(delta / (1 - delta)), by a unit or two: `decimal` rounds division and ln correctly. ln 1 = 0."""
     odds, context = delta / (1 - delta), Context(prec=60)
     if odds == 1:
         return 0.0

@@ -255,7 +255,7 @@ def _through(reached: Reached, facts: Array, f: Round, functional: Array, h: int
 def _through_curves(reached: Reached, facts: Array, f: Round, functional: Array, h: int, numbers: FactNumbers) -> Array:
     """The same of a step with other functions: lines below and above X and Y, blended, and one on either side of D.
 
-    Between the lines of both ends is that of the strip, for which the enclosure has a generator, and which needs no fact.
+    Between the lines of both ends is that of the strip, which has a generator in the enclosure, and needs no fact.
     """
     (p, q, s), m = np.split(functional, 3, axis=1), numbers.widths[h]
     low, high = (v[reached.parts[h], 0].reshape(3, m, 1) for v in (reached.low, reached.high))

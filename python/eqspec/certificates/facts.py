@@ -1,8 +1,8 @@
 """The facts of the auditor by their names, and one function that gives their numbers.
 
 A round of a certificate names facts by number. Per step of m rows come m of each fact that it has, in the order below:
-`OF_BENT` behind a ReLU, `OF_CURVED` behind other functions, `OF_LINEAR` where there is none, as in the last step. Behind
-all steps come the rows of an exact confidence and the constraints of the region.
+`OF_BENT` behind a ReLU, `OF_CURVED` behind other functions, `OF_LINEAR` where there is none, as in the last step.
+Behind all steps come the rows of an exact confidence and the constraints of the region.
 
 The auditor has a table of its own (`eqspec.audit.bounds`), because it takes nothing from what it checks; a test
 holds the two against each other. A wrong number here makes a certificate that the auditor refuses, never a wrong proof.
@@ -90,7 +90,7 @@ class Behind(Enum):
 class FactNumbers:
     """The numbers of the facts of networks with steps of these `widths`, the last one being the rows of the claim.
 
-    `behind` says what follows each of them. `exact` rows of a confidence and `constraints` of the region follow behind all.
+    `behind` says what follows each of them. `exact` rows of a confidence and `constraints` of the region come last.
     """
 
     widths: Sequence[int]
@@ -105,7 +105,8 @@ class FactNumbers:
 
     def facts(self, step: int) -> tuple[Fact, ...]:
         """Those that a step has, in order."""
-        return self.behind[step].value
+        found: tuple[Fact, ...] = self.behind[step].value
+        return found
 
     def of(self, step: int, fact: Fact) -> slice:
         """The numbers of a fact of a step, one for each of its rows."""

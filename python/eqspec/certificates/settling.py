@@ -145,10 +145,9 @@ class Settling:
         """
         if len(found := self.unsettled()):
             neuron = int(found[0])
-            low, high = float(self.reached.low[neuron, 0]), float(self.reached.high[neuron, 0])
-            if low < 0.0 < high:
-                return neuron, 0.0
-            return (neuron, middle) if low < (middle := 0.5 * low + 0.5 * high) < high else None
+            least, most = float(self.reached.low[neuron, 0]), float(self.reached.high[neuron, 0])
+            place = 0.0 if least < 0.0 < most else 0.5 * least + 0.5 * most
+            return (neuron, place) if least < place < most else None
         low, high = (ends[: self.proof.pair.inputs, 0] for ends in (self.reached.low, self.reached.high))
         widest = int(np.argmax(high - low))
         middle = float(0.5 * low[widest] + 0.5 * high[widest])

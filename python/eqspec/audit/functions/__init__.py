@@ -1,4 +1,4 @@
-"""Functions of one variable that follow the rows of a step: their values, slopes, strips and lines, with every rounding.
+"""Functions of one variable that follow the rows of a step: values, slopes, strips and lines, with every rounding.
 
 `curve` has their names, `interval` and `elementary` what is proven about floats, `formulas` values and slopes, `shape`
 where they are convex or concave and what that gives, `relaxation` all of it for the rows of a step,

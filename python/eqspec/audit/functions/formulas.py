@@ -9,6 +9,7 @@ its powers are what sigmoid, tanh, softplus and mish are made of:
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from ..rounding import Array
 from .elementary import PI, cos, erf, exp, ln, log1p, sin, sqrt
 from .interval import Interval, choose, increasing
 
-ROOT_2_OVER_PI = Interval.around(2 / PI * (1 - 1 / PI.denominator), 2 / PI * (1 + 1 / PI.denominator))
+OFF = Fraction(1, 2**120)
+TWO_OVER_PI = Interval.around(2 / (PI + OFF), 2 / (PI - OFF))
 
 
 def points(x: Any) -> Array:
@@ -99,7 +101,7 @@ def power_slope(x: Any, p: float) -> Any:
 
 def erf_slope(x: Any) -> Any:
     """2 / sqrt(pi) e^(-x^2)."""
-    return constant(x, sqrt(2.0 * ROOT_2_OVER_PI)) * exp(-(x * x))
+    return constant(x, sqrt(2.0 * TWO_OVER_PI)) * exp(-(x * x))
 
 
 def gelu(x: Any) -> Any:
@@ -114,10 +116,10 @@ def _normal(x: Any) -> Any:
 
 def gelu_slope(x: Any) -> Any:
     """Phi(x) + x phi(x)."""
-    return _normal(x) + 0.5 * (constant(x, sqrt(ROOT_2_OVER_PI)) * (x * exp(-0.5 * (x * x))))
+    return _normal(x) + 0.5 * (constant(x, sqrt(TWO_OVER_PI)) * (x * exp(-0.5 * (x * x))))
 
 
-CUBE = Interval.around(type(PI)(44715, 1_000_000))
+CUBE = Interval.around(Fraction(44715, 1_000_000))
 
 
 def gelu_tanh(x: Any) -> Any:
@@ -126,13 +128,13 @@ def gelu_tanh(x: Any) -> Any:
 
 
 def _twice(x: Any) -> Any:
-    return 2.0 * constant(x, sqrt(ROOT_2_OVER_PI)) * (x * (1.0 + constant(x, CUBE) * (x * x)))
+    return 2.0 * constant(x, sqrt(TWO_OVER_PI)) * (x * (1.0 + constant(x, CUBE) * (x * x)))
 
 
 def gelu_tanh_slope(x: Any) -> Any:
     """s + x s (1 - s) 2 u'."""
     v = _twice(x)
-    rise = 2.0 * constant(x, sqrt(ROOT_2_OVER_PI)) * (1.0 + 3.0 * constant(x, CUBE) * (x * x))
+    rise = 2.0 * constant(x, sqrt(TWO_OVER_PI)) * (1.0 + 3.0 * constant(x, CUBE) * (x * x))
     return sigmoid(v) + x * (sigmoid(v) * sigmoid(-v)) * rise
 
 

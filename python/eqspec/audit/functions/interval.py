@@ -2,7 +2,7 @@
 
 A sum that is exact is not widened: what the sum of two floats loses is itself a float (Knuth), and its sign tells on
 which side the exact sum is. A product is not widened where a factor is 0, 1 or -1. Everything else is moved to the next
-float, which covers a correctly rounded operation and gradual underflow. What is not a number stays so, and proves nothing.
+float, which covers a correctly rounded operation and gradual underflow. What is not a number stays so.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Interval:
         return Interval(_sum(self.low, other.low), -_sum(-self.high, -other.high))
 
     def __sub__(self, other: Any) -> Interval:
-        return self + -Interval.of(other)
+        minus: Interval = -Interval.of(other)
+        return self + minus
 
     def __rsub__(self, other: Any) -> Interval:
         return -self + other
@@ -64,7 +65,8 @@ class Interval:
         return Interval(np.where(none, np.nan, low), np.where(none, np.nan, high))
 
     def __rtruediv__(self, other: Any) -> Interval:
-        return Interval.of(other) / self
+        found: Interval = Interval.of(other) / self
+        return found
 
     def __abs__(self) -> Interval:
         low, high = np.abs(self.low), np.abs(self.high)

@@ -75,31 +75,32 @@ class Relaxation:
         return found
 
 
-def _chosen(one: Shape, l: Array, u: Array) -> Array:
+def _chosen(one: Shape, a: Array, b: Array) -> Array:
     places = [place for piece in one.pieces for place in (piece.low, piece.high) if np.isfinite(place)]
     shares = np.linspace(0.0, 1.0, SAMPLES)[:, None]
     inner = np.array(list(dict.fromkeys(places))[:MOST_PLACES])[:, None]
-    x = np.concatenate([l[None], np.clip(np.concatenate([l + shares[1:-1] * (u - l), inner + 0.0 * l]), l, u), u[None]])
+    x = np.concatenate([a[None], np.clip(np.concatenate([a + shares[1:-1] * (b - a), inner + 0.0 * a]), a, b), b[None]])
     f = one.near(x)
     ends = one.near(x[[0, -1]], slope=True)
-    wide = (u > l)[None]
+    wide = (b > a)[None]
     with np.errstate(all="ignore"):
-        left = np.where(x > l, (f - f[0]) / (x - l), ends[0])
-        right = np.where(x < u, (f[-1] - f) / (u - x), ends[1])
-        line = (f[-1] - f[0]) / (u - l)
+        left = np.where(x > a, (f - f[0]) / (x - a), ends[0])
+        right = np.where(x < b, (f[-1] - f) / (b - x), ends[1])
+        line = (f[-1] - f[0]) / (b - a)
     left[0], right[-1] = ends[0], ends[1]
     low, high = np.minimum(left.min(0), right.min(0)), np.maximum(left.max(0), right.max(0))
     s, t = low, high
     for _ in range(STEPS):
         lam = 0.5 * (s + t)
         rest = f - lam * x
-        columns = np.arange(len(l))
+        columns = np.arange(len(a))
         rising = x[rest.argmin(0), columns] < x[rest.argmax(0), columns]  # then a steeper line is nearer
         s, t = np.where(rising, lam, s), np.where(rising, t, lam)
     lam = 0.5 * (s + t)
     heights = [np.ptp(f - slope * x, axis=0) for slope in (lam, line)]
     strip = np.where(heights[1] <= heights[0], line, lam)
     found = np.where(wide, [strip, left.min(0), right.max(0), left.max(0), right.min(0)], ends[0])
-    hull = one.slopes(l, u)
-    found = np.clip(found, hull.low, hull.high)
+    for piece in one.pieces:
+        if piece.exact is not None:  # a linear piece has its own slope, exactly
+            found = np.where((a >= piece.low) & (b <= piece.high), float(piece.exact[0]), found)
     return np.where(np.isfinite(found), found, 0.0)

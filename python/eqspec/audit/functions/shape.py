@@ -1,14 +1,14 @@
-"""Where a function is convex, concave or linear, and what follows for it on ranges [l, u].
+"""Where a function is convex, concave or linear, and what follows for it on ranges [a, b].
 
-Of any slope lam the least and the largest f(x) - lam x on [l, u] (`offset`) are bounded piece by piece. A linear piece
+Of any slope lam the least and the largest f(x) - lam x on [a, b] (`offset`) are bounded piece by piece. A linear piece
 has them at its ends. A convex one has the largest at its ends, and lies above its tangents in any two points t <= t':
 left of t the first of them, right of t' the second, between them the higher one. So t and t' may be found in any way.
 A concave piece is mirrored. On a piece of which only |f''| <= K is known, f - lam x is off its chords by K w^2 / 8 on
 parts of width w. A piece between two floats around a kink that is no float lies within its slopes.
 
-Slopes (f(x) - f(y)) / (x - y) of any x, y of [l, u] lie in the hull of f' (mean value theorem; f is continuous), which is
-monotone on convex and concave pieces; over a jump they are not bounded. Outside of its domain a function has no value:
-there everything is not a number.
+Slopes (f(x) - f(y)) / (x - y) of any x, y of [a, b] lie in the hull of f' (mean value theorem; f is continuous), which
+is monotone on convex and concave pieces; over a jump they are not bounded. Outside of its domain a function has no
+value: there everything is not a number.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .interval import Interval, choose
 
 CONVEX, CONCAVE, LINEAR, BOUNDED, KINK = "convex", "concave", "linear", "bounded", "kink"
 PARTS = 16
-"""Of a piece of which only the second derivative is bounded."""
+"""Of a wave, of which only the second derivative is bounded."""
 BISECTIONS = 12
 Formula = Callable[[Any], Any]
 
@@ -38,7 +38,8 @@ Formula = Callable[[Any], Any]
 class Piece:
     """From `low` to `high`, either of which may not belong to it; `curved` bounds |f''| where it is BOUNDED.
 
-    A linear piece has its slope and its value at 0 (`exact`, and `line` as floats), a KINK its least and its largest slope.
+    It is then looked at in so many `parts`. A linear piece has its slope and its value at 0 (`exact`, and `line` in
+    floats), a KINK its least and its largest slope.
     """
 
     low: float
@@ -47,16 +48,17 @@ class Piece:
     value: Formula
     slope: Formula
     curved: float = 0.0
+    parts: int = 1
     line: tuple[float, Interval] | None = None
     steep: tuple[float, float] = (0.0, 0.0)
     opens: bool = False  # without `low`
     ends: bool = False  # without `high`
     exact: tuple[Fraction, Fraction] | None = None
 
-    def active(self, l: Array, u: Array) -> Array:
+    def active(self, a: Array, b: Array) -> Array:
         """Whether a range has a part of it."""
-        left = l < self.high if self.ends else l <= self.high
-        return left & (u > self.low if self.opens else u >= self.low)
+        left = a < self.high if self.ends else a <= self.high
+        return left & (b > self.low if self.opens else b >= self.low)
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,10 @@ class Shape:
     jumps: tuple[float, ...] = ()
     domain: tuple[tuple[float, float, bool], ...] = ()
 
-    def defined(self, l: Array, u: Array) -> Array:
-        """Whether all of the finite range [l, u] lies in the domain."""
-        good = np.isfinite(l) & np.isfinite(u) & (l <= u)
-        within = [(l >= low if closed else l > low) & (u < high) for low, high, closed in self.domain]
+    def defined(self, a: Array, b: Array) -> Array:
+        """Whether all of the finite range [a, b] lies in the domain."""
+        good = np.isfinite(a) & np.isfinite(b) & (a <= b)
+        within = [(a >= low if closed else a > low) & (b < high) for low, high, closed in self.domain]
         return good & np.any(within, axis=0) if within else good
 
     def near(self, x: Array, slope: bool = False) -> Array:
@@ -82,31 +84,31 @@ class Shape:
                 found[some] = np.broadcast_to((piece.slope if slope else piece.value)(x[some]), int(some.sum()))
         return found
 
-    def offset(self, lam: Array, l: Array, u: Array) -> Interval:
-        """Within which f(x) - lam x lies for x of [l, u] (N,)."""
-        low, high = np.full(l.shape, np.inf), np.full(l.shape, -np.inf)
+    def offset(self, lam: Array, a: Array, b: Array) -> Interval:
+        """Within which f(x) - lam x lies for x of [a, b] (N,)."""
+        low, high = np.full(a.shape, np.inf), np.full(a.shape, -np.inf)
         for piece in self.pieces:
-            some = np.flatnonzero(piece.active(l, u))
+            some = np.flatnonzero(piece.active(a, b))
             if not len(some):
                 continue
-            found = _on_piece(piece, lam[some], np.maximum(l[some], piece.low), np.minimum(u[some], piece.high))
+            found = _on_piece(piece, lam[some], np.maximum(a[some], piece.low), np.minimum(b[some], piece.high))
             low[some], high[some] = np.minimum(low[some], found.low), np.maximum(high[some], found.high)
-        good = self.defined(l, u)
+        good = self.defined(a, b)
         return Interval(np.where(good, low, np.nan), np.where(good, high, np.nan))
 
-    def slopes(self, l: Array, u: Array) -> Interval:
-        """Of f between any two points of [l, u] (N,)."""
-        low, high = np.full(l.shape, np.inf), np.full(l.shape, -np.inf)
+    def slopes(self, a: Array, b: Array) -> Interval:
+        """Of f between any two points of [a, b] (N,)."""
+        low, high = np.full(a.shape, np.inf), np.full(a.shape, -np.inf)
         for piece in self.pieces:
-            some = np.flatnonzero(piece.active(l, u))
+            some = np.flatnonzero(piece.active(a, b))
             if not len(some):
                 continue
-            found = _slopes(piece, np.maximum(l[some], piece.low), np.minimum(u[some], piece.high))
+            found = _slopes(piece, np.maximum(a[some], piece.low), np.minimum(b[some], piece.high))
             low[some], high[some] = np.minimum(low[some], found.low), np.maximum(high[some], found.high)
         for place in self.jumps:
-            over = (l <= place) & (u >= place) & (l < u)
+            over = (a <= place) & (b >= place) & (a < b)
             low, high = np.where(over, -np.inf, low), np.where(over, np.inf, high)
-        unknown = np.isnan(low) | np.isnan(high) | ~self.defined(l, u)
+        unknown = np.isnan(low) | np.isnan(high) | ~self.defined(a, b)
         return Interval(np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high))
 
 
@@ -117,18 +119,18 @@ class Floor(Shape):
         """Exactly."""
         return np.zeros_like(x) if slope else np.floor(x)
 
-    def offset(self, lam: Array, l: Array, u: Array) -> Interval:
+    def offset(self, lam: Array, a: Array, b: Array) -> Interval:
         """Two bounds."""
-        x, least, most = Interval(l, u), np.floor(l), np.floor(u)
+        x, least, most = Interval(a, b), np.floor(a), np.floor(b)
         rest = (Interval(1.0, 1.0) - lam) * x + Interval(-1.0, 0.0)
         steps = Interval(least, most) + -(Interval.of(lam) * x)
         low, high = np.maximum(rest.low, steps.low), np.minimum(rest.high, steps.high)
-        good = self.defined(l, u)
+        good = self.defined(a, b)
         return Interval(np.where(good, low, np.nan), np.where(good, high, np.nan))
 
-    def slopes(self, l: Array, u: Array) -> Interval:
+    def slopes(self, a: Array, b: Array) -> Interval:
         """0 between two whole numbers."""
-        flat = (np.floor(l) == np.floor(u)) & self.defined(l, u)
+        flat = (np.floor(a) == np.floor(b)) & self.defined(a, b)
         return Interval(np.where(flat, 0.0, -np.inf), np.where(flat, 0.0, np.inf))
 
 
@@ -142,9 +144,9 @@ def _on_piece(piece: Piece, lam: Array, a: Array, b: Array) -> Interval:
 
     if piece.kind == BOUNDED:
         width = -np.nextafter(-(b - a), -np.inf)
-        places = [np.minimum(a + (b - a) * (k / PARTS), b) for k in range(PARTS)] + [b]
+        places = [np.minimum(a + (b - a) * (k / piece.parts), b) for k in range(piece.parts)] + [b]
         nodes = [at(x) for x in places]
-        step = Interval.of(width / PARTS) + Interval(0.0, 4 * 2.0**-53) * (np.abs(a) + np.abs(b) + 2.0**-1000)
+        step = Interval.of(width / piece.parts) + Interval(0.0, 4 * 2.0**-53) * (np.abs(a) + np.abs(b) + 2.0**-1000)
         off = (step * step * (piece.curved / 8.0)).high
         off = np.where(a == b, 0.0, -np.nextafter(-off, -np.inf))
         low, high = np.min([n.low for n in nodes], axis=0), np.max([n.high for n in nodes], axis=0)
@@ -189,9 +191,9 @@ def _slopes(piece: Piece, a: Array, b: Array) -> Interval:
     if piece.kind == KINK:
         return Interval(np.full(a.shape, piece.steep[0]), np.full(a.shape, piece.steep[1]))
     if piece.kind == BOUNDED:
-        places = [np.minimum(a + (b - a) * (k / PARTS), b) for k in range(PARTS)] + [b]
+        places = [np.minimum(a + (b - a) * (k / piece.parts), b) for k in range(piece.parts)] + [b]
         nodes = [piece.slope(Interval.of(x)) for x in places]
-        step = Interval.of((b - a) / PARTS) + Interval(0.0, 8 * 2.0**-53) * (np.abs(a) + np.abs(b) + 2.0**-1000)
+        step = Interval.of((b - a) / piece.parts) + Interval(0.0, 8 * 2.0**-53) * (np.abs(a) + np.abs(b) + 2.0**-1000)
         off = (step * piece.curved).high  # twice what half of a part gives
         low, high = np.min([n.low for n in nodes], axis=0), np.max([n.high for n in nodes], axis=0)
         return Interval(low, high) + Interval(-off, off)
@@ -200,9 +202,15 @@ def _slopes(piece: Piece, a: Array, b: Array) -> Interval:
 
 
 INF = float("inf")
-ROOTS = {"silu": (2.399357280515467, 2.399357280515469), "gelu": (1.414213562373095, 1.4142135623730954)}
-"""Where their second derivatives change their sign, at plus and minus one place between these: x tanh(x / 2) = 2, which
-grows with x, and x = sqrt 2."""
+ROOTS = {
+    "silu": (2.399357280515467, 2.399357280515469), "gelu": (1.414213562373095, 1.4142135623730954),
+    "gelu_tanh": (1.4185, 1.41851),
+}  # fmt: skip
+"""Where their second derivatives change their sign, at plus and minus one place between these.
+
+It is where x tanh(x / 2) = 2, where x = sqrt 2, and where x u'^2 tanh u = u' + x u'' / 2, u = sqrt(2 / pi) (x + e x^3):
+divided by 1 + 6 e x^2 the left side grows with x >= 0, and the right one is constant.
+"""
 
 
 def _linear(low: float, high: float, slope: float, at_0: Fraction, opens: bool = False) -> Piece:
@@ -242,8 +250,8 @@ def shape(curve: Curve) -> Shape:
         return _power(given[0])
     value, slope = SMOOTH[name]
 
-    def part(low: float, high: float, kind: str, curved: float = 0.0) -> Piece:
-        return Piece(low, high, kind, value, slope, curved)
+    def part(low: float, high: float, kind: str, curved: float = 0.0, parts: int = 1) -> Piece:
+        return Piece(low, high, kind, value, slope, curved, parts)
 
     if name in ("sigmoid", "tanh", "softsign", "erf"):
         return Shape((part(-INF, 0.0, CONVEX), part(0.0, INF, CONCAVE)))
@@ -255,13 +263,10 @@ def shape(curve: Curve) -> Shape:
         both = part(-INF, 0.0, CONCAVE), part(0.0, INF, CONVEX)
         return Shape((_cut(both[0], ends=True), _cut(both[1], opens=True)), domain=SIDES)
     if name in ("sin", "cos"):
-        return Shape((part(-INF, INF, BOUNDED, 1.0),))
-    if name == "gelu_tanh":
-        low, high, curved = 1.39, 1.41, 2.0
-    elif name == "mish":
+        return Shape((part(-INF, INF, BOUNDED, 1.0, PARTS),))
+    if name == "mish":
         return _mish(part)
-    else:
-        (low, high), curved = ROOTS[name], 2.0
+    (low, high), curved = ROOTS[name], 2.0
     return Shape((
         part(-INF, -high, CONCAVE), part(-high, -low, BOUNDED, curved), part(-low, low, CONVEX),
         part(low, high, BOUNDED, curved), part(high, INF, CONCAVE),
@@ -279,8 +284,8 @@ def _cut(piece: Piece, opens: bool = False, ends: bool = False) -> Piece:
 def _mish(part: Callable[..., Piece]) -> Shape:
     """Its second derivative changes its sign twice; beyond 30 it is tiny, and of one sign, which is not used."""
     return Shape((
-        part(-INF, -30.0, BOUNDED, 1e-10), part(-30.0, -2.26, CONCAVE), part(-2.26, -2.25, BOUNDED, 1.0),
-        part(-2.25, 1.49, CONVEX), part(1.49, 1.5, BOUNDED, 1.0), part(1.5, 30.0, CONCAVE),
+        part(-INF, -30.0, BOUNDED, 1e-10), part(-30.0, -2.25638, CONCAVE), part(-2.25638, -2.25637, BOUNDED, 1.0),
+        part(-2.25637, 1.49057, CONVEX), part(1.49057, 1.49058, BOUNDED, 1.0), part(1.49058, 30.0, CONCAVE),
         part(30.0, INF, BOUNDED, 1e-10),
     ))  # fmt: skip
 

@@ -1,8 +1,9 @@
 """Networks as ONNX: what every operator does to values that are sums over units, and to constants.
 
 Only operators that are told here are read: those that put numbers elsewhere (`shape_operators`), what is affine
-(`affine`), what is piecewise linear (`bends`), functions of one variable and products (`unary`), Dropout as it is in inference, and a final Softmax, before which the
-claim is. Integers are places, sizes and axes: nothing is computed with them.
+(`affine`), what is piecewise linear (`bends`), functions of one variable and products (`unary`), Dropout as it is in
+inference, and a final Softmax, before which the claim is. Integers are places, sizes and axes: nothing is
+computed with them.
 
 A Cast to float or double changes nothing over the reals. In float32 it may round, so it is a product with 1, which
 counts a rounding and an underflow. A cast of a constant decides which weight a network has: it is only read where the

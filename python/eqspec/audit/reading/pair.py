@@ -190,7 +190,7 @@ def _both(steps: Sequence[Step | None], places: Sequence[Mapping[int, int]]) -> 
     curves = [_longer((step or present[0]).curves, width) for step in steps]
     sizes = [0 if step is None else step.value.size for step in steps]
     one = [_rested(part, np.arange(size, width), f) for part, size, f in zip(one, sizes, curves, strict=True)]
-    return Both(width, *curves, tuple(found), *constants(width, *one), int(terms.max()))
+    return Both(width, curves[0], curves[1], tuple(found), *constants(width, *one), int(terms.max()))
 
 
 def _longer(curves: Curves, width: int) -> Curves:

@@ -1,7 +1,8 @@
 """A network as a program of steps, made while its file is read.
 
-v_s = an exact value over the inputs and earlier steps, and X_s = f_s(v_s), row by row, or v_s. What is affine is folded into the
-value that reads it as long as that does not name more units than both; else a step without a function stands between.
+v_s = an exact value over the inputs and earlier steps, and X_s = f_s(v_s), row by row, or v_s. What is affine is folded
+into the value that reads it as long as that does not name more units than both; else a step without a function stands
+between.
 """
 
 from __future__ import annotations

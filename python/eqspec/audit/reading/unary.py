@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 
 from ..functions import Curve, joined
-from ..rounding import Array, Refused
+from ..rounding import Refused
 from .number import Number
 from .program import Operand, Program
 from .surd import root
 from .value import INPUTS, Part, Value
 
 PLAIN = {
-    "Cos": "cos", "Erf": "erf", "Exp": "exp", "Floor": "floor", "Log": "log", "Mish": "mish", "Reciprocal": "reciprocal",
-    "Sigmoid": "sigmoid", "Sign": "sign", "Sin": "sin", "Softplus": "softplus", "Softsign": "softsign", "Sqrt": "sqrt",
-    "Tanh": "tanh",
+    "Cos": "cos", "Erf": "erf", "Exp": "exp", "Floor": "floor", "Log": "log", "Mish": "mish",
+    "Reciprocal": "reciprocal", "Sigmoid": "sigmoid", "Sign": "sign", "Sin": "sin", "Softplus": "softplus",
+    "Softsign": "softsign", "Sqrt": "sqrt", "Tanh": "tanh",
 }  # fmt: skip
 SIXTH = float(np.float32(1 / 6))
 """As the function of the standard has it."""
