@@ -174,11 +174,11 @@ def _recognised() -> dict[str, tuple[str, Case]]:
         "softsign": ("softsign", [
             node("Abs", ["x"], "a"), node("Add", ["a", "o"], "b"), node("Div", ["x", "b"], "y"),
         ], {"o": one}),
-        "leaky": ("pieces(1, 0, 0.25, 1, 0)", [
+        "leaky": ("leaky(0.25)", [
             node("Mul", ["x", "a"], "b"), node("Max", ["x", "b"], "y"),
         ], {"a": numbers(0.25)}),
-        "relu6": ("pieces(2, 0, 6, 0, 1, 0, 0)", [node("Relu", ["x"], "p"), node("Min", ["p", "s"], "y")], {"s": six}),
-        "slopes of two relus": ("pieces(1, 0, 0.25, 1, 0), pieces(1, 0, 0.5, 1, 0), pieces(1, 0, 0.125, 1, 0)", [
+        "relu6": ("clip(0, 6)", [node("Relu", ["x"], "p"), node("Min", ["p", "s"], "y")], {"s": six}),
+        "slopes of two relus": ("leaky(0.25), leaky(0.5), leaky(0.125)", [
             node("Relu", ["x"], "p"), node("Neg", ["x"], "m"), node("Relu", ["m"], "q"), node("Mul", ["q", "a"], "r"),
             node("Add", ["p", "r"], "y"),
         ], {"a": numbers(-0.25, -0.5, -0.125)}),
