@@ -114,7 +114,7 @@ def test_values_contain_the_truth_and_little_else(curve: Curve) -> None:
         assert high - low <= 1e-12 * (1.0 + abs(float(value.mid())) + abs(x)) or abs(x) > 30.0
     rest = behind((curve,), *[np.array([Fraction(x) for x in points[:50]], object)] * 2)
     for x, low, high in zip(points, *rest, strict=False):
-        assert ball(low) <= true_value(curve, ball(x)) <= ball(high) or low == high
+        assert contains(low, true_value(curve, ball(x)), high)
 
 
 @pytest.mark.parametrize("curve", CURVES, ids=name_of)
@@ -153,50 +153,43 @@ def test_strips_are_about_as_thin_as_they_can_be(curve: Curve) -> None:
     off, one = shape(curve).offset(lam, low, high), shape(curve)
     x = low + np.linspace(0.0, 1.0, 400)[:, None] * (high - low)
     rest = one.near(x.ravel()).reshape(x.shape) - lam * x
-    room = 1e-9 * (1.0 + np.abs(rest).max(axis=0)) + (0.3 * np.ptp(rest, axis=0) if curve.name in ("sin", "cos") else 0)
+    room = 1e-9 * (1.0 + np.abs(rest).max(axis=0))
+    if curve.name in ("sin", "cos"):  # of which only |f''| <= 1 is used, on sixteen parts
+        room += (high - low) ** 2 / 1000.0
     assert (off.high - off.low <= 1.02 * np.ptp(rest, axis=0) + room).all()
 
 
-def cover(low: float, high: float, parts: int) -> list[flint.arb]:
-    """Balls that cover a range."""
-    ends = [ball(low) + (ball(high) - ball(low)) * k / parts for k in range(parts + 1)]
-    return [flint.arb.union(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+BENDING = [c for c in CURVES if c.name in {*SMOOTH, "power", "elu", "celu", "selu"} - {"softsign", "sin", "cos"}]
+"""Of softsign it is -+2 / (1 + |x|)^3, and those of waves are waves."""
 
 
-@pytest.mark.parametrize("curve", [c for c in CURVES if c.name in SMOOTH or c.name in ("power", "elu", "celu", "selu")],
-                         ids=name_of)  # fmt: skip
+@pytest.mark.parametrize("curve", BENDING, ids=name_of)
 def test_pieces_are_convex_and_concave_as_they_say(curve: Curve) -> None:
     """The second derivative over a cover of each piece, but for a thousandth beside 0, where some have an inflection."""
     formula = smooth(curve)
-    if formula is None:
-        pytest.skip("softsign is x / (1 + |x|): its second derivative is -+2 / (1 + |x|)^3")
+    assert formula is not None
     for piece in shape(curve).pieces:
         if piece.kind == LINEAR:
             continue
         ends = max(piece.low, -30.0), min(piece.high, 30.0)
-        if curve.name in ("exp", "power", "elu", "celu", "selu", "square", "log", "sqrt", "reciprocal"):
+        if curve.name not in ("mish", "silu"):
             ends = max(ends[0], -8.0), min(ends[1], 8.0)
         left = ends[0] + 1e-3 if piece.low == 0.0 else ends[0]
         right = ends[1] - 1e-3 if piece.high == 0.0 else ends[1]
         if left >= right:
             continue
-        todo = cover(left, right, 200)
-        depth = 0
-        while todo and depth < 12:
-            rest = []
-            for part in todo:
-                second = 2 * formula(flint.arb_series([part, 1], 3))[2]
-                good = {CONVEX: second >= 0, CONCAVE: second <= 0, BOUNDED: abs(second) <= piece.curved}[piece.kind]
-                if not good:
-                    rest += cover_of(part)
-            todo, depth = rest, depth + 1
-        assert not todo, (piece.kind, piece.low, piece.high, todo[:2])
-
-
-def cover_of(part: flint.arb) -> list[flint.arb]:
-    """Both halves of a ball."""
-    low, middle, high = part.lower(), part.mid(), part.upper()
-    return [flint.arb.union(low, middle), flint.arb.union(middle, high)]
+        todo, looked_at = [(ball(left), ball(right))], 0
+        while todo:
+            low, high = todo.pop()
+            looked_at += 1
+            assert looked_at < 20_000, (piece.kind, piece.low, piece.high, low, high)
+            try:
+                second = 2 * formula(flint.arb_series([flint.arb.union(low, high), 1], 3))[2]
+            except ValueError:  # a divisor may be 0 in so wide a ball
+                second = flint.arb("nan")
+            if not {CONVEX: second >= 0, CONCAVE: second <= 0, BOUNDED: abs(second) <= piece.curved}[piece.kind]:
+                middle = ((low + high) / 2).mid()
+                todo += [(low, middle), (middle, high)]
 
 
 @pytest.mark.parametrize("curve", [c for c in CURVES if positive_only(c)], ids=name_of)

@@ -44,7 +44,7 @@ def smooth(curve: Curve) -> Callable[[Any], Any] | None:
     formulas: dict[str, Callable[[Any], Any]] = {
         "sigmoid": lambda x: one / ((-x).exp() + 1),
         "tanh": lambda x: 1 - 2 / ((2 * x).exp() + 1),
-        "softplus": lambda x: (x.exp() + 1).log(),
+        "softplus": lambda x: x + ((-x).exp() + 1).log(),
         "exp": lambda x: x.exp(),
         "log": lambda x: x.log(),
         "sqrt": lambda x: x.sqrt(),
@@ -104,6 +104,6 @@ def _between(x: Ball, low: Ball, high: Ball) -> Ball:
     return low if x <= low else high if x >= high else x
 
 
-def contains(low: float, value: Ball, high: float) -> bool:
-    """Whether the exact value, whichever it is of its ball, lies between these."""
-    return bool(ball(low) <= value <= ball(high)) if np.isfinite([low, high]).all() else low == -np.inf or high == np.inf
+def contains(low: float | Fraction, value: Ball, high: float | Fraction) -> bool:
+    """Whether the exact value lies between these, as far as its ball of many digits can tell."""
+    return not (low > -np.inf and value < ball(low)) and not (high < np.inf and value > ball(high))

@@ -71,8 +71,9 @@ def _exp(x: Array) -> tuple[Array, Array]:
     k = np.where(np.isnan(k), 0.0, k).astype(int)
     whole = np.ldexp(np.ldexp(total, k // 2), k - k // 2)
     low, high = below(whole * (1.0 - 16.0 * U)), -below(-whole * (1.0 + 16.0 * U))
-    low = np.where(x == 0.0, 1.0, np.clip(low, 0.0, LARGEST))
-    return np.where(np.isnan(x), np.nan, low), np.where(x == 0.0, 1.0, np.where(x > 719.0, np.inf, high))
+    low = np.where(x >= 0.0, np.clip(low, 1.0, LARGEST), np.maximum(low, 0.0))  # on its side of 1
+    high = np.where(x <= 0.0, np.minimum(high, 1.0), np.where(x > 719.0, np.inf, high))
+    return np.where(np.isnan(x), np.nan, low), high
 
 
 def ln(x: Any) -> Any:
