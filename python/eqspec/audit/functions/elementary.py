@@ -10,8 +10,8 @@ taken as 16 u. Times 2^k is exact but for underflow, which the next float covers
 
 ln: x = m 2^e with m in [1/sqrt 2, sqrt 2], ln m = 2 atanh z, z = (m - 1) / (m + 1), |z| < 0.172: m - 1 is exact, so z
 is off by 2 u; twelve odd terms leave out less than z 2^-61; Horner rounds by less than 3 u. e ln 2 is off by 2 u, the
-sum by u. All together less than 16 u (|e ln 2| + |ln m|). log1p(t) of t in [0, 1] is 2 atanh(t / (2 + t)), z <= 1/3,
-in 24 terms, which leave out less than z 2^-75.
+sum by u. All together less than 16 u (|e ln 2| + |ln m|). log1p(t) of t in [0, 1] is 2 atanh(t / (2 + t)), z <= 1/3, in
+24 terms, which leave out less than z 2^-75.
 
 erf: 2 / sqrt(pi) e^(-x^2) sum over n of t_n, t_0 = x, t_n = t_(n-1) 2 x^2 / (2 n + 1), all of one sign. Each step
 rounds by at most 4 u, the sum by u a term. From n > 2 x^2 on terms are halved at least, so what is left out is less
@@ -71,8 +71,9 @@ def _exp(x: Array) -> tuple[Array, Array]:
     k = np.where(np.isnan(k), 0.0, k).astype(int)
     whole = np.ldexp(np.ldexp(total, k // 2), k - k // 2)
     low, high = below(whole * (1.0 - 16.0 * U)), -below(-whole * (1.0 + 16.0 * U))
-    low = np.where(x == 0.0, 1.0, np.clip(low, 0.0, LARGEST))
-    return np.where(np.isnan(x), np.nan, low), np.where(x == 0.0, 1.0, np.where(x > 719.0, np.inf, high))
+    low = np.where(x >= 0.0, np.clip(low, 1.0, LARGEST), np.maximum(low, 0.0))  # on its side of 1
+    high = np.where(x <= 0.0, np.minimum(high, 1.0), np.where(x > 719.0, np.inf, high))
+    return np.where(np.isnan(x), np.nan, low), high
 
 
 def ln(x: Any) -> Any:
