@@ -7,6 +7,7 @@ one function. What is no operator is refused by whoever asks `can_be_written`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from eqspec.networks.program import Function
 
 Keep = Callable[[str, NDArray[np.float64]], str]
 _ATTRIBUTES = {
-    "elu": ("Elu", ("alpha",)), "celu": ("Celu", ("alpha",)), "selu": ("Selu", ("alpha", "gamma")),
+    "elu": ("Elu", ("alpha",)), "selu": ("Selu", ("alpha", "gamma")),
     "thresholded": ("ThresholdedRelu", ("alpha",)),
 }  # fmt: skip
 _SINCE = {"gelu": 20, "gelu_tanh": 20, "mish": 18, "hardswish": 14}
@@ -57,6 +58,8 @@ def _writer(curve: Curve) -> _Writer | None:
     if name in _ATTRIBUTES:
         operator, keys = _ATTRIBUTES[name]
         return _one(operator, **dict(zip(keys, p, strict=True)))
+    if name == "celu":
+        return partial(_celu, alpha=p[0])
     if name in ("gelu", "gelu_tanh"):
         return _one("Gelu", approximate="none" if name == "gelu" else "tanh")
     if name == "mish":
@@ -95,6 +98,13 @@ def _one(operator: str, **attributes: float | str) -> _Writer:
 def _with(nodes: list[NodeProto], operator: str, given: list[str], made: str, **attributes: float | str) -> str:
     nodes.append(helper.make_node(operator, given, [made], made, **attributes))  # type: ignore[arg-type]
     return made
+
+
+def _celu(given: str, made: str, nodes: list[NodeProto], keep: Keep, *, alpha: float) -> str:
+    """alpha elu(x / alpha), because Celu itself takes float32 alone."""
+    factor = keep(f"{made}_alpha", np.array(alpha))
+    inner = _with(nodes, "Div", [given, factor], f"{made}_inner")
+    return _with(nodes, "Mul", [_with(nodes, "Elu", [inner], f"{made}_elu", alpha=1.0), factor], made)
 
 
 def _square(given: str, made: str, nodes: list[NodeProto], _: Keep) -> str:
