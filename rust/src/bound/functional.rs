@@ -4,6 +4,11 @@
 use crate::domain::Quantity;
 use std::ops::Range;
 
+/// Coefficients, or values, of X, Y and D, to be changed.
+pub(super) type TripleMut<'a> = (&'a mut [f64], &'a mut [f64], &'a mut [f64]);
+/// Coefficients, or values, of X, Y and D.
+pub(super) type Triple<'a> = (&'a [f64], &'a [f64], &'a [f64]);
+
 /// A quantity whose lower bound is sought. The lower bound of the negated quantity is minus its upper bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Functional {

@@ -17,7 +17,7 @@
 //! are the intercepts. [`Lines::size`] is 1 + steep times the largest absolute value of x, y, d, X, Y, D and all intercepts, so one unit of |p| costs at most 9 U size for the slope, as much for the intercept,
 //! and U size for the product, beyond what the link costs ([`super::rounding_cost`]): [`LINE_UNITS`] covers them.
 
-use super::relu_kernels::{Triple, TripleMut};
+use super::functional::{Triple, TripleMut};
 use crate::curve::Curve;
 use crate::domain::intermediate_bounds::LayerBounds;
 use crate::domain::phase::Bounds;

@@ -5,12 +5,8 @@
 //! What the relaxations are and why they are sound is in [`super::relax`]; what their rounding costs is in
 //! [`super::rounding_cost`].
 
+use super::functional::{Triple, TripleMut};
 use super::relax::RelaxationView;
-
-/// Coefficients, or values, of X, Y and D, to be changed.
-pub(super) type TripleMut<'a> = (&'a mut [f64], &'a mut [f64], &'a mut [f64]);
-/// Coefficients, or values, of X, Y and D.
-pub(super) type Triple<'a> = (&'a [f64], &'a [f64], &'a [f64]);
 
 /// Coefficients after link and folds at one neuron: of X, of Y, of D, and of D before it was folded.
 #[inline(always)]
