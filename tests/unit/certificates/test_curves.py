@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import flint
@@ -40,10 +41,7 @@ def many_digits() -> None:
 
 def weights(rng: np.random.Generator, sizes: tuple[int, ...]) -> Exact:
     """Layers of these widths, of exact floats."""
-    return [
-        (rng.normal(size=(m, n)) * 1.5 / np.sqrt(n), 0.5 * rng.normal(size=m))
-        for n, m in zip(sizes, sizes[1:], strict=False)
-    ]
+    return [(rng.normal(size=(m, n)) * 1.5 / np.sqrt(n), 0.5 * rng.normal(size=m)) for n, m in pairwise(sizes)]
 
 
 def moved(layers: Exact, rng: np.random.Generator, off: float) -> Exact:
@@ -103,21 +101,21 @@ def partners(curve: Curve, seed: int) -> tuple[np.random.Generator, Exact, Exact
     return rng, first, second, mine, other
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("curve", DEFINED, ids=name_of)
 def test_enclosures_and_facts_contain_what_happens(curve: Curve, seed: int) -> None:
     """Bounds of everything, and of random quantities from random facts, at inputs in many digits."""
     rng, first, second, mine, other = partners(curve, seed)
     pair = Pair(chain(first, mine), chain(second, other), 3, (OUTPUTS, OUTPUTS))
     assert [(step.curves, step.others) for step in pair.steps[:-1]] == list(zip(mine, other, strict=True))
-    lower = 0.6 * rng.normal(size=(3, 3))
-    upper = lower + rng.choice([0.0, 1e-9, 0.1, 1.0], size=(3, 3))
+    lower = 0.6 * rng.normal(size=(3, 2))
+    upper = lower + rng.choice([0.0, 1e-9, 0.1, 1.0], size=(3, 2))
     reached = boxes(pair, lower, upper)
     assert not reached.empty.any()
     numbers = FactNumbers(pair.widths, [Behind.of(step) for step in pair.steps], 0, 0)
     total, failing = numbers.of_region.stop, Obligation(((2, 0, 1, Fraction(-(10**12))),))
     region = Region({"region": {"lo_exact": ["-9"] * 3, "hi_exact": ["9"] * 3, "A": [], "b": [], "strict": []}}, 3)
-    for b in range(3):
+    for b in range(2):
         one = boxes(pair, lower[:, b : b + 1], upper[:, b : b + 1])
         facts, kinds = one.facts(failing, region, np.arange(total))
         good = np.flatnonzero(np.isfinite(facts.z).all(axis=(1, 2)) & np.isfinite(facts.err[:, 0]))
@@ -128,7 +126,7 @@ def test_enclosures_and_facts_contain_what_happens(curve: Curve, seed: int) -> N
         bounds = one.least(wanted, good, multipliers, failing, region)
         alone = one.least(np.zeros(len(good), int), good, np.eye(len(good)), failing, region)
         assert not (alone > 0.0).any(), "no fact that holds contradicts anything"
-        for point in points(rng, lower[:, b], upper[:, b], 6):
+        for point in points(rng, lower[:, b], upper[:, b], 5):
             values = quantities(trace(first, mine, point), trace(second, other, point), point)
             for q, value in enumerate(values):
                 assert contains(reached.low[q, b], value, reached.high[q, b]), q

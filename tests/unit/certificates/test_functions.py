@@ -165,7 +165,7 @@ BENDING = [c for c in CURVES if c.name in {*SMOOTH, "power", "elu", "celu", "sel
 
 @pytest.mark.parametrize("curve", BENDING, ids=name_of)
 def test_pieces_are_convex_and_concave_as_they_say(curve: Curve) -> None:
-    """The second derivative over a cover of each piece, but for a thousandth beside 0, where some have an inflection."""
+    """The second derivative over a cover of each piece, but for a thousandth beside 0, where some change its sign."""
     formula = smooth(curve)
     assert formula is not None
     for piece in shape(curve).pieces:
@@ -217,7 +217,8 @@ def test_kinds_of_pieces_are_known() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        ("relu6", ()), ("tanh", (1.0,)), ("elu", ()), ("elu", (float("nan"),)), ("celu", (0.0,)), ("hardswish", (-1.0, 0.0)),
+        ("relu6", ()), ("tanh", (1.0,)), ("elu", ()), ("elu", (float("nan"),)), ("celu", (0.0,)),
+        ("hardswish", (-1.0, 0.0)),
         ("pieces", ()), ("pieces", (1.0, 0.0, 1.0)), ("pieces", (2.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0)),
         ("pieces", (0.0, 1.0, 0.0)), ("pieces", (1.0, 0.0, float("inf"), 1.0, 0.0)),
     ],
