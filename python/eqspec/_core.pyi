@@ -21,6 +21,9 @@ __all__ = [
     "Settings",
     "Solution",
     "__version__",
+    "curve_slope",
+    "curve_strip",
+    "curve_value",
     "evaluate",
     "fingerprint",
     "solve",
@@ -210,6 +213,11 @@ class Solution:
         and the numbers of the `obligations` open on it; None if nothing is open.
         """
 
+def curve_strip(
+    name: str, parameters: Sequence[float], lower: float, upper: float
+) -> tuple[tuple[float, float, float], tuple[float, float], tuple[float, float]]:
+    """Of a function f on [lower, upper]: a slope s with bounds of f(x) - s x; bounds of its slopes; bounds of f(x)."""
+
 def solve(
     pair: Pair,
     lower: _Array,
@@ -251,6 +259,12 @@ def fingerprint(
     constraints: tuple[_Array, _Array] | None = None,
 ) -> bytes:
     """SHA-256 of what `solve` decides, and of all settings but threads, timeout, memory and boxes."""
+
+def curve_value(name: str, parameters: list[float], x: _Array) -> tuple[_Array, _Array]:
+    """A function of one variable at points (N,): its values and bounds on their errors."""
+
+def curve_slope(name: str, parameters: list[float], x: _Array) -> tuple[_Array, _Array, _Array, _Array]:
+    """Its derivatives at points (N,): from the left, bounds on their errors, from the right, bounds on theirs."""
 
 def evaluate(pair: Pair, inputs: _Array) -> tuple[_Array, _Array]:
     """Both networks in float64 at inputs (N, I): two arrays (N, O)."""

@@ -69,7 +69,7 @@ def assert_equivalent(
     margin: Number | None = None,
     constraints: tuple[ArrayLike, ArrayLike] | None = None,
     decide: Literal["max", "min"] = "max",
-    scores: Literal["logits"] | None = None,
+    scores: Literal["logits", "probabilities"] | None = None,
     timeout: float | None = 60.0,
     threads: int | None = None,
     cache: Cache = True,
@@ -87,7 +87,8 @@ def assert_equivalent(
         margin: the same wherever the reference puts a class ahead of the others by at least this.
         constraints: A (q, I) and b (q,): only inputs with A x <= b count.
         decide: whether the largest or the smallest score decides.
-        scores: "logits" says that `eps` is a distance of logits, where a model ends in Softmax; see `eqspec.verify`.
+        scores: "logits" or "probabilities": of what `eps` is a distance, where a model ends in Softmax; see
+            `eqspec.verify`.
         timeout: seconds; None for no limit.
         threads: None for one per core.
         cache: where the result is kept, and taken from if it is known: True for the usual folder (EQSPEC_CACHE, or the

@@ -139,9 +139,12 @@ def _judge_network(
             if isinstance(answer, str):
                 break
             first = x.reshape(batch, -1)[0] if batch > 1 else x.ravel()
-            middle = np.array(
-                [float((low + high) / 2) for low, high in network.evaluate_exact([Fraction(float(v)) for v in first])]
-            )
+            try:
+                exact = network.evaluate_exact([Fraction(float(v)) for v in first])
+            except ArithmeticError:  # outside of the domain of a function, or beyond all floats
+                found.traits.append("without a value")
+                continue
+            middle = np.array([float((low + high) / 2) for low, high in exact])
             wrong = _difference(_ended(network, middle), answer, batch, model)  # what is left out, is put back
             if wrong is None:
                 checked = True
@@ -216,7 +219,10 @@ def _judge_auditor(
         return _judge_auditor_alone(found, file, theirs, model, inputs, network)
     for x in inputs:
         point = [Fraction(float(v)) for v in (x.reshape(batch, -1)[0] if batch > 1 else x.ravel())]
-        values, expected = values_at(file, point), network.evaluate_exact(point)
+        try:
+            values, expected = values_at(file, point), network.evaluate_exact(point)
+        except ArithmeticError:
+            continue
         for (least, most), (low, high) in zip(values, expected, strict=True):
             if low > most or least > high:
                 _complain(found, f"the auditor reads {float(least)}, we read {float(low)}")

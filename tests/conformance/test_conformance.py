@@ -114,7 +114,7 @@ def test_a_reader_that_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_refusal_for_no_listed_reason_is_found() -> None:
     assert excuse_for_refusal("it is Monday") is None
-    assert excuse_for_refusal("a division by a value that depends on the input") is not None
+    assert excuse_for_refusal("a division by zero") is not None
 
 
 def slices_of_an_empty_axis() -> onnx.ModelProto:

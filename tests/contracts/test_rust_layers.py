@@ -16,6 +16,7 @@ import pytest
 LAYERS = (
     {"error"},
     {"numeric"},
+    {"curve"},
     {"network"},
     {"domain"},
     {"settings"},

@@ -29,7 +29,8 @@ class Block:
 
     conv: weight (o, c, h, w), bias (o), stride, pad. dense: weight (m, n), bias (m). norm: scale and shift (c).
     Functions: relu, leaky (alpha), prelu (slopes), clip (low, high), abs, floor (max with a constant), hard (hard
-    sigmoid), and smooth ones (`smooth`). maxpool, meanpool: windows of 2 x 2 with stride. add, subtract, concat: two values.
+    sigmoid), and smooth ones (`smooth`). maxpool, meanpool: windows of 2 x 2 with stride. add, subtract,
+    concat: two values.
     """
 
     kind: str
@@ -174,9 +175,9 @@ def _value(block: Block, given: list[Exact]) -> Exact:
     made = np.empty(x.shape, object)
     for place in np.ndindex(x.shape):
         if block.kind in SMOOTH:
-            made[place] = smooth.value(block.kind, x[place])
-            continue
-        made[place] = functions[block.kind](x[place], place[0])  # type: ignore[no-untyped-call]
+            made[place] = smooth.value(block.kind, x.item(place))
+        else:
+            made[place] = functions[block.kind](x[place], place[0])  # type: ignore[no-untyped-call]
     return made
 
 

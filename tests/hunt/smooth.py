@@ -1,4 +1,4 @@
-"""Smooth functions in random graphs: their values to fifty digits, by mpmath, and the nodes in which exporters write them."""
+"""Smooth functions in random graphs: their values to fifty digits, by mpmath."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ fn own(
         transformer
             .fresh
             .iter()
-            .map(|&mu| if mu != 0.0 { values.next().cloned() } else { None }.unwrap_or_default())
+            .map(|&mu| if mu == 0.0 { None } else { values.next().cloned() }.unwrap_or_default())
             .collect::<Vec<_>>()
     };
     let (a1, a2) = (spread(&layer.transformer1, a1), spread(&layer.transformer2, a2));

@@ -16,8 +16,8 @@ from eqspec.api.cache_choice import open_cache
 from eqspec.api.progress import shown
 from eqspec.api.settings import Keywords, options_with
 from eqspec.errors import InputError
-from eqspec.networks import Arithmetic, Model, Network, as_network, comparison, in_float32
-from eqspec.property import Number, Property, exact, validate
+from eqspec.networks import Arithmetic, Model, Network, as_network, comparison, in_float32, softened
+from eqspec.property import Comparison, Margin, Number, Property, exact, validate
 from eqspec.run.monitor import Monitor, Progress
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
@@ -39,7 +39,7 @@ def verify(
     constraints: tuple[ArrayLike, ArrayLike] | None = None,
     decide: Literal["max", "min"] = "max",
     arithmetic: Arithmetic = "real",
-    scores: Literal["logits"] | None = None,
+    scores: Literal["logits", "probabilities"] | None = None,
     on_progress: Callable[[Progress], bool | None] | None = None,
     progress: bool | None = None,
     cache: bool | str | PathLike[str] = False,
@@ -60,8 +60,9 @@ def verify(
         constraints: A (q, I) and b (q,): only inputs with A x <= b count.
         decide: whether the largest or the smallest score decides.
         arithmetic: "real", or "float32" for a claim about every float32 runtime, in any order of summation.
-        scores: "logits" says that scores are logits: a network that ends in Softmax is compared without it. `Epsilon`
-            and `Linear` of such a network need it, because distances between probabilities are not what is proved.
+        scores: "logits" says that scores are logits: a network that ends in Softmax is compared without it.
+            "probabilities" says that a distance, inequality or margin is about what such a network gives. `Epsilon`
+            and `Linear` of such a network need one of the two.
         on_progress: called about ten times a second; returning True stops, with what is known by then.
         progress: whether to show what runs. None: in notebooks, unless `on_progress` is told; True: on a terminal, too.
         cache: True, or a folder, to keep the result, and to take one that is kept.
@@ -75,7 +76,7 @@ def verify(
 
     Raises:
         InputError: an argument has the wrong shape or an impossible value, float32 could overflow, or a distance of
-            networks that end in Softmax does not say that it is one of logits.
+            networks that end in Softmax does not say whether it is one of logits.
         NetworkError: a file cannot be read exactly, or onnxruntime answers something else than what was read.
 
     Running out of a budget never raises.
@@ -95,13 +96,18 @@ def verify(
         raise InputError(f"arithmetic = {arithmetic!r}; one of real, float32")
     if arithmetic == "float32":
         first, second = in_float32(first), in_float32(second)
+    compared = (first, second)
+    if scores == "probabilities" and isinstance(property, Margin | Comparison):
+        if arithmetic == "float32" and any(network.stripped for network in compared):
+            raise InputError("probabilities cannot be compared in float32: no standard says how a Softmax is rounded")
+        first, second = softened(first), softened(second)
     size = first.input_size
     low, high = _bounds("lower", lower, size), _bounds("upper", upper, size)
     for index, (a, b) in enumerate(zip(low, high, strict=True)):
         if a > b:
             raise InputError(f"lower[{index}] = {float(a)} is above upper[{index}] = {float(b)}; swap the ends")
     corners = floats_below(low), floats_above(high)
-    for network in (first, second):
+    for network in compared:
         comparison(network).within(*corners)
     task = Task(
         id="verify",
@@ -140,14 +146,14 @@ def verify(
 
 def _check_scores(claim: Property, networks: tuple[Network, Network], scores: str | None) -> None:
     """InputError where a claim may be meant of probabilities; a warning where its size shows that it is not."""
-    if scores not in (None, "logits"):
-        raise InputError(f'scores = {scores!r}; "logits", or None')
-    if scores == "logits" or not ambiguous(claim, networks):
+    if scores not in (None, "logits", "probabilities"):
+        raise InputError(f'scores = {scores!r}; "logits", "probabilities", or None')
+    if scores is not None or not ambiguous(claim, networks):
         return
     found = [f"{network.source} ends in {left_out(network)}" for network in networks if left_out(network) is not None]
     what = f"{' and '.join(dict.fromkeys(found))}: compared are the logits in front of it, not probabilities"
     if not beyond_probabilities(claim, networks):
-        raise InputError(f'{what}; give scores="logits" if that is meant, or claim Top1() or Confidence(...)')
+        raise InputError(f'{what}; give scores="logits" if that is meant, or "probabilities"')
     warnings.warn(f'{what}, which cannot be so far apart; give scores="logits" to say so', UserWarning, stacklevel=3)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from eqspec.audit import Refused
 from eqspec.audit.claimed import claim_in_words
 from eqspec.audit.opening import limits, question
 from eqspec.certificates.auditor import Answer
@@ -116,7 +117,8 @@ class Coverage:
         self.searches = [CoveredSearch(search) for search in searches]
         self._asked: dict[str, list[Covered]] = {}
         for one in self.tasks:
-            self._asked.setdefault(_key(asked(one.task)), []).append(one)
+            if (key := _key(asked(one.task))) is not None:
+                self._asked.setdefault(key, []).append(one)
 
     @property
     def all(self) -> list[Covered | CoveredSearch]:
@@ -125,7 +127,8 @@ class Coverage:
 
     def bind(self, answer: Answer) -> list[str]:
         """The tasks that a certificate which holds answers, by id. UnboundError if there is none."""
-        if found := self._asked.get(_key(answer.question), []):
+        key = _key(answer.question)
+        if found := self._asked.get(key or "", []):
             for one in found:
                 one.answers.append(answer)
             return [one.id for one in found]
@@ -138,7 +141,7 @@ class Coverage:
                 task = search.search.task_at(value)
             except EqspecError:
                 continue
-            if _key(asked(task)) == _key(answer.question):
+            if key is not None and _key(asked(task)) == key:
                 search.answers.append((value, answer))
                 return [task.id]
             nearest = nearest or task
@@ -149,14 +152,19 @@ class Coverage:
         )
 
 
-def asked(task: Task) -> Question:
-    """The question of a task, as the auditor reads it."""
-    found: Question = question(json.loads(json.dumps(serialisation.to_json(task))))
+def asked(task: Task) -> Question | str:
+    """The question of a task, as the auditor reads it; or why it reads none, so that no certificate answers it."""
+    try:
+        found: Question = question(json.loads(json.dumps(serialisation.to_json(task))))
+    except Refused as reason:
+        return str(reason)
     return found
 
 
-def _key(asked: Question) -> str:
+def _key(asked: Question | str) -> str | None:
     """All of a question but where the files are."""
+    if isinstance(asked, str):
+        return None
     networks = {role: {k: v for k, v in asked[role].items() if k != "path"} for role in ("reference", "candidate")}
     return json.dumps({**asked, **networks}, sort_keys=True)
 
@@ -173,7 +181,10 @@ def _value(search: Search, parameters: Mapping[str, str]) -> Fraction | None:
 
 def differences(found: Question, task: Task) -> list[str]:
     """What a certificate was checked for and a task does not ask, each in a clause."""
-    wanted, said = asked(task), []
+    wanted = asked(task)
+    if isinstance(wanted, str):
+        return [wanted]
+    said: list[str] = []
     digests = [[one[role]["sha256"] for role in ("reference", "candidate")] for one in (found, wanted)]
     if digests[0] == digests[1][::-1] != digests[1]:
         said.append("its reference is the candidate of the spec, and its candidate the reference")

@@ -3,9 +3,9 @@ takes raw inputs.
 
 A file that ends in Softmax is read without it: its scores are logits. `gives logits` says that this is what is meant,
 which a distance and an inequality need to be told (`eqspec.compile.score_findings`); of a file that gives logits by
-itself it is true anyway. `gives probabilities` states that a file ends in Softmax, and is an error for any other; its
-logits are ln p up to a constant, so decisions and confidences are the same, and distances of probabilities are not
-supported.
+itself it is true anyway. `gives probabilities` states that a file ends in Softmax, LogSoftmax or Sigmoid, and is an
+error for any other: distances, inequalities and margins are then about what the file gives. Decisions and confidences
+are the same for both, and are decided about the logits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,17 @@ from eqspec.errors import (
     OutputChoiceError,
     UnsupportedOperatorError,
 )
-from eqspec.networks import Arithmetic, Comparison, Network, comparison, compose_affine, in_float32, read_network
+from eqspec.networks import (
+    Arithmetic,
+    Comparison,
+    Network,
+    comparison,
+    compose_affine,
+    in_float32,
+    read_network,
+    softened,
+)
+from eqspec.networks.curves import Curve, Curves
 from eqspec.property import Epsilon, Property, exact
 from eqspec.spec import ast, values
 from eqspec.spec.check import CheckedSpec
@@ -62,7 +72,8 @@ class Networks:
         self.spec, self.findings, self._read, self._given = spec, findings, read, given or {}
         self._files: dict[Function, Network | NetworkError] = {}
         self._bound: dict[Binding, Network | None] = {}
-        self._composed: dict[tuple[Function, Binding, Arithmetic], Network] = {}
+        self._composed: dict[tuple[Function, Binding, Arithmetic, bool], Network] = {}
+        self._with_tail: dict[Function, Network] = {}
         self._rounded: dict[Function, Network] = {}
         self._functions: dict[Binding, Function] = {}
         self._compared: dict[Function, tuple[Comparison, int]] = {}
@@ -79,13 +90,25 @@ class Networks:
         return network
 
     def in_network_units(
-        self, binding: Binding, space: SpaceFacts, scaler: Scaler, arithmetic: Arithmetic = "real"
+        self,
+        binding: Binding,
+        space: SpaceFacts,
+        scaler: Scaler,
+        arithmetic: Arithmetic = "real",
+        *,
+        probabilities: bool = False,
     ) -> Network:
-        """The network as a function of normalised inputs, with what float32 rounds if that is the arithmetic."""
+        """The network as a function of normalised inputs, with what float32 rounds if that is the arithmetic.
+
+        With `probabilities` it is what the file gives, where that is declared.
+        """
         network = self.as_given(binding) if arithmetic == "real" else self._in_float32(binding)
+        given = probabilities and gives(binding) == "probabilities"
+        if given:
+            network = self._softened(binding, network)
         if not takes_raw(binding):
             return network
-        key = (self._functions[binding], space.binding, arithmetic)
+        key = (self._functions[binding], space.binding, arithmetic, given)
         if key not in self._composed:
             try:
                 self._composed[key] = compose_affine(network, scaler.scale, scaler.centre)
@@ -94,6 +117,17 @@ class Networks:
                 message = f"the normalisation cannot be put in front of '{binding.name}': {problem}"
                 raise Fault(error("E210", message, declaration.path.span)) from None
         return self._composed[key]
+
+    def _softened(self, binding: Binding, network: Network) -> Network:
+        if network.arithmetic == "float32":
+            word = cast(ast.Network, binding.declaration).gives
+            message = f"probabilities of '{binding.name}' cannot be compared in float32"
+            hint = "no standard says how runtimes round a Softmax: compare in 'real', or write 'gives logits'"
+            raise Fault(error("E210", message, word.span if word else binding.declaration.span, help=hint))
+        key = self._functions[binding]
+        if key not in self._with_tail:
+            self._with_tail[key] = softened(network)
+        return self._with_tail[key]
 
     def _in_float32(self, binding: Binding) -> Network:
         network, key = self.as_given(binding), self._functions[binding]
@@ -132,17 +166,16 @@ class Networks:
             raise Fault(error("E301", message, facts.claim.eps.span, help="give a small distance, such as 1e-6"))
 
     def check_pair(self, facts: CheckFacts) -> None:
-        """E208 where scores cannot be compared, W304 where both files are the same."""
+        """E208 where probabilities would be compared with logits, W304 where both files are the same."""
         subjects = facts.subjects
         if isinstance(facts.claim, ast.StaysWithin | ast.Satisfies):
-            sentence = "stays within" if isinstance(facts.claim, ast.StaysWithin) else "satisfies"
-            for binding, place in ((subjects.candidate, facts.claim.candidate), (subjects.reference, None)):
-                word = cast(ast.Network, binding.declaration).gives
-                if word is not None and word.text == "probabilities":
-                    span = (place or facts.claim).span
-                    message = f"'{binding.name}' gives probabilities: '{sentence}' compares logits only, so far"
-                    hint = "write 'gives logits' if logits are meant, or use 'keeps top1'"
-                    raise Fault(error("E208", message, span, Label(word.span, "declared here"), help=hint))
+            said = {gives(binding): binding for binding in (subjects.candidate, subjects.reference)}
+            if "probabilities" in said and "logits" in said:
+                message = f"'{said['probabilities'].name}' gives probabilities, '{said['logits'].name}' gives logits"
+                words = [cast(ast.Network, said[kind].declaration).gives for kind in ("probabilities", "logits")]
+                labels = [Label(word.span, "declared here") for word in words if word is not None]
+                hint = "compare like with like: write the same behind both"
+                raise Fault(error("E208", message, facts.claim.candidate.span, *labels, help=hint))
         first, second = self.as_given(subjects.candidate), self.as_given(subjects.reference)
         if first.identity == second.identity and takes_raw(subjects.candidate) == takes_raw(subjects.reference):
             if isinstance(facts.claim, ast.Satisfies) and subjects.candidate is subjects.reference:
@@ -195,6 +228,12 @@ class Networks:
         return network
 
 
+def gives(binding: Binding) -> str | None:
+    """What a network is declared to give."""
+    word = cast(ast.Network, binding.declaration).gives
+    return None if word is None else word.text
+
+
 def takes_raw(binding: Binding) -> bool:
     """Whether the file has the normalisation inside."""
     word = cast(ast.Network, binding.declaration).takes
@@ -240,12 +279,21 @@ def _check_sizes(network: Network, declaration: ast.Network, space: SpaceFacts) 
             raise Fault(error("E201", message, declaration.path.span, here, there, help=hint))
 
 
+def _ends_in_sigmoid(network: Network) -> bool:
+    """Whether all outputs are those of a sigmoid, which is read as it stands."""
+    last = network.steps[-1]
+    if len(last.terms) != 1 or last.bias.any() or last.terms[0].source < 0:
+        return False
+    tile, function = last.terms[0].tile, network.steps[last.terms[0].source].function
+    copies = tile.taps == 1 and bool((tile.weight == 1.0).all()) and bool((tile.index >= 0).all())
+    return copies and isinstance(function, Curves) and function.uniform == Curve("sigmoid")
+
+
 def _check_scores(network: Network, declaration: ast.Network) -> None:
-    """E206 where 'gives probabilities' contradicts the file."""
-    gives = declaration.gives
+    """E206 where 'gives probabilities' contradicts the file, which ends in Softmax, LogSoftmax or Sigmoid then."""
+    word = declaration.gives
     tail = left_out(network)
-    if gives is not None and gives.text == "probabilities" and tail != "Softmax":
+    if word is not None and word.text == "probabilities" and tail is None and not _ends_in_sigmoid(network):
         label = Label(declaration.path.span, "this file")
-        ends = f"ends in {tail}" if tail is not None else "does not end in Softmax"
-        message = f"'{declaration.name}' {ends} but is declared 'gives probabilities'"
-        raise Fault(error("E206", message, gives.span, label, help="write 'gives logits', or leave 'gives' out"))
+        message = f"'{declaration.name}' does not end in Softmax but is declared 'gives probabilities'"
+        raise Fault(error("E206", message, word.span, label, help="write 'gives logits', or leave 'gives' out"))

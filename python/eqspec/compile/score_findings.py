@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from eqspec.compile.network_pairs import Networks
+from eqspec.compile.network_pairs import Networks, gives
 from eqspec.errors import Diagnostic, Label
 from eqspec.property import Decision, Epsilon, Property
 from eqspec.spec import ast
@@ -25,7 +25,7 @@ def scores_finding(facts: CheckFacts, claim: Property, networks: Networks) -> Di
     subjects = [facts.subjects.candidate]
     if facts.subjects.reference is not facts.subjects.candidate:
         subjects.append(facts.subjects.reference)
-    unsaid = [b for b in subjects if left_out(networks.as_given(b)) is not None and not _gives_logits(b)]
+    unsaid = [b for b in subjects if left_out(networks.as_given(b)) is not None and gives(b) is None]
     if not unsaid:
         return None
     tails = dict.fromkeys(left_out(networks.as_given(binding)) for binding in unsaid)
@@ -39,12 +39,9 @@ def scores_finding(facts: CheckFacts, claim: Property, networks: Networks) -> Di
         return warning("W309", message, span, *labels, help=hint)
     sentence = "stays within" if isinstance(claim, Epsilon) else "satisfies"
     message = f"{who}, but '{sentence}' compares the logits in front of it, not probabilities"
-    return error("E208", message, span, *labels, help=f"if logits are meant, {hint}; or use 'keeps top1'")
-
-
-def _gives_logits(binding: Binding) -> bool:
-    word = cast(ast.Network, binding.declaration).gives
-    return word is not None and word.text == "logits"
+    return error(
+        "E208", message, span, *labels, help=f"if logits are meant, {hint}; 'gives probabilities' if these are"
+    )
 
 
 def _declared(binding: Binding) -> str:

@@ -21,7 +21,8 @@ from eqspec.compile.scalers import Scaler
 from eqspec.compile.score_findings import scores_finding
 from eqspec.compile.table_rows import Tables
 from eqspec.errors import InputError, Label, SpecError
-from eqspec.property import Property
+from eqspec.networks import Network
+from eqspec.property import Comparison, Margin, Property
 from eqspec.spec import ast, values
 from eqspec.spec.check import CheckedSpec
 from eqspec.spec.checks import MANY_TASKS, MOST_TASKS, CheckFacts, Costs, claim_value, grid_finding
@@ -138,12 +139,8 @@ class TaskExpansion:
             id=_id(facts.name, parameters),
             check=facts.name,
             parameters=parameters,
-            reference=self.networks.in_network_units(
-                subjects.reference, subjects.space, frame.scaler, facts.arithmetic
-            ),
-            candidate=self.networks.in_network_units(
-                subjects.candidate, subjects.space, frame.scaler, facts.arithmetic
-            ),
+            reference=self._network(subjects.reference, frame, claim),
+            candidate=self._network(subjects.candidate, frame, claim),
             reference_name=subjects.reference.name,
             candidate_name=subjects.candidate.name,
             reference_takes_raw=takes_raw(subjects.reference),
@@ -160,6 +157,14 @@ class TaskExpansion:
             tags=facts.tags,
             source=_declaration(facts).name.span,
             around=box.around,
+        )
+
+    def _network(self, binding: Binding, frame: _Frame, claim: Property) -> Network:
+        """A network as a claim is about it: margins and comparisons are about probabilities where these are given."""
+        facts = frame.facts
+        probabilities = isinstance(claim, Margin | Comparison)
+        return self.networks.in_network_units(
+            binding, facts.subjects.space, frame.scaler, facts.arithmetic, probabilities=probabilities
         )
 
     def _expected(self, facts: CheckFacts, point: Mapping[str, Form], scope: Scope) -> Expectation | None:

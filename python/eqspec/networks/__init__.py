@@ -8,6 +8,7 @@ from eqspec.networks.matching import match
 from eqspec.networks.network import AffineLayer, Arithmetic, ExactLayer, Network, exact_layers
 from eqspec.networks.readers.network_file import comparison, read_network
 from eqspec.networks.sharing import share
+from eqspec.networks.softened import softened
 from eqspec.networks.transform import compose_affine, negate_outputs
 
 __all__ = [
@@ -28,4 +29,5 @@ __all__ = [
     "overflow",
     "read_network",
     "share",
+    "softened",
 ]

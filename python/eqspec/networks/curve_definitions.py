@@ -492,7 +492,11 @@ DEFINITIONS: dict[str, Definition] = {
         turns=lambda p: [float(t) for t in (-p[1] / (2 * p[0]), -p[1] / p[0], (1 - p[1]) / p[0])],
     ),
     "thresholded": Definition(
-        lambda x, p: np.where(x > p[0], x, 0.0), lambda x, p: (x > p[0]) * 1.0, None, 1, turns=lambda p: (p[0],)
+        lambda x, p: np.where(x > p[0], x, 0.0),
+        lambda x, p: np.where(x > p[0], 1.0, 0.0),
+        None,
+        1,
+        turns=lambda p: (p[0],),
     ),
     "sign": Definition(lambda x, _: np.sign(x), lambda x, _: 0.0 * x, None, onnx="Sign"),
     "floor": Definition(lambda x, _: np.floor(x), lambda x, _: 0.0 * x, None, onnx="Floor"),

@@ -41,8 +41,9 @@ def spread(curves: Curves, centre: Array, radius: Array) -> Array:
             ends = [np.abs(definition.value(end, p) - there) for end in (low, high)]
             most = np.maximum(*ends)
             for turn in definition.turns(p):
-                apart = np.abs(definition.value(np.full(1, turn), p) - there)
-                most = np.where((low <= turn) & (turn <= high), np.maximum(most, apart), most)
+                for near in (turn, np.nextafter(turn, np.inf)):  # a jump has two values there
+                    apart = np.abs(definition.value(np.full(1, near), p) - there)
+                    most = np.where((low <= turn) & (turn <= high), np.maximum(most, apart), most)
             if curve.name in ("sin", "cos"):
                 most = np.minimum(2.0, radius[rows])
             made[rows] = np.where(definition.defined(low, high, p), most, np.inf)

@@ -30,6 +30,8 @@ class Curve:
     def __str__(self) -> str:
         if not self.parameters:
             return self.name
+        if self.name == "pieces":
+            return _familiar(self.parameters)
         return f"{self.name}({', '.join(f'{p:.6g}' for p in self.parameters)})"
 
 
@@ -116,6 +118,21 @@ def clip(low: float, high: float) -> Curve:
 
 
 ABSOLUTE = pieces((0.0,), (-1.0, 1.0), 0.0)
+
+
+def _familiar(parameters: Sequence[float]) -> str:
+    """What people call a piecewise linear function."""
+    match tuple(parameters):
+        case (1.0, 0.0, -1.0, 1.0, 0.0):
+            return "abs"
+        case (1.0, 0.0, 0.0, 1.0, 0.0):
+            return "relu"
+        case (1.0, 0.0, slope, 1.0, 0.0):
+            return f"leaky({slope:.6g})"
+        case (2.0, low, high, 0.0, 1.0, 0.0, value) if value == low:
+            return f"clip({low:.6g}, {high:.6g})"
+    knots = ", ".join(f"{k:.6g}" for k in parameters[1 : 1 + int(parameters[0])])
+    return f"piecewise linear, bent at {knots}"
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from eqspec.networks.curves import Curves
 from eqspec.networks.evaluation import together, values
 from eqspec.networks.graph_rewriting import Steps, TooLargeError, may_be_scaled, placed, rescaled
 from eqspec.networks.linear_assignment import assign
-from eqspec.networks.merging import bent, Pairs, same_structure
+from eqspec.networks.merging import Pairs, bent, same_structure
 from eqspec.networks.program import INPUTS, Array, Step, Term
 
 ALIKE = 1e-3

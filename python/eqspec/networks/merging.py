@@ -1,12 +1,12 @@
 """Two programs of steps in step: one list of steps for both, of which every one has the same rows in each.
 
-Given are pairs (i, k) of steps of the first and the second, in the order of both, with a function each or none in both.
-The functions may differ, as where a slope was retrained or a cheaper function took the place of another one. A pair stands
-together; the thinner one gets channels of zeros. A step without a partner stands against an empty one: no terms, read
-by nobody, with a bias of 0, or of 1 where its function has no value at 0. Steps that stand between two pairs come first
-from the first network, then from the second, so that what a step reads is always earlier. Where terms of a pair read
-the same steps through indices that only differ in the order of taps, both get one index, so that the core can subtract
-weights.
+Given are pairs (i, k) of steps of the first and the second, in the order of both, with a function in both or in
+neither. The functions may differ, as where a slope was retrained or a cheaper one took the place of another. A pair
+stands together; the thinner one gets channels of zeros. A step without a partner stands against an empty one: no
+terms, read by nobody, with a bias of 0, or of 1 where its function has no value at 0. Steps that stand between two
+pairs come first from the first network, then from the second, so that what a step reads is always earlier. Where
+terms of a pair read the same steps through indices that only differ in the order of taps, both get one index, so that
+the core can subtract weights.
 
 Any pairs are sound: each program computes what it computed, whatever stands beside it.
 """
@@ -25,7 +25,7 @@ Pairs = list[tuple[int, int]]
 
 
 def of_one_form(a: Sequence[Step], b: Sequence[Step]) -> bool:
-    """Whether steps stand one to one: as many, with the same rows in every place, and a function in both or in neither."""
+    """Whether steps stand one to one: as many, of the same rows everywhere, with a function in both or in neither."""
     return len(a) == len(b) and all((bent(x), x.rows) == (bent(y), y.rows) for x, y in zip(a, b, strict=True))
 
 

@@ -24,7 +24,7 @@ class RuntimeReplay:
     """Runs files in onnxruntime, each loaded once."""
 
     def __init__(self) -> None:
-        self._files: dict[tuple[str, tuple[str, str], bool], Session | CannotRunError] = {}
+        self._files: dict[tuple[str, tuple[str, str], bool, bool], Session | CannotRunError] = {}
 
     def confirms(self, task: Task, point: Sequence[Fraction]) -> tuple[bool | None, str | None]:
         """Whether the claim breaks at the outputs of the original files; None and a reason if they cannot be run."""
@@ -54,7 +54,7 @@ class RuntimeReplay:
         return violation(task.property, exact_reference, exact_candidate, lowest_wins=lowest_wins) is not None
 
     def _file(self, network: Network, *, rewritten: bool) -> Session:
-        key = (network.source, network.identity, rewritten)
+        key = (network.source, network.identity, network.stripped is not None, rewritten)
         if key not in self._files:
             try:
                 self._files[key] = Session(network, rewritten=rewritten)

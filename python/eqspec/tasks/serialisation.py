@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from eqspec.errors import InputError
-from eqspec.networks import Network, compose_affine, in_float32, read_network
+from eqspec.networks import Network, compose_affine, in_float32, read_network, softened
 from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
 from eqspec.tasks.directed_rounding import floats_above, floats_below
 from eqspec.tasks.phrasing import approximately, claim_in_words
@@ -136,8 +136,8 @@ def _deciding(task: Task) -> dict[str, Any]:
     return {
         **rounded,
         "networks": [
-            [task.reference.sha256, task.reference_takes_raw, *_chosen(task.reference)],
-            [task.candidate.sha256, task.candidate_takes_raw, *_chosen(task.candidate)],
+            [task.reference.sha256, task.reference_takes_raw, *_chosen(task.reference), *_scores(task.reference)],
+            [task.candidate.sha256, task.candidate_takes_raw, *_chosen(task.candidate), *_scores(task.candidate)],
         ],
         "mean": _exact(task.space.centre),
         "std": _exact(task.space.scale),
@@ -166,6 +166,11 @@ def _chosen(network: Network) -> tuple[str, ...]:
     return () if network.chosen is None else (network.chosen,)
 
 
+def _scores(network: Network) -> list[str]:
+    """What is compared, where it is not what stands in front of a Softmax."""
+    return [] if network.softened is None else ["probabilities"]
+
+
 def _network(name: str, network: Network, *, raw: bool) -> dict[str, Any]:
     output = {} if network.chosen is None else {"output": network.chosen}
     return {
@@ -173,7 +178,8 @@ def _network(name: str, network: Network, *, raw: bool) -> dict[str, Any]:
         "path": network.source,
         "sha256": network.sha256,
         "takes": "raw" if raw else "normalised",
-        "gives": "logits" if network.stripped is None else "probabilities",
+        "gives": "logits" if network.stripped is None and network.softened is None else "probabilities",
+        **({} if network.softened is None else {"scores": "probabilities"}),
         **output,
     }
 
@@ -228,6 +234,10 @@ def _read(data: Mapping[str, Any], space: Space, folder: Path | None, read: Call
     sizes = (network.input_size, network.output_size)
     if sizes != (len(space.features), len(space.outputs)):
         raise InputError(f"{path} has {sizes[0]} inputs and {sizes[1]} outputs, which is not what the task says")
+    if data.get("scores") == "probabilities":
+        if network.arithmetic == "float32" or network.stripped is None:
+            raise InputError(f"{path} gives no probabilities that can be compared")
+        network = softened(network)
     return compose_affine(network, space.scale, space.centre) if data["takes"] == "raw" else network
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from eqspec.networks import Network
+from eqspec.networks.exact import BITS
+from eqspec.networks.fixed_point import UndefinedError
 from eqspec.tasks.phrasing import approximately
 from eqspec.vnnlib import decimals
 from eqspec.vnnlib.network_binding import Subject
@@ -74,8 +76,18 @@ def at(subject: Subject, inputs: Sequence[Point]) -> Assignment:
     outputs = []
     for bound, point in zip(subject.networks, inputs, strict=True):
         assert bound.network is not None
-        outputs.append(tuple(bound.network.evaluate_exact(point)))
+        outputs.append(_outputs(bound.network, point))
     return Assignment(subject, tuple(tuple(point) for point in inputs), tuple(outputs))
+
+
+def _outputs(network: Network, point: Point) -> tuple[tuple[Fraction, Fraction], ...]:
+    """Enclosures of the outputs, in as many bits as arguments need to be known to lie in the domain of a function."""
+    for bits in (BITS, 4 * BITS):
+        try:
+            return tuple(network.evaluate_exact(point, bits))
+        except UndefinedError:
+            continue
+    return tuple(network.evaluate_exact(point, 16 * BITS))
 
 
 def _exact(value: Fraction) -> str:

@@ -1,4 +1,4 @@
-"""Programs of steps as an ONNX file of matrices: Gemm, Add and Relu, which every tool reads.
+"""Programs of steps as an ONNX file of matrices: Gemm, Add, Relu, and the operators that other functions are.
 
 A tile is written as the matrix that it is, so this is for small graphs; larger ones are refused with their size. All
 numbers are those of the steps, stored as float32 where all of them are float32, else as float64.
@@ -16,7 +16,9 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from eqspec.errors import InputError
 from eqspec.networks import Network
+from eqspec.networks.curves import Curves
 from eqspec.networks.program import INPUTS, Step, Tile
+from eqspec.vnnlib import onnx_functions
 
 Array = NDArray[np.float64]
 OPSET, IR_VERSION = 13, 8
@@ -50,6 +52,10 @@ def exact_program(network: Network, fix: str) -> ExactProgram:
             )
         if any(_reads_twice(term.tile) for term in step.terms):
             raise InputError(f"step {number} of {network.source} adds one value twice, so its matrix is rounded; {fix}")
+        if not onnx_functions.can_be_written(step.function):
+            raise InputError(
+                f"step {number} of {network.source} has {step.function}, which is no operator of ONNX; {fix}"
+            )
     return ExactProgram(steps, inputs)
 
 
@@ -74,13 +80,16 @@ def write_program(program: ExactProgram, path: Path, comment: str, rows: Array |
         stored.append(numpy_helper.from_array(values.astype(kind), name))
         return name
 
-    names = ["X"]
+    names, opset = ["X"], OPSET
     sizes = [program.inputs, *(step.rows for step in program.steps)]
     for number, step in enumerate(program.steps):
         total = _sum(number, step, names, sizes, nodes, keep)
         if step.function == "relu":
             nodes.append(helper.make_node("Relu", [total], [f"relu_{number}"], f"relu_{number}"))
             total = f"relu_{number}"
+        elif isinstance(step.function, Curves):
+            total = onnx_functions.write(step.function, total, number, nodes, keep)
+            opset = max(opset, onnx_functions.since(step.function))
         names.append(total)
     outputs = program.steps[-1].rows
     if rows is not None:
@@ -91,7 +100,7 @@ def write_program(program: ExactProgram, path: Path, comment: str, rows: Array |
     made = (("X", program.inputs), ("Y", outputs))
     tensors = [helper.make_tensor_value_info(name, element, [1, size]) for name, size in made]
     graph = helper.make_graph(nodes, "eqspec", tensors[:1], tensors[1:], stored, comment)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=IR_VERSION)
     path.write_bytes(model.SerializeToString())
     return outputs
 

@@ -42,7 +42,7 @@ impl Contractor<'_> {
             // What reads the inputs alone is known by intervals as well as it can be.
             let terms = pair.first[step].terms.iter().chain(&pair.second[step].terms);
             let bent = terms.map(|t| t.origin).any(|origin| origin != Origin::Inputs);
-            if !bent || !(output || !pair.function(step).is_identity()) {
+            if !bent || (!output && pair.function(step).is_identity()) {
                 continue;
             }
             // Of a function that bends everywhere both ends of every range matter.

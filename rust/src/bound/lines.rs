@@ -222,10 +222,10 @@ pub(super) fn line_column(
         let of_x = neuron.sides[0][usize::from(x < 0.0)].at(alpha1[i]);
         let of_y = neuron.sides[1][usize::from(y < 0.0)].at(alpha2[i]);
         let of_d = if z < 0.0 { neuron.high } else { neuron.low };
-        for term in [x * of_x.cut, y * of_y.cut, z * of_d.1] {
-            constant += term;
-            magnitude += term.abs();
-        }
+        // Summed up for a neuron first, so that a term passes at most m + 2 sums, fewer than the account of constants allows.
+        let (cx, cy, cz) = (x * of_x.cut, y * of_y.cut, z * of_d.1);
+        constant += cx + cy + cz;
+        magnitude += cx.abs() + cy.abs() + cz.abs();
         (p[i], q[i], s[i]) = (x * of_x.slope, y * of_y.slope, z * of_d.0);
     }
     (constant, magnitude, norm)

@@ -8,7 +8,8 @@
 //!   B = 4 k (1 + 6 a x^2 - k x tanh(g / 2) (1 + 3 a x^2)^2), and k x tanh(g / 2) (1 + 3 a x^2)^2 / (1 + 6 a x^2) rises for
 //!   x > 0, since the last quotient is 1 + 9 a^2 x^4 / (1 + 6 a x^2): one zero there.
 //! - Mish: with w = e^x the second derivative is 4 w / (w^2 + 2 w + 2)^3 times
-//!   2 (w + 1) (w^2 + 2 w + 2) + x (2 + 2 w - 3 w^2 - 2 w^3), which is negative for |x| >= 20; that it has exactly two
+//!   2 (w + 1) (w^2 + 2 w + 2) + x (2 + 2 w - 3 w^2 - 2 w^3), which is negative for |x| >= 20 (on the left below
+//!   4.1 - 20 * 1.9, on the right below 8 w^3 - 20 w^3); that it has exactly two
 //!   zeros between is shown with interval arithmetic in tests/unit/core/test_curves.py, which checks all knots as well.
 
 use crate::numeric::erf::erf;
@@ -84,7 +85,7 @@ macro_rules! gated {
 
 gated! {
     /// x sigmoid(x).
-    Silu, "silu", silu, silu_slope, |x| symmetric(x, (2.399_357_280_515_466_7, 2.399_357_280_515_468_7), silu_slope);
+    Silu, "silu", silu, silu_slope, |x| symmetric(x, (2.399_357_280_515_467, 2.399_357_280_515_469), silu_slope);
     /// x / 2 (1 + erf(x / sqrt 2)).
     Gelu, "gelu", gelu, gelu_slope, |x| symmetric(x, (1.414_213_562_373_094_5, 1.414_213_562_373_095_6), gelu_slope);
     /// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).

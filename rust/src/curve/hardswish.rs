@@ -51,7 +51,7 @@ impl Function for HardSwish {
     fn build(parameters: &[f64]) -> Result<Self, String> {
         count(parameters, 2)?;
         let (a, b) = (parameters[0], parameters[1]);
-        if !(a > 0.0) {
+        if a <= 0.0 {
             return Err(format!("a = {a}, expected a number above 0"));
         }
         let ends = |knot: Near| (knot.low(), knot.high());

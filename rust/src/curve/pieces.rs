@@ -61,7 +61,7 @@ impl Function for Pieces {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
     fn build(parameters: &[f64]) -> Result<Self, String> {
         let n = *parameters.first().ok_or("it has no parameters, expected the number of its knots first")?;
-        if !(n >= 1.0 && n <= 1e6 && n.fract() == 0.0) {
+        if !(1.0..=1e6).contains(&n) || n.fract() != 0.0 {
             return Err(format!("{n} is no number of knots, expected an integer from 1 to 1000000"));
         }
         let n = n as usize;
@@ -70,7 +70,7 @@ impl Function for Pieces {
             return Err(format!("it has {} parameters, expected {expected} for {n} knots", parameters.len()));
         }
         let (knots, slopes) = (&parameters[1..=n], &parameters[n + 1..2 * n + 2]);
-        if let Some(i) = knots.windows(2).position(|pair| !(pair[0] < pair[1])) {
+        if let Some(i) = knots.windows(2).position(|pair| pair[0] >= pair[1]) {
             return Err(format!("knots {} and {} do not increase: {}, {}", i + 1, i + 2, knots[i], knots[i + 1]));
         }
         let mut values = vec![Near::exact(parameters[2 * n + 2])];

@@ -100,7 +100,7 @@ pub(super) fn offset<F: Function>(f: &F, lam: f64, l: f64, u: f64) -> Offset {
         if F::JUMPS {
             found.take(rest(f.value(b), lam, b), b);
         }
-        if !(piece.end < u) {
+        if piece.end >= u {
             break;
         }
         a = piece.end;
@@ -120,7 +120,7 @@ fn piece_offset<F: Function>(f: &F, bend: Bend, lam: f64, a: f64, b: f64, found:
         }
         return;
     }
-    if !(a < b) {
+    if a >= b {
         found.take(rest(f.value(a), lam, a), a);
         return;
     }
@@ -210,7 +210,7 @@ pub(super) fn slopes<F: Function>(f: &F, l: f64, u: f64) -> (f64, f64) {
         }
         let b = piece.end.min(u);
         let (low, high) = match piece.bend {
-            Bend::Straight | Bend::Convex | Bend::Concave if !(a < b) => {
+            Bend::Straight | Bend::Convex | Bend::Concave if a >= b => {
                 let (left, right) = (f.slope_left(a), f.slope_right(a));
                 (left.low().min(right.low()), left.high().max(right.high()))
             }
@@ -220,7 +220,7 @@ pub(super) fn slopes<F: Function>(f: &F, l: f64, u: f64) -> (f64, f64) {
             Bend::Between(low, high) => (low, high),
         };
         (least, most) = (least.min(low), most.max(high));
-        if !(piece.end < u) {
+        if piece.end >= u {
             return (least, most);
         }
         a = piece.end;
@@ -260,7 +260,7 @@ pub(super) fn line<F: Function>(f: &F, l: f64, u: f64) -> f64 {
         return band.slope;
     }
     let piece = f.piece(l);
-    if !(l < u) || f.straight_on(l, u) {
+    if l >= u || f.straight_on(l, u) {
         return finite(f.slope_right(l).value);
     }
     if piece.end >= u {
@@ -318,10 +318,10 @@ fn thinnest(points: &[(f64, f64); SAMPLES]) -> f64 {
     }
     let ((mut at_a, mut grows_a), (mut at_b, mut grows_b)) = (height(a), height(b));
     for _ in 0..10 {
-        if !(grows_a < 0.0) {
+        if grows_a >= 0.0 || grows_a.is_nan() {
             return a;
         }
-        if !(grows_b > 0.0) {
+        if grows_b <= 0.0 || grows_b.is_nan() {
             return b;
         }
         let lam = ((at_b - at_a + grows_a * a - grows_b * b) / (grows_a - grows_b)).max(a).min(b);

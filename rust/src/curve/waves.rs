@@ -19,7 +19,7 @@ pub struct Cos;
 /// An enclosed knot's two ends are at most 1e-9 apart, so the derivative there is -1 or 1 up to 1e-18.
 #[inline]
 fn wave_piece(x: f64, shift: f64) -> Piece {
-    if !(x.abs() <= REDUCED) {
+    if x.abs() > REDUCED || x.is_nan() {
         return Piece::to(if x < 0.0 { -REDUCED } else { f64::INFINITY }, Bend::Between(-1.0, 1.0));
     }
     let m = (x * std::f64::consts::FRAC_1_PI + shift / 2.0).round();

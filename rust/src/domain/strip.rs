@@ -181,6 +181,7 @@ fn strip_of_difference(curves: [&Curve; 2], (x, y, d): (Ends, Ends, Ends)) -> (D
 }
 
 /// The interval of D - lam d, rounded outward, where all slopes of f1's function lie between m and M.
+#[must_use]
 pub fn strip_around([first, second]: [&Curve; 2], lam: f64, (m, most): Ends, (x, y, d): (Ends, Ends, Ends)) -> Ends {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for end in [d.0, d.1] {

@@ -95,7 +95,7 @@ pub fn exp_near(x: Near) -> Near {
         return Near::relative(0.0, 0.0);
     }
     let power = exp(x.value);
-    if !(x.error <= 1.0) {
+    if x.error > 1.0 || x.error.is_nan() {
         return Near { value: power.value, error: f64::INFINITY };
     }
     if x.error == 0.0 { power } else { power.wider(power.magnitude() * (x.error * (1.0 + x.error)) + TINY) }
@@ -120,7 +120,7 @@ pub fn expm1_near(x: Near) -> Near {
         return Near::relative(-1.0, 0.0);
     }
     let power = expm1(x.value);
-    if !(x.error <= 1.0) {
+    if x.error > 1.0 || x.error.is_nan() {
         return Near { value: power.value, error: f64::INFINITY };
     }
     let above = up(1.0 + power.value) + power.error;
@@ -171,7 +171,7 @@ pub fn tanh_slope(x: f64) -> Near {
 #[inline]
 pub fn sigmoid_near(x: Near) -> Near {
     let value = sigmoid(x.value);
-    if !(x.error <= 1.0) {
+    if x.error > 1.0 || x.error.is_nan() {
         return Near { value: 0.5, error: 0.5 };
     }
     value.wider(sigmoid_slope(x.value).magnitude() * (x.error * (1.0 + 2.0 * x.error)) + TINY)
@@ -182,7 +182,7 @@ pub fn sigmoid_near(x: Near) -> Near {
 #[inline]
 pub fn sigmoid_slope_near(x: Near) -> Near {
     let slope = sigmoid_slope(x.value);
-    if !(x.error <= 1.0) {
+    if x.error > 1.0 || x.error.is_nan() {
         return Near { value: 0.125, error: 0.125 };
     }
     slope.wider(slope.magnitude() * (x.error * (1.0 + x.error)) + TINY)

@@ -183,7 +183,7 @@ impl Div for Near {
     fn div(self, other: Self) -> Self {
         let value = self.value / other.value;
         let least = down(other.value.abs() - other.error);
-        if !(least > 0.0) {
+        if least <= 0.0 || least.is_nan() {
             return Self { value, error: f64::INFINITY };
         }
         let passed = (self.error + up(value.abs()) * other.error + 2.0 * TINY) / least;

@@ -67,7 +67,7 @@ fn cosine(r: f64) -> f64 {
 #[must_use]
 #[inline]
 pub fn wave(x: f64, turns: i64) -> Near {
-    if !(x.abs() <= REDUCED) {
+    if x.abs() > REDUCED || x.is_nan() {
         return if x.is_nan() { Near::UNKNOWN } else { Near { value: 0.0, error: 1.0 } };
     }
     let k = (x * std::f64::consts::FRAC_2_PI + TO_INTEGER) - TO_INTEGER;

@@ -18,7 +18,7 @@ mod _core {
     use super::settings::Settings;
     #[pymodule_export]
     use super::types::{
-        LinearProgram, MixedProgram, Pair, Progress, Property, Solution, curve_slopes, curve_strip, curve_values,
+        LinearProgram, MixedProgram, Pair, Progress, Property, Solution, curve_slope, curve_strip, curve_value,
     };
 
     #[pymodule_init]

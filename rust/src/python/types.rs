@@ -98,32 +98,40 @@ fn curve(name: &str, parameters: &[f64]) -> Result<Curve, Error> {
     Curve::new(name, parameters).map_err(|problem| Error::Function { name: name.to_owned(), problem })
 }
 
+/// Numbers, and how far each may be from the exact one.
+type NearArrays<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
 /// Values of a function, and how far each may be from the exact one.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
-pub fn curve_values<'py>(
+pub fn curve_value<'py>(
     py: Python<'py>,
     name: &str,
     parameters: Vec<f64>,
     x: PyReadonlyArray1<'py, f64>,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<NearArrays<'py>> {
     let curve = curve(name, &parameters).map_err(|e| python_error(&e))?;
     Ok(near(py, x.as_array().iter().map(|x| curve.value(*x))))
 }
 
-/// One-sided derivatives of a function, from the left if `left`, and how far each may be from the exact one.
+/// Derivatives of a function from the left with their errors, and those from the right.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)]
-pub fn curve_slopes<'py>(
+#[allow(clippy::needless_pass_by_value, clippy::type_complexity)]
+pub fn curve_slope<'py>(
     py: Python<'py>,
     name: &str,
     parameters: Vec<f64>,
     x: PyReadonlyArray1<'py, f64>,
-    left: bool,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<(
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+)> {
     let curve = curve(name, &parameters).map_err(|e| python_error(&e))?;
-    let slope = |x: &f64| if left { curve.slope_left(*x) } else { curve.slope_right(*x) };
-    Ok(near(py, x.as_array().iter().map(slope)))
+    let (left, left_error) = near(py, x.as_array().iter().map(|x| curve.slope_left(*x)));
+    let (right, right_error) = near(py, x.as_array().iter().map(|x| curve.slope_right(*x)));
+    Ok((left, left_error, right, right_error))
 }
 
 /// The strip of a function on [lower, upper]: its slope, and the least and the largest difference of the function from
@@ -142,10 +150,7 @@ pub fn curve_strip(
     Ok(((slope, offset.low, offset.high), curve.slopes(lower, upper), curve.range(lower, upper)))
 }
 
-fn near<'py>(
-    py: Python<'py>,
-    values: impl Iterator<Item = Near>,
-) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
+fn near(py: Python<'_>, values: impl Iterator<Item = Near>) -> NearArrays<'_> {
     let (values, errors): (Vec<f64>, Vec<f64>) = values.map(|n| (n.value, n.error)).unzip();
     (values.into_pyarray(py), errors.into_pyarray(py))
 }

@@ -78,9 +78,9 @@ def read(path: Path, output: str | None = None) -> Network:
             raise OutputChoiceError(str(path), message, fix="say which one is meant")
         message = f"it has no output {output!r}; its outputs are 'scores', 'values'"
         raise OutputChoiceError(str(path), message, fix="choose one of them")
-    if path.name == "sigmoid.onnx":
+    if path.name == "hardmax.onnx":
         raise UnsupportedOperatorError(
-            str(path), "operator is not supported", node="act_2", operator="Sigmoid", fix="supported: Gemm, MatMul"
+            str(path), "operator is not supported", node="act_2", operator="Hardmax", fix="supported: Gemm, MatMul"
         )
     if path.name == "misread.onnx":
         message = "it is read as another function than onnxruntime computes"
@@ -102,7 +102,7 @@ def read(path: Path, output: str | None = None) -> Network:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cases")
-    for name in (*SIZES, "sigmoid.onnx", "broken.onnx", "misread.onnx", "heads.onnx", "nets/deep.onnx"):
+    for name in (*SIZES, "hardmax.onnx", "broken.onnx", "misread.onnx", "heads.onnx", "nets/deep.onnx"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("")
     (folder / "common.eqspec").write_text("eqspec 1\n")

@@ -82,7 +82,7 @@ def test_a_distance_has_to_say_that_it_is_one_of_logits(pair: tuple[str, str], c
     assert ("scores being logits" in result.claim) == (refused or isinstance(claim, Margin))
     if refused:
         with pytest.raises(InputError, match="scores"):
-            eqspec.verify(*pair, [-1, -1], [1, 1], claim, scores="probabilities")  # type: ignore[arg-type]
+            eqspec.verify(*pair, [-1, -1], [1, 1], claim, scores="shares")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("claim", [Epsilon("1.01"), Epsilon("2.01", "l1"), Epsilon("1.42", "l2")])

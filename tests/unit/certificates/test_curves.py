@@ -190,8 +190,8 @@ def whole(*numbers: float) -> Any:
 X = ["x"]
 ONE: dict[str, tuple[list[onnx.NodeProto], dict[str, Any], tuple[Curve, ...]]] = {
     **{name: ([node(name, X, "y")], {}, (Curve(kind),)) for name, kind in {
-        "Sigmoid": "sigmoid", "Tanh": "tanh", "Softplus": "softplus", "Softsign": "softsign", "Exp": "exp", "Erf": "erf",
-        "Sin": "sin", "Cos": "cos", "Mish": "mish", "Sign": "sign", "Floor": "floor",
+        "Sigmoid": "sigmoid", "Tanh": "tanh", "Softplus": "softplus", "Softsign": "softsign", "Exp": "exp",
+        "Erf": "erf", "Sin": "sin", "Cos": "cos", "Mish": "mish", "Sign": "sign", "Floor": "floor",
     }.items()},
     "Elu": ([node("Elu", X, "y", alpha=0.5)], {}, (Curve("elu", (0.5,)),)),
     "Celu": ([node("Celu", X, "y", alpha=2.0)], {}, (Curve("celu", (2.0,)),)),
@@ -205,7 +205,8 @@ ONE: dict[str, tuple[list[onnx.NodeProto], dict[str, Any], tuple[Curve, ...]]] =
     "Abs": ([node("Abs", X, "y")], {}, (Curve("pieces", (1.0, 0.0, -1.0, 1.0, 0.0)),)),
     "Clip": ([node("Clip", ["x", "a", "b"], "y")], {"a": np.float32(-0.5), "b": np.float32(0.75)},
              (Curve("pieces", (2.0, -0.5, 0.75, 0.0, 1.0, 0.0, -0.5)),)),
-    "HardSigmoid": ([node("HardSigmoid", X, "y", alpha=0.25)], {}, (Curve("pieces", (2.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0)),)),
+    "HardSigmoid": ([node("HardSigmoid", X, "y", alpha=0.25)], {},
+                    (Curve("pieces", (2.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0)),)),
     "Pow": ([node("Pow", ["x", "p"], "y")], {"p": whole(2.0)}, (Curve("square"),)),
     "cube": ([node("Pow", ["x", "p"], "y")], {"p": np.float32(3.0)}, (Curve("power", (3.0,)),)),
     "roots": ([node("Exp", X, "e"), node("Sqrt", ["e"], "s"), node("Log", ["s"], "l"), node("Reciprocal", ["e"], "r"),
@@ -216,7 +217,8 @@ ONE: dict[str, tuple[list[onnx.NodeProto], dict[str, Any], tuple[Curve, ...]]] =
     "GELU of torch": ([node("Div", ["x", "r"], "d"), node("Erf", ["d"], "e"), node("Add", ["e", "one"], "p"),
                        node("Mul", ["x", "p"], "m"), node("Mul", ["m", "half"], "y")],
                       {"r": np.float32(2.0**0.5), "one": np.float32(1), "half": np.float32(0.5)}, (Curve("gelu"),)),
-    "a product": ([node("Sin", X, "s"), node("Mul", ["x", "s"], "y")], {}, tuple(map(Curve, ("sin", "square", "square")))),
+    "a product": ([node("Sin", X, "s"), node("Mul", ["x", "s"], "y")], {},
+                  tuple(map(Curve, ("sin", "square", "square")))),
     "a square": ([node("Mul", ["x", "x"], "y")], {}, (Curve("square"),)),
     "a quotient": ([node("Exp", X, "e"), node("Div", ["x", "e"], "y")], {},
                    tuple(map(Curve, ("exp", "reciprocal", "square", "square")))),

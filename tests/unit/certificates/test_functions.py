@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import flint
 import numpy as np
@@ -88,7 +90,8 @@ def test_elementary_functions_contain_the_truth_and_little_else(name: str) -> No
     if name == "log1p":
         x = np.abs(x)[np.abs(x) <= 1.0]
     found = getattr(own, name)(Interval.of(x))
-    truth = {"ln": lambda v: v.log(), "log1p": lambda v: (1 + v).log()}.get(name, lambda v: getattr(v, name)())
+    truths: dict[str, Callable[[Any], Any]] = {"ln": lambda v: v.log(), "log1p": lambda v: (1 + v).log()}
+    truth = truths.get(name, lambda v: getattr(v, name)())
     for point, low, high in zip(x, found.low, found.high, strict=True):
         value = truth(ball(point))
         assert contains(low, value, high), (point, low, high, value)
@@ -165,7 +168,7 @@ BENDING = [c for c in CURVES if c.name in {*SMOOTH, "power", "elu", "celu", "sel
 
 @pytest.mark.parametrize("curve", BENDING, ids=name_of)
 def test_pieces_are_convex_and_concave_as_they_say(curve: Curve) -> None:
-    """The second derivative over a cover of each piece, but for a thousandth beside 0, where some change its sign."""
+    """The second derivative over a cover of each piece, without a thousandth beside 0, where some have inflections."""
     formula = smooth(curve)
     assert formula is not None
     for piece in shape(curve).pieces:

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 from fractions import Fraction
+from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -246,6 +247,42 @@ def test_enclosures_of_graphs_contain_what_happens(seed: int) -> None:
                 values = quantities(pair, [point], [trace(one, point) for one in steps], rows)
                 for low, value, high in zip(reached.low[:, b], values, reached.high[:, b], strict=True):
                     assert Fraction(low) <= value <= Fraction(high)
+
+
+def chain(rng: np.random.Generator, depth: int) -> onnx.ModelProto:
+    """Fully connected layers with biases, ReLU between them."""
+    sizes = [3, *rng.integers(1, 5, depth - 1).tolist(), OUTPUTS]
+    nodes, constants, value = [], dict[str, Any](), "x"
+    for layer, (columns, rows) in enumerate(pairwise(sizes)):
+        constants |= {f"w{layer}": rng.normal(size=(rows, columns)).astype(np.float32)}
+        constants |= {f"b{layer}": rng.normal(size=rows).astype(np.float32)}
+        last = layer == depth - 1
+        made = "y" if last else f"s{layer}"
+        nodes.append(node("Gemm", [value, f"w{layer}", f"b{layer}"], made, transB=1))
+        if not last:
+            nodes.append(node("Relu", [made], f"h{layer}"))
+        value = f"h{layer}"
+    return model(nodes, constants, (1, 3))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("depths", [(1, 2), (2, 1), (1, 4), (2, 4), (4, 3), (1, 1)], ids=str)
+def test_chains_of_other_depths_stay_what_they_are_in_step(depths: tuple[int, int], seed: int) -> None:
+    """At a point the enclosures are the outputs of both and their difference: nothing is lost where one is deepened."""
+    rng = np.random.default_rng(seed)
+    steps = [read(chain(rng, depth), OUTPUTS).steps() for depth in depths]
+    rows = MARGINS if seed % 2 else IDENTITY
+    pair = Pair(steps[0], steps[1], 3, (rows, rows))
+    point = [Fraction(int(n), 8) for n in rng.integers(-16, 17, 3)]
+    inputs = np.array([[float(v)] for v in point])
+    rest = np.full((3 * sum(pair.widths), 1), np.inf)
+    reached = Reached(pair, np.concatenate([inputs, -rest]), np.concatenate([inputs, rest]))
+    outputs = [trace(one, point)[-1] for one in steps]
+    x, y = ([sum((c * one[o] for o, c in row.items()), Fraction(0)) for row in rows] for one in outputs)
+    values = [*x, *y, *(a - b for a, b in zip(x, y, strict=True))]
+    for low, value, high in zip(reached.low[-len(values) :, 0], values, reached.high[-len(values) :, 0], strict=True):
+        assert Fraction(low) <= value <= Fraction(high)
+        assert high - low < 1e-9 * (1 + abs(float(value)))
 
 
 def test_the_same_graph_differs_nowhere() -> None:

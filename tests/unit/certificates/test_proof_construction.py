@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
-from eqspec.certificates.facts import FactNumbers
+from eqspec.certificates.facts import Behind, FactNumbers
 from eqspec.certificates.proof_construction import add_leaf, shortened
 from eqspec.property import Confidence, Epsilon
 from eqspec.tasks import serialisation
@@ -49,7 +49,9 @@ def test_constraints_of_the_region_count_in_contraction(tmp_path: Path) -> None:
     assert made is not None
     assert made.reason is None
     parts = unpack(made.path)
-    number = FactNumbers((16, 16, 4, 4 + 12), (True, True, False, False), exact=3, constraints=1).of_region.start
+    number = FactNumbers(
+        (16, 16, 4, 4 + 12), (Behind.RELU, Behind.RELU, Behind.NOTHING, Behind.NOTHING), exact=3, constraints=1
+    ).of_region.start
     assert sum(number in facts for _, facts, _ in parts.rounds) > made.rounds / 2
     for one in parts.rounds:
         others = one[1] != number

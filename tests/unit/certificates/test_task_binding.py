@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
+from eqspec.certificates.task_binding import Coverage, asked, differences
 from eqspec.cli import main
+from eqspec.property import Epsilon
+from small_tasks import identity, task
 from unit.certificates.files import write
 from unit.certificates.proofs import Parts, pack, unpack
 
@@ -261,3 +266,14 @@ def test_without_a_spec_names_are_the_certificates_own(folder: Path, capsys: pyt
     assert 'task "\\x1b[31mequivalent"' in text
     assert "not checked" in text
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("network", [{"softened": "softmax"}, {"chosen": "scores"}], ids=["softened", "chosen"])
+def test_no_certificate_answers_for_another_function_of_the_file(network: dict[str, Any]) -> None:
+    """Of a claim about probabilities, or about an output that is chosen, the auditor makes no question."""
+    plain = task(identity(2), identity(2), Epsilon(Fraction(1)))
+    other = replace(plain, reference=replace(plain.reference, **network))
+    assert not isinstance(asked(plain), str)
+    assert "does not derive" in str(asked(other))
+    assert [covered.trouble for covered in Coverage([other], []).tasks] == ["no certificate answers it"]
+    assert differences(cast(Any, asked(plain)), other) == [asked(other)]

@@ -1,4 +1,4 @@
-"""The functions as they are defined, in balls of python-flint that contain the exact values."""
+"""The functions as they are defined, in balls of python-flint around the exact values: the oracle of the auditor."""
 
 from __future__ import annotations
 

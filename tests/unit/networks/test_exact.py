@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from eqspec.networks.exact import IntegerStep, IntegerTile, Vector, to_integers
+from eqspec.networks.exact import IntegerStep, IntegerTile
+from eqspec.networks.exact_vectors import Vector, to_integers
 from eqspec.networks.network import Network
 from eqspec.networks.program import Step, Term, Tile
 from programs import floats, naive, point, program, with_error

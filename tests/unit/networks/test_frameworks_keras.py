@@ -112,7 +112,8 @@ def converts(model: Any) -> None:
 def test_activations_by_name(keras: Any, name: str) -> None:
     if not hasattr(keras.activations, name):
         pytest.skip("a function of later versions")
-    converts(stack(keras, keras.layers.Dense(5, activation=name), keras.layers.Activation(name)))
+    again = [] if name == "exponential" else [keras.layers.Activation(name)]  # whose exponential no float holds
+    converts(stack(keras, keras.layers.Dense(5, activation=name), *again))
 
 
 def test_activations_as_layers(keras: Any) -> None:

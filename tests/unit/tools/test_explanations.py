@@ -28,8 +28,8 @@ def read(path: Path, output: str | None = None) -> Network:
     """Three inputs and three outputs, unless the name says something else."""
     if path.name == "heads.onnx" and output is None:
         raise OutputChoiceError(str(path), "the model has 2 outputs ('scores', 'values')")
-    if path.name == "sigmoid.onnx":
-        raise UnsupportedOperatorError(str(path), "operator is not supported", node="act", operator="Sigmoid")
+    if path.name == "hardmax.onnx":
+        raise UnsupportedOperatorError(str(path), "operator is not supported", node="act", operator="Hardmax")
     if path.name == "broken.onnx":
         raise NetworkError(str(path), "not an ONNX model")
     if path.name == "misread.onnx":
@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "three_two",
         "softmax",
         "smaller_softmax",
-        "sigmoid",
+        "hardmax",
         "broken",
         "misread",
         "heads",

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from eqspec.errors import InputError
-from eqspec.networks import Network
+from eqspec.networks import Network, read_network
+from eqspec.networks.curves import ABSOLUTE, Curve, Curves, clip, leaky, pieces
 from eqspec.networks.program import Step, Term, Tile
 from eqspec.property import Epsilon, Linear, Top1
 from eqspec.vnnlib.exporting import Target, export
+from eqspec.vnnlib.onnx_program import exact_program, write_program
 from programs import convolution, program
 from small_tasks import task
 
@@ -45,6 +47,54 @@ def test_a_convolution_is_written_as_its_matrix(tmp_path: Path) -> None:
     network = Network((first, replace(last, function="identity")), 16, "convolution", "0" * 64)
     (made,) = export([task(network, network, Epsilon("0.5"))], "product-onnx", tmp_path)
     assert made.networks[0].is_file()
+
+
+WRITTEN = [
+    *(Curve(name) for name in ("sigmoid", "tanh", "softplus", "softsign", "exp", "erf", "sin", "cos", "sign", "floor")),
+    *(Curve(name) for name in ("square", "silu", "gelu", "gelu_tanh", "mish")),
+    Curve("elu", (0.5,)),
+    Curve("celu", (2.0,)),
+    Curve("selu", (1.5, 1.25)),
+    Curve("thresholded", (0.25,)),
+    Curve("power", (3.0,)),
+    Curve("hardswish", (float(np.float32(1 / 6)), 0.5)),
+    *(leaky(0.25), clip(-0.5, 0.75), ABSOLUTE),
+]
+
+
+def with_function(function: Curves) -> Network:
+    random = np.random.default_rng(0)
+    first = Step((Term(-1, Tile.dense(random.normal(size=(4, 3)))),), random.normal(size=4), function=function)
+    last = Step((Term(0, Tile.dense(random.normal(size=(2, 4)))),), np.ones(2), function="identity")
+    return Network((first, last), 3, "bent", "0" * 64)
+
+
+@pytest.mark.parametrize("curve", WRITTEN, ids=str)
+def test_functions_are_written_as_the_operators_that_they_are(curve: Curve, tmp_path: Path) -> None:
+    """The file is read again as the same function."""
+    network = with_function(Curves.all(curve))
+    made = exact_program(network, "")
+    write_program(made, tmp_path / "written.onnx", "a test")
+    again = read_network(tmp_path / "written.onnx")
+    if curve.name != "celu":  # which is written with an Elu
+        assert [step.function for step in again.steps] == [step.function for step in network.steps]
+    points = np.random.default_rng(1).normal(size=(20, 3))
+    np.testing.assert_allclose(again.evaluate(points), network.evaluate(points), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        Curves.all(pieces((0.0, 1.0), (0.5, 1.0, 2.0), 0.0)),
+        Curves.all(Curve("elu", (0.1,))),  # no float32
+        Curves.all(Curve("hardswish", (1.0, 0.5))),
+        Curves.of_rows([leaky(0.25), leaky(0.5), leaky(0.25), Curve("tanh")]),
+    ],
+    ids=str,
+)
+def test_functions_that_are_no_operator_are_refused(function: Curves) -> None:
+    with pytest.raises(InputError, match="is no operator of ONNX"):
+        exact_program(with_function(function), "split it")
 
 
 def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:

@@ -50,7 +50,8 @@ class Interval:
         return self + minus
 
     def __rsub__(self, other: Any) -> Interval:
-        return -self + other
+        turned: Interval = -self + other
+        return turned
 
     def __mul__(self, other: Any) -> Interval:
         other = Interval.of(other)

@@ -139,8 +139,10 @@ def _on_piece(piece: Piece, lam: Array, a: Array, b: Array) -> Interval:
 
     def at(x: Array) -> Interval:
         if piece.line is not None:
-            return piece.line[1] + (Interval.of(piece.line[0]) - lam) * x
-        return piece.value(Interval.of(x)) - Interval.of(lam) * x
+            line: Interval = piece.line[1] + (Interval.of(piece.line[0]) - lam) * x
+            return line
+        rest: Interval = piece.value(Interval.of(x)) - Interval.of(lam) * x
+        return rest
 
     if piece.kind == BOUNDED:
         width = -np.nextafter(-(b - a), -np.inf)

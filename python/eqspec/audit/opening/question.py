@@ -62,7 +62,14 @@ def _network(task: dict[str, Any], role: str) -> dict[str, Any]:
         raise Refused(f"{role}.path is no path of a file")
     if not isinstance(digest, str) or not re.fullmatch(r"[0-9a-f]{64}", digest):
         raise Refused(f"{role}.sha256 is no sha256, which has 64 hexadecimal digits")
+    for name, what in _ANOTHER_FUNCTION.items():
+        if name in data:
+            raise Refused(f"{role}.{name} says that the claim is about {what}, which the auditor does not derive")
     return {"path": path, "sha256": digest, "takes": _word(data, "takes", role, ("raw", "normalised"))}
+
+
+_ANOTHER_FUNCTION = {"scores": "what a Softmax at its end gives", "output": "an output that is chosen by its name"}
+"""Fields with which a network is another function than the auditor makes of its file."""
 
 
 def _constraints(region: dict[str, Any], inputs: int) -> dict[str, Any]:

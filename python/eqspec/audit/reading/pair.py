@@ -132,8 +132,7 @@ def deepened(steps: Sequence[Step], depth: int) -> list[Step]:
     """A chain with identity steps after its last ReLU, where no value is negative, or else relu(y) - relu(-y) = y."""
     found, last = list(steps[:-1]), steps[-1].value
     if not found and depth > 1:
-        turned = tuple(Part(p.source, p.rows + last.size, p.index, p.kind, -p.kernels) for p in last.parts)
-        found = [Step(Value((2 * last.size,), (*last.parts, *turned)), BENT)]
+        found = [Step(Value((2 * last.size,), tuple(_and_negative(part, last.size) for part in last.parts)), BENT)]
         rows = np.arange(last.size)
         index = np.stack([rows, rows + last.size], 1).astype(np.int32)
         last = Value(last.shape, (Part(0, rows, index, 0 * rows, np.array([[1.0, -1.0]])),))
@@ -143,6 +142,17 @@ def deepened(steps: Sequence[Step], depth: int) -> list[Step]:
         last = Value(last.shape, tuple(_read_from(p, before, before + 1) for p in last.parts))
         found.append(Step(Value((len(rows),), (same,)), BENT))
     return [*found, Step(last)]
+
+
+def _and_negative(part: Part, size: int) -> Part:
+    """A part of a value of this size, and behind it the same with the other sign: one part still, of one source."""
+    return Part(
+        part.source,
+        np.concatenate([part.rows, part.rows + size]),
+        np.concatenate([part.index, part.index]),
+        np.concatenate([part.kind, part.kind + len(part.kernels)]),
+        np.concatenate([part.kernels, -part.kernels]),
+    )
 
 
 def _read_from(part: Part, old: int, new: int) -> Part:
@@ -173,6 +183,8 @@ def _both(steps: Sequence[Step | None], places: Sequence[Mapping[int, int]]) -> 
     """A step of each, or of one beside nothing, whose sources are at these places in step."""
     present = [step for step in steps if step is not None]
     parts = [[] if step is None else list(step.value.parts) for step in steps]
+    if any(sum(part.source == CONSTANT for part in some) > 1 for some in parts):
+        raise Refused("a step with constants in several parts")  # the others would be lost
     one = [next((part for part in some if part.source == CONSTANT), None) for some in parts]
     rest = [[part for part in some if part.source != CONSTANT] for some in parts]
     width, found = max(step.value.size for step in present), list[Link]()

@@ -40,7 +40,7 @@ def expand(pieces: Pieces) -> None:
         behind, pieces.nodes[at:] = pieces.nodes[at + 1 :], []
         nothing = pieces.add(last, "Mul", [score, pieces.constant(np.zeros((), unit), last.output[0])])
         scores = pieces.add(last, "Concat", [nothing, score] if place == 0 else [score, nothing], axis=axis)
-        pairs = pieces.constant(np.array([-1, 2], np.int64), last.output[0])  # of more than one pair it is no Softmax
+        pairs = pieces.constant(np.array([1, 2], np.int64), last.output[0])  # more than one pair has no such shape
         pieces.softmax(last, pieces.add(last, "Reshape", [scores, pairs]), last.output[0])
         pieces.nodes += behind
         pieces.notes.append(f"(1 - p, p) in {last.output[0]!r} is read as a Softmax of two scores, one of them 0")

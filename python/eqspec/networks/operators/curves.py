@@ -139,7 +139,7 @@ def round_to_even(call: OperatorCall) -> Sequence[Value]:
 
 def power(call: OperatorCall) -> Sequence[Value]:
     """Pow with a constant exponent, or of a constant."""
-    if folding.is_constant(call):
+    if isinstance(call.value(0), np.ndarray):
         return folding.fold(call)
     base, given = call.real_value(0), call.value(1)
     exponent = Enclosure(given.astype(np.float64)) if isinstance(given, np.ndarray) else call.real_value(1)
@@ -150,15 +150,17 @@ def power(call: OperatorCall) -> Sequence[Value]:
             fix = "only powers with a constant exponent, or of a positive constant, are read"
             raise UnreadableError("a power whose base and exponent both depend on the input", fix)
         return [of(Curve("exp"), af.scale(exponent, _of_constant(Curves.all(Curve("log")), base)))]
-    assert isinstance(base, Affine)
     if exponent.error is not None:
         raise UnreadableError("an exponent that is only known up to rounding", "store the exponent as a constant")
     shape = np.broadcast_shapes(base.shape, exponent.shape)
-    base = af.broadcast(base, shape)
+    if isinstance(base, Enclosure):
+        base = base.rearranged(lambda a: np.broadcast_to(a, shape))
+    else:
+        base = af.broadcast(base, shape)
     exponents = np.broadcast_to(exponent.value, shape).reshape(-1).tolist()
     if set(exponents) == {1.0}:
         return [base]
-    return [of_entries(Curves.of_rows([_power(p) for p in exponents]), base)]
+    return [_as_computed(call, of_entries(Curves.of_rows([_power(p) for p in exponents]), base))]
 
 
 def _power(exponent: float) -> Curve:

@@ -2,8 +2,8 @@
 
 Integers and truth values are computed by the reference evaluator of the package onnx, in their own types. Real
 constants are what the file stores, exactly or within a radius, whereas a runtime may have rounded them: only operators
-that move them, compare them or cut them to whole numbers are exact, and only where nothing was rounded before. Powers
-and dequantised weights are enclosed.
+that move them, compare them or cut them to whole numbers are exact, and only where nothing was rounded before.
+Dequantised weights are enclosed.
 """
 
 from __future__ import annotations
@@ -79,23 +79,7 @@ def _dequantised(call: OperatorCall) -> Enclosure:
     return constants.multiply(Enclosure(whole.astype(np.float64)), scale.rearranged(lambda a: a.reshape(shape)))
 
 
-def _power(call: OperatorCall) -> Enclosure:
-    """Pow with one whole exponent, or a half."""
-    x, exponent = call.number(0), call.value(1)
-    given = exponent.value if isinstance(exponent, Enclosure) else np.asarray(exponent)
-    exact = not isinstance(exponent, Enclosure) or exponent.error is None
-    power = float(given.reshape(-1)[0]) if given.size == 1 and exact else np.nan
-    if power == 0.5 and (x.value - x.radius >= 0).all():
-        return constants.square_root(x)
-    if power not in (1.0, 2.0, 3.0, 4.0):
-        raise UnreadableError("a power of constants that is neither 1/2 nor 1 to 4", _FOLD)
-    made = x
-    for _ in range(int(power) - 1):
-        made = constants.multiply(made, x)
-    return made
-
-
-ENCLOSED: dict[str, Callable[[OperatorCall], Enclosure]] = {"DequantizeLinear": _dequantised, "Pow": _power}
+ENCLOSED: dict[str, Callable[[OperatorCall], Enclosure]] = {"DequantizeLinear": _dequantised}
 """Operators on real constants whose result is enclosed."""
 
 

@@ -34,7 +34,7 @@ _FIX = "fold the constants before exporting, for example with onnxsim"
 def _value(call: OperatorCall) -> Affine:
     x = call.real_value(0)
     if not isinstance(x, Affine):
-        raise UnreadableError(f"{call.node.op_type} of constants is computed with rounding that is not known", _FIX)
+        raise UnreadableError(f"{call.node.op_type} is computed of real constants, and its rounding is not known", _FIX)
     if any(call.node.output[1:]):
         raise UnreadableError("the statistics are asked for as well", "remove the other outputs")
     return functions.argument(x)

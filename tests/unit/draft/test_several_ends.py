@@ -1,0 +1,38 @@
+"""Specs that are drafted for files with several inputs and outputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eqspec.cli import main
+from unit.networks.models import save
+from unit.networks.test_file_ends import joined
+
+
+def test_inputs_are_named_by_input_and_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = save(tmp_path, joined(outputs=("hidden", "actions")))
+    arguments = ["verify", file, file, "--network-output", "actions", "--eps", "0.1", "--lower", "-1", "--upper", "1"]
+    assert main([*arguments, "--only-spec"]) == 0
+    text = capsys.readouterr().out
+    assert "features obs_0, obs_1, obs_2, goal_0, goal_1" in text
+    assert text.count('output "actions"') == 2
+
+
+def test_an_output_for_each_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = save(tmp_path, joined(outputs=("hidden", "actions")))
+    other = save(tmp_path, joined(outputs=("actions",)), "other.onnx")
+    chosen = ["--network-output", "hidden", "--network-output", "actions"]
+    arguments = ["verify", file, other, *chosen, "--eps", "0.1", "--lower", "-1", "--upper", "1"]
+    assert main([*arguments, "--only-spec"]) == 2
+    assert "has 4 outputs, but" in capsys.readouterr().err
+    assert main([*arguments, "--network-output", "third"]) == 2
+    assert "3 outputs are chosen" in capsys.readouterr().err
+
+
+def test_a_file_whose_output_has_to_be_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = save(tmp_path, joined(outputs=("hidden", "actions")))
+    assert main(["inspect", file]) == 2
+    assert "--network-output NAME" in " ".join(capsys.readouterr().err.split())
+    assert main(["inspect", file, "--network-output", "hidden"]) == 0
