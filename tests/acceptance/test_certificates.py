@@ -423,7 +423,7 @@ def test_what_the_auditor_stumbles_over_has_no_certificate(tmp_path: Path, monke
 
 
 def test_the_format_is_named(tmp_path: Path) -> None:
-    for content in (b"", b"eqspec-certificate/1\n", b"[]\n", b"{}\n", b'{"format": "eqspec-certificate/4"}\n'):
+    for content in (b"", b"eqspec-certificate/1\n", b"[]\n", b"{}\n", b'{"format": "eqspec-certificate/5"}\n'):
         path = tmp_path / "other"
         path.write_bytes(gzip.compress(content))
         with pytest.raises(Refused):

@@ -31,15 +31,19 @@ def test_lines_are_counted_as_a_reader_would(tmp_path: Path) -> None:
     assert code_lines(path) == 5
 
 
-def test_what_proves_is_under_six_hundred_lines() -> None:
-    """All but the reading of network files, which is read by itself, and what is in `BESIDE`."""
+def test_what_proves_is_under_seven_hundred_and_fifty_lines() -> None:
+    """All but the reading of files and the functions, which are read by themselves, and what is in `BESIDE`."""
     counted = {path.name: code_lines(path) for path in AUDIT.glob("*.py") if path.name not in BESIDE}
     assert {"bounds.py", "claim.py", "forms.py", "proof.py", "rounding.py"} < counted.keys()
-    assert sum(counted.values()) < 600, counted
+    assert sum(counted.values()) < 750, counted
 
 
 def test_each_of_the_others_is_shorter() -> None:
-    """Reading decides what a proof is about, and refuses every file that could be about two things."""
-    for part in (AUDIT / "opening", AUDIT / "reading", *(AUDIT / name for name in sorted(BESIDE))):
+    """Reading decides what a proof is about, and refuses every file that could be about two things.
+
+    Functions are proven one by one, and tested against interval arithmetic of many digits.
+    """
+    most = {"reading": 1750, "functions": 700}
+    for part in (AUDIT / "opening", *(AUDIT / name for name in (*most, *sorted(BESIDE)))):
         files = part.glob("*.py") if part.is_dir() else [part]
-        assert 0 < sum(map(code_lines, files)) < (1500 if part.name == "reading" else 500), part
+        assert 0 < sum(map(code_lines, files)) < most.get(part.name, 500), part

@@ -45,7 +45,7 @@ def header(
     (folder / name).write_bytes(content)
     role = {"name": "f", "path": name, "sha256": hashlib.sha256(content).hexdigest(), "takes": "normalised"}
     return {
-        "format": "eqspec-certificate/4",
+        "format": "eqspec-certificate/5",
         "verdict": "equivalent",
         "task": {
             "schema": "eqspec-task/1",
@@ -328,7 +328,7 @@ CERTIFICATES: dict[str, Callable[[Path], bytes]] = {
     "a long whole number": _line('{"format": ' + LONG + "}\n"),
     "a long float": _line('{"format": 1.' + LONG + "e" + LONG + "}\n"),
     "no UTF-8": _line(b'{"format": "\xff\xfe"}\n'),
-    "UTF-16": _line('{"format": "eqspec-certificate/4"}\n'.encode("utf-16")),
+    "UTF-16": _line('{"format": "eqspec-certificate/5"}\n'.encode("utf-16")),
     "half a character": lambda folder: packed(
         json.dumps(header(folder)).replace('"id": "t"', '"id": "\\ud800"').encode() + b"\n", ONE_LEAF
     ),

@@ -13,7 +13,7 @@ from .rounding import Refused
 from .statement import Audit, audited
 from .witness import check
 
-FORMAT = "eqspec-certificate/4"
+FORMAT = "eqspec-certificate/5"
 
 
 def audit(path: Path, folder: Path | None = None, seconds: float = limits.SECONDS) -> Audit:

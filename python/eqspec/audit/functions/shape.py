@@ -170,7 +170,7 @@ def _on_piece(piece: Piece, lam: Array, a: Array, b: Array) -> Interval:
 
     def ends(value: Interval, rise: Interval, x: Array, y: Array) -> Array:
         """Of the tangent in x, at y."""
-        found = value + rise * (Interval.of(y) - x)
+        found = choose(x == y, value, value + rise * (Interval.of(y) - x))
         end, none = (found.low, -np.inf) if sign > 0.0 else (found.high, np.inf)
         return np.where(np.isnan(end), none, end)  # a slope that is not known says nothing
 
@@ -180,9 +180,7 @@ def _on_piece(piece: Piece, lam: Array, a: Array, b: Array) -> Interval:
         least(ends(from_s, rise_s, s, s), ends(from_s, rise_s, s, t)),
         least(ends(from_t, rise_t, t, s), ends(from_t, rise_t, t, t)),
     )
-    before = np.where(s == a, ends(left, Interval(0.0, 0.0), a, a), ends(from_s, rise_s, s, a))
-    behind = np.where(t == b, ends(right, Interval(0.0, 0.0), b, b), ends(from_t, rise_t, t, b))
-    found = least(inner, least(before, behind))
+    found = least(inner, least(ends(from_s, rise_s, s, a), ends(from_t, rise_t, t, b)))
     return Interval(found, high) if sign > 0.0 else Interval(low, found)
 
 
