@@ -28,7 +28,7 @@ FUNCTIONS = ("Tanh", "Sigmoid", "LeakyRelu", "Gelu", "SiLU", "Softplus", "Elu", 
 
 def written(path: Path, layers: list[tuple[Array, Array]], function: str) -> Path:
     """Dense layers with a function between them."""
-    nodes, constants, now = [], {}, "x"
+    nodes, constants, now = [], dict[str, Array](), "x"
     for k, (weight, bias) in enumerate(layers):
         constants |= {f"w{k}": weight.astype(np.float32), f"b{k}": bias.astype(np.float32)}
         nodes.append(node("Gemm", [now, f"w{k}", f"b{k}"], now := f"h{k}" if k < len(layers) - 1 else "y", transB=1))

@@ -139,7 +139,8 @@ def test_enclosures_and_facts_contain_what_happens(curve: Curve, seed: int) -> N
 def test_the_same_network_differs_by_nothing(curve: Curve) -> None:
     rng = np.random.default_rng(CURVES.index(curve))
     layers = weights(rng, (3, 6, 5, 2))
-    pair = Pair(*[chain(layers, [(curve,), (curve,)])] * 2, 3, (OUTPUTS, OUTPUTS))
+    one, other = (chain(layers, [(curve,), (curve,)]) for _ in range(2))
+    pair = Pair(one, other, 3, (OUTPUTS, OUTPUTS))
     reached = boxes(pair, np.full((3, 1), -0.5), np.full((3, 1), 0.5))
     low, high = reached.last()
     assert (low[2] == 0.0).all()
@@ -251,7 +252,7 @@ def test_slopes_of_channels_are_functions_of_rows() -> None:
     np.testing.assert_allclose([float(v) for v, _ in values], in_onnxruntime(proto, x), rtol=1e-6)
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "two matrices": ([node("MatMul", ["x", "t"], "y")], {}),
     "an exponent that varies": ([node("Pow", ["x", "x"], "y")], {}),
     "a clip the wrong way": ([node("Clip", ["x", "a", "b"], "y")], {"a": np.float32(1), "b": np.float32(0)}),
