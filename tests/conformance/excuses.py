@@ -75,6 +75,7 @@ REFERENCE_BUGS = (
     Bug("ConvTranspose", "every group gets the bias of the first"),
     Bug("Erf", "it is computed in float32, also of double"),
     Bug("Gelu", "it is computed in float32, also of double"),
+    Bug("GroupNormalization", "it is computed in float32, its `stash_type`, also of double", 21),
     Bug("GlobalMaxPool", "it takes the maximum over all axes of a value with one spatial axis"),
     Bug("MaxPool", "windows beyond the end (`ceil_mode`), or that `auto_pad` pads, are counted otherwise"),
     Bug("LogSoftmax", "it is the logarithm of a Softmax, which underflows; before opset 13 it is taken over one axis"),
