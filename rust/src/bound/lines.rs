@@ -14,8 +14,9 @@
 //! # Rounding
 //! A coefficient p becomes p (s0 + a (s1 - s0)), and the constant grows by p (c0 + a (c1 - c0)). The blend is rounded
 //! three times, each time by at most U (|s0| + |s1 - s0|) <= 3 U steep, where steep is the largest absolute slope, and so
-//! are the intercepts. [`Lines::size`] is 1 + steep times the largest absolute value of x, y, d, X, Y, D and all intercepts, so one unit of |p| costs at most 9 U size for the slope, as much for the intercept,
-//! and U size for the product, beyond what the link costs ([`super::rounding_cost`]): [`LINE_UNITS`] covers them.
+//! are the intercepts. [`Lines::size`] is 1 + steep times the largest absolute value of x, y, d, X, Y, D and all
+//! intercepts, so one unit of |p| costs at most 9 U size for the slope, as much for the intercept, and U size for the
+//! product, beyond what the link costs ([`super::rounding_cost`]): [`LINE_UNITS`] covers them.
 
 use super::functional::{Triple, TripleMut};
 use crate::curve::Curve;
@@ -156,22 +157,22 @@ fn sides(curve: &Curve, (l, u): (f64, f64)) -> [Side; 2] {
         let value = curve.offset(0.0, l, u);
         return [value.low, value.high].map(|cut| Side { slopes: [0.0; 3], cuts: [cut; 3] });
     }
-    let best = curve.line(l, u);
-    let offset = curve.offset(best, l, u);
+    let of_slope = |slope: f64| (slope, curve.offset(slope, l, u));
+    let (best, offset) = of_slope(curve.line(l, u));
     // A line with the slope of an end touches there if the function stays on its side; elsewhere it lies further off than
     // the line of the chord that touches, and the chord's slope is better.
-    let ends = [curve.slope_right(l).value, curve.slope_left(u).value];
-    let chord = (curve.value(u).value - curve.value(l).value) / (u - l);
+    let (at_l, at_u) = (curve.value(l).value, curve.value(u).value);
+    let (first, last) = (of_slope(curve.slope_right(l).value), of_slope(curve.slope_left(u).value));
+    let chord = of_slope((at_u - at_l) / (u - l));
     let mut made = [Side::default(); 2];
     for (which, side) in made.iter_mut().enumerate() {
         side.slopes = [best; 3];
         side.cuts = [if which == 0 { offset.low } else { offset.high }; 3];
-        for (place, slope, end) in [(0, ends[0], l), (2, ends[1], u)] {
-            for slope in [slope, chord] {
-                let o = curve.offset(slope, l, u);
+        for (place, of_end, end, value) in [(0, first, l, at_l), (2, last, u, at_u)] {
+            for (slope, o) in [of_end, chord] {
                 let cut = if which == 0 { o.low } else { o.high };
-                let off = (curve.value(end).value - (slope * end + cut)).abs();
-                let strip = (curve.value(end).value - (best * end + side.cuts[1])).abs();
+                let off = (value - (slope * end + cut)).abs();
+                let strip = (value - (best * end + side.cuts[1])).abs();
                 // Taken where it comes closer to the function at its end than the strip does.
                 if slope.is_finite() && cut.is_finite() && off < 0.5 * strip {
                     (side.slopes[place], side.cuts[place]) = (slope, cut);

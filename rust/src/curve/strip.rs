@@ -125,18 +125,23 @@ fn piece_offset<F: Function>(f: &F, bend: Bend, lam: f64, a: f64, b: f64, found:
         return;
     }
     let (at_a, at_b) = (rest(f.limit_right(a), lam, a), rest(f.limit_left(b), lam, b));
+    // A point near to where the slope is lam, and h there.
+    let touching = |rising: bool| {
+        let t = within(f.touch(lam, a, b, rising), a, b);
+        let at_t = if t == a {
+            at_a
+        } else if t == b {
+            at_b
+        } else {
+            rest(f.value(t), lam, t)
+        };
+        (t, at_t)
+    };
     match bend {
         Bend::Convex => {
             found.raise(at_a.high(), a);
             found.raise(at_b.high(), b);
-            let t = within(f.touch(lam, a, b, true), a, b);
-            let at_t = if t == a {
-                at_a
-            } else if t == b {
-                at_b
-            } else {
-                rest(f.value(t), lam, t)
-            };
+            let (t, at_t) = touching(true);
             let right = if t < b { shortfall(lam, f.slope_right(t).low(), sub_up(b, t)) } else { 0.0 };
             let left = if t > a { shortfall(f.slope_left(t).high(), lam, sub_up(t, a)) } else { 0.0 };
             found.lower(less(at_t.low(), larger(left, right)), t);
@@ -144,14 +149,7 @@ fn piece_offset<F: Function>(f: &F, bend: Bend, lam: f64, a: f64, b: f64, found:
         Bend::Concave => {
             found.lower(at_a.low(), a);
             found.lower(at_b.low(), b);
-            let t = within(f.touch(lam, a, b, false), a, b);
-            let at_t = if t == a {
-                at_a
-            } else if t == b {
-                at_b
-            } else {
-                rest(f.value(t), lam, t)
-            };
+            let (t, at_t) = touching(false);
             let right = if t < b { shortfall(f.slope_right(t).high(), lam, sub_up(b, t)) } else { 0.0 };
             let left = if t > a { shortfall(lam, f.slope_left(t).low(), sub_up(t, a)) } else { 0.0 };
             found.raise(-less(-at_t.high(), larger(left, right)), t);

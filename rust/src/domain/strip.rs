@@ -35,10 +35,13 @@ const THIN: f64 = 1e-11;
 /// Ranges whose ends differ by less than this share of their width are taken for the same when a slope is chosen.
 const ALIKE: f64 = 0.05;
 
-/// The middle of an interval and half its width, rounded up.
+/// The middle of an interval and half its width, rounded up; neither is a number where an end is none.
 fn centred(low: f64, high: f64) -> (f64, f64) {
-    let middle = if low == high { low } else { 0.5 * low + 0.5 * high };
-    (middle, max_propagating_nan(sub_up(high, middle), sub_up(middle, low)).max(0.0))
+    if low == high {
+        return (low, 0.0);
+    }
+    let middle = 0.5 * low + 0.5 * high;
+    (middle, max_propagating_nan(sub_up(high, middle), sub_up(middle, low)))
 }
 
 impl Transformer {
