@@ -5,6 +5,7 @@
     gelu_tanh x/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))   hardswish(a, b) x max(0, min(1, a x + b)), a > 0
     elu(a) x, below 0: a (e^x - 1)   celu(a) x, below 0: a (e^(x/a) - 1), a > 0   selu(a, g) g elu(a)
     mish x tanh(softplus(x))   thresholded(a) x where x > a, else 0   sign   floor   pieces (see `curves`)
+    quantiser(...) (see `quantiser`)
 
 Shapes: any, elementwise. `value` and `slope` are float64, for attacks and samples: a value is within 2^-40 max(1, |x|,
 |f(x)|) of the function where its platform's exp, log, erf and trigonometry are within 2^-45, and nothing is proved of
@@ -28,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.networks import fixed_point as fp
+from eqspec.networks import quantiser
 from eqspec.networks.curves import Curve, Pieces
 from eqspec.networks.enclosure import Array
 from eqspec.networks.fixed_point import Ends, Integers, UndefinedError
@@ -500,5 +502,6 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "sign": Definition(lambda x, _: np.sign(x), lambda x, _: 0.0 * x, None, onnx="Sign"),
     "floor": Definition(lambda x, _: np.floor(x), lambda x, _: 0.0 * x, None, onnx="Floor"),
+    "quantiser": Definition(quantiser.value, quantiser.slope, None, 8, quantiser.problem),
 }
 """Every function by its name."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from eqspec.networks import quantiser
 from eqspec.networks.curve_definitions import DEFINITIONS
 from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Array
@@ -46,5 +47,7 @@ def spread(curves: Curves, centre: Array, radius: Array) -> Array:
                     most = np.where((low <= turn) & (turn <= high), np.maximum(most, apart), most)
             if curve.name in ("sin", "cos"):
                 most = np.minimum(2.0, radius[rows])
+            if curve.name == "quantiser":
+                most = np.maximum(most, quantiser.jump(p))
             made[rows] = np.where(definition.defined(low, high, p), most, np.inf)
     return made

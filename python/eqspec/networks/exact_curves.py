@@ -1,8 +1,8 @@
 """Functions of the rows of an exact vector: rational where a function takes rationals to rationals, else enclosed.
 
-Rational functions (`pieces`, `thresholded`, `sign`, `floor`) keep the denominator of a vector and add what bits they
-need. For all others numbers are rounded outward to so many bits behind the point, and the function is enclosed there
-(`curve_definitions`); the result has a denominator only to go with the others. UndefinedError where an argument is not
+Rational functions (`pieces`, `thresholded`, `sign`, `floor`, `quantiser`) keep the denominator of a vector and add what
+bits they need. For all others numbers are rounded outward to so many bits behind the point, and the function is
+enclosed there (`curve_definitions`); the result has a denominator only to go with the others. UndefinedError where an argument is not
 known to lie in a function's domain, OverflowError where it is absurdly large: more bits help against the first.
 """
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from eqspec.networks.curve_definitions import DEFINITIONS
 from eqspec.networks.curves import Curve, Curves, Pieces
 from eqspec.networks.exact_vectors import Integers, Vector
+from eqspec.networks.quantiser import Quantiser, in_range
 
 _Result: TypeAlias = tuple[Integers, Integers, int]
 
@@ -151,9 +152,31 @@ def _floor(values: Vector, _: Sequence[float]) -> _Result:
     return low, low if values.certain else of(values.upper), 0
 
 
+def _quantised(values: Vector, parameters: Sequence[float]) -> _Result:
+    """Levels, and what they stand for; on an interval of levels at its ends, or the whole type where it may wrap."""
+    quantiser = Quantiser.of(Curve("quantiser", tuple(parameters)))
+    shift, divisor = max(0, values.exponent), values.denominator << max(0, -values.exponent)
+
+    def of(numbers: Integers) -> Integers:
+        return quantiser.levels(numbers << shift, divisor)
+
+    (unit, base), exponent = _dyadic([Fraction(parameters[4]), Fraction(parameters[5])])
+
+    def meant(levels: Integers) -> Integers:
+        """unit (k - base), both of which are multiples of 2^exponent."""
+        return np.asarray(unit * ((levels << -exponent) - base) * values.denominator)
+
+    if values.certain:
+        levels = meant(quantiser.brought(of(values.lower)))
+        return levels, levels, 2 * exponent
+    low, high = in_range(quantiser, of(values.lower), of(values.upper))
+    return meant(low), meant(high), 2 * exponent
+
+
 _RATIONAL: dict[str, Callable[[Vector, Sequence[float]], _Result]] = {
     "pieces": _pieces,
     "thresholded": _thresholded,
     "sign": _sign,
     "floor": _floor,
+    "quantiser": _quantised,
 }
