@@ -2,8 +2,9 @@
 
 Rational functions (`pieces`, `thresholded`, `sign`, `floor`, `quantiser`) keep the denominator of a vector and add what
 bits they need. For all others numbers are rounded outward to so many bits behind the point, and the function is
-enclosed there (`curve_definitions`); the result has a denominator only to go with the others. UndefinedError where an argument is not
-known to lie in a function's domain, OverflowError where it is absurdly large: more bits help against the first.
+enclosed there (`curve_definitions`); the result has a denominator only to go with the others. UndefinedError where an
+argument is not known to lie in a function's domain, OverflowError where it is absurdly large: more bits help against
+the first.
 """
 
 from __future__ import annotations
