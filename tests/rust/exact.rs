@@ -51,6 +51,16 @@ impl Exact {
         if self.digits.sign() == Sign::Minus { Self::default() } else { self.clone() }
     }
 
+    /// The largest integer not above self / divisor, for positive divisors and results that are floats.
+    pub fn floor_over(&self, divisor: &Self) -> f64 {
+        let shift = self.exponent - divisor.exponent;
+        let up = |digits: &BigInt, by: i64| digits << by.max(0);
+        let (n, d) = (up(&self.digits, shift), up(&divisor.digits, -shift));
+        let (quotient, rest) = (&n / &d, &n % &d);
+        let floor = if rest.sign() == Sign::Minus { quotient - 1 } else { quotient };
+        floor.to_string().parse().expect("an integer")
+    }
+
     /// self / divisor to 256 digits, rounded towards zero: never larger in size than the true quotient.
     pub fn over(&self, divisor: &Self) -> Self {
         assert!(!divisor.is_zero());
