@@ -2,9 +2,10 @@
 //! several, growing, falling, convex, concave and neither, with slopes that are no round numbers; with every way to
 //! round, saturated and wrapped, with scales that are powers of two and others.
 
-use crate::exact::{Exact, exact};
+use crate::exact::{Exact, exact, integer};
 use eqspec::curve::Curve;
 use eqspec::network::{Curves, Function};
+use num_bigint::BigInt;
 use std::sync::Arc;
 
 /// What a function makes of row i.
@@ -12,12 +13,14 @@ pub fn behind(function: &Function, row: usize, x: &Exact) -> Exact {
     match function {
         Function::Identity => x.clone(),
         Function::Relu => x.relu(),
-        Function::Curves(curves) => {
-            let curve = curves.of(row);
-            let by = if curve.name() == "pieces" { pieces } else { quantised };
-            by(&curve.parameters(), x)
-        }
+        Function::Curves(curves) => behind_curve(curves.of(row), x),
     }
+}
+
+/// What a curve makes of a number.
+pub fn behind_curve(curve: &Curve, x: &Exact) -> Exact {
+    let by = if curve.name() == "pieces" { pieces } else { quantised };
+    by(&curve.parameters(), x)
 }
 
 /// unit (k - base), where k is x / scale + zero rounded, as the documentation of every rounding puts it.
@@ -26,14 +29,14 @@ fn quantised(parameters: &[f64], x: &Exact) -> Exact {
     let divisor = exact(*scale);
     let scaled = x + &(&divisor * *zero); // (x / scale + zero) scale
     let floor = scaled.floor_over(&divisor);
-    let part = &scaled - &(&divisor * floor); // from 0 to scale
+    let part = &scaled - &(&divisor * &integer(&floor)); // from 0 to scale
     let twice = &(&part + &part) - &divisor; // against the middle
     let (whole, tie, above) = (part.is_zero(), twice.is_zero(), twice > 0.0);
     let negative = scaled < 0.0;
     let nearest = |tie_goes_up: bool| above || (tie && tie_goes_up);
     #[allow(clippy::cast_possible_truncation)]
     let up = match *rounding as i32 {
-        0 => nearest(floor.rem_euclid(2.0) == 1.0),
+        0 => nearest(floor.bit(0)),
         1 => nearest(!negative),
         2 => nearest(true),
         3 => nearest(false),
@@ -43,12 +46,14 @@ fn quantised(parameters: &[f64], x: &Exact) -> Exact {
         7 => negative && !whole,
         _ => !negative && !whole,
     };
-    let mut k = floor + f64::from(u8::from(up));
+    #[allow(clippy::cast_possible_truncation)]
+    let [low, high] = [low, high].map(|&level| BigInt::from(level as i64));
+    let mut k = floor + u8::from(up);
     if *wraps == 1.0 {
-        k = low + (k - low).rem_euclid(high - low + 1.0);
+        let span: BigInt = &high - &low + 1;
+        k = ((k - &low) % &span + &span) % &span + &low;
     }
-    let k = k.clamp(*low, *high);
-    &(&exact(k) - &exact(*base)) * *unit
+    &(&integer(&k.clamp(low, high)) - &exact(*base)) * *unit
 }
 
 /// A continuous piecewise linear function: its number of knots, the knots, the slopes, and its value at the first knot.

@@ -192,7 +192,7 @@ fn pieces_cover_the_line_and_bend_as_they_say() {
             let piece = curve.piece(at);
             assert!(piece.end > at, "{curve:?} {at}");
             pieces += 1;
-            assert!(pieces < 60, "{curve:?}");
+            assert!(pieces < 200, "{curve:?}");
             let end = piece.end.min(most);
             for _ in 0..200 {
                 let (x, y, t) = (random.next(), random.next(), random.next());
@@ -202,7 +202,9 @@ fn pieces_cover_the_line_and_bend_as_they_say() {
                     continue;
                 }
                 assert!(curve.piece(middle).end >= piece.end, "{curve:?} {middle}");
-                assert_eq!(curve.limit_left(middle), curve.value(middle));
+                if !matches!(piece.bend, Bend::Between(..)) {
+                    assert_eq!(curve.limit_left(middle), curve.value(middle));
+                }
                 let (f, m, g) = (curve.value(x), curve.value(middle), curve.value(y));
                 let share = (middle - x) / (y - x);
                 let chord = f.value + (g.value - f.value) * share;
