@@ -192,7 +192,7 @@ fn pieces_cover_the_line_and_bend_as_they_say() {
             let piece = curve.piece(at);
             assert!(piece.end > at, "{curve:?} {at}");
             pieces += 1;
-            assert!(pieces < 200, "{curve:?}");
+            assert!(pieces < 200, "{curve:?} {at:e} {piece:?}");
             let end = piece.end.min(most);
             for _ in 0..200 {
                 let (x, y, t) = (random.next(), random.next(), random.next());

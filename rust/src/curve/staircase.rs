@@ -153,7 +153,7 @@ fn times(a: f64, b: Near) -> Near {
     let short = |v: f64| f64::from(v as f32) == v && (v == 0.0 || (v.abs() > 1e-30 && v.abs() < 1e30));
     let power_of_two = a.to_bits() & ((1 << 52) - 1) == 0 && a.is_normal();
     let value = a * b.value;
-    let exact = (short(a) && short(b.value)) || (power_of_two && value.is_normal());
+    let exact = (short(a) && short(b.value)) || (power_of_two && value.is_normal()) || b.value == 0.0;
     if b.error == 0.0 && exact { Near::exact(value) } else { Near::exact(a) * b }
 }
 
