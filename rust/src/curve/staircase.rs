@@ -407,7 +407,7 @@ impl Staircase {
 
     /// Where its trend is cut off, below and above.
     #[inline]
-    fn kinks(&self) -> [Near; 2] {
+    pub(super) fn kinks(&self) -> [Near; 2] {
         [self.low, self.high].map(|end| {
             if end.is_finite() {
                 times(self.scale, sum(Near::exact(end), Near::exact(-self.zero)))
