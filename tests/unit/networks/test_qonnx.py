@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from unit.networks.models import model, node, save
 from numpy.typing import NDArray
 from onnx import helper
 
 from eqspec.errors import NetworkError
 from eqspec.networks import Network, read_network
+from unit.networks.models import model, node, save
 
 DOMAINS = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
 MODES = ("ROUND", "HALF_EVEN", "HALF_UP", "HALF_DOWN", "CEIL", "FLOOR", "UP", "DOWN", "round")

@@ -5,9 +5,11 @@ quantised,
 
     sat(R(sum (a - z_a) (b - z_b) s_a s_b / s_c) + z_c),
 
-in rationals. The sum is an integer that 32 bits must hold, which is checked for all levels that there are. Runtimes
-multiply it by a float32 number, so they may differ from the rational within rounding of a threshold; those that
-compute a function by a table of all levels (LeakyRelu, Sigmoid) fill it with float32 numbers likewise.
+in rationals. QLinearAdd, QLinearMul and QLinearAveragePool add z_c in front of the rounding, which their descriptions
+leave open and onnxruntime does: it decides where ties go if z_c is odd. The sum is an integer that 32 bits must hold,
+which is checked for all levels that there are. Runtimes multiply it by a float32 number, so they may differ from the
+rational within rounding of a threshold; those that compute a function by a table of all levels (LeakyRelu, Sigmoid)
+fill it with float32 numbers likewise.
 
 They are evaluated here and not written out before, because old opsets have no DequantizeLinear along an axis.
 """
@@ -59,13 +61,13 @@ def _real(call: OperatorCall, at: int, axis: int = 0) -> Affine | Enclosure:
     return dequantised(call.value(at), scale, zeros(call, at + 2, scale), (axis, 0), call.number(at + 1))
 
 
-def _levels(call: OperatorCall, real: Value, at: int) -> Levels | Whole:
-    """A result as levels, with the scale and zero point that the inputs from `at` on are."""
+def _levels(call: OperatorCall, real: Value, at: int, *, inside: bool = False) -> Levels | Whole:
+    """A result as levels, with the scale and zero point that the inputs from `at` on are (see `quantised`)."""
     scale = scales(call, at)
     if scale.size != 1:
         raise UnreadableError(f"{scale.size} scales of the result", "one is taken for all of it")
     kind = call.kind(at + 1) if call.has(at + 1) else call.kind(0)
-    return quantised(call, real, scale, zeros(call, at + 1, scale), range_of(kind))
+    return quantised(call, real, scale, zeros(call, at + 1, scale), range_of(kind), inside=inside)
 
 
 def _inner(
@@ -178,19 +180,19 @@ def integer_convolution(call: OperatorCall) -> Sequence[Value]:
 
 def _of_two(combine: Callable[[Affine | Enclosure, Affine | Enclosure], Affine | Enclosure]) -> Operator:
     def operator(call: OperatorCall) -> Sequence[Value]:
-        return [_levels(call, combine(_real(call, 0), _real(call, 3)), 6)]
+        return [_levels(call, combine(_real(call, 0), _real(call, 3)), 6, inside=True)]
 
     return operator
 
 
-def _of_one(name: str, read: Operator) -> Operator:
+def _of_one(name: str, read: Operator, *, inside: bool = False) -> Operator:
     """An operator of one value: X, Y with scale and zero point each."""
 
     def operator(call: OperatorCall) -> Sequence[Value]:
         if call.integer("channels_last", 0):
             raise UnreadableError("channels behind the places", "export it with the channels in front (NCHW)")
         (made,) = read(_inner(call, name, [_real(call, 0)], ("channels_last",)))
-        return [_levels(call, made, 3)]
+        return [_levels(call, made, 3, inside=inside)]
 
     return operator
 
@@ -232,7 +234,7 @@ _MICROSOFT: dict[str, Operator] = {
     "DequantizeLinear": _checked(dequantize, ("axis", "block_size"), 2, 3),
     "QGemm": _checked(gemm_of_levels, ("alpha", "transA", "transB"), 6, 9),
     "QLinearAdd": _checked(_of_two(elementwise.add), (), 7, 8),
-    "QLinearAveragePool": _checked(_of_one("AveragePool", pooling.average_pool), _WINDOWS, 4, 5),
+    "QLinearAveragePool": _checked(_of_one("AveragePool", pooling.average_pool, inside=True), _WINDOWS, 4, 5),
     "QLinearConcat": _checked(joined_levels, ("axis",), 5, 10_000),
     "QLinearGlobalAveragePool": _checked(
         _of_one("GlobalAveragePool", pooling.global_average_pool), ("channels_last",), 5, 5

@@ -167,9 +167,19 @@ def range_of(kind: int | None) -> tuple[int, int]:
 
 
 def quantised(
-    call: OperatorCall, x: Value, scale: Array, zero: Array, ends: tuple[int, int], place: tuple[int, int] = (1, 0)
+    call: OperatorCall,
+    x: Value,
+    scale: Array,
+    zero: Array,
+    ends: tuple[int, int],
+    place: tuple[int, int] = (1, 0),
+    *,
+    inside: bool = False,
 ) -> Levels | Whole:
-    """Levels of ONNX; `place` are the axis and block size along which the parameters lie."""
+    """Levels of ONNX; `place` are the axis and block size along which the parameters lie.
+
+    `inside` says that the zero point is added in front of the rounding.
+    """
     if isinstance(x, Scores):
         x = x.value
     if isinstance(x, Levels):
@@ -178,8 +188,9 @@ def quantised(
         x = Enclosure(_small(x))
     shape = x.shape
     by_entry, shift = (along(a, shape, *place) for a in (scale, zero))
+    before, shift = (shift, np.zeros(shape)) if inside else (np.zeros(shape), shift)
     low, high = (np.full(shape, float(end)) - shift for end in ends)
-    steps = Steps(by_entry, np.zeros(shape), low, high, shift)
+    steps = Steps(by_entry, before, low, high, shift)
     if isinstance(x, Enclosure):
         return steps.of_constant(x, call.rounded).astype(np.int64)
     if call.rounded:
