@@ -28,7 +28,10 @@ from eqspec.networks.exact_vectors import Integers
 
 
 class Rounding(Enum):
-    """How a number becomes an integer; the names of QONNX and of ap_fixed (AP_) behind each."""
+    """How a number becomes an integer; the names of QONNX and of ap_fixed (AP_) behind each.
+
+    `curves` says them in words, by number.
+    """
 
     HALF_EVEN = 0  # ROUND, HALF_EVEN; AP_RND_CONV
     HALF_AWAY = 1  # HALF_UP; AP_RND_INF

@@ -415,7 +415,7 @@ REFUSED = [
     ([node("QuantizeLinear", ["x", "n", "z"], "y")], "not positive"),
     ([node("QuantizeLinear", ["x", "f"], "y", output_dtype=TensorProto.FLOAT8E4M3FN)], "float8e4m3fn"),
     (
-        [node("QuantizeLinear", ["x", "o", "i"], "q"), microsoft("QGemm", ["q", "o", "i", "w", "o", "i", "b"], "y")],
+        [node("QuantizeLinear", ["x", "o", "i"], "q"), microsoft("QGemm", ["q", "o", "i", "w", "o", "i", "c"], "y")],
         "32 bits",
     ),
     ([microsoft("QLinearAdd", ["x", "s", "z", "x", "s", "z", "s", "z"], "y", axis=1)], "attribute 'axis'"),
@@ -427,7 +427,7 @@ REFUSED = [
 def test_what_is_refused(tmp_path: Path, nodes: list[NodeProto], message: str) -> None:
     constants: Constants = {"s": np.array([0.25, 0.5], np.float32), "z": np.zeros(2, np.uint8), "n": np.float32(-1)}
     constants |= {"f": np.float32(1), "o": np.float32(1), "i": np.uint8(0)}
-    constants |= {"w": np.full((2, 1), 3, np.uint8), "b": np.array([2**31 - 1500], np.int32)}
+    constants |= {"w": np.full((2, 1), 3, np.uint8), "c": np.array([2**31 - 1500], np.int32)}
     with pytest.raises(NetworkError, match=message):
         read_network(save(tmp_path, build(nodes, constants, [1, 2])))
 
