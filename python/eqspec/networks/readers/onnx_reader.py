@@ -22,7 +22,7 @@ from onnx import NodeProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
-from eqspec.networks import quantiser, unary
+from eqspec.networks import pair_saturation, quantiser, unary
 from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Enclosure
@@ -243,6 +243,9 @@ class _Reading:
             notes.append(f"float32 rounds: each sum and product may be off by {self.roundoff.unit:.2g} of its terms")
         elif not all(step.exact for step in made.steps):
             notes.append("operators were folded with rounding; the rounding is part of what is proved")
+        pairs = pair_saturation.concerned(graph.nodes, graph.initializers, graph.external)
+        if pairs:
+            notes.append(f"{pairs[0].op_type} {name_of(pairs[0])!r}: {pair_saturation.NOTE}")
         digest = hashlib.sha256(content)
         graph.external.update(digest)
         name, declared = ports[0].name, ports[0].shape
@@ -263,6 +266,7 @@ class _Reading:
             largest_intermediates=largest,
             ports=ports,
             alone=graph.alone,
+            in_pairs=bool(pairs),
         )
 
     def _result(self, inputs: Units, notes: list[str]) -> Value:
