@@ -102,6 +102,14 @@ class Levels:
         return made[0], made[1]
 
 
+def told_apart(*columns: Array) -> tuple[list[list[float]], Indices]:
+    """The different rows of a table, and which of them each of its rows is."""
+    if all(len(a) and (a == a[0]).all() for a in columns):
+        return [[float(a[0]) for a in columns]], np.zeros(len(columns[0]), np.intp)
+    kinds, of_row = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    return kinds.tolist(), of_row.reshape(-1)
+
+
 def meant(integers: Affine, unit: Array, base: Array) -> Affine:
     """unit (k - base) of integers that are an affine value."""
     moved = af.shift(integers, en.exactly(-base)) if base.any() else integers
@@ -130,9 +138,9 @@ class Quantised:
         """A function of the argument, made once for each unit and base."""
         key = unit.tobytes() + base.tobytes()
         if key not in self._made:
-            rows = np.stack([self.scale, self.zero, self.low, self.high, unit, base - self.shift], axis=1)
-            kinds, of_row = np.unique(rows, axis=0, return_inverse=True)
-            curves = Curves(tuple(self._curve(kind) for kind in kinds.tolist()), of_row.reshape(-1).astype(np.int32))
+            columns = self.scale, self.zero, self.low, self.high, unit, base - self.shift
+            kinds, of_row = told_apart(*columns)
+            curves = Curves(tuple(self._curve(kind) for kind in kinds), of_row.astype(np.int32))
             if len(kinds) == 1:
                 curves = Curves.all(curves.kinds[0])
             self._made[key] = af.rearrange(af.curve(self.argument, curves), lambda p: p.reshape(-1))

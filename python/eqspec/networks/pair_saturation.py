@@ -26,8 +26,8 @@ _PLACES = {
 }
 """Where each operator has the zero point of its first factor, whose type is that factor's, and the second one."""
 NOTE = (
-    "onnxruntime may answer something else on processors without VNNI, which cut sums of two products of bytes off at 16 "
-    "bits; the exact sums are read (weights of 7 bits, reduce_range, are summed right everywhere)"
+    "onnxruntime may answer something else on processors without VNNI, which cut sums of two products of bytes off at "
+    "16 bits; the exact sums are read (weights of 7 bits, reduce_range, are summed right everywhere)"
 )
 _MOST = 2**15 - 1
 _LARGEST = {TensorProto.INT8: 128, TensorProto.UINT8: 255}
