@@ -122,8 +122,8 @@ def problem(parameters: Sequence[float]) -> str | None:
     scale, _, low, high, unit, _, rounding, wraps = parameters
     if not (scale > 0.0 and unit > 0.0):
         return "its scales have to be positive"
-    if not (low == int(low) and high == int(high) and low <= high and max(-low, high) <= 2.0**53):
-        return "its levels have to be integers up to 2^53, the lowest first"
+    if not (low == int(low) and high == int(high) and low <= high and max(-low, high) <= 2.0**50):
+        return "its levels have to be integers up to 2^50, the lowest first"
     if rounding not in {r.value for r in Rounding} or wraps not in (0.0, 1.0):
         return "its rounding is a number from 0 to 8 and its overflow 0 or 1"
     return None
