@@ -30,8 +30,8 @@ CLEAR = 2.0**-14
 """In levels: what float32 rounds here is a hundredth of it."""
 
 
-def saved(folder: Path, nodes: list[Any], constants: dict[str, NDArray[Any]], shape: list[int]) -> str:
-    stored = [numpy_helper.from_array(array, name) for name, array in constants.items()]
+def saved(folder: Path, nodes: list[Any], constants: dict[str, Any], shape: list[int]) -> str:
+    stored = [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()]
     given, made = (helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", shape), ("y", None)))
     graph = helper.make_graph(nodes, "g", [given], [made], stored)
     return save(folder, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
@@ -39,7 +39,8 @@ def saved(folder: Path, nodes: list[Any], constants: dict[str, NDArray[Any]], sh
 
 def dense(folder: Path, rng: np.random.Generator) -> tuple[str, list[int]]:
     sizes = [5, 12, 8, 3]
-    nodes, constants, x = [], {}, "x"
+    nodes, x = list[Any](), "x"
+    constants: dict[str, Any] = {}
     for number, (a, b) in enumerate(pairwise(sizes)):
         constants[f"w{number}"] = rng.normal(size=(a, b)).astype(np.float32) / np.float32(np.sqrt(a))
         constants[f"b{number}"] = rng.normal(size=b).astype(np.float32) / 4
@@ -174,7 +175,7 @@ def test_runtimes_differ_only_at_thresholds(tmp_path: Path, scale: float) -> Non
 def test_products_of_bytes_that_some_processors_cut_off(tmp_path: Path) -> None:
     """The exact sum is read, whatever onnxruntime makes of it here; weights of 7 bits are the same everywhere."""
     for largest in (64, 65):
-        constants = {
+        constants: dict[str, Any] = {
             "w": np.full((1, 8, 1, 1), largest, np.int8), "s": np.float32(1), "z": np.uint8(0), "n": np.int8(0),
             "t": np.float32(1024),
         }  # fmt: skip

@@ -57,7 +57,7 @@ def test_two_graphs_are_compared() -> None:
 
 def quantised(*functions: Curve) -> Network:
     random = np.random.default_rng(1)
-    weight = random.integers(-32, 32, (len(functions), 5)) * float(np.float32(0.1))
+    weight = random.integers(-32, 32, (len(functions), 5)).astype(np.float64) * float(np.float32(0.1))
     weight[0, 0] = -32 * float(np.float32(0.1))
     first = Step((Term(-1, Tile.dense(weight)),), np.zeros(len(functions)), function=Curves.of_rows(functions))
     last = Step((Term(0, Tile.dense(random.normal(size=(1, len(functions))))),), np.zeros(1), function="identity")
