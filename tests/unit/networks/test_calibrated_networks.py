@@ -16,18 +16,12 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from eqspec.networks import Network, read_network
-from eqspec.networks.curves import Curves
-from eqspec.networks.evaluation import values
-from eqspec.networks.quantiser import Quantiser
+from eqspec.networks import read_network
 from eqspec.networks.session import Session
 from unit.networks.models import node, save
-
-CLEAR = 2.0**-14
-"""In levels: what float32 rounds here is a hundredth of it."""
+from unit.networks.thresholds import clear_of_thresholds
 
 
 def saved(folder: Path, nodes: list[Any], constants: dict[str, Any], shape: list[int]) -> str:
@@ -74,21 +68,6 @@ def convolutional(folder: Path, rng: np.random.Generator) -> tuple[str, list[int
         node("Concat", ["p", "jf"], "y", axis=1),
     ]
     return saved(folder, nodes, {n: a.astype(np.float32) for n, a in constants.items()}, [1, 2, 4, 4]), [1, 2, 4, 4]
-
-
-def clear_of_thresholds(network: Network, points: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which points keep away from all thresholds of all quantisers, by the sums in front of them."""
-    clear = np.ones(len(points), bool)
-    for step, sums in zip(network.steps, values(network.steps, points.T), strict=True):
-        if not isinstance(step.function, Curves):
-            continue
-        for curve, rows in step.function.groups(step.rows):
-            if curve.name == "quantiser":
-                quantiser = Quantiser.of(curve)
-                t = sums[rows] / quantiser.scale + quantiser.zero
-                near = np.abs(t - np.floor(t) - 0.5) < CLEAR
-                clear &= ~(near & (t > quantiser.low - 1) & (t < quantiser.high + 1)).any(axis=0)
-    return clear
 
 
 FORMATS = [
