@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from eqspec.networks import affine as af
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
-from eqspec.networks.curves import Curve, Curves
-from eqspec.networks.enclosure import Array
+from eqspec.networks.curves import Curve, Curves, pieces
+from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.matrices import Indices, check_value
 from eqspec.networks.quantiser import Quantiser, Rounding
 
@@ -223,24 +223,29 @@ class Joined:
         return af.stack(made)
 
 
-def limited(levels: Levels, low: int | None, high: int | None) -> Levels | None:
-    """Integers not below `low`, then not above `high`; None where they are sums, which cannot be cut off so."""
+def limited(levels: Levels, low: int | None, high: int | None) -> Levels:
+    """Integers not below `low`, then not above `high`: quantisers get other ends, sums a function of their own."""
     rule: Rule
     match levels.rule:
         case Quantised() as quantised:
             above = quantised if low is None else quantised.at_least(low)
             rule = above if high is None else above.at_most(high)
         case Through(given, size, function):
-            inner = limited(given, low, high)
-            if inner is None:
-                return None
-            rule = Through(inner, size, function)
+            rule = Through(limited(given, low, high), size, function)
         case Joined(parts):
-            found = [limited(part, low, high) for part in parts]
-            kept = tuple(part for part in found if part is not None)
-            if len(kept) < len(parts):
-                return None
-            rule = Joined(kept)
-        case _:
-            return None
+            rule = Joined(tuple(limited(part, low, high) for part in parts))
+        case Computed(integers):
+            rule = Computed(_cut_off(_cut_off(integers, low, (0.0, 1.0)), high, (1.0, 0.0)))
+        case other:
+            raise AssertionError(other)
     return replace(levels, rule=rule)
+
+
+def _cut_off(integers: Affine, end: int | None, slopes: tuple[float, float]) -> Affine:
+    """The integers on one side of an end, which has the slope 1, and the end elsewhere."""
+    if end is None:
+        return integers
+    if af.depends_on_nothing(integers):
+        value = (np.maximum if slopes[1] else np.minimum)(integers.bias.value, float(end))
+        return replace(integers, bias=Enclosure(value, integers.bias.error))
+    return af.curve(integers, Curves.all(pieces((float(end),), slopes, float(end))))

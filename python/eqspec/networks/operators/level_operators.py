@@ -30,16 +30,9 @@ def _given(call: OperatorCall) -> Levels:
     return found
 
 
-def _limited(given: Levels, low: int | None, high: int | None) -> Value:
-    made = limited(given, low, high)
-    if made is None:
-        raise UnreadableError("sums of integers that are cut off before they are dequantised", _DEQUANTISE)
-    return made
-
-
 def relu(call: OperatorCall) -> Sequence[Value]:
     """Relu of integers."""
-    return [_limited(_given(call), 0, None)]
+    return [limited(_given(call), 0, None)]
 
 
 def _end(call: OperatorCall, index: int) -> int | None:
@@ -53,7 +46,7 @@ def _end(call: OperatorCall, index: int) -> int | None:
 
 def clip(call: OperatorCall) -> Sequence[Value]:
     """Clip of integers, the upper end where they cross."""
-    return [_limited(_given(call), _end(call, 1), _end(call, 2))]
+    return [limited(_given(call), _end(call, 1), _end(call, 2))]
 
 
 def _extreme(*, largest: bool) -> Operator:
@@ -66,7 +59,7 @@ def _extreme(*, largest: bool) -> Operator:
         assert isinstance(given, Levels)
         if len(call.whole(1 - at).shape) > len(given.shape):
             raise UnreadableError("a number of more axes than the integers", _DEQUANTISE)
-        return [_limited(given, end if largest else None, None if largest else end)]
+        return [limited(given, end if largest else None, None if largest else end)]
 
     return operator
 
