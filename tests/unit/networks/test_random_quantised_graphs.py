@@ -71,7 +71,8 @@ class Growing:
             ends = sorted(self.rng.integers(-20, 20, 2) / 4)
             self.put(kind, [self.name, *(self.constant(np.float32(end)) for end in ends)])
         else:
-            self.put(kind, [self.name], **({"alpha": 0.25} if kind == "LeakyRelu" else {}))
+            attributes: dict[str, Any] = {"alpha": 0.25} if kind == "LeakyRelu" else {}
+            self.put(kind, [self.name], **attributes)
 
     def convolve(self) -> None:
         made = self.whole(1, 3)
