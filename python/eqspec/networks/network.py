@@ -111,7 +111,8 @@ class Network:
     inputs takes them one behind the other (`ports`; then `input_shape` is that of them all), and of several outputs has
     one that was `chosen` by its name; `alone` is false for both. Which function a file stands for, `identity` tells.
     `stripped` is the Softmax at the end of the file that was left out, `softened` the one that was put back (see the
-    module `softened`).
+    module `softened`). `in_pairs`: see `pair_saturation`, about products that some
+    processors get wrong.
     With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each step how
     large its values may get while they are computed.
 
@@ -136,6 +137,7 @@ class Network:
     ports: tuple[Port, ...] = ()
     chosen: str | None = None
     alone: bool = True
+    in_pairs: bool = False
 
     @property
     def identity(self) -> tuple[str, str]:
