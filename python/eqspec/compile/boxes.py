@@ -20,7 +20,7 @@ from eqspec.compile.scalers import Scaler
 from eqspec.span import Span
 from eqspec.spec.findings import Fault, error
 from eqspec.spec.numbers import shown
-from eqspec.spec.regions import BallAround, Bound, Maybe, RawConstraint, RowsOf, SigmaBound, Terms
+from eqspec.spec.region_terms import BallAround, Bound, Maybe, RawConstraint, RowsOf, SigmaBound, Terms
 from eqspec.spec.spaces import SpaceFacts
 from eqspec.spec.values import UNKNOWN
 from eqspec.tasks.directed_rounding import float_above, float_below

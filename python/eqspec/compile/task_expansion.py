@@ -29,7 +29,7 @@ from eqspec.spec.checks import MANY_TASKS, MOST_TASKS, CheckFacts, Costs, claim_
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding
-from eqspec.spec.regions import RowsOf, Terms
+from eqspec.spec.region_terms import RowsOf, Terms
 from eqspec.spec.scope import Scope
 from eqspec.spec.values import Form
 from eqspec.tasks.task import Budget, Expectation, Space, Task

@@ -162,7 +162,11 @@ class _Printer:
             if len(flat(whole)) <= WIDTH or not blocks:
                 return fill("", whole, 2 * _INDENT)
         lines = self._terms(region, (ast.Box,))
-        return lines if max(len(line.text) for line in lines) <= WIDTH else self._terms(region, (ast.Box, ast.Where, ast.Grid))
+        return (
+            lines
+            if max(len(line.text) for line in lines) <= WIDTH
+            else self._terms(region, (ast.Box, ast.Where, ast.Grid))
+        )
 
     def _terms(self, region: ast.Region, opened: tuple[type[ast.Node], ...]) -> list[Line]:
         """A region with its blocks of the given kinds opened, others only if they must be."""
