@@ -81,6 +81,21 @@ class Port:
     size: int
 
 
+@dataclass(frozen=True)
+class Cast:
+    """Rows of a step that stand for an assignment to a type of the file: there a value may leave the type.
+
+    `name` says whose type it is (`layer2.accum_t`) and `type` what it is, as the file writes it. What the type does with
+    a value that leaves it is the function of the rows, a quantiser: it wraps, or it saturates. An assignment without
+    rows changes no value that the inputs can bring about.
+    """
+
+    step: int
+    rows: slice
+    name: str
+    type: str
+
+
 @dataclass(frozen=True, eq=False)
 class LargestIntermediate:
     """How large what a layer computes gets on the way: at most coefficients . |its inputs| + constant, in any order."""
@@ -110,6 +125,7 @@ class Network:
     set aside). `content` is the ONNX model of one that came from memory, whose `source` is no path. A file of several
     inputs takes them one behind the other (`ports`; then `input_shape` is that of them all), and of several outputs has
     one that was `chosen` by its name; `alone` is false for both. Which function a file stands for, `identity` tells.
+    `casts` are the assignments to types of a file of fixed-point arithmetic, in the order of their steps.
     `stripped` is the Softmax at the end of the file that was left out, `softened` the one that was put back (see the
     module `softened`).
     With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each step how
@@ -136,6 +152,7 @@ class Network:
     ports: tuple[Port, ...] = ()
     chosen: str | None = None
     alone: bool = True
+    casts: tuple[Cast, ...] = ()
 
     @property
     def identity(self) -> tuple[str, str]:
