@@ -94,9 +94,9 @@ Decision: TypeAlias = Top1 | Margin | Confidence
 """The claims about which class a network decides for. They are unchanged by what keeps the order of the scores."""
 Comparison: TypeAlias = Epsilon | Linear
 """The claims that compare output values. They depend on what the outputs are: logits or probabilities."""
-Overflow: TypeAlias = NeverWraps | NeverSaturates
-"""The claims about what one network computes on the way, which are decided by integers alone."""
-Property: TypeAlias = Decision | Comparison | Overflow
+Containment: TypeAlias = NeverWraps | NeverSaturates
+"""The claims that what one network computes on the way stays in its types. They are decided by integers alone."""
+Property: TypeAlias = Decision | Comparison | Containment
 
 
 def validate(claim: Property, outputs: int) -> None:

@@ -91,6 +91,7 @@ class TaskExpansion:
         claim = claim_value(facts, point, frame.scope, self.findings)
         if facts.search is None:  # the ends of a search may touch what cannot be reached
             self.networks.check_distance(facts, claim)
+            self.networks.check_containment(facts, claim)
             self._check_scores(facts, claim)
         scope = frame.scope.with_locals(point)
         terms, builder = self._region(frame, scope)
@@ -157,6 +158,7 @@ class TaskExpansion:
             tags=facts.tags,
             source=_declaration(facts).name.span,
             around=box.around,
+            lattices=box.lattices,
         )
 
     def _network(self, binding: Binding, frame: _Frame, claim: Property) -> Network:

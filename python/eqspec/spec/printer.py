@@ -162,11 +162,8 @@ class _Printer:
             if len(flat(whole)) <= WIDTH or not blocks:
                 return fill("", whole, 2 * _INDENT)
         lines = self._terms(region, (ast.Box,))
-        return (
-            lines
-            if max(len(line.text) for line in lines) <= WIDTH
-            else self._terms(region, (ast.Box, ast.Where, ast.Grid))
-        )
+        fits = max(len(line.text) for line in lines) <= WIDTH
+        return lines if fits else self._terms(region, (ast.Box, ast.Where, ast.Grid))
 
     def _terms(self, region: ast.Region, opened: tuple[type[ast.Node], ...]) -> list[Line]:
         """A region with its blocks of the given kinds opened, others only if they must be."""

@@ -1,7 +1,8 @@
-"""What a region says, evaluated: bounds per feature, balls, and linear constraints, all exact and in raw units.
+"""What a region says, evaluated: bounds per feature, balls, grids and linear constraints, all exact, in raw units.
 
 The same walk serves the static check, where formal parameters are UNKNOWN, and the compilation, where they are numbers.
-Bounds by feature name win over bounds for `all` in the same box; of two of the same rank the later one counts (W305).
+Bounds by feature name win over bounds for `all` in the same box, and so in a grid; of two of the same rank the later
+one counts (W305).
 """
 
 from __future__ import annotations
@@ -204,8 +205,11 @@ class _Term:
                 found.append(self._amount(expression, "the step in sigmas"))
                 continue
             number = values.number(expression, self.scope)
-            found.append(UNKNOWN if number is UNKNOWN else number.constant)
-            for i in chosen if number is not UNKNOWN else ():
+            if number is UNKNOWN:
+                found.append(UNKNOWN)
+                continue
+            found.append(number.constant)
+            for i in chosen:
                 require_unit(f"feature '{features[i][0]}'", features[i][1], number.unit, what, expression.span)
         if found[0] is not UNKNOWN and found[0] <= 0:
             message = f"the step of a grid is above 0, not {shown(found[0])}"

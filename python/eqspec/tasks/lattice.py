@@ -6,6 +6,7 @@ not of the region; two grids of one input meet in a grid again, or nowhere (the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, gcd, lcm
@@ -61,6 +62,6 @@ Lattices = tuple[Lattice | None, ...]
 """Of each input, None where it is any real number; without any, of none."""
 
 
-def on(lattices: Lattices, point: tuple[Fraction, ...] | list[Fraction]) -> bool:
+def on(lattices: Lattices, point: Sequence[Fraction]) -> bool:
     """Whether a point lies on all of them."""
     return not lattices or all(a is None or x in a for a, x in zip(lattices, point, strict=True))
