@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from eqspec.networks.overflow import can_overflow
+from eqspec.networks.containment import can_overflow
 from eqspec.property import Containment, NeverWraps
 from eqspec.replay.replay import Replay
 from eqspec.run.description import describe
