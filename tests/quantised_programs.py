@@ -6,6 +6,7 @@ Weights, scales and lattices are such that arguments often lie on thresholds, on
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -14,7 +15,7 @@ import numpy as np
 from eqspec.networks.curves import Curve, Curves, clip, leaky, pieces
 from eqspec.networks.exact_curves import on_interval
 from eqspec.networks.grids import Region
-from eqspec.networks.program import Function, Step, Term, Tile, without_unread
+from eqspec.networks.program import Function, Step, Term, Tile, renumbered, without_unread
 from eqspec.networks.quantiser import Quantiser, Rounding
 
 Random = np.random.Generator
@@ -146,3 +147,87 @@ def applied(function: Function, row: int, x: Fraction) -> Fraction:
 def outputs(steps: tuple[Step, ...], point: tuple[Fraction, ...]) -> list[Fraction]:
     """The outputs of a program without errors."""
     return values(steps, point)[-1][1]
+
+
+def changed(random: Random, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The program with something changed in one step, which often changes nothing on a region."""
+    place = int(random.integers(len(steps)))
+    step = steps[place]
+    made = list(steps)
+    kind = random.integers(3)
+    if kind == 0 and place < len(steps) - 1:
+        made[place] = replace(step, function=_other_function(random, step.function, step.rows))
+    elif kind == 1 and step.terms:
+        term, *others = step.terms
+        weight = term.tile.weight.copy()
+        weight.flat[int(random.integers(weight.size))] += float(random.choice([0.25, -1.0]))
+        made[place] = replace(step, terms=(Term(term.source, Tile(term.tile.index, weight)), *others))
+    else:
+        bias = step.bias.copy()
+        bias[int(random.integers(len(bias)))] += float(random.choice([0.125, -0.5, 2.0**-30]))
+        made[place] = replace(step, bias=bias)
+    return tuple(made)
+
+
+def _other_function(random: Random, function: Function, rows: int) -> Function:
+    """A function that often agrees with it: another rounding, type or overflow, or none of its curves."""
+    if not isinstance(function, Curves) or random.integers(6) == 0:
+        return "relu" if random.integers(2) else "identity"
+    curves = [function.at(row) for row in range(rows)]
+    for row, given in enumerate(curves):
+        if given.name != "quantiser":
+            continue
+        q, kind = Quantiser.of(given), random.integers(4)
+        if kind == 0:
+            q = replace(q, rounding=Rounding(int(random.integers(9))))
+        elif kind == 1:
+            q = replace(q, low=q.low - int(random.integers(3)), high=q.high + int(random.integers(3)))
+        elif kind == 2:
+            q = replace(q, wraps=not q.wraps)
+        else:
+            q = replace(q, zero=q.zero + 1.0, low=q.low + 1, high=q.high + 1, base=(q.base or 0.0) + 1.0)
+        curves[row] = q.curve
+    return Curves.of_rows(curves)
+
+
+def written_otherwise(random: Random, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The same function: neurons in another order, other units between steps, casts that change nothing."""
+    made = steps
+    for place in range(len(steps) - 1):
+        kind = random.integers(3)
+        if kind == 0:
+            made = _in_other_order(random, made, place)
+        elif kind == 1 and isinstance(made[place].function, Curves):
+            made = _in_other_units(made, place, float(random.choice([0.5, 4.0])))
+    return made
+
+
+def _in_other_order(random: Random, steps: tuple[Step, ...], place: int) -> tuple[Step, ...]:
+    """The rows of a step in another order, through a step that copies them and one that puts them back."""
+    order = random.permutation(steps[place].rows)
+    shuffle = Step((Term(place, Tile.rearranged(order)),), np.zeros(len(order)), None, "identity")
+    back = Step((Term(place + 1, Tile.rearranged(np.argsort(order))),), np.zeros(len(order)), None, "identity")
+    numbers = {n: n if n < place else n + 2 for n in range(-1, len(steps))}
+    return (*steps[: place + 1], shuffle, back, *(renumbered(step, numbers) for step in steps[place + 1 :]))
+
+
+def _in_other_units(steps: tuple[Step, ...], place: int, factor: float) -> tuple[Step, ...]:
+    """The results of quantisers in other units, which the weights behind them undo; powers of two round nothing."""
+    step = steps[place]
+    assert isinstance(step.function, Curves)
+    curves = [step.function.at(row) for row in range(step.rows)]
+    if any(c.name != "quantiser" for c in curves):
+        return steps
+    other = []
+    for c in curves:
+        q = Quantiser.of(c)
+        assert q.unit is not None
+        other.append(replace(q, unit=q.unit * factor).curve)
+    made = [replace(step, function=Curves.of_rows(other)) if n == place else given for n, given in enumerate(steps)]
+    for number in range(place + 1, len(made)):
+        terms = [
+            Term(t.source, Tile(t.tile.index, t.tile.weight / factor)) if t.source == place else t
+            for t in made[number].terms
+        ]
+        made[number] = replace(made[number], terms=tuple(terms))
+    return tuple(made)

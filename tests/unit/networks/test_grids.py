@@ -8,6 +8,7 @@ import pytest
 
 import quantised_programs as random_programs
 from eqspec.networks.grids import Atoms, EmptyRegionError, Grid, Region, analyse
+from eqspec.networks.grids.comparison import differences, equal
 from eqspec.networks.program import Step
 
 
@@ -60,3 +61,35 @@ def test_a_region_without_a_point() -> None:
     lattice = (Fraction(0), Fraction(1))
     with pytest.raises(EmptyRegionError, match="input 1"):
         Atoms(Region((Fraction(0), Fraction(1, 4)), (Fraction(1), Fraction(3, 4)), (None, lattice)))
+
+
+def same(first: tuple[Step, ...], second: tuple[Step, ...], region: Region) -> bool:
+    atoms = Atoms(region)
+    one, two = analyse(first, atoms), analyse(second, atoms)
+    found = equal(one.outputs, two.outputs)
+    assert found == all(d == Grid(Fraction(0), Fraction(0), Fraction(0)) for d in differences(one.outputs, two.outputs, atoms))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_programs_that_are_found_equal_are_equal_everywhere(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    region, steps = random_programs.region(random), random_programs.program(random)
+    other = random_programs.changed(random, steps)
+    atoms = Atoms(region)
+    one, two = analyse(steps, atoms), analyse(other, atoms)
+    ranges = differences(one.outputs, two.outputs, atoms)
+    for point in some_points(region, 60):
+        pairs = zip(random_programs.outputs(steps, point), random_programs.outputs(other, point), strict=True)
+        for (x, y), known in zip(pairs, ranges, strict=True):
+            assert lies_on(x - y, known)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_programs_written_otherwise_are_found_equal(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    region, steps = random_programs.region(random), random_programs.program(random)
+    other = random_programs.written_otherwise(random, steps)
+    for point in some_points(region, 3):
+        assert random_programs.outputs(steps, point) == random_programs.outputs(other, point)
+    assert same(steps, other, region)

@@ -170,6 +170,19 @@ def sums(given: Sequence[tuple[Tile, Forms]], bias: NDArray[np.float64]) -> Form
     return _collected(parts, constants, whole_denominator)
 
 
+def combined(rows: Sequence[tuple[Forms, int, Fraction]]) -> Forms:
+    """The one row that is the sum of factor times row, over (forms, row, factor)."""
+    denominator = lcm(1, *(forms.denominators[row] * factor.denominator for forms, row, factor in rows))
+    constant, parts = 0, []
+    for forms, row, factor in rows:
+        multiple = factor.numerator * (denominator // (forms.denominators[row] * factor.denominator))
+        constant += multiple * forms.constants[row]
+        entries = forms.entries(row)
+        at = forms.at[entries]
+        parts.append((np.zeros(len(at), np.intp), at, forms.coefficients[entries] * multiple))
+    return _collected(parts, _integers([constant]), _integers([denominator]))
+
+
 def _products(tile: Tile, weight: Integers) -> tuple[Places, Places, Integers]:
     """Row, source and integer weight of every product that is not 0."""
     if tile.products > 8 * MOST_ENTRIES:
