@@ -129,13 +129,14 @@ def problem(parameters: Sequence[float]) -> str | None:
 def value(x: Array, parameters: Sequence[float]) -> Array:
     """In floats."""
     scale, zero, low, high, unit, base, rounding, wraps = parameters
-    levels = _in_floats(x / scale + zero, Rounding(int(rounding)))
+    levels = in_floats(x / scale + zero, Rounding(int(rounding)))
     if wraps:
         levels = low + np.mod(levels - low, high - low + 1.0)
     return np.asarray(unit * (np.clip(levels, low, high) - base))
 
 
-def _in_floats(t: Array, rounding: Rounding) -> Array:
+def in_floats(t: Array, rounding: Rounding) -> Array:
+    """t rounded, for floats that rounding errors did not move over a threshold."""
     match rounding:
         case Rounding.HALF_EVEN:
             return np.asarray(np.rint(t))
