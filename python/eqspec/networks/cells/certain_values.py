@@ -1,7 +1,8 @@
 """Programs at many points at once, in floats with proven errors, exact wherever numbers are short.
 
 A vector of values is `value` (n, N) and `radius` (n, N), points in columns: the exact number lies within the radius of
-the value; without a radius all values are exact. `grain` is an integer e such that every value is a multiple of 2^e.
+the value; without a radius all values are exact. `grain` is an integer e such that every value in a row whose radius is
+0 is a multiple of 2^e.
 
 Why it is sound. If all products of a row and its bias are multiples of 2^e and their absolute values add up to less
 than 2^(53 + e), every partial sum is a float, in any order: nothing is rounded. Otherwise a sum of n products differs
@@ -49,7 +50,6 @@ class Values:
     value: Array
     radius: Array | None = None
     grain: int = 0
-    """Has a meaning without a radius alone."""
 
     def ends(self) -> tuple[Array, Array]:
         """The intervals, rounded outward."""
@@ -84,9 +84,10 @@ class _Tile:
         return None if error is None or not error.any() else Tile(self.tile.index, error)
 
     @cached_property
-    def grain(self) -> int:
-        """Weights are multiples of 2^this."""
-        return grain(self.tile.weight)
+    def grains(self) -> NDArray[np.int64]:
+        """The weights of each row are multiples of 2^this."""
+        of_channel = grains(self.tile.weight.reshape(-1, self.tile.taps))
+        return np.repeat(of_channel, self.tile.positions)
 
 
 class CertainProgram:
@@ -131,24 +132,38 @@ class CertainProgram:
         largest = np.abs(step.bias)[:, None]
         for tile, given in zip(tiles, read, strict=True):
             largest = largest + tile.size.apply(np.abs(given.value).max(axis=1, initial=0.0)[:, None])
-        if step.exact and all(given.radius is None for given in read):
-            exponents = [tile.grain + given.grain for tile, given in zip(tiles, read, strict=True)]
-            fine = _fine([*exponents, grain(step.bias)], largest)
-            if fine is not None:
-                return Values(value, None, fine)
+        finest, exact = self._exact_rows(step, tiles, read, largest[:, 0])
+        if exact.all():
+            return Values(value, None, int(finest.min()))
         products = sum(tile.tile.taps for tile in tiles) + len(tiles) + 1
         gamma = products * _UNIT / (1.0 - products * _UNIT)
         radius = np.broadcast_to(gamma * largest + _LEAST, value.shape).copy()
         for tile, given in zip(tiles, read, strict=True):
             if given.radius is not None:
-                radius += tile.size.apply(given.radius)
-                radius += gamma * tile.size.apply(given.radius)
+                radius += (1.0 + gamma) * tile.size.apply(given.radius)
             if tile.error is not None:
                 width = np.abs(given.value) if given.radius is None else np.abs(given.value) + given.radius
                 radius += tile.error.apply(width)
         if step.bias_error is not None:
             radius += step.bias_error[:, None]
-        return Values(value, radius * _MORE)
+        radius *= _MORE
+        radius[exact] = 0.0
+        return Values(value, radius, int(finest[exact].min(initial=_NO_LIMIT)))
+
+    def _exact_rows(
+        self, step: Step, tiles: Sequence[_Tile], read: Sequence[Values], largest: Array
+    ) -> tuple[NDArray[np.int64], Mask]:
+        """Of which power of two each row is a multiple, and in which rows nothing is rounded."""
+        finest = grains(step.bias[:, None])
+        exact = np.ones(step.rows, bool) if step.bias_error is None else step.bias_error == 0.0
+        for tile, given in zip(tiles, read, strict=True):
+            finest = np.minimum(finest, tile.grains + given.grain)
+            if given.radius is not None:
+                exact &= tile.size.apply(given.radius.max(axis=1, initial=0.0)[:, None])[:, 0] == 0.0
+            if tile.error is not None:
+                exact &= tile.error.apply(np.ones((len(given.value), 1)))[:, 0] == 0.0
+        short = largest * _MORE <= np.ldexp(1.0, np.minimum(53 + finest, 1023))
+        return finest, exact & short & (finest >= -1074)
 
 
 def _fine(exponents: Sequence[int], largest: Array) -> int | None:
@@ -158,13 +173,18 @@ def _fine(exponents: Sequence[int], largest: Array) -> int | None:
     return finest if short else None
 
 
-def grain(values: Array) -> int:
-    """The largest e such that all are multiples of 2^e."""
+def grains(values: Array) -> NDArray[np.int64]:
+    """For each row (n, N) the largest e such that all of it are multiples of 2^e."""
     mantissa, exponents = np.frexp(values)
     whole = np.ldexp(mantissa, 53).astype(np.int64)
     lowest = np.frexp((whole & -whole).astype(np.float64))[1] - 1
-    there = whole != 0
-    return int((exponents.astype(np.int64) - 53 + lowest)[there].min()) if there.any() else _NO_LIMIT
+    found = np.where(whole != 0, exponents.astype(np.int64) - 53 + lowest, _NO_LIMIT)
+    return np.asarray(found.min(axis=1, initial=_NO_LIMIT), np.int64)
+
+
+def grain(values: Array) -> int:
+    """The largest e such that all are multiples of 2^e."""
+    return int(grains(values.reshape(1, -1))[0])
 
 
 def _in_place(known: Given) -> Values:
@@ -219,7 +239,7 @@ def _quantised(curve: Curve, given: Values, unsure: Mask) -> Values:
         quotient = given.value / q.scale
         slack = 16.0 * _UNIT * (np.abs(quotient) + abs(q.zero) + 1.0)
         if given.radius is not None:
-            slack += given.radius / q.scale * _MORE + _LEAST
+            slack += given.radius / q.scale * _MORE
         ends = [in_floats(quotient + q.zero + side, q.rounding) for side in (-slack, slack)]
         if not q.wraps:
             ends = [np.clip(end, q.low, q.high) for end in ends]
@@ -228,11 +248,10 @@ def _quantised(curve: Curve, given: Values, unsure: Mask) -> Values:
         if q.wraps:
             levels = q.low + np.mod(levels - q.low, q.high - q.low + 1.0)
         if open_ones.any():
-            if given.radius is None:
-                levels[open_ones] = _levels(q, given.value[open_ones])
-            else:
-                unsure |= open_ones.any(axis=0)
-                levels = np.where(open_ones, float(q.low), levels)
+            exact = open_ones if given.radius is None else open_ones & (given.radius == 0.0)
+            levels = np.where(open_ones, float(q.low), levels)
+            levels[exact] = _levels(q, given.value[exact])
+            unsure |= (open_ones & ~exact).any(axis=0)
         value = q.unit * (levels - q.base)
     fine = min(0, grain(np.array([q.base])))
     of_result = grain(np.array([q.unit])) + fine
@@ -270,4 +289,4 @@ def _any_curve(curve: Curve, given: Values, unsure: Mask) -> Values:
     value = value[at].reshape(shape)
     if not radius.any():
         return Values(value, None, grain(value))
-    return Values(value, radius[at].reshape(shape))
+    return Values(value, radius[at].reshape(shape), grain(value[radius[at].reshape(shape) == 0.0]))
