@@ -19,7 +19,20 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
-from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Norm, Property, Top1, exact
+from eqspec.networks.overflow import Overflow
+from eqspec.property import (
+    Confidence,
+    Decision,
+    Epsilon,
+    Linear,
+    Margin,
+    NeverSaturates,
+    NeverWraps,
+    Norm,
+    Property,
+    Top1,
+    exact,
+)
 from eqspec.tasks.directed_rounding import contexts, decimal_enclosure
 
 Enclosure: TypeAlias = tuple[Fraction, Fraction]
@@ -55,7 +68,14 @@ class BeyondBound:
     value: Fraction
 
 
-Violation: TypeAlias = TooFar | OtherClass | BeyondBound
+@dataclass(frozen=True)
+class LeavesType:
+    """The candidate computes a number that its type does not hold."""
+
+    found: Overflow
+
+
+Violation: TypeAlias = TooFar | OtherClass | BeyondBound | LeavesType
 
 
 def violation(
@@ -63,6 +83,7 @@ def violation(
 ) -> Violation | None:
     """How all outputs in the enclosures break the claim, or None if some do not or it cannot be decided.
 
+    Claims about what is computed on the way are none about outputs; `Replay` decides them by `networks.overflow`.
     `lowest_wins` is for networks that decide by their smallest score; it matters to claims about decisions only.
     """
     match claim:
@@ -75,6 +96,8 @@ def violation(
             if lowest_wins:
                 reference, candidate = turned(reference), turned(candidate)
             return _other_class(claim, reference, candidate)
+        case NeverWraps() | NeverSaturates():
+            return None
 
 
 def _too_far(

@@ -15,7 +15,7 @@ from typing import Any
 
 from eqspec.errors import InternalError, ResourceError, SavedStateError
 from eqspec.lp import HighsSolver, MixedSolver
-from eqspec.property import validate
+from eqspec.property import Containment, validate
 from eqspec.replay.improving import improve
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.replay import Replay
@@ -70,10 +70,13 @@ class Runner:
             raise ResourceError(f"{task.id}: there is not enough memory; run fewer tasks or threads at once") from None
 
     def _run(self, task: Task, monitor: Monitor | None, stop: Callable[[], bool] | None, options: Options) -> Result:
+        began = perf_counter()
         validate(task.property, task.reference.output_size)
         refuse_overflow(task)
         if (settled := self._settled(task, stop, options)) is not None:
             return settled
+        if isinstance(task.property, Containment):
+            return describe(task, options, Verdict.UNKNOWN, perf_counter() - began, reason=Reason.UNDECIDED)
         if self.cache is None or options.certifier is not None:  # a certificate needs the whole proof, made now
             return self._search(task, monitor, stop, options, EarlierSearch())
         key, effort = self.key(task, options), options.effort(task)
@@ -171,6 +174,8 @@ class Runner:
         if witness is not None:
             witness = improve(task, replay, witness, perf_counter() - began, simplify=options.simplify)
         result = _result(task, options, solution, witness, perf_counter() - began, shown)
+        if replay.beside and result.reason in (Reason.INCOMPLETE, Reason.FLOAT_ONLY, Reason.SPURIOUS):
+            result = replace(result, reason=Reason.OFF_GRID)
         if options.weaken and result.verdict is Verdict.UNKNOWN:
             result = replace(result, nearly=self._nearly(task, result, pair, stop, options))
         return result if options.certifier is None else options.certifier.certify(task, result)
