@@ -15,7 +15,18 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Property, Top1, exact
+from eqspec.property import (
+    Confidence,
+    Decision,
+    Epsilon,
+    Linear,
+    Margin,
+    NeverSaturates,
+    NeverWraps,
+    Property,
+    Top1,
+    exact,
+)
 from eqspec.replay.violation import Enclosure, sure_of_less, turned
 
 Array = NDArray[np.float64]
@@ -44,6 +55,8 @@ def holds(
             if lowest_wins:
                 reference, candidate = turned(reference), turned(candidate)
             return _same_class(claim, reference, candidate)
+        case NeverWraps() | NeverSaturates():
+            return False  # none about outputs
 
 
 def _largest_gap(a: Enclosure, b: Enclosure) -> Fraction:
@@ -81,7 +94,7 @@ def surely(claim: Property, reference: Ends, candidate: Ends, *, lowest_wins: bo
             chosen = slice(None) if outputs is None else list(outputs)
             f, g = (tuple(end[chosen] for end in ends) for ends in (reference, candidate))
             return np.asarray((f[0] == f[1]).all(axis=0) & (g[0] == g[1]).all(axis=0) & (f[0] == g[0]).all(axis=0))
-        case Linear():
+        case Linear() | NeverWraps() | NeverSaturates():
             return none
         case Top1() | Margin() | Confidence():
             if lowest_wins:

@@ -22,7 +22,9 @@ Point = tuple[Fraction, ...]
 def quantised_inputs(random: np.random.Generator, inputs: int) -> Step:
     """A step that quantises each input, in any order, some of them twice."""
     order = np.concatenate([random.permutation(inputs), random.integers(inputs, size=1)])
-    tile = Tile(order.reshape(-1, 1, 1).astype(np.int32), random.choice([1.0, -1.0, 0.5, -2.0], size=(len(order), 1, 1)))
+    tile = Tile(
+        order.reshape(-1, 1, 1).astype(np.int32), random.choice([1.0, -1.0, 0.5, -2.0], size=(len(order), 1, 1))
+    )
     curves = Curves.of_rows([random_programs.quantiser(random).curve for _ in order])
     return Step((Term(-1, tile),), random.choice([0.0, 0.25, -1.0], size=len(order)), None, curves)
 
@@ -86,8 +88,15 @@ def test_inputs_that_are_read_as_they_are() -> None:
     mixed = Step((Term(-1, Tile.dense(np.array([[1.0, 1.0], [0.0, 1.0]]))),), np.zeros(2), None, q)
     bent = Step((Term(-1, Tile.dense(np.eye(2))),), np.zeros(2), None, Curves.of_rows([leaky(0.1), q.kinds[0]]))
     last = Step((Term(0, Tile.dense(np.eye(2))),), np.zeros(2), None, "identity")
-    direct = Step((Term(0, Tile.dense(np.eye(2))), Term(-1, Tile.rearranged(np.array([-1, 1])))), np.zeros(2), None, "identity")
-    for steps, read in (((one, last), [0, 0]), ((mixed, last), [1, 1]), ((bent, last), [1, 0]), ((one, direct), [0, 1])):
+    direct = Step(
+        (Term(0, Tile.dense(np.eye(2))), Term(-1, Tile.rearranged(np.array([-1, 1])))), np.zeros(2), None, "identity"
+    )
+    for steps, read in (
+        ((one, last), [0, 0]),
+        ((mixed, last), [1, 1]),
+        ((bent, last), [1, 0]),
+        ((one, direct), [0, 1]),
+    ):
         assert find(steps, 2).read.tolist() == read, read
     error = Tile(np.arange(2, dtype=np.int32).reshape(1, 2, 1), np.ones((1, 1, 1)), np.full((1, 1, 1), 1e-9))
     assert find((Step((Term(-1, error),), np.zeros(2), None, q), last), 2).read.all()

@@ -54,6 +54,7 @@ def test_what_is_known_of_a_function_is_the_function(seed: int) -> None:
                     assert y == known.bent(x)
                 if known.quantiser is not None:
                     from eqspec.networks.exact_curves import on_interval
+
                     assert y == on_interval(known.quantiser.curve, (x, x))[0]
 
 
@@ -67,7 +68,9 @@ def same(first: tuple[Step, ...], second: tuple[Step, ...], region: Region) -> b
     atoms = Atoms(region)
     one, two = analyse(first, atoms), analyse(second, atoms)
     found = equal(one.outputs, two.outputs)
-    assert found == all(d == Grid(Fraction(0), Fraction(0), Fraction(0)) for d in differences(one.outputs, two.outputs, atoms))
+    assert found == all(
+        d == Grid(Fraction(0), Fraction(0), Fraction(0)) for d in differences(one.outputs, two.outputs, atoms)
+    )
     return found
 
 

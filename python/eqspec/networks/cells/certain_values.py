@@ -55,7 +55,9 @@ class Values:
         """The intervals, rounded outward."""
         if self.radius is None:
             return self.value, self.value
-        return np.nextafter(self.value - self.radius, -np.inf), np.nextafter(self.value + self.radius, np.inf)
+        low, high = (np.nextafter(self.value + side * self.radius, side * np.inf) for side in (-1.0, 1.0))
+        exact = self.radius == 0.0
+        return np.where(exact, self.value, low), np.where(exact, self.value, high)
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,11 @@ def _in_place(known: Given) -> Values:
 
 def _replaced(now: Values, known: Given) -> Values:
     """The values with some rows that are known."""
-    return _stacked(now.value.shape, [(np.setdiff1d(np.arange(len(now.value)), known.rows), now), (known.rows, known.values)], all_of=True)
+    return _stacked(
+        now.value.shape,
+        [(np.setdiff1d(np.arange(len(now.value)), known.rows), now), (known.rows, known.values)],
+        all_of=True,
+    )
 
 
 def _stacked(

@@ -80,9 +80,8 @@ def _sums(step: Step, given: Sequence[_Rows], read: _Mask) -> _Rows:
     """What the sums of a step are; inputs of direct rows that get mixed count as read."""
     unstepped, entries = np.zeros(step.rows, int), np.zeros(step.rows, int)
     for term, rows in zip(step.terms, given, strict=True):
-        some = _entries(term.tile, rows.unstepped)
-        unstepped += some
-        entries += _entries(term.tile, np.ones(len(rows.mixed), bool)) if some.any() else 0
+        unstepped += _entries(term.tile, rows.unstepped)
+        entries += _entries(term.tile, np.ones(len(rows.mixed), bool))
     direct: dict[int, tuple[int, Fraction, Fraction]] = {}
     for row in np.flatnonzero((unstepped == 1) & (entries == 1)).tolist():
         if (line := _line(step, row, given)) is not None:
@@ -156,5 +155,3 @@ def _behind(step: Step, number: int, rows: _Rows, found: list[InputStep], read: 
 def within_limits(steps: Sequence[Step]) -> bool:
     """Whether looking through the weights takes little time."""
     return sum(term.tile.weight.size + term.tile.index.size for step in steps for term in step.terms) <= _MOST_PRODUCTS
-
-

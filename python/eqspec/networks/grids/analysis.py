@@ -39,8 +39,9 @@ class NotKnownError(Exception):
 
 @dataclass(frozen=True)
 class AnalysedStep:
-    """The rows of a step: the grids of their sums, what their functions are there (None: the identity), the values."""
+    """The rows of a step: their sums with their grids, what their functions are there (None: the identity), the values."""
 
+    forms: Forms
     sums: list[Grid]
     functions: list[Known] | None
     values: Forms
@@ -101,10 +102,10 @@ def _analysed(step: Step, read: list[Forms], name: tuple[int, int], atoms: Atoms
         forms = _with_errors(step, read, forms, name, atoms)
     grids = forms.grids(atoms)
     if step.function == "identity":
-        return AnalysedStep(grids, None, forms)
+        return AnalysedStep(forms, grids, None, forms)
     curves = step.function if isinstance(step.function, Curves) else Curves.all(RELU)
     found = [known(curves.at(row), forms, row, grid, atoms) for row, grid in enumerate(grids)]
-    return AnalysedStep(grids, found, joined([one.form for one in found]))
+    return AnalysedStep(forms, grids, found, joined([one.form for one in found]))
 
 
 def _with_errors(step: Step, read: list[Forms], forms: Forms, name: tuple[int, int], atoms: Atoms) -> Forms:

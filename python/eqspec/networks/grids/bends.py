@@ -55,7 +55,11 @@ class Bent:
 
     def within(self, low: Fraction, high: Fraction) -> Bent:
         """The function between low and high without knots outside or that do not bend it: as few as can be."""
-        parts = [part for part in self.segments() if (part[1] is None or part[1] > low) and (part[0] is None or part[0] < high)]
+        parts = [
+            part
+            for part in self.segments()
+            if (part[1] is None or part[1] > low) and (part[0] is None or part[0] < high)
+        ]
         return _of_parts(parts)
 
     def behind(self, inner: Bent) -> Bent:

@@ -16,9 +16,7 @@ from eqspec.networks.grids.forms import Forms, combined
 
 def differences(first: Forms, second: Forms, atoms: Atoms) -> list[Grid]:
     """What is known of first - second, row by row."""
-    return [
-        combination([(first, row, Fraction(1)), (second, row, Fraction(-1))], atoms) for row in range(len(first))
-    ]
+    return [combination([(first, row, Fraction(1)), (second, row, Fraction(-1))], atoms) for row in range(len(first))]
 
 
 def equal(first: Forms, second: Forms) -> bool:

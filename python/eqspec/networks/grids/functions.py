@@ -162,9 +162,7 @@ def _quantised(q: Quantiser, form: Forms, row: int, grid: Grid, atoms: Atoms) ->
     return Known(made, quantiser=same if exact else None, levels=(least, most))
 
 
-def _wrapped(
-    q: Quantiser, form: Forms, row: int, t: Grid, result: tuple[Fraction, Fraction], atoms: Atoms
-) -> Known:
+def _wrapped(q: Quantiser, form: Forms, row: int, t: Grid, result: tuple[Fraction, Fraction], atoms: Atoms) -> Known:
     """Levels of more than one turn: any level of the type may come out."""
     unit, base = result
     inner = form.scaled(row, 1 / Fraction(q.scale), Fraction(q.zero))
@@ -242,7 +240,9 @@ def _level_grid(rounding: Rounding, t: Grid, low: int, high: int, *, wraps: bool
     first = rounded(t.origin, rounding)
     if wraps:
         return int(common_step(t.step, Fraction(high - low + 1))), first
-    return int(union([(t.step, Fraction(first)), (Fraction(0), Fraction(low)), (Fraction(0), Fraction(high))])[0]), first
+    return int(
+        union([(t.step, Fraction(first)), (Fraction(0), Fraction(low)), (Fraction(0), Fraction(high))])[0]
+    ), first
 
 
 def rounded(t: Fraction, rounding: Rounding) -> int:
