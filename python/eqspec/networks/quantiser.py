@@ -22,7 +22,7 @@ from enum import Enum
 
 import numpy as np
 
-from eqspec.networks.curves import Curve
+from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_vectors import Integers
 
@@ -170,6 +170,11 @@ def jump(parameters: Sequence[float]) -> float:
     _, _, low, high, unit, _, rounding, wraps = parameters
     levels = high - low if wraps else min(high - low, 2.0 if rounding == Rounding.AWAY.value else 1.0)
     return unit * levels
+
+
+def occurs(curves: Curves) -> bool:
+    """Whether a function of some row is a quantiser."""
+    return any(curve.name == "quantiser" for curve in curves.kinds)
 
 
 def in_range(quantiser: Quantiser, least: Integers, most: Integers) -> tuple[Integers, Integers]:
