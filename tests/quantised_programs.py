@@ -16,7 +16,7 @@ from eqspec.networks.curves import Curve, Curves, clip, leaky, pieces
 from eqspec.networks.exact_curves import on_interval
 from eqspec.networks.grids import Region
 from eqspec.networks.program import Function, Step, Term, Tile, renumbered, without_unread
-from eqspec.networks.quantiser import Quantiser, Rounding
+from eqspec.networks.quantiser import Quantiser, Rounding, rounded
 
 Random = np.random.Generator
 TENTH = float(np.float32(0.1))
@@ -94,13 +94,13 @@ def program(random: Random, inputs: int = 2, outputs: int = 2, steps: int = 4) -
     return without_unread(made)
 
 
-def region(random: Random, inputs: int = 2, *, lattices: bool = True) -> Region:
+def region(random: Random, inputs: int = 2, *, lattices: bool = True, widest: int = 20) -> Region:
     """A box, with a lattice for every input or for none or for some."""
     lower, upper, given = [], [], []
     for _ in range(inputs):
         step = Fraction(1, int(random.choice([1, 2, 4, 10])))
         low = Fraction(int(random.integers(-20, 8)), 8)
-        high = low + step + Fraction(int(random.integers(0, 20)), 8)
+        high = low + step + Fraction(int(random.integers(0, widest)), 8)
         lower.append(low)
         upper.append(high)
         given.append((Fraction(int(random.integers(-2, 3)), 8), step) if lattices else None)
@@ -137,11 +137,32 @@ def values(steps: tuple[Step, ...], point: tuple[Fraction, ...]) -> list[tuple[l
 
 def applied(function: Function, row: int, x: Fraction) -> Fraction:
     """The function of a row at a number."""
-    if isinstance(function, Curves):
-        low, high = on_interval(function.at(row), (x, x))
-        assert low == high
-        return low
-    return max(x, Fraction(0)) if function == "relu" else x
+    if not isinstance(function, Curves):
+        return max(x, Fraction(0)) if function == "relu" else x
+    curve = function.at(row)
+    if curve.name == "quantiser":
+        q = Quantiser.of(curve)
+        assert q.unit is not None
+        assert q.base is not None
+        level = _level(q, x)
+        if q.wraps:
+            level = q.low + (level - q.low) % (q.high - q.low + 1)
+        return Fraction(q.unit) * (min(max(level, q.low), q.high) - Fraction(q.base))
+    low, high = on_interval(curve, (x, x))
+    assert low == high
+    return low
+
+
+def leaves(function: Function, row: int, x: Fraction, *, wraps: bool) -> bool:
+    """Whether a sum leaves the type of a row that wraps, or saturates."""
+    if not isinstance(function, Curves) or function.at(row).name != "quantiser":
+        return False
+    q = Quantiser.of(function.at(row))
+    return q.wraps == wraps and not q.low <= _level(q, x) <= q.high
+
+
+def _level(q: Quantiser, x: Fraction) -> int:
+    return rounded(x / Fraction(q.scale) + Fraction(q.zero), q.rounding)
 
 
 def outputs(steps: tuple[Step, ...], point: tuple[Fraction, ...]) -> list[Fraction]:

@@ -12,19 +12,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.networks.cells import Cells, CertainProgram, InputSteps, Values, cut, find
 from eqspec.networks.cells.certain_values import Given, grain
-from eqspec.networks.cells.input_steps import within_limits
-from eqspec.networks.curves import Curve, Curves
+from eqspec.networks.cells.input_steps import Line, within_limits
+from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_curves import applied
 from eqspec.networks.exact_vectors import Vector
 from eqspec.networks.fixed_point import UndefinedError
 from eqspec.networks.network import Network
+from eqspec.networks.program import INPUTS
 from eqspec.property import Containment
 from eqspec.replay.holding import holds, surely
 from eqspec.replay.replay import Replay
@@ -33,7 +35,7 @@ from eqspec.run.by_grids import region_of
 from eqspec.tasks.task import Task
 from eqspec.tasks.witness import Witness
 
-MOST_CELLS = 1 << 16
+MOST_CELLS, FEW_CELLS = 1 << 16, 1 << 12
 _TOGETHER = 1 << 22
 """Numbers of a layer that are held at once."""
 _MOST_ALONE = 1 << 12
@@ -48,17 +50,22 @@ class Decided:
     proved: bool = False
     witness: Witness | None = None
 
+    @property
+    def settled(self) -> bool:
+        """Whether nothing else has to be asked."""
+        return self.proved or self.witness is not None
+
 
 def by_cells(task: Task, replay: Replay, stop: Callable[[], bool] | None = None, most: int = MOST_CELLS) -> Decided:
     """Decide a task by its cells, if there are at most so many. KeyboardInterrupt where `stop` says so."""
     networks = (task.reference, task.candidate)
     if isinstance(task.property, Containment) or not all(within_limits(network.steps) for network in networks):
         return Decided(None)
-    found = [find(network.steps, network.input_size) for network in networks]
-    cells = cut(region_of(task), found, most)
+    prepared = [_prepared(network) for network in networks]
+    cells = cut(region_of(task), [steps for steps, _ in prepared], most)
     if not isinstance(cells, Cells):
         return Decided(cells)
-    run = [_Run(network, steps, cells) for network, steps in zip(networks, found, strict=True)]
+    run = [_Run(program, steps, cells) for steps, program in prepared]
     widest = max([len(cells.numbers), *(step.rows for network in networks for step in network.steps)])
     some, alone, certain = max(1, _TOGETHER // widest), 0, True
     for start in range(0, cells.count, some):
@@ -76,6 +83,16 @@ def by_cells(task: Task, replay: Replay, stop: Callable[[], bool] | None = None,
             if not certain and alone > _MOST_ALONE:
                 return Decided(cells.count)
     return Decided(cells.count, proved=certain)
+
+
+_known: WeakKeyDictionary[Network, tuple[InputSteps, CertainProgram]] = WeakKeyDictionary()
+
+
+def _prepared(network: Network) -> tuple[InputSteps, CertainProgram]:
+    """What depends on the network alone, and not on the region."""
+    if (known := _known.get(network)) is None:
+        known = _known[network] = find(network.steps, network.input_size), CertainProgram(network.steps)
+    return known
 
 
 def _unsettled(task: Task, run: Sequence[_Run], chosen: NDArray[np.intp]) -> list[int]:
@@ -117,58 +134,72 @@ def _holds_at(task: Task, point: Sequence[Fraction]) -> bool:
 class _Run:
     """A network on the cells of a region: what its input steps give for each cell is known from the start."""
 
-    def __init__(self, network: Network, steps: InputSteps, cells: Cells) -> None:
-        self._program = CertainProgram(network.steps)
-        wide = max(map(len, cells.numbers))
-        self._inputs = np.zeros((len(cells.numbers), wide))
-        for place, numbers in enumerate(cells.numbers):
-            self._inputs[place, : len(numbers)] = [float(x) for x in numbers]
+    def __init__(self, program: CertainProgram, steps: InputSteps, cells: Cells) -> None:
+        self._program = program
+        self._inputs = np.zeros((len(cells.numbers), max(map(len, cells.numbers))))
         self._off = np.zeros_like(self._inputs)
+        nearest: dict[int, tuple[list[float], list[float]]] = {}
         for place, numbers in enumerate(cells.numbers):
-            for k, x in enumerate(numbers):
-                if (apart := abs(x - Fraction(self._inputs[place, k]))) > 0:
-                    self._off[place, k] = np.nextafter(float(apart), np.inf)
+            if id(numbers) not in nearest:
+                nearest[id(numbers)] = _in_floats(numbers)
+            self._inputs[place, : len(numbers)], self._off[place, : len(numbers)] = nearest[id(numbers)]
         self._given = _tables(steps, cells)
+        whole = {number for number, (rows, *_) in self._given.items() if len(rows) == program.steps[number].rows}
+        reading = (number for number, step in enumerate(program.steps) if INPUTS in step.sources)
+        self._needed = any(number not in whole for number in reading)
 
     def __call__(self, chosen: NDArray[np.intp]) -> tuple[Values, NDArray[np.bool_]]:
         """Outputs (O, N) at cells (I, N), and for which of them they are not known."""
-        places = np.arange(len(chosen))[:, None]
-        off = self._off[places, chosen]
-        value = self._inputs[places, chosen]
-        inputs = Values(value, off if off.any() else None, grain(value[off == 0.0]))
         given = {}
-        for step, (rows, at, table) in self._given.items():
-            values = table[np.arange(len(rows))[:, None], chosen[at]]
-            given[step] = Given(rows, Values(values, None, grain(values)))
-        return self._program(inputs, given)
+        for step, (rows, at, table, fine) in self._given.items():
+            given[step] = Given(rows, Values(table[np.arange(len(rows))[:, None], chosen[at]], None, fine))
+        return self._program(self._at(chosen), given)
+
+    def _at(self, chosen: NDArray[np.intp]) -> Values:
+        """The inputs, as far as anything reads them that is not given."""
+        if not self._needed:
+            return Values(np.broadcast_to(0.0, chosen.shape))
+        places = np.arange(len(chosen))[:, None]
+        value, off = self._inputs[places, chosen], self._off[places, chosen]
+        return Values(value, off if off.any() else None, grain(value[off == 0.0]))
 
 
-_Tables = dict[int, tuple[NDArray[np.intp], NDArray[np.intp], Array]]
+def _in_floats(numbers: Sequence[Fraction]) -> tuple[list[float], list[float]]:
+    """Numbers as floats, and how far these are off."""
+    near = [float(x) for x in numbers]
+    apart = [abs(x - Fraction(y)) for x, y in zip(numbers, near, strict=True)]
+    return near, [float(np.nextafter(float(off), np.inf)) if off else 0.0 for off in apart]
+
+
+_Tables = dict[int, tuple[NDArray[np.intp], NDArray[np.intp], Array, int]]
 
 
 def _tables(steps: InputSteps, cells: Cells) -> _Tables:
-    """For each step the rows that are steps of inputs, the inputs they read, and their values in each cell.
+    """For each step the rows that are steps of inputs, the inputs they read, their values in each cell and the grain.
 
     Rows with a value that is no float are left out: they are computed from the number that stands for the cell.
     """
-    by_curve: dict[Curve, list[tuple[int, int, int, list[Fraction]]]] = {}
-    for one in steps.found:
-        sums = [one.factor * x + one.offset for x in cells.numbers[one.place]]
-        by_curve.setdefault(one.curve, []).append((one.step, one.row, one.place, sums))
+    known: dict[tuple[Line, int], list[float] | None] = {}  # equal numbers are one tuple
     made: dict[int, list[tuple[int, int, list[float]]]] = {}
-    for curve, rows in by_curve.items():
-        vector = Vector.of([x for *_, sums in rows for x in sums])
-        values = iter(applied(Curves.all(curve), vector, 0).fractions())
-        for step, row, place, sums in rows:
-            exact = [next(values)[0] for _ in sums]
-            floats = [float(x) for x in exact]
-            if all(Fraction(x) == y for x, y in zip(floats, exact, strict=True)):
-                made.setdefault(step, []).append((row, place, floats))
+    for one in steps.found:
+        numbers = cells.numbers[one.place]
+        if (one.line, id(numbers)) not in known:
+            known[one.line, id(numbers)] = _values(one.line, numbers)
+        if (values := known[one.line, id(numbers)]) is not None:
+            made.setdefault(one.step, []).append((one.row, one.place, values))
     tables: _Tables = {}
     for step, parts in made.items():
         table = np.zeros((len(parts), max(len(values) for *_, values in parts)))
         for k, (_, _, values) in enumerate(parts):
             table[k, : len(values)] = values
         rows_of, places = (np.array([part[k] for part in parts], np.intp) for k in (0, 1))
-        tables[step] = rows_of, places, table
+        tables[step] = rows_of, places, table, grain(table)
     return tables
+
+
+def _values(line: Line, numbers: Sequence[Fraction]) -> list[float] | None:
+    """The values of a step, None where one is no float."""
+    vector = Vector.of([line.factor * x + line.offset for x in numbers])
+    exact = [value for value, _ in applied(Curves.all(line.curve), vector, 0).fractions()]
+    floats = [float(x) for x in exact]
+    return floats if all(Fraction(x) == y for x, y in zip(floats, exact, strict=True)) else None

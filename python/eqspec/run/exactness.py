@@ -18,7 +18,7 @@ from eqspec.networks.grids import Analysis, EmptyRegionError, NotKnownError, ana
 from eqspec.networks.overflow import quantised
 from eqspec.property import Containment, Epsilon, exact
 from eqspec.replay.replay import Replay
-from eqspec.run.by_cells import by_cells
+from eqspec.run.by_cells import FEW_CELLS, by_cells
 from eqspec.run.by_grids import proved, shared_atoms
 from eqspec.run.description import describe
 from eqspec.run.exact_search import witness
@@ -42,10 +42,12 @@ def decide(task: Task, options: Options, replay: Replay, stop: Callable[[], bool
     if task.arithmetic == "float32" or not (needed or _promising(task)):
         return None
     began = perf_counter()
-    known = _known(task)
+    decided = by_cells(task, replay, stop, FEW_CELLS)  # takes less time than the grids
+    known = None if decided.settled else _known(task)
     if known is not None and proved(task, *known):
         return describe(task, options, Verdict.EQUIVALENT, perf_counter() - began, certified_fraction=1.0)
-    decided = by_cells(task, replay, stop)
+    if not decided.settled:
+        decided = by_cells(task, replay, stop)
     if decided.proved:
         return describe(
             task, options, Verdict.EQUIVALENT, perf_counter() - began, boxes=decided.cells, certified_fraction=1.0

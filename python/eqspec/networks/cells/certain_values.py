@@ -96,7 +96,7 @@ class CertainProgram:
     """A program prepared for evaluation at many points."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
-        self._steps = list(steps)
+        self.steps = list(steps)
         self._tiles = [[_Tile(term.tile) for term in step.terms] for step in steps]
         self._last = last_readers(steps)
 
@@ -105,7 +105,7 @@ class CertainProgram:
         count = inputs.value.shape[1]
         unsure = np.zeros(count, bool)
         after: list[Values | None] = []
-        for number, step in enumerate(self._steps):
+        for number, step in enumerate(self.steps):
             known = given.get(number)
             if known is not None and len(known.rows) == step.rows:
                 now = _in_place(known)
@@ -127,7 +127,7 @@ class CertainProgram:
         return last, unsure
 
     def _sums(self, number: int, read: Sequence[Values], count: int) -> Values:
-        step, tiles = self._steps[number], self._tiles[number]
+        step, tiles = self.steps[number], self._tiles[number]
         value = np.repeat(step.bias[:, None], count, axis=1)
         for tile, given in zip(tiles, read, strict=True):
             value += tile.tile.apply(given.value)

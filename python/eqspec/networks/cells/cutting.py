@@ -14,17 +14,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, repeat
 from math import ceil, floor, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.networks.cells.input_steps import InputStep, InputSteps
+from eqspec.networks.cells.input_steps import InputSteps, Line
 from eqspec.networks.curves import Curve
 from eqspec.networks.grids.atoms import Lattice, Region
-from eqspec.networks.grids.functions import rounded
-from eqspec.networks.quantiser import Quantiser, Rounding
+from eqspec.networks.quantiser import Quantiser, Rounding, rounded
 
 _MOST_CUTS = 1 << 18
 Cut = tuple[Fraction, bool]
@@ -65,58 +64,50 @@ def cut(region: Region, found: Sequence[InputSteps], most: int) -> Cells | int |
 
     Where inputs have very many cells the number counts cuts at one place twice.
     """
-    by_input: list[list[InputStep]] = [[] for _ in region.lower]
-    for steps in found:
-        for step in steps.found:
-            by_input[step.place].append(step)
-    read = np.any([steps.read for steps in found], axis=0)
-    ends = region.steps
-    sizes = [_most_cells(region, place, here, read=bool(read[place])) for place, here in enumerate(by_input)]
-    if 0 in sizes:
+    by_input: list[frozenset[Line]] = [frozenset().union(*(steps.lines(k) for steps in found)) for k in range(len(region.lower))]
+    read = np.any([steps.read for steps in found], axis=0).tolist()
+    inputs = list(zip(region.lower, region.upper, region.lattices or repeat(None), by_input, read, strict=False))
+    sizes = {one: _most_cells(*one) for one in set(inputs)}
+    most_cells = [sizes[one] for one in inputs]
+    if 0 in most_cells:
         return None
-    if sum(sizes) > len(sizes) + _MOST_CUTS:
-        return prod(sizes)
-    cells = Cells(
-        tuple(
-            _numbers(region.lower[place], region.upper[place], region.lattice(place), ends[place], steps_here,
-                     read=bool(read[place]))
-            for place, steps_here in enumerate(by_input)
-        )
-    )  # fmt: skip
+    if sum(most_cells) > len(most_cells) + _MOST_CUTS:
+        return prod(most_cells)
+    numbers = {one: _numbers(*one) for one in sizes}
+    cells = Cells(tuple(numbers[one] for one in inputs))
     return cells if cells.count <= most else cells.count
 
 
-def _most_cells(region: Region, place: int, steps: Iterable[InputStep], *, read: bool) -> int:
+def _most_cells(low: Fraction, high: Fraction, lattice: Lattice | None, lines: Iterable[Line], read: bool) -> int:
     """At least as many cells as an input has; 0 for infinitely many."""
-    ends = region.steps[place]
-    points = 1 if region.lower[place] == region.upper[place] else 0 if ends is None else ends[1] - ends[0] + 1
+    points = 1 if low == high else 0 if lattice is None else len(_on(lattice, low, high))
     if read or points == 1:
         return points
     cuts = 1
-    for factor, offset, curve in {(s.factor, s.offset, s.curve) for s in steps}:
-        least, most = _levels(curve, factor, offset, region.lower[place], region.upper[place])
+    for line in lines:
+        least, most = _levels(line, low, high)
         cuts += most - least
     return min(cuts, points) if points else cuts
 
 
+def _on(lattice: Lattice, low: Fraction, high: Fraction) -> range:
+    """Which points of a lattice lie between two numbers."""
+    origin, step = lattice
+    return range(ceil((low - origin) / step), floor((high - origin) / step) + 1)
+
+
 def _numbers(
-    low: Fraction,
-    high: Fraction,
-    lattice: Lattice | None,
-    ends: tuple[int, int] | None,
-    steps: Iterable[InputStep],
-    *,
-    read: bool,
+    low: Fraction, high: Fraction, lattice: Lattice | None, lines: Iterable[Line], read: bool
 ) -> tuple[Fraction, ...]:
+    """The numbers that stand for the cells of an input."""
     if low == high:
         return (low,)
     if read:
         assert lattice is not None
-        assert ends is not None
-        return tuple(lattice[0] + k * lattice[1] for k in range(ends[0], ends[1] + 1))
+        return tuple(lattice[0] + k * lattice[1] for k in _on(lattice, low, high))
     cuts: set[Cut] = set()
-    for factor, offset, curve in {(s.factor, s.offset, s.curve) for s in steps}:
-        cuts.update(cut for cut in _cuts(curve, factor, offset, low, high) if (low, False) < cut < (high, True))
+    for line in lines:
+        cuts.update(cut for cut in _cuts(line, low, high) if (low, False) < cut < (high, True))
     ordered = [(low, False), *sorted(cuts), (high, True)]
     cells = (_number(start, end, lattice) for start, end in pairwise(ordered))
     return tuple(number for number in cells if number is not None)
@@ -151,27 +142,27 @@ def _quantiser(curve: Curve) -> Quantiser | None:
             return None
 
 
-def _levels(curve: Curve, factor: Fraction, offset: Fraction, low: Fraction, high: Fraction) -> tuple[int, int]:
+def _levels(line: Line, low: Fraction, high: Fraction) -> tuple[int, int]:
     """The least and the largest level between two numbers, where it saturates as it is saturated."""
-    q = _quantiser(curve)
+    q = _quantiser(line.curve)
     if q is None:
         return -1, 1
     scale, zero = Fraction(q.scale), Fraction(q.zero)
-    ends = sorted((factor * x + offset) / scale + zero for x in (low, high))
+    ends = sorted((line.factor * x + line.offset) / scale + zero for x in (low, high))
     least, most = (rounded(t, q.rounding) for t in ends)
-    if q.wraps or curve.name == "floor":
+    if q.wraps or line.curve.name == "floor":
         return least, most
     return min(max(least, q.low), q.high), min(max(most, q.low), q.high)
 
 
-def _cuts(curve: Curve, factor: Fraction, offset: Fraction, low: Fraction, high: Fraction) -> Iterator[Cut]:
+def _cuts(line: Line, low: Fraction, high: Fraction) -> Iterator[Cut]:
     """Where the level of a step changes between two numbers."""
-    q = _quantiser(curve)
+    q, factor, offset = _quantiser(line.curve), line.factor, line.offset
     if q is None:
         yield -offset / factor, False
         yield -offset / factor, True
         return
-    least, most = _levels(curve, factor, offset, low, high)
+    least, most = _levels(line, low, high)
     for level in range(least, most):
         t, above = threshold(level, q.rounding)
         x = ((t - Fraction(q.zero)) * Fraction(q.scale) - offset) / factor

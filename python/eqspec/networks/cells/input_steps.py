@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -21,28 +22,48 @@ from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.program import NONE, Step, Tile
 
 _Mask: TypeAlias = NDArray[np.bool_]
+_Lines: TypeAlias = dict[tuple[Fraction, Fraction, Curve], "Line"]
 _STEPS = ("quantiser", "floor", "sign")
 _MOST_PRODUCTS = 1 << 26
 
 
-@dataclass(frozen=True)
-class InputStep:
-    """Row `row` of step `step` is the curve at factor x + offset, x the input `place`."""
+@dataclass(frozen=True, eq=False)
+class Line:
+    """The curve at factor x + offset; each is made once for a program."""
 
-    step: int
-    row: int
-    place: int
     factor: Fraction
     offset: Fraction
     curve: Curve
 
 
 @dataclass(frozen=True)
+class InputStep:
+    """Row `row` of step `step` is this function of the input `place`."""
+
+    step: int
+    row: int
+    place: int
+    line: Line
+
+
+@dataclass(frozen=True, eq=False)
 class InputSteps:
     """The steps at the inputs of a program, and the inputs (I,) that are read as they are."""
 
     found: tuple[InputStep, ...]
     read: _Mask
+
+    def lines(self, place: int) -> frozenset[Line]:
+        """The different steps at an input."""
+        return self._lines[place]
+
+    @cached_property
+    def _lines(self) -> list[frozenset[Line]]:
+        known: dict[frozenset[Line], frozenset[Line]] = {}
+        found: list[set[Line]] = [set() for _ in self.read]
+        for one in self.found:
+            found[one.place].add(one.line)
+        return [known.setdefault(frozenset(lines), frozenset(lines)) for lines in found]
 
 
 @dataclass(frozen=True)
@@ -66,10 +87,11 @@ def find(steps: Sequence[Step], inputs: int) -> InputSteps:
     first = _Rows(np.zeros(inputs, bool), {i: (i, Fraction(1), Fraction(0)) for i in range(inputs)})
     known = [first]
     found: list[InputStep] = []
+    lines: _Lines = {}
     for number, step in enumerate(steps):
         rows = _sums(step, [known[source + 1] for source in step.sources], read)
         if step.function != "identity":
-            rows = _behind(step, number, rows, found, read)
+            rows = _behind(step, number, rows, found, read, lines)
         known.append(rows)
     for place, _, _ in known[-1].direct.values():
         read[place] = True
@@ -83,8 +105,9 @@ def _sums(step: Step, given: Sequence[_Rows], read: _Mask) -> _Rows:
         unstepped += _entries(term.tile, rows.unstepped)
         entries += _entries(term.tile, np.ones(len(rows.mixed), bool))
     direct: dict[int, tuple[int, Fraction, Fraction]] = {}
+    there = [_there(term.tile) for term in step.terms]
     for row in np.flatnonzero((unstepped == 1) & (entries == 1)).tolist():
-        if (line := _line(step, row, given)) is not None:
+        if (line := _line(step, row, given, there)) is not None:
             direct[row] = line
     mixed = unstepped > 0
     mixed[list(direct)] = False
@@ -117,16 +140,18 @@ def _read_by(tile: Tile, rows: _Mask, of: _Mask) -> list[int]:
     return [int(row) for row in np.unique(tile.index[used])]
 
 
-def _line(step: Step, row: int, given: Sequence[_Rows]) -> tuple[int, Fraction, Fraction] | None:
+def _line(
+    step: Step, row: int, given: Sequence[_Rows], weights: Sequence[_Mask]
+) -> tuple[int, Fraction, Fraction] | None:
     """The one entry of a row times the direct row that it reads; None where an error stands beside it."""
     if step.bias_error is not None and step.bias_error[row] > 0.0:
         return None
-    for term, rows in zip(step.terms, given, strict=True):
+    for term, rows, not_zero in zip(step.terms, given, weights, strict=True):
         tile = term.tile
         channel, position = divmod(row, tile.positions)
         group, output = divmod(channel, tile.outputs)
         index = tile.index[group, position]
-        there = _there(tile)[group, output] & (index != NONE)
+        there = not_zero[group, output] & (index != NONE)
         if not there.any():
             continue
         (tap,) = np.flatnonzero(there).tolist()
@@ -140,13 +165,16 @@ def _line(step: Step, row: int, given: Sequence[_Rows]) -> tuple[int, Fraction, 
     return None
 
 
-def _behind(step: Step, number: int, rows: _Rows, found: list[InputStep], read: _Mask) -> _Rows:
+def _behind(
+    step: Step, number: int, rows: _Rows, found: list[InputStep], read: _Mask, lines: _Lines
+) -> _Rows:
     """Rows behind the function: steps are found, all other functions of direct rows are mixed."""
     mixed = rows.mixed.copy()
     for row, (place, factor, offset) in rows.direct.items():
         curve = step.function.at(row) if isinstance(step.function, Curves) else None
         if curve is not None and curve.name in _STEPS:
-            found.append(InputStep(number, row, place, factor, offset, curve))
+            line = lines.setdefault((factor, offset, curve), Line(factor, offset, curve))
+            found.append(InputStep(number, row, place, line))
         else:
             mixed[row] = read[place] = True
     return _Rows(mixed, {})

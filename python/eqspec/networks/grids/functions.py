@@ -29,7 +29,7 @@ from eqspec.networks.curves import Curve
 from eqspec.networks.grids.atoms import Atom, Atoms, Grid, common_step, union
 from eqspec.networks.grids.bends import Bent
 from eqspec.networks.grids.forms import Forms
-from eqspec.networks.quantiser import Quantiser, Rounding
+from eqspec.networks.quantiser import Quantiser, Rounding, rounded
 
 _BITS = 64
 """Behind the point, of functions that give no rationals."""
@@ -243,12 +243,6 @@ def _level_grid(rounding: Rounding, t: Grid, low: int, high: int, *, wraps: bool
     return int(
         union([(t.step, Fraction(first)), (Fraction(0), Fraction(low)), (Fraction(0), Fraction(high))])[0]
     ), first
-
-
-def rounded(t: Fraction, rounding: Rounding) -> int:
-    """One number rounded."""
-    one = Quantiser(1.0, 0, 0, rounding)
-    return int(one.levels(np.array([t.numerator], object), t.denominator)[0])
 
 
 # Piecewise linear functions.
