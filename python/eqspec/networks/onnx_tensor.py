@@ -38,6 +38,14 @@ WHOLES: dict[int, str] = {
     TensorProto.BOOL: "|b1",
 }  # fmt: skip
 
+PACKED: dict[int, int] = {
+    kind: bits
+    for name, bits in (("INT2", 2), ("UINT2", 2), ("INT4", 4), ("UINT4", 4))
+    for named, kind in TensorProto.DataType.items()
+    if named == name
+}
+"""Integers of which several stand in a byte, the first in its lowest bits: how many bits each has."""
+
 _FIELDS: dict[int, str] = {
     TensorProto.FLOAT: "float_data", TensorProto.DOUBLE: "double_data", TensorProto.INT64: "int64_data",
     TensorProto.UINT32: "uint64_data", TensorProto.UINT64: "uint64_data",
@@ -113,6 +121,8 @@ def decode(tensor: TensorProto, external: ExternalData) -> Constant:
     Raises UnreadableError for other types, sizes that do not fit and numbers that are not finite.
     """
     kind = tensor.data_type
+    if kind in PACKED:
+        return _unpacked(tensor, external)
     dtype = FLOATS.get(kind) or WHOLES.get(kind)
     if dtype is None:
         name = TensorProto.DataType.Name(kind) if kind in TensorProto.DataType.values() else str(kind)
@@ -123,10 +133,31 @@ def decode(tensor: TensorProto, external: ExternalData) -> Constant:
         raise UnreadableError(f"tensor with the shape {shape}", "save the model again: sizes cannot be negative")
     check_size(shape)
     stored = _stored(tensor, dtype, external)
+    _check_count(stored, shape)
+    return _exact(stored.reshape(shape), kind)
+
+
+def _check_count(stored: NDArray[Any], shape: tuple[int, ...]) -> None:
     if stored.size != prod(shape):
         message = f"tensor of shape {shape} needs {prod(shape)} numbers, the file has {stored.size}"
         raise UnreadableError(message, "copy or export the model again: it is truncated or damaged")
-    return _exact(stored.reshape(shape), kind)
+
+
+def _unpacked(tensor: TensorProto, external: ExternalData) -> Whole:
+    """Integers of fewer than 8 bits, one behind the other in bytes; what is left of the last byte is not looked at."""
+    shape, bits = tuple(tensor.dims), PACKED[tensor.data_type]
+    if any(d < 0 for d in shape):
+        raise UnreadableError(f"tensor with the shape {shape}", "save the model again: sizes cannot be negative")
+    check_size(shape)
+    each = 8 // bits
+    stored = _stored(tensor, "|u1", external)
+    _check_count(stored, (-(-prod(shape) // each),))
+    parts = [(stored >> (bits * place)) & (2**bits - 1) for place in range(each)]
+    numbers = np.stack(parts, axis=1).reshape(-1)[: prod(shape)].astype(np.int16)
+    signed = TensorProto.DataType.Name(tensor.data_type).startswith("INT")
+    if signed:
+        numbers = np.where(numbers >= 2 ** (bits - 1), numbers - 2**bits, numbers)
+    return np.asarray(numbers.reshape(shape), np.int8 if signed else np.uint8)
 
 
 def _stored(tensor: TensorProto, dtype: str, external: ExternalData) -> NDArray[Any]:

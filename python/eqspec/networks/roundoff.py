@@ -35,6 +35,7 @@ from onnx import TensorProto
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine, Part
 from eqspec.networks.enclosure import Array, Enclosure
+from eqspec.networks.levels import Levels
 from eqspec.networks.matrices import Dense, Matrix, Selection, Tiled
 from eqspec.networks.network import LargestIntermediate
 from eqspec.networks.onnx_tensor import UnreadableError
@@ -121,7 +122,7 @@ class Roundoff:
             if ((size < 1 / self.precision.largest) | (size > self.precision.largest)).any():
                 message = f"the reciprocal of a divisor leaves the range of {self.precision.name}"
                 raise UnreadableError(message, "rescale the weights")
-        if kind != "BatchNormalization" and any(isinstance(v, Affine) for v in call.inputs):
+        if kind != "BatchNormalization" and any(isinstance(v, Affine | Levels) for v in call.inputs):
             return call
         return replace(call, inputs=[en.inflate(v, self.unit) if isinstance(v, Enclosure) else v for v in call.inputs])
 

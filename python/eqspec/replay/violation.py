@@ -94,7 +94,7 @@ def violation(
             return _beyond_bound(claim, reference, candidate)
         case Top1() | Margin() | Confidence():
             if lowest_wins:
-                reference, candidate = _turned(reference), _turned(candidate)
+                reference, candidate = turned(reference), turned(candidate)
             return _other_class(claim, reference, candidate)
         case NeverWraps() | NeverSaturates():
             return None
@@ -146,7 +146,8 @@ def _other_class(claim: Decision, reference: Sequence[Enclosure], candidate: Seq
     return worst
 
 
-def _turned(enclosures: Sequence[Enclosure]) -> list[Enclosure]:
+def turned(enclosures: Sequence[Enclosure]) -> list[Enclosure]:
+    """Scores of which the lowest wins as scores of which the highest does."""
     return [(-high, -low) for low, high in enclosures]
 
 
@@ -164,6 +165,27 @@ def confident(scores: Sequence[Enclosure], kept: int, delta: Fraction) -> bool:
             return True
         if low > limit:
             return False
+        digits *= 2
+    return False
+
+
+def sure_of_less(scores: Sequence[Enclosure], kept: int, delta: Fraction) -> bool:
+    """Whether softmax_kept(z) < delta for all z in the enclosures; `kept` may be any class. False where in doubt."""
+    limit = (1 - delta) / delta
+    most = scores[kept][1]
+    exponents = [low - most for index, (low, _) in enumerate(scores) if index != kept]
+    if any(exponent > 0 and limit < 1 for exponent in exponents):
+        return True
+    exponents = [min(exponent, Fraction(0)) for exponent in exponents]
+    if not any(exponents):
+        return len(exponents) > limit
+    digits = 40
+    while digits <= _MOST_DIGITS:
+        low, high = _sum_of_exponentials(exponents, digits)
+        if high <= limit:
+            return False
+        if low > limit:
+            return True
         digits *= 2
     return False
 

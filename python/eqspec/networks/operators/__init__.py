@@ -11,9 +11,12 @@ from eqspec.networks.operators import (
     curves,
     elementwise,
     functions,
+    level_operators,
+    linear_quantisation,
     matrix_products,
     normalizations,
     pooling,
+    qonnx,
     rearranging,
     reductions,
     relu,
@@ -31,6 +34,12 @@ _FAMILIES = (
 )  # fmt: skip
 
 OPERATORS: dict[str, Operator] = {name: read for family in _FAMILIES for name, read in family.OPERATORS.items()}
+
+QUANTISING: dict[str, Operator] = {**linear_quantisation.OPERATORS, **qonnx.OPERATORS}
+"""Quantisers and operators on their levels, by name with the domain where it is not the standard one."""
+
+ON_LEVELS = level_operators.OPERATORS
+"""In place of those of the same names, where an input is levels that depend on the input of the network."""
 
 REFUSED: dict[str, tuple[str, str]] = {
     "GRU": (

@@ -15,6 +15,7 @@ from onnx import TensorProto
 
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.levels import Levels
 from eqspec.networks.onnx_tensor import FLOATS, WHOLES, UnreadableError, Whole
 from eqspec.networks.operators.operator_call import NOT_AFFINE, Operator, OperatorCall, Scores, Value
 
@@ -34,6 +35,7 @@ def cast(call: OperatorCall) -> Sequence[Value]:
             name = TensorProto.DataType.Name(kind).lower()
             call.notes.append(f"Cast {call.node.output[0]!r} to {name} is the identity: rounding is not modelled")
         return [a]
+    assert not isinstance(a, Levels)  # an operator of their own casts them
     if kind in WHOLES:
         return [_cut(a, np.dtype(WHOLES[kind])) if isinstance(a, np.ndarray) else _truncated(a, kind, call.rounded)]
     return [_narrow(_real(a) if isinstance(a, np.ndarray) else a, kind, call.rounded)]

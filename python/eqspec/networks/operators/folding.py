@@ -3,12 +3,11 @@
 Integers and truth values are computed by the reference evaluator of the package onnx, in their own types. Real
 constants are what the file stores, exactly or within a radius, whereas a runtime may have rounded them: only operators
 that move them, compare them or cut them to whole numbers are exact, and only where nothing was rounded before.
-Dequantised weights are enclosed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,9 @@ from numpy.typing import NDArray
 from onnx import NodeProto, helper
 from onnx.reference import ReferenceEvaluator
 
-from eqspec.networks import constants
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.levels import Levels
 from eqspec.networks.matrices import TooLargeError, check_value
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators.operator_call import OperatorCall, Scores, Value
@@ -37,7 +36,7 @@ _FOLD = "fold the constants before exporting, for example with onnxsim"
 
 def is_constant(call: OperatorCall) -> bool:
     """Whether nothing that the node reads depends on the input of the network."""
-    return not any(isinstance(value, Affine | Scores) for value in call.inputs)
+    return not any(isinstance(value, Affine | Scores | Levels) for value in call.inputs)
 
 
 def can_fold(node: NodeProto) -> bool:
@@ -48,8 +47,6 @@ def can_fold(node: NodeProto) -> bool:
 def fold(call: OperatorCall) -> list[Value]:
     """The results of a node on constants. UnreadableError where they cannot be told exactly."""
     node = call.node
-    if node.op_type in ENCLOSED and any(isinstance(v, Enclosure) for v in call.inputs):
-        return [ENCLOSED[node.op_type](call)]
     real = [v for v in call.inputs if isinstance(v, Enclosure)]
     if real and (node.op_type not in EXACT or call.rounded or any(v.error is not None for v in real)):
         cause = "is computed of real constants, and its rounding is not known"
@@ -58,29 +55,6 @@ def fold(call: OperatorCall) -> list[Value]:
         _check_range(call)
     arrays = [v.value if isinstance(v, Enclosure) else v for v in call.inputs]
     return [_value(found, bool(real), node) for found in run(node, call.opset, arrays)]
-
-
-def _dequantised(call: OperatorCall) -> Enclosure:
-    """DequantizeLinear: (x - zero point) scale, for a tensor or along an axis."""
-    x, scale = call.whole(0), call.number(1)
-    if call.integer("block_size", 0) or call.integer("output_dtype", 0) or x.dtype.itemsize > 4:
-        raise UnreadableError("dequantisation in blocks, to another type or of wide integers", _FOLD)
-    zero = call.whole(2) if call.has(2) else np.zeros(scale.shape, np.int64)
-    if zero.shape != scale.shape or len(scale.shape) > 1:
-        raise UnreadableError(f"a scale of shape {scale.shape} and zero points of {zero.shape}", _FOLD)
-    if len(scale.shape) == 1 and scale.shape != (1,):
-        axis = call.integer("axis", 1) % max(1, len(x.shape))
-        if not x.shape or x.shape[axis] != scale.shape[0]:
-            raise UnreadableError(f"{scale.shape[0]} scales along axis {axis} of {x.shape}", _FOLD)
-        shape = tuple(-1 if i == axis else 1 for i in range(len(x.shape)))
-    else:
-        shape = ()
-    whole = x.astype(np.int64) - zero.reshape(shape).astype(np.int64)
-    return constants.multiply(Enclosure(whole.astype(np.float64)), scale.rearranged(lambda a: a.reshape(shape)))
-
-
-ENCLOSED: dict[str, Callable[[OperatorCall], Enclosure]] = {"DequantizeLinear": _dequantised}
-"""Operators on real constants whose result is enclosed."""
 
 
 def run(node: NodeProto, opset: int, given: Sequence[Any]) -> list[NDArray[Any]]:

@@ -12,6 +12,7 @@ from onnx import AttributeProto, NodeProto
 
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.levels import Levels
 from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, Whole
 from eqspec.networks.units import Units
 
@@ -36,7 +37,7 @@ class Scores:
         return self.computed(self.scores)
 
 
-Value: TypeAlias = Affine | Enclosure | Whole | Scores
+Value: TypeAlias = Affine | Enclosure | Whole | Scores | Levels
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ class OperatorCall:
     """A node with its inputs evaluated (None: left out).
 
     Where a fixed batch was set aside, `batch` is its size and `samples` how many are read of it. `rounded` says that a
-    constant among the inputs is, as a runtime has it, not the real number that it is here.
+    constant among the inputs is, as a runtime has it, not the real number that it is here. `kinds` are the types of
+    the inputs' entries, where they are known, and `alone` says which of them no other node reads.
     """
 
     node: NodeProto
@@ -56,6 +58,8 @@ class OperatorCall:
     notes: list[str] = field(default_factory=list)
     rounded: bool = False
     samples: int = 1
+    kinds: Sequence[int | None] = ()
+    alone: Sequence[bool] = ()
 
     def attribute(self, name: str) -> AttributeProto | None:
         """An attribute, None where it is absent."""
@@ -90,6 +94,10 @@ class OperatorCall:
         """Whether an optional input is given."""
         return index < len(self.inputs) and self.inputs[index] is not None
 
+    def kind(self, index: int) -> int | None:
+        """The element type of an input, None where it is not known."""
+        return self.kinds[index] if index < len(self.kinds) else None
+
     def value(self, index: int) -> Value:
         """An input that must be there."""
         found = self.inputs[index] if index < len(self.inputs) else None
@@ -102,6 +110,8 @@ class OperatorCall:
         found = self.value(index)
         if isinstance(found, Scores):
             return found.value
+        if isinstance(found, Levels):
+            raise UnreadableError(f"input {index} holds levels of a quantiser, integers", "dequantise it, or cast it")
         if isinstance(found, np.ndarray):
             raise UnreadableError(f"input {index} holds integers", "cast it to a float type")
         return found

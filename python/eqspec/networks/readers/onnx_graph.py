@@ -15,6 +15,7 @@ from onnx import NodeProto, TensorProto, ValueInfoProto
 from eqspec.errors import NetworkError
 from eqspec.networks.matrices import MAX_VALUE
 from eqspec.networks.onnx_tensor import FLOATS, WHOLES, ExternalData, UnreadableError
+from eqspec.networks.operators.quantising import TYPES
 from eqspec.networks.readers import onnx_definition, onnx_model
 from eqspec.networks.readers.onnx_ends import names_read
 from eqspec.networks.readers.onnx_names import name_of
@@ -24,11 +25,15 @@ _SHORT = {int(TensorProto.FLOAT16), int(TensorProto.BFLOAT16)}
 
 @dataclass(frozen=True)
 class Input:
-    """An input with its declared shape, whose sizes are names where they are not fixed, and its element type."""
+    """An input with its declared shape, whose sizes are names where they are not fixed, and its element type.
+
+    `levels` are the lowest and highest integer of an input that is one of a quantiser's.
+    """
 
     name: str
     shape: tuple[int | str, ...]
     kind: int = TensorProto.FLOAT
+    levels: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +110,7 @@ def shape_of(value: ValueInfoProto) -> tuple[int | str, ...]:
 def _input(path: str, value: ValueInfoProto, nodes: Sequence[NodeProto], output: str, notes: list[str]) -> Input:
     """An input with its shape: at least one axis, one unknown size at most beside fixed ones."""
     kind = value.type.tensor_type
-    _check_type(path, value, nodes, output, notes)
+    levels = _levels(path, value, nodes, output, notes)
     shape = shape_of(value)
     shown = f"input {value.name!r} has shape [{', '.join(map(str, shape))}]"
     fix = "export it with fixed sizes; only the batch may be open, as in ['batch', 5] or [5]"
@@ -120,24 +125,37 @@ def _input(path: str, value: ValueInfoProto, nodes: Sequence[NodeProto], output:
         size *= d
     if size > MAX_VALUE:
         raise NetworkError(path, f"{shown}: {size} features are beyond the limit of {MAX_VALUE}", fix=fix)
-    return Input(value.name, shape, int(kind.elem_type))
+    return Input(value.name, shape, int(kind.elem_type), levels)
 
 
-def _check_type(path: str, value: ValueInfoProto, nodes: Sequence[NodeProto], output: str, notes: list[str]) -> None:
-    """An input holds floating-point numbers, or integers that are converted to them before anything else is done."""
+def _levels(
+    path: str, value: ValueInfoProto, nodes: Sequence[NodeProto], output: str, notes: list[str]
+) -> tuple[int, int] | None:
+    """The ends of an input of levels; None of real numbers, and of integers that are only converted to them.
+
+    NetworkError for everything else that an input may hold.
+    """
     kind = value.type.tensor_type.elem_type
     if value.type.HasField("tensor_type") and kind in FLOATS:
-        return
+        return None
     known = kind in TensorProto.DataType.values()
     name = TensorProto.DataType.Name(kind).lower() if known else f"number {kind}"
     readers = [node for node in nodes if value.name in names_read(node)]
     whole = value.type.HasField("tensor_type") and kind in WHOLES and value.name != output
     other = next((node for node in readers if not _converts(node)), None)
+    if whole and other is not None and kind in TYPES and TYPES[kind][1] < 2**16:
+        message = f"input {value.name!r} holds {name}: a point of a region stands for the nearest integers that it has"
+        notes.append(f"{message} ({TYPES[kind][0]} to {TYPES[kind][1]}, ties to the even one)")
+        return TYPES[kind]
     if not whole or not readers or other is not None:
         at = {} if other is None else {"node": name_of(other), "operator": other.op_type}
-        fix = "the input must be a tensor of float16, bfloat16, float or double, or of integers that are only cast"
+        fix = (
+            "the input must be a tensor of floating-point numbers, of integers of 8 or 16 bits, or of others that are "
+        )
+        fix += "only cast"
         raise NetworkError(path, f"input {value.name!r} has type {name}", fix=fix, **at)
     notes.append(f"input {value.name!r} has type {name} and is only cast: all real numbers of a region are covered")
+    return None
 
 
 def _converts(node: NodeProto) -> bool:

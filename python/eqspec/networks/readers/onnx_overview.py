@@ -9,7 +9,7 @@ import onnx
 
 from eqspec.errors import NetworkError
 from eqspec.networks.expansion import EXPANDED
-from eqspec.networks.operators import OPERATORS
+from eqspec.networks.operators import OPERATORS, QUANTISING
 
 _OTHERWISE = ("CastLike", "If", "ai.onnx.ml.ZipMap")
 """Operators that the reader knows what to put in place of."""
@@ -49,7 +49,7 @@ def overview(path: str) -> Overview:
     ends = {output.name for output in graph.output}
     tail = next((n.op_type for n in graph.node if n.op_type in TAILS and ends & set(n.output)), None)
     own = {f"{function.domain}.{function.name}" for function in model.functions}
-    known = {*OPERATORS, *EXPANDED, *own, *_OTHERWISE}
+    known = {*OPERATORS, *QUANTISING, *EXPANDED, *own, *_OTHERWISE}
     return Overview(
         producer=" ".join(filter(None, (model.producer_name, model.producer_version))),
         opset=next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), None),

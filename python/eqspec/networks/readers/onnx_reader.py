@@ -22,16 +22,17 @@ from onnx import NodeProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
-from eqspec.networks import unary
+from eqspec.networks import quantiser, unary
 from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.exact_curves import is_rational
 from eqspec.networks.expansion import GELU_DOMAIN
+from eqspec.networks.levels import Levels, Quantised
 from eqspec.networks.matrices import MAX_VALUE, TooLargeError
 from eqspec.networks.network import Arithmetic, LargestIntermediate, Network, Port, Stripped
 from eqspec.networks.onnx_tensor import UnreadableError, decode
-from eqspec.networks.operators import OPERATORS, folding
+from eqspec.networks.operators import ON_LEVELS, OPERATORS, QUANTISING, folding
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
 from eqspec.networks.program import INPUTS, Step, Tile
 from eqspec.networks.readers import onnx_branches, onnx_definition, onnx_graph, onnx_model, onnx_refused
@@ -81,6 +82,9 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     if smooth is not None:
         message = f"how float32 runtimes round the function {smooth} is not laid down by any standard"
         raise NetworkError(path, message, fix="compare it in 'real'; piecewise linear functions are decided in float32")
+    if any(isinstance(step.function, Curves) and quantiser.occurs(step.function) for step in network.steps):
+        message = "it has quantisers, and what float32 runtimes round in front of one can move a level"
+        raise NetworkError(path, message, fix="compare it in 'real', as a function of real numbers")
     short = [t.name for t in reading.graph.initializers.values() if t.data_type in SHORT_TYPES]
     given = [f"input {one.name!r}" for one in reading.graph.inputs if one.kind in SHORT_TYPES]
     if short or given:
@@ -172,6 +176,13 @@ def _readings(inputs: Sequence[Input]) -> list[tuple[tuple[tuple[int, ...], ...]
     return [(tuple((1, *shape[1:]) for shape in shapes), batches.pop()), (shapes, None)]
 
 
+def _nearest_levels(value: Affine, ends: tuple[int, int]) -> Levels:
+    """The integers between two ends that are nearest to a value, ties to the even one."""
+    one, nothing = np.ones(value.size), np.zeros(value.size)
+    low, high = (np.full(value.size, float(end)) for end in ends)
+    return Levels.of(Quantised(value, one, nothing, low, high, nothing), value.shape, *ends)
+
+
 def _places(ports: Sequence[Port]) -> str:
     """Which entries of the vector of all inputs each input has."""
     ends = list(accumulate(port.size for port in ports))
@@ -212,6 +223,9 @@ class _Reading:
             name = "Softmax" if stripped == "softmax" else "LogSoftmax"
             notes.append(f"the trailing {name} is left out: the outputs are its scores")
             result = result.scores
+        if isinstance(result, Levels):
+            notes.append("the outputs are levels of a quantiser, as integers")
+            result = result.meaning(1.0, 0.0)
         if isinstance(result, np.ndarray):
             raise self._error("the output holds integers", None, "export the scores themselves")
         if isinstance(result, Enclosure):
@@ -257,7 +271,8 @@ class _Reading:
         begin = 0
         for one, shape in zip(graph.inputs, self.shapes, strict=True):
             sample = af.select(inputs, begin + np.arange(prod(shape)).reshape(shape))
-            values.keep(one.name, self.roundoff.given(sample))
+            sample = self.roundoff.given(sample)
+            values.keep(one.name, sample if one.levels is None else _nearest_levels(sample, one.levels))
             begin += prod(shape)
         types = Types(graph)
         waiting, branches = deque(graph.nodes), 0
@@ -274,8 +289,9 @@ class _Reading:
             except UnreadableError as error:
                 raise self._error(error.message, node, error.fix) from error
             call = OperatorCall(
-                node, graph.opset, given, inputs, graph.external, self.batch, notes, rounded, self.samples
-            )
+                node, graph.opset, given, inputs, graph.external, self.batch, notes, rounded, self.samples,
+                types.kinds(node), [values.read_once(name) for name in node.input],
+            )  # fmt: skip
             results = self._evaluate(operator, call)
             types.leave(node, results)
             with self._limited(node):
@@ -334,13 +350,16 @@ class _Reading:
     def _operator(self, node: NodeProto, given: Sequence[Value | None]) -> Operator:
         standard = node.domain in STANDARD
         late = (node.domain, node.op_type) == (GELU_DOMAIN, "Gelu")  # standard since opset 20, and written so before
+        name = node.op_type if standard else f"{node.domain}.{node.op_type}"
         operator = OPERATORS.get(node.op_type) if standard or late else None
+        operator = operator or QUANTISING.get(name)
+        if standard and node.op_type in ON_LEVELS and any(isinstance(value, Levels) for value in given):
+            return ON_LEVELS[node.op_type]
         if operator is not None:
             return operator
-        constant = not any(isinstance(value, Affine | Scores) for value in given)
+        constant = not any(isinstance(value, Affine | Scores | Levels) for value in given)
         if standard and constant and folding.can_fold(node) and definition(node.op_type, self.graph.opset):
             return folding.fold
-        name = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
         message, fix = f"operator {name} is not supported", f"rewrite or remove it; these are read: {READ}"
         known = onnx_refused.reason(node.op_type, node.domain)
         if known is not None:

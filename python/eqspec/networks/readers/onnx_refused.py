@@ -6,7 +6,7 @@ Those of the standard domain on values that depend on the input stand beside the
 
 from __future__ import annotations
 
-from eqspec.networks.operators import REFUSED
+from eqspec.networks.operators import REFUSED, qonnx
 
 _TREES = (
     "a tree jumps from leaf to leaf where an input crosses a threshold, and is no network",
@@ -17,9 +17,18 @@ _KERNELS = (
     "compare a linear model (LinearSVC is one) or a network",
 )
 _LABELS = ("it maps numbers or texts to others by a table, which jumps", "end the model at its scores or probabilities")
-_QUANTISED = (
-    "it rounds to a grid, in steps, and no step of a network does so yet",
-    "compare the model from before it was quantised",
+_FLOAT_LEVELS = ("its levels are not evenly spaced", "quantise to integers (Quant, QuantizeLinear)")
+_NO_INTEGERS = (
+    "it is an operator on levels that is not read yet",
+    "export the model with QuantizeLinear and DequantizeLinear around real operators (QDQ)",
+)
+_DYNAMIC = (
+    "its scale follows from the smallest and the largest value of each input, so thresholds move with the data",
+    "quantise statically, with scales that a calibration found (quantize_static of onnxruntime)",
+)
+_CHANNELS_LAST = (
+    "its channels stand behind the places",
+    "bring the channels to the front (qonnx-to-channels-last is the way back: convert without it)",
 )
 _SEQUENCE = ("the number of its steps, or which of them are done, may depend on the input", "unroll it when exporting")
 _NORMS = ("it divides by a norm of values that depend on the input, which is a product", "normalise before the model")
@@ -52,16 +61,27 @@ _OTHERS: dict[str, tuple[str, str]] = {
     ),
     **dict.fromkeys(
         (
-            "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul",
-            "ConvInteger", "MatMulInteger", "Round", "qonnx.custom_op.general.Quant",
-            "qonnx.custom_op.general.BipolarQuant",
-            "onnx.brevitas.Quant", "onnx.brevitas.BipolarQuant", "finn.custom_op.general.Quant",
-            "com.microsoft.QLinearAdd", "com.microsoft.QGemm", "com.microsoft.QLinearAveragePool",
-            "com.microsoft.QLinearGlobalAveragePool", "com.microsoft.QLinearConcat", "com.microsoft.QLinearLeakyRelu",
-            "com.microsoft.QLinearSigmoid", "com.microsoft.QLinearSoftmax", "com.microsoft.QLinearMul",
-            "com.microsoft.QuantizeLinear", "com.microsoft.DequantizeLinear",
+            "DynamicQuantizeLinear", "com.microsoft.DynamicQuantizeMatMul", "com.microsoft.DynamicQuantizeLSTM",
+            "com.microsoft.MatMulIntegerToFloat",
         ),
-        _QUANTISED,
+        _DYNAMIC,
+    ),
+    **dict.fromkeys(
+        (
+            "com.microsoft.QLinearSoftmax", "com.microsoft.QLinearReduceMean", "com.microsoft.QLinearWhere",
+            "com.microsoft.QLinearConv", "com.microsoft.QAttention", "qonnx.custom_op.general.MultiThreshold",
+            "qonnx.custom_op.general.QuantAvgPool2d", "qonnx.custom_op.general.XnorPopcountMatMul",
+        ),
+        _NO_INTEGERS,
+    ),
+    **dict.fromkeys((f"{domain}.FloatQuant" for domain in qonnx.DOMAINS), _FLOAT_LEVELS),
+    **dict.fromkeys(
+        (f"qonnx.custom_op.channels_last.{name}" for name in ("Conv", "MaxPool", "AveragePool", "BatchNormalization")),
+        _CHANNELS_LAST,
+    ),
+    "Round": (
+        "rounding to whole numbers, however large, has no last level",
+        "quantise to so many bits instead (QuantizeLinear, Quant)",
     ),
     "LRN": _NORMS,
     "LpNormalization": _NORMS,

@@ -41,9 +41,13 @@ class Types:
             return node
         return helper.make_node("Cast", [node.input[0]], list(node.output), name=node.name, to=kind)
 
+    def kinds(self, node: NodeProto) -> list[int | None]:
+        """The types of a node's inputs, where they are known."""
+        return [self._types.get(name) if name else None for name in node.input]
+
     def enter(self, node: NodeProto, given: Sequence[Value | None]) -> bool:
         """Whether a constant among the inputs is rounded. UnreadableError for types that do not go together."""
-        kinds = [self._types.get(name) if name else None for name in node.input]
+        kinds = self.kinds(node)
         made = onnx_definition.result_types(node, self._opset, kinds)
         self._types.update(zip(node.output, made, strict=True))
         return any(name in self._rounded for name, v in zip(node.input, given, strict=True) if v is not None)

@@ -14,6 +14,7 @@ from onnx import NodeProto
 
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.levels import Levels
 from eqspec.networks.matrices import Matrix, Selection, Tiled, TooLargeError, numbers
 from eqspec.networks.names import Names
 from eqspec.networks.operators.operator_call import Scores, Value
@@ -28,13 +29,16 @@ class ValueStore:
 
     def __init__(self, nodes: Sequence[NodeProto], output: str) -> None:
         self._uses = Counter([output])
+        self._readers = Counter([output])
         self._values: dict[str, Value] = {}
         self._numbers = 0
         self.expect(nodes)
 
     def expect(self, nodes: Sequence[NodeProto]) -> None:
         """More nodes that will use values."""
-        self._uses.update(name for node in nodes for name in names_read(node))
+        names = [name for node in nodes for name in names_read(node)]
+        self._uses.update(names)
+        self._readers.update(names)
 
     def __contains__(self, name: str) -> bool:
         return name in self._values
@@ -48,6 +52,10 @@ class ValueStore:
         if self._uses[name] > 0:
             self._values[name] = value
             self._add(_numbers(value))
+
+    def read_once(self, name: str) -> bool:
+        """Whether one node alone reads a value, and that once."""
+        return self._readers[name] == 1
 
     def used(self, node: NodeProto) -> None:
         """A node has been evaluated: values that no other node needs are removed. A ReLU's argument still counts."""
@@ -77,6 +85,8 @@ def _numbers(value: Value) -> int:
             return reals.size * (1 if error is None else 2) + _size_of(names)
         case Scores():
             return _numbers(value.scores)
+        case Levels():
+            return value.size
         case _:
             return int(np.asarray(value).size)
 

@@ -1,0 +1,249 @@
+"""QuantizeLinear and DequantizeLinear, and operators on integers: QLinearConv, QLinearMatMul, QGemm, MatMulInteger, ...
+
+Each operator on levels is what it means in real numbers: its inputs dequantised, the real operator, the result
+quantised,
+
+    sat(R(sum (a - z_a) (b - z_b) s_a s_b / s_c) + z_c),
+
+in rationals. QLinearAdd, QLinearMul and QLinearAveragePool add z_c in front of the rounding, which their descriptions
+leave open and onnxruntime does: it decides where ties go if z_c is odd. The sum is an integer that 32 bits must hold,
+which is checked for all levels that there are. Runtimes multiply it by a float32 number, so they may differ from the
+rational within rounding of a threshold; those that compute a function by a table of all levels (LeakyRelu, Sigmoid)
+fill it with float32 numbers likewise.
+
+They are evaluated here and not written out before, because old opsets have no DequantizeLinear along an axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from onnx import NodeProto, TensorProto, helper
+
+from eqspec.networks import constants
+from eqspec.networks import enclosure as en
+from eqspec.networks.affine import Affine
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.levels import Computed, Levels
+from eqspec.networks.onnx_tensor import UnreadableError, Whole
+from eqspec.networks.operators import convolution, curves, elementwise, functions, matrix_products, pooling, shapes
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+from eqspec.networks.operators.quantising import along, dequantised, quantised, range_of, scales, zeros
+
+_AGAIN = "export the model again"
+_ACCUMULATOR = 2**31
+
+
+def quantize(call: OperatorCall) -> Sequence[Value]:
+    """QuantizeLinear: for a tensor, along an axis or in blocks, to integers of 2 to 16 bits."""
+    scale = scales(call, 1)
+    zero = zeros(call, 2, scale)
+    kind = call.kind(2) if call.has(2) else call.integer("output_dtype", 0) or TensorProto.UINT8
+    place = call.integer("axis", 1), call.integer("block_size", 0)
+    return [quantised(call, call.value(0), scale, zero, range_of(kind), place)]
+
+
+def dequantize(call: OperatorCall) -> Sequence[Value]:
+    """DequantizeLinear: for a tensor, along an axis or in blocks, of constants and of levels."""
+    scale = call.number(1)
+    x = call.value(0)
+    if isinstance(x, Levels):
+        scales(call, 1)
+    place = call.integer("axis", 1), call.integer("block_size", 0)
+    return [dequantised(x, scale.value, zeros(call, 2, scale.value), place, scale)]
+
+
+def _real(call: OperatorCall, at: int, axis: int = 0) -> Affine | Enclosure:
+    """Three inputs from `at` on, levels with their scale and zero point, as real numbers."""
+    scale = scales(call, at + 1)
+    return dequantised(call.value(at), scale, zeros(call, at + 2, scale), (axis, 0), call.number(at + 1))
+
+
+def _levels(call: OperatorCall, real: Value, at: int, *, inside: bool = False) -> Levels | Whole:
+    """A result as levels, with the scale and zero point that the inputs from `at` on are (see `quantised`)."""
+    scale = scales(call, at)
+    if scale.size != 1:
+        raise UnreadableError(f"{scale.size} scales of the result", "one is taken for all of it")
+    kind = call.kind(at + 1) if call.has(at + 1) else call.kind(0)
+    return quantised(call, real, scale, zeros(call, at + 1, scale), range_of(kind), inside=inside)
+
+
+def _inner(
+    call: OperatorCall, operator: str, inputs: Sequence[Value | None], without: Sequence[str] = ()
+) -> OperatorCall:
+    """The call of a real operator with the attributes of this one."""
+    names = [f"input {i}" if value is not None else "" for i, value in enumerate(inputs)]
+    node: NodeProto = helper.make_node(operator, names, list(call.node.output), name=call.node.name)
+    node.attribute.extend(a for a in call.node.attribute if a.name not in without)
+    return replace(call, node=node, inputs=inputs, kinds=(), alone=())
+
+
+def convolution_of_levels(call: OperatorCall) -> Sequence[Value]:
+    """QLinearConv: x, w and y with scale and zero point each (that of w along its outputs), bias in units of both."""
+    x, w = _real(call, 0), _real(call, 3, axis=0)
+    _check_accumulator(call, call.value(0), 2, call.value(3), 5, call.value(8) if call.has(8) else None, axis=0)
+    bias = _bias(call, 8, 1, 4)
+    (made,) = convolution.convolution(_inner(call, "Conv", [x, w, bias]))
+    return [_levels(call, made, 6)]
+
+
+def product_of_levels(call: OperatorCall) -> Sequence[Value]:
+    """QLinearMatMul: a, b and y with scale and zero point each, that of b along its columns if there are several."""
+    a, b = _real(call, 0, axis=-2), _real(call, 3, axis=-1)
+    _check_accumulator(call, call.value(0), 2, call.value(3), 5, None, axis=-1)
+    (made,) = matrix_products.matmul(_inner(call, "MatMul", [a, b]))
+    return [_levels(call, made, 6)]
+
+
+def gemm_of_levels(call: OperatorCall) -> Sequence[Value]:
+    """QGemm: alpha A' B' with C in units of alpha, both scales; a real result where it has no scale."""
+    turned = call.integer("transB", 0)
+    a, b = _real(call, 0), _real(call, 3, axis=0 if turned else 1)
+    c = call.value(6) if call.has(6) else None
+    _check_accumulator(call, call.value(0), 2, call.value(3), 5, c, axis=0 if turned else 1)
+    bias = _bias(call, 6, 1, 4)
+    alpha = en.exactly(call.real("alpha", 1.0))
+    inner = _inner(call, "Gemm", [a, b, bias], ("alpha",))
+    inner.node.attribute.append(helper.make_attribute("beta", 1.0))
+    (made,) = matrix_products.gemm(inner)
+    if float(alpha.value) != 1.0:
+        assert isinstance(made, Affine | Enclosure)
+        made = curves.scaled(made, alpha)
+    return [_levels(call, made, 7) if call.has(7) else made]
+
+
+def _bias(call: OperatorCall, at: int, first: int, second: int) -> Enclosure | None:
+    """A bias of 32 bits, in units of the product of two scales."""
+    if not call.has(at):
+        return None
+    whole = call.whole(at).astype(np.float64)
+    scale = en.multiply(en.exactly(scales(call, first)), en.exactly(scales(call, second)))
+    return constants.multiply(Enclosure(whole), scale.rearranged(lambda s: s.reshape(-1)))
+
+
+def _check_accumulator(
+    call: OperatorCall, x: Value, x_zero: int, w: Value, w_zero: int, bias: Value | None, axis: int
+) -> None:
+    """The integer sums stay within 32 bits, whatever the levels of x are; only where w is constant it is known."""
+    if not isinstance(w, np.ndarray):
+        return
+    zero = call.whole(w_zero).astype(np.float64) if call.has(w_zero) else np.zeros(())
+    weight = np.abs(w.astype(np.float64) - along(zero, w.shape, axis))
+    sums = weight.sum(axis=tuple(i for i in range(weight.ndim) if i != axis % max(1, weight.ndim)))
+    offset = float(np.abs(call.whole(x_zero).astype(np.float64)).max(initial=0.0)) if call.has(x_zero) else 0.0
+    most = float(np.max(sums, initial=0.0)) * (_largest(x) + offset)
+    if isinstance(bias, np.ndarray):
+        most += float(np.abs(bias.astype(np.float64)).max(initial=0.0))
+    if most >= _ACCUMULATOR:
+        fix = "split the sum, or quantise to fewer bits"
+        raise UnreadableError(f"its sums reach {most:.3g}, and 32 bits do not hold that", fix)
+
+
+def _largest(x: Value) -> float:
+    """How large the integers of levels, or constants, may be."""
+    if isinstance(x, Levels):
+        return float(max(abs(x.low), abs(x.high)))
+    return float(np.abs(np.asarray(x, np.float64)).max(initial=0.0)) if isinstance(x, np.ndarray) else 0.0
+
+
+def _integers(call: OperatorCall, at: int, zero: int, axis: int) -> Affine | Enclosure:
+    """Levels less their zero points, as real numbers."""
+    found = call.whole(zero).astype(np.float64) if call.has(zero) else np.zeros(())
+    return dequantised(call.value(at), np.ones(found.shape), found, (axis, 0))
+
+
+def _as_integers(made: Value) -> Value:
+    """A sum of products of integers, in 32 bits."""
+    if isinstance(made, Affine):
+        return Levels.of(Computed(made), made.shape, -_ACCUMULATOR, _ACCUMULATOR - 1)
+    assert isinstance(made, Enclosure)
+    return np.asarray(made.value, np.int32)
+
+
+def integer_product(call: OperatorCall) -> Sequence[Value]:
+    """MatMulInteger: the product of levels less their zero points, which may be several along the columns of B."""
+    a, b = _integers(call, 0, 2, -2), _integers(call, 1, 3, -1)
+    _check_accumulator(call, call.value(0), 2, call.value(1), 3, None, axis=-1)
+    (made,) = matrix_products.matmul(_inner(call, "MatMul", [a, b]))
+    return [_as_integers(made)]
+
+
+def integer_convolution(call: OperatorCall) -> Sequence[Value]:
+    """ConvInteger: the convolution of levels less their zero points, those of w along its outputs."""
+    x, w = _integers(call, 0, 2, 0), _integers(call, 1, 3, 0)
+    _check_accumulator(call, call.value(0), 2, call.value(1), 3, None, axis=0)
+    (made,) = convolution.convolution(_inner(call, "Conv", [x, w]))
+    return [_as_integers(made)]
+
+
+def _of_two(combine: Callable[[Affine | Enclosure, Affine | Enclosure], Affine | Enclosure]) -> Operator:
+    def operator(call: OperatorCall) -> Sequence[Value]:
+        return [_levels(call, combine(_real(call, 0), _real(call, 3)), 6, inside=True)]
+
+    return operator
+
+
+def _of_one(name: str, read: Operator, *, inside: bool = False) -> Operator:
+    """An operator of one value: X, Y with scale and zero point each."""
+
+    def operator(call: OperatorCall) -> Sequence[Value]:
+        if call.integer("channels_last", 0):
+            raise UnreadableError("channels behind the places", "export it with the channels in front (NCHW)")
+        (made,) = read(_inner(call, name, [_real(call, 0)], ("channels_last",)))
+        return [_levels(call, made, 3, inside=inside)]
+
+    return operator
+
+
+def joined_levels(call: OperatorCall) -> Sequence[Value]:
+    """QLinearConcat: scale and zero point of the result, then every tensor with its own."""
+    if len(call.inputs) < 5 or len(call.inputs) % 3 != 2:
+        raise UnreadableError(f"{len(call.inputs)} inputs", _AGAIN)
+    given = [_real(call, at) for at in range(2, len(call.inputs), 3)]
+    (made,) = shapes.concat(_inner(call, "Concat", given))
+    return [_levels(call, made, 0)]
+
+
+def _checked(read: Operator, attributes: Sequence[str], fewest: int, most: int) -> Operator:
+    """An operator that onnx does not define: attributes and inputs are checked here."""
+
+    def operator(call: OperatorCall) -> Sequence[Value]:
+        names = [a.name for a in call.node.attribute]
+        unknown = [name for name in names if name not in attributes]
+        if unknown or len(set(names)) < len(names):
+            raise UnreadableError(f"attribute {[*unknown, *names][0]!r} is not known, or given twice", _AGAIN)
+        if not fewest <= len(call.node.input) <= most or len(call.node.output) != 1:
+            raise UnreadableError(f"{len(call.node.input)} inputs and {len(call.node.output)} outputs", _AGAIN)
+        return read(call)
+
+    return operator
+
+
+_WINDOWS = ("auto_pad", "ceil_mode", "channels_last", "count_include_pad", "kernel_shape", "pads", "strides")
+_STANDARD: dict[str, Operator] = {
+    "ConvInteger": integer_convolution,
+    "DequantizeLinear": dequantize,
+    "MatMulInteger": integer_product,
+    "QLinearConv": convolution_of_levels,
+    "QLinearMatMul": product_of_levels,
+    "QuantizeLinear": quantize,
+}
+_MICROSOFT: dict[str, Operator] = {
+    "DequantizeLinear": _checked(dequantize, ("axis", "block_size"), 2, 3),
+    "QGemm": _checked(gemm_of_levels, ("alpha", "transA", "transB"), 6, 9),
+    "QLinearAdd": _checked(_of_two(elementwise.add), (), 7, 8),
+    "QLinearAveragePool": _checked(_of_one("AveragePool", pooling.average_pool, inside=True), _WINDOWS, 4, 5),
+    "QLinearConcat": _checked(joined_levels, ("axis",), 5, 10_000),
+    "QLinearGlobalAveragePool": _checked(
+        _of_one("GlobalAveragePool", pooling.global_average_pool), ("channels_last",), 5, 5
+    ),
+    "QLinearLeakyRelu": _checked(_of_one("LeakyRelu", functions.leaky_relu), ("alpha",), 4, 5),
+    "QLinearMul": _checked(_of_two(elementwise.multiply), (), 7, 8),
+    "QLinearSigmoid": _checked(_of_one("Sigmoid", curves.OPERATORS["Sigmoid"]), (), 4, 5),
+    "QuantizeLinear": _checked(quantize, ("axis", "block_size"), 2, 3),
+}
+
+OPERATORS: dict[str, Operator] = {**_STANDARD, **{f"com.microsoft.{name}": read for name, read in _MICROSOFT.items()}}
+"""By name with the domain, where it is not the standard one."""

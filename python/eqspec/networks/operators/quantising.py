@@ -1,0 +1,219 @@
+"""What quantisers and dequantisers do to a value: parameters by entry, constants exactly, everything else as `levels`.
+
+QuantizeLinear and DequantizeLinear of ONNX:
+
+    k = R(x / scale) + zero, cut off at what the type of k holds      x' = scale (k - zero)
+
+with R to the nearest, ties to even. The zero point is added behind the rounding, which matters at ties, so it is not
+the `zero` of a `Quantiser` (that of QONNX is). Parameters are the float32 numbers of the file, as real numbers.
+
+A ReLU or Clip in front of a quantiser that alone reads it is no function of its own: rounding never decreases, so
+R(max(v, a) / scale + zero) = max(R(v / scale + zero), R(a / scale + zero)), and the levels are cut off there.
+
+Constants are quantised in rationals. One that a runtime has rounded, or that is only known within a radius, could land
+on either side of a threshold nearby: it is refused there, because no one can say which weight the network has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from onnx import TensorProto
+
+from eqspec.networks import constants
+from eqspec.networks import enclosure as en
+from eqspec.networks.affine import Affine
+from eqspec.networks.enclosure import Array, Enclosure
+from eqspec.networks.exact_vectors import Integers, to_integers
+from eqspec.networks.levels import Levels, Quantised
+from eqspec.networks.onnx_tensor import UnreadableError, Whole
+from eqspec.networks.operators.operator_call import OperatorCall, Scores, Value
+from eqspec.networks.quantiser import Quantiser, Rounding
+
+_AGAIN = "export the model again"
+_STORE = "store it as a constant of the file, as quantisers of exporters do"
+_NEARBY = 2.0**-20
+"""How far, relative to its size, a runtime may have rounded a constant that it computed."""
+
+_BITS = {"INT2": 2, "INT4": 4, "INT8": 8, "INT16": 16, "INT32": 32, "UINT2": 2, "UINT4": 4, "UINT8": 8, "UINT16": 16}
+TYPES: dict[int, tuple[int, int]] = {
+    kind: (0, 2 ** _BITS[name] - 1) if name[0] == "U" else (-(2 ** (_BITS[name] - 1)), 2 ** (_BITS[name] - 1) - 1)
+    for name, kind in TensorProto.DataType.items()
+    if name in _BITS
+}
+"""The integers that a type of levels holds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What a quantiser does to every entry of a value, all of the value's shape; see `levels.Quantised`."""
+
+    scale: Array
+    zero: Array
+    low: Array
+    high: Array
+    shift: Array
+    rounding: Rounding = Rounding.HALF_EVEN
+
+    def of_variable(self, call: OperatorCall, x: Affine) -> Quantised:
+        """The levels of a value that depends on the input, the first of the node's inputs."""
+        scale, zero, low, high, shift = (
+            a.reshape(-1) for a in (self.scale, self.zero, self.low, self.high, self.shift)
+        )
+        made = Quantised(x, scale, zero, low, high, shift, self.rounding)
+        if not (call.alone and call.alone[0]):
+            return made
+        return _without_bend(made, x)
+
+    def of_constant(self, x: Enclosure, rounded: bool) -> Array:
+        """The levels of constants, exactly. UnreadableError where they are not certain."""
+        radius = x.radius + (np.abs(x.value) * _NEARBY if rounded else 0.0)
+        numbers = [np.ascontiguousarray(a.reshape(-1)) for a in (x.value, radius)]
+        (values, radii), exponent = to_integers(*numbers)
+        flat = [a.reshape(-1) for a in (self.scale, self.zero, self.low, self.high)]
+        kinds, of_entry = np.unique(np.stack(flat, axis=1), axis=0, return_inverse=True)
+        found = np.zeros(len(values))
+        for number, (scale, zero, low, high) in enumerate(kinds.tolist()):
+            here = of_entry.reshape(-1) == number
+            quantiser = Quantiser(scale, int(low), int(high), self.rounding, zero)
+            ends = [_levels(quantiser, n[here], exponent) for n in (values - radii, values + radii)]
+            if (ends[0] != ends[1]).any():
+                message = "a constant that was computed, and may be rounded, lies at a threshold of the quantiser"
+                raise UnreadableError(message, "fold the constants before exporting")
+            found[here] = ends[0].astype(np.float64)
+        return found.reshape(x.shape) + self.shift
+
+
+def _levels(quantiser: Quantiser, numbers: Integers, exponent: int) -> Integers:
+    return quantiser.brought(quantiser.levels(numbers << max(0, exponent), 1 << max(0, -exponent)))
+
+
+def _without_bend(made: Quantised, x: Affine) -> Quantised:
+    """The same levels, of what stands in front of a ReLU or Clip."""
+    if not x._origin or x._origin[0].kind not in ("Relu", "Clip"):
+        return made
+    (origin,) = x._origin
+    ends = list[float | None]([0.0, None]) if origin.kind == "Relu" else _ends(origin.operands, origin.attributes)
+    inner = origin.operands[0]
+    if ends is None or not isinstance(inner, Affine) or inner.shape != x.shape:
+        return made
+    for end, cut in zip(ends, (Quantised.at_least, Quantised.at_most), strict=True):
+        if end is not None:
+            whole = Enclosure(np.full(made.size, end))
+            steps = Steps(made.scale, made.zero, made.low, made.high, made.shift, made.rounding)
+            made = cut(made, steps.of_constant(whole, rounded=False))
+    x.parts[0].units.reading.neurons -= x.size
+    return replace(made, argument=inner)
+
+
+def _ends(operands: Sequence[Affine | Enclosure], attributes: Sequence[float]) -> list[float | None] | None:
+    """The ends of a Clip, where they are exact numbers; NaN stands for one that is missing."""
+    given = [*attributes] if attributes else []
+    for end in operands[1:]:
+        if not isinstance(end, Enclosure) or end.error is not None or end.value.size != 1:
+            return None
+        given.append(float(end.value.reshape(())))
+    return [None if end != end else end for end in [*given, np.nan, np.nan][:2]]
+
+
+def along(parameter: Array, shape: tuple[int, ...], axis: int, block: int = 0) -> Array:
+    """A parameter for every entry: one for all, one for each place along an axis, or one for each block of it."""
+    if parameter.size == 1 and len(parameter.shape) <= 1 and not block:
+        return np.broadcast_to(parameter.reshape(()), shape)
+    if not -len(shape) <= axis < len(shape):
+        raise UnreadableError(f"axis {axis} of a value with {len(shape)} axes", _AGAIN)
+    axis %= len(shape)
+    if block:
+        wanted = tuple(-(-d // block) if i == axis else d for i, d in enumerate(shape))
+        if block < 0 or parameter.shape != wanted:
+            raise UnreadableError(f"scales of shape {parameter.shape} for blocks of {block} in {shape}", _AGAIN)
+        return np.take(np.repeat(parameter, block, axis=axis), range(shape[axis]), axis=axis)
+    if len(parameter.shape) != 1 or parameter.shape[0] != shape[axis]:
+        raise UnreadableError(f"scales of shape {parameter.shape} along axis {axis} of {shape}", _AGAIN)
+    return np.broadcast_to(parameter.reshape(tuple(-1 if i == axis else 1 for i in range(len(shape)))), shape)
+
+
+def scales(call: OperatorCall, index: int) -> Array:
+    """An input that holds scales: positive numbers, known exactly."""
+    found = call.number(index)
+    if found.error is not None:
+        raise UnreadableError(f"input {index} ({call.node.input[index]!r}), a scale, is computed", _STORE)
+    if found.value.size == 0 or not (found.value > 0).all():
+        raise UnreadableError(f"input {index} ({call.node.input[index]!r}), a scale, is not positive", "repair it")
+    return found.value
+
+
+def zeros(call: OperatorCall, index: int, like: Array) -> Array:
+    """An input that holds zero points, 0 if it is left out."""
+    if not call.has(index):
+        return np.zeros(like.shape)
+    found = call.whole(index).astype(np.float64)
+    if found.size == like.size == 1:
+        return found.reshape(like.shape)
+    if found.shape != like.shape:
+        raise UnreadableError(f"zero points of shape {found.shape} for scales of {like.shape}", _AGAIN)
+    return found
+
+
+def range_of(kind: int | None) -> tuple[int, int]:
+    """The integers that a type holds. UnreadableError for types of another kind."""
+    found = None if kind is None else TYPES.get(kind)
+    if found is None:
+        name = "an unknown type" if kind is None else TensorProto.DataType.Name(kind).lower()
+        raise UnreadableError(f"levels of {name}", "quantise to integers of 2 to 16 bits, signed or not")
+    return found
+
+
+def quantised(
+    call: OperatorCall,
+    x: Value,
+    scale: Array,
+    zero: Array,
+    ends: tuple[int, int],
+    place: tuple[int, int] = (1, 0),
+    *,
+    inside: bool = False,
+) -> Levels | Whole:
+    """Levels of ONNX; `place` are the axis and block size along which the parameters lie.
+
+    `inside` says that the zero point is added in front of the rounding.
+    """
+    if isinstance(x, Scores):
+        x = x.value
+    if isinstance(x, Levels):
+        x = x.meaning(1.0, 0.0)
+    if isinstance(x, np.ndarray):
+        x = Enclosure(_small(x))
+    shape = x.shape
+    by_entry, shift = (along(a, shape, *place) for a in (scale, zero))
+    before, shift = (shift, np.zeros(shape)) if inside else (np.zeros(shape), shift)
+    low, high = (np.full(shape, float(end)) - shift for end in ends)
+    steps = Steps(by_entry, before, low, high, shift)
+    if isinstance(x, Enclosure):
+        return steps.of_constant(x, call.rounded).astype(np.int64)
+    if call.rounded:
+        raise UnreadableError("a scale that is computed of other constants, which a runtime may have rounded", _STORE)
+    return Levels.of(steps.of_variable(call, x), shape, *ends)
+
+
+def dequantised(
+    x: Value, scale: Array, zero: Array, place: tuple[int, int] = (1, 0), of: Enclosure | None = None
+) -> Affine | Enclosure:
+    """scale (k - zero) of levels; of constants with the names that `of`, the scales as they were read, has."""
+    if isinstance(x, Levels):
+        return x.meaning(along(scale, x.shape, *place), along(zero, x.shape, *place))
+    if not isinstance(x, np.ndarray):
+        raise UnreadableError("real numbers are dequantised", "quantise them first, or leave the node out")
+    whole = Enclosure(_small(x) - along(zero, x.shape, *place))
+    by_entry = (en.exactly(scale) if of is None else of).rearranged(lambda a: along(a, x.shape, *place))
+    return constants.multiply(whole, by_entry)
+
+
+def _small(x: Whole) -> Array:
+    """Integers as floats, which hold them."""
+    numbers = x.astype(np.float64)
+    if (np.abs(numbers) >= 2.0**52).any():
+        raise UnreadableError("an integer beyond 2^52", "store it in fewer bits")
+    return numbers
