@@ -154,7 +154,11 @@ def test_a_region_lies_inside_another_only_with_its_grid(compiled: Compile) -> N
 
 def test_explain_tells_the_steps(compiled: Compile) -> None:
     task = region(compiled, "box { a: 1 .. 2  b = 1 } and grid { a step 0.25  b step 1 }")
-    assert statement(task).region == ("a ∈ [1, 2] in steps of 0.25 ft", "b = 1")
+    assert statement(task).region == ("a ∈ [1, 2] in steps of 0.25 ft", "b = 1", "5 points in all")
+    some = region(compiled, "box { all: 0 .. 1 } and grid { a step 0.25 }")
+    assert "points" not in " ".join(statement(some).region)
+    many = region(compiled, "box { all: 0 .. 1 } and where { a + b <= 1 } and grid { all step 10^-200 }")
+    assert statement(many).region[-1] == "at most about 10^400 points in all"
 
 
 def test_other_verifiers_are_not_told_of_a_box(compiled: Compile, tmp_path: Path) -> None:
