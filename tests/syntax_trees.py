@@ -71,6 +71,7 @@ bound = st.one_of(
     st.builds(ast.Ranged, subject, range_),
     st.builds(ast.Fixed, subject, range_),
 )
+spacing = st.builds(ast.Spacing, subject, expression, st.booleans(), st.none() | expression)
 rows = st.builds(ast.Rows, st.lists(range_, min_size=1, max_size=2).map(tuple), expression, st.none() | range_)
 centre = st.one_of(st.builds(ast.Mean), st.builds(ast.Point, expression), rows)
 use = st.builds(ast.Use, qualified, st.lists(expression, max_size=2).map(tuple))
@@ -78,13 +79,16 @@ term = st.one_of(
     st.builds(ast.Box, st.lists(bound, max_size=4).map(tuple)),
     st.builds(ast.Ball, name, expression, st.booleans(), centre),
     st.builds(ast.Where, st.lists(comparison, min_size=1, max_size=3).map(tuple)),
+    st.builds(ast.Grid, st.lists(spacing, max_size=3).map(tuple)),
     use,
 )
 guard = st.none() | st.builds(ast.Guard, name, st.sampled_from(["<=", ">=", ">"]), expression)
 claim = st.one_of(
     st.builds(ast.StaysWithin, qualified, expression, qualified, st.none() | name, st.none() | list_of, guard),
+    st.builds(ast.Equals, qualified, qualified, guard),
     st.builds(ast.KeepsTop1, qualified, qualified, guard),
     st.builds(ast.Satisfies, qualified, comparison, guard),
+    st.builds(ast.Never, qualified, name, guard),
 )
 budget = st.builds(ast.Budget, settings)
 check_clause = st.one_of(

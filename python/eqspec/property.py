@@ -77,11 +77,26 @@ class Linear:
     strict: bool = False
 
 
+@dataclass(frozen=True)
+class NeverWraps:
+    """Every number that g computes in a type that wraps lies in its type at every x. f plays no part.
+
+    A sum that is brought into its type once is one number: what leaves the type on the way and comes back is none.
+    """
+
+
+@dataclass(frozen=True)
+class NeverSaturates:
+    """Every number that g computes in a type that saturates lies in its type at every x. f plays no part."""
+
+
 Decision: TypeAlias = Top1 | Margin | Confidence
 """The claims about which class a network decides for. They are unchanged by what keeps the order of the scores."""
 Comparison: TypeAlias = Epsilon | Linear
 """The claims that compare output values. They depend on what the outputs are: logits or probabilities."""
-Property: TypeAlias = Decision | Comparison
+Containment: TypeAlias = NeverWraps | NeverSaturates
+"""The claims that what one network computes on the way stays in its types. They are decided by integers alone."""
+Property: TypeAlias = Decision | Comparison | Containment
 
 
 def validate(claim: Property, outputs: int) -> None:
@@ -106,7 +121,7 @@ def validate(claim: Property, outputs: int) -> None:
                 for coefficient in coefficients:
                     exact(coefficient)
             exact(bound)
-        case Top1():
+        case Top1() | NeverWraps() | NeverSaturates():
             pass
         case _:
             _refuse(claim)

@@ -106,6 +106,14 @@ class Certifier:
             with suppress(OSError):
                 record.unlink(missing_ok=True)
 
+    def decline(self, task: Task, result: Result, reason: str) -> Result:
+        """The result of a task that was decided without a record, with the reason why there is no certificate."""
+        if result.verdict is Verdict.UNKNOWN:
+            return result
+        with self._lock:
+            self.made[task.id] = Certificate(self._path(task.id), reason)
+        return replace(result, uncertified=reason)
+
     def _path(self, name: str) -> Path:
         """A path that no other task of this run was given; ids that differ in odd characters only get a number."""
         stem = re.sub(r"[^\w.,=+-]+", "_", name).strip("_") or "task"

@@ -3,6 +3,8 @@
 With raw = centre + scale * x and scale > 0, low <= raw <= high is (low - centre) / scale <= x <= (high - centre) /
 scale, and k sigma around the mean is exactly -k <= x <= k. All of it is rational; the box of floats is the smallest
 that contains it. A constraint on one input alone is a bound and becomes part of the box.
+
+Where an input lies on a grid, its bounds are rounded to points of it, inward and exactly, so that no point comes in.
 """
 
 from __future__ import annotations
@@ -20,10 +22,11 @@ from eqspec.compile.scalers import Scaler
 from eqspec.span import Span
 from eqspec.spec.findings import Fault, error
 from eqspec.spec.numbers import shown
-from eqspec.spec.regions import BallAround, Bound, Maybe, RawConstraint, RowsOf, SigmaBound, Terms
+from eqspec.spec.region_terms import BallAround, Bound, Maybe, RawConstraint, RowsOf, SigmaBound, Spacing, Terms
 from eqspec.spec.spaces import SpaceFacts
 from eqspec.spec.values import UNKNOWN
 from eqspec.tasks.directed_rounding import float_above, float_below
+from eqspec.tasks.lattice import Lattice, Lattices
 from eqspec.tasks.task import LinearConstraint
 
 Side: TypeAlias = tuple[Fraction, float]
@@ -48,6 +51,7 @@ class RegionBox:
     constraints: tuple[LinearConstraint, ...]
     joint: tuple[RawConstraint, ...]
     around: tuple[Fraction, ...] | None = None
+    lattices: Lattices = ()
 
 
 class BoxBuilder:
@@ -70,6 +74,10 @@ class BoxBuilder:
                 self.around_rows = ball
             else:
                 self._ball(ball)
+        self.lattices: list[Lattice | None] = [None] * len(self.features)
+        for grid in terms.grids:
+            for i, spacing in grid.items():
+                self._space(i, spacing)
         self.joint = tuple(c for c in terms.constraints if len(c.coefficients) > 1)
         for constraint in terms.constraints:
             if len(constraint.coefficients) <= 1:
@@ -85,9 +93,12 @@ class BoxBuilder:
         ball = self.around_rows
         radius = [self._radius(i, ball) for i in range(len(self.features))]
         # Inputs that are normalised, limited and widened alike share their results: pixels are few different numbers.
-        groups: dict[tuple[Fraction | None, ...], int] = {}
+        groups: dict[tuple[Fraction | Lattice | None, ...], int] = {}
         group = [
-            groups.setdefault((self.scaler.centre[i], self.scaler.scale[i], r, self.low[i], self.high[i]), len(groups))
+            groups.setdefault(
+                (self.scaler.centre[i], self.scaler.scale[i], r, self.low[i], self.high[i], self.lattices[i]),
+                len(groups),
+            )
             for i, r in enumerate(radius)
         ]
         known: dict[tuple[Fraction, int], tuple[Fraction, tuple[Side, Side]]] = {}
@@ -116,6 +127,7 @@ class BoxBuilder:
             self.constraints,
             self.joint,
             around,
+            tuple(self.lattices) if any(self.lattices) else (),
         )
 
     def _sides(self, i: int, low: Fraction | None, high: Fraction | None, row: int | None) -> tuple[Side, Side]:
@@ -128,10 +140,43 @@ class BoxBuilder:
             where = "" if row is None else f" around row {row}"
             message = f"region '{self.name}' is empty{where}: '{name}' would be at least {least} and at most {most}"
             raise Fault(error("E133", message, self.span, help="relax one of the bounds"))
+        if (lattice := self.lattices[i]) is not None:
+            low, high = self._on_grid(i, low, high, row, lattice)
         below, above = float_below(low), float_above(high)
         if not (isfinite(below) and isfinite(above)):
             raise Fault(error("E138", f"a bound of '{name}' is beyond the range of floats", self.span))
         return (low, below), (high, above)
+
+    def _on_grid(
+        self, i: int, low: Fraction, high: Fraction, row: int | None, lattice: Lattice
+    ) -> tuple[Fraction, Fraction]:
+        """The first and the last point of a grid within bounds; Fault E147 if there is none."""
+        first, last = lattice.at_least(low), lattice.at_most(high)
+        if first <= last:
+            return first, last
+        name, centre, scale = self.features[i][0], self.scaler.centre[i], self.scaler.scale[i]
+        least, most, before, behind = (shown(centre + scale * x) for x in (low, high, last, first))
+        where = "" if row is None else f" around row {row}"
+        lies = f"is {least}" if low == high else f"lies between {least} and {most}"
+        message = f"no grid point in the box of region '{self.name}'{where}: '{name}' {lies}"
+        hint = f"the next ones are {before} and {behind}: widen the box, or choose another step or origin"
+        raise Fault(error("E147", message, self.span, help=hint))
+
+    def _space(self, i: int, spacing: Spacing) -> None:
+        """One more grid of an input; Fault E147 if no point lies on it and on those before."""
+        step, scale = _known(spacing.step), self.scaler.scale[i]
+        if spacing.sigma:
+            origin = Fraction(0) if spacing.origin is None else self._normalised(i, _known(spacing.origin))
+            lattice = Lattice(origin, step)
+        else:
+            raw = Fraction(0) if spacing.origin is None else _known(spacing.origin)
+            lattice = Lattice(self._normalised(i, raw), step / scale)
+        known = self.lattices[i]
+        met = lattice if known is None else known.meet(lattice)
+        if met is None:
+            message = f"no point of '{self.features[i][0]}' lies on two grids of region '{self.name}'"
+            raise Fault(error("E147", message, spacing.span, help="choose their origins a common step apart"))
+        self.lattices[i] = met
 
     def _meet(self, i: int, low: Fraction, high: Fraction) -> None:
         self.low[i], self.high[i] = _later(self.low[i], low), _earlier(self.high[i], high)

@@ -7,7 +7,7 @@ its growing does: a larger distance, threshold or bound of an inequality allows 
 or a smaller upper bound, radius or bound of a constraint, leaves fewer inputs. Where all these numbers move the claim
 the same way on the whole range, or not at all, each claim follows from every harder one. In any other case the search
 is refused (E305), and the finding says which place stands in the way. What may move a region without making it smaller
-or larger, such as the coefficients of a constraint or the choice of rows, must not depend on the variable.
+or larger, such as the coefficients of a constraint, a grid or the choice of rows, must not depend on the variable.
 
 A region is an intersection, so it grows where all its parts grow; a bound that a later one replaces is looked at too,
 which can only refuse more.
@@ -139,7 +139,7 @@ class _Places:
             case ast.KeepsTop1(guard=ast.Guard() as guard):
                 threshold = tracer.number(guard.threshold)
                 yield Place(f"the {guard.word} that is asked for", guard.threshold.span, threshold, "weaker")
-            case ast.KeepsTop1():
+            case ast.KeepsTop1() | ast.Equals() | ast.Never():
                 return
             case ast.Satisfies(comparison=comparison):
                 outputs = OutputScope(self._facts.subjects, self._scope)
@@ -168,6 +168,9 @@ class _Places:
                         yield from self._bound(bound, Tracer(inner, given, *self._ends))
                 case ast.Ball():
                     yield from self._ball(term, Tracer(inner, given, *self._ends))
+                case ast.Grid():
+                    for spacing in term.spacings:
+                        yield from self._spacing(spacing, Tracer(inner, given, *self._ends))
                 case ast.Where():
                     atoms = Scope(inner.module, inner.values, inner.locals, self._facts.subjects.space.atoms())
                     for comparison in term.constraints:
@@ -222,6 +225,12 @@ class _Places:
             case ast.Mean():
                 pass
         yield from self._around(centres, tracer.number(ball.radius), scales, "every input", ball.span)
+
+    def _spacing(self, clause: ast.Spacing, tracer: Tracer) -> Iterator[Place]:
+        """A grid that moves is another set of points, none of which need be on the one before."""
+        name = "every input" if clause.feature is None else f"'{clause.feature}'"
+        for expression in (clause.step, *([] if clause.origin is None else [clause.origin])):
+            yield Place(f"the grid of {name}", expression.span, tracer.number(expression), "other")
 
     def _constraint(self, comparison: ast.Comparison, tracer: Tracer) -> Iterator[Place]:
         """sum of coefficient * input <= bound; alone with its input it is a bound, whatever its coefficient."""

@@ -21,7 +21,7 @@ from eqspec.lp import HighsSolver
 from eqspec.span import Span
 from eqspec.spec.findings import error
 from eqspec.spec.numbers import shown
-from eqspec.spec.regions import RawConstraint
+from eqspec.spec.region_terms import RawConstraint
 from eqspec.tasks.task import LinearConstraint
 
 

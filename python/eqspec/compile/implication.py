@@ -7,7 +7,18 @@ decided in `eqspec.compile.direction`; here it is only looked at once more, at b
 
 from __future__ import annotations
 
-from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Property, Top1, exact
+from eqspec.property import (
+    Confidence,
+    Decision,
+    Epsilon,
+    Linear,
+    Margin,
+    NeverSaturates,
+    NeverWraps,
+    Property,
+    Top1,
+    exact,
+)
 from eqspec.tasks.task import LinearConstraint, Task
 
 
@@ -33,17 +44,20 @@ def claim_follows(easy: Property, hard: Property) -> bool:
             if not isinstance(easy, Linear) or (easy.candidate, easy.reference) != (candidate, reference):
                 return False
             return (exact(easy.bound), not easy.strict) >= (exact(bound), not strict)
+        case NeverWraps() | NeverSaturates():
+            return easy == hard
 
 
 def region_inside(inner: Task, outer: Task) -> bool:
-    """Whether a region lies inside another, by its box and by constraints with the same coefficients."""
+    """Whether a region lies inside another, by its box, constraints with the same coefficients and the same grids."""
     box = all(
         low >= outer_low and high <= outer_high
         for low, high, outer_low, outer_high in zip(
             inner.lower_exact, inner.upper_exact, outer.lower_exact, outer.upper_exact, strict=True
         )
     )
-    return box and all(_implied(constraint, inner.constraints) for constraint in outer.constraints)
+    same_grid = inner.lattices == outer.lattices or not outer.lattices
+    return same_grid and box and all(_implied(constraint, inner.constraints) for constraint in outer.constraints)
 
 
 def _implied(constraint: LinearConstraint, given: tuple[LinearConstraint, ...]) -> bool:

@@ -37,8 +37,9 @@ from eqspec.networks import (
     read_network,
     softened,
 )
+from eqspec.networks.containment import can_overflow, quantised
 from eqspec.networks.curves import Curve, Curves
-from eqspec.property import Epsilon, Property, exact
+from eqspec.property import Containment, Epsilon, NeverWraps, Property, exact
 from eqspec.spec import ast, values
 from eqspec.spec.check import CheckedSpec
 from eqspec.spec.checks import CheckFacts
@@ -157,18 +158,35 @@ class Networks:
             raise Fault(_unreadable(problem, problem.path, declaration)) from None
 
     def check_distance(self, facts: CheckFacts, claim: Property) -> None:
-        """E301 for a distance of 0 between networks that are not the same output of the same file."""
-        if not isinstance(claim, Epsilon) or exact(claim.eps) or not isinstance(facts.claim, ast.StaysWithin):
+        """W310 for a distance of 0 that no bound proves: not of the same output of the same file, and where `equals`
+        says that it is meant, not of networks that both compute with whole numbers.
+        """
+        if not isinstance(claim, Epsilon) or exact(claim.eps):
             return
-        first, second = self.as_given(facts.subjects.candidate), self.as_given(facts.subjects.reference)
-        if first.identity != second.identity or facts.arithmetic == "float32":
-            message = "eps = 0 can never be certified by bounds"
-            raise Fault(error("E301", message, facts.claim.eps.span, help="give a small distance, such as 1e-6"))
+        pair = [self.as_given(binding) for binding in (facts.subjects.candidate, facts.subjects.reference)]
+        if facts.arithmetic == "real":
+            same = pair[0].identity == pair[1].identity
+            if same or (isinstance(facts.claim, ast.Equals) and all(map(quantised, pair))):
+                return
+        span = facts.claim.eps.span if isinstance(facts.claim, ast.StaysWithin) else facts.claim.span
+        message = "no bound is as tight as a distance of 0: it is proved by exact integers or not at all"
+        hint = "leave it so where both networks compute with integers, else allow a small distance, such as 1e-6"
+        self.findings.add(warning("W310", message, span, help=hint))
+
+    def check_containment(self, facts: CheckFacts, claim: Property) -> None:
+        """W311 for a claim about types that holds of a network because it has none."""
+        if not isinstance(claim, Containment):
+            return
+        wraps, word = isinstance(claim, NeverWraps), "wrap" if isinstance(claim, NeverWraps) else "saturate"
+        if not can_overflow(self.as_given(facts.subjects.candidate), wraps=wraps):
+            message = f"nothing in '{facts.subjects.candidate.name}' can {word}: the claim holds of any such network"
+            hint = "give the network with the types that it is deployed in"
+            self.findings.add(warning("W311", message, facts.claim.span, help=hint))
 
     def check_pair(self, facts: CheckFacts) -> None:
         """E208 where probabilities would be compared with logits, W304 where both files are the same."""
         subjects = facts.subjects
-        if isinstance(facts.claim, ast.StaysWithin | ast.Satisfies):
+        if isinstance(facts.claim, ast.StaysWithin | ast.Equals | ast.Satisfies):
             said = {gives(binding): binding for binding in (subjects.candidate, subjects.reference)}
             if "probabilities" in said and "logits" in said:
                 message = f"'{said['probabilities'].name}' gives probabilities, '{said['logits'].name}' gives logits"
@@ -178,7 +196,8 @@ class Networks:
                 raise Fault(error("E208", message, facts.claim.candidate.span, *labels, help=hint))
         first, second = self.as_given(subjects.candidate), self.as_given(subjects.reference)
         if first.identity == second.identity and takes_raw(subjects.candidate) == takes_raw(subjects.reference):
-            if isinstance(facts.claim, ast.Satisfies) and subjects.candidate is subjects.reference:
+            alone = isinstance(facts.claim, ast.Satisfies | ast.Never)
+            if alone and subjects.candidate is subjects.reference:
                 return
             message = f"'{subjects.candidate.name}' and '{subjects.reference.name}' are the same file (sha256 equal)"
             span = facts.claim.candidate.span

@@ -10,9 +10,10 @@ from typing import cast
 
 from eqspec.compile.network_pairs import Networks, gives
 from eqspec.errors import Diagnostic, Label
-from eqspec.property import Decision, Epsilon, Property
+from eqspec.property import Containment, Decision, Property
 from eqspec.spec import ast
 from eqspec.spec.checks import CheckFacts
+from eqspec.spec.claims import SENTENCES
 from eqspec.spec.findings import error, warning
 from eqspec.spec.program import Binding
 from eqspec.tasks.score_meaning import beyond_probabilities, left_out
@@ -20,7 +21,7 @@ from eqspec.tasks.score_meaning import beyond_probabilities, left_out
 
 def scores_finding(facts: CheckFacts, claim: Property, networks: Networks) -> Diagnostic | None:
     """The finding about a claim at one point; for a search, about the claim at the easy end of its range."""
-    if isinstance(claim, Decision):
+    if isinstance(claim, Decision | Containment):
         return None
     subjects = [facts.subjects.candidate]
     if facts.subjects.reference is not facts.subjects.candidate:
@@ -37,8 +38,7 @@ def scores_finding(facts: CheckFacts, claim: Property, networks: Networks) -> Di
     if beyond_probabilities(claim, [networks.as_given(binding) for binding in subjects]):
         message = f"{who}, and this is more than probabilities can differ by: it is taken for a distance of logits"
         return warning("W309", message, span, *labels, help=hint)
-    sentence = "stays within" if isinstance(claim, Epsilon) else "satisfies"
-    message = f"{who}, but '{sentence}' compares the logits in front of it, not probabilities"
+    message = f"{who}, but '{SENTENCES[type(facts.claim)]}' compares the logits in front of it, not probabilities"
     return error(
         "E208", message, span, *labels, help=f"if logits are meant, {hint}; 'gives probabilities' if these are"
     )

@@ -10,7 +10,7 @@ from eqspec.compile.boxes import Row
 from eqspec.compile.csv_table import CellError
 from eqspec.compile.tables import Table, column_name, load_table
 from eqspec.spec.findings import Fault, Findings, error
-from eqspec.spec.regions import RowsOf
+from eqspec.spec.region_terms import RowsOf
 from eqspec.spec.source_files import locate
 
 

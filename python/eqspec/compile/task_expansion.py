@@ -29,7 +29,7 @@ from eqspec.spec.checks import MANY_TASKS, MOST_TASKS, CheckFacts, Costs, claim_
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding
-from eqspec.spec.regions import RowsOf, Terms
+from eqspec.spec.region_terms import RowsOf, Terms
 from eqspec.spec.scope import Scope
 from eqspec.spec.values import Form
 from eqspec.tasks.task import Budget, Expectation, Space, Task
@@ -91,6 +91,7 @@ class TaskExpansion:
         claim = claim_value(facts, point, frame.scope, self.findings)
         if facts.search is None:  # the ends of a search may touch what cannot be reached
             self.networks.check_distance(facts, claim)
+            self.networks.check_containment(facts, claim)
             self._check_scores(facts, claim)
         scope = frame.scope.with_locals(point)
         terms, builder = self._region(frame, scope)
@@ -157,6 +158,7 @@ class TaskExpansion:
             tags=facts.tags,
             source=_declaration(facts).name.span,
             around=box.around,
+            lattices=box.lattices,
         )
 
     def _network(self, binding: Binding, frame: _Frame, claim: Property) -> Network:

@@ -15,7 +15,7 @@ Functions that take rationals to rationals are exact as well; all others are enc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -148,18 +148,24 @@ def evaluate(
     UndefinedError where an argument is not known to lie in the domain of a function with so many bits, OverflowError
     where it is absurdly large.
     """
-    inputs = Vector.of(point)
+    total = Vector.of(point)
+    for sums in each_sum(steps, total, bits):
+        total = sums
+    return total.fractions()
+
+
+def each_sum(steps: Sequence[IntegerStep], inputs: Vector, bits: int = BITS) -> Iterator[Vector]:
+    """The rows of each step before its function, in order."""
     values: list[Vector | None] = []
     last = last_readers(steps)
-    total = inputs
     for number, step in enumerate(steps):
         given = [inputs if source == INPUTS else values[source] for source in step.sources]
         total = step.sums([vector for vector in given if vector is not None], inputs.denominator)
+        yield total
         values.append(_after(step.function, total, bits))
         for source in step.sources:
             if source >= 0 and last[source] == number:
                 values[source] = None
-    return total.fractions()
 
 
 def _after(function: Function, values: Vector, bits: int) -> Vector:

@@ -8,7 +8,7 @@ so that a proof covers the folding too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from eqspec.errors import InputError, NetworkError
 from eqspec.networks import evaluation
 from eqspec.networks.curves import Curves
-from eqspec.networks.exact import BITS, IntegerStep
+from eqspec.networks.exact import BITS, IntegerStep, each_sum
 from eqspec.networks.exact import evaluate as evaluate_exactly
 from eqspec.networks.exact_curves import is_rational
+from eqspec.networks.exact_vectors import Vector
 from eqspec.networks.names import Name
 from eqspec.networks.program import Step, Term, Tile, problems
 
@@ -81,6 +82,21 @@ class Port:
     size: int
 
 
+@dataclass(frozen=True)
+class Cast:
+    """Rows of a step that stand for an assignment to a type of the file: there a value may leave the type.
+
+    `name` says whose type it is (`layer2.accum_t`) and `type` what it is, as the file writes it. What the type does
+    with a value that leaves it is the function of the rows, a quantiser: it wraps, or it saturates. An assignment
+    without rows changes no value that the inputs can bring about.
+    """
+
+    step: int
+    rows: slice
+    name: str
+    type: str
+
+
 @dataclass(frozen=True, eq=False)
 class LargestIntermediate:
     """How large what a layer computes gets on the way: at most coefficients . |its inputs| + constant, in any order."""
@@ -110,6 +126,7 @@ class Network:
     set aside). `content` is the ONNX model of one that came from memory, whose `source` is no path. A file of several
     inputs takes them one behind the other (`ports`; then `input_shape` is that of them all), and of several outputs has
     one that was `chosen` by its name; `alone` is false for both. Which function a file stands for, `identity` tells.
+    `casts` are the assignments to types of a file of fixed-point arithmetic, in the order of their steps.
     `stripped` is the Softmax at the end of the file that was left out, `softened` the one that was put back (see the
     module `softened`). `in_pairs`: see `pair_saturation`, about products that some
     processors get wrong.
@@ -138,6 +155,7 @@ class Network:
     chosen: str | None = None
     alone: bool = True
     in_pairs: bool = False
+    casts: tuple[Cast, ...] = ()
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -242,6 +260,12 @@ class Network:
         if len(point) != self.input_size:
             raise InputError(f"point: {len(point)} numbers given, {self.input_size} are accepted by {self.source}")
         return evaluate_exactly(self._integer_steps, [Fraction(x) for x in point], bits)
+
+    def exact_sums(self, point: Sequence[Fraction], bits: int = BITS) -> Iterator[Vector]:
+        """What stands before the function of each step, in order, as exactly as `evaluate_exact` gives the outputs."""
+        if len(point) != self.input_size:
+            raise InputError(f"point: {len(point)} numbers given, {self.input_size} are accepted by {self.source}")
+        return each_sum(self._integer_steps, Vector.of([Fraction(x) for x in point]), bits)
 
     @cached_property
     def _integer_steps(self) -> list[IntegerStep]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 
 import numpy as np
 
@@ -117,6 +118,29 @@ def _rounded(n: Integers, d: Integers | int, rounding: Rounding) -> Integers:
     return np.asarray(floor + up.astype(object))
 
 
+def rounded(t: Fraction, rounding: Rounding) -> int:
+    """One number as an integer."""
+    n, d = t.numerator, t.denominator
+    floor = n // d
+    match rounding:
+        case Rounding.FLOOR:
+            return floor
+        case Rounding.CEIL:
+            return -(-n // d)
+        case Rounding.ZERO:
+            return floor if n >= 0 else -(-n // d)
+        case Rounding.AWAY:
+            return -(-n // d) if n >= 0 else floor
+        case Rounding.HALF_EVEN:
+            tie_goes_up = floor % 2 == 1
+        case Rounding.HALF_UP | Rounding.HALF_DOWN:
+            tie_goes_up = rounding is Rounding.HALF_UP
+        case Rounding.HALF_AWAY | Rounding.HALF_ZERO:
+            tie_goes_up = (floor >= 0) == (rounding is Rounding.HALF_AWAY)
+    rest = 2 * (n - floor * d)
+    return floor + (rest > d or (rest == d and tie_goes_up))
+
+
 def problem(parameters: Sequence[float]) -> str | None:
     """What is wrong with the parameters of a curve, None if nothing is."""
     scale, _, low, high, unit, _, rounding, wraps = parameters
@@ -132,13 +156,14 @@ def problem(parameters: Sequence[float]) -> str | None:
 def value(x: Array, parameters: Sequence[float]) -> Array:
     """In floats."""
     scale, zero, low, high, unit, base, rounding, wraps = parameters
-    levels = _in_floats(x / scale + zero, Rounding(int(rounding)))
+    levels = in_floats(x / scale + zero, Rounding(int(rounding)))
     if wraps:
         levels = low + np.mod(levels - low, high - low + 1.0)
     return np.asarray(unit * (np.clip(levels, low, high) - base))
 
 
-def _in_floats(t: Array, rounding: Rounding) -> Array:
+def in_floats(t: Array, rounding: Rounding) -> Array:
+    """t rounded, for floats that rounding errors did not move over a threshold."""
     match rounding:
         case Rounding.HALF_EVEN:
             return np.asarray(np.rint(t))

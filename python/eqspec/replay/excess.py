@@ -14,9 +14,10 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.errors import InternalError
 from eqspec.networks import evaluation
 from eqspec.networks.network import Array
-from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Top1, exact
+from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Top1, exact
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.task import Task
 
@@ -88,6 +89,8 @@ class Excess:
                 yield f @ a + g @ b - approximately(exact(bound)), (a + 0.0 * f, b + 0.0 * g)
             case Top1() | Margin() | Confidence() as claim:
                 yield from self._decision(f, g, claim)
+            case NeverWraps() | NeverSaturates():
+                raise InternalError("what is computed on the way has no score")
             case never:
                 assert_never(never)
 

@@ -6,7 +6,8 @@ membership is decided on rationals, strict bounds as strict, and the outputs are
 exact ones (`Network.evaluate_exact`), every point of which breaks the claim (`violation`).
 
 A point that float32 can hold is preferred, because that is what the deployed files take; then the point as it was
-found.
+found. Where inputs lie on a grid they are moved to the nearest point of it first: the search knows nothing of grids,
+and what breaks the claim beside them alone is no witness.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.networks.containment import first_outside
 from eqspec.networks.exact import BITS
 from eqspec.networks.fixed_point import UndefinedError
+from eqspec.property import Containment, NeverWraps
 from eqspec.replay.onnx_runtime import RuntimeReplay
-from eqspec.replay.violation import Enclosure, OtherClass, Violation, softmax, violation
+from eqspec.replay.violation import Enclosure, LeavesType, OtherClass, Violation, softmax, violation
 from eqspec.replay.violation_in_words import violation_in_words
+from eqspec.tasks.lattice import on
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.task import Task
 from eqspec.tasks.witness import Witness
@@ -32,11 +36,15 @@ _MOST_BITS = 4096
 
 
 class Replay:
-    """Replays the candidates of one task: so many were `tried`, and so many of them `confirmed`."""
+    """Replays the candidates of one task: so many were `tried`, and so many of them `confirmed`.
+
+    `beside` says whether one broke the claim in the box, but beside the grid of the region, where that does not count.
+    """
 
     def __init__(self, task: Task, runtime: RuntimeReplay | None = None) -> None:
         self._task, self._runtime = task, runtime
         self.tried = self.confirmed = 0
+        self.beside = False
 
     def confirm(self, candidate: NDArray[np.float64]) -> Witness | None:
         """The witness at the candidate (I,) or at a point it rounds to; None if the claim breaks at neither."""
@@ -47,6 +55,9 @@ class Replay:
             if (witness := self.replay(point)) is not None:
                 self.confirmed += 1
                 return witness
+        if self._task.lattices and not self.beside:
+            moved = _clamped(self._task, [Fraction(x) for x in candidate.tolist()])
+            self.beside = _meets(self._task, moved) and _violation(self._task, moved) is not None
         return None
 
     def replay(self, point: Point) -> Witness | None:
@@ -93,7 +104,12 @@ def _violation(task: Task, point: Point) -> tuple[Violation, list[Enclosure], li
             continue
         except OverflowError:
             return None
-        found = violation(task.property, reference, candidate, lowest_wins=turned)
+        found: Violation | None
+        if isinstance(task.property, Containment):
+            outside = first_outside(task.candidate, point, wraps=isinstance(task.property, NeverWraps), bits=bits)
+            found = None if outside is None else LeavesType(outside)
+        else:
+            found = violation(task.property, reference, candidate, lowest_wins=turned)
         if found is not None:
             return found, reference, candidate
         if all(network.rational for network in networks):
@@ -109,9 +125,14 @@ def _exact_middles(enclosures: Sequence[Enclosure]) -> list[Enclosure]:
 
 
 def contains(task: Task, point: Sequence[Fraction]) -> bool:
-    """Whether the point lies in the region itself: the exact box and every constraint."""
+    """Whether the point lies in the region itself: the exact box, every grid and every constraint."""
     if not all(low <= x <= high for low, x, high in zip(task.lower_exact, point, task.upper_exact, strict=True)):
         return False
+    return on(task.lattices, point) and _meets(task, point)
+
+
+def _meets(task: Task, point: Sequence[Fraction]) -> bool:
+    """Whether the point satisfies every constraint."""
     for constraint in task.constraints:
         value = sum((a * x for a, x in zip(constraint.coefficients, point, strict=True) if a), Fraction(0))
         if value > constraint.bound or (constraint.strict and value == constraint.bound):
@@ -120,10 +141,12 @@ def contains(task: Task, point: Sequence[Fraction]) -> bool:
 
 
 def base_of(task: Task) -> Point:
-    """The base of the region: the row of its table that it lies around, moved into the box, or the box's centre."""
+    """The base of the region: the row of its table that it lies around, moved into the box, or the box's centre; of
+    inputs on a grid the nearest point of it.
+    """
     if task.around is not None:
         return _inside(task, task.around)
-    return tuple((low + high) / 2 for low, high in zip(task.lower_exact, task.upper_exact, strict=True))
+    return _inside(task, [(low + high) / 2 for low, high in zip(task.lower_exact, task.upper_exact, strict=True)])
 
 
 def raw_point(task: Task, point: Sequence[Fraction]) -> Point:
@@ -133,28 +156,67 @@ def raw_point(task: Task, point: Sequence[Fraction]) -> Point:
 
 
 def _points(task: Task, candidate: Sequence[Fraction]) -> Iterator[Point]:
-    """Points of the box to try: the nearest float32 ones (raw if that is what both files take), then the nearest."""
+    """Points of the box to try: the nearest float32 ones (raw if that is what both files take), then the nearest.
+
+    On a grid, where the nearest point need not meet the constraints, one that is moved until it does comes last.
+    """
     nearest = _inside(task, candidate)
     short = nearest_floats(task, nearest)
     yield short
     if short != nearest:
         yield nearest
+    if task.lattices and (moved := _moved(task, nearest)) not in (None, nearest):
+        yield moved
 
 
-def _inside(task: Task, point: Sequence[Fraction]) -> Point:
+def _clamped(task: Task, point: Sequence[Fraction]) -> Point:
     box = zip(task.lower_exact, task.upper_exact, strict=True)
     return tuple(min(max(x, low), high) for x, (low, high) in zip(point, box, strict=True))
 
 
+def _inside(task: Task, point: Sequence[Fraction]) -> Point:
+    """The nearest point of the box and its grids; the ends of the box lie on them."""
+    near = _clamped(task, point)
+    if not task.lattices:
+        return near
+    on_grid = (x if a is None else a.nearest(x) for x, a in zip(near, task.lattices, strict=True))
+    return _clamped(task, tuple(on_grid))
+
+
+def _moved(task: Task, point: Point) -> Point | None:
+    """The point moved by a step of its grid in as many inputs as it takes to meet each constraint; None if it does not
+    come that far.
+    """
+    found = list(point)
+    for constraint in task.constraints:
+        beyond = sum((a * x for a, x in zip(constraint.coefficients, found, strict=True) if a), -constraint.bound)
+        for i, (a, lattice) in enumerate(zip(constraint.coefficients, task.lattices, strict=True)):
+            if beyond < 0 or (beyond == 0 and not constraint.strict):
+                break
+            if a == 0 or lattice is None:
+                continue
+            to = found[i] - lattice.step if a > 0 else found[i] + lattice.step
+            if task.lower_exact[i] <= to <= task.upper_exact[i]:
+                beyond += a * (to - found[i])
+                found[i] = to
+    return tuple(found) if _meets(task, found) else None
+
+
 def nearest_floats(task: Task, point: Sequence[Fraction]) -> Point:
-    """The point of the box next to a point that float32 can hold, in the units that the files take."""
+    """The point of the box next to a point that float32 can hold, in the units that the files take.
+
+    Inputs on a grid go to its nearest point, whether float32 can hold that or not.
+    """
     box, nearest = list(zip(task.lower_exact, task.upper_exact, strict=True)), _inside(task, point)
+    held = task.lattices or (None,) * len(box)
     if task.reference_takes_raw and task.candidate_takes_raw:
         return tuple(
-            (_nearest_float32(c + s * x, *sorted((c + s * low, c + s * high))) - c) / s if s else x
-            for x, (low, high), c, s in zip(nearest, box, task.space.centre, task.space.scale, strict=True)
+            (_nearest_float32(c + s * x, *sorted((c + s * low, c + s * high))) - c) / s if s and not a else x
+            for x, (low, high), c, s, a in zip(nearest, box, task.space.centre, task.space.scale, held, strict=True)
         )
-    return tuple(_nearest_float32(x, low, high) for x, (low, high) in zip(nearest, box, strict=True))
+    return tuple(
+        x if a else _nearest_float32(x, low, high) for x, (low, high), a in zip(nearest, box, held, strict=True)
+    )
 
 
 def _nearest_float32(number: Fraction, low: Fraction, high: Fraction) -> Fraction:

@@ -19,7 +19,20 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
-from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Norm, Property, Top1, exact
+from eqspec.networks.containment import Outside
+from eqspec.property import (
+    Confidence,
+    Decision,
+    Epsilon,
+    Linear,
+    Margin,
+    NeverSaturates,
+    NeverWraps,
+    Norm,
+    Property,
+    Top1,
+    exact,
+)
 from eqspec.tasks.directed_rounding import contexts, decimal_enclosure
 
 Enclosure: TypeAlias = tuple[Fraction, Fraction]
@@ -55,7 +68,14 @@ class BeyondBound:
     value: Fraction
 
 
-Violation: TypeAlias = TooFar | OtherClass | BeyondBound
+@dataclass(frozen=True)
+class LeavesType:
+    """The candidate computes a number that its type does not hold."""
+
+    found: Outside
+
+
+Violation: TypeAlias = TooFar | OtherClass | BeyondBound | LeavesType
 
 
 def violation(
@@ -63,6 +83,7 @@ def violation(
 ) -> Violation | None:
     """How all outputs in the enclosures break the claim, or None if some do not or it cannot be decided.
 
+    Claims about what is computed on the way are none about outputs; `Replay` decides them by `networks.containment`.
     `lowest_wins` is for networks that decide by their smallest score; it matters to claims about decisions only.
     """
     match claim:
@@ -73,8 +94,10 @@ def violation(
             return _beyond_bound(claim, reference, candidate)
         case Top1() | Margin() | Confidence():
             if lowest_wins:
-                reference, candidate = _turned(reference), _turned(candidate)
+                reference, candidate = turned(reference), turned(candidate)
             return _other_class(claim, reference, candidate)
+        case NeverWraps() | NeverSaturates():
+            return None
 
 
 def _too_far(
@@ -123,7 +146,8 @@ def _other_class(claim: Decision, reference: Sequence[Enclosure], candidate: Seq
     return worst
 
 
-def _turned(enclosures: Sequence[Enclosure]) -> list[Enclosure]:
+def turned(enclosures: Sequence[Enclosure]) -> list[Enclosure]:
+    """Scores of which the lowest wins as scores of which the highest does."""
     return [(-high, -low) for low, high in enclosures]
 
 
@@ -141,6 +165,27 @@ def confident(scores: Sequence[Enclosure], kept: int, delta: Fraction) -> bool:
             return True
         if low > limit:
             return False
+        digits *= 2
+    return False
+
+
+def sure_of_less(scores: Sequence[Enclosure], kept: int, delta: Fraction) -> bool:
+    """Whether softmax_kept(z) < delta for all z in the enclosures; `kept` may be any class. False where in doubt."""
+    limit = (1 - delta) / delta
+    most = scores[kept][1]
+    exponents = [low - most for index, (low, _) in enumerate(scores) if index != kept]
+    if any(exponent > 0 and limit < 1 for exponent in exponents):
+        return True
+    exponents = [min(exponent, Fraction(0)) for exponent in exponents]
+    if not any(exponents):
+        return len(exponents) > limit
+    digits = 40
+    while digits <= _MOST_DIGITS:
+        low, high = _sum_of_exponentials(exponents, digits)
+        if high <= limit:
+            return False
+        if low > limit:
+            return True
         digits *= 2
     return False
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1
-from eqspec.replay.violation import BeyondBound, OtherClass, TooFar, Violation
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Top1
+from eqspec.replay.violation import BeyondBound, LeavesType, OtherClass, TooFar, Violation
 from eqspec.tasks.phrasing import approximately, number_in_words
 from eqspec.tasks.task import Task
 
@@ -22,6 +22,13 @@ def violation_in_words(task: Task, found: Violation, confidence: float | None) -
             return f"the {norm} distance of {between} is {size:.6g}{_against(task)}"
         case BeyondBound(value):
             return f"the left side is {approximately(value):.6g}{_against(task)}"
+        case LeavesType(outside):
+            low, high = (number_in_words(limit) for limit in outside.limits)
+            does = "wraps" if outside.quantiser.wraps else "is cut off"
+            return (
+                f"{outside.name(task.candidate)} should be {number_in_words(outside.meant)} in {candidate}, which is "
+                f"outside of {low} .. {high}: it {does} to {number_in_words(outside.stored)}"
+            )
         case OtherClass(kept, preferred, lead):
             sure = "" if confidence is None else f" with confidence {confidence:.6g}"
             better = "lower" if task.space.decide == "min" else "higher"
@@ -37,5 +44,5 @@ def _against(task: Task) -> str:
             return f", more than {number_in_words(eps)}"
         case Linear(_, _, bound, strict):
             return f", {'not below' if strict else 'more than'} {number_in_words(bound)}"
-        case Top1() | Margin() | Confidence():
+        case Top1() | Margin() | Confidence() | NeverWraps() | NeverSaturates():
             return ""

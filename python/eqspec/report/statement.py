@@ -8,10 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log10
 from typing import assert_never
 
 from eqspec.networks import Arithmetic
-from eqspec.property import Comparison, Confidence, Epsilon, Linear, Margin, Top1, exact
+from eqspec.property import (
+    Comparison,
+    Confidence,
+    Containment,
+    Epsilon,
+    Linear,
+    Margin,
+    NeverSaturates,
+    NeverWraps,
+    Top1,
+    exact,
+)
 from eqspec.replay.replay import raw_point
 from eqspec.tasks.directed_rounding import log_odds_below
 from eqspec.tasks.phrasing import approximately, claim_in_words, inequality, number_in_words
@@ -30,6 +42,7 @@ _ROUNDED = (
     "proved is for float32, in any order of summation, fused or not, at inputs that may be rounded to float32 first"
 )
 _MOST = 24
+_MANY = 10**9
 _SHORT_HASH = 12
 
 
@@ -67,6 +80,9 @@ def _words(task: Task) -> str:
     best = "smallest" if task.space.decide == "min" else "largest"
     top = f"every class whose score is the {best} of {f} also has the {best} score of {g}"
     match task.property:
+        case Epsilon(eps, _, outputs) if exact(eps) == 0:
+            which = "all outputs" if outputs is None else _listed([task.space.outputs[i] for i in outputs])
+            return f"At every input of the region, {which} of {g} and {f} are the same numbers."
         case Epsilon(eps, norm, outputs):
             which = "the outputs" if outputs is None else _listed([task.space.outputs[i] for i in outputs])
             measure = {
@@ -85,12 +101,23 @@ def _words(task: Task) -> str:
             return f"At every input of the region where {sure}, {top}."
         case Linear() as claim:
             return f"At every input of the region, {inequality(claim, task)}."
+        case NeverWraps():
+            return (
+                f"At every input of the region, every number that {g} computes in a type that wraps lies in its type."
+            )
+        case NeverSaturates():
+            return (
+                f"At every input of the region, every number that {g} computes in a type that saturates lies in its "
+                "type."
+            )
 
 
 def _formula(task: Task) -> str:
     kept = "(∀j: f̂ₖ(x) ≥ f̂ⱼ(x))"
     keeps = "(∀j: ĝₖ(x) ≥ ĝⱼ(x))"
     match task.property:
+        case Epsilon(eps, _, None) if exact(eps) == 0:
+            return "∀x ∈ X:  ĝ(x) = f̂(x)"
         case Epsilon(eps, norm, outputs):
             part = "" if outputs is None else "|S"
             index = {"linf": "∞", "l1": "1", "l2": "2"}[norm]
@@ -105,14 +132,16 @@ def _formula(task: Task) -> str:
             return f"∀x ∈ X ∀k:  {kept} ∧ {guard} ⇒ {keeps}"
         case Linear() as claim:
             return f"∀x ∈ X:  {inequality(claim, task).replace('<=', '≤')}"
+        case NeverWraps() | NeverSaturates():
+            return "∀x ∈ X ∀q:  low_q ≤ k_q(x) ≤ high_q"
 
 
 def _symbols(task: Task) -> tuple[str, ...]:
     lines = []
-    for letter, name, network, raw in (
-        ("f", task.reference_name, task.reference, task.reference_takes_raw),
-        ("g", task.candidate_name, task.candidate, task.candidate_takes_raw),
-    ):
+    subjects = [("g", task.candidate_name, task.candidate, task.candidate_takes_raw)]
+    if not isinstance(task.property, Containment):
+        subjects.insert(0, ("f", task.reference_name, task.reference, task.reference_takes_raw))
+    for letter, name, network, raw in subjects:
         taken = "x" if raw else "N(x)"
         sign = "−" if task.space.decide == "min" else ""
         chosen = "" if network.chosen is None else f"output {network.chosen!r}, "
@@ -128,6 +157,10 @@ def _symbols(task: Task) -> tuple[str, ...]:
             lines.append(f"j, k over the classes {_listed(task.space.outputs)}")
         case Linear():
             pass
+        case NeverWraps() | NeverSaturates():
+            which = "wraps" if isinstance(task.property, NeverWraps) else "saturates"
+            lines.append(f"q over the numbers of {task.candidate_name} whose type {which}, low_q .. high_q its levels")
+            lines.append("k_q(x): the level of the number at x, rounded, before it is brought into its type")
         case never:
             assert_never(never)
     return tuple(lines)
@@ -139,13 +172,29 @@ def _region(task: Task) -> tuple[str, ...]:
     names = list(zip(task.space.features, task.space.units, strict=True))
     width = max(len(name) for name, _ in names)
     lines = []
-    for (name, unit), a, b in list(zip(names, low, high, strict=True))[:_MOST]:
+    grids = task.lattices or (None,) * len(names)
+    for i, ((name, unit), a, b) in enumerate(list(zip(names, low, high, strict=True))[:_MOST]):
         bound = f"= {_number(a)}" if a == b else f"∈ [{_number(a)}, {_number(b)}]"
-        lines.append(f"{name.ljust(width)} {bound}{f' {unit}' if unit else ''}")
+        lattice = grids[i]
+        step = "" if lattice is None or a == b else f" in steps of {_number(task.space.scale[i] * lattice.step)}"
+        lines.append(f"{name.ljust(width)} {bound}{step}{f' {unit}' if unit else ''}")
     if len(names) > _MOST:
         lines.append(f"... and {len(names) - _MOST} more")
     lines += [_constraint(task, c.coefficients, c.bound) for c in task.constraints]
+    if (points := _points(task)) is not None:
+        exactly = str(points) if points < _MANY else f"about 10^{round(log10(points))}"
+        lines.append(f"{'at most ' if task.constraints else ''}{exactly} point{'' if points == 1 else 's'} in all")
     return tuple(lines)
+
+
+def _points(task: Task) -> int | None:
+    """How many points the grids leave of the box; None where some input may be any of infinitely many numbers."""
+    count = 1
+    for lattice, low, high in zip(task.lattices, task.lower_exact, task.upper_exact, strict=False):
+        if lattice is None and low < high:
+            return None
+        count *= 1 if lattice is None else lattice.points(low, high)
+    return count if task.lattices else None
 
 
 def _constraint(task: Task, coefficients: Sequence[Fraction], bound: Fraction) -> str:
@@ -164,6 +213,8 @@ def _notes(task: Task) -> tuple[str, ...]:
     f, g = task.reference_name, task.candidate_name
     notes = []
     match task.property:
+        case Epsilon(eps) if exact(eps) == 0:
+            notes.append(f"{f} and {g} may be exchanged; a counterexample is any input where some output differs")
         case Epsilon():
             notes.append("the bound itself is allowed; a counterexample exceeds it")
             notes.append(f"{f} and {g} may be exchanged")
@@ -172,6 +223,10 @@ def _notes(task: Task) -> tuple[str, ...]:
         case Top1() | Margin() | Confidence():
             notes.append(f"a tie in {g} alone is allowed; a tie in {f} that {g} breaks is a violation")
             notes.append(f"{f} and {g} may not be exchanged, and this is not 'the same argmax': see the tie")
+        case NeverWraps():
+            notes.append("a sum that wraps on its way and comes back has not left its type: only what is stored counts")
+        case NeverSaturates():
+            notes.append("cutting off at 0, as a ReLU in a type without sign does, is saturating too")
         case never:
             assert_never(never)
     if isinstance(task.property, Confidence):
@@ -185,7 +240,7 @@ def _notes(task: Task) -> tuple[str, ...]:
             "probabilities of the same size implies it, so a proof covers that, too"
         )
     for name, network in ((f, task.reference), (g, task.candidate)):
-        notes += [f"{name}: {note}" for note in network.notes]
+        notes += [said for note in network.notes if (said := f"{name}: {note}") not in notes]
     if task.lower_exact != tuple(map(Fraction, task.lower.tolist())) or task.upper_exact != tuple(
         map(Fraction, task.upper.tolist())
     ):

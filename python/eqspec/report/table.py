@@ -93,6 +93,12 @@ def _reason_in_words(result: Result) -> str:
             words = "only spurious points left"
         case Reason.INCOMPLETE:
             words = "boxes too small to split"
+        case Reason.ROUNDING:
+            words = "allows less than rounding may change"
+        case Reason.OFF_GRID:
+            words = "breaks only beside the grid"
+        case Reason.UNDECIDED:
+            words = "not settled by exact integers"
         case Reason.FLOAT_ONLY:
             words = "breaks in floating point only"
         case Reason.SOLVER:

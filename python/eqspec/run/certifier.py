@@ -17,3 +17,6 @@ class Certifier(Protocol):
 
     def certify(self, task: Task, result: Result) -> Result:
         """The result of a search that is over, with the certificate that was made of it, or why there is none."""
+
+    def decline(self, task: Task, result: Result, reason: str) -> Result:
+        """The result of a task that was decided without a search, of which there is no certificate, and why."""

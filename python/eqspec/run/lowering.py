@@ -15,11 +15,22 @@ from math import gcd, isfinite, lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.errors import InputError
+from eqspec.errors import InputError, InternalError
 from eqspec.networks import Network, align, match, negate_outputs, share
 from eqspec.networks.curves import Curves, leaky
 from eqspec.networks.program import Function, Term
-from eqspec.property import Confidence, Decision, Epsilon, Linear, Margin, Property, Top1, exact
+from eqspec.property import (
+    Confidence,
+    Decision,
+    Epsilon,
+    Linear,
+    Margin,
+    NeverSaturates,
+    NeverWraps,
+    Property,
+    Top1,
+    exact,
+)
 from eqspec.run import core
 from eqspec.tasks.directed_rounding import float_above, float_below, log_odds_below
 from eqspec.tasks.task import LinearConstraint, Task
@@ -102,6 +113,8 @@ def lower_property(claim: Property, outputs: int) -> core.Property:
             return core.Property.confidence(log_odds_below(delta), float_below(delta))
         case Linear():
             return _lower_linear(claim)
+        case NeverWraps() | NeverSaturates():
+            raise InternalError("the core decides no claims about what a network computes on the way")
 
 
 def _lower_linear(claim: Linear) -> core.Property:

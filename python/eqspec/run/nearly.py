@@ -18,7 +18,7 @@ from math import floor, isfinite, log10
 from time import perf_counter
 from typing import Any, Literal
 
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1, exact
 from eqspec.tasks.phrasing import claim_in_words
 from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.task import Task
@@ -74,6 +74,8 @@ def weakened(claim: Property, slack: Fraction) -> tuple[Property, Name, Fraction
             return (Confidence(most), "confidence", most) if (most := exact(delta) + slack) < 1 else None
         case Epsilon(eps):
             return replace(claim, eps=(most := exact(eps) + slack)), "eps", most
+        case NeverWraps() | NeverSaturates():
+            return None
         case Linear(bound=bound):
             return replace(claim, bound=(most := exact(bound) + slack)), "bound", most
 

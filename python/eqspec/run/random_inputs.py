@@ -29,6 +29,11 @@ def _inputs(task: Task) -> NDArray[np.float64]:
     inputs = np.random.default_rng(0).uniform(size=(points, len(task.lower)))
     # In this form nothing overflows, however wide the region.
     inputs = np.clip(task.lower * (1.0 - inputs) + task.upper * inputs, task.lower, task.upper)
+    for i, lattice in enumerate(task.lattices):
+        if lattice is not None:
+            origin, step = approximately(lattice.origin), approximately(lattice.step)
+            inputs[:, i] = origin + step * np.rint((inputs[:, i] - origin) / step)
+    inputs = np.clip(inputs, task.lower, task.upper)
     with np.errstate(all="ignore"):
         for constraint in task.constraints:
             coefficients = np.array([approximately(a) for a in constraint.coefficients])

@@ -15,13 +15,14 @@ from typing import Any
 
 from eqspec.errors import InternalError, ResourceError, SavedStateError
 from eqspec.lp import HighsSolver, MixedSolver
-from eqspec.property import validate
+from eqspec.property import Containment, validate
 from eqspec.replay.improving import improve
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.replay import Replay
 from eqspec.run import core
 from eqspec.run.cache_key import key_of
 from eqspec.run.description import describe
+from eqspec.run.exactness import NO_CERTIFICATE, decide
 from eqspec.run.float32_range import refuse_overflow
 from eqspec.run.history import Recorder
 from eqspec.run.lowering import Pairs, lower_constraints, lower_property
@@ -69,8 +70,13 @@ class Runner:
             raise ResourceError(f"{task.id}: there is not enough memory; run fewer tasks or threads at once") from None
 
     def _run(self, task: Task, monitor: Monitor | None, stop: Callable[[], bool] | None, options: Options) -> Result:
+        began = perf_counter()
         validate(task.property, task.reference.output_size)
         refuse_overflow(task)
+        if (settled := self._settled(task, stop, options)) is not None:
+            return settled
+        if isinstance(task.property, Containment):
+            return describe(task, options, Verdict.UNKNOWN, perf_counter() - began, reason=Reason.UNDECIDED)
         if self.cache is None or options.certifier is not None:  # a certificate needs the whole proof, made now
             return self._search(task, monitor, stop, options, EarlierSearch())
         key, effort = self.key(task, options), options.effort(task)
@@ -83,6 +89,17 @@ class Runner:
             if kept and result.verdict is not Verdict.UNKNOWN:  # not before: else a full disk would lose both
                 earlier.remove()
         return result
+
+    def _settled(self, task: Task, stop: Callable[[], bool] | None, options: Options) -> Result | None:
+        """What is decided before any search."""
+        began = perf_counter()
+        try:
+            settled = decide(task, options, self.replay(task), stop)
+        except KeyboardInterrupt:
+            return describe(task, options, Verdict.UNKNOWN, perf_counter() - began, reason=Reason.INTERRUPTED)
+        if settled is None or options.certifier is None:
+            return settled
+        return options.certifier.decline(task, settled, NO_CERTIFICATE)
 
     def key(self, task: Task, options: Options | None = None) -> str:
         """The key of a task's result in the cache."""
@@ -157,6 +174,8 @@ class Runner:
         if witness is not None:
             witness = improve(task, replay, witness, perf_counter() - began, simplify=options.simplify)
         result = _result(task, options, solution, witness, perf_counter() - began, shown)
+        if replay.beside and result.reason in (Reason.INCOMPLETE, Reason.FLOAT_ONLY, Reason.SPURIOUS):
+            result = replace(result, reason=Reason.OFF_GRID)
         if options.weaken and result.verdict is Verdict.UNKNOWN:
             result = replace(result, nearly=self._nearly(task, result, pair, stop, options))
         return result if options.certifier is None else options.certifier.certify(task, result)

@@ -349,6 +349,23 @@ class Where(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Spacing(Node):
+    """feature step amount sigma from origin; `feature` None means all, without `sigma` all is in raw units."""
+
+    feature: Name | None
+    step: Expression
+    sigma: bool = False
+    origin: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grid(Node):
+    """grid { spacings }."""
+
+    spacings: tuple[Spacing, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Use(Node):
     """A region with values for its formal parameters."""
 
@@ -356,7 +373,7 @@ class Use(Node):
     arguments: tuple[Expression, ...] = ()
 
 
-Term: TypeAlias = Box | Ball | Where | Use
+Term: TypeAlias = Box | Ball | Where | Grid | Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +409,15 @@ class StaysWithin(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Equals(Node):
+    """prove candidate equals reference; a guard is an error found later."""
+
+    candidate: QualifiedName
+    reference: QualifiedName
+    guard: Guard | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class KeepsTop1(Node):
     """prove candidate keeps top1 of reference when guard."""
 
@@ -409,7 +435,16 @@ class Satisfies(Node):
     guard: Guard | None = None
 
 
-Claim: TypeAlias = StaysWithin | KeepsTop1 | Satisfies
+@dataclass(frozen=True, slots=True)
+class Never(Node):
+    """prove candidate never wraps, or never saturates; a guard is an error found later."""
+
+    candidate: QualifiedName
+    word: Name
+    guard: Guard | None = None
+
+
+Claim: TypeAlias = StaysWithin | Equals | KeepsTop1 | Satisfies | Never
 
 
 @dataclass(frozen=True, slots=True)

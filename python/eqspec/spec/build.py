@@ -145,14 +145,20 @@ _BUILDERS: dict[str, Callable[[Builder, list[Any], Span], Any]] = {
     "point": lambda b, c, s: ast.Point(b.build(c[0]), span=s),
     "rows": lambda b, c, s: ast.Rows(b.every(c[:-2]), b.build(c[-2]), b.optional(c[-1]), span=s),
     "where": lambda b, c, s: ast.Where(b.every(c), span=s),
+    "grid": lambda b, c, s: ast.Grid(b.every(c[1:]), span=s),
+    "spacing": lambda b, c, s: ast.Spacing(
+        _subject(b, c[0]), b.build(c[1]), c[2] is not None, b.optional(c[3]), span=s
+    ),
     "use": lambda b, c, s: ast.Use(b.build(c[0]), b.every(c[1:]), span=s),
     "check": lambda b, c, s: ast.Check(b.name(c[0]), b.every(c[1:]), span=s),
     "stays_within": lambda b, c, s: ast.StaysWithin(
         b.build(c[0]), b.build(c[1]), b.build(c[2]), b.optional_name(c[3]), b.optional(c[4]), b.optional(c[5]), span=s
     ),
+    "equals": lambda b, c, s: ast.Equals(b.build(c[0]), b.build(c[1]), b.optional(c[2]), span=s),
     "keeps_top1": lambda b, c, s: ast.KeepsTop1(b.build(c[0]), b.build(c[1]), b.optional(c[2]), span=s),
     "guard": lambda b, c, s: ast.Guard(b.name(c[0]), str(c[1]), b.build(c[2]), span=s),
     "satisfies": lambda b, c, s: ast.Satisfies(b.build(c[0]), b.build(c[1]), b.optional(c[2]), span=s),
+    "never": lambda b, c, s: ast.Never(b.build(c[0]), b.name(c[1]), b.optional(c[2]), span=s),
     "on": lambda b, c, s: ast.On(b.build(c[0]), span=s),
     "for": lambda b, c, s: ast.For(b.name(c[0]), b.build(c[1]), span=s),
     "find": lambda b, c, s: ast.Find(b.name(c[0]), b.name(c[1]), b.build(c[2]), b.optional(c[3]), span=s),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from eqspec.errors import Diagnostic, Label
 from eqspec.property import Property
@@ -98,7 +98,7 @@ class Checks:
     def describe(self, binding: Binding, costs: Costs) -> CheckFacts:
         """What a check declares; `costs` are what its file says for all. Fault where that is not enough to go on."""
         check = cast(ast.Check, binding.declaration)
-        claim = cast("ast.Claim | None", self._only(check, (ast.StaysWithin, ast.KeepsTop1, ast.Satisfies), "prove"))
+        claim = cast("ast.Claim | None", self._only(check, get_args(ast.Claim), "prove"))
         on = cast("ast.On | None", self._only(check, (ast.On,), "on"))
         variables = self._variables(check, binding.module)
         scope = Scope(binding.module, self.scopes[binding.module].values, variables, check=True)
@@ -273,10 +273,13 @@ class Checks:
     def _subjects(self, claim: ast.Claim, module: Module) -> Subjects:
         candidate = module.get("network", claim.candidate)
         reference, place = candidate, claim.candidate
-        if isinstance(claim, ast.Satisfies):
-            reference, place = self._other_network(claim, candidate, module)
-        else:
-            reference, place = module.get("network", claim.reference), claim.reference
+        match claim:
+            case ast.Satisfies():
+                reference, place = self._other_network(claim, candidate, module)
+            case ast.StaysWithin() | ast.Equals() | ast.KeepsTop1():
+                reference, place = module.get("network", claim.reference), claim.reference
+            case ast.Never():
+                pass
         spaces = [self._space_of(candidate), self._space_of(reference)]
         if spaces[0] is not spaces[1]:
             names = [cast(ast.Network, n.declaration).space for n in (candidate, reference)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, cast
 
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Norm, Property, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Norm, Property, Top1
 from eqspec.spec import ast, values, vocabulary
 from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.numbers import shown
@@ -30,21 +30,35 @@ class Subjects:
     space: SpaceFacts
 
 
+SENTENCES: dict[type[ast.Claim], str] = {
+    ast.StaysWithin: "stays within",
+    ast.Equals: "equals",
+    ast.KeepsTop1: "keeps top1",
+    ast.Satisfies: "satisfies",
+    ast.Never: "never",
+}
+"""What each sentence is called in findings."""
+
+
 def evaluate(
     claim: ast.Claim, subjects: Subjects, scope: Scope, findings: Findings, *, searching: bool = False
 ) -> Property | Literal[values.Unknown.UNKNOWN]:
     """What a claim says for given values; `searching` at the ends of a search, where a limit may be touched."""
     if claim.guard is not None and not isinstance(claim, ast.KeepsTop1):
-        sentence = "stays within" if isinstance(claim, ast.StaysWithin) else "satisfies"
+        sentence = SENTENCES[type(claim)]
         message = f"'{claim.guard.word}' needs a classifier: '{sentence}' has no guard"
         raise Fault(error("E306", message, claim.guard.span, help="use 'keeps top1'"))
     match claim:
         case ast.StaysWithin():
             return _epsilon(claim, subjects, scope)
+        case ast.Equals():
+            return Epsilon(Fraction(0))
         case ast.KeepsTop1():
             return _top1(claim, subjects, scope, findings, searching)
         case ast.Satisfies():
             return _linear(claim, subjects, scope)
+        case ast.Never():
+            return NeverWraps() if vocabulary.look_up("overflow", claim.word) == "wraps" else NeverSaturates()
 
 
 def _epsilon(claim: ast.StaysWithin, subjects: Subjects, scope: Scope) -> Epsilon | Literal[values.Unknown.UNKNOWN]:

@@ -17,8 +17,10 @@ _KEYWORDS: dict[type[ast.Node], str] = {
     ast.Outputs: "outputs",
     ast.Decide: "decide",
     ast.StaysWithin: "prove",
+    ast.Equals: "prove",
     ast.KeepsTop1: "prove",
     ast.Satisfies: "prove",
+    ast.Never: "prove",
     ast.On: "on",
     ast.For: "for",
     ast.Find: "find",
@@ -58,7 +60,7 @@ def clause(node: ast.Node) -> str:
             return f"budget {{ {inner} }}" if inner else "budget { }"
         case ast.Setting(key, value):
             return f"{key} {expression(value)}"
-        case ast.StaysWithin() | ast.KeepsTop1() | ast.Satisfies():
+        case ast.StaysWithin() | ast.Equals() | ast.KeepsTop1() | ast.Satisfies() | ast.Never():
             return f"prove {_claim(node)}"
         case ast.Guard(word, operator, threshold):
             return f"when {word} {operator} {expression(threshold)}"
@@ -76,6 +78,8 @@ def clause(node: ast.Node) -> str:
             return "tags " + ",\n".join(t.text for t in tags)
         case ast.Within() | ast.Ranged() | ast.Fixed():
             return _bound(node)
+        case ast.Spacing():
+            return _spacing(node)
         case ast.Comparison():
             return comparison(node)
         case ast.Range():
@@ -86,7 +90,7 @@ def clause(node: ast.Node) -> str:
             return text
         case ast.QualifiedName(parts):
             return ".".join(parts)
-        case ast.Box() | ast.Ball() | ast.Where() | ast.Use():
+        case ast.Box() | ast.Ball() | ast.Where() | ast.Grid() | ast.Use():
             return term(node)
         case ast.Mean() | ast.Point() | ast.Rows():
             return _centre(node)
@@ -119,9 +123,15 @@ def region_head(node: ast.Region) -> str:
     return f"region {node.name}{formals} in {node.space} = "
 
 
-def block_word(node: ast.Box | ast.Where) -> str:
+def block_word(node: ast.Box | ast.Where | ast.Grid) -> str:
     """The word before the brace."""
-    return "box" if isinstance(node, ast.Box) else "where"
+    match node:
+        case ast.Box():
+            return "box"
+        case ast.Where():
+            return "where"
+        case ast.Grid():
+            return "grid"
 
 
 def term(node: ast.Term) -> str:
@@ -135,6 +145,9 @@ def term(node: ast.Term) -> str:
         case ast.Ball(norm, radius, sigma, centre):
             unit = " sigma" if sigma else ""
             return f"ball {norm} {expression(radius)}{unit}\naround {_centre(centre)}"
+        case ast.Grid(spacings):
+            inner = "  ".join(map(_spacing, spacings))
+            return f"grid {{ {inner} }}" if spacings else "grid { }"
         case ast.Use(used, arguments):
             return str(used) + (f"({_comma(arguments)})" if arguments else "")
 
@@ -213,10 +226,14 @@ def _claim(node: ast.Claim) -> str:
             soft = f"{candidate} stays within {expression(eps)}\nof {reference}"
             soft += f" in {norm}" if norm else ""
             soft += f"\ncomparing {expression(comparing)}" if comparing else ""
+        case ast.Equals(candidate, reference, guard):
+            soft = f"{candidate} equals {reference}"
         case ast.KeepsTop1(candidate, reference, guard):
             soft = f"{candidate} keeps top1 of {reference}"
         case ast.Satisfies(candidate, compared, guard):
             soft = f"{candidate} satisfies\n{comparison(compared)}"
+        case ast.Never(candidate, word, guard):
+            soft = f"{candidate} never {word}"
     return soft + (f"\n{clause(guard)}" if guard else "")
 
 
@@ -230,6 +247,12 @@ def _bound(node: ast.Bound) -> str:
             return f"{subject}: {range_(of)}"
         case ast.Fixed(_, value):
             return f"{subject} = {range_(value)}"
+
+
+def _spacing(node: ast.Spacing) -> str:
+    subject = node.feature.text if node.feature else "all"
+    unit = " sigma" if node.sigma else ""
+    return f"{subject} step {expression(node.step)}{unit}" + (f" from {expression(node.origin)}" if node.origin else "")
 
 
 def _centre(node: ast.Mean | ast.Point | ast.Rows) -> str:

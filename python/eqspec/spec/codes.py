@@ -50,6 +50,7 @@ CODES: dict[str, str] = {
     "E144": "a data file that cannot be read",
     "E145": "a table without a header",
     "E146": "a table that can be read in two ways",
+    "E147": "a region without a point of its grid",
     "E201": "a network with other inputs or outputs than its space",
     "E202": "two networks in different spaces",
     "E203": "a region of another space",
@@ -62,7 +63,6 @@ CODES: dict[str, str] = {
     "E210": "a network file that cannot be read",
     "E211": "a network file that is read as another function than onnxruntime computes",
     "E212": "an output that a network file does not have, or one that has to be chosen",
-    "E301": "a distance of 0 cannot be certified",
     "E302": "a confidence that no softmax reaches",
     "E304": "a variable that is both searched and swept",
     "E305": "a search with a trivial answer or none",
@@ -76,4 +76,6 @@ CODES: dict[str, str] = {
     "W307": "a swept variable that nothing depends on",
     "W308": "a first row whose kind was found out from the rows below",
     "W309": "a distance that can only be one of logits",
+    "W310": "a distance of 0, which no bound proves",
+    "W311": "a claim about types of a network without any",
 }

@@ -15,11 +15,11 @@ CLAUSES = (
     "arithmetic", "tags",
 )  # fmt: skip
 """What starts a clause in a block, apart from `budget`, which is also a declaration."""
-TERMS = ("box", "ball", "where", "rows", "mean", "point")
+TERMS = ("box", "ball", "where", "grid", "rows", "mean", "point")
 """What regions are made of."""
 CONNECTIVES = (
-    "in", "from", "columns", "output", "takes", "gives", "as", "and", "all", "within", "sigma", "of", "around", "stays",
-    "keeps", "top1", "satisfies", "comparing", "when", "to", "if",
+    "in", "from", "columns", "output", "takes", "gives", "as", "and", "all", "within", "step", "sigma", "of", "around",
+    "stays", "equals", "keeps", "top1", "satisfies", "never", "comparing", "when", "to", "if",
 )  # fmt: skip
 """What stands inside of a sentence."""
 

@@ -17,7 +17,8 @@ from eqspec.spec import ast, clause_text
 from eqspec.spec.comments import Comments, Placed
 from eqspec.spec.line_layout import WIDTH, Line, fill, flat, join, rendered
 
-Block: TypeAlias = ast.Space | ast.Check | ast.Budget | ast.Box | ast.Where
+TermBlock: TypeAlias = ast.Box | ast.Where | ast.Grid
+Block: TypeAlias = ast.Space | ast.Check | ast.Budget | TermBlock
 _INDENT = 2
 
 
@@ -151,7 +152,7 @@ class _Printer:
         return self._comments.as_written(node) or fill("", soft, 2 * _INDENT)
 
     def _region(self, region: ast.Region) -> list[Line]:
-        blocks = [t for t in region.terms if isinstance(t, ast.Box | ast.Where)]
+        blocks = [t for t in region.terms if isinstance(t, TermBlock)]
         held = sum(len(self._comments.inside(term)) for term in blocks)
         if held != len(self._comments.inside(region)):
             return self._comments.as_written(region)
@@ -161,7 +162,8 @@ class _Printer:
             if len(flat(whole)) <= WIDTH or not blocks:
                 return fill("", whole, 2 * _INDENT)
         lines = self._terms(region, (ast.Box,))
-        return lines if max(len(line.text) for line in lines) <= WIDTH else self._terms(region, (ast.Box, ast.Where))
+        fits = max(len(line.text) for line in lines) <= WIDTH
+        return lines if fits else self._terms(region, (ast.Box, ast.Where, ast.Grid))
 
     def _terms(self, region: ast.Region, opened: tuple[type[ast.Node], ...]) -> list[Line]:
         """A region with its blocks of the given kinds opened, others only if they must be."""
@@ -169,7 +171,7 @@ class _Printer:
         for number, term in enumerate(region.terms):
             if number:
                 lines = join(lines, " and ", [Line("")])
-            if isinstance(term, ast.Box | ast.Where) and not (
+            if isinstance(term, TermBlock) and not (
                 self._stays_on_line(term) and (not isinstance(term, opened) or not _items(term))
             ):
                 lines = join(lines, "", self._opened(clause_text.block_word(term), term, _items(term), 0))
@@ -223,8 +225,14 @@ class _Printer:
         return "\n" not in written if written is not None else not isinstance(node, ast.Space | ast.Check)
 
 
-def _items(term: ast.Box | ast.Where) -> tuple[ast.Node, ...]:
-    return term.bounds if isinstance(term, ast.Box) else term.constraints
+def _items(term: TermBlock) -> tuple[ast.Node, ...]:
+    match term:
+        case ast.Box(bounds):
+            return bounds
+        case ast.Where(constraints):
+            return constraints
+        case ast.Grid(spacings):
+            return spacings
 
 
 def _on_line(check: ast.Check, name: int = 0, columns: Sequence[int] = ()) -> str:

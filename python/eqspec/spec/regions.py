@@ -1,23 +1,35 @@
-"""What a region says, evaluated: bounds per feature, balls, and linear constraints, all exact and in raw units.
+"""What a region says, evaluated: bounds per feature, balls, grids and linear constraints, all exact, in raw units.
 
 The same walk serves the static check, where formal parameters are UNKNOWN, and the compilation, where they are numbers.
-Bounds by feature name win over bounds for `all` in the same box; of two of the same rank the later one counts (W305).
+Bounds by feature name win over bounds for `all` in the same box, and so in a grid; of two of the same rank the later
+one counts (W305).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeAlias, cast
+from typing import Literal, cast
 
 from eqspec.errors import Label
 from eqspec.span import Span
 from eqspec.spec import ast, values, vocabulary
 from eqspec.spec.findings import Fault, Findings, error, warning
 from eqspec.spec.numbers import shown
-from eqspec.spec.program import Binding, Module
+from eqspec.spec.program import Binding
+from eqspec.spec.region_terms import (
+    BallAround,
+    Bound,
+    Maybe,
+    RawBound,
+    RawConstraint,
+    RowsOf,
+    SigmaBound,
+    Spacing,
+    Terms,
+)
 from eqspec.spec.scope import Scope
 from eqspec.spec.spaces import Names, SpaceFacts, interval, require_unit, whole_range
 from eqspec.spec.suggest import did_you_mean, enumerate_names
@@ -26,85 +38,6 @@ from eqspec.spec.values import UNKNOWN, Value
 MOST_ROWS = 1_000_000
 DEEPEST = 50
 MOST_USES = 1000
-Maybe: TypeAlias = Fraction | Literal[values.Unknown.UNKNOWN]
-
-
-@dataclass(frozen=True)
-class SigmaBound:
-    """|x - centre| <= amount * sigma, the centre None for the mean."""
-
-    amount: Maybe
-    centre: Maybe | None
-    span: Span
-
-
-@dataclass(frozen=True)
-class RawBound:
-    """low <= x <= high in raw units."""
-
-    low: Maybe
-    high: Maybe
-    span: Span
-
-
-Bound: TypeAlias = SigmaBound | RawBound
-
-
-@dataclass(frozen=True)
-class RowsOf:
-    """Rows of a table, one region each; the path is relative to the module's folder."""
-
-    rows: tuple[int, ...]
-    path: str
-    columns: tuple[int, int] | None
-    module: Module
-    clause: ast.Rows
-
-
-@dataclass(frozen=True)
-class BallAround:
-    """|x_i - centre_i| <= radius, or radius * sigma_i, for all i."""
-
-    radius: Maybe
-    sigma: bool
-    centre: Literal["mean"] | tuple[Fraction, ...] | RowsOf | Literal[values.Unknown.UNKNOWN]
-    span: Span
-
-
-@dataclass(frozen=True)
-class RawConstraint:
-    """sum of coefficient * x <= bound in raw units, or == with `equality`.
-
-    As written it compares the same sum, turned round for >=, plus `offset`; that is for messages alone.
-    """
-
-    coefficients: Mapping[int, Fraction]
-    bound: Fraction
-    equality: bool
-    operator: str
-    offset: Fraction
-    span: Span
-
-
-@dataclass
-class Terms:
-    """What a region is the intersection of; a box is a bound per feature; not `complete` if something is missing."""
-
-    boxes: list[dict[int, Bound]] = field(default_factory=list)
-    balls: list[BallAround] = field(default_factory=list)
-    constraints: list[RawConstraint] = field(default_factory=list)
-    complete: bool = True
-    first_box: Span | None = None
-
-    def bounded(self) -> set[int]:
-        """The features that some box, or constraints on that feature alone, bound on both sides."""
-        found = {i for box in self.boxes for i in box}
-        sides: dict[int, set[bool]] = {}
-        for constraint in self.constraints:
-            if len(constraint.coefficients) == 1:
-                ((i, c),) = constraint.coefficients.items()
-                sides.setdefault(i, set()).update({True, False} if constraint.equality else {c > 0})
-        return found | {i for i, both in sides.items() if len(both) == 2}
 
 
 class Regions:
@@ -201,6 +134,8 @@ class _Term:
                 for comparison in term.constraints:
                     with self.attempt():
                         self._constraint(comparison)
+            case ast.Grid():
+                self._grid(term)
             case ast.Use():
                 self._use(term)
 
@@ -212,6 +147,7 @@ class _Term:
             raise Fault(error("E203", message, use.region.span, help="regions of one space can be intersected"))
         inner = self.regions.terms(region, arguments, self.scope, use.span, self.depth + 1)
         self.terms.boxes += inner.boxes
+        self.terms.grids += inner.grids
         self.terms.balls += inner.balls
         self.terms.constraints += inner.constraints
         self.terms.complete &= inner.complete
@@ -220,21 +156,66 @@ class _Term:
     def _box(self, box: ast.Box) -> None:
         named: dict[int, Bound] = {}
         every: dict[int, Bound] = {}
-        before: dict[str, ast.Bound] = {}
+        before: dict[str, ast.Bound | ast.Spacing] = {}
         for clause in box.bounds:
             with self.attempt():
-                key = "all" if clause.feature is None else clause.feature.text
-                if key in before:
-                    line, column = clause.span.line, clause.span.column
-                    message = f"'{key}' is bound twice, the later one ({line}:{column}) counts"
-                    label = Label(before[key].span, "this one does not count")
-                    self.regions.findings.add(warning("W305", message, clause.span, label, help="leave one out"))
-                before[key] = clause
+                self._mention_second(clause, before, "bound")
                 index = None if clause.feature is None else self._index(clause.feature)
                 for i, bound in self._bounds(clause, index).items():
                     (every if index is None else named)[i] = bound
         self.terms.boxes.append({**every, **named})
         self.terms.first_box = self.terms.first_box or Span(box.span.source, box.span.start, box.span.start + 3)
+
+    def _grid(self, grid: ast.Grid) -> None:
+        named: dict[int, Spacing] = {}
+        every: dict[int, Spacing] = {}
+        before: dict[str, ast.Bound | ast.Spacing] = {}
+        for clause in grid.spacings:
+            with self.attempt():
+                self._mention_second(clause, before, "spaced")
+                index = None if clause.feature is None else self._index(clause.feature)
+                for i, spacing in self._spacings(clause, index).items():
+                    (every if index is None else named)[i] = spacing
+        self.terms.grids.append({**every, **named})
+
+    def _mention_second(
+        self, clause: ast.Bound | ast.Spacing, before: dict[str, ast.Bound | ast.Spacing], done: str
+    ) -> None:
+        """W305 where a block has said of this feature before how it is `done`."""
+        key = "all" if clause.feature is None else clause.feature.text
+        if key in before:
+            line, column = clause.span.line, clause.span.column
+            message = f"'{key}' is {done} twice, the later one ({line}:{column}) counts"
+            label = Label(before[key].span, "this one does not count")
+            self.regions.findings.add(warning("W305", message, clause.span, label, help="leave one out"))
+        before[key] = clause
+
+    def _spacings(self, clause: ast.Spacing, index: int | None) -> dict[int, Spacing]:
+        """The spacing of one feature, or of all of them, with the units checked for each."""
+        features: Names = self.space.features or ()
+        chosen = range(len(features)) if index is None else (index,)
+        if not features:
+            self.terms.complete = False
+        if clause.sigma:
+            self._require_sigma(clause.span)
+        numbers = [(clause.step, "step"), *([] if clause.origin is None else [(clause.origin, "origin")])]
+        found: list[Maybe] = []
+        for expression, what in numbers:
+            if what == "step" and clause.sigma:
+                found.append(self._amount(expression, "the step in sigmas"))
+                continue
+            number = values.number(expression, self.scope)
+            if number is UNKNOWN:
+                found.append(UNKNOWN)
+                continue
+            found.append(number.constant)
+            for i in chosen:
+                require_unit(f"feature '{features[i][0]}'", features[i][1], number.unit, what, expression.span)
+        if found[0] is not UNKNOWN and found[0] <= 0:
+            message = f"the step of a grid is above 0, not {shown(found[0])}"
+            raise Fault(error("E138", message, clause.step.span, help="leave the feature out if it is on no grid"))
+        spacing = Spacing(found[0], clause.sigma, found[1] if len(found) > 1 else None, clause.span)
+        return dict.fromkeys(chosen, spacing)
 
     def _index(self, feature: ast.Name) -> int:
         atoms = self.space.atoms()

@@ -273,6 +273,8 @@ def _keywords(stop: Stop) -> list[str]:
 
 def _literal(terminal: str) -> str | None:
     """What a terminal with a fixed text looks like."""
+    if terminal == "GRID":  # which is followed by a brace
+        return "grid"
     pattern = next((t.pattern for t in parser().terminals if t.name == terminal), None)
     return pattern.value if pattern is not None and pattern.type == "str" else None
 

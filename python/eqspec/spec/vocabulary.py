@@ -18,6 +18,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "arithmetic": ("real", "float32"),
     "direction": ("smallest", "largest"),
     "ball": ("linf",),
+    "overflow": ("wraps", "saturates"),
 }
 
 SCALER_KEYS: dict[str, tuple[str, str]] = {"zscore": ("mean", "std"), "minmax": ("low", "high")}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Number, Top1, exact
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Number, Top1, exact
 from eqspec.tasks import score_meaning
 from eqspec.tasks.task import Task
 
@@ -36,6 +36,8 @@ def sentence(task: Task) -> str:
     """The claim in words, without what its scores are and without the arithmetic."""
     reference, candidate, outputs = task.reference_name, task.candidate_name, task.space.outputs
     match task.property:
+        case Epsilon(eps, _, None) if exact(eps) == 0:
+            return f"{candidate} equals {reference}"
         case Epsilon(eps, norm, chosen):
             named = "" if chosen is None else f" comparing [{', '.join(_output(outputs, i) for i in chosen)}]"
             return f"{candidate} stays within {number_in_words(eps)} of {reference} in {norm}{named}"
@@ -47,6 +49,10 @@ def sentence(task: Task) -> str:
             return f"{candidate} keeps top1 of {reference} when confidence >= {number_in_words(delta)}"
         case Linear() as claim:
             return f"{candidate} satisfies {inequality(claim, task)}"
+        case NeverWraps():
+            return f"{candidate} never wraps"
+        case NeverSaturates():
+            return f"{candidate} never saturates"
 
 
 def inequality(claim: Linear, task: Task) -> str:

@@ -17,8 +17,9 @@ from typing import Any
 
 from eqspec.errors import InputError
 from eqspec.networks import Network, compose_affine, in_float32, read_network, softened
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1, exact
 from eqspec.tasks.directed_rounding import floats_above, floats_below
+from eqspec.tasks.lattice import Lattice, Lattices, on
 from eqspec.tasks.phrasing import approximately, claim_in_words
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import LinearConstraint, Space, Task
@@ -123,6 +124,7 @@ def from_json(data: Mapping[str, Any], folder: Path | None = None, read: Callabl
             expected=data["expect"],
             tags=tuple(data["tags"]),
             around=None if region.get("around") is None else _fractions(region["around"]),
+            lattices=_lattices(region.get("grid") or (), low, high),
         )
     except (KeyError, TypeError, ValueError, ArithmeticError) as problem:
         if isinstance(problem, InputError):
@@ -147,6 +149,7 @@ def _deciding(task: Task) -> dict[str, Any]:
             "A": [_exact(c.coefficients) for c in task.constraints],
             "b": [str(c.bound) for c in task.constraints],
             "strict": [c.strict for c in task.constraints],
+            **({} if not task.lattices else {"grid": [_grid(lattice) for lattice in task.lattices]}),
         },
         "property": {**_property(task.property), "decide": task.space.decide},
     }
@@ -203,6 +206,20 @@ def _property(claim: Property) -> dict[str, Any]:
                 "bound": str(exact(bound)),
                 "strict": strict,
             }
+        case NeverWraps() | NeverSaturates():
+            return {"kind": "never", "overflow": "wraps" if isinstance(claim, NeverWraps) else "saturates"}
+
+
+def _grid(lattice: Lattice | None) -> dict[str, str] | None:
+    return None if lattice is None else {"origin": str(lattice.origin), "step": str(lattice.step)}
+
+
+def _lattices(grid: Sequence[Mapping[str, str] | None], low: Sequence[Fraction], high: Sequence[Fraction]) -> Lattices:
+    """The grids of a region, whose box has its ends on them; InputError if it has not."""
+    found = tuple(None if g is None else Lattice(Fraction(g["origin"]), Fraction(g["step"])) for g in grid)
+    if found and not (on(found, low) and on(found, high)):
+        raise InputError("the box of the region has an end that is no point of the grid")
+    return found
 
 
 def _claim(data: Mapping[str, Any]) -> Property:
@@ -218,8 +235,10 @@ def _claim(data: Mapping[str, Any]) -> Property:
         case "top1":
             threshold = Fraction(data["guard"]["threshold"])
             return Margin(threshold) if data["guard"]["kind"] == "margin" else Confidence(threshold)
+        case "never" if data["overflow"] in ("wraps", "saturates"):
+            return NeverWraps() if data["overflow"] == "wraps" else NeverSaturates()
         case other:
-            raise InputError(f"unknown kind of claim {other!r}; one of epsilon, top1, linear")
+            raise InputError(f"unknown kind of claim {other!r}; one of epsilon, top1, linear, never")
 
 
 def _read(data: Mapping[str, Any], space: Space, folder: Path | None, read: Callable[..., Network]) -> Network:

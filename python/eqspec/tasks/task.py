@@ -2,7 +2,7 @@
 
 x is a point in *network units* (after normalisation), shape (I,). raw_i = centre_i + scale_i * x_i.
 `lower_exact`/`upper_exact` and `constraints` are the region itself; `lower`/`upper` are the same box rounded
-outward to float64, which is what gets proved. A witness must lie in the exact region.
+outward to float64, which is what gets proved. A witness must lie in the exact region, and on its grid.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from eqspec.networks.network import Arithmetic, Network
 from eqspec.property import Property
 from eqspec.span import Span
+from eqspec.tasks.lattice import Lattices
 
 Expectation = Literal["equivalent", "different", "unknown", "vacuous"]
 Domain = Literal["paper", "naive", "shared"]
@@ -84,6 +85,11 @@ class Task:
     source: Span | None = None
     around: tuple[Fraction, ...] | None = None
     """The row of a table that the region lies around, in network units."""
+    lattices: Lattices = ()
+    """The grids that the inputs lie on, in network units; the ends of the box then do too. Empty: there is none.
+
+    The search proves the claim on the whole box, which is more; a witness must lie on the grids.
+    """
 
     @builtins.property  # `property` is a field here
     def arithmetic(self) -> Arithmetic:

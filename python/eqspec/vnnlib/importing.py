@@ -16,7 +16,7 @@ from pathlib import Path
 
 from eqspec.errors import Diagnostic, Label
 from eqspec.networks import read_network
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Top1, exact
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Top1, exact
 from eqspec.span import Span
 from eqspec.spec import ast, printer
 from eqspec.spec.findings import Fault, Findings, error
@@ -276,6 +276,8 @@ class _Importer:
                 return ast.KeepsTop1(g, f, ast.Guard(ast.Name("confidence"), ">=", spec_terms.number(exact(delta))))
             case Top1():
                 return ast.KeepsTop1(g, f)
+            case NeverWraps() | NeverSaturates():
+                return ast.Never(g, ast.Name("wraps" if isinstance(sentence.claim, NeverWraps) else "saturates"))
 
 
 def _raw(coupled: Coupled) -> int:
@@ -319,6 +321,8 @@ def _kind(sentence: Sentence) -> str:
             return "bound"
         case Top1() | Margin() | Confidence():
             return "alike"
+        case NeverWraps() | NeverSaturates():
+            return "contained"
 
 
 def _numbered(name: str, count: int) -> list[str]:
@@ -334,7 +338,7 @@ def _ordinal(sentence: Sentence) -> bool:
             used = [[exact(c) for c in row if exact(c)] for row in (ours, theirs)]
             pairs = [row for row in used if row]
             return exact(bound) == 0 and len(pairs) == 1 and len(pairs[0]) == 2 and not sum(pairs[0])
-        case Epsilon() | Margin() | Confidence():
+        case Epsilon() | Margin() | Confidence() | NeverWraps() | NeverSaturates():
             return False
 
 

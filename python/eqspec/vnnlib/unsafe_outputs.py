@@ -13,7 +13,7 @@ from itertools import product
 from typing import Literal
 
 from eqspec.errors import InputError
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1, exact
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1, exact
 from eqspec.span import Source, Span
 from eqspec.tasks.directed_rounding import log_odds_below
 from eqspec.vnnlib.query import All, Element, Formula, Monomial, Relation, Some, compare
@@ -49,6 +49,11 @@ def unsafe_outputs(claim: Property, outputs: int, decide: Literal["max", "min"])
             for number, row in ((CANDIDATE, candidate), (REFERENCE, reference)):
                 terms |= {(Element(number, True, i),): -exact(c) for i, c in enumerate(row)}
             return UnsafeOutputs(_compare(terms, "<=" if strict else "<", -exact(bound)))
+        case NeverWraps() | NeverSaturates():
+            word = "wraps" if isinstance(claim, NeverWraps) else "saturates"
+            raise InputError(
+                f"VNN-LIB speaks of inputs and outputs alone, so it cannot say that a network never {word}"
+            )
 
 
 def _compare(terms: dict[Monomial, Fraction], relation: Relation, bound: Fraction) -> Formula:

@@ -13,7 +13,7 @@ from eqspec.compile.boxes import BoxBuilder, RegionBox
 from eqspec.compile.feasibility import refute, separates
 from eqspec.compile.scalers import Scaler
 from eqspec.span import Source, Span
-from eqspec.spec.regions import RawBound, RawConstraint, Terms
+from eqspec.spec.region_terms import RawBound, RawConstraint, Terms
 from eqspec.spec.spaces import SpaceFacts
 
 SPAN = Span(Source("x", "a constraint"), 0, 12)

@@ -19,7 +19,7 @@ from eqspec.span import Source, Span
 from eqspec.spec import ast
 from eqspec.spec.findings import Fault
 from eqspec.spec.program import Module
-from eqspec.spec.regions import BallAround, RowsOf, Terms
+from eqspec.spec.region_terms import BallAround, RowsOf, Terms
 from eqspec.spec.spaces import SpaceFacts
 from eqspec.tasks.task import LinearConstraint, Task
 

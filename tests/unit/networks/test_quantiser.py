@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eqspec.networks import exact_curves
+from eqspec.networks import exact_curves, quantiser
 from eqspec.networks.curve_definitions import DEFINITIONS, problem
 from eqspec.networks.quantiser import Quantiser, Rounding
 
@@ -76,6 +76,11 @@ def test_a_point(q: Quantiser, x: Fraction) -> None:
     assert problem(q.curve) is None
     assert Quantiser.of(q.curve).curve == q.curve
     assert exact_curves.on_interval(q.curve, (x, x)) == (defined(q, x), defined(q, x))
+
+
+@given(points, st.sampled_from(Rounding))
+def test_one_number_rounded(x: Fraction, rounding: Rounding) -> None:
+    assert quantiser.rounded(x, rounding) == rounded(x, rounding)
 
 
 @given(quantisers, points, points, st.fractions(0, 1, max_denominator=20))

@@ -18,7 +18,10 @@ from eqspec.errors import (
     SpecError,
     UnsupportedOperatorError,
 )
+from eqspec.networks.curves import Curves
 from eqspec.networks.network import AffineLayer, Network
+from eqspec.networks.program import INPUTS, Step, Term, Tile
+from eqspec.networks.quantiser import Quantiser, Rounding
 from eqspec.spec.codes import CODES
 from eqspec.spec.explanations import explanation
 from eqspec.spec.formatting import formatted
@@ -34,10 +37,20 @@ def read(path: Path, output: str | None = None) -> Network:
         raise NetworkError(str(path), "not an ONNX model")
     if path.name == "misread.onnx":
         raise DisagreementError(str(path), "it is read as another function than onnxruntime computes")
+    if path.stem == "wrapping":
+        return wrapping(path)
     outputs = 2 if path.name == "three_two.onnx" else 3
     stripped = "softmax" if path.stem.endswith("softmax") else None
     layer = AffineLayer(np.ones((outputs, 3)), np.zeros(outputs))
     return Network.of_layers((layer,), str(path), path.stem, stripped=stripped)
+
+
+def wrapping(path: Path) -> Network:
+    """The same, stored in a type that wraps."""
+    stored = Curves.all(Quantiser(0.25, -8, 7, Rounding.FLOOR, wraps=True).curve)
+    first = Step((Term(INPUTS, Tile.dense(np.eye(3))),), np.zeros(3), None, stored)
+    last = Step((Term(0, Tile.dense(np.eye(3))),), np.zeros(3), None, "identity")
+    return Network((first, last), 3, str(path), path.stem)
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +67,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "broken",
         "misread",
         "heads",
+        "wrapping",
     )
     for name in names:
         (folder / f"{name}.onnx").write_text("")

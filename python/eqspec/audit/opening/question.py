@@ -30,6 +30,8 @@ def question(task: Any) -> Question:
     if _of(whole, "schema", "task") != SCHEMA:
         raise Refused(f"its task is of no schema that this auditor reads, which is {SCHEMA}")
     space, region = (_object(_of(whole, name, "task"), name) for name in ("space", "region"))
+    if "grid" in region:
+        raise Refused("its region lies on a grid, and a certificate is about a box and constraints alone")
     if unknown := sorted(region.keys() - _REGION):
         raise Refused(f"region has a field {label(unknown[0])}, which this auditor does not know")
     inputs = len(_list(space, "features", "space", limits.INPUTS, least=1))

@@ -1,0 +1,193 @@
+"""A region cut into cells on which networks that begin with steps are constant, in rationals.
+
+A cut is a place x and whether x itself belongs to what is above it: the rounding says to which side a tie belongs. The
+cells of an input are the parts of its interval between cuts, where two cuts at one place leave that point alone; with a
+lattice those that hold a point of it. An input that is read as it is has a cell for each point of its lattice, and
+infinitely many without one. Cells of the region are the products of those of its inputs.
+
+Each cell of an input is stood for by one of its numbers, one that float32 or float64 holds if there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise, repeat
+from math import ceil, floor, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqspec.networks.cells.input_steps import InputSteps, Line
+from eqspec.networks.curves import Curve
+from eqspec.networks.grids.atoms import Lattice, Region
+from eqspec.networks.quantiser import Quantiser, Rounding, rounded
+
+_MOST_CUTS = 1 << 18
+Cut = tuple[Fraction, bool]
+"""A place, and whether it lies in front of the cut (so the place belongs to what is below)."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """For each input the numbers that stand for its cells."""
+
+    numbers: tuple[tuple[Fraction, ...], ...]
+
+    @cached_property
+    def count(self) -> int:
+        """How many cells the region has."""
+        return prod(map(len, self.numbers))
+
+    @cached_property
+    def free(self) -> tuple[int, ...]:
+        """The inputs with more than one cell."""
+        return tuple(place for place, numbers in enumerate(self.numbers) if len(numbers) > 1)
+
+    def choices(self, start: int, stop: int) -> NDArray[np.intp]:
+        """Cells number start to stop: for each input (I, N) which of its cells, all of them in some order."""
+        sizes = [len(self.numbers[place]) for place in self.free]
+        chosen = np.zeros((len(self.numbers), stop - start), np.intp)
+        if sizes:
+            chosen[list(self.free)] = np.unravel_index(np.arange(start, stop), sizes)
+        return chosen
+
+    def point(self, chosen: Sequence[int]) -> tuple[Fraction, ...]:
+        """A point of a cell."""
+        return tuple(numbers[k] for numbers, k in zip(self.numbers, chosen, strict=True))
+
+
+def cut(region: Region, found: Sequence[InputSteps], most: int) -> Cells | int | None:
+    """The cells of a region for these programs; how many there are if more than `most`; None if infinitely many.
+
+    Where inputs have very many cells the number counts cuts at one place twice.
+    """
+    by_input: list[frozenset[Line]] = [frozenset().union(*(steps.lines(k) for steps in found)) for k in range(len(region.lower))]
+    read = np.any([steps.read for steps in found], axis=0).tolist()
+    inputs = list(zip(region.lower, region.upper, region.lattices or repeat(None), by_input, read, strict=False))
+    sizes = {one: _most_cells(*one) for one in set(inputs)}
+    most_cells = [sizes[one] for one in inputs]
+    if 0 in most_cells:
+        return None
+    if sum(most_cells) > len(most_cells) + _MOST_CUTS:
+        return prod(most_cells)
+    numbers = {one: _numbers(*one) for one in sizes}
+    cells = Cells(tuple(numbers[one] for one in inputs))
+    return cells if cells.count <= most else cells.count
+
+
+def _most_cells(low: Fraction, high: Fraction, lattice: Lattice | None, lines: Iterable[Line], read: bool) -> int:
+    """At least as many cells as an input has; 0 for infinitely many."""
+    points = 1 if low == high else 0 if lattice is None else len(_on(lattice, low, high))
+    if read or points == 1:
+        return points
+    cuts = 1
+    for line in lines:
+        least, most = _levels(line, low, high)
+        cuts += most - least
+    return min(cuts, points) if points else cuts
+
+
+def _on(lattice: Lattice, low: Fraction, high: Fraction) -> range:
+    """Which points of a lattice lie between two numbers."""
+    origin, step = lattice
+    return range(ceil((low - origin) / step), floor((high - origin) / step) + 1)
+
+
+def _numbers(
+    low: Fraction, high: Fraction, lattice: Lattice | None, lines: Iterable[Line], read: bool
+) -> tuple[Fraction, ...]:
+    """The numbers that stand for the cells of an input."""
+    if low == high:
+        return (low,)
+    if read:
+        assert lattice is not None
+        return tuple(lattice[0] + k * lattice[1] for k in _on(lattice, low, high))
+    cuts: set[Cut] = set()
+    for line in lines:
+        cuts.update(cut for cut in _cuts(line, low, high) if (low, False) < cut < (high, True))
+    ordered = [(low, False), *sorted(cuts), (high, True)]
+    cells = (_number(start, end, lattice) for start, end in pairwise(ordered))
+    return tuple(number for number in cells if number is not None)
+
+
+def _number(start: Cut, end: Cut, lattice: Lattice | None) -> Fraction | None:
+    """A number between two cuts."""
+    (low, above), (high, below) = start, end
+    if lattice is not None:
+        origin, step = lattice
+        first, last = (low - origin) / step, (high - origin) / step
+        least = floor(first) + 1 if above else ceil(first)
+        most = floor(last) if below else ceil(last) - 1
+        return None if least > most else origin + ((least + most) // 2) * step
+    if low == high:
+        return low
+    middle = (low + high) / 2
+    for short in (float(np.float32(float(middle))), float(middle)):
+        if np.isfinite(short) and low < Fraction(short) < high:
+            return Fraction(short)
+    return middle
+
+
+def _quantiser(curve: Curve) -> Quantiser | None:
+    """The quantiser that a step is; None for sign."""
+    match curve.name:
+        case "quantiser":
+            return Quantiser.of(curve)
+        case "floor":
+            return Quantiser(1.0, -(1 << 53), 1 << 53, Rounding.FLOOR)
+        case _:
+            return None
+
+
+def _levels(line: Line, low: Fraction, high: Fraction) -> tuple[int, int]:
+    """The least and the largest level between two numbers, where it saturates as it is saturated."""
+    q = _quantiser(line.curve)
+    if q is None:
+        return -1, 1
+    scale, zero = Fraction(q.scale), Fraction(q.zero)
+    ends = sorted((line.factor * x + line.offset) / scale + zero for x in (low, high))
+    least, most = (rounded(t, q.rounding) for t in ends)
+    if q.wraps or line.curve.name == "floor":
+        return least, most
+    return min(max(least, q.low), q.high), min(max(most, q.low), q.high)
+
+
+def _cuts(line: Line, low: Fraction, high: Fraction) -> Iterator[Cut]:
+    """Where the level of a step changes between two numbers."""
+    q, factor, offset = _quantiser(line.curve), line.factor, line.offset
+    if q is None:
+        yield -offset / factor, False
+        yield -offset / factor, True
+        return
+    least, most = _levels(line, low, high)
+    for level in range(least, most):
+        t, above = threshold(level, q.rounding)
+        x = ((t - Fraction(q.zero)) * Fraction(q.scale) - offset) / factor
+        yield x, above if factor > 0 else not above
+
+
+def threshold(level: int, rounding: Rounding) -> Cut:
+    """Where `level` ends and the next begins, and whether it still belongs to `level`."""
+    half = Fraction(2 * level + 1, 2)
+    match rounding:
+        case Rounding.FLOOR:
+            return Fraction(level + 1), False
+        case Rounding.CEIL:
+            return Fraction(level), True
+        case Rounding.ZERO:
+            return (Fraction(level + 1), False) if level >= 0 else (Fraction(level), True)
+        case Rounding.AWAY:
+            return (Fraction(level), True) if level >= 0 else (Fraction(level + 1), False)
+        case Rounding.HALF_UP:
+            return half, False
+        case Rounding.HALF_DOWN:
+            return half, True
+        case Rounding.HALF_EVEN:
+            return half, level % 2 == 0
+        case Rounding.HALF_AWAY:
+            return half, level < 0
+        case Rounding.HALF_ZERO:
+            return half, level >= 0

@@ -1,0 +1,87 @@
+"""What is decided before any search: by integers and by finitely many inputs, with no bound and no rounding.
+
+`decide` is asked first of every task. What it answers is a theorem or a replayed witness like any other; None hands the
+task to the search. It must never take long without asking `stop`.
+
+First the grids of both networks (`by_grids`), then, if the region has few enough cells, all of them (`by_cells`); and
+where a claim is one that no bound can prove, equality or a type that is not left, inputs that break it are looked for
+(`exact_search`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from time import perf_counter
+
+from eqspec.networks.containment import can_overflow, quantised
+from eqspec.networks.grids import Analysis, EmptyRegionError, NotKnownError, analyse
+from eqspec.property import Containment, Epsilon, NeverWraps, exact
+from eqspec.replay.replay import Replay
+from eqspec.run.by_cells import FEW_CELLS, by_cells
+from eqspec.run.by_grids import proved, shared_atoms
+from eqspec.run.description import describe
+from eqspec.run.exact_search import witness
+from eqspec.run.options import Options
+from eqspec.tasks.result import Result
+from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
+
+NO_CERTIFICATE = "it was decided by exact integers before any search, of which no certificate is written"
+_MOST_PRODUCTS = 1 << 22
+"""Weights of both networks, for claims that a search may prove as well."""
+
+
+def decide(task: Task, options: Options, replay: Replay, stop: Callable[[], bool] | None = None) -> Result | None:
+    """The result of a task (`run.description.describe` makes one), or None where only a search can tell.
+
+    `replay` says of a point in network units whether it breaks the claim; `stop` is asked now and then, and ends the
+    work with KeyboardInterrupt where it says so.
+    """
+    claim = task.property
+    if isinstance(claim, Containment) and not can_overflow(task.candidate, wraps=isinstance(claim, NeverWraps)):
+        return describe(task, options, Verdict.EQUIVALENT, 0.0, certified_fraction=1.0)
+    needed = _needed(task)
+    if task.arithmetic == "float32" or not (needed or _promising(task)):
+        return None
+    began = perf_counter()
+    decided = by_cells(task, replay, stop, FEW_CELLS)  # takes less time than the grids
+    known = None if decided.settled else _known(task)
+    if known is not None and proved(task, *known):
+        return describe(task, options, Verdict.EQUIVALENT, perf_counter() - began, certified_fraction=1.0)
+    if not decided.settled:
+        decided = by_cells(task, replay, stop)
+    if decided.proved:
+        return describe(
+            task, options, Verdict.EQUIVALENT, perf_counter() - began, boxes=decided.cells, certified_fraction=1.0
+        )
+    found = decided.witness
+    if found is None and needed and known is not None:
+        found = witness(task, replay, known, stop)
+    if found is None:
+        return None
+    return describe(task, options, Verdict.DIFFERENT, perf_counter() - began, boxes=decided.cells or 0, witness=found)
+
+
+def _needed(task: Task) -> bool:
+    """Whether no bound can prove the claim."""
+    claim = task.property
+    return isinstance(claim, Containment) or (isinstance(claim, Epsilon) and exact(claim.eps) == Fraction(0))
+
+
+def _promising(task: Task) -> bool:
+    """Whether integers may say something, and soon."""
+    networks = (task.reference, task.candidate)
+    small = sum(network.products for network in networks) <= _MOST_PRODUCTS
+    return small and (bool(task.lattices) or any(quantised(network) for network in networks))
+
+
+def _known(task: Task) -> tuple[Analysis, Analysis] | None:
+    """Both networks on the region; None where that says too little."""
+    try:
+        atoms = shared_atoms(task)
+        reference = analyse(task.reference.steps, atoms)
+        same = task.candidate is task.reference
+        return reference, reference if same else analyse(task.candidate.steps, atoms)
+    except (EmptyRegionError, NotKnownError):
+        return None

@@ -1,0 +1,140 @@
+"""Cells of regions against values in rationals: every point has the values of its cell; floats within their errors."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import programs
+import quantised_programs as random_programs
+from eqspec.networks.cells import CertainProgram, Cells, InputStep, Values, cut, find
+from eqspec.networks.cells.certain_values import grain
+from eqspec.networks.cells.cutting import threshold
+from eqspec.networks.curves import Curves, leaky
+from eqspec.networks.grids import Region
+from eqspec.networks.grids.functions import rounded
+from eqspec.networks.program import Step, Term, Tile
+from eqspec.networks.quantiser import Quantiser, Rounding
+
+Point = tuple[Fraction, ...]
+
+
+def quantised_inputs(random: np.random.Generator, inputs: int) -> Step:
+    """A step that quantises each input, in any order, some of them twice."""
+    order = np.concatenate([random.permutation(inputs), random.integers(inputs, size=1)])
+    tile = Tile(
+        order.reshape(-1, 1, 1).astype(np.int32), random.choice([1.0, -1.0, 0.5, -2.0], size=(len(order), 1, 1))
+    )
+    curves = Curves.of_rows([random_programs.quantiser(random).curve for _ in order])
+    return Step((Term(-1, tile),), random.choice([0.0, 0.25, -1.0], size=len(order)), None, curves)
+
+
+def finite_program(random: np.random.Generator) -> tuple[Step, ...]:
+    first = quantised_inputs(random, 2)
+    rest = random_programs.program(random, inputs=first.rows, steps=3)
+    moved = [Step(tuple(Term(t.source + 1, t.tile) for t in s.terms), s.bias, None, s.function) for s in rest]
+    return (first, *moved)
+
+
+def points_of(random: np.random.Generator, region: Region) -> list[Point]:
+    found = []
+    for _ in range(20):
+        shares = [Fraction(int(random.integers(0, 65)), 64) for _ in region.lower]
+        found.append(tuple(l + s * (u - l) for l, u, s in zip(region.lower, region.upper, shares, strict=True)))
+    return found
+
+
+def at(step: InputStep, x: Fraction) -> Fraction:
+    return random_programs.applied(Curves.all(step.line.curve), 0, step.line.factor * x + step.line.offset)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_a_point_has_the_values_of_its_cell(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    steps, lattices = finite_program(random), bool(random.integers(2))
+    region = random_programs.region(random, lattices=lattices)
+    found = find(steps, 2)
+    assert not found.read.any()
+    cells = cut(region, [found], 1 << 20)
+    assert isinstance(cells, Cells)
+    points = list(random_programs.points(region)) if lattices else points_of(random, region)
+    for place in range(2):
+        for x in cells.numbers[place]:
+            assert region.lower[place] <= x <= region.upper[place]
+    values = {}
+    for place in range(2):
+        here = [s for s in found.found if s.place == place]
+        for x in cells.numbers[place]:
+            levels = tuple(at(s, x) for s in here)
+            values[place, levels] = x
+    for point in points[:60]:
+        stands = []
+        for place, x in enumerate(point):
+            here = [s for s in found.found if s.place == place]
+            levels = tuple(at(s, x) for s in here)
+            stands.append(values[place, levels])
+        assert random_programs.outputs(steps, point) == random_programs.outputs(steps, tuple(stands))
+
+
+@pytest.mark.parametrize("rounding", list(Rounding))
+def test_thresholds(rounding: Rounding) -> None:
+    tiny = Fraction(1, 10**9)
+    for level in range(-4, 4):
+        at, below = threshold(level, rounding)
+        assert rounded(at - tiny, rounding) <= level
+        assert rounded(at + tiny, rounding) >= level + 1
+        assert rounded(at, rounding) == (level if below else level + 1)
+
+
+def test_inputs_that_are_read_as_they_are() -> None:
+    q = Curves.all(Quantiser(1.0, -2, 2).curve)
+    one = Step((Term(-1, Tile.dense(np.array([[1.0, 0.0], [0.0, 1.0]]))),), np.zeros(2), None, q)
+    mixed = Step((Term(-1, Tile.dense(np.array([[1.0, 1.0], [0.0, 1.0]]))),), np.zeros(2), None, q)
+    bent = Step((Term(-1, Tile.dense(np.eye(2))),), np.zeros(2), None, Curves.of_rows([leaky(0.1), q.kinds[0]]))
+    last = Step((Term(0, Tile.dense(np.eye(2))),), np.zeros(2), None, "identity")
+    direct = Step(
+        (Term(0, Tile.dense(np.eye(2))), Term(-1, Tile.rearranged(np.array([-1, 1])))), np.zeros(2), None, "identity"
+    )
+    for steps, read in (
+        ((one, last), [0, 0]),
+        ((mixed, last), [1, 1]),
+        ((bent, last), [1, 0]),
+        ((one, direct), [0, 1]),
+    ):
+        assert find(steps, 2).read.tolist() == read, read
+    error = Tile(np.arange(2, dtype=np.int32).reshape(1, 2, 1), np.ones((1, 1, 1)), np.full((1, 1, 1), 1e-9))
+    assert find((Step((Term(-1, error),), np.zeros(2), None, q), last), 2).read.all()
+
+
+def test_a_region_with_infinitely_many_cells_and_one_with_too_many() -> None:
+    q = Curves.all(Quantiser(1.0, -(2**40), 2**40).curve)
+    steps = (
+        Step((Term(-1, Tile.dense(np.eye(2))),), np.zeros(2), None, q),
+        Step((Term(0, Tile.dense(np.eye(2))),), np.zeros(2), None, "identity"),
+    )
+    size = Fraction(10**9)
+    wide = Region((-size, -size), (size, size))
+    assert cut(wide, [find(steps, 2)], 1 << 16) == (2 * 10**9 + 1) ** 2
+    linear = (Step((Term(-1, Tile.dense(np.eye(2))),), np.zeros(2), None, "identity"),)
+    assert cut(wide, [find(linear, 2)], 1 << 16) is None
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_values_lie_within_their_errors(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    if seed % 3 == 0:
+        network = programs.program(random, inputs=2, errors=bool(seed % 2))
+        steps = network.steps
+    else:
+        steps = random_programs.program(random)
+    short = seed % 3 == 1
+    inputs = random.choice([0.125, 0.5, -0.75, 3.0] if short else [0.125, 1.1, 3.0, 1 / 3], size=(2, 12))
+    values, unsure = CertainProgram(steps)(Values(inputs, None, grain(inputs)), {})
+    low, high = values.ends()
+    for k in np.flatnonzero(~unsure).tolist():
+        point = tuple(Fraction(x) for x in inputs[:, k].tolist())
+        exact = random_programs.outputs(steps, point)
+        for row, x in enumerate(exact):
+            assert Fraction(float(low[row, k])) <= x <= Fraction(float(high[row, k]))
+    if short:
+        assert not unsure.all()

@@ -1,0 +1,98 @@
+"""Grids, intervals and forms of programs with quantisers against all points of small regions, in rationals."""
+
+import random as plain
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import quantised_programs as random_programs
+from eqspec.networks.grids import Atoms, EmptyRegionError, Grid, Region, analyse
+from eqspec.networks.grids.comparison import differences, equal
+from eqspec.networks.program import Step
+
+
+def lies_on(x: Fraction, grid: Grid) -> bool:
+    if not grid.low <= x <= grid.high:
+        return False
+    if grid.step is None:
+        return True
+    return x == grid.origin if grid.step == 0 else (x - grid.origin) % grid.step == 0
+
+
+def some_points(region: Region, count: int) -> list[tuple[Fraction, ...]]:
+    every = list(random_programs.points(region))
+    return every if len(every) <= count else plain.Random(0).sample(every, count)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_values_of_lattice_points_lie_on_their_grids(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    region, steps = random_programs.region(random), random_programs.program(random)
+    atoms = Atoms(region)
+    found = analyse(steps, atoms)
+    for point in some_points(region, 25):
+        values = random_programs.values(steps, point)
+        for number, (sums, after) in enumerate(values):
+            step = found.steps[number]
+            for row, (x, y) in enumerate(zip(sums, after, strict=True)):
+                assert lies_on(x, step.sums[row]), (number, row, x)
+                assert lies_on(y, step.values.taken(np.array([row])).grids(atoms)[0]), (number, row, y)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_what_is_known_of_a_function_is_the_function(seed: int) -> None:
+    random = np.random.default_rng(1000 + seed)
+    region, steps = random_programs.region(random), random_programs.program(random)
+    found = analyse(steps, Atoms(region))
+    for point in some_points(region, 25):
+        for step, (sums, after) in zip(found.steps, random_programs.values(steps, point), strict=True):
+            for known, x, y in zip(step.functions or [], sums, after, strict=False):
+                if known.affine is not None:
+                    assert y == known.affine[0] * x + known.affine[1]
+                if known.bent is not None:
+                    assert y == known.bent(x)
+                if known.quantiser is not None:
+                    from eqspec.networks.exact_curves import on_interval
+
+                    assert y == on_interval(known.quantiser.curve, (x, x))[0]
+
+
+def test_a_region_without_a_point() -> None:
+    lattice = (Fraction(0), Fraction(1))
+    with pytest.raises(EmptyRegionError, match="input 1"):
+        Atoms(Region((Fraction(0), Fraction(1, 4)), (Fraction(1), Fraction(3, 4)), (None, lattice)))
+
+
+def same(first: tuple[Step, ...], second: tuple[Step, ...], region: Region) -> bool:
+    atoms = Atoms(region)
+    one, two = analyse(first, atoms), analyse(second, atoms)
+    found = equal(one.outputs, two.outputs)
+    assert found == all(
+        d == Grid(Fraction(0), Fraction(0), Fraction(0)) for d in differences(one.outputs, two.outputs, atoms)
+    )
+    return found
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_programs_that_are_found_equal_are_equal_everywhere(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    region, steps = random_programs.region(random), random_programs.program(random)
+    other = random_programs.changed(random, steps)
+    atoms = Atoms(region)
+    one, two = analyse(steps, atoms), analyse(other, atoms)
+    ranges = differences(one.outputs, two.outputs, atoms)
+    for point in some_points(region, 30):
+        pairs = zip(random_programs.outputs(steps, point), random_programs.outputs(other, point), strict=True)
+        for (x, y), known in zip(pairs, ranges, strict=True):
+            assert lies_on(x - y, known)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_programs_written_otherwise_are_found_equal(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    region, steps = random_programs.region(random), random_programs.program(random)
+    other = random_programs.written_otherwise(random, steps)
+    for point in some_points(region, 3):
+        assert random_programs.outputs(steps, point) == random_programs.outputs(other, point)
+    assert same(steps, other, region)

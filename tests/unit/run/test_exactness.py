@@ -1,0 +1,171 @@
+"""What is decided before any search, against every point of small regions in rationals: verdicts both ways."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import quantised_programs as random_programs
+from eqspec.networks.curves import Curves
+from eqspec.networks.network import Network
+from eqspec.networks.program import Step, Term, Tile
+from eqspec.networks.quantiser import Quantiser, Rounding
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1
+from eqspec.replay.replay import Point, Replay
+from eqspec.replay.violation import violation
+from eqspec.run.by_cells import by_cells
+from eqspec.run.exactness import decide
+from eqspec.run.options import Options
+from eqspec.tasks.lattice import Lattice
+from eqspec.tasks.task import LinearConstraint, Task
+from eqspec.tasks.verdict import Verdict
+from small_tasks import space, task
+
+CLAIMS: tuple[Property, ...] = (
+    Epsilon(0),
+    Epsilon("0.5"),
+    Epsilon("0.75", "l1"),
+    Epsilon("0.5", "l2", (1,)),
+    Top1(),
+    Margin("0.5"),
+    Confidence("0.8"),
+    Linear((1, -1), (0, "0.5"), 1),
+    Linear((1, 0), (-1, 0), 0, strict=True),
+    NeverWraps(),
+    NeverSaturates(),
+)
+
+
+def on_a_lattice(random: np.random.Generator, first: tuple[Step, ...], second: tuple[Step, ...], claim: Property) -> Task:
+    f, g = (Network(steps, 2, "memory", str(k)) for k, steps in enumerate((first, second)))
+    region = random_programs.region(random, widest=8)
+    lattices = tuple(Lattice(*given) for given in region.lattices if given is not None)
+    lower = [a.at_least(x) for a, x in zip(lattices, region.lower, strict=True)]
+    upper = [a.at_most(x) for a, x in zip(lattices, region.upper, strict=True)]
+    turned = {"decide": "min"} if random.integers(2) else {}
+    return task(f, g, claim, lower, upper, lattices=lattices, space=space(2, 2, **turned))
+
+
+def points(given: Task) -> Iterator[Point]:
+    region = random_programs.Region(given.lower_exact, given.upper_exact, tuple((a.origin, a.step) for a in given.lattices if a))
+    return random_programs.points(region)
+
+
+def broken(given: Task) -> bool:
+    """Whether the claim breaks at some point of the region."""
+    return any(breaks(given, point) for point in points(given))
+
+
+def breaks(given: Task, point: Point) -> bool:
+    """Whether the claim breaks at a point, by the definitions."""
+    f, g = (random_programs.values(network.steps, point) for network in (given.reference, given.candidate))
+    match given.property:
+        case NeverWraps() | NeverSaturates() as claim:
+            wraps = isinstance(claim, NeverWraps)
+            return any(
+                random_programs.leaves(step.function, row, x, wraps=wraps)
+                for step, (sums, _) in zip(given.candidate.steps, g, strict=True)
+                for row, x in enumerate(sums)
+            )
+        case claim:
+            outputs = ([(x, x) for x in values[-1][1]] for values in (f, g))
+            return violation(claim, *outputs, lowest_wins=given.space.decide == "min") is not None
+
+
+@pytest.mark.parametrize("seed", range(77))
+def test_regions_with_lattices_are_decided(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    first = random_programs.program(random)
+    second = random_programs.changed(random, first) if seed % 2 else random_programs.program(random)
+    given = on_a_lattice(random, first, second, CLAIMS[seed % len(CLAIMS)])
+    result = decide(given, Options(), Replay(given))
+    if result is None:
+        assert isinstance(given.property, NeverWraps | NeverSaturates)  # not all of these are looked for everywhere
+        return
+    assert result.verdict is (Verdict.DIFFERENT if broken(given) else Verdict.EQUIVALENT)
+    if result.witness is not None:
+        assert Replay(given).replay(result.witness.normalised) is not None
+
+
+def with_steps(random: np.random.Generator, rest: tuple[Step, ...], first: Step) -> tuple[Step, ...]:
+    moved = (replace(s, terms=tuple(Term(t.source + 1, t.tile) for t in s.terms)) for s in rest)
+    return (first, *moved)
+
+
+@pytest.mark.parametrize("seed", range(27))
+def test_networks_that_begin_with_steps_are_decided(seed: int) -> None:
+    """Real inputs: both networks are run at every threshold, between them and beside them."""
+    random = np.random.default_rng(seed)
+    steps = []
+    for _ in range(2):
+        curves = Curves.of_rows([random_programs.quantiser(random).curve for _ in range(2)])
+        tile = Tile(np.array([[[0]], [[1]]], np.int32), random.choice([1.0, -1.0, 0.5], size=(2, 1, 1)))
+        steps.append(Step((Term(-1, tile),), random.choice([0.0, 0.25], size=2), None, curves))
+    programs = [with_steps(random, random_programs.program(random, steps=3), first) for first in steps]
+    f, g = (Network(made, 2, "memory", str(k)) for k, made in enumerate(programs))
+    region = random_programs.region(random, lattices=False)
+    given = task(f, g, CLAIMS[seed % 9], region.lower, region.upper)
+    result = decide(given, Options(), Replay(given))
+    assert result is not None
+    tiny = Fraction(1, 1 << 30)
+    fine = Lattice(Fraction(0), Fraction(1, 8))
+    tenth = Fraction(random_programs.TENTH)
+    axes = []
+    for low, high in zip(region.lower, region.upper, strict=True):
+        near = [fine.at_least(low) + k * fine.step for k in range(fine.points(low, high))]
+        near += [k * tenth / 2 for k in range(-80, 80)]
+        axes.append(sorted({x for y in near for x in (y - tiny, y, y + tiny) if low <= x <= high}))
+    chosen = [tuple(axis[int(random.integers(len(axis)))] for axis in axes) for _ in range(100)]
+    truth = any(breaks(given, point) for point in chosen)
+    assert not (truth and result.verdict is Verdict.EQUIVALENT)
+    if result.verdict is Verdict.DIFFERENT:
+        assert result.witness is not None
+        assert Replay(given).replay(result.witness.normalised) is not None
+
+
+def stepped(rounding: Rounding, low: int = -2) -> Network:
+    q = Quantiser(1.0, low, 2, rounding)
+    first = Step((Term(-1, Tile.dense(np.eye(1))),), np.zeros(1), None, Curves.all(q.curve))
+    return Network((first, Step((Term(0, Tile.dense(np.eye(1))),), np.zeros(1), None, "identity")), 1, "m", str(rounding))
+
+
+def test_a_tie_alone_is_a_cell() -> None:
+    up, down = stepped(Rounding.HALF_UP), stepped(Rounding.HALF_DOWN)
+    around = task(up, down, Epsilon(0), [Fraction(1, 4)], [Fraction(3, 4)], space=space(1, 1))
+    result = decide(around, Options(), Replay(around))
+    assert result is not None
+    assert result.witness is not None
+    assert result.witness.normalised == (Fraction(1, 2),)
+    beside = task(up, down, Epsilon(0), [Fraction(1, 2) + Fraction(1, 10**9)], [Fraction(5, 4)], space=space(1, 1))
+    assert (found := decide(beside, Options(), Replay(beside))) is not None
+    assert found.verdict is Verdict.EQUIVALENT
+
+
+def test_what_breaks_the_claim_outside_of_a_constraint_proves_nothing() -> None:
+    up, down = stepped(Rounding.HALF_UP), stepped(Rounding.HALF_DOWN)
+    below = LinearConstraint((Fraction(1),), Fraction(1, 2), strict=True)
+    given = task(up, down, Epsilon(0), [Fraction(1, 4)], [Fraction(3, 4)], space=space(1, 1), constraints=(below,))
+    assert decide(given, Options(), Replay(given)) is None
+
+
+def test_more_cells_than_are_run() -> None:
+    up, down = stepped(Rounding.HALF_UP), stepped(Rounding.HALF_DOWN)
+    given = task(up, down, Epsilon(1), [-2], [2], space=space(1, 1))
+    # Four ties of each rounding cut the interval into five parts and four points.
+    assert by_cells(given, Replay(given), most=8) == by_cells(given, Replay(given), most=1)
+    assert by_cells(given, Replay(given), most=8).cells == 9
+    assert by_cells(given, Replay(given), most=9).proved
+
+
+def test_a_user_who_stops() -> None:
+    given = task(stepped(Rounding.HALF_UP), stepped(Rounding.FLOOR), Epsilon(2), [-2], [2], space=space(1, 1))
+    with pytest.raises(KeyboardInterrupt):
+        by_cells(given, Replay(given), lambda: True)
+
+
+def test_float_networks_are_left_to_the_search() -> None:
+    plain = Network((Step((Term(-1, Tile.dense(np.eye(2))),), np.zeros(2), None, "identity"),), 2, "m", "0")
+    given = task(plain, plain, Top1())
+    assert decide(given, Options(), Replay(given)) is None
