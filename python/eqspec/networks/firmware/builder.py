@@ -85,6 +85,9 @@ class Builder:
 
     def entered(self, of: FixedPoint, name: str) -> Value:
         """The inputs, any real numbers, assigned to a type."""
+        if of.whole:
+            fix = f"use ap_fixed<{of.width},{of.integer}>, which rounds as it says"
+            self.refuse(f"{name} is {of.text}; what the simulation makes of a fraction there is not certain", fix)
         everything = Lattice.of_type(of, self.inputs)
         kind = self._quantiser(of, of.low, of.high, wraps=of.wraps)
         step = self._behind(INPUTS, self.inputs, Curves.all(kind))

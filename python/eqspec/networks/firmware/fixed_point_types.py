@@ -4,7 +4,7 @@
 
 A number is rounded to such a multiple by q (AP_TRN: downwards) and then, where it lies outside, brought inside by o
 (AP_WRAP: counted modulo 2^I; AP_SAT: cut off). ap_int<W> is ap_fixed<W, W>, but a fraction is rounded towards zero, and
-the C simulation does that wrongly for some types, so that fractions assigned to ap_int are refused (`exact` casts).
+the C simulation does that wrongly (-0.1 becomes 1, as a double), so that fractions assigned to ap_int are refused.
 """
 
 from __future__ import annotations
