@@ -85,9 +85,9 @@ class Port:
 class Cast:
     """Rows of a step that stand for an assignment to a type of the file: there a value may leave the type.
 
-    `name` says whose type it is (`layer2.accum_t`) and `type` what it is, as the file writes it. What the type does with
-    a value that leaves it is the function of the rows, a quantiser: it wraps, or it saturates. An assignment without
-    rows changes no value that the inputs can bring about.
+    `name` says whose type it is (`layer2.accum_t`) and `type` what it is, as the file writes it. What the type does
+    with a value that leaves it is the function of the rows, a quantiser: it wraps, or it saturates. An assignment
+    without rows changes no value that the inputs can bring about.
     """
 
     step: int

@@ -3,18 +3,11 @@
 A value is some rows of a step with the set of numbers that each may be (`lattices`). An assignment to a type becomes a
 `Quantiser` behind these rows, or nothing at all where the type holds every number that can occur. Where it cannot be
 left, a type that wraps is written as one that saturates: both are the same there, and the latter is monotone.
-
-Accumulators. hls4ml assigns every product to the accumulator's type by itself, then adds them up in that type. Rounding
-a product is a function of one input, and so a row of its own, one for each pair of an input and a weight that differ
-from all others. What wraps needs no row: addition modulo 2^W is associative, so that wrapped products and partial sums
-differ from the true ones by multiples of 2^W, which wrapping the whole sum takes away (statement 9). Where the whole sum
-lies in the type, nothing is wrapped at all. An accumulator that saturates depends on the order of its sums; it is read
-where no partial sum, in whatever order, can reach its ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
@@ -26,6 +19,7 @@ from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.firmware.lattices import Lattice, Marks, integers
+from eqspec.networks.firmware.sums import Products, Sums
 from eqspec.networks.network import Cast
 from eqspec.networks.program import INPUTS, Function, Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser
@@ -54,20 +48,6 @@ class Value:
     def taken(self, entries: NDArray[np.intp]) -> Value:
         """Some of its entries."""
         return Value(self.step, self.rows[entries], self.lattice.taken(entries))
-
-
-@dataclass(frozen=True, eq=False)
-class Sums:
-    """What a layer adds up: entry index[p, k] times weights[o, k] over k, and bias[o]; index -1 adds nothing.
-
-    The entries of the result are those of position p and output o, in the order p O + o.
-    """
-
-    index: NDArray[np.intp]
-    weights: Integers
-    weight_bits: int
-    bias: Integers
-    bias_bits: int
 
 
 @dataclass
@@ -104,7 +84,9 @@ class Builder:
             return replace(self.function(value, "relu", before) if changes else value, lattice=after)
         if of.whole and not on_grid.all():
             fix = f"use ap_fixed<{of.width},{of.integer}>, which rounds as it says"
-            self.refuse(f"{name} is {of.text}, to which fractions are assigned; which way that rounds is not certain", fix)
+            self.refuse(
+                f"{name} is {of.text}, to which fractions are assigned; which way that rounds is not certain", fix
+            )
         wrapping = ~inside if of.wraps else np.zeros(value.size, bool)
         if changes and wrapping.any():
             value, changes = self.function(value, "relu", before), False
@@ -135,7 +117,7 @@ class Builder:
         if positions * sums.weights.size > MAX_PRODUCTS:
             message = f"{positions * sums.weights.size} products; networks of up to {MAX_PRODUCTS} are decided"
             self.refuse(message, "use a smaller network")
-        found = _Products(value.lattice, sums, accumulator)
+        found = Products(value.lattice, sums, accumulator)
         direct, bias = self.floats(found.direct, sums.weight_bits), self.floats(found.bias, found.bits)
         index = np.where(sums.index < 0, -1, value.rows[sums.index])
         terms = []
@@ -162,22 +144,24 @@ class Builder:
         step = self.new((Term(value.step, tile),), self.floats(bias, bias_bits))
         return Value(step, np.arange(value.size), value.lattice.times(factors, factor_bits).plus(bias, bias_bits))
 
-    def _rounded_products(self, value: Value, sums: Sums, found: _Products, of: FixedPoint, name: str) -> int:
+    def _rounded_products(self, value: Value, sums: Sums, found: Products, of: FixedPoint, name: str) -> int:
         """The step of the products that the accumulator rounds."""
         entries = np.array([entry for entry, _ in found.pairs])
         weights = integers([weight for _, weight in found.pairs])
         if len(entries) > MAX_NEURONS:
             message = (
-                f"{name} is {of.text}, which rounds products: each of {len(entries)} is a row of its own, and networks of up "
-                f"to {MAX_NEURONS} are decided"
+                f"{name} is {of.text}, which rounds products: each of {len(entries)} is a row of its own, and networks "
+                f"of up to {MAX_NEURONS} are decided"
             )
-            wanted = found.exact_bits
-            fix = f"give {name} {wanted} bits behind the point, {wanted - of.bits} more than now, which hold every product"
+            more = found.exact_bits - of.bits
+            fix = f"give {name} {found.exact_bits} bits behind the point, {more} more than now: they hold every product"
             self.refuse(message, fix)
         products = value.lattice.taken(entries).times(weights, sums.weight_bits)
         rounded = products.levels(of)
         low, high = (of.low, of.high) if not of.wraps else (int(rounded.least.min()), int(rounded.most.max()))
-        tile = Tile(_narrow(value.rows[entries].reshape(-1, 1, 1)), self.floats(weights, sums.weight_bits).reshape(-1, 1, 1))
+        tile = Tile(
+            _narrow(value.rows[entries].reshape(-1, 1, 1)), self.floats(weights, sums.weight_bits).reshape(-1, 1, 1)
+        )
         if max(-low, high) > _EXACT:
             self.refuse(f"{name} is {of.text}, which rounds numbers of more than 53 bits", "use a narrower type")
         kind = self._quantiser(of, low, high, wraps=False)
@@ -220,98 +204,8 @@ class Builder:
         flat = [int(n) for n in numbers.reshape(-1)]
         if abs(bits) > _MOST_SHIFT or not all(_is_float(n) for n in flat):
             self.refuse("a weight has more than 53 bits, or its point lies too far away", "use a narrower type")
-        return np.ldexp(np.array([float(n) for n in flat]), -bits).reshape(numbers.shape)
-
-
-class _Products:
-    """The products of a layer: which are rounded by the accumulator, and what their sums may be.
-
-    `direct` (O, K) are the weights of those that are not. The others are `pairs` of an entry and a weight, each with a
-    row of its own, which `taps` (O, P, K') gather. `sums` are the whole sums in the order of the entries, and `partial`
-    what the sums may be on the way, in any order.
-    """
-
-    def __init__(self, lattice: Lattice, sums: Sums, accumulator: FixedPoint | None) -> None:
-        positions, taps = sums.index.shape
-        outputs = len(sums.weights)
-        nothing = sums.index < 0
-        given = lattice.taken(np.maximum(sums.index, 0))
-        self.direct = sums.weights.copy()
-        known: dict[tuple[int, int], int] = {}
-        gathered = list[NDArray[np.intp]]()
-        totals, partials = list[Lattice](), list[Lattice]()
-        self.exact_bits = 0
-        self.bits = sums.bias_bits
-        self.bias = sums.bias
-        if accumulator is not None:
-            # The bias is assigned to the accumulator as well.
-            self.bits = accumulator.bits
-            levels = accumulator.levels(sums.bias, sums.bias_bits)
-            self.bias = levels if accumulator.wraps else accumulator.brought(levels)
-        for output in range(outputs):
-            weights = np.where(nothing, 0, sums.weights[output])
-            products = given.times(integers(weights), sums.weight_bits)
-            rounded = products
-            chosen = np.empty(0, np.intp)
-            if accumulator is not None:
-                inexact = ~products.on_grid(accumulator)
-                if not accumulator.wraps:
-                    inexact |= ~products.levels(accumulator).inside(accumulator)
-                chosen = np.flatnonzero(inexact.any(axis=0))
-            rows = np.full((positions, len(chosen)), -1, np.intp)
-            if accumulator is not None and len(chosen):
-                self.direct[output, chosen] = 0
-                for place, tap in enumerate(chosen.tolist()):
-                    weight = int(sums.weights[output, tap])
-                    for position, entry in enumerate(sums.index[:, tap].tolist()):
-                        if entry >= 0:
-                            rows[position, place] = known.setdefault((entry, weight), len(known))
-                self.exact_bits = max(self.exact_bits, _bits_needed(products, chosen))
-                rounded = _mixed(products, chosen, accumulator)
-            gathered.append(rows)
-            whole = rounded.summed().plus(integers([self.bias[output]] * positions), self.bits)
-            totals.append(whole)
-            zero = integers(np.zeros(rounded.least.shape))
-            way = Lattice(np.minimum(rounded.least, zero), np.maximum(rounded.most, zero), rounded.step, rounded.bits)
-            partials.append(way.summed().plus(integers([self.bias[output]] * positions), self.bits))
-        self.pairs = list(known)
-        widest = max(rows.shape[1] for rows in gathered)
-        self.taps = np.full((outputs, positions, widest), -1, np.intp)
-        for output, rows in enumerate(gathered):
-            self.taps[output, :, : rows.shape[1]] = rows
-        self.sums = _by_position(totals)
-        on_way = _by_position(partials)
-        self.partial = on_way if accumulator is None else on_way.levels(accumulator)
-
-
-def _mixed(products: Lattice, chosen: NDArray[np.intp], accumulator: FixedPoint) -> Lattice:
-    """The products, those that are chosen as the accumulator stores them before it wraps."""
-    levels = products.levels(accumulator) if accumulator.wraps else products.assigned(accumulator)
-    bits = max(products.bits, accumulator.bits)
-    wide, stored = products.at(bits), levels.at(bits)
-    mask = np.isin(np.arange(products.least.shape[1]), chosen)[None]
-
-    def either(a: Integers, b: Integers) -> Integers:
-        return integers(np.where(mask, a, b))
-
-    return Lattice(
-        either(stored.least, wide.least), either(stored.most, wide.most), either(stored.step, wide.step), bits
-    )
-
-
-def _bits_needed(products: Lattice, chosen: NDArray[np.intp]) -> int:
-    """How many bits behind the point hold these products."""
-    grid = np.gcd(products.least[:, chosen], products.step[:, chosen])
-    common = int(np.gcd.reduce(integers(grid), axis=None))
-    return products.bits - ((common & -common).bit_length() - 1)
-
-
-def _by_position(of_outputs: Sequence[Lattice]) -> Lattice:
-    """Lattices of the outputs, each over the positions, in the order of the entries."""
-    bits = max(one.bits for one in of_outputs)
-    wide = [one.at(bits) for one in of_outputs]
-    parts = [np.stack([getattr(one, name) for one in wide], axis=1).reshape(-1) for name in ("least", "most", "step")]
-    return Lattice(*parts, bits)
+        found: Array = np.ldexp(np.array([float(n) for n in flat]), -bits).reshape(numbers.shape)
+        return found
 
 
 def _is_float(number: int) -> bool:
@@ -321,4 +215,3 @@ def _is_float(number: int) -> bool:
 
 def _narrow(index: NDArray[np.intp]) -> NDArray[np.int32]:
     return np.ascontiguousarray(index, np.int32)
-

@@ -136,13 +136,13 @@ class Declarations:
             words.fail(member.line, f"{configuration.name}::{name} is an array")
         return found
 
-    def member_name(self, configuration: Configuration, name: str) -> tuple[str, int]:
-        """A member that is a template or a value of `nnet`, by its name alone, with its line."""
-        words, member = self._member(configuration, name, None)
+    def member_name(self, configuration: Configuration, name: str) -> str:
+        """A member that is a template or a value of `nnet`, by its name alone."""
+        words, _ = self._member(configuration, name, None)
         written = [words.name("a name")]
         while words.skip("::"):
             written.append(words.name("a name"))
-        return "::".join(written), member.line
+        return "::".join(written)
 
     def _member(self, configuration: Configuration, name: str, kind: str | None) -> tuple[Words, Member]:
         member = configuration.members.get(name)

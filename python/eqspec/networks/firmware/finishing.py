@@ -15,7 +15,7 @@ import numpy as np
 
 from eqspec.networks.firmware.builder import Builder, Value
 from eqspec.networks.network import Cast
-from eqspec.networks.program import Step, Term, Tile, renumbered
+from eqspec.networks.program import INPUTS, Step, Term, Tile, renumbered
 
 
 def finished(builder: Builder, outputs: Value) -> tuple[tuple[Step, ...], tuple[Cast, ...]]:
@@ -44,29 +44,25 @@ def _needed(steps: Sequence[Step]) -> list[bool]:
 def _joined(
     needed: Sequence[bool], steps: Sequence[Step], casts: Sequence[Cast]
 ) -> tuple[tuple[Step, ...], tuple[Cast, ...]]:
-    readers = Counter(s for step, there in zip(steps, needed, strict=True) if there for s in step.sources)
-    into: dict[int, int] = {}
-    for number, step in enumerate(steps):
-        source = _copied(step, steps) if needed[number] else None
+    kept = [number for number, there in enumerate(needed) if there]
+    readers = Counter(source for number in kept for source in steps[number].sources)
+    inner: dict[int, int] = {}
+    """The step that becomes one with another, by that other one."""
+    for number in kept:
+        source = _copied(steps[number], steps)
         if source is not None and readers[source] == 1 and steps[source].function == "identity":
-            into[source] = number
+            inner[number] = source
     made = list[Step]()
-    place = {-1: -1}
-    for number, step in enumerate(steps):
-        if not needed[number] or number in into:
+    place = {INPUTS: INPUTS}
+    for number in kept:
+        if number in inner.values():
             continue
-        source = _copied(step, steps)
-        sums = step if source is None or into.get(source) != number else steps[source]
-        while (further := _copied(sums, steps)) is not None and into.get(further) == _number(steps, sums):
-            sums = steps[further]
+        sums = number
+        while sums in inner:
+            sums = inner[sums]
         place[number] = len(made)
-        made.append(renumbered(replace(sums, function=step.function), place))
-    kept = (replace(cast, step=place[cast.step]) for cast in casts if cast.step in place)
-    return tuple(made), tuple(kept)
-
-
-def _number(steps: Sequence[Step], step: Step) -> int:
-    return next(n for n, one in enumerate(steps) if one is step)
+        made.append(renumbered(replace(steps[sums], function=steps[number].function), place))
+    return tuple(made), tuple(replace(cast, step=place[cast.step]) for cast in casts if cast.step in place)
 
 
 def _copied(step: Step, steps: Sequence[Step]) -> int | None:

@@ -39,7 +39,7 @@ class Lattice:
     @classmethod
     def of_type(cls, of: FixedPoint, size: int) -> Lattice:
         """Everything that a type holds."""
-        return cls(*(integers([n] * size) for n in (of.low, of.high, 1)), of.bits)
+        return cls(integers([of.low] * size), integers([of.high] * size), integers([1] * size), of.bits)
 
     @property
     def size(self) -> int:

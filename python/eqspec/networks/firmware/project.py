@@ -23,7 +23,9 @@ from eqspec.networks.firmware.builder import Builder, Value
 from eqspec.networks.firmware.calls import Array, Function, read_function
 from eqspec.networks.firmware.declarations import ArrayOf, Declarations, read_declarations
 from eqspec.networks.firmware.finishing import finished
-from eqspec.networks.firmware.layers import LAYERS, Layer, Project
+from eqspec.networks.firmware.layer import Layer, Project
+from eqspec.networks.firmware.layers import LAYERS
+from eqspec.networks.firmware.templates import FOLDER, Templates
 from eqspec.networks.firmware.tokens import UNREAD, Words
 from eqspec.networks.firmware.weights import Weights, read_header, read_text
 from eqspec.networks.matrices import MAX_VALUE
@@ -69,6 +71,10 @@ class _Folder:
         """The words of a file."""
         return Words(self.place(name), self.text(name))
 
+    def words_if_there(self, name: str) -> Words | None:
+        """The words of a file, None where there is none."""
+        return self.words(name) if (Path(self.path) / name).is_file() else None
+
     @property
     def digest(self) -> str:
         """Of everything that was read."""
@@ -96,7 +102,10 @@ def read(path: str) -> Network:
         raise NetworkError(function.path, f"line {given.line}: {given.name}: {message}", fix=fix)
 
     builder = Builder(size, refuse)  # type: ignore[arg-type]
-    project = Project(declared, function, weights, builder, {})
+    templates = Templates(path, folder.words_if_there)
+    if function.loaded:
+        templates.check("nnet_helpers.h", "load_weights_from_txt")
+    project = Project(declared, function, weights, builder, templates, {})
     project.values[given.name] = builder.entered(of, f"{given.name}.input_t")
     for call in function.calls:
         layer = Layer(project, call)
@@ -104,7 +113,9 @@ def read(path: str) -> Network:
         if read_layer is None:
             layer.fail("this layer is not read", f"these are: {', '.join(LAYERS)}")
         if project.softmax is not None:
-            layer.fail("it stands behind a Softmax, which is left out at the end alone", "end the network in its scores")
+            layer.fail(
+                "it stands behind a Softmax, which is left out at the end alone", "end the network in its scores"
+            )
         read_layer(layer)
     outputs = project.values.get(result.name)
     if outputs is None:
@@ -117,6 +128,8 @@ def _network(
 ) -> Network:
     steps, casts = finished(builder, outputs)
     notes = [f"read as the C++ of {function.name}, with its types as compiled"]
+    if project.templates.missing:
+        notes.append(f"{FOLDER} is not part of the folder: its layers are taken to be those of hls4ml 1.3")
     if project.softmax is not None:
         notes.append("the trailing Softmax, a table in the firmware, is left out: the outputs are its scores")
     return Network(
@@ -174,8 +187,8 @@ def _check_same(folder: _Folder, made: Weights, file: str, count: int) -> None:
     if differing is not None:
         raise NetworkError(
             loaded.path,
-            f"number {differing} of {made.name} is another one than in {Path(made.path).name}: the C simulation loads this "
-            "file, and the hardware has the other",
+            f"number {differing} of {made.name} is another one than in {Path(made.path).name}: the C simulation loads "
+            "this file, and the hardware has the other",
             fix="write the project again with hls4ml, or copy the changed numbers to the other file",
         )
 

@@ -126,7 +126,7 @@ def compiled(folder: Path, projects: Mapping[str, tuple[Path, Network]]) -> Simu
         text.append(_NAMESPACE.format(**values, body=body, undefined=undefined))
     source, library = folder / "all.cpp", folder / "all.so"
     source.write_text("\n".join(text))
-    command = [compiler, "-O0", "-fPIC", "-shared", "-std=c++14", "-w", f"-I{templates}", f"-I{templates / 'ap_types'}"]
+    command = [compiler, "-O1", "-fPIC", "-shared", "-std=c++14", "-w", f"-I{templates}", f"-I{templates / 'ap_types'}"]
     done = subprocess.run([*command, str(source), "-o", str(library)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:3000]
     return Simulation(library, sizes)
