@@ -7,7 +7,7 @@ of a network it is left out: the outputs are its scores.
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
+from math import inf, isfinite
 
 import numpy as np
 
@@ -76,10 +76,12 @@ def leaky_relu(layer: Layer) -> None:
         layer.fail("its slope is an array", "write the project again")
     written = "".join(word.text for word in layer.call.arguments[1])
     try:
-        slope = of.holds(Fraction(float(written)))
-    except (ValueError, OverflowError):
-        layer.fail(f"its slope {written[:40]!r} is no number", "write the project again")
-    _bent(layer, given, integers([slope] * given.size), of, result=2)
+        slope = float(written)
+    except ValueError:
+        slope = inf
+    if not isfinite(slope):
+        layer.fail(f"its slope {written[:40]!r} is no finite number", "write the project again")
+    _bent(layer, given, of.stored(np.full(given.size, slope)), of, result=2)
 
 
 def prelu(layer: Layer) -> None:

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 
-import numpy as np
-
-from eqspec.networks.exact_vectors import Integers
+from eqspec.networks.enclosure import Array
+from eqspec.networks.exact_vectors import Integers, to_integers
 from eqspec.networks.firmware.tokens import Words
 from eqspec.networks.quantiser import Quantiser, Rounding
 
@@ -88,16 +86,10 @@ class FixedPoint:
         """Rounded integers as they are stored."""
         return Quantiser(1.0, self.low, self.high, self.rounding, wraps=self.wraps).brought(levels)
 
-    def holds(self, number: Fraction) -> int:
-        """The integer that a number becomes when it is assigned."""
-        scaled = number * Fraction(2) ** self.bits
-        quantiser = Quantiser(1.0, self.low, self.high, self.rounding, wraps=self.wraps)
-        (level,) = quantiser.levels(_one(scaled.numerator), scaled.denominator).tolist()
-        return int(quantiser.brought(_one(level)).tolist()[0])
-
-
-def _one(number: int) -> Integers:
-    return np.array([number, None], dtype=object)[:1]
+    def stored(self, numbers: Array) -> Integers:
+        """The integers that finite floats become when they are assigned."""
+        (whole,), exponent = to_integers(numbers)
+        return self.brought(self.levels(whole, -exponent))
 
 
 def read_type(words: Words, number: Callable[[Words], int]) -> FixedPoint | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from fractions import Fraction
 from math import isfinite
 
 import numpy as np
@@ -24,7 +23,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DEFINITION = re.compile(r"(?P<head>[^={};]*)=\s*\{(?P<numbers>[^{}]*)\}\s*;", re.DOTALL)
 _DECLARATION = re.compile(r"[^={};]*;")
 _GUARDS = re.compile(r"^[ \t]*#[ \t]*(ifndef|define|else|endif)[^\n]*$", re.MULTILINE)
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,19 +68,16 @@ def assigned(path: str, name: str, text: str, of: FixedPoint, size: int) -> Inte
     fields = [field.strip() for field in text.split(",")]
     if len(fields) != size:
         raise NetworkError(path, f"{len(fields)} numbers, {name} has {size}", fix="write the project again")
-    known = dict[str, int]()
-    for position, field in enumerate(fields):
-        if field not in known:
-            known[field] = _level(path, f"number {position} of {name}", field, of)
-    return np.array([*(known[field] for field in fields), None], dtype=object)[:-1]
+    numbers = [_number(path, f"number {position} of {name}", field, of) for position, field in enumerate(fields)]
+    return of.stored(np.array(numbers))
 
 
-def _level(path: str, where: str, field: str, of: FixedPoint) -> int:
-    if not _NUMBER.fullmatch(field):
+def _number(path: str, where: str, field: str, of: FixedPoint) -> float:
+    if not _DECIMAL.fullmatch(field):
         raise NetworkError(path, f"{where}: {field[:40]!r} is no number", fix="write the project again")
     number = float(field)
     if not isfinite(number):
         raise NetworkError(path, f"{where}: {field[:40]} is not finite", fix="repair the training")
     if of.whole and not field.lstrip("+-").isdecimal():
         raise NetworkError(path, f"{where}: {field[:40]} is no integer, but its type is {of.text}", fix="use ap_fixed")
-    return of.holds(Fraction(number))
+    return number
