@@ -160,6 +160,9 @@ def read_declarations(found: Declarations, words: Words) -> None:
     """Add what one file declares."""
     for directive in words.directives:
         _directive(found, words, directive)
+    kinds = [directive.text.lstrip("# ").split()[0] for directive in words.directives]
+    if kinds.count("ifndef") != kinds.count("endif"):
+        words.fail(1, "an #ifndef and an #endif do not belong together", "write the project again")
     while words.next.text:
         start = words.next
         if words.skip("typedef"):

@@ -23,6 +23,8 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DEFINITION = re.compile(r"(?P<head>[^={};]*)=\s*\{(?P<numbers>[^{}]*)\}\s*;", re.DOTALL)
 _DECLARATION = re.compile(r"[^={};]*;")
 _GUARDS = re.compile(r"^[ \t]*#[ \t]*(ifndef|define|else|endif)[^\n]*$", re.MULTILINE)
+_OPENED = re.compile(r"^[ \t]*#[ \t]*if", re.MULTILINE)
+_CLOSED = re.compile(r"^[ \t]*#[ \t]*endif", re.MULTILINE)
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -38,6 +40,8 @@ class Weights:
 
 def read_header(path: str, text: str, declared: Declarations) -> Weights:
     """The array that a .h file defines."""
+    if len(_OPENED.findall(text)) != len(_CLOSED.findall(text)):
+        raise NetworkError(path, "an #ifndef and an #endif do not belong together", fix="write the project again")
     plain = _GUARDS.sub("", _COMMENT.sub("", text))
     definition = _DEFINITION.search(plain)
     if definition is None:
