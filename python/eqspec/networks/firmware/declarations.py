@@ -19,6 +19,8 @@ from eqspec.networks.firmware.fixed_point_types import FixedPoint, read_type
 from eqspec.networks.firmware.tokens import Word, Words
 
 _MOST_DIGITS = 12
+_MOST_BRACKETS = 60
+"""That numbers may stand in, one inside the other."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class Declarations:
     """The files that are included, as they are written."""
     _asked: list[tuple[str, str]] = field(default_factory=list)
     """The members that are being read, one in the value of another."""
+    _inside: int = 0
+    """How many brackets and signs the number that is being read stands in."""
 
     def number(self, words: Words, known: Configuration | None = None) -> int:
         """The sum of products that stands here, of integers and names of sizes."""
@@ -81,12 +85,15 @@ class Declarations:
 
     def _factor(self, words: Words, known: Configuration | None) -> int:
         word = words.take()
-        if word.text == "-":
-            return -self._factor(words, known)
-        if word.text == "(":
-            inside = self.number(words, known)
-            words.expect(")")
-            return inside
+        if word.text in ("-", "("):
+            self._inside += 1
+            if self._inside > _MOST_BRACKETS:
+                words.fail(word.line, "a number in too many brackets")
+            found = -self._factor(words, known) if word.text == "-" else self.number(words, known)
+            if word.text == "(":
+                words.expect(")")
+            self._inside -= 1
+            return found
         if word.kind == "number" and word.text.isdecimal() and len(word.text) <= _MOST_DIGITS:
             return int(word.text)
         if word.text in self.sizes:
@@ -121,6 +128,8 @@ class Declarations:
         words, member = self._member(configuration, name, "number")
         if (configuration.name, name) in self._asked:
             words.fail(member.line, f"{configuration.name}::{name} is defined by itself")
+        if len(self._asked) > _MOST_BRACKETS:
+            words.fail(member.line, f"{configuration.name}::{name} is defined by too many others")
         self._asked.append((configuration.name, name))
         found = self.number(words, configuration)
         self._all_taken(words)
@@ -212,20 +221,28 @@ def _configuration(found: Declarations, words: Words, start: Word) -> None:
 def _declared_member(words: Words) -> tuple[str, Member]:
     line = words.next.line
     if words.skip("typedef"):
-        *value, label = words.until(";")
-        return label.text, Member("type", tuple(value), line)
+        value, label = _labelled(words, ";")
+        return label, Member("type", value, line)
     if words.skip("template"):
         words.expect("<")
         words.until(">")
         words.expect("using")
-        label = words.take()
+        label = words.name("the name of a member")
         words.expect("=")
-        return label.text, Member("template", tuple(words.until(";")), line)
+        return label, Member("template", tuple(words.until(";")), line)
     words.expect("static")
     if not words.skip("const"):
         words.expect("constexpr")
-    *_, label = words.until("=")
-    return label.text, Member("number", tuple(words.until(";")), line)
+    _, label = _labelled(words, "=")
+    return label, Member("number", tuple(words.until(";")), line)
+
+
+def _labelled(words: Words, end: str) -> tuple[tuple[Word, ...], str]:
+    """The words in front of a name, and the name, which this mark follows."""
+    found = words.until(end)
+    if not found or found[-1].kind != "name":
+        words.refuse("the name of a member", found[-1] if found else None)
+    return tuple(found[:-1]), found[-1].text
 
 
 def check_members(configuration: Configuration, base: str, read: Iterable[str], harmless: Iterable[str]) -> None:

@@ -28,11 +28,11 @@ from eqspec.networks.firmware.layers import LAYERS
 from eqspec.networks.firmware.templates import FOLDER, Templates
 from eqspec.networks.firmware.tokens import UNREAD, Words
 from eqspec.networks.firmware.weights import Weights, read_header, read_text
-from eqspec.networks.matrices import MAX_VALUE
 from eqspec.networks.network import Network
+from eqspec.networks.units import MAX_NEURONS
 
-_MOST_BYTES = 1 << 26
-"""Of one file of a project."""
+_MOST_OF_WEIGHTS, _MOST_OF_CODE = 1 << 28, 1 << 23
+"""Bytes of one file of a project."""
 _DEFINES, _PARAMETERS = "firmware/defines.h", "firmware/parameters.h"
 _KNOWN_HEADERS = ("ap_fixed.h", "ap_int.h", "ap_float.h", "hls_stream.h", "defines.h", "parameters.h")
 
@@ -59,8 +59,9 @@ class _Folder:
         try:
             if not place.is_file():
                 raise NetworkError(str(place), "no such file", fix="write the project again with hls4ml")
-            if place.stat().st_size > _MOST_BYTES:
-                raise NetworkError(str(place), f"larger than {_MOST_BYTES >> 20} MiB", fix="use a smaller network")
+            most = _MOST_OF_WEIGHTS if name.startswith("firmware/weights/") else _MOST_OF_CODE
+            if place.stat().st_size > most:
+                raise NetworkError(str(place), f"larger than {most >> 20} MiB", fix="use a smaller network")
             content = self._read.setdefault(name, place.read_bytes())
             return content.decode("utf-8")
         except (OSError, UnicodeDecodeError, ValueError) as error:
@@ -231,7 +232,8 @@ def _input_size(function: Function, declared: Declarations, given: Array) -> int
             if name == given.name and configuration is not None and "n_in" in configuration.members:
                 size = declared.member_number(configuration, "n_in")
                 break
-    if size is None or not 1 <= size <= MAX_VALUE:
+    if size is None or not 1 <= size <= MAX_NEURONS:
         shown = "an unknown number of" if size is None else str(size)
-        raise NetworkError(function.path, f"line {given.line}: {given.name} has {shown} entries", fix=UNREAD)
+        fix = f"firmware with 1 to {MAX_NEURONS} inputs is read, in io_stream where a layer with n_in takes them"
+        raise NetworkError(function.path, f"line {given.line}: {given.name} has {shown} entries", fix=fix)
     return size

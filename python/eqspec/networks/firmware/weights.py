@@ -18,6 +18,7 @@ from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.declarations import ArrayOf, Declarations
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.firmware.tokens import UNREAD, Words
+from eqspec.networks.units import MAX_PRODUCTS
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DEFINITION = re.compile(r"(?P<head>[^={};]*)=\s*\{(?P<numbers>[^{}]*)\}\s*;", re.DOTALL)
@@ -69,9 +70,13 @@ def read_text(path: str, text: str, like: Weights) -> Weights:
 
 def assigned(path: str, name: str, text: str, of: FixedPoint, size: int) -> Integers:
     """Numbers with commas between them as integers of a type."""
+    count = text.count(",") + 1
+    if count != size:
+        raise NetworkError(path, f"{count} numbers, {name} has {size}", fix="write the project again")
+    if count > MAX_PRODUCTS:
+        message = f"{name} has {count} numbers; networks of up to {MAX_PRODUCTS} products are decided"
+        raise NetworkError(path, message, fix="use a smaller network")
     fields = [field.strip() for field in text.split(",")]
-    if len(fields) != size:
-        raise NetworkError(path, f"{len(fields)} numbers, {name} has {size}", fix="write the project again")
     numbers = [_number(path, f"number {position} of {name}", field, of) for position, field in enumerate(fields)]
     return of.stored(np.array(numbers))
 
