@@ -25,7 +25,7 @@ from eqspec.networks.exact_vectors import Vector
 from eqspec.networks.fixed_point import UndefinedError
 from eqspec.networks.grids.atoms import Atoms, Grid
 from eqspec.networks.grids.forms import MOST_ENTRIES, Forms, TooManyError, joined, sums
-from eqspec.networks.grids.functions import Known, known, valued
+from eqspec.networks.grids.functions import Known, Single, known, valued
 from eqspec.networks.program import INPUTS, Step
 
 RELU = Curve("pieces", (1.0, 0.0, 0.0, 1.0, 0.0))
@@ -88,12 +88,12 @@ def _light(read: list[Forms], step: Step, atoms: Atoms) -> list[Forms]:
 def _as_atoms(forms: Forms, atoms: Atoms) -> Forms:
     """Rows of several atoms as rows of one."""
     grids = forms.grids(atoms)
-    parts = []
+    parts: list[Forms | Single] = []
     for row, grid in enumerate(grids):
         part = forms.taken(np.array([row]))
         several = len(part.at) > 1
         parts.append(valued(("sum", part.key(0)), grid, atoms, None) if several else part)
-    return joined(parts)
+    return in_rows(parts)
 
 
 def _analysed(step: Step, read: list[Forms], name: tuple[int, int], atoms: Atoms) -> AnalysedStep:
@@ -105,7 +105,7 @@ def _analysed(step: Step, read: list[Forms], name: tuple[int, int], atoms: Atoms
         return AnalysedStep(forms, grids, None, forms)
     curves = step.function if isinstance(step.function, Curves) else Curves.all(RELU)
     found = [known(curves.at(row), forms, row, grid, atoms) for row, grid in enumerate(grids)]
-    return AnalysedStep(forms, grids, found, joined([one.form for one in found]))
+    return AnalysedStep(forms, grids, found, in_rows([one.form for one in found]))
 
 
 def _with_errors(step: Step, read: list[Forms], forms: Forms, name: tuple[int, int], atoms: Atoms) -> Forms:
@@ -115,13 +115,26 @@ def _with_errors(step: Step, read: list[Forms], forms: Forms, name: tuple[int, i
     same = [_over(vector, denominator) for vector in ends]
     within = IntegerStep(step).sums(same, denominator).fractions()
     uncertain = _uncertain(step)
-    parts = []
+    parts: list[Forms | Single] = []
     for row, (low, high) in enumerate(within):
         if uncertain[row]:
             parts.append(valued(("uncertain", *name, row), Grid(low, high, None), atoms, _BITS))
         else:
             parts.append(forms.taken(np.array([row])))
-    return joined(parts)
+    return in_rows(parts)
+
+
+def in_rows(parts: Sequence[Forms | Single]) -> Forms:
+    """One row for each part."""
+    singles = [place for place, part in enumerate(parts) if not isinstance(part, Forms)]
+    several = [place for place, part in enumerate(parts) if isinstance(part, Forms)]
+    made = joined(
+        [
+            Forms.of([part for part in parts if not isinstance(part, Forms)]),
+            *(part for part in parts if isinstance(part, Forms)),
+        ]
+    )
+    return made.taken(np.argsort([*singles, *several])) if several else made
 
 
 def _uncertain(step: Step) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -21,6 +21,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, lcm
+from typing import TypeAlias
 
 import numpy as np
 
@@ -48,16 +49,20 @@ _BELOW_ZERO = {
 }
 
 
+Single: TypeAlias = tuple[int | None, Fraction, Fraction]
+"""a times an atom plus b, as (atom, a, b); (None, 0, b) for a constant."""
+
+
 @dataclass(frozen=True)
 class Known:
     """What a function of a row is on the region.
 
-    `form` (one row) is its value. As a function of the row's sum it is `affine` (factor, offset), `bent`, a quantiser
+    `form` is its value: a form of one row, or one of a single atom. As a function of the row's sum it is `affine` (factor, offset), `bent`, a quantiser
     that neither wraps nor has levels that do not occur, or what it was (all None). `levels` are the least and the
     largest one in front of what brings them into the type.
     """
 
-    form: Forms
+    form: Forms | Single
     affine: tuple[Fraction, Fraction] | None = None
     bent: Bent | None = None
     quantiser: Quantiser | None = None
@@ -88,7 +93,7 @@ def known(curve: Curve, form: Forms, row: int, grid: Grid, atoms: Atoms) -> Know
 
 
 def _constant(value: Fraction) -> Known:
-    return Known(Forms.of([(None, Fraction(0), value)]), (Fraction(0), value))
+    return Known((None, Fraction(0), value), (Fraction(0), value))
 
 
 def _floor(form: Forms, row: int, grid: Grid, atoms: Atoms) -> Known:
@@ -97,8 +102,8 @@ def _floor(form: Forms, row: int, grid: Grid, atoms: Atoms) -> Known:
     return replace(_quantised(unbounded, form, row, grid, atoms), quantiser=None, levels=None)
 
 
-def valued(key: Hashable, grid: Grid, atoms: Atoms, bits: int | None) -> Forms:
-    """The row of a new atom, or of the one that is known, for a number with this grid.
+def valued(key: Hashable, grid: Grid, atoms: Atoms, bits: int | None) -> Single:
+    """A new atom, or of the one that is known, for a number with this grid.
 
     The atom counts in units that make ends and grid integers, or of 2^-bits with the interval rounded outward.
     """
@@ -112,7 +117,7 @@ def valued(key: Hashable, grid: Grid, atoms: Atoms, bits: int | None) -> Forms:
         step, origin = (Fraction(0), Fraction(0)) if grid.step is None else (grid.step / unit, grid.origin / unit)
         made = Atom(floor(grid.low / unit), ceil(grid.high / unit), int(step), int(origin), loose=grid.step is None)
         number = atoms.add((key, unit), made)
-    return Forms.of([(number, unit, Fraction(0))])
+    return number, unit, Fraction(0)
 
 
 # Quantisers.
@@ -146,53 +151,77 @@ def _quantised(q: Quantiser, form: Forms, row: int, grid: Grid, atoms: Atoms) ->
     same = Quantiser(q.scale, low, high, q.rounding, q.zero, unit=float(unit), base=float(base))
     exact = Fraction(float(base)) == base and max(-low, high) <= 1 << 53
     # From here on as a function of what was clipped, and with the rounding that stands for all that agree with it.
-    inner = form.scaled(row, 1 / scale, zero)
-    inner = _unclipped(inner, atoms)
-    t = inner.grids(atoms)[0]
-    rounding, inner = _one_rounding(q.rounding, inner, t, low, high)
-    shift = _invisible(rounding, Fraction(inner.constants[0], inner.denominators[0]))
-    inner = inner.scaled(0, Fraction(1), Fraction(-shift))
+    argument = _Argument(form, row, 1 / scale, zero, t)
+    argument = _unclipped(argument, atoms)
+    rounding, offset = _one_rounding(q.rounding, argument.grid, low, high)
+    shift = _invisible(rounding, argument.constant + offset)
     low, high, base = low - shift, high - shift, base - shift
-    step, origin = _level_grid(rounding, inner.grids(atoms)[0], low, high)
-    key = ("quantiser", rounding, low, high, inner.key(0))
+    argument = argument.plus(offset - shift)
+    key = ("quantiser", rounding, low, high, argument.row_form.key(0))
     number = atoms.number(key)
     if number is None:
-        number = atoms.add(key, Atom(low, high, step, origin))
-    made = Forms.of([(number, unit, -unit * base)])
-    return Known(made, quantiser=same if exact else None, levels=(least, most))
+        number = atoms.add(key, Atom(low, high, *_level_grid(rounding, argument.grid, low, high)))
+    return Known((number, unit, -unit * base), quantiser=same if exact else None, levels=(least, most))
 
 
 def _wrapped(q: Quantiser, form: Forms, row: int, t: Grid, result: tuple[Fraction, Fraction], atoms: Atoms) -> Known:
     """Levels of more than one turn: any level of the type may come out."""
     unit, base = result
-    inner = form.scaled(row, 1 / Fraction(q.scale), Fraction(q.zero))
-    rounding, inner = _one_rounding(q.rounding, inner, t, 0, 0, signs=False)
-    step, origin = _level_grid(rounding, inner.grids(atoms)[0], q.low, q.high, wraps=True)
-    key = ("wrapped", rounding, q.low, q.high, inner.key(0))
+    argument = _Argument(form, row, 1 / Fraction(q.scale), Fraction(q.zero), t)
+    rounding, offset = _one_rounding(q.rounding, t, 0, 0, signs=False)
+    argument = argument.plus(offset)
+    key = ("wrapped", rounding, q.low, q.high, argument.row_form.key(0))
     number = atoms.number(key)
     if number is None:
-        number = atoms.add(key, Atom(q.low, q.high, step, origin))
-    return Known(Forms.of([(number, unit, -unit * base)]))
+        number = atoms.add(key, Atom(q.low, q.high, *_level_grid(rounding, argument.grid, q.low, q.high, wraps=True)))
+    return Known((number, unit, -unit * base))
 
 
-def _unclipped(form: Forms, atoms: Atoms) -> Forms:
-    """The form (one row) without the clips that are its only atom: for monotone functions whose levels are known."""
-    while (number := form.single(0)) is not None and form.coefficients[0] > 0:
+@dataclass(frozen=True)
+class _Argument:
+    """factor times a row of forms, plus offset, with its grid."""
+
+    form: Forms
+    row: int
+    factor: Fraction
+    offset: Fraction
+    grid: Grid
+
+    @property
+    def constant(self) -> Fraction:
+        """Where all atoms are 0."""
+        return Fraction(self.form.constants[self.row], self.form.denominators[self.row]) * self.factor + self.offset
+
+    @property
+    def row_form(self) -> Forms:
+        """As a form of one row."""
+        return self.form.scaled(self.row, self.factor, self.offset)
+
+    def plus(self, offset: Fraction) -> _Argument:
+        """With a number added."""
+        grid = self.grid.times(Fraction(1), offset)
+        return _Argument(self.form, self.row, self.factor, self.offset + offset, grid)
+
+
+def _unclipped(argument: _Argument, atoms: Atoms) -> _Argument:
+    """The argument without the clips that are its only atom: for monotone functions whose levels are known."""
+    while (number := argument.form.single(argument.row)) is not None:
         inner = atoms[number].inner
-        if not isinstance(inner, _Inner) or not inner.bent.clips:
-            return form
-        (slope,) = (s for s in inner.bent.slopes if s)
-        (offset,) = (b for _, _, a, b in inner.bent.segments() if a)
-        factor = Fraction(form.coefficients[0], form.denominators[0]) * inner.units
-        constant = Fraction(form.constants[0], form.denominators[0])
-        form = inner.form.scaled(0, factor * slope, factor * offset + constant)
-    return form
+        entry = argument.form.coefficients[argument.form.entries(argument.row)][0]
+        slope = argument.factor * Fraction(entry, argument.form.denominators[argument.row])
+        if not isinstance(inner, _Inner) or not inner.bent.clips or slope <= 0:
+            return argument
+        ((steep, offset),) = ((a, b) for _, _, a, b in inner.bent.segments() if a)
+        slope *= inner.units
+        factor, constant = slope * steep, slope * offset + argument.constant
+        argument = _Argument(inner.form, 0, factor, constant, inner.form.grids(atoms)[0].times(factor, constant))
+    return argument
 
 
 def _one_rounding(
-    rounding: Rounding, form: Forms, t: Grid, low: int, high: int, *, signs: bool = True
-) -> tuple[Rounding, Forms]:
-    """One rounding for all that agree on the grid, and the argument for it (one row).
+    rounding: Rounding, t: Grid, low: int, high: int, *, signs: bool = True
+) -> tuple[Rounding, Fraction]:
+    """One rounding for all that agree on the grid of an argument, and what to add to the argument for it.
 
     With levels cut off at low >= 0, what a rounding does to negative numbers does not matter, as long as it leaves them
     at 0 or below; so at high <= 0 with positive ones.
@@ -201,22 +230,22 @@ def _one_rounding(
         rounding = (_ABOVE_ZERO if low >= 0 else _BELOW_ZERO).get(rounding, rounding)
     if rounding in _NO_TIES and not _ties(t):
         rounding = Rounding.HALF_UP
-    half = Fraction(1, 2)
+    offset = Fraction(0)
     if rounding is Rounding.HALF_UP:
-        rounding, form, t = Rounding.FLOOR, form.scaled(0, Fraction(1), half), t.times(Fraction(1), half)
+        rounding, offset = Rounding.FLOOR, Fraction(1, 2)
     elif rounding is Rounding.HALF_DOWN:
-        rounding, form, t = Rounding.CEIL, form.scaled(0, Fraction(1), -half), t.times(Fraction(1), -half)
+        rounding, offset = Rounding.CEIL, Fraction(-1, 2)
     if t.step is None:
-        return rounding, form
+        return rounding, offset
+    origin = t.origin + offset
     if rounding is Rounding.CEIL:  # on multiples of 1 / d
-        d = lcm(t.step.denominator, t.origin.denominator)
+        d = lcm(t.step.denominator, origin.denominator)
         rounding, up = Rounding.FLOOR, Fraction(d - 1, d)
-        form, t = form.scaled(0, Fraction(1), up), t.times(Fraction(1), up)
+        offset, origin = offset + up, origin + up
     if rounding is Rounding.FLOOR:
         # The remainders of 1 are at least this one.
-        least = t.origin % common_step(t.step or Fraction(0), Fraction(1))
-        form = form.scaled(0, Fraction(1), -least)
-    return rounding, form
+        offset -= origin % common_step(t.step, Fraction(1))
+    return rounding, offset
 
 
 def _ties(t: Grid) -> bool:
@@ -281,12 +310,12 @@ def _bent(bent: Bent, form: Forms, row: int, grid: Grid, atoms: Atoms) -> Known:
     *_, last = (slope for slope in function.slopes if slope)
     plain = Bent(function.knots, tuple(slope / last for slope in function.slopes), Fraction(0))
     value = _range(plain, ends)
-    made = _kept(("bent", plain, primitive.key(0)), value, _Inner(primitive, plain, Fraction(1)), atoms)
-    return Known(made.scaled(0, last, function.value), bent=bent)
+    number, units = _kept(("bent", plain, primitive.key(0)), value, _Inner(primitive, plain, Fraction(1)), atoms)
+    return Known((number, last / units, function.value), bent=bent)
 
 
-def _kept(key: Hashable, value: Grid, inner: _Inner, atoms: Atoms) -> Forms:
-    """Like `valued`, and the atom remembers what it is."""
+def _kept(key: Hashable, value: Grid, inner: _Inner, atoms: Atoms) -> tuple[int, int]:
+    """The atom, new or known, that remembers what it is, and how many of its units are 1."""
     parts = (value.low, value.high) if value.step is None else (value.low, value.high, value.step, value.origin)
     units = lcm(*(part.denominator for part in parts))
     number = atoms.number(key)
@@ -297,7 +326,7 @@ def _kept(key: Hashable, value: Grid, inner: _Inner, atoms: Atoms) -> Forms:
             loose=value.step is None, inner=replace(inner, units=Fraction(units)),
         )  # fmt: skip
         number = atoms.add(key, made)
-    return Forms.of([(number, Fraction(1, units), Fraction(0))])
+    return number, units
 
 
 def _range(bent: Bent, ends: Grid) -> Grid:
