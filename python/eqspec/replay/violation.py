@@ -174,7 +174,7 @@ def sure_of_less(scores: Sequence[Enclosure], kept: int, delta: Fraction) -> boo
     limit = (1 - delta) / delta
     most = scores[kept][1]
     exponents = [low - most for index, (low, _) in enumerate(scores) if index != kept]
-    if any(exponent > 0 and 1 > limit for exponent in exponents):
+    if any(exponent > 0 and limit < 1 for exponent in exponents):
         return True
     exponents = [min(exponent, Fraction(0)) for exponent in exponents]
     if not any(exponents):
