@@ -7,7 +7,7 @@ import pytest
 
 import programs
 import quantised_programs as random_programs
-from eqspec.networks.cells import CertainProgram, Cells, InputStep, Values, cut, find
+from eqspec.networks.cells import Cells, CertainProgram, InputStep, Values, cut, find
 from eqspec.networks.cells.certain_values import grain
 from eqspec.networks.cells.cutting import threshold
 from eqspec.networks.curves import Curves, leaky

@@ -165,9 +165,7 @@ def _line(
     return None
 
 
-def _behind(
-    step: Step, number: int, rows: _Rows, found: list[InputStep], read: _Mask, lines: _Lines
-) -> _Rows:
+def _behind(step: Step, number: int, rows: _Rows, found: list[InputStep], read: _Mask, lines: _Lines) -> _Rows:
     """Rows behind the function: steps are found, all other functions of direct rows are mixed."""
     mixed = rows.mixed.copy()
     for row, (place, factor, offset) in rows.direct.items():

@@ -218,9 +218,7 @@ def _unclipped(argument: _Argument, atoms: Atoms) -> _Argument:
     return argument
 
 
-def _one_rounding(
-    rounding: Rounding, t: Grid, low: int, high: int, *, signs: bool = True
-) -> tuple[Rounding, Fraction]:
+def _one_rounding(rounding: Rounding, t: Grid, low: int, high: int, *, signs: bool = True) -> tuple[Rounding, Fraction]:
     """One rounding for all that agree on the grid of an argument, and what to add to the argument for it.
 
     With levels cut off at low >= 0, what a rounding does to negative numbers does not matter, as long as it leaves them
