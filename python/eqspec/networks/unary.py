@@ -40,6 +40,7 @@ _DEEPEST = 16
 _MOST_CONSTANTS = 4096
 """Different tuples of constants that entries of a value may have."""
 _JOINING = ("Add", "Div", "Log", "Max", "Min", "Mul", "Reciprocal", "Sub", "Sum")
+_BENDING = ("Clip", "LeakyRelu", "Relu")
 _BITS = 200
 
 Operand = Affine | Enclosure
@@ -74,18 +75,26 @@ def remember(call: OperatorCall, results: Sequence[Value]) -> None:
     (result,) = results
     if not isinstance(result, Affine) or result.unit or result._origin:
         return
-    operands: list[Operand] = []
-    for value in call.inputs:
-        if isinstance(value, np.ndarray):
-            value = Enclosure(value.astype(np.float64))
-        if value is None and kind == "Clip":
-            value = Enclosure(np.array(np.nan))
-        if not isinstance(value, Affine | Enclosure):
-            return
-        operands.append(value)
+    operands = _operands(call)
+    if operands is None:
+        return
     before = max((o._origin[0].depth for o in operands if isinstance(o, Affine) and o._origin), default=0)
     if before < _DEEPEST and not any(o is result for o in operands):
         result._origin.append(Origin(kind, tuple(operands), _attributes(call), before + 1))
+
+
+def _operands(call: OperatorCall) -> list[Operand] | None:
+    """What an operator is applied to; an end that a Clip has not is NaN. None where it is something else."""
+    found: list[Operand] = []
+    for value in call.inputs:
+        if isinstance(value, np.ndarray):
+            value = Enclosure(value.astype(np.float64))
+        if value is None and call.node.op_type == "Clip":
+            value = Enclosure(np.array(np.nan))
+        if not isinstance(value, Affine | Enclosure):
+            return None
+        found.append(value)
+    return found
 
 
 def _attributes(call: OperatorCall) -> tuple[float, ...]:
@@ -104,18 +113,19 @@ def _attributes(call: OperatorCall) -> tuple[float, ...]:
 def recognised(call: OperatorCall) -> list[Value] | None:
     """The result of a node that makes a known function of one value; None where it does not."""
     kind = call.node.op_type
-    if kind not in _JOINING or call.opset < 7 or call.given.unit:
+    if (kind not in _JOINING and not _bends_again(call)) or call.opset < 7 or call.given.unit:
         return None
     values = [v for v in call.inputs if isinstance(v, Affine)]
     if not any(value._origin for value in values) or (len(values) < 2 and kind in ("Add", "Sub", "Mul", "Sum")):
         return None
     if len(values) == 1 and kind == "Div" and values[0] is call.inputs[0]:
         return None
-    operands: list[Operand] = [v for v in call.inputs if isinstance(v, Affine | Enclosure)]
-    if len(operands) < len(call.inputs):
+    operands = _operands(call)
+    if operands is None:
         return None
-    node = Origin(kind, tuple(operands), (), 0)
-    for base in _bases(values):
+    node = Origin(kind, tuple(operands), _attributes(call), 0)
+    bases = _bases(values)
+    for base in bases if kind in _JOINING else reversed(bases):
         if len(values) < 2 and not _interior(node, base):
             continue
         made = _as_function(node, base)
@@ -124,6 +134,14 @@ def recognised(call: OperatorCall) -> list[Value] | None:
             reading.neurons -= base.size * _interior(node, base)
             return [made]
     return None
+
+
+def _bends_again(call: OperatorCall) -> bool:
+    """Whether it is a ReLU or Clip of one that nothing else reads: together they are one function."""
+    if call.node.op_type not in _BENDING or not (call.alone and call.alone[0]):
+        return False
+    x = call.inputs[0]
+    return isinstance(x, Affine) and bool(x._origin) and x._origin[0].kind in _BENDING
 
 
 def _bases(values: Sequence[Affine]) -> list[Affine]:
