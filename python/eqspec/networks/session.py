@@ -6,8 +6,8 @@ trailing softmax is passed over: its input is read.
 
 onnxruntime rewrites a model when it loads it, and what it puts in place of the model's nodes may answer something else.
 So a file is run node by node as it stands, and with the rewriting only where it is asked what that answers. A file
-whose products of bytes this processor cuts off is not run (`pair_saturation`). Where a softmax is passed over, or the result
-of a file is no tensor, what is run is the model as it was made ready to be read.
+whose products of bytes this processor cuts off is not run (`pair_saturation`). Where a softmax is passed over, or the
+result of a file is no tensor, what is run is the model as it was made ready to be read.
 """
 
 from __future__ import annotations
