@@ -5,7 +5,7 @@ Shapes: inputs (N, I), outputs (N, O); within, points are columns, (rows, N) for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -59,12 +59,23 @@ def gradient(steps: Sequence[Step], before: Sequence[Array], change: Array, inpu
 
     `before` are the `values` at the points.
     """
+    return dict(derivatives(steps, before, change, inputs))[INPUTS]
+
+
+def derivatives(
+    steps: Sequence[Step], before: Sequence[Array], change: Array, inputs: int
+) -> Iterator[tuple[int, Array]]:
+    """Of change . outputs with respect to what every step gives (rows, N), the last step first, the inputs at the end.
+
+    As in `gradient`; a quantiser counts as the line that it follows in steps.
+    """
     total = np.zeros((inputs, change.shape[1]))
     of_step: list[Array | None] = [None] * (len(steps) - 1) + [change]
     for number in reversed(range(len(steps))):
         step, now, of_step[number] = steps[number], of_step[number], None
         if now is None:
             continue
+        yield number, now
         if isinstance(step.function, Curves):
             now = np.nan_to_num(curve_values.slope(step.function, before[number]) * now, posinf=0.0, neginf=0.0)
         elif step.function == "relu":
@@ -76,7 +87,7 @@ def gradient(steps: Sequence[Step], before: Sequence[Array], change: Array, inpu
             pulled = term.tile.pull_back(now, steps[term.source].rows)
             known = of_step[term.source]
             of_step[term.source] = pulled if known is None else known + pulled
-    return total
+    yield INPUTS, total
 
 
 def _sums(step: Step, inputs: Array, after: Sequence[Array | None]) -> Array:

@@ -192,6 +192,25 @@ impl Curve {
         }
     }
 
+    /// Shows all points where the trend bends, and says whether it is affine between them.
+    #[must_use]
+    #[inline]
+    pub fn bends(&self, trend: &Trend, mut show: impl FnMut(Near)) -> bool {
+        if let Self::Pieces(pieces) = self {
+            pieces.knots().iter().for_each(|&knot| show(Near::exact(knot)));
+            return true;
+        }
+        match with!(self, f => f.staircase()) {
+            Some(staircase) if trend.is_clip => {
+                staircase.kinks().into_iter().filter(|kink| kink.value.is_finite()).for_each(show);
+                true
+            }
+            // On its range it is constant, or nothing is known of it.
+            Some(_) => trend.slopes == (0.0, 0.0),
+            None => false,
+        }
+    }
+
     /// Bounds of f(x) - f(y) wherever x - y lies in [l, u], for functions that go up in steps; None for others.
     #[must_use]
     #[inline]

@@ -205,8 +205,15 @@ impl Staircase {
             return if t.is_nan() { (f64::NEG_INFINITY, f64::INFINITY) } else { about };
         }
         let (mut least, mut most) = (k, k);
+        // The last level that is reached for certain, and the last one that may be.
         while least > about.0 && self.reached(x, least) != Some(true) {
             least -= 1.0;
+        }
+        while least < about.1 && self.reached(x, least + 1.0) == Some(true) {
+            least += 1.0;
+        }
+        while most > about.0 && self.reached(x, most) == Some(false) {
+            most -= 1.0;
         }
         while most < about.1 && self.reached(x, most + 1.0) != Some(false) {
             most += 1.0;
@@ -400,7 +407,7 @@ impl Staircase {
 
     /// Where its trend is cut off, below and above.
     #[inline]
-    fn kinks(&self) -> [Near; 2] {
+    pub(super) fn kinks(&self) -> [Near; 2] {
         [self.low, self.high].map(|end| {
             if end.is_finite() {
                 times(self.scale, sum(Near::exact(end), Near::exact(-self.zero)))

@@ -28,7 +28,7 @@
 
 use super::phase::{Bounds, Phase};
 use super::transformer::{DifferenceRow, DifferenceTransformer, Transformer};
-use crate::curve::{Curve, Trend};
+use crate::curve::{Curve, Near, Trend};
 use crate::network::Curves;
 use crate::numeric::round::{add_down, add_up, max_propagating_nan, mul_down, mul_up, sub_down, sub_up};
 
@@ -224,27 +224,22 @@ impl Rise {
     #[must_use]
     pub fn of([f, g]: [&Curve; 2], (x, y): (Ends, Ends)) -> Self {
         let (l, u) = (x.0.min(y.0), x.1.max(y.1));
-        let trend = f.trend(l, u);
-        let known = |(m, most): Ends| m.is_finite() && most.is_finite();
+        let of_f = f.trend(l, u);
+        // f(x) - g(y) = (phi(x) - phi(y)) + r(x) + (phi(y) - g(y)), and r(x) - r(y) where g is f.
         if f == g {
-            // phi(y) - f(y) is -r(y).
-            let (low, high) = trend.rest;
+            let (low, high) = of_f.rest;
             let rest = (sub_down(low, high), sub_up(high, low));
-            let in_steps = f.steps_apart(0.0, 0.0).is_some();
-            return Self { slopes: trend.slopes, rest, in_steps };
+            return Self { slopes: of_f.slopes, rest, in_steps: f.steps_apart(0.0, 0.0).is_some() };
         }
-        if !known(trend.slopes) {
-            let other = g.trend(l, u);
-            if known(other.slopes) {
-                // (f(x) - phi(x)) + (phi(x) - phi(y)) - r(y), phi and r of g.
-                let (low, high) = apart((g, Some(&other)), (f, None), x);
-                let rest = (sub_down(-high, other.rest.1), sub_up(-low, other.rest.0));
-                return Self { slopes: other.slopes, rest, in_steps: false };
-            }
-        }
-        let (low, high) = apart((f, Some(&trend)), (g, None), y);
-        let rest = (add_down(low, trend.rest.0), add_up(high, trend.rest.1));
-        Self { slopes: trend.slopes, rest, in_steps: false }
+        let of_g = g.trend(l, u);
+        let known = |(m, most): Ends| m.is_finite() && most.is_finite();
+        let (slopes, (low, high)) = if known(of_f.slopes) || !known(of_g.slopes) {
+            (of_f.slopes, apart((f, &of_f), (g, &of_g), y))
+        } else {
+            (of_g.slopes, apart((f, &of_f), (g, &of_g), x))
+        };
+        let rest = (sub_down(of_f.rest.0, of_g.rest.1), sub_up(of_f.rest.1, of_g.rest.0));
+        Self { slopes, rest: (add_down(low, rest.0), add_up(high, rest.1)), in_steps: false }
     }
 
     /// The interval of D - lam d, rounded outward.
@@ -281,24 +276,40 @@ fn narrowed(first: Ends, second: Ends) -> Ends {
 /// Parts of a range on each of which two functions are compared.
 const PARTS: u32 = 8;
 
-/// The range of f(t) - g(t) for t in [l, u], rounded outward, or of that with their trends in place of the functions:
-/// part by part both lie in strips of the same slope.
+/// So many points where two functions bend are looked at one by one.
+const MOST_BENDS: usize = 24;
+
+/// The range of phi(t) - psi(t) for t in [l, u], rounded outward, for the trends of two functions on a range around
+/// [l, u]. Where both are affine between few points it is found at these; else part by part, where both lie in strips of
+/// the same slope.
 #[must_use]
-pub fn apart((f, of_f): (&Curve, Option<&Trend>), (g, of_g): (&Curve, Option<&Trend>), (l, u): Ends) -> Ends {
-    if f == g && of_f.is_none() && of_g.is_none() {
-        return (0.0, 0.0);
-    }
-    let offset = |curve: &Curve, trend: Option<&Trend>, lam: f64, from: f64, to: f64| {
-        trend.map_or_else(|| curve.offset(lam, from, to), |trend| curve.trend_offset(trend, lam, from, to))
-    };
-    let place = |k: u32| if k == PARTS { u } else { l + (u - l) * (f64::from(k) / f64::from(PARTS)) };
+pub fn apart((f, of_f): (&Curve, &Trend), (g, of_g): (&Curve, &Trend), (l, u): Ends) -> Ends {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for k in 0..PARTS {
-        let (from, to) = (place(k).clamp(l, u), place(k + 1).clamp(l, u));
-        let lam = f.line(from, to);
-        let (of_f, of_g) = (offset(f, of_f, lam, from, to), offset(g, of_g, lam, from, to));
-        low = lesser(low, sub_down(of_f.low, of_g.high));
-        high = max_propagating_nan(high, sub_up(of_f.high, of_g.low));
+    let mut compare = |lam: f64, from: f64, to: f64| {
+        let (phi, psi) = (f.trend_offset(of_f, lam, from, to), g.trend_offset(of_g, lam, from, to));
+        low = lesser(low, sub_down(phi.low, psi.high));
+        high = max_propagating_nan(high, sub_up(phi.high, psi.low));
+    };
+    let (mut bends, mut count) = ([(0.0, 0.0); MOST_BENDS], 0);
+    let mut list = |bend: Near| {
+        let (from, to) = (bend.low().max(l), bend.high().min(u));
+        if from <= to {
+            if let Some(place) = bends.get_mut(count) {
+                *place = (from, to);
+            }
+            count += 1;
+        }
+    };
+    if f.bends(of_f, &mut list) && g.bends(of_g, &mut list) && count <= MOST_BENDS {
+        compare(0.0, l, l);
+        compare(0.0, u, u);
+        bends[..count].iter().for_each(|&(from, to)| compare(0.0, from, to));
+    } else {
+        let place = |k: u32| if k == PARTS { u } else { l + (u - l) * (f64::from(k) / f64::from(PARTS)) };
+        for k in 0..PARTS {
+            let (from, to) = (place(k).clamp(l, u), place(k + 1).clamp(l, u));
+            compare(f.line(from, to), from, to);
+        }
     }
     (low, high)
 }

@@ -1,0 +1,66 @@
+"""How far rounding alone may move the outputs of a network: below that no bound gets that forgets where levels begin.
+
+At a point, with all clips on their side of every kink, the outputs depend linearly on what each quantiser rounds away.
+A bound for which every rounding error is any number of [-u/2, u/2], u the distance of two levels (of (-u, 0] for those
+that cut off, which is as wide), cannot be smaller than
+
+    sum over quantisers of |derivative of the output with respect to the value behind it| u / 2,
+
+since these errors are among what it admits. The largest such sum over sampled points is the *noise floor*. Quantisers
+that have one level at all points are left out, so it may be too small, never too large, for what it says: that a claim
+of a smaller distance needs levels to be told apart. It is an estimate in floats, and nothing is proved with it.
+
+Shapes: points (N, I), floors (N, O).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eqspec.networks import curve_values, evaluation
+from eqspec.networks.curves import Curves
+from eqspec.networks.program import Array, Step
+
+
+def is_quantised(steps: Sequence[Step]) -> bool:
+    """Whether anything in a network is rounded to levels."""
+    return any(
+        curve.name == "quantiser"
+        for step in steps
+        if isinstance(step.function, Curves)
+        for curve in step.function.kinds
+    )
+
+
+def floors(steps: Sequence[Step], points: Array) -> Array:
+    """The floor of every output at every point."""
+    if not len(points) or not is_quantised(steps):
+        return np.zeros((len(points), steps[-1].rows))
+    inputs = np.ascontiguousarray(points.T)
+    before = evaluation.values(steps, inputs)
+    sizes = [_rounded_away(step, sums) for step, sums in zip(steps, before, strict=True)]
+    found = np.zeros((len(points), steps[-1].rows))
+    for output in range(steps[-1].rows):
+        change = np.zeros((steps[-1].rows, len(points)))
+        change[output] = 1.0
+        for number, derivative in evaluation.derivatives(steps, before, change, len(inputs)):
+            size = sizes[number] if number >= 0 else None
+            if size is not None:
+                found[:, output] += size @ np.abs(derivative)
+    return found
+
+
+def _rounded_away(step: Step, sums: Array) -> Array | None:
+    """Half the distance of two levels for every row that has several of them at these points; None for no row."""
+    if not isinstance(step.function, Curves):
+        return None
+    sizes = np.zeros(step.rows)
+    for curve, rows in step.function.groups(step.rows):
+        if curve.name == "quantiser":
+            sizes[rows] = 0.5 * curve.parameters[4]
+    if not sizes.any():
+        return None
+    values = curve_values.value(step.function, sums)
+    return np.where((values == values[:, :1]).all(axis=1), 0.0, sizes)
