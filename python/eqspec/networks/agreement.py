@@ -7,8 +7,7 @@ points stays unseen.
 Nothing is refused without need: the radii of `roundoff`, in the type of the file, hold whatever a runtime may round in
 any order of summation. They take two more readings of the file, so a point is first put to a bound of the same kind on
 the folded steps, of about that size; only where that does not explain it, the radii are formed. Bounds are in float64
-and pay for their own rounding. What onnxruntime cannot run, or answers with something not finite, is passed over; so is
-a file whose products of bytes this processor cuts off (`pair_saturation`).
+and pay for their own rounding. What onnxruntime cannot run, or answers with something not finite, is passed over.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from eqspec.errors import DisagreementError, NetworkError
-from eqspec.networks import curve_values, pair_saturation, roundoff
+from eqspec.networks import curve_values, roundoff
 from eqspec.networks.curves import Curves
 from eqspec.networks.network import Array, Network
 from eqspec.networks.program import INPUTS, Step, Tile, function_content, last_readers
@@ -79,8 +78,6 @@ class Comparison:
         self._session: Session | None = None
         self._precision: Precision | None = None
         self._rounded: Sequence[Step] | None = None
-        if network.in_pairs and pair_saturation.here():
-            return
         try:
             self._session = Session(network)
         except CannotRunError:

@@ -253,6 +253,30 @@ def test_integers_in_and_out(tmp_path: Path, kind: str) -> None:
     assert np.array_equal(exactly(network, given), exactly(network, nearest))
 
 
+def test_integers_that_do_not_depend_on_the_input(tmp_path: Path) -> None:
+    constants = {"w": np.arange(-9, 9, dtype=np.int8).reshape(1, 2, 3, 3), "s": np.float32(0.5), "z": np.int8(1)}
+    nodes = [
+        node("Relu", ["w"], "r"),
+        node("MaxPool", ["r"], "p", kernel_shape=[3, 3]),
+        node("DequantizeLinear", ["p", "s", "z"], "d"),
+        node("Add", ["x", "d"], "y"),
+    ]
+    agrees(tmp_path, build(nodes, constants, [1, 2, 1, 1]), grid(np.random.default_rng(0), [1, 2, 1, 1]))
+
+
+def test_sums_of_integers_that_are_cut_off(tmp_path: Path) -> None:
+    rng = np.random.default_rng(12)
+    constants: Constants = {"s": np.float32(0.25), "z": np.uint8(5), "w": rng.integers(-9, 9, (6, 4)).astype(np.int8)}
+    constants |= {"low": np.int32(-300), "high": np.int32(200)}
+    nodes = [
+        node("QuantizeLinear", ["x", "s", "z"], "q"),
+        node("MatMulInteger", ["q", "w", "z"], "c"),
+        node("Clip", ["c", "low", "high"], "e"),
+        node("Cast", ["e"], "y", to=TensorProto.FLOAT),
+    ]
+    agrees(tmp_path, build(nodes, constants, [1, 6]), grid(rng, [1, 6]))
+
+
 def test_levels_as_real_numbers(tmp_path: Path) -> None:
     nodes = [
         node("QuantizeLinear", ["x", "s", "z"], "q"),

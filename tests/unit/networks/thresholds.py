@@ -17,7 +17,7 @@ CLEAR = 2.0**-14
 def clear_of_thresholds(network: Network, points: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which points keep away from all thresholds of all quantisers that round to the nearest, by the sums in front.
 
-    At a tie itself, as sums on a grid have it, every runtime decides alike.
+    At a tie itself, as sums on a grid of powers of two have it, every runtime decides alike.
     """
     clear = np.ones(len(points), bool)
     for step, sums in zip(network.steps, values(network.steps, points.T), strict=True):
@@ -28,6 +28,7 @@ def clear_of_thresholds(network: Network, points: NDArray[np.float64]) -> NDArra
                 quantiser = Quantiser.of(curve)
                 t = sums[rows] / quantiser.scale + quantiser.zero
                 distance = np.abs(t - np.floor(t) - 0.5)
-                near = (distance > 0.0) & (distance < CLEAR)
+                dyadic = np.frexp(quantiser.scale)[0] == 0.5
+                near = (distance < CLEAR) & ~((distance == 0.0) & dyadic)
                 clear &= ~(near & (t > quantiser.low - 1) & (t < quantiser.high + 1)).any(axis=0)
     return clear

@@ -32,7 +32,7 @@ from eqspec.networks.levels import Levels, Quantised
 from eqspec.networks.matrices import MAX_VALUE, TooLargeError
 from eqspec.networks.network import Arithmetic, LargestIntermediate, Network, Port, Stripped
 from eqspec.networks.onnx_tensor import UnreadableError, decode
-from eqspec.networks.operators import ON_LEVELS, OPERATORS, QUANTISING, folding
+from eqspec.networks.operators import OF_INTEGERS, ON_LEVELS, OPERATORS, QUANTISING, folding
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
 from eqspec.networks.program import INPUTS, Step, Tile
 from eqspec.networks.readers import onnx_branches, onnx_definition, onnx_graph, onnx_model, onnx_refused
@@ -357,7 +357,8 @@ class _Reading:
         name = node.op_type if standard else f"{node.domain}.{node.op_type}"
         operator = OPERATORS.get(node.op_type) if standard or late else None
         operator = operator or QUANTISING.get(name)
-        if standard and node.op_type in ON_LEVELS and any(isinstance(value, Levels) for value in given):
+        integers = node.op_type in OF_INTEGERS and isinstance(given[0] if given else None, np.ndarray)
+        if standard and node.op_type in ON_LEVELS and (integers or any(isinstance(v, Levels) for v in given)):
             return ON_LEVELS[node.op_type]
         if operator is not None:
             return operator
