@@ -24,11 +24,12 @@ if TYPE_CHECKING:
         SpecError,
     )
     from eqspec.networks import Network, as_network, read_network
-    from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+    from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1
     from eqspec.run.core import __version__
     from eqspec.run.monitor import Monitor, Progress
     from eqspec.run.options import Options
     from eqspec.tasks.bracket import Bracket
+    from eqspec.tasks.lattice import Lattice
     from eqspec.tasks.result import Result
     from eqspec.tasks.task import Task
     from eqspec.tasks.verdict import Reason, Verdict
@@ -49,7 +50,17 @@ _HOMES = {
     "eqspec.tasks.bracket": ("Bracket",),
     "eqspec.run.monitor": ("Monitor", "Progress"),
     "eqspec.run.options": ("Options",),
-    "eqspec.property": ("Confidence", "Epsilon", "Linear", "Margin", "Property", "Top1"),
+    "eqspec.property": (
+        "Confidence",
+        "Epsilon",
+        "Linear",
+        "Margin",
+        "NeverSaturates",
+        "NeverWraps",
+        "Property",
+        "Top1",
+    ),
+    "eqspec.tasks.lattice": ("Lattice",),
     "eqspec.tasks.result": ("Result",),
     "eqspec.tasks.verdict": ("Reason", "Verdict"),
     "eqspec.tasks.witness": ("Witness",),
@@ -66,11 +77,14 @@ __all__ = [
     "EqspecError",
     "InputError",
     "InternalError",
+    "Lattice",
     "Linear",
     "Margin",
     "Monitor",
     "Network",
     "NetworkError",
+    "NeverSaturates",
+    "NeverWraps",
     "Options",
     "Progress",
     "Property",

@@ -16,7 +16,7 @@ import numpy as np
 import eqspec
 from eqspec.errors import SpecError
 from eqspec.networks.network import Arithmetic
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1
 from eqspec.run.options import Options
 from eqspec.spec.numbers import MOST_DIGITS
 from eqspec.tasks.result import Result
@@ -143,3 +143,7 @@ def _sentence(claim: Property, words: Plain) -> str:
             rows = (("g", candidate), ("f", reference))
             terms = [(Fraction(c), f"{name}[{o}]") for name, row in rows for o, c in enumerate(row)]
             return f"g satisfies {words.below(terms, Fraction(bound), strict=strict)}"
+        case NeverWraps():
+            return "g never wraps"
+        case NeverSaturates():
+            return "g never saturates"

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from eqspec.cache import Store
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1
 from eqspec.run.result_cache import ResultCache
 from eqspec.run.runner import Runner
 from eqspec.tasks.task import Domain
@@ -120,3 +120,7 @@ def moved(claim: Property) -> Property:
             return replace(claim, bound=Fraction(bound) * little + Fraction(1, 2**70))
         case Top1():
             return Margin(Fraction(1, 2**60))
+        case NeverWraps():
+            return NeverSaturates()
+        case NeverSaturates():
+            return NeverWraps()

@@ -24,7 +24,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from math import log
 
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Norm, Property, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Norm, Property, Top1
 from eqspec.tasks.task import LinearConstraint
 from oracle.pieces import Layers, Piece, pieces
 from oracle.polytope import Point, Polytope, Row, coordinates, multiply, whole
@@ -91,6 +91,8 @@ class Oracle:
             case Confidence(delta):
                 delta = Fraction(delta)
                 return self._has_lead(Fraction(0)) if delta * self.outputs <= 1 else _reaches(self.summit, delta)
+            case NeverWraps() | NeverSaturates():
+                return False  # no number here has a type
 
     def is_vacuous(self, claim: Property) -> bool | None:
         """Whether no input of the region meets the claim's guard; None as for `breaks`."""

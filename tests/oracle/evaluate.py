@@ -10,7 +10,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import lcm
 
-from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
+from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1
 from oracle.pieces import Layers
 
 Point = Sequence[Fraction]
@@ -54,6 +54,8 @@ def breaks(claim: Property, f: Sequence[Fraction], g: Sequence[Fraction], *, low
                 f, g = [-y for y in f], [-y for y in g]
             classes = [k for k, y in enumerate(f) if y == max(f)]
             return any(g[k] < max(g) and _guarded(claim, f, k) for k in classes)
+        case NeverWraps() | NeverSaturates():
+            return False  # no number here has a type
 
 
 def _guarded(claim: Top1 | Margin | Confidence, f: Sequence[Fraction], k: int) -> bool:

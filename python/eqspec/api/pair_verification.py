@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from fractions import Fraction
+from math import isfinite
 from os import PathLike
 from typing import Any, Literal, TypeAlias, Unpack
 
@@ -22,11 +23,14 @@ from eqspec.run.monitor import Monitor, Progress
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.directed_rounding import floats_above, floats_below
+from eqspec.tasks.lattice import Lattice, Lattices
 from eqspec.tasks.result import Result
 from eqspec.tasks.score_meaning import ambiguous, beyond_probabilities, left_out
 from eqspec.tasks.task import LinearConstraint, Space, Task
 
 Bounds: TypeAlias = ArrayLike | Sequence[Number]
+Corner: TypeAlias = tuple[Fraction, ...]
+Grid: TypeAlias = Number | Lattice | Sequence[Number | Lattice | None]
 
 
 def verify(
@@ -37,6 +41,7 @@ def verify(
     property: Property,  # noqa: A002 - the word of the field
     *,
     constraints: tuple[ArrayLike, ArrayLike] | None = None,
+    grid: Grid | None = None,
     decide: Literal["max", "min"] = "max",
     arithmetic: Arithmetic = "real",
     scores: Literal["logits", "probabilities"] | None = None,
@@ -58,6 +63,8 @@ def verify(
         upper: upper corner.
         property: `Epsilon(0.05)`, `Top1()`, `Margin(0.5)`, `Confidence(0.9)` or `Linear(...)`.
         constraints: A (q, I) and b (q,): only inputs with A x <= b count.
+        grid: a step for all inputs, or one for each with None where there is none: only inputs that are whole multiples
+            of it count. A `Lattice` in place of a step has another origin than 0. Floats are taken exactly, too.
         decide: whether the largest or the smallest score decides.
         arithmetic: "real", or "float32" for a claim about every float32 runtime, in any order of summation.
         scores: "logits" says that scores are logits: a network that ends in Softmax is compared without it.
@@ -106,6 +113,8 @@ def verify(
     for index, (a, b) in enumerate(zip(low, high, strict=True)):
         if a > b:
             raise InputError(f"lower[{index}] = {float(a)} is above upper[{index}] = {float(b)}; swap the ends")
+    lattices = _lattices(grid, size)
+    low, high = _on_grid(lattices, low, high)
     corners = floats_below(low), floats_above(high)
     for network in compared:
         comparison(network).within(*corners)
@@ -133,6 +142,7 @@ def verify(
         upper=corners[1],
         property=property,
         constraints=_constraints(constraints, size),
+        lattices=lattices,
     )
     runner = Runner(options_with(options, settings), open_cache(cache, resume=resume))
     with shown(progress, 1) if on_progress is None else nullcontext(_Listener(on_progress)) as told:
@@ -142,6 +152,49 @@ def verify(
         result = runner.run(task, told)
         told.finished(task, result)
         return result
+
+
+def _lattices(grid: Grid | None, size: int) -> Lattices:
+    """The grid of each input; empty without any."""
+    every = grid if isinstance(grid, Sequence) and not isinstance(grid, str) else [grid] * size
+    if len(every) != size:
+        raise InputError(f"grid: {len(every)} steps for {size} inputs")
+    found: list[Lattice | None] = []
+    for index, given in enumerate(every):
+        if given is None or isinstance(given, Lattice):
+            found.append(given)
+            continue
+        step = _as_it_is(given, f"grid[{index}]")
+        if step <= 0:
+            raise InputError(f"grid[{index}] = {given}; a step is above 0, or None for any number")
+        found.append(Lattice(Fraction(0), step))
+    return tuple(found) if any(found) else ()
+
+
+def _as_it_is(number: Number, name: str) -> Fraction:
+    """A number as bounds are read: a float is the number that it is, text what it says."""
+    if isinstance(number, float) and isfinite(number):
+        return Fraction(number)
+    if not isinstance(number, int | float | str | Fraction):
+        raise InputError(f"{name} = {number!r}; give a step, a Lattice, or None for any number")
+    return exact(number)
+
+
+def _on_grid(lattices: Lattices, low: Corner, high: Corner) -> tuple[Corner, Corner]:
+    """The box rounded inward to its grid. InputError where no point is left."""
+    if not lattices:
+        return low, high
+    ends = [
+        (a, b) if grid is None else (grid.at_least(a), grid.at_most(b))
+        for grid, a, b in zip(lattices, low, high, strict=True)
+    ]
+    for index, (a, b) in enumerate(ends):
+        if a > b:
+            raise InputError(
+                f"no grid point in the box: lower[{index}] = {float(low[index])} and upper[{index}] = "
+                f"{float(high[index])} lie between {float(b)} and {float(a)}"
+            )
+    return tuple(a for a, _ in ends), tuple(b for _, b in ends)
 
 
 def _check_scores(claim: Property, networks: tuple[Network, Network], scores: str | None) -> None:

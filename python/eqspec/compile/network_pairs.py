@@ -37,8 +37,8 @@ from eqspec.networks import (
     read_network,
     softened,
 )
+from eqspec.networks.containment import can_overflow, quantised
 from eqspec.networks.curves import Curve, Curves
-from eqspec.networks.overflow import can_overflow, quantised
 from eqspec.property import Containment, Epsilon, NeverWraps, Property, exact
 from eqspec.spec import ast, values
 from eqspec.spec.check import CheckedSpec

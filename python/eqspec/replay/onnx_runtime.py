@@ -30,7 +30,7 @@ class RuntimeReplay:
     def confirms(self, task: Task, point: Sequence[Fraction]) -> tuple[bool | None, str | None]:
         """Whether the claim breaks at the outputs of the original files; None and a reason if they do not tell."""
         if isinstance(task.property, Containment):
-            return None, "onnxruntime shows outputs, not what a type cannot hold on the way"
+            return None, "its outputs do not tell what a type cannot hold on the way"
         try:
             return self._breaks(task, point, rewritten=False), None
         except CannotRunError as error:

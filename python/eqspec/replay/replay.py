@@ -18,9 +18,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.networks.containment import first_outside
 from eqspec.networks.exact import BITS
 from eqspec.networks.fixed_point import UndefinedError
-from eqspec.networks.overflow import overflow
 from eqspec.property import Containment, NeverWraps
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.violation import Enclosure, LeavesType, OtherClass, Violation, softmax, violation
@@ -106,7 +106,7 @@ def _violation(task: Task, point: Point) -> tuple[Violation, list[Enclosure], li
             return None
         found: Violation | None
         if isinstance(task.property, Containment):
-            outside = overflow(task.candidate, point, wraps=isinstance(task.property, NeverWraps), bits=bits)
+            outside = first_outside(task.candidate, point, wraps=isinstance(task.property, NeverWraps), bits=bits)
             found = None if outside is None else LeavesType(outside)
         else:
             found = violation(task.property, reference, candidate, lowest_wins=turned)

@@ -19,7 +19,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
-from eqspec.networks.overflow import Overflow
+from eqspec.networks.containment import Outside
 from eqspec.property import (
     Confidence,
     Decision,
@@ -72,7 +72,7 @@ class BeyondBound:
 class LeavesType:
     """The candidate computes a number that its type does not hold."""
 
-    found: Overflow
+    found: Outside
 
 
 Violation: TypeAlias = TooFar | OtherClass | BeyondBound | LeavesType
@@ -83,7 +83,7 @@ def violation(
 ) -> Violation | None:
     """How all outputs in the enclosures break the claim, or None if some do not or it cannot be decided.
 
-    Claims about what is computed on the way are none about outputs; `Replay` decides them by `networks.overflow`.
+    Claims about what is computed on the way are none about outputs; `Replay` decides them by `networks.containment`.
     `lowest_wins` is for networks that decide by their smallest score; it matters to claims about decisions only.
     """
     match claim:

@@ -22,12 +22,12 @@ def violation_in_words(task: Task, found: Violation, confidence: float | None) -
             return f"the {norm} distance of {between} is {size:.6g}{_against(task)}"
         case BeyondBound(value):
             return f"the left side is {approximately(value):.6g}{_against(task)}"
-        case LeavesType(overflow):
-            low, high = (number_in_words(limit) for limit in overflow.limits)
-            does = "wraps" if overflow.quantiser.wraps else "is cut off"
+        case LeavesType(outside):
+            low, high = (number_in_words(limit) for limit in outside.limits)
+            does = "wraps" if outside.quantiser.wraps else "is cut off"
             return (
-                f"{overflow.name(task.candidate)} should be {number_in_words(overflow.meant)} in {candidate}, which is "
-                f"outside of {low} .. {high}: it {does} to {number_in_words(overflow.stored)}"
+                f"{outside.name(task.candidate)} should be {number_in_words(outside.meant)} in {candidate}, which is "
+                f"outside of {low} .. {high}: it {does} to {number_in_words(outside.stored)}"
             )
         case OtherClass(kept, preferred, lead):
             sure = "" if confidence is None else f" with confidence {confidence:.6g}"

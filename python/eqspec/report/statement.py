@@ -8,10 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log10
 from typing import assert_never
 
 from eqspec.networks import Arithmetic
-from eqspec.property import Comparison, Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Top1, exact
+from eqspec.property import (
+    Comparison,
+    Confidence,
+    Containment,
+    Epsilon,
+    Linear,
+    Margin,
+    NeverSaturates,
+    NeverWraps,
+    Top1,
+    exact,
+)
 from eqspec.replay.replay import raw_point
 from eqspec.tasks.directed_rounding import log_odds_below
 from eqspec.tasks.phrasing import approximately, claim_in_words, inequality, number_in_words
@@ -30,6 +42,7 @@ _ROUNDED = (
     "proved is for float32, in any order of summation, fused or not, at inputs that may be rounded to float32 first"
 )
 _MOST = 24
+_MANY = 10**9
 _SHORT_HASH = 12
 
 
@@ -125,10 +138,10 @@ def _formula(task: Task) -> str:
 
 def _symbols(task: Task) -> tuple[str, ...]:
     lines = []
-    for letter, name, network, raw in (
-        ("f", task.reference_name, task.reference, task.reference_takes_raw),
-        ("g", task.candidate_name, task.candidate, task.candidate_takes_raw),
-    ):
+    subjects = [("g", task.candidate_name, task.candidate, task.candidate_takes_raw)]
+    if not isinstance(task.property, Containment):
+        subjects.insert(0, ("f", task.reference_name, task.reference, task.reference_takes_raw))
+    for letter, name, network, raw in subjects:
         taken = "x" if raw else "N(x)"
         sign = "−" if task.space.decide == "min" else ""
         chosen = "" if network.chosen is None else f"output {network.chosen!r}, "
@@ -168,7 +181,20 @@ def _region(task: Task) -> tuple[str, ...]:
     if len(names) > _MOST:
         lines.append(f"... and {len(names) - _MOST} more")
     lines += [_constraint(task, c.coefficients, c.bound) for c in task.constraints]
+    if (points := _points(task)) is not None:
+        exactly = str(points) if points < _MANY else f"about 10^{round(log10(points))}"
+        lines.append(f"{'at most ' if task.constraints else ''}{exactly} point{'' if points == 1 else 's'} in all")
     return tuple(lines)
+
+
+def _points(task: Task) -> int | None:
+    """How many points the grids leave of the box; None where some input may be any of infinitely many numbers."""
+    count = 1
+    for lattice, low, high in zip(task.lattices, task.lower_exact, task.upper_exact, strict=False):
+        if lattice is None and low < high:
+            return None
+        count *= 1 if lattice is None else lattice.points(low, high)
+    return count if task.lattices else None
 
 
 def _constraint(task: Task, coefficients: Sequence[Fraction], bound: Fraction) -> str:
@@ -214,7 +240,7 @@ def _notes(task: Task) -> tuple[str, ...]:
             "probabilities of the same size implies it, so a proof covers that, too"
         )
     for name, network in ((f, task.reference), (g, task.candidate)):
-        notes += [f"{name}: {note}" for note in network.notes]
+        notes += [said for note in network.notes if (said := f"{name}: {note}") not in notes]
     if task.lower_exact != tuple(map(Fraction, task.lower.tolist())) or task.upper_exact != tuple(
         map(Fraction, task.upper.tolist())
     ):

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from time import perf_counter
 
+from eqspec.networks.containment import can_overflow, quantised
 from eqspec.networks.grids import Analysis, EmptyRegionError, NotKnownError, analyse
-from eqspec.networks.overflow import quantised
-from eqspec.property import Containment, Epsilon, exact
+from eqspec.property import Containment, Epsilon, NeverWraps, exact
 from eqspec.replay.replay import Replay
 from eqspec.run.by_cells import FEW_CELLS, by_cells
 from eqspec.run.by_grids import proved, shared_atoms
@@ -38,6 +38,9 @@ def decide(task: Task, options: Options, replay: Replay, stop: Callable[[], bool
     `replay` says of a point in network units whether it breaks the claim; `stop` is asked now and then, and ends the
     work with KeyboardInterrupt where it says so.
     """
+    claim = task.property
+    if isinstance(claim, Containment) and not can_overflow(task.candidate, wraps=isinstance(claim, NeverWraps)):
+        return describe(task, options, Verdict.EQUIVALENT, 0.0, certified_fraction=1.0)
     needed = _needed(task)
     if task.arithmetic == "float32" or not (needed or _promising(task)):
         return None

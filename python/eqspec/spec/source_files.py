@@ -68,16 +68,11 @@ def _near(path: Path, directory: Path) -> str | None:
     if best[0] <= FARTHEST:
         return _seen_from(directory, best[1])
     parents = [directory, *list(directory.absolute().parents)[:3]]
-    places = [
-        parent / part for parent in parents for part in (path.relative_to(directory), name) if _inside(path, directory)
-    ]
+    parts = (path.relative_to(directory), name) if path.is_relative_to(directory) else ()
+    places = [parent / part for parent in parents for part in parts]
     places += [folder / name for parent in parents[:2] for folder in _folders(parent)]
     found = next((place for place in places if place.is_file()), None)
     return None if found is None else _seen_from(directory, found)
-
-
-def _inside(path: Path, directory: Path) -> bool:
-    return path.is_relative_to(directory)
 
 
 def _files(folder: Path) -> Iterator[Path]:

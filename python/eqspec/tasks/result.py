@@ -86,7 +86,9 @@ _REASON = Form(
     {
         "enum": [*(str(reason) for reason in Reason), None],
         "description": "Why the verdict is unknown. solver: nothing is left but what rests on the word of a "
-        "mixed-integer solver; the claim holds if the solver is right.",
+        "mixed-integer solver; the claim holds if the solver is right. rounding: the claim allows less than rounding "
+        "inside of the networks may change. off_grid: it breaks between the points of the region's grid. undecided: "
+        "exact integers do not settle it.",
     },
     lambda reason: None if reason is None else str(reason),
     lambda data: Reason(data) if data else None,

@@ -71,6 +71,11 @@ def export(tasks: Sequence[Task], target: Target, folder: Path) -> list[Exported
         raise InputError(
             f"{rounded}: VNN-LIB cannot say 'arithmetic float32'; leave the clause out to export the claim"
         )
+    for task in tasks:
+        if task.lattices:
+            raise InputError(
+                f"{task.id}: VNN-LIB cannot say a grid; leave it out of the region to export the whole box"
+            )
     names = _file_names(tasks)
     done, rows = [], []
     try:

@@ -87,3 +87,11 @@ def test_only_real_files_are_read_by_default(folder: Path) -> None:
     with pytest.raises(SpecError) as caught:
         load(folder / "main.eqspec")
     assert {d.code for d in caught.value.diagnostics if d.severity == "error"} == {"E210"}
+
+
+def test_an_absolute_path_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
+    text = 'eqspec 1\nspace s { features a outputs y }\nnetwork f = "/nowhere/at/all/f.onnx" in s\n'
+    with pytest.raises(SpecError, match="no such file"):
+        loads(
+            text + "region r in s = box { all: 0 .. 1 }\ncheck c { prove f stays within 1 of f on r }", directory=Path()
+        )

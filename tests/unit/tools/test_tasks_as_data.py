@@ -22,12 +22,17 @@ EVERY_CLAIM = """eqspec 1
 include "{tiny}" as t
 budget {{ timeout 5s }}
 region slanted in t.plane = box {{ x: -1/3 .. 1  y: 0.1 .. 1 }} and where {{ x + y <= 1, x <= 1/2 }}
+region sampled in t.plane = slanted and grid {{ x step 1/3 from 0.1 }}
 check eps1   {{ prove t.raised stays within e of t.base in l1 comparing [left]  on t.square  for e in [0.3, 1/3] }}
 check eps2   {{ prove t.raised stays within 1 of t.base in l2  on slanted  tags a, b }}
 check top    {{ prove t.wider keeps top1 of t.base  on slanted  expect equivalent }}
 check sure   {{ prove t.wider keeps top1 of t.base when confidence >= 0.9  on slanted }}
 check margin {{ prove t.wider keeps top1 of t.base when margin >= 1/3  on slanted }}
 check linear {{ prove t.raised satisfies t.raised[left] - t.base[0] < 1/3  on slanted }}
+check equal  {{ prove t.raised equals t.base  on t.square }}
+check wraps  {{ prove t.raised never wraps  on sampled }}
+check cut    {{ prove t.raised never saturates  on t.square }}
+check grid   {{ prove t.wider keeps top1 of t.base  on sampled }}
 check found  {{ prove t.raised stays within e of t.base  on t.square  find smallest e in 0.1 .. 1 to 0.01 }}
 """
 
@@ -53,7 +58,7 @@ def test_schemas_are_schemas_and_printed_as_they_are(kind: str, capsys: pytest.C
 def test_every_kind_of_task_fits_the_schema_and_comes_back(root: Path, tmp_path: Path) -> None:
     tasks = compiled(root, tmp_path).tasks
     check = Draft202012Validator(schema("task"))
-    assert len(tasks) == 7
+    assert len(tasks) == 11
     for task in tasks:
         data = json.loads(json.dumps(serialisation.to_json(task), allow_nan=False))
         check.validate(data)
@@ -112,7 +117,7 @@ def test_the_command_writes_tasks_and_searches(root: Path, tmp_path: Path) -> No
     data = json.loads(target.read_text())
     whole = schema("task")
     Draft202012Validator(whole | {"$ref": "#/$defs/file"}).validate(data)
-    assert len(data["tasks"]) == 7
+    assert len(data["tasks"]) == 11
     (search,) = data["searches"]
     assert (search["low"], search["high"], search["width"]) == ("1/10", "1", "1/100")
     assert search["at_low"]["property"]["eps"] == "1/10"
@@ -132,7 +137,7 @@ def test_lint_says_how_many_tasks_and_searches_there_are(
 ) -> None:
     compiled(root, tmp_path)
     assert main(["lint", str(tmp_path / "every.eqspec")]) == 0
-    assert capsys.readouterr().out.strip().endswith("every.eqspec: 7 tasks, 1 search")
+    assert capsys.readouterr().out.strip().endswith("every.eqspec: 11 tasks, 1 search")
 
 
 def test_lint_finds_what_is_wrong_in_all_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

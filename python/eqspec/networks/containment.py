@@ -24,7 +24,7 @@ from eqspec.networks.quantiser import Quantiser
 
 
 @dataclass(frozen=True)
-class Overflow:
+class Outside:
     """A number that leaves its type: row `row` of step `step`, with the level that it should have.
 
     Where it is known up to an error only, it is the level nearest to the type.
@@ -94,7 +94,7 @@ def quantisers(function: object, rows: int = 0) -> Iterator[tuple[Quantiser, Int
                 yield Quantiser.of(curve), where
 
 
-def overflow(network: Network, point: Sequence[Fraction], *, wraps: bool, bits: int = BITS) -> Overflow | None:
+def first_outside(network: Network, point: Sequence[Fraction], *, wraps: bool, bits: int = BITS) -> Outside | None:
     """The first number that leaves a type which wraps (or saturates) at an input: in the order of the steps, and in
     one step the one that leaves it by most levels. None if there is none, or where that is not known.
 
@@ -107,7 +107,7 @@ def overflow(network: Network, point: Sequence[Fraction], *, wraps: bool, bits: 
     return None
 
 
-def _outside(number: int, network: Network, sums: Vector, wraps: bool) -> list[Overflow]:
+def _outside(number: int, network: Network, sums: Vector, wraps: bool) -> list[Outside]:
     """The rows of a step that leave their type."""
     found = []
     step = network.steps[number]
@@ -119,6 +119,6 @@ def _outside(number: int, network: Network, sums: Vector, wraps: bool) -> list[O
         most = least if sums.certain else quantiser.levels(sums.upper[where] << shift, divisor)
         rows = np.arange(step.rows)[where]
         above, below = np.asarray(least > quantiser.high, bool), np.asarray(most < quantiser.low, bool)
-        found += [Overflow(number, int(rows[i]), quantiser, int(least[i])) for i in np.flatnonzero(above)]
-        found += [Overflow(number, int(rows[i]), quantiser, int(most[i])) for i in np.flatnonzero(below)]
+        found += [Outside(number, int(rows[i]), quantiser, int(least[i])) for i in np.flatnonzero(above)]
+        found += [Outside(number, int(rows[i]), quantiser, int(most[i])) for i in np.flatnonzero(below)]
     return found
