@@ -23,7 +23,7 @@ from eqspec.report.numbers import count
 def add(commands: Commands) -> None:
     """Add the command."""
     made = command(commands, "inspect", "show what a network file holds, and whether it can be used")
-    made.add_argument("files", nargs="+", metavar="NETWORK", help="network files (*.onnx, *.nnet)")
+    made.add_argument("files", nargs="+", metavar="NETWORK", help="networks (*.onnx, *.nnet, a folder of hls4ml)")
     made.add_argument("--network-output", metavar="NAME", help="of a file with several outputs, the one that is read")
     made.epilog = "exit codes: 0 every file can be used; 2 one cannot"
     made.set_defaults(run=run)
@@ -79,6 +79,8 @@ def _show_network(network: Network, out: Console) -> None:
     _show_rows(rows, out)
     if not network.is_chain:
         _show_steps(network, out)
+    if network.casts:
+        _show_casts(network, out)
     for note in network.notes:
         out.print(Padding(Text(f"note: {note}"), (0, 0, 0, 2), expand=False))
 
@@ -108,6 +110,18 @@ def _show_steps(network: Network, out: Console) -> None:
         zeros = sum(int((term.tile.weight == 0.0).sum()) for term in step.terms if _parameters(term.tile))
         share = f"{100 * zeros / held:.0f} %" if zeros else ""
         table.add_row(*map(Text, (str(number), reads, operator, count(step.rows), count(held) if held else "", share)))
+    out.print(Padding(table, (0, 0, 0, 2), expand=False))
+
+
+def _show_casts(network: Network, out: Console) -> None:
+    """A row for each assignment to a type that may change a number."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("assigned to", "type", "step"):
+        table.add_column(Text(name), overflow="fold")
+    table.add_column(Text("rows"), justify="right")
+    for cast in network.casts:
+        rows = cast.rows.indices(network.steps[cast.step].rows)
+        table.add_row(*map(Text, (cast.name, cast.type, str(cast.step), count(len(range(*rows))))))
     out.print(Padding(table, (0, 0, 0, 2), expand=False))
 
 
