@@ -14,9 +14,12 @@ from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import Commands, command
 from eqspec.errors import NetworkError
 from eqspec.networks import match, read_network
+from eqspec.networks.curves import Curves
 from eqspec.networks.network import Network
 from eqspec.networks.program import INPUTS, Tile
+from eqspec.networks.quantiser import occurs
 from eqspec.networks.readers.onnx_overview import Overview, overview
+from eqspec.networks.weight_grids import bits_of
 from eqspec.report.numbers import count
 
 
@@ -101,9 +104,10 @@ def _show_steps(network: Network, out: Console) -> None:
         table.add_column(Text(name), overflow="fold")
     for name in ("rows", "parameters", "zeros"):
         table.add_column(Text(name), justify="right")
+    quantised = any(isinstance(step.function, Curves) and occurs(step.function) for step in network.steps)
     for number, step in enumerate(network.steps):
         reads = " + ".join("inputs" if source == INPUTS else str(source) for source in step.sources) or "nothing"
-        operator = " + ".join(_words(term.tile) for term in step.terms) or "constant"
+        operator = " + ".join(_words(term.tile, quantised=quantised) for term in step.terms) or "constant"
         if step.function != "identity":
             operator += f", {_FUNCTIONS.get(step.function) if isinstance(step.function, str) else step.function}"
         held = sum(_parameters(term.tile) for term in step.terms)
@@ -128,10 +132,15 @@ def _show_casts(network: Network, out: Console) -> None:
 _FUNCTIONS = {"relu": "ReLU"}
 
 
-def _words(tile: Tile) -> str:
-    """What kind of affine map a tile is."""
+def _words(tile: Tile, *, quantised: bool = False) -> str:
+    """What kind of affine map a tile is; in a quantised network with the bits of its weights, where they have few."""
     if not _parameters(tile):
         return "rearranged"
+    bits = bits_of(tile) if quantised else None
+    return _shape_in_words(tile) + (f" ({bits} bit weights)" if bits else "")
+
+
+def _shape_in_words(tile: Tile) -> str:
     if tile.positions == 1 and tile.groups == 1:
         return "dense"
     if tile.taps == 1 and tile.outputs == 1:
