@@ -362,11 +362,28 @@ NNET: Files = {
     "a million digits": lambda _: b"2,2,1," + b"3" * 1_000_000 + b",\n",
     "comments only": lambda _: b"// a\n" * 200_000,
 }
+_PARAMETERS, _DEFINES, _CALLS = b"firmware/parameters.h\n", b"firmware/defines.h\n", b"firmware/myproject.cpp\n"
+FIRMWARE: Files = {
+    "brackets": lambda _: _DEFINES + b"typedef ap_fixed<" + b"(" * 100_000 + b"6,2> input_t;",
+    "signs": lambda _: _DEFINES + b"typedef ap_fixed<" + b"-" * 100_000 + b"6,2> input_t;",
+    "open blocks": lambda _: _PARAMETERS + b"struct a : nnet::b { template<" * 100_000,
+    "inputs beyond memory": lambda _: _CALLS + b"void f(input_t x[999999999999], layer3_t y[1]) {}",
+    "weights beyond memory": lambda _: b"firmware/weights/w1.h\nweight1_t w1[999999999999] = {1};",
+    "many weights": lambda _: b"firmware/weights/w1.h\nweight1_t w1[20000001] = {" + b"1," * 20_000_000 + b"1};",
+    "members of each other": lambda _: (
+        _PARAMETERS
+        + b"struct config1 : nnet::dense_config { static const unsigned n_in = a0;"
+        + b"".join(b"static const unsigned a%d = a%d;" % (n, n + 1) for n in range(20_000))
+        + b"};"
+    ),
+    "comments only": lambda _: _DEFINES + b"// a\n" * 200_000,
+}
 HOSTILE: dict[str, Files] = {
     "certificate": CERTIFICATES | networks(ONNX) | networks(NNET, "h.nnet"),
     "onnx graphs": ONNX,
     "audited graphs": ONNX,
     "nnet": NNET,
+    "firmware": FIRMWARE,
     "scaler npz": NPZ | ARCHIVES,
     "rows npz": NPZ | ARCHIVES,
     "rows npy": ARRAYS,

@@ -37,6 +37,7 @@ from small_tasks import space, task
 from unit.certificates.files import write
 from unit.certificates.proofs import certify
 from unit.networks import test_operators
+from unit.networks.firmware.written import Activation, Dense, Fixed, Written
 from unit.networks.models import model, node
 from unit.networks.test_nnet import GOOD as NNET
 
@@ -204,6 +205,41 @@ def _read_by_the_auditor(path: Path) -> object:
     return File(str(path), content, Number, one, none, (0.0,) * size, False, 2).steps()
 
 
+FIRMWARE = Written(
+    2,
+    Fixed(6, 3),
+    (
+        Dense(2, [Fraction(n, 8) for n in (3, -5, 7, 1)], [Fraction(1, 4)] * 2, Fixed(6, 2), Fixed(9, 4), Fixed(9, 4)),
+        Activation("relu", Fixed(7, 3, False, "AP_RND", "AP_SAT")),
+        Activation("leaky_relu", Fixed(6, 3), Fraction(1, 3)),
+    ),
+)
+
+
+@cache
+def firmware() -> dict[str, bytes]:
+    """The files of a project of hls4ml."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = FIRMWARE.write(Path(name) / "project")
+        return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.*"))}
+
+
+def _firmware(rng: Random) -> bytes:
+    """One file of a project, behind its name."""
+    name = one(rng, list(firmware()))
+    return name.encode() + b"\n" + _text_of(firmware()[name].decode(), rng)
+
+
+def _project_with(path: Path) -> object:
+    name, _, content = path.read_bytes().partition(b"\n")
+    with tempfile.TemporaryDirectory() as folder:
+        for file, whole in (firmware() | {name.decode(): content}).items():
+            place = Path(folder) / file
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(whole)
+        return read_network(folder)
+
+
 READERS: dict[str, Reader] = {
     "certificate": Reader("c.eqcert", _certificate, _audited),
     "onnx graphs": Reader("n.onnx", _graph, read_network),
@@ -235,4 +271,5 @@ READERS: dict[str, Reader] = {
     "vnnlib": Reader(
         "p.vnnlib", partial(_text_of, VNNLIB), lambda path: read_text(path.read_text("utf-8", "replace"), path.name)
     ),
+    "firmware": Reader("firmware.txt", _firmware, _project_with),
 }

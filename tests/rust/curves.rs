@@ -57,6 +57,26 @@ fn curves() -> Vec<(Curve, f64, f64)> {
         of("sign", &[], -3.0, 3.0),
         of("floor", &[], -2.7, 2.7),
     ]
+    .into_iter()
+    .chain(quantisers())
+    .collect()
+}
+
+/// Every way to round, saturated and wrapped, with scales of few and of many bits, in and out of their range.
+fn quantisers() -> Vec<(Curve, f64, f64)> {
+    let third = f64::from(1.0f32 / 3.0);
+    let mut made = Vec::new();
+    for rounding in 0..9 {
+        for wraps in [0.0, 1.0] {
+            for (scale, zero, unit, base) in
+                [(0.5, 0.0, 0.5, 0.0), (third, 0.3, 0.375, 0.5), (0.1 + 0.2, -1.0, 1.0 / 7.0, 0.0)]
+            {
+                let parameters = [scale, zero, -4.0, 5.0, unit, base, f64::from(rounding), wraps];
+                made.push((Curve::new("quantiser", &parameters).unwrap(), -3.7, 3.9));
+            }
+        }
+    }
+    made
 }
 
 /// A fixed sequence of numbers in [0, 1).
@@ -123,7 +143,13 @@ fn strips_contain_the_graph_and_are_tight() {
                 let steep = (hull.0 - lam).abs().max((hull.1 - lam).abs());
                 let tight = steep * (u - l) / 600.0
                     + 1e-13 * (1.0 + low.abs().max(high.abs()) + lam.abs() * l.abs().max(u.abs()));
-                let coarse = if steep.is_finite() { tight } else { 1.0 };
+                // Where it may wrap, only the type is known.
+                let wraps = curve.name() == "quantiser" && curve.parameters()[7] == 1.0;
+                let coarse = match steep.is_finite() {
+                    true => tight,
+                    false if wraps => f64::INFINITY,
+                    false => 1.0,
+                };
                 assert!(low - found.low <= coarse, "{round} {curve:?} [{l:e}, {u:e}] {lam}: {found:?} {low}");
                 assert!(found.high - high <= coarse, "{round} {curve:?} [{l:e}, {u:e}] {lam}: {found:?} {high}");
                 assert!(found.at_low >= l && found.at_low <= u && found.at_high >= l && found.at_high <= u);
@@ -166,7 +192,7 @@ fn pieces_cover_the_line_and_bend_as_they_say() {
             let piece = curve.piece(at);
             assert!(piece.end > at, "{curve:?} {at}");
             pieces += 1;
-            assert!(pieces < 60, "{curve:?}");
+            assert!(pieces < 200, "{curve:?} {at:e} {piece:?}");
             let end = piece.end.min(most);
             for _ in 0..200 {
                 let (x, y, t) = (random.next(), random.next(), random.next());
@@ -176,7 +202,9 @@ fn pieces_cover_the_line_and_bend_as_they_say() {
                     continue;
                 }
                 assert!(curve.piece(middle).end >= piece.end, "{curve:?} {middle}");
-                assert_eq!(curve.limit_left(middle), curve.value(middle));
+                if !matches!(piece.bend, Bend::Between(..)) {
+                    assert_eq!(curve.limit_left(middle), curve.value(middle));
+                }
                 let (f, m, g) = (curve.value(x), curve.value(middle), curve.value(y));
                 let share = (middle - x) / (y - x);
                 let chord = f.value + (g.value - f.value) * share;
@@ -188,7 +216,9 @@ fn pieces_cover_the_line_and_bend_as_they_say() {
                     Bend::Straight => assert!(above.abs() <= slack, "{curve:?} {x} {middle} {y}"),
                     Bend::Convex => assert!(above <= slack, "{curve:?} {x} {middle} {y} {above} {slack}"),
                     Bend::Concave => assert!(-above <= slack, "{curve:?} {x} {middle} {y} {above} {slack}"),
-                    Bend::Between(low, high) => assert!(low <= high && end - at < 1e-12 * (1.0 + at.abs())),
+                    Bend::Between(low, high) => {
+                        assert!(low <= high && end - at < 1e-12 * (1.0 + at.abs()), "{curve:?} {at} {end}");
+                    }
                 }
             }
             at = piece.end;
@@ -238,7 +268,9 @@ fn lines_are_nearly_the_best() {
                 (0..=400).map(|i| height(low + (high - low) * f64::from(i) / 400.0)).fold(f64::INFINITY, f64::min);
             let rounding =
                 1e-13 * (1.0 + l.abs().max(u.abs()) + curve.value(l).value.abs() + curve.value(u).value.abs());
-            assert!(ours <= best * 1.04 + rounding, "{curve:?} [{l}, {u}]: {ours} instead of {best}");
+            // Of three slopes for functions that go up in steps.
+            let share = if curve.name() == "quantiser" { 1.5 } else { 1.04 };
+            assert!(ours <= best * share + rounding, "{curve:?} [{l}, {u}]: {ours} instead of {best}");
         }
     }
 }
@@ -371,4 +403,70 @@ fn wrong_names_and_parameters_are_refused() {
     for (curve, _, _) in curves() {
         assert_eq!(Curve::new(curve.name(), &curve.parameters()), Ok(curve));
     }
+}
+
+/// f = phi + r, with the slopes and the range of r that are said, and phi within its strips.
+#[test]
+fn a_trend_and_its_rest_make_the_function() {
+    let mut random = Random(7);
+    let mut clipped = 0;
+    for (curve, least, most) in curves() {
+        for _ in 0..200 {
+            let (l, u) = random.range(least, most);
+            let trend = curve.trend(l, u);
+            let (m, most_steep) = trend.slopes;
+            if !(m.is_finite() && most_steep.is_finite()) {
+                continue;
+            }
+            clipped += usize::from(curve.slopes(l, u).1 == f64::INFINITY);
+            for _ in 0..30 {
+                let x = (l + (u - l) * random.next()).clamp(l, u);
+                let y = (l + (u - l) * random.next()).clamp(l, u);
+                let (f, g) = (curve.value(x), curve.value(y));
+                let slack = f.error + g.error + 1e-12 * (1.0 + f.value.abs() + g.value.abs());
+                let ends = [m * (x - y), most_steep * (x - y)];
+                let off = trend.rest.1 - trend.rest.0 + slack;
+                let rise = f.value - g.value;
+                assert!(rise <= ends[0].max(ends[1]) + off && rise >= ends[0].min(ends[1]) - off, "{curve:?} {x} {y}");
+                // phi at one point is all its strip has there.
+                let phi = curve.trend_offset(&trend, 0.0, x, x);
+                assert!(f.value <= phi.high + trend.rest.1 + slack, "{curve:?} [{l}, {u}] {x} {phi:?} {trend:?}");
+                assert!(f.value >= phi.low + trend.rest.0 - slack, "{curve:?} [{l}, {u}] {x} {phi:?} {trend:?}");
+                for lam in [0.0, 1.0, -0.7, 0.3] {
+                    let strip = curve.trend_offset(&trend, lam, l, u);
+                    assert!(phi.low - lam * x <= strip.high + slack && phi.high - lam * x >= strip.low - slack);
+                }
+            }
+        }
+    }
+    assert!(clipped > 1000, "{clipped}");
+}
+
+#[test]
+fn steps_between_two_points_are_counted() {
+    let mut random = Random(8);
+    let mut counted = 0;
+    for (curve, least, most) in quantisers() {
+        let scale = curve.parameters()[0];
+        for _ in 0..500 {
+            let x = random.range(least, most).0;
+            // Often a whole number of half steps away, from a point where steps begin.
+            let x = if random.next() < 0.5 { (x / scale * 2.0).round() * scale / 2.0 } else { x };
+            let y =
+                if random.next() < 0.5 { x + (random.next() * 8.0).floor() * scale / 2.0 } else { x + random.next() };
+            let far = if random.next() < 0.5 { 0.0 } else { random.next() };
+            let Some((low, high)) = curve.steps_apart(x - y - far, x - y) else { continue };
+            counted += 1;
+            let (f, g) = (curve.value(x), curve.value(y));
+            let slack = f.error + g.error + 1e-12;
+            let rise = f.value - g.value;
+            assert!(rise >= low - slack && rise <= high + slack, "{curve:?} {x} {y}: {rise} not in {low} .. {high}");
+            assert!(high == 0.0 || x > y);
+        }
+    }
+    assert!(counted > 5000, "{counted}");
+    let floor = Curve::new("floor", &[]).unwrap();
+    let (low, high) = floor.steps_apart(-2.0, 3.0).unwrap();
+    assert!(low <= -2.0 && low > -2.0001 && (3.0..3.0001).contains(&high));
+    assert_eq!(floor.steps_apart(0.0, 0.0), Some((0.0, 0.0)));
 }

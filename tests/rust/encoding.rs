@@ -1,6 +1,7 @@
 //! What is left of a violation as a mixed-integer program: no input that violates, with the values of its neurons, is left out.
 
 use crate::assumed::{Draw, Networks, Values, draws, prepare, violation};
+use crate::bent::behind_curve;
 use crate::exact::Exact;
 use crate::programs::programs;
 use crate::random::{Scale, cases, for_all};
@@ -28,7 +29,7 @@ fn columns(pair: &Pair, values: &Values, bounds: &IntermediateBounds) -> Vec<f64
         }
         if let Some(curves) = pair.curves(l) {
             for ((v, _), curves) in both.iter().zip(curves) {
-                columns.extend(v.iter().enumerate().map(|(i, value)| curves.of(i).value(near(value)).value));
+                columns.extend(v.iter().enumerate().map(|(i, value)| near(&behind_curve(curves.of(i), value))));
             }
         }
         let hidden = l + 1 < bounds.layers.len() && pair.function(l).is_relu();

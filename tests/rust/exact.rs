@@ -32,6 +32,11 @@ pub fn exact(value: f64) -> Exact {
     Exact { digits: if value < 0.0 { -digits } else { digits }, exponent: exponent + i64::from(spare) }
 }
 
+/// An integer.
+pub fn integer(value: &BigInt) -> Exact {
+    Exact { digits: value.clone(), exponent: 0 }
+}
+
 /// 2^power.
 pub fn power_of_two(power: i64) -> Exact {
     Exact { digits: BigInt::from(1), exponent: power }
@@ -49,6 +54,15 @@ impl Exact {
     /// max(0, self).
     pub fn relu(&self) -> Self {
         if self.digits.sign() == Sign::Minus { Self::default() } else { self.clone() }
+    }
+
+    /// The largest integer not above self / divisor, for positive divisors.
+    pub fn floor_over(&self, divisor: &Self) -> BigInt {
+        let shift = self.exponent - divisor.exponent;
+        let up = |digits: &BigInt, by: i64| digits << by.max(0);
+        let (n, d) = (up(&self.digits, shift), up(&divisor.digits, -shift));
+        let (quotient, rest) = (&n / &d, &n % &d);
+        if rest.sign() == Sign::Minus { quotient - 1 } else { quotient }
     }
 
     /// self / divisor to 256 digits, rounded towards zero: never larger in size than the true quotient.

@@ -1,6 +1,7 @@
 //! Programs of steps in the domain and in evaluation: what happens at an input of the box is enclosed, with one
 //! assignment of all generators, and evaluations are as near to the truth as they say.
 
+use crate::bent::in_steps;
 use crate::exact::exact;
 use crate::programs::{Programs, programs};
 use crate::random::{Scale, any_scale, extreme_scale, for_all};
@@ -98,7 +99,9 @@ fn a_program_over_some_inputs_is_the_same_function() {
 #[test]
 fn derivatives_of_programs_are_those_of_differences() {
     let compared = Cell::new(0);
-    for_all(800, programs(5, Just(Scale::Plain), 1), |case| {
+    for_all(1200, programs(5, Just(Scale::Plain), 1), |case| {
+        // Attacks climb along the trend of functions that go up in steps, which is no derivative.
+        prop_assume!(!case.steps.iter().flatten().any(|s| in_steps(&s.function, s.bias.len())));
         let (pair, x) = (case.pair(), case.samples().remove(0));
         let (inputs, outputs) = (pair.inputs(), pair.outputs());
         let step = 1e-6;

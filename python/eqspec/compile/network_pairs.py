@@ -34,6 +34,7 @@ from eqspec.networks import (
     comparison,
     compose_affine,
     in_float32,
+    is_network_folder,
     read_network,
     softened,
 )
@@ -217,7 +218,7 @@ class Networks:
             chosen = said
         network = self._given.get(binding)
         if network is None:
-            path = locate(written, module.directory, module.source.name, declaration.path.span)
+            path = locate(written, module.directory, module.source.name, declaration.path.span, is_network_folder)
             network = self._file(binding, path, written, chosen)
         else:
             self._functions[binding] = Path(f"{network.source}:{network.sha256}"), network.output_name

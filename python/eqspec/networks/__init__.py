@@ -6,7 +6,7 @@ from eqspec.networks.float32 import in_float32, overflow
 from eqspec.networks.frameworks import Model, as_network
 from eqspec.networks.matching import match
 from eqspec.networks.network import AffineLayer, Arithmetic, ExactLayer, Network, exact_layers
-from eqspec.networks.readers.network_file import comparison, read_network
+from eqspec.networks.readers.network_file import comparison, is_network_folder, read_network
 from eqspec.networks.sharing import share
 from eqspec.networks.softened import softened
 from eqspec.networks.transform import compose_affine, negate_outputs
@@ -24,6 +24,7 @@ __all__ = [
     "compose_affine",
     "exact_layers",
     "in_float32",
+    "is_network_folder",
     "match",
     "negate_outputs",
     "overflow",

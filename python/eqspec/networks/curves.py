@@ -32,6 +32,8 @@ class Curve:
             return self.name
         if self.name == "pieces":
             return _familiar(self.parameters)
+        if self.name == "quantiser":
+            return _quantisers([self.parameters])
         return f"{self.name}({', '.join(f'{p:.6g}' for p in self.parameters)})"
 
 
@@ -98,6 +100,8 @@ class Curves:
 
     def __str__(self) -> str:
         used = [self.kinds[0]] if self.of_row is None else [self.kinds[i] for i in np.unique(self.of_row).tolist()]
+        if len(used) > 1 and all(curve.name == "quantiser" for curve in used):
+            return _quantisers([curve.parameters for curve in used])
         shown = ", ".join(map(str, used[:3]))
         return shown if len(used) <= 3 else f"{shown} and {len(used) - 3} others"
 
@@ -133,6 +137,37 @@ def _familiar(parameters: Sequence[float]) -> str:
             return f"clip({low:.6g}, {high:.6g})"
     knots = ", ".join(f"{k:.6g}" for k in parameters[1 : 1 + int(parameters[0])])
     return f"piecewise linear, bent at {knots}"
+
+
+_ROUNDED = (
+    "", ", ties away from 0", ", ties up", ", ties down", ", ties towards 0", ", rounded down", ", rounded up",
+    ", rounded towards 0", ", rounded away from 0",
+)  # fmt: skip
+"""What is said of a rounding, by its number (`quantiser.Rounding`)."""
+
+
+def _quantisers(rows: Sequence[Sequence[float]]) -> str:
+    """Bits, steps and range of quantisers, from the least to the most of them; wider steps of what they give apart."""
+    scales, _, lows, highs, units, bases, roundings, wraps = zip(*rows, strict=True)
+    ends = [[unit * (k - base) for unit, base, k in zip(units, bases, side, strict=True)] for side in (lows, highs)]
+    counts = [int(high - low) + 1 for low, high in zip(lows, highs, strict=True)]
+    least, most = min(ends[0]), max(ends[1])
+    said = _ROUNDED[int(roundings[0])] if len({*roundings}) == 1 and max(counts) > 2 else ""
+    said += ", wrapping around" if any(wraps) else ""
+    if max(counts) == 1:
+        return f"constant, {_between([*ends[0]])}"
+    if max(counts) == 2 and len(rows) == 1:
+        return f"1 bit, {least:.3g} or {most:.3g}{said}"
+    bits = _between([(count - 1).bit_length() for count in counts])
+    same = scales == units
+    steps = _between([*scales])
+    return f"{bits} bits, steps of {steps} {'in' if same else 'given as'} {least:.3g} .. {most:.3g}{said}"
+
+
+def _between(numbers: Sequence[float]) -> str:
+    """The least and the most of some numbers."""
+    least, most = (f"{end:.3g}" for end in (min(numbers), max(numbers)))
+    return least if least == most else f"{least} to {most}"
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,9 @@ def in_float32(network: Network) -> Network:
             return _again(network, network.content)
         if Path(network.source).suffix.lower() == ".onnx":
             return _again(network, reading.content(network.source))
+        if network.casts:
+            message = "it is firmware in fixed-point arithmetic, in which float32 rounds nothing"
+            raise NetworkError(network.source, message, fix="compare it in real arithmetic")
         return _layer_by_layer(network)
 
 

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from eqspec.networks import affine as af
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
-from eqspec.networks.curves import Curve, Curves
-from eqspec.networks.enclosure import Array
+from eqspec.networks.curves import Curve, Curves, pieces
+from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.matrices import Indices, check_value
 from eqspec.networks.quantiser import Quantiser, Rounding
 
@@ -102,6 +102,14 @@ class Levels:
         return made[0], made[1]
 
 
+def told_apart(*columns: Array) -> tuple[list[list[float]], Indices]:
+    """The different rows of a table, and which of them each of its rows is."""
+    if all(len(a) and (a == a[0]).all() for a in columns):
+        return [[float(a[0]) for a in columns]], np.zeros(len(columns[0]), np.intp)
+    kinds, of_row = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    return kinds.tolist(), of_row.reshape(-1)
+
+
 def meant(integers: Affine, unit: Array, base: Array) -> Affine:
     """unit (k - base) of integers that are an affine value."""
     moved = af.shift(integers, en.exactly(-base)) if base.any() else integers
@@ -130,9 +138,9 @@ class Quantised:
         """A function of the argument, made once for each unit and base."""
         key = unit.tobytes() + base.tobytes()
         if key not in self._made:
-            rows = np.stack([self.scale, self.zero, self.low, self.high, unit, base - self.shift], axis=1)
-            kinds, of_row = np.unique(rows, axis=0, return_inverse=True)
-            curves = Curves(tuple(self._curve(kind) for kind in kinds.tolist()), of_row.reshape(-1).astype(np.int32))
+            columns = self.scale, self.zero, self.low, self.high, unit, base - self.shift
+            kinds, of_row = told_apart(*columns)
+            curves = Curves(tuple(self._curve(kind) for kind in kinds), of_row.astype(np.int32))
             if len(kinds) == 1:
                 curves = Curves.all(curves.kinds[0])
             self._made[key] = af.rearrange(af.curve(self.argument, curves), lambda p: p.reshape(-1))
@@ -215,24 +223,29 @@ class Joined:
         return af.stack(made)
 
 
-def limited(levels: Levels, low: int | None, high: int | None) -> Levels | None:
-    """Integers not below `low`, then not above `high`; None where they are sums, which cannot be cut off so."""
+def limited(levels: Levels, low: int | None, high: int | None) -> Levels:
+    """Integers not below `low`, then not above `high`: quantisers get other ends, sums a function of their own."""
     rule: Rule
     match levels.rule:
         case Quantised() as quantised:
             above = quantised if low is None else quantised.at_least(low)
             rule = above if high is None else above.at_most(high)
         case Through(given, size, function):
-            inner = limited(given, low, high)
-            if inner is None:
-                return None
-            rule = Through(inner, size, function)
+            rule = Through(limited(given, low, high), size, function)
         case Joined(parts):
-            found = [limited(part, low, high) for part in parts]
-            kept = tuple(part for part in found if part is not None)
-            if len(kept) < len(parts):
-                return None
-            rule = Joined(kept)
-        case _:
-            return None
+            rule = Joined(tuple(limited(part, low, high) for part in parts))
+        case Computed(integers):
+            rule = Computed(_cut_off(_cut_off(integers, low, (0.0, 1.0)), high, (1.0, 0.0)))
+        case other:
+            raise AssertionError(other)
     return replace(levels, rule=rule)
+
+
+def _cut_off(integers: Affine, end: int | None, slopes: tuple[float, float]) -> Affine:
+    """The integers on one side of an end, which has the slope 1, and the end elsewhere."""
+    if end is None:
+        return integers
+    if af.depends_on_nothing(integers):
+        value = (np.maximum if slopes[1] else np.minimum)(integers.bias.value, float(end))
+        return replace(integers, bias=Enclosure(value, integers.bias.error))
+    return af.curve(integers, Curves.all(pieces((float(end),), slopes, float(end))))

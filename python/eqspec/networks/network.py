@@ -128,7 +128,8 @@ class Network:
     one that was `chosen` by its name; `alone` is false for both. Which function a file stands for, `identity` tells.
     `casts` are the assignments to types of a file of fixed-point arithmetic, in the order of their steps.
     `stripped` is the Softmax at the end of the file that was left out, `softened` the one that was put back (see the
-    module `softened`).
+    module `softened`). `in_pairs`: see `pair_saturation`, about products that some
+    processors get wrong.
     With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each step how
     large its values may get while they are computed.
 
@@ -154,6 +155,7 @@ class Network:
     chosen: str | None = None
     alone: bool = True
     casts: tuple[Cast, ...] = ()
+    in_pairs: bool = False
 
     @property
     def identity(self) -> tuple[str, str]:

@@ -29,7 +29,10 @@ from eqspec.networks.exact_vectors import Integers
 
 
 class Rounding(Enum):
-    """How a number becomes an integer; the names of QONNX and of ap_fixed (AP_) behind each."""
+    """How a number becomes an integer; the names of QONNX and of ap_fixed (AP_) behind each.
+
+    `curves` says them in words, by number.
+    """
 
     HALF_EVEN = 0  # ROUND, HALF_EVEN; AP_RND_CONV
     HALF_AWAY = 1  # HALF_UP; AP_RND_INF
@@ -143,8 +146,8 @@ def problem(parameters: Sequence[float]) -> str | None:
     scale, _, low, high, unit, _, rounding, wraps = parameters
     if not (scale > 0.0 and unit > 0.0):
         return "its scales have to be positive"
-    if not (low == int(low) and high == int(high) and low <= high and max(-low, high) <= 2.0**53):
-        return "its levels have to be integers up to 2^53, the lowest first"
+    if not (low == int(low) and high == int(high) and low <= high and max(-low, high) <= 2.0**50):
+        return "its levels have to be integers up to 2^50, the lowest first"
     if rounding not in {r.value for r in Rounding} or wraps not in (0.0, 1.0):
         return "its rounding is a number from 0 to 8 and its overflow 0 or 1"
     return None

@@ -5,8 +5,8 @@ batch size the point is repeated, and the first answer counts. An input that doe
 trailing softmax is passed over: its input is read.
 
 onnxruntime rewrites a model when it loads it, and what it puts in place of the model's nodes may answer something else.
-So a file is run node by node as it stands, and with the rewriting only where it is asked what that answers. Where a
-softmax is passed over, or the result of a file is no tensor, what is run is the model as it was made ready to be read.
+So a file is run node by node as it stands, and with the rewriting only where it is asked what that answers. A file whose
+products of bytes this processor cuts off is not run (`pair_saturation`). Where a softmax is passed over, or the result of a file is no tensor, what is run is the model as it was made ready to be read.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from eqspec.errors import NetworkError
+from eqspec.networks import pair_saturation
 from eqspec.networks.network import Network, Port
 from eqspec.networks.readers import onnx_model
 
@@ -63,6 +64,8 @@ class Session:
     def __init__(self, network: Network, *, rewritten: bool = False) -> None:
         self._name, self._size, self._outputs = network.source, network.input_size, network.output_size
         given = _given(network)
+        if network.in_pairs and pair_saturation.here():
+            raise CannotRunError(f"{network.source} multiplies bytes, whose sums this processor cuts off at 16 bits")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4

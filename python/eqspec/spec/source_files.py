@@ -6,7 +6,7 @@ Paths are relative to the file that contains them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from eqspec.span import Span
@@ -16,18 +16,26 @@ from eqspec.spec.suggest import FARTHEST, distance
 _MOST_ENTRIES = 2000
 
 
-def locate(written: str, directory: Path, container: str, span: Span) -> Path:
-    """The file that `written` names, seen from `directory`, where `container` lies; Fault E110 if there is none."""
+def locate(
+    written: str, directory: Path, container: str, span: Span, accepted: Callable[[Path], bool] | None = None
+) -> Path:
+    """The file that `written` names, seen from `directory`, where `container` lies; Fault E110 if there is none.
+
+    `accepted` says of a folder whether it will do as well.
+    """
     try:
         path = directory / written
-        if path.is_file():
+        if path.is_file() or (accepted is not None and accepted(path)):
             return path
         folder = path.is_dir()
         near = None if folder else _near(path, directory)
     except (OSError, ValueError) as problem:
         raise Fault(error("E110", f"cannot read '{_cut(written)}': {_reason(problem)}", span)) from None
     if folder:
-        raise Fault(error("E110", f"cannot read '{written}': it is a folder", span, help="name a file in it"))
+        hint = "name a file in it"
+        if accepted is not None:
+            hint += ", or the folder of a project that hls4ml wrote, which holds firmware/defines.h"
+        raise Fault(error("E110", f"cannot read '{written}': it is a folder", span, help=hint))
     looked_in = os.path.normpath(path.parent)
     message = f"cannot read '{_cut(written)}': no such file (looked in {looked_in})"
     help_text = f"paths are relative to {os.path.basename(container)}"  # noqa: PTH119 (a name to show, not a path)

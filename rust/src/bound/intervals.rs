@@ -18,7 +18,7 @@
 use crate::curve::Curve;
 use crate::domain::intermediate_bounds::{IntermediateBounds, LayerBounds};
 use crate::domain::phase::{Bounds, Phase};
-use crate::domain::strip::strip_around;
+use crate::domain::strip::Rise;
 use crate::network::{Curves, Origin, Pair, Step, Tile};
 use crate::numeric::round::{U, add_up, gamma, inflate, sub_down, sub_up};
 
@@ -92,8 +92,7 @@ fn difference(curves: [&Curve; 2], x: (f64, f64), y: (f64, f64), d: (f64, f64)) 
     if d == (0.0, 0.0) && curves[0] == curves[1] {
         return d;
     }
-    let slopes = curves[0].slopes(x.0.min(y.0), x.1.max(y.1));
-    strip_around(curves, 0.0, slopes, (x, y, d))
+    Rise::of(curves, (x, y)).strip_around(curves, 0.0, (x, y, d))
 }
 
 /// A sum on its way: its value at the centres, and how far it may be from it.

@@ -22,7 +22,7 @@ use super::functional::{Triple, TripleMut};
 use crate::curve::Curve;
 use crate::domain::intermediate_bounds::LayerBounds;
 use crate::domain::phase::Bounds;
-use crate::domain::strip::strip_around;
+use crate::domain::strip::Rise;
 use crate::network::Curves;
 use crate::numeric::round::max_propagating_nan;
 
@@ -186,7 +186,8 @@ fn sides(curve: &Curve, (l, u): (f64, f64)) -> [Side; 2] {
 
 /// The lines below and above the difference, each a slope and an intercept.
 fn difference(curves: [&Curve; 2], x: (f64, f64), y: (f64, f64), d: (f64, f64)) -> ((f64, f64), (f64, f64)) {
-    let (m, most) = curves[0].slopes(x.0.min(y.0), x.1.max(y.1));
+    let rise = Rise::of(curves, (x, y));
+    let (m, most) = rise.slopes;
     if !(m.is_finite() && most.is_finite()) {
         let (of_x, of_y) = (curves[0].range(x.0, x.1), curves[1].range(y.0, y.1));
         let (low, high) = ((of_x.0 - of_y.1).next_down(), (of_x.1 - of_y.0).next_up());
@@ -200,8 +201,8 @@ fn difference(curves: [&Curve; 2], x: (f64, f64), y: (f64, f64), d: (f64, f64)) 
         let share = d.1 / (d.1 - d.0);
         (most - (most - m) * share, m + (most - m) * share)
     };
-    let low = strip_around(curves, falling, (m, most), (x, y, d)).0;
-    let high = strip_around(curves, rising, (m, most), (x, y, d)).1;
+    let low = rise.strip_around(curves, falling, (x, y, d)).0;
+    let high = rise.strip_around(curves, rising, (x, y, d)).1;
     ((falling, low), (rising, high))
 }
 

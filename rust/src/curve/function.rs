@@ -1,6 +1,7 @@
 //! What a function of one variable says about itself: value, one-sided slopes, and pieces on which it is straight,
 //! convex or concave. Everything else (`strip`) follows from this.
 
+use super::staircase::Staircase;
 use crate::numeric::near::Near;
 
 /// How a function bends on a piece.
@@ -165,6 +166,12 @@ pub(super) trait Function: Sized {
     /// For ranges of so many pieces that they are not visited one by one.
     #[inline]
     fn band(&self, _l: f64, _u: f64) -> Option<Band> {
+        None
+    }
+
+    /// Its closed form, where it goes up in equal steps.
+    #[inline]
+    fn staircase(&self) -> Option<&Staircase> {
         None
     }
 

@@ -2,7 +2,8 @@
 
 use crate::numeric::near::Near;
 
-use super::function::{Band, Bend, Function, Piece, count, no_parameters};
+use super::function::{Bend, Function, Piece, count, no_parameters};
+use super::staircase::{Rounding, Staircase};
 
 /// -1, 0 or 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -99,13 +100,23 @@ impl Function for Floor {
         true
     }
 
-    /// x - 1 <= floor x <= x.
     #[inline]
-    fn band(&self, l: f64, u: f64) -> Option<Band> {
-        let visited = u - l <= 6.0 && l > -DENSE && u < DENSE;
-        (!visited).then_some(Band { slope: 1.0, low: -1.0, high: 0.0, slopes: (f64::NEG_INFINITY, f64::INFINITY) })
+    fn staircase(&self) -> Option<&Staircase> {
+        Some(&WHOLE)
     }
 }
+
+/// The steps of floor.
+static WHOLE: Staircase = Staircase {
+    scale: 1.0,
+    zero: 0.0,
+    low: f64::NEG_INFINITY,
+    high: f64::INFINITY,
+    unit: 1.0,
+    base: 0.0,
+    rounding: Rounding::Floor,
+    wraps: false,
+};
 
 /// x where x > a, else 0.
 #[derive(Debug, Clone, Copy, PartialEq)]

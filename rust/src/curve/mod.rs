@@ -10,9 +10,12 @@ mod function;
 mod gated;
 mod hardswish;
 mod jumps;
+mod offset;
 mod pieces;
 mod powers;
+mod quantiser;
 mod sigmoids;
+mod staircase;
 mod strip;
 mod waves;
 
@@ -20,8 +23,9 @@ use function::Function;
 
 pub use crate::numeric::near::Near;
 pub use function::{Bend, Piece};
+pub use offset::Offset;
 pub use pieces::Pieces;
-pub use strip::Offset;
+pub use staircase::Trend;
 
 macro_rules! curves {
     ($($variant:ident($kind:ty)),* $(,)?) => {
@@ -85,6 +89,7 @@ curves! {
     Thresholded(jumps::Thresholded),
     Sign(jumps::Sign),
     Floor(jumps::Floor),
+    Quantiser(quantiser::Quantiser),
 }
 
 /// The name of the function behind a reference.
@@ -167,6 +172,39 @@ impl Curve {
     #[inline]
     pub fn line(&self, l: f64, u: f64) -> f64 {
         with!(self, f => strip::line(f, l, u))
+    }
+
+    /// What it is on [l, u] but for what it rounds. For functions without steps that is the function itself.
+    #[must_use]
+    #[inline]
+    pub fn trend(&self, l: f64, u: f64) -> Trend {
+        let itself = || Trend { slopes: self.slopes(l, u), rest: (0.0, 0.0), is_clip: false };
+        with!(self, f => f.staircase()).and_then(|s| s.trend(l, u)).unwrap_or_else(itself)
+    }
+
+    /// [`Curve::offset`] of the trend, which must be that of a range around [l, u].
+    #[must_use]
+    #[inline]
+    pub fn trend_offset(&self, trend: &Trend, lam: f64, l: f64, u: f64) -> Offset {
+        match with!(self, f => f.staircase()) {
+            Some(staircase) if trend.is_clip => staircase.clip_offset(lam, l, u),
+            _ => self.offset(lam, l, u),
+        }
+    }
+
+    /// Bounds of f(x) - f(y) wherever x - y lies in [l, u], for functions that go up in steps; None for others.
+    #[must_use]
+    #[inline]
+    pub fn steps_apart(&self, l: f64, u: f64) -> Option<(f64, f64)> {
+        with!(self, f => f.staircase()).and_then(|s| s.apart(l, u))
+    }
+
+    /// The slope that an attack should follow at x: the derivative, and for functions that go up in steps the slope of
+    /// their trend.
+    #[must_use]
+    #[inline]
+    pub fn climb(&self, x: f64) -> f64 {
+        with!(self, f => f.staircase()).map_or_else(|| self.slope_right(x).value, |s| s.climb(x))
     }
 
     /// Its range over [l, u], rounded outward.

@@ -13,56 +13,7 @@ use crate::numeric::near::{Near, product, sum};
 use crate::numeric::round::{down, mul_up, sub_up};
 
 use super::function::{Bend, Function};
-
-/// Bounds of f(x) - lam x, with (nearly) where it is least and largest.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Offset {
-    /// At most the least.
-    pub low: f64,
-    /// About where it is least.
-    pub at_low: f64,
-    /// At least the largest.
-    pub high: f64,
-    /// About where it is largest.
-    pub at_high: f64,
-}
-
-impl Offset {
-    #[inline]
-    fn unbounded(at: f64) -> Self {
-        Self { low: f64::NEG_INFINITY, at_low: at, high: f64::INFINITY, at_high: at }
-    }
-
-    /// Lowers the lower bound; NaN counts as no bound.
-    #[inline]
-    fn lower(&mut self, bound: f64, at: f64) {
-        let bound = if bound.is_nan() { f64::NEG_INFINITY } else { bound };
-        if bound < self.low {
-            (self.low, self.at_low) = (bound, at);
-        }
-    }
-
-    /// Raises the upper bound; NaN counts as no bound.
-    #[inline]
-    fn raise(&mut self, bound: f64, at: f64) {
-        let bound = if bound.is_nan() { f64::INFINITY } else { bound };
-        if bound > self.high {
-            (self.high, self.at_high) = (bound, at);
-        }
-    }
-
-    #[inline]
-    fn take(&mut self, h: Near, at: f64) {
-        self.lower(h.low(), at);
-        self.raise(h.high(), at);
-    }
-}
-
-/// f - lam x; without error where nothing is rounded.
-#[inline]
-fn rest(f: Near, lam: f64, x: f64) -> Near {
-    sum(f, -product(lam, x))
-}
+use super::offset::{Offset, is_range, rest};
 
 /// At least max(0, a - b) * width.
 #[inline]
@@ -73,10 +24,13 @@ fn shortfall(a: f64, b: f64, width: f64) -> f64 {
 /// Bounds of f(x) - lam x over [l, u], infinite where there are none.
 #[inline]
 pub(super) fn offset<F: Function>(f: &F, lam: f64, l: f64, u: f64) -> Offset {
-    if !(l <= u && l > f64::NEG_INFINITY && u < f64::INFINITY && lam.is_finite()) {
+    if let Some(staircase) = f.staircase() {
+        return staircase.offset(lam, l, u);
+    }
+    if !is_range(lam, l, u) {
         return Offset::unbounded(l);
     }
-    let mut found = Offset { low: f64::INFINITY, at_low: l, high: f64::NEG_INFINITY, at_high: l };
+    let mut found = Offset::empty(l);
     if let Some(band) = f.band(l, u) {
         for x in [l, u] {
             let turned = sum(product(band.slope, x), -product(lam, x));
@@ -190,7 +144,10 @@ fn within(t: f64, a: f64, b: f64) -> f64 {
 #[inline]
 pub(super) fn slopes<F: Function>(f: &F, l: f64, u: f64) -> (f64, f64) {
     const UNBOUNDED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
-    if !(l <= u && l > f64::NEG_INFINITY && u < f64::INFINITY) {
+    if let Some(staircase) = f.staircase() {
+        return staircase.slopes(l, u);
+    }
+    if !is_range(0.0, l, u) {
         return UNBOUNDED;
     }
     if let Some(band) = f.band(l, u) {
@@ -254,6 +211,9 @@ const SAMPLES: usize = INTERVALS as usize + 1;
 #[inline]
 pub(super) fn line<F: Function>(f: &F, l: f64, u: f64) -> f64 {
     let finite = |slope: f64| if slope.is_finite() { slope } else { 0.0 };
+    if let Some(staircase) = f.staircase() {
+        return staircase.line(l, u);
+    }
     if let Some(band) = f.band(l, u) {
         return band.slope;
     }

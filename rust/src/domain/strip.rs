@@ -13,19 +13,22 @@
 //!   first is concave in d and the second convex, also after lam d is subtracted, so that their extremes are at the ends
 //!   of d. Besides, D - lam d = h(x) - h(y), which lies in [low_x - high_y, high_x - low_y]. The smaller interval counts,
 //!   with a fresh generator of the difference alone.
+//! - Functions that round go up in steps and have no slopes. They are f = phi + r with a continuous phi and a small r
+//!   ([`crate::curve::Trend`]), so D = (phi(x) - phi(y)) + r(x) + (phi(y) - f(y)), of which the first is a strip of d. And
+//!   between x and y are at most so many steps, none where x = y.
 //!
 //! Both are sound for any lam. Where x = y, D = 0, whatever f is.
 //!
 //! The networks may have different functions f and g there, as where one is a cheap approximation of the other, or a
-//! slope was retrained. Side by side nothing changes; of the strip, f(x) - g(y) = (f(x) - f(y)) + (f(y) - g(y)), and the
-//! range of the second part over y is added ([`apart`]).
+//! slope was retrained. Side by side nothing changes; of the strip, f(x) - g(y) = (phi(x) - phi(y)) + r(x) + (phi(y) -
+//! g(y)) with phi of f or, the other way round, of g ([`Rise`]).
 //!
 //! A strip that is thin against what it surrounds goes into the error radius and makes no generator: functions that are
 //! saturated would have thousands of them otherwise.
 
 use super::phase::{Bounds, Phase};
 use super::transformer::{DifferenceRow, DifferenceTransformer, Transformer};
-use crate::curve::Curve;
+use crate::curve::{Curve, Trend};
 use crate::network::Curves;
 use crate::numeric::round::{add_down, add_up, max_propagating_nan, mul_down, mul_up, sub_down, sub_up};
 
@@ -92,6 +95,13 @@ struct Strip {
     loose: f64,
 }
 
+impl Strip {
+    /// Whether the function is 0 on the whole range.
+    fn is_zero(&self) -> bool {
+        self.slope == 0.0 && self.shift == 0.0 && self.fresh == 0.0 && self.loose == 0.0
+    }
+}
+
 impl DifferenceTransformer {
     /// Sets the rows of a whole step from those of both networks and from all bounds; `share_fresh` allows to use the
     /// networks' own fresh generators.
@@ -135,7 +145,8 @@ fn difference_row(
     (x, y, d): (Ends, Ends, Ends),
     share_fresh: bool,
 ) -> (DifferenceRow, f64) {
-    if d == (0.0, 0.0) && curves[0] == curves[1] {
+    // Where both are 0 on their ranges no row is kept, and so no generator may be counted.
+    if (d == (0.0, 0.0) && curves[0] == curves[1]) || (first.is_zero() && second.is_zero()) {
         return (DifferenceRow::default(), 0.0);
     }
     let (own, off, reach) = strip_of_difference(curves, (x, y, d));
@@ -165,7 +176,8 @@ fn side_by_side((first, second): (Strip, Strip), (x, y, d): (Ends, Ends, Ends)) 
 
 /// D between min(m d, M d) and max(m d, M d): the row, what goes into its error radius, and how far it reaches.
 fn strip_of_difference(curves: [&Curve; 2], (x, y, d): (Ends, Ends, Ends)) -> (DifferenceRow, f64, f64) {
-    let (m, most) = curves[0].slopes(x.0.min(y.0), x.1.max(y.1));
+    let rise = Rise::of(curves, (x, y));
+    let (m, most) = rise.slopes;
     let share = if d.0 >= 0.0 {
         1.0
     } else if d.1 <= 0.0 {
@@ -175,7 +187,20 @@ fn strip_of_difference(curves: [&Curve; 2], (x, y, d): (Ends, Ends, Ends)) -> (D
     };
     // Where d is never negative D is between m d and M d, with the chord of either through 0: the middle is thinnest.
     let lam = if d.0 < 0.0 && d.1 > 0.0 { m + (most - m) * share } else { 0.5 * m + 0.5 * most };
-    let (low, high) = strip_around(curves, lam, (m, most), (x, y, d));
+    let made = row_around(curves, lam, &rise, (x, y, d));
+    // Steps are counted best without a slope.
+    if rise.in_steps {
+        let level = row_around(curves, 0.0, &rise, (x, y, d));
+        if level.2 < made.2 || made.2.is_nan() {
+            return level;
+        }
+    }
+    made
+}
+
+/// D with the slope lam: the row, what goes into its error radius, and how far it reaches.
+fn row_around(curves: [&Curve; 2], lam: f64, rise: &Rise, (x, y, d): (Ends, Ends, Ends)) -> (DifferenceRow, f64, f64) {
+    let (low, high) = rise.strip_around(curves, lam, (x, y, d));
     let (shift, half) = centred(low, high);
     let size = lam.abs() * (0.5 * d.1 - 0.5 * d.0);
     let thin = half <= THIN * (size + shift.abs());
@@ -183,41 +208,95 @@ fn strip_of_difference(curves: [&Curve; 2], (x, y, d): (Ends, Ends, Ends)) -> (D
     (row, if thin { half } else { 0.0 }, size + half)
 }
 
-/// The interval of D - lam d, rounded outward, where all slopes of f1's function lie between m and M.
-#[must_use]
-pub fn strip_around([first, second]: [&Curve; 2], lam: f64, (m, most): Ends, (x, y, d): (Ends, Ends, Ends)) -> Ends {
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for end in [d.0, d.1] {
-        for (least, greatest) in [(sub_down(m, lam), sub_up(m, lam)), (sub_down(most, lam), sub_up(most, lam))] {
-            low = lesser(low, lesser(mul_down(least, end), mul_down(greatest, end)));
-            high = max_propagating_nan(high, max_propagating_nan(mul_up(least, end), mul_up(greatest, end)));
+/// What is known of D by slopes: it lies between min(m d, M d) + rest.0 and max(m d, M d) + rest.1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rise {
+    /// m and M.
+    pub slopes: Ends,
+    rest: Ends,
+    /// Whether it is the difference of one function that goes up in steps.
+    in_steps: bool,
+}
+
+impl Rise {
+    /// For x and y in these ranges: along the function of the first network, or along that of the second if the first
+    /// has no slopes.
+    #[must_use]
+    pub fn of([f, g]: [&Curve; 2], (x, y): (Ends, Ends)) -> Self {
+        let (l, u) = (x.0.min(y.0), x.1.max(y.1));
+        let trend = f.trend(l, u);
+        let known = |(m, most): Ends| m.is_finite() && most.is_finite();
+        if f == g {
+            // phi(y) - f(y) is -r(y).
+            let (low, high) = trend.rest;
+            let rest = (sub_down(low, high), sub_up(high, low));
+            let in_steps = f.steps_apart(0.0, 0.0).is_some();
+            return Self { slopes: trend.slopes, rest, in_steps };
         }
+        if !known(trend.slopes) {
+            let other = g.trend(l, u);
+            if known(other.slopes) {
+                // (f(x) - phi(x)) + (phi(x) - phi(y)) - r(y), phi and r of g.
+                let (low, high) = apart((g, Some(&other)), (f, None), x);
+                let rest = (sub_down(-high, other.rest.1), sub_up(-low, other.rest.0));
+                return Self { slopes: other.slopes, rest, in_steps: false };
+            }
+        }
+        let (low, high) = apart((f, Some(&trend)), (g, None), y);
+        let rest = (add_down(low, trend.rest.0), add_up(high, trend.rest.1));
+        Self { slopes: trend.slopes, rest, in_steps: false }
     }
-    let off = apart([first, second], y);
-    (low, high) = (add_down(low, off.0), add_up(high, off.1));
-    let (of_x, of_y) = (first.offset(lam, x.0, x.1), second.offset(lam, y.0, y.1));
-    let (other_low, other_high) = (sub_down(of_x.low, of_y.high), sub_up(of_x.high, of_y.low));
-    // `max` and `min` pass over what is not a number.
-    let both = (low.max(other_low), high.min(other_high));
-    if both.0 <= both.1 { both } else { (low, high) }
+
+    /// The interval of D - lam d, rounded outward.
+    #[must_use]
+    pub fn strip_around(&self, [first, second]: [&Curve; 2], lam: f64, (x, y, d): (Ends, Ends, Ends)) -> Ends {
+        let (m, most) = self.slopes;
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for end in [d.0, d.1] {
+            for (least, greatest) in [(sub_down(m, lam), sub_up(m, lam)), (sub_down(most, lam), sub_up(most, lam))] {
+                low = lesser(low, lesser(mul_down(least, end), mul_down(greatest, end)));
+                high = max_propagating_nan(high, max_propagating_nan(mul_up(least, end), mul_up(greatest, end)));
+            }
+        }
+        (low, high) = (add_down(low, self.rest.0), add_up(high, self.rest.1));
+        let (of_x, of_y) = (first.offset(lam, x.0, x.1), second.offset(lam, y.0, y.1));
+        let mut found = narrowed((low, high), (sub_down(of_x.low, of_y.high), sub_up(of_x.high, of_y.low)));
+        if self.in_steps
+            && let Some((low, high)) = first.steps_apart(d.0, d.1)
+        {
+            let ends = [mul_up(lam, d.0).max(mul_up(lam, d.1)), mul_down(lam, d.0).min(mul_down(lam, d.1))];
+            found = narrowed(found, (sub_down(low, ends[0]), sub_up(high, ends[1])));
+        }
+        found
+    }
+}
+
+/// What two intervals have in common; `max` and `min` pass over what is not a number, and of intervals that rounding
+/// has moved apart the first counts.
+fn narrowed(first: Ends, second: Ends) -> Ends {
+    let both = (first.0.max(second.0), first.1.min(second.1));
+    if both.0 <= both.1 { both } else { first }
 }
 
 /// Parts of a range on each of which two functions are compared.
 const PARTS: u32 = 8;
 
-/// The range of f(t) - g(t) for t in [l, u], rounded outward: part by part both functions lie in strips of the same
-/// slope.
+/// The range of f(t) - g(t) for t in [l, u], rounded outward, or of that with their trends in place of the functions:
+/// part by part both lie in strips of the same slope.
 #[must_use]
-pub fn apart([f, g]: [&Curve; 2], (l, u): Ends) -> Ends {
-    if f == g {
+pub fn apart((f, of_f): (&Curve, Option<&Trend>), (g, of_g): (&Curve, Option<&Trend>), (l, u): Ends) -> Ends {
+    if f == g && of_f.is_none() && of_g.is_none() {
         return (0.0, 0.0);
     }
+    let offset = |curve: &Curve, trend: Option<&Trend>, lam: f64, from: f64, to: f64| {
+        trend.map_or_else(|| curve.offset(lam, from, to), |trend| curve.trend_offset(trend, lam, from, to))
+    };
     let place = |k: u32| if k == PARTS { u } else { l + (u - l) * (f64::from(k) / f64::from(PARTS)) };
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for k in 0..PARTS {
         let (from, to) = (place(k).clamp(l, u), place(k + 1).clamp(l, u));
         let lam = f.line(from, to);
-        let (of_f, of_g) = (f.offset(lam, from, to), g.offset(lam, from, to));
+        let (of_f, of_g) = (offset(f, of_f, lam, from, to), offset(g, of_g, lam, from, to));
         low = lesser(low, sub_down(of_f.low, of_g.high));
         high = max_propagating_nan(high, sub_up(of_f.high, of_g.low));
     }

@@ -45,7 +45,7 @@ impl Tape {
             let slopes = &mut self.slopes[s];
             slopes.clear();
             if let Some(curves) = step.function.curves() {
-                slopes.extend(value.iter().enumerate().map(|(i, v)| curves.of(i % step.rows).slope_right(*v).value));
+                slopes.extend(value.iter().enumerate().map(|(i, v)| curves.of(i % step.rows).climb(*v)));
             }
             value.chunks_exact_mut(step.rows).for_each(|values| step.function.apply(values));
         }

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from eqspec.networks import Network, align, match, share
+from eqspec.networks.curves import Curves
 from eqspec.networks.graph_rewriting import by_channels, by_rows, placed, rescaled, same_taps
 from eqspec.networks.merging import merged, of_one_form
 from eqspec.networks.program import Step, Term, Tile, without_unread
+from eqspec.networks.quantiser import Quantiser, Rounding
 from programs import convolution, point, program, sparse, tile
 
 Random = np.random.Generator
@@ -93,6 +95,35 @@ def test_matched_programs_compute_what_they_did(seed: int) -> None:
     assert in_step(p, q)
     same_function(a, p, random)
     same_function(b, q, random, rounded=True)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_quantised_programs_compute_what_they_did(seed: int) -> None:
+    """Ties and ends are at the same places after channels were moved, and nothing is rescaled across a step."""
+    random = np.random.default_rng(seed)
+    a = quantised(program(random, steps=int(random.integers(2, 7))), random)
+    b = quantised(program(random, steps=int(random.integers(2, 7))), random)
+    steps = list(a.steps)
+    for at in range(len(steps) - 1):
+        steps = placed(steps, at, random.permutation(steps[at].rows).tolist(), 1)
+    for other in (a, b, replace(a, steps=tuple(steps))):
+        p, q, _ = match(a, other)
+        for made in (align(a, other), align(p, q)):
+            assert in_step(*made)
+            same_function(a, made[0], random)
+            same_function(other, made[1], random, rounded=True)
+
+
+def quantised(network: Network, random: Random) -> Network:
+    """The network with quantisers in the place of some of its functions."""
+    steps = list(network.steps)
+    for at, step in enumerate(steps[:-1]):
+        if random.integers(3):
+            rounding = Rounding(int(random.integers(9)))
+            several = [Quantiser(2.0**-k, -3, 4 + k, rounding, random.integers(3) / 2).curve for k in range(3)]
+            rows = [several[int(k)] for k in random.integers(0, 3 if random.integers(2) else 1, step.rows)]
+            steps[at] = replace(step, function=Curves.of_rows(rows))
+    return replace(network, steps=tuple(steps))
 
 
 def twin(network: Network, random: Random) -> Network:

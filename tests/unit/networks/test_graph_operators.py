@@ -24,7 +24,7 @@ from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import Network, read_network
 from eqspec.networks.agreement import beyond
 from eqspec.networks.float32 import in_float32, overflow
-from eqspec.networks.operators import OPERATORS, REFUSED
+from eqspec.networks.operators import OPERATORS, QUANTISING, REFUSED
 from unit.networks.function_cases import OPERATOR_CASES, REDUCED_CASES
 from unit.networks.models import exact_root, model, node, save
 
@@ -306,9 +306,12 @@ def test_every_new_operator_has_a_case() -> None:
 
 def test_the_manual_lists_the_operators_that_are_read() -> None:
     text = (Path(__file__).parents[3] / "docs" / "howto" / "networks.md").read_text(encoding="utf-8")
-    rows = [line for line in text.split("## What is read")[1].splitlines() if line.startswith("| `")]
-    listed = [name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])]
-    assert sorted(listed) == sorted(OPERATORS)
+    quantising = [name.rpartition(".")[2] for name in QUANTISING]
+    for section, operators in (("What is read", OPERATORS), ("Quantised networks", {*quantising})):
+        lines = text.split(f"## {section}")[1].split("## ")[0].splitlines()
+        rows = [line for line in lines if line.startswith("| `")]
+        listed = [name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+        assert sorted(listed) == sorted(operators)
 
 
 def steps_of(folder: Path, nodes: list[NodeProto], constants: Constants, *shape: int, opset: int = 17) -> Network:

@@ -7,9 +7,14 @@ import numpy as np
 import pytest
 
 import quantised_programs as random_programs
+from eqspec.networks.curves import Curve, Curves
+from eqspec.networks.exact_curves import on_interval
 from eqspec.networks.grids import Atoms, EmptyRegionError, Grid, Region, analyse
+from eqspec.networks.grids.casts import leaving
 from eqspec.networks.grids.comparison import differences, equal
-from eqspec.networks.program import Step
+from eqspec.networks.grids.simplification import simplified
+from eqspec.networks.program import Step, Term, Tile, problems
+from eqspec.networks.quantiser import Quantiser, Rounding
 
 
 def lies_on(x: Fraction, grid: Grid) -> bool:
@@ -53,8 +58,6 @@ def test_what_is_known_of_a_function_is_the_function(seed: int) -> None:
                 if known.bent is not None:
                     assert y == known.bent(x)
                 if known.quantiser is not None:
-                    from eqspec.networks.exact_curves import on_interval
-
                     assert y == on_interval(known.quantiser.curve, (x, x))[0]
 
 
@@ -96,3 +99,51 @@ def test_programs_written_otherwise_are_found_equal(seed: int) -> None:
     for point in some_points(region, 3):
         assert random_programs.outputs(steps, point) == random_programs.outputs(other, point)
     assert same(steps, other, region)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_simplified_programs_are_the_same_on_the_region(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    region, steps = random_programs.region(random), random_programs.program(random)
+    if seed % 2:
+        steps = random_programs.written_otherwise(random, steps)
+    simple = simplified(steps, analyse(steps, Atoms(region)))
+    assert not list(problems(simple, 2))
+    assert len(simple) <= len(steps)
+    for point in some_points(region, 20):
+        assert random_programs.outputs(steps, point) == random_programs.outputs(simple, point)
+
+
+def test_casts_that_change_nothing_are_gone() -> None:
+    """Products and sums in wide types, as firmware has them, become the one step that they are."""
+    wide, narrow = (Quantiser(2.0**-8, -(2**k), 2**k - 1, Rounding.FLOOR, wraps=True).curve for k in (17, 7))
+    kept = Quantiser(0.25, 0, 7).curve
+    weights = np.array([[0.5, -1.25], [2.0, 0.75], [-3.0, 0.25]])
+
+    def firmware(accumulator: Curve) -> tuple[Step, ...]:
+        index, taps = np.array([[[0], [0], [0], [1], [1], [1]]], np.int32), weights.T.reshape(-1)
+        products = Tile(index.reshape(6, 1, 1), taps.reshape(6, 1, 1))
+        added = Tile(np.array([[[r, r + 3] for r in range(3)]], np.int32), np.ones((1, 1, 2)))
+        return (
+            Step((Term(-1, products),), np.zeros(6), None, Curves.all(accumulator)),
+            Step((Term(0, added),), np.array([0.5, 0.0, -1.0]), None, Curves.all(accumulator)),
+            Step((Term(1, Tile.dense(np.eye(3))),), np.zeros(3), None, Curves.all(kept)),
+            Step((Term(2, Tile.dense(np.ones((1, 3)))),), np.zeros(1), None, "identity"),
+        )
+
+    trained = (
+        Step((Term(-1, Tile.dense(weights)),), np.array([0.5, 0.0, -1.0]), None, Curves.all(kept)),
+        Step((Term(0, Tile.dense(np.ones((1, 3)))),), np.zeros(1), None, "identity"),
+    )
+    inputs = (Fraction(0), Fraction(1, 64))
+    region = Region((Fraction(-8),) * 2, (Fraction(8),) * 2, (inputs, inputs))
+    assert same(firmware(wide), trained, region)
+    assert not same(firmware(narrow), trained, region)
+    simple = simplified(firmware(wide), analyse(firmware(wide), Atoms(region)))
+    assert [step.rows for step in simple] == [3, 1]
+    assert (simple[0].terms[0].tile.matrix(2) == weights).all()
+    assert leaving(firmware(wide), analyse(firmware(wide), Atoms(region)), wraps=True) == []
+    assert {one.step for one in leaving(firmware(narrow), analyse(firmware(narrow), Atoms(region)), wraps=True)} == {
+        0,
+        1,
+    }

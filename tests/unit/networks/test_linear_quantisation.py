@@ -253,6 +253,30 @@ def test_integers_in_and_out(tmp_path: Path, kind: str) -> None:
     assert np.array_equal(exactly(network, given), exactly(network, nearest))
 
 
+def test_integers_that_do_not_depend_on_the_input(tmp_path: Path) -> None:
+    constants = {"w": np.arange(-9, 9, dtype=np.int8).reshape(1, 2, 3, 3), "s": np.float32(0.5), "z": np.int8(1)}
+    nodes = [
+        node("Relu", ["w"], "r"),
+        node("MaxPool", ["r"], "p", kernel_shape=[3, 3]),
+        node("DequantizeLinear", ["p", "s", "z"], "d"),
+        node("Add", ["x", "d"], "y"),
+    ]
+    agrees(tmp_path, build(nodes, constants, [1, 2, 1, 1]), grid(np.random.default_rng(0), [1, 2, 1, 1]))
+
+
+def test_sums_of_integers_that_are_cut_off(tmp_path: Path) -> None:
+    rng = np.random.default_rng(12)
+    constants: Constants = {"s": np.float32(0.25), "z": np.uint8(5), "w": rng.integers(-9, 9, (6, 4)).astype(np.int8)}
+    constants |= {"low": np.int32(-300), "high": np.int32(200)}
+    nodes = [
+        node("QuantizeLinear", ["x", "s", "z"], "q"),
+        node("MatMulInteger", ["q", "w", "z"], "c"),
+        node("Clip", ["c", "low", "high"], "e"),
+        node("Cast", ["e"], "y", to=TensorProto.FLOAT),
+    ]
+    agrees(tmp_path, build(nodes, constants, [1, 6]), grid(rng, [1, 6]))
+
+
 def test_levels_as_real_numbers(tmp_path: Path) -> None:
     nodes = [
         node("QuantizeLinear", ["x", "s", "z"], "q"),
@@ -415,7 +439,7 @@ REFUSED = [
     ([node("QuantizeLinear", ["x", "n", "z"], "y")], "not positive"),
     ([node("QuantizeLinear", ["x", "f"], "y", output_dtype=TensorProto.FLOAT8E4M3FN)], "float8e4m3fn"),
     (
-        [node("QuantizeLinear", ["x", "o", "i"], "q"), microsoft("QGemm", ["q", "o", "i", "w", "o", "i", "b"], "y")],
+        [node("QuantizeLinear", ["x", "o", "i"], "q"), microsoft("QGemm", ["q", "o", "i", "w", "o", "i", "c"], "y")],
         "32 bits",
     ),
     ([microsoft("QLinearAdd", ["x", "s", "z", "x", "s", "z", "s", "z"], "y", axis=1)], "attribute 'axis'"),
@@ -427,7 +451,7 @@ REFUSED = [
 def test_what_is_refused(tmp_path: Path, nodes: list[NodeProto], message: str) -> None:
     constants: Constants = {"s": np.array([0.25, 0.5], np.float32), "z": np.zeros(2, np.uint8), "n": np.float32(-1)}
     constants |= {"f": np.float32(1), "o": np.float32(1), "i": np.uint8(0)}
-    constants |= {"w": np.full((2, 1), 3, np.uint8), "b": np.array([2**31 - 1500], np.int32)}
+    constants |= {"w": np.full((2, 1), 3, np.uint8), "c": np.array([2**31 - 1500], np.int32)}
     with pytest.raises(NetworkError, match=message):
         read_network(save(tmp_path, build(nodes, constants, [1, 2])))
 

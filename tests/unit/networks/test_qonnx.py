@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil, floor
 from pathlib import Path
@@ -130,7 +130,8 @@ def test_constants_are_quantised_in_rationals(tmp_path: Path, mode: str) -> None
         node("MatMul", ["x", "q"], "y"),
     ]
     network = read(tmp_path, nodes, {"w": weight, **numbers(s=scale, z=0, b=5)}, 1, 8)
-    rounding = {"ROUND": round, "HALF_UP": away, "FLOOR": floor}[mode]
+    roundings: dict[str, Callable[[Fraction], int]] = {"ROUND": round, "HALF_UP": away, "FLOOR": floor}
+    rounding = roundings[mode]
     levels = [min(max(rounding(Fraction(float(w)) / Fraction(float(scale))), -16), 15) for w in weight.reshape(-1)]
     expected = np.reshape([float(level * Fraction(float(scale))) for level in levels], weight.shape)
     assert np.array_equal(network.layers[0].weight, expected.T)

@@ -112,7 +112,7 @@ def test_bipolar() -> None:
         ({"scale": 0.0}, "positive"),
         ({"unit": -1.0}, "positive"),
         ({"low": 3, "high": 2}, "lowest first"),
-        ({"high": 2**54}, "up to 2\\^53"),
+        ({"high": 2**51}, "up to 2\\^50"),
     ],
 )
 def test_parameters_that_make_no_sense(change: dict[str, float], word: str) -> None:

@@ -11,6 +11,7 @@ keeps the function.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -18,12 +19,15 @@ from typing import Any
 
 import numpy as np
 import onnx
+import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, numpy_helper
 
 from eqspec.errors import DisagreementError, NetworkError
 from eqspec.networks import Network, read_network
+from eqspec.networks.session import CannotRunError, Session
 from unit.networks.models import run_onnxruntime
+from unit.networks.thresholds import clear_of_thresholds
 
 SINGLE, DOUBLE = 2.0**-24, 2.0**-53
 NEEDS_REPAIR = {"acc_NET_2.onnx", "drones_AC1.onnx", "three_layer_bn_keras.onnx", "three_layer_bn_pytorch.onnx"}
@@ -202,3 +206,51 @@ def test_networks_with_more_operators_are_read_or_refused_by_name(shared: Path) 
             refused[path.name] = problem
     assert not [name for name, problem in refused.items() if isinstance(problem, DisagreementError)]
     assert all(problem.fix for problem in refused.values())
+
+
+QUANTISED = (
+    "hls4ml/bnn_model_fc_1layer*", "mlperf_tiny/*ToyCar_quant*", "qonnx/TFC*", "qonnx/*model*", "qonnx/qkeras*",
+    "stm32/*int8*",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", QUANTISED)
+def test_quantised_networks_are_run_alike(shared: Path, pattern: str) -> None:
+    """By onnxruntime, or by qonnx what it does not know; wherever no value is next to a threshold."""
+    files = sorted((shared / "data" / "graphs").glob(pattern))
+    assert files
+    for path in files:
+        network, random = read_network(path), np.random.default_rng(0)
+        points = random.normal(size=(50, network.input_size)) * np.exp2(random.integers(-3, 5, (50, 1)))
+        points = points.astype(np.float32).astype(float)
+        clear = clear_of_thresholds(network, points)
+        assert clear.mean() > 0.3
+        found = network.evaluate(points)
+        try:
+            session = Session(network)
+            expected = np.array([session.run(point) for point in points])
+        except CannotRunError:
+            points, found, clear = points[:4], found[:4], clear[:4]
+            expected = run_by_qonnx(path, network, points)
+        assert np.allclose(found[clear], expected[clear], rtol=1e-5, atol=1e-5)
+        exactly = network.evaluate_exact([Fraction(x) for x in points[0].tolist()])
+        assert np.allclose([float(low) for low, _ in exactly], found[0], rtol=1e-6, atol=1e-6)
+
+
+def run_by_qonnx(path: Path, network: Network, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The scores at points in qonnx's executor, in front of a Softmax that was left out."""
+    execution = pytest.importorskip("qonnx.core.onnx_exec", reason="qonnx is not installed")
+    cleanup = pytest.importorskip("qonnx.util.cleanup", reason="qonnx is not installed").cleanup_model
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wrapper = pytest.importorskip("qonnx.core.modelwrapper").ModelWrapper
+        model = cleanup(wrapper(str(path)))
+    name, wanted = model.graph.input[0].name, model.graph.output[0].name
+    if network.stripped:
+        wanted = next(node.input[0] for node in model.graph.node if node.op_type == "Softmax")
+    made = []
+    for point in points:
+        given = {name: point.astype(np.float32).reshape(model.get_tensor_shape(name))}
+        values = execution.execute_onnx(model, given, return_full_exec_context=True)
+        made.append(values[wanted].reshape(-1).astype(float))
+    return np.array(made)

@@ -10,8 +10,11 @@ from rich.console import Console
 
 from eqspec.cli.tools import inspect
 from eqspec.networks import Network
+from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.graph_rewriting import placed
 from eqspec.networks.program import Step, Term, Tile
+from eqspec.networks.quantiser import Quantiser, Rounding
+from eqspec.networks.weight_grids import bits_of
 from programs import convolution
 
 
@@ -50,3 +53,41 @@ def test_two_graphs_are_compared() -> None:
     other = replace(network, steps=tuple(placed(list(network.steps), 0, [3, 2, 1, 0], 16)))
     assert "channels were matched: 4 moved" in shown(network, other)
     assert "go together in the order of the files" in shown(network, network)
+
+
+def quantised(*functions: Curve) -> Network:
+    random = np.random.default_rng(1)
+    weight = random.integers(-32, 32, (len(functions), 5)).astype(np.float64) * float(np.float32(0.1))
+    weight[0, 0] = -32 * float(np.float32(0.1))
+    first = Step((Term(-1, Tile.dense(weight)),), np.zeros(len(functions)), function=Curves.of_rows(functions))
+    last = Step((Term(0, Tile.dense(random.normal(size=(1, len(functions))))),), np.zeros(1), function="identity")
+    return Network((first, last), 5, "quantised", "0")
+
+
+def test_quantisers_are_shown_by_bits_steps_and_range() -> None:
+    one, other = Quantiser(2.0**-7, -128, 127).curve, Quantiser(0.5, 0, 15).curve
+    text = shown(quantised(one, one))
+    assert "dense (6 bit weights), 8 bits, steps of" in text
+    assert "0.00781 in -1 .. 0.992" in text
+    assert text.count("weights)") == 1  # those of the second step are real numbers
+    assert str(quantised(one, other).steps[0].function) == "4 to 8 bits, steps of 0.00781 to 0.5 in -1 .. 7.5"
+
+
+def test_quantisers_in_words() -> None:
+    assert str(Quantiser(0.25, 0, 255, zero=3).curve) == "8 bits, steps of 0.25 in -0.75 .. 63"
+    assert str(Quantiser(0.25, -7, 7, Rounding.FLOOR, wraps=True).curve) == (
+        "4 bits, steps of 0.25 in -1.75 .. 1.75, rounded down, wrapping around"
+    )
+    assert str(Quantiser(0.25, -8, 7, unit=1.0, base=0.0).curve) == "4 bits, steps of 0.25 given as -8 .. 7"
+    assert str(Quantiser.bipolar(0.5).curve) == "1 bit, -0.5 or 0.5"
+    assert str(Quantiser(0.5, 3, 3).curve) == "constant, 1.5"
+
+
+def test_bits_of_weights() -> None:
+    scale = float(np.float32(0.1))
+    for weight, bits in (
+        ([[1, 0, -1]], 2), ([[3, 1, -4]], 3), ([[127 * scale, -128 * scale, scale]], 8), ([[0.1, 0.7, 0.3]], None),
+        ([[2.0**-30, 2.0**40, 1]], None), ([[0, 0, 5]], None), ([[2, -6, 4], [3 * scale, scale, 0]], 3),
+    ):  # fmt: skip
+        assert bits_of(Tile.dense(np.array(weight, float))) == bits
+    assert bits_of(Tile.dense(np.ones((1, 2)), np.full((1, 2), 1e-9))) is None

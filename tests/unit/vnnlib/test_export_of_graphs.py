@@ -12,6 +12,7 @@ from eqspec.errors import InputError
 from eqspec.networks import Network, read_network
 from eqspec.networks.curves import ABSOLUTE, Curve, Curves, clip, leaky, pieces
 from eqspec.networks.program import Step, Term, Tile
+from eqspec.networks.quantiser import Quantiser
 from eqspec.property import Epsilon, Linear, Top1
 from eqspec.vnnlib.exporting import Target, export
 from eqspec.vnnlib.onnx_program import exact_program, write_program
@@ -89,6 +90,7 @@ def test_functions_are_written_as_the_operators_that_they_are(curve: Curve, tmp_
         Curves.all(Curve("elu", (0.1,))),  # no float32
         Curves.all(Curve("hardswish", (1.0, 0.5))),
         Curves.of_rows([leaky(0.25), leaky(0.5), leaky(0.25), Curve("tanh")]),
+        Curves.all(Quantiser(0.25, -8, 7).curve),
     ],
     ids=str,
 )

@@ -14,16 +14,19 @@ from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import Commands, command
 from eqspec.errors import NetworkError
 from eqspec.networks import match, read_network
+from eqspec.networks.curves import Curves
 from eqspec.networks.network import Network
 from eqspec.networks.program import INPUTS, Tile
+from eqspec.networks.quantiser import occurs
 from eqspec.networks.readers.onnx_overview import Overview, overview
+from eqspec.networks.weight_grids import bits_of
 from eqspec.report.numbers import count
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
     made = command(commands, "inspect", "show what a network file holds, and whether it can be used")
-    made.add_argument("files", nargs="+", metavar="NETWORK", help="network files (*.onnx, *.nnet)")
+    made.add_argument("files", nargs="+", metavar="NETWORK", help="networks (*.onnx, *.nnet, a folder of hls4ml)")
     made.add_argument("--network-output", metavar="NAME", help="of a file with several outputs, the one that is read")
     made.epilog = "exit codes: 0 every file can be used; 2 one cannot"
     made.set_defaults(run=run)
@@ -79,6 +82,8 @@ def _show_network(network: Network, out: Console) -> None:
     _show_rows(rows, out)
     if not network.is_chain:
         _show_steps(network, out)
+    if network.casts:
+        _show_casts(network, out)
     for note in network.notes:
         out.print(Padding(Text(f"note: {note}"), (0, 0, 0, 2), expand=False))
 
@@ -99,9 +104,10 @@ def _show_steps(network: Network, out: Console) -> None:
         table.add_column(Text(name), overflow="fold")
     for name in ("rows", "parameters", "zeros"):
         table.add_column(Text(name), justify="right")
+    quantised = any(isinstance(step.function, Curves) and occurs(step.function) for step in network.steps)
     for number, step in enumerate(network.steps):
         reads = " + ".join("inputs" if source == INPUTS else str(source) for source in step.sources) or "nothing"
-        operator = " + ".join(_words(term.tile) for term in step.terms) or "constant"
+        operator = " + ".join(_words(term.tile, quantised=quantised) for term in step.terms) or "constant"
         if step.function != "identity":
             operator += f", {_FUNCTIONS.get(step.function) if isinstance(step.function, str) else step.function}"
         held = sum(_parameters(term.tile) for term in step.terms)
@@ -111,13 +117,30 @@ def _show_steps(network: Network, out: Console) -> None:
     out.print(Padding(table, (0, 0, 0, 2), expand=False))
 
 
+def _show_casts(network: Network, out: Console) -> None:
+    """A row for each assignment to a type that may change a number."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("assigned to", "type", "step"):
+        table.add_column(Text(name), overflow="fold")
+    table.add_column(Text("rows"), justify="right")
+    for cast in network.casts:
+        rows = cast.rows.indices(network.steps[cast.step].rows)
+        table.add_row(*map(Text, (cast.name, cast.type, str(cast.step), count(len(range(*rows))))))
+    out.print(Padding(table, (0, 0, 0, 2), expand=False))
+
+
 _FUNCTIONS = {"relu": "ReLU"}
 
 
-def _words(tile: Tile) -> str:
-    """What kind of affine map a tile is."""
+def _words(tile: Tile, *, quantised: bool = False) -> str:
+    """What kind of affine map a tile is; in a quantised network with the bits of its weights, where they have few."""
     if not _parameters(tile):
         return "rearranged"
+    bits = bits_of(tile) if quantised else None
+    return _shape_in_words(tile) + (f" ({bits} bit weights)" if bits else "")
+
+
+def _shape_in_words(tile: Tile) -> str:
     if tile.positions == 1 and tile.groups == 1:
         return "dense"
     if tile.taps == 1 and tile.outputs == 1:

@@ -129,7 +129,8 @@ def _entries(tile: Tile, of: _Mask) -> NDArray[np.int_]:
 
 def _there(tile: Tile) -> _Mask:
     """Which weights are not known to be 0."""
-    return tile.weight != 0.0 if tile.weight_error is None else (tile.weight != 0.0) | (tile.weight_error > 0.0)
+    there = tile.weight != 0.0
+    return np.asarray(there if tile.weight_error is None else there | (tile.weight_error > 0.0))
 
 
 def _read_by(tile: Tile, rows: _Mask, of: _Mask) -> list[int]:
@@ -165,9 +166,7 @@ def _line(
     return None
 
 
-def _behind(
-    step: Step, number: int, rows: _Rows, found: list[InputStep], read: _Mask, lines: _Lines
-) -> _Rows:
+def _behind(step: Step, number: int, rows: _Rows, found: list[InputStep], read: _Mask, lines: _Lines) -> _Rows:
     """Rows behind the function: steps are found, all other functions of direct rows are mixed."""
     mixed = rows.mixed.copy()
     for row, (place, factor, offset) in rows.direct.items():

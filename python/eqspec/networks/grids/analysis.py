@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import count
 from math import lcm
 
@@ -39,7 +38,7 @@ class NotKnownError(Exception):
 
 @dataclass(frozen=True)
 class AnalysedStep:
-    """The rows of a step: their sums with their grids, what their functions are there (None: the identity), the values."""
+    """The rows of a step: their sums, with grids, what their functions are there (None: the identity), the values."""
 
     forms: Forms
     sums: list[Grid]

@@ -57,9 +57,9 @@ Single: TypeAlias = tuple[int | None, Fraction, Fraction]
 class Known:
     """What a function of a row is on the region.
 
-    `form` is its value: a form of one row, or one of a single atom. As a function of the row's sum it is `affine` (factor, offset), `bent`, a quantiser
-    that neither wraps nor has levels that do not occur, or what it was (all None). `levels` are the least and the
-    largest one in front of what brings them into the type.
+    `form` is its value: a form of one row, or one of a single atom. As a function of the row's sum it is `affine`
+    (factor, offset), `bent`, a quantiser that neither wraps nor has levels that do not occur, or what it was (all
+    None). `levels` are the least and the largest one in front of what brings them into the type.
     """
 
     form: Forms | Single
@@ -218,9 +218,7 @@ def _unclipped(argument: _Argument, atoms: Atoms) -> _Argument:
     return argument
 
 
-def _one_rounding(
-    rounding: Rounding, t: Grid, low: int, high: int, *, signs: bool = True
-) -> tuple[Rounding, Fraction]:
+def _one_rounding(rounding: Rounding, t: Grid, low: int, high: int, *, signs: bool = True) -> tuple[Rounding, Fraction]:
     """One rounding for all that agree on the grid of an argument, and what to add to the argument for it.
 
     With levels cut off at low >= 0, what a rounding does to negative numbers does not matter, as long as it leaves them

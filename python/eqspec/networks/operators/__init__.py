@@ -41,6 +41,8 @@ QUANTISING: dict[str, Operator] = {**linear_quantisation.OPERATORS, **qonnx.OPER
 ON_LEVELS = level_operators.OPERATORS
 """In place of those of the same names, where an input is levels that depend on the input of the network."""
 
+OF_INTEGERS = level_operators.OF_INTEGERS
+
 REFUSED: dict[str, tuple[str, str]] = {
     "GRU": (
         "it goes over a sequence, with products of values that depend on the input",

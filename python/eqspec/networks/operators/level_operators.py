@@ -15,7 +15,7 @@ from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Computed, Joined, Levels, Through, limited
-from eqspec.networks.onnx_tensor import FLOATS, UnreadableError
+from eqspec.networks.onnx_tensor import FLOATS, UnreadableError, Whole
 from eqspec.networks.operators import pooling, rearranging, shapes
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.quantising import TYPES
@@ -24,22 +24,19 @@ _DEQUANTISE = "dequantise it in front of the node"
 
 
 def _given(call: OperatorCall) -> Levels:
+    """The integers that an operator is applied to; constants as such that happen not to depend on the input."""
     found = call.value(0)
+    if isinstance(found, np.ndarray) and found.dtype.kind in "iu" and found.dtype.itemsize < 8:
+        limits = np.iinfo(found.dtype)
+        return _constant(call, found, int(limits.min), int(limits.max))
     if not isinstance(found, Levels):
         raise UnreadableError("integers that depend on the input stand where constants are read", _DEQUANTISE)
     return found
 
 
-def _limited(given: Levels, low: int | None, high: int | None) -> Value:
-    made = limited(given, low, high)
-    if made is None:
-        raise UnreadableError("sums of integers that are cut off before they are dequantised", _DEQUANTISE)
-    return made
-
-
 def relu(call: OperatorCall) -> Sequence[Value]:
     """Relu of integers."""
-    return [_limited(_given(call), 0, None)]
+    return [limited(_given(call), 0, None)]
 
 
 def _end(call: OperatorCall, index: int) -> int | None:
@@ -53,7 +50,7 @@ def _end(call: OperatorCall, index: int) -> int | None:
 
 def clip(call: OperatorCall) -> Sequence[Value]:
     """Clip of integers, the upper end where they cross."""
-    return [_limited(_given(call), _end(call, 1), _end(call, 2))]
+    return [limited(_given(call), _end(call, 1), _end(call, 2))]
 
 
 def _extreme(*, largest: bool) -> Operator:
@@ -66,7 +63,7 @@ def _extreme(*, largest: bool) -> Operator:
         assert isinstance(given, Levels)
         if len(call.whole(1 - at).shape) > len(given.shape):
             raise UnreadableError("a number of more axes than the integers", _DEQUANTISE)
-        return [_limited(given, end if largest else None, None if largest else end)]
+        return [limited(given, end if largest else None, None if largest else end)]
 
     return operator
 
@@ -85,13 +82,16 @@ def max_pool(call: OperatorCall) -> Sequence[Value]:
     return [Levels.of(Through(given, empty.value.size, pooled), empty.shape, given.low, given.high)]
 
 
+def _constant(call: OperatorCall, whole: Whole, low: int, high: int) -> Levels:
+    return Levels.of(Computed(af.constant(call.given, Enclosure(whole.astype(np.float64)))), whole.shape, low, high)
+
+
 def _joined(call: OperatorCall, values: Sequence[Value], like: Levels) -> Joined:
     """Levels and constants one behind the other."""
     parts = []
     for value in values:
         if isinstance(value, np.ndarray):
-            whole = af.constant(call.given, Enclosure(value.astype(np.float64)))
-            value = Levels.of(Computed(whole), value.shape, like.low, like.high)
+            value = _constant(call, value, like.low, like.high)
         if not isinstance(value, Levels):
             raise UnreadableError("integers and real numbers in one tensor", _DEQUANTISE)
         parts.append(value)
@@ -147,3 +147,6 @@ OPERATORS: dict[str, Operator] = {
     "Relu": relu,
 }
 """In place of the operators of the same names, where an input is levels."""
+
+OF_INTEGERS = frozenset({"MaxPool", "Relu"})
+"""Those whose first input may also be constant integers."""

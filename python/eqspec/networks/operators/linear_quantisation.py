@@ -66,8 +66,12 @@ def _levels(call: OperatorCall, real: Value, at: int, *, inside: bool = False) -
     scale = scales(call, at)
     if scale.size != 1:
         raise UnreadableError(f"{scale.size} scales of the result", "one is taken for all of it")
-    kind = call.kind(at + 1) if call.has(at + 1) else call.kind(0)
-    return quantised(call, real, scale, zeros(call, at + 1, scale), range_of(kind), inside=inside)
+    first = call.value(0)
+    if call.has(at + 1):
+        ends = range_of(call.kind(at + 1))
+    else:
+        ends = (first.low, first.high) if isinstance(first, Levels) else range_of(call.kind(0))
+    return quantised(call, real, scale, zeros(call, at + 1, scale), ends, inside=inside)
 
 
 def _inner(

@@ -27,7 +27,7 @@ from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.exact_vectors import Integers, to_integers
-from eqspec.networks.levels import Levels, Quantised
+from eqspec.networks.levels import Levels, Quantised, told_apart
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
 from eqspec.networks.operators.operator_call import OperatorCall, Scores, Value
 from eqspec.networks.quantiser import Quantiser, Rounding
@@ -72,11 +72,10 @@ class Steps:
         radius = x.radius + (np.abs(x.value) * _NEARBY if rounded else 0.0)
         numbers = [np.ascontiguousarray(a.reshape(-1)) for a in (x.value, radius)]
         (values, radii), exponent = to_integers(*numbers)
-        flat = [a.reshape(-1) for a in (self.scale, self.zero, self.low, self.high)]
-        kinds, of_entry = np.unique(np.stack(flat, axis=1), axis=0, return_inverse=True)
+        kinds, of_entry = told_apart(*(a.reshape(-1) for a in (self.scale, self.zero, self.low, self.high)))
         found = np.zeros(len(values))
-        for number, (scale, zero, low, high) in enumerate(kinds.tolist()):
-            here = of_entry.reshape(-1) == number
+        for number, (scale, zero, low, high) in enumerate(kinds):
+            here = of_entry == number
             quantiser = Quantiser(scale, int(low), int(high), self.rounding, zero)
             ends = [_levels(quantiser, n[here], exponent) for n in (values - radii, values + radii)]
             if (ends[0] != ends[1]).any():

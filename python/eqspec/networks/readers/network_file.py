@@ -1,4 +1,4 @@
-"""From a file to a network: ONNX, or .nnet by its suffix."""
+"""From a path to a network: an ONNX file, a .nnet file by its suffix, or a folder of hls4ml by what it holds."""
 
 from __future__ import annotations
 
@@ -9,19 +9,26 @@ import numpy as np
 
 from eqspec.errors import NetworkError, OutputChoiceError
 from eqspec.networks import agreement
+from eqspec.networks.firmware import project
 from eqspec.networks.network import Network
 from eqspec.networks.onnx_tensor import MAX_BYTES
 from eqspec.networks.readers import nnet, onnx_reader
 
 
 def read_network(path: str | os.PathLike[str], *, output: str | None = None) -> Network:
-    """Read a network from an .onnx or .nnet file; `output` is the name of one of several outputs.
+    """Read a network from an .onnx or .nnet file, or from a folder of hls4ml.
+
+    `output` is the name of one of several outputs.
 
     Where onnxruntime runs the file, it must answer what was read, up to rounding.
 
     Raises NetworkError, and nothing else, whatever the file holds; it names file, node, operator, cause and a fix.
     """
     name = os.fspath(path)
+    if is_network_folder(Path(name)):
+        if output is not None:
+            raise OutputChoiceError(name, f"a folder of hls4ml has no output called {output!r}", fix="leave it out")
+        return project.read(name)
     stored = content(name)
     text = Path(name).suffix.lower() == ".nnet"
     if text and output is not None:
@@ -30,6 +37,14 @@ def read_network(path: str | os.PathLike[str], *, output: str | None = None) -> 
         network = nnet.read(name, stored) if text else onnx_reader.read(name, stored, output=output)
     agreement.check(network, lambda: stored)
     return network
+
+
+def is_network_folder(path: Path) -> bool:
+    """Whether a path is a folder that is a network."""
+    try:
+        return project.is_project(path)
+    except (OSError, ValueError):
+        return False
 
 
 def comparison(network: Network) -> agreement.Comparison:
@@ -47,7 +62,8 @@ def content(name: str) -> bytes:
                 name, "no such file", fix=f"check the path; it was looked up as {str(file.absolute())!r}"
             )
         if not file.is_file():
-            raise NetworkError(name, "not a file", fix="give the path of an .onnx or .nnet file")
+            fix = "give the path of an .onnx or .nnet file, or of a project of hls4ml, which holds firmware/defines.h"
+            raise NetworkError(name, "not a file, and no project of hls4ml", fix=fix)
         if file.stat().st_size > MAX_BYTES:
             raise NetworkError(
                 name, "larger than 2 GiB", fix="store the weights as external data, or use a smaller network"

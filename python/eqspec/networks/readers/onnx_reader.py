@@ -22,7 +22,7 @@ from onnx import NodeProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
-from eqspec.networks import quantiser, unary
+from eqspec.networks import pair_saturation, quantiser, unary
 from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Enclosure
@@ -32,7 +32,7 @@ from eqspec.networks.levels import Levels, Quantised
 from eqspec.networks.matrices import MAX_VALUE, TooLargeError
 from eqspec.networks.network import Arithmetic, LargestIntermediate, Network, Port, Stripped
 from eqspec.networks.onnx_tensor import UnreadableError, decode
-from eqspec.networks.operators import ON_LEVELS, OPERATORS, QUANTISING, folding
+from eqspec.networks.operators import OF_INTEGERS, ON_LEVELS, OPERATORS, QUANTISING, folding
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
 from eqspec.networks.program import INPUTS, Step, Tile
 from eqspec.networks.readers import onnx_branches, onnx_definition, onnx_graph, onnx_model, onnx_refused
@@ -243,6 +243,9 @@ class _Reading:
             notes.append(f"float32 rounds: each sum and product may be off by {self.roundoff.unit:.2g} of its terms")
         elif not all(step.exact for step in made.steps):
             notes.append("operators were folded with rounding; the rounding is part of what is proved")
+        pairs = pair_saturation.concerned(graph.nodes, graph.initializers, graph.external)
+        if pairs:
+            notes.append(f"{pairs[0].op_type} {name_of(pairs[0])!r}: {pair_saturation.NOTE}")
         digest = hashlib.sha256(content)
         graph.external.update(digest)
         name, declared = ports[0].name, ports[0].shape
@@ -263,6 +266,7 @@ class _Reading:
             largest_intermediates=largest,
             ports=ports,
             alone=graph.alone,
+            in_pairs=bool(pairs),
         )
 
     def _result(self, inputs: Units, notes: list[str]) -> Value:
@@ -353,7 +357,8 @@ class _Reading:
         name = node.op_type if standard else f"{node.domain}.{node.op_type}"
         operator = OPERATORS.get(node.op_type) if standard or late else None
         operator = operator or QUANTISING.get(name)
-        if standard and node.op_type in ON_LEVELS and any(isinstance(value, Levels) for value in given):
+        integers = node.op_type in OF_INTEGERS and isinstance(given[0] if given else None, np.ndarray)
+        if standard and node.op_type in ON_LEVELS and (integers or any(isinstance(v, Levels) for v in given)):
             return ON_LEVELS[node.op_type]
         if operator is not None:
             return operator

@@ -28,7 +28,7 @@ _DYNAMIC = (
 )
 _CHANNELS_LAST = (
     "its channels stand behind the places",
-    "bring the channels to the front (qonnx-to-channels-last is the way back: convert without it)",
+    "convert the model without qonnx-to-channels-last",
 )
 _SEQUENCE = ("the number of its steps, or which of them are done, may depend on the input", "unroll it when exporting")
 _NORMS = ("it divides by a norm of values that depend on the input, which is a product", "normalise before the model")

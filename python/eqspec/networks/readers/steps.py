@@ -2,7 +2,7 @@
 
 Units that nothing reads are left out. An identity that one function alone reads, whole and in its order, becomes the
 argument of that function. What is over plain units alone is written as a matrix, as wide as these are now: the layers
-of a fully connected network.
+of a fully connected network; but a function of the units themselves, a quantised input, reads them one by one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from eqspec.networks import affine as af
 from eqspec.networks import matrices as mx
 from eqspec.networks.affine import Affine
+from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.matrices import Selection
 from eqspec.networks.program import INPUTS, Function, Step, Term, Tile
@@ -95,7 +96,8 @@ def _check_products(steps: Sequence[Step]) -> None:
 
 def _step(value: Affine, function: Function, number: dict[int, int]) -> Step:
     order = None if value.rigid is None else value.rigid.order
-    terms = [Term(number[id(part.units)], _tile(part, value, order)) for part in value.parts]
+    written_out = not isinstance(function, Curves)
+    terms = [Term(number[id(part.units)], _tile(part, value, order, written_out=written_out)) for part in value.parts]
     bias = mx.moved(value.bias, lambda a: np.ascontiguousarray(mx.in_tile_order(a.reshape(-1), order)))
     bias_error = None if bias.error is None or not bias.error.any() else bias.error
     exact = bias_error is None and all(term.tile.weight_error is None for term in terms)
@@ -105,10 +107,11 @@ def _step(value: Affine, function: Function, number: dict[int, int]) -> Step:
     return Step(tuple(terms), bias.value, bias_error, function, called if any(called) else None)
 
 
-def _tile(part: af.Part, value: Affine, order: mx.Indices | None) -> Tile:
-    """A part as the tile of a step whose rows are those of the rigid tiles."""
+def _tile(part: af.Part, value: Affine, order: mx.Indices | None, *, written_out: bool) -> Tile:
+    """A part as the tile of a step whose rows are those of the rigid tiles; a small selection may be `written_out`."""
     matrix, width = part.matrix, part.units.size
-    if isinstance(matrix, Selection) and not (part.units.plain and value.size * width <= af.MOST_WRITTEN_OUT):
+    small = written_out and part.units.plain and value.size * width <= af.MOST_WRITTEN_OUT
+    if isinstance(matrix, Selection) and not small:
         matrix = mx.as_tile(matrix, order)
     if isinstance(matrix, mx.Tiled):
         index = matrix.index if not matrix.loose or order is None else _inverse(matrix.index, order)

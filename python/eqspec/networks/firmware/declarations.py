@@ -1,0 +1,256 @@
+"""What defines.h and parameters.h declare: sizes, types, and the configuration of each layer.
+
+    #define N_INPUT_1_1 16                                     sizes, in older projects
+    typedef ap_fixed<16,6> input_t;                            a type
+    typedef nnet::array<ap_fixed<16,6>, 8*1> layer2_t;         so many of a type, in one word of a stream
+    struct config2 : nnet::dense_config { ... };               a configuration
+
+A member of a configuration is a number, a type, or a template that another one is taken for (`kernel`, `product`). They
+are kept as words with their lines, and read when a layer asks for them: a layer names all members that it knows,
+so that one which nobody knows stops the reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from eqspec.networks.firmware.fixed_point_types import FixedPoint, read_type
+from eqspec.networks.firmware.tokens import Word, Words
+
+_MOST_DIGITS = 12
+_MOST_BRACKETS = 60
+"""That numbers may stand in, one inside the other."""
+
+
+@dataclass(frozen=True)
+class ArrayOf:
+    """nnet::array<of, size>: what one word of a stream holds."""
+
+    of: FixedPoint
+    size: int
+
+
+Type = FixedPoint | ArrayOf
+
+
+@dataclass(frozen=True)
+class Member:
+    """One member of a configuration: the words of its value, and the line where it stands."""
+
+    kind: str
+    """`number`, `type` or `template`."""
+    words: tuple[Word, ...]
+    line: int
+
+
+@dataclass
+class Configuration:
+    """A struct that says how a layer is computed."""
+
+    name: str
+    base: str
+    path: str
+    line: int
+    members: dict[str, Member] = field(default_factory=dict)
+
+
+@dataclass
+class Declarations:
+    """Everything that is declared, by its name."""
+
+    sizes: dict[str, int] = field(default_factory=dict)
+    types: dict[str, Type] = field(default_factory=dict)
+    configurations: dict[str, Configuration] = field(default_factory=dict)
+    included: list[str] = field(default_factory=list)
+    """The files that are included, as they are written."""
+    _asked: list[tuple[str, str]] = field(default_factory=list)
+    """The members that are being read, one in the value of another."""
+    _inside: int = 0
+    """How many brackets and signs the number that is being read stands in."""
+
+    def number(self, words: Words, known: Configuration | None = None) -> int:
+        """The sum of products that stands here, of integers and names of sizes."""
+        total = self._product(words, known)
+        while words.has("+") or words.has("-"):
+            sign = 1 if words.take().text == "+" else -1
+            total += sign * self._product(words, known)
+        return total
+
+    def _product(self, words: Words, known: Configuration | None) -> int:
+        total = self._factor(words, known)
+        while words.skip("*"):
+            total *= self._factor(words, known)
+        return total
+
+    def _factor(self, words: Words, known: Configuration | None) -> int:
+        word = words.take()
+        if word.text in ("-", "("):
+            self._inside += 1
+            if self._inside > _MOST_BRACKETS:
+                words.fail(word.line, "a number in too many brackets")
+            found = -self._factor(words, known) if word.text == "-" else self.number(words, known)
+            if word.text == "(":
+                words.expect(")")
+            self._inside -= 1
+            return found
+        if word.kind == "number" and word.text.isdecimal() and len(word.text) <= _MOST_DIGITS:
+            return int(word.text)
+        if word.text in self.sizes:
+            return self.sizes[word.text]
+        if known is not None and word.text in known.members:
+            return self.member_number(known, word.text)
+        return words.refuse("a whole number", word)
+
+    def type(self, words: Words) -> Type:
+        """The type that stands here, written out or by its name."""
+        word = words.next
+        if words.skip("nnet", "::", "array"):
+            words.expect("<")
+            of = self.type(words)
+            words.expect(",")
+            size = self.number(words)
+            words.expect(">")
+            if isinstance(of, ArrayOf) or size < 1:
+                words.fail(word.line, "an array of arrays, or of nothing")
+            return ArrayOf(of, size)
+        found = read_type(words, self.number)
+        if found is not None:
+            return found
+        name = words.name("a type")
+        if name not in self.types:
+            fix = "ap_fixed, ap_ufixed, ap_int, ap_uint and names that defines.h gives them are read"
+            words.fail(word.line, f"unknown type {name!r}", fix)
+        return self.types[name]
+
+    def member_number(self, configuration: Configuration, name: str) -> int:
+        """A member that is a number."""
+        words, member = self._member(configuration, name, "number")
+        if (configuration.name, name) in self._asked:
+            words.fail(member.line, f"{configuration.name}::{name} is defined by itself")
+        if len(self._asked) > _MOST_BRACKETS:
+            words.fail(member.line, f"{configuration.name}::{name} is defined by too many others")
+        self._asked.append((configuration.name, name))
+        found = self.number(words, configuration)
+        self._all_taken(words)
+        self._asked.pop()
+        return found
+
+    def member_type(self, configuration: Configuration, name: str) -> FixedPoint:
+        """A member that is a type of single numbers."""
+        words, member = self._member(configuration, name, "type")
+        found = self.type(words)
+        self._all_taken(words)
+        if isinstance(found, ArrayOf):
+            words.fail(member.line, f"{configuration.name}::{name} is an array")
+        return found
+
+    def member_name(self, configuration: Configuration, name: str) -> str:
+        """A member that is a template or a value of `nnet`, by its name alone."""
+        words, _ = self._member(configuration, name, None)
+        written = [words.name("a name")]
+        while words.skip("::"):
+            written.append(words.name("a name"))
+        return "::".join(written)
+
+    def _member(self, configuration: Configuration, name: str, kind: str | None) -> tuple[Words, Member]:
+        member = configuration.members.get(name)
+        if member is None or (kind is not None and member.kind != kind):
+            Words(configuration.path, "").fail(configuration.line, f"{configuration.name} has no {kind or ''} {name}")
+        return Words.of(configuration.path, member.words), member
+
+    @staticmethod
+    def _all_taken(words: Words) -> None:
+        if words.next.text:
+            words.refuse("';'")
+
+
+def read_declarations(found: Declarations, words: Words) -> None:
+    """Add what one file declares."""
+    for directive in words.directives:
+        _directive(found, words, directive)
+    kinds = [directive.text.lstrip("# ").split()[0] for directive in words.directives]
+    if kinds.count("ifndef") != kinds.count("endif"):
+        words.fail(1, "an #ifndef and an #endif do not belong together", "write the project again")
+    while words.next.text:
+        start = words.next
+        if words.skip("typedef"):
+            declared = found.type(words)
+            name = words.name("the name of the type")
+            words.expect(";")
+            known = found.types.setdefault(name, declared)
+            if known != declared:
+                words.fail(start.line, f"{name} is declared twice, and differently")
+        elif words.skip("struct"):
+            _configuration(found, words, start)
+        else:
+            words.refuse("a typedef or a struct")
+
+
+def _directive(found: Declarations, words: Words, directive: Word) -> None:
+    match directive.text.lstrip("# ").split():
+        case ["include", name]:
+            found.included.append(name.strip('<>"'))
+        case ["define", name, value] if value.isdecimal() and len(value) <= _MOST_DIGITS:
+            if found.sizes.setdefault(name, int(value)) != int(value):
+                words.fail(directive.line, f"{name} is defined twice, and differently")
+        case ["ifndef", guard] | ["define", guard] if guard.endswith("_H_"):
+            pass
+        case ["endif", *_]:
+            pass
+        case _:
+            words.fail(directive.line, f"the directive {directive.text[:60]!r} is not read")
+
+
+def _configuration(found: Declarations, words: Words, start: Word) -> None:
+    name = words.name("the name of a configuration")
+    words.expect(":", "nnet", "::")
+    made = Configuration(name, words.name("what it is derived from"), words.path, start.line)
+    words.expect("{")
+    while not words.skip("}"):
+        label, member = _declared_member(words)
+        if label in made.members:
+            words.fail(member.line, f"{name} has two members {label}")
+        made.members[label] = member
+    words.expect(";")
+    if name in found.configurations:
+        words.fail(start.line, f"{name} is declared twice")
+    found.configurations[name] = made
+
+
+def _declared_member(words: Words) -> tuple[str, Member]:
+    line = words.next.line
+    if words.skip("typedef"):
+        value, label = _labelled(words, ";")
+        return label, Member("type", value, line)
+    if words.skip("template"):
+        words.expect("<")
+        words.until(">")
+        words.expect("using")
+        label = words.name("the name of a member")
+        words.expect("=")
+        return label, Member("template", tuple(words.until(";")), line)
+    words.expect("static")
+    if not words.skip("const"):
+        words.expect("constexpr")
+    _, label = _labelled(words, "=")
+    return label, Member("number", tuple(words.until(";")), line)
+
+
+def _labelled(words: Words, end: str) -> tuple[tuple[Word, ...], str]:
+    """The words in front of a name, and the name, which this mark follows."""
+    found = words.until(end)
+    if not found or found[-1].kind != "name":
+        words.refuse("the name of a member", found[-1] if found else None)
+    return tuple(found[:-1]), found[-1].text
+
+
+def check_members(configuration: Configuration, base: str, read: Iterable[str], harmless: Iterable[str]) -> None:
+    """Refuse a configuration of another kind, and one with a member that nobody reads and that may matter."""
+    words = Words(configuration.path, "")
+    if configuration.base != base:
+        words.fail(configuration.line, f"{configuration.name} is a nnet::{configuration.base}, no nnet::{base}")
+    known = {*read, *harmless}
+    for name, member in configuration.members.items():
+        if name not in known:
+            words.fail(member.line, f"the member {name} of {configuration.name} is not known")

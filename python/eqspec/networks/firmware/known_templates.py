@@ -1,0 +1,120 @@
+"""Which definitions of hls4ml's templates have been read, and by which releases they were written.
+
+A key is a header with a definition of it. Digests are those of `templates.definitions`. All that stand under one key
+compute the same function: they differ in asserts, in names of local constants, in how arrays are laid out, and in what
+chooses the kernel of a dense layer, its configuration's `kernel` or its `strategy`, which therefore have to agree.
+"""
+
+DIGESTS: dict[str, tuple[str, ...]] = {
+    "nnet_activation.h:leaky_relu": (
+        "9d39c69db91178b0c0446b2c41a25c2d",  # 1.0 to 1.3.0
+    ),
+    "nnet_activation.h:linear": (
+        "80a4509a1ecf27e3ee5834827363483c",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:prelu": (
+        "4744e3b979fb81c02d66db0cd80b4599",  # 1.0 to 1.3.0
+    ),
+    "nnet_activation.h:relu": (
+        "8c2543c3d3257db16e7e09d7b2c0ca79",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:relu1": (
+        "ddc6f978b1026b2b62c8769cbffa5124",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:relu6": (
+        "95de368162d471da213c10beb141e021",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:relu_max": (
+        "4f87aa790fa7a569d084c643f3f2e308",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation_stream.h:leaky_relu": (
+        "3eff6a7c3be7b0161176cc09987bbce6",  # 1.0 to 1.3.0
+    ),
+    "nnet_activation_stream.h:linear": (
+        "ea540895ca4a282e577278ab134a2388",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation_stream.h:prelu": (
+        "ababbf0503b731397dfac0cec3c08ebe",  # 1.0 to 1.3.0
+    ),
+    "nnet_activation_stream.h:relu": (
+        "c5314bb1684014dbf21d405adf29b276",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_batchnorm.h:normalize": (
+        "149e30645a85f89909267006f84b1039",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_batchnorm_stream.h:normalize": (
+        "510eab8e246bd9b903b6cf0f337464f5",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_dense.h:DenseLatency": (
+        "92f98e3c13269a978eaf73e67f12dd5d",  # 1.0 to 1.3.0
+    ),
+    "nnet_dense.h:DenseResource_rf_gt_nin_rem0": (
+        "70a57fe42fcae54d1c2cf65e5a25aada",  # 1.0 to 1.3.0
+    ),
+    "nnet_dense.h:DenseResource_rf_leq_nin": (
+        "55290acb72be2af931c46f4ffce667bd",  # 1.0 to 1.3.0
+    ),
+    "nnet_dense.h:dense": (
+        "2688ff63fd18098007f81c10655ef374",  # 0.8.1
+        "2318ea8c92bbf90d049e50f163efd02f",  # 1.0 to 1.3.0
+    ),
+    "nnet_dense_latency.h:dense_latency": (
+        "2f48dfcf06bf128f1c8e8003bb1cf8a7",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_dense_resource.h:dense_resource": (
+        "033e4d2c4dcf62520d7059c5f4207fde",  # 0.8.1 to 1.3.0, Vitis of 0.8.1
+    ),
+    "nnet_dense_resource.h:dense_resource_rf_gt_nin_rem0": (
+        "54cb16e0783e739edc7be0a62f82f11d",  # 0.8.1
+        "f8678d4709c43d116bf95e82b63053fa",  # Vitis of 0.8.1
+        "422b6fec2714ed58af0f4d3932c11b65",  # 1.0 to 1.3.0
+    ),
+    "nnet_dense_resource.h:dense_resource_rf_leq_nin": (
+        "76201806a8001ce1fc50ff89dd7fd1cb",  # 0.8.1
+        "1ce2b6b5776a06597ba2a6a934982d16",  # Vitis of 0.8.1
+        "d335bb9b1386fe197b264a7326b0be41",  # 1.0 to 1.3.0
+    ),
+    "nnet_dense_stream.h:data_prepare": (
+        "be9c0d8f64b3dcc1aad6bacf305bb540",  # Vitis of 0.8.1 to 1.3.0
+    ),
+    "nnet_dense_stream.h:dense": (
+        "1176788c804c7b91596163ea01c389a2",  # 0.8.1 to 1.3.0
+        "8c316302fce17e959bd150353e79e0fc",  # Vitis of 0.8.1 to 1.1.0
+        "dcdbfee3e240659739e5f80e52d8fd86",  # Vitis of 1.2 to 1.3.0
+    ),
+    "nnet_dense_stream.h:dense_latency_wrapper": (
+        "57466d05caf0f784d9002e8437bb066f",  # Vitis of 0.8.1 to 1.3.0
+    ),
+    "nnet_dense_stream.h:dense_resource_wrapper": (
+        "e5fa9d7a035c98f6f8c7369f0346521b",  # Vitis of 0.8.1 to 1.3.0
+    ),
+    "nnet_dense_stream.h:dense_wrapper": (
+        "721c58f7bbfbc435c925fd1c81dd6f0d",  # 0.8.1
+        "b9268661a8a1817ee8dacf8b9d3c7a2b",  # 1.0 to 1.1.0
+        "ff45e28b2c9b2c3cbb3d9344a9998518",  # 1.2 to 1.3.0
+    ),
+    "nnet_dense_stream.h:res_write": (
+        "dcbef148c9b4c7e711f7adeca12b2a30",  # Vitis of 0.8.1 to 1.3.0
+    ),
+    "nnet_helpers.h:load_weights_from_txt": (
+        "e7a03651679f92f138c82d4222f891bd",  # 0.8.1 to 1.1.0
+        "7670d5c0365f04853f49220e15fe89c6",  # 1.2 to 1.3.0
+    ),
+    "nnet_mult.h:cast": (
+        "765a0c5e38083af37a8a0dd1db0ee586",  # 0.8.1 to 1.1.0
+        "0368ee4490b5669c5ca359ca5fca8e18",  # 1.2 to 1.3.0
+    ),
+    "nnet_mult.h:mult": (
+        "2c970db23456d05442183c8a96bd875d",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_mult.h:weight_binary": (
+        "31f5174da9bd8e7e8d79156d66a48ee0",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_mult.h:weight_ternary": (
+        "26ce890bfa85445cb5ad9ab29622cd85",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_types.h:array": (
+        "5499ff55c7f1ff01b82d65e7a41b81c2",  # 0.8.1 to 1.1.0
+        "b0c317c267fc701144419dd96519a422",  # 1.2 to 1.3.0
+    ),
+}

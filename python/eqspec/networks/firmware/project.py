@@ -1,0 +1,239 @@
+"""A folder written by hls4ml, read as the network that its firmware is.
+
+    firmware/defines.h         types
+    firmware/parameters.h      configurations of the layers, and which weights there are
+    firmware/NAME.cpp          the calls, in order; NAME is the one file of this kind
+    firmware/weights/*         their numbers
+
+The configuration that hls4ml was given (hls4ml_config.yml) is not read: it says `auto` where hls4ml chose a type. What
+is not recognised is refused by name with its file and line.
+
+The input of the network are real numbers. They are assigned to the type of the input as the simulation's bridge does
+it, so that what this type cuts off is part of what is compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from eqspec.errors import NetworkError
+from eqspec.networks.exact_vectors import Integers
+from eqspec.networks.firmware.builder import Builder, Value
+from eqspec.networks.firmware.calls import Array, Function, read_function
+from eqspec.networks.firmware.declarations import ArrayOf, Declarations, read_declarations
+from eqspec.networks.firmware.finishing import finished
+from eqspec.networks.firmware.layer import Layer, Project
+from eqspec.networks.firmware.layers import LAYERS
+from eqspec.networks.firmware.templates import FOLDER, Templates
+from eqspec.networks.firmware.tokens import UNREAD, Words
+from eqspec.networks.firmware.weights import Weights, read_header, read_text
+from eqspec.networks.network import Network
+from eqspec.networks.units import MAX_NEURONS
+
+_MOST_OF_WEIGHTS, _MOST_OF_CODE = 1 << 28, 1 << 23
+"""Bytes of one file of a project."""
+_DEFINES, _PARAMETERS = "firmware/defines.h", "firmware/parameters.h"
+_KNOWN_HEADERS = ("ap_fixed.h", "ap_int.h", "ap_float.h", "hls_stream.h", "defines.h", "parameters.h")
+
+
+def is_project(path: Path) -> bool:
+    """Whether a path is a folder that holds a project's firmware."""
+    return path.is_dir() and (path / _DEFINES).is_file() and (path / _PARAMETERS).is_file()
+
+
+class _Folder:
+    """The files of a project, each read once; the digest is over all of them, by their names."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._read: dict[str, bytes] = {}
+
+    def place(self, name: str) -> str:
+        """The path of a file."""
+        return str(Path(self.path) / name)
+
+    def text(self, name: str) -> str:
+        """What a file says. Raises NetworkError."""
+        place = Path(self.path) / name
+        try:
+            if not place.is_file():
+                raise NetworkError(str(place), "no such file", fix="write the project again with hls4ml")
+            most = _MOST_OF_WEIGHTS if name.startswith("firmware/weights/") else _MOST_OF_CODE
+            if place.stat().st_size > most:
+                raise NetworkError(str(place), f"larger than {most >> 20} MiB", fix="use a smaller network")
+            content = self._read.setdefault(name, place.read_bytes())
+            return content.decode("utf-8")
+        except (OSError, UnicodeDecodeError, ValueError) as error:
+            fix = "check the path and its permissions, and that it is text"
+            raise NetworkError(str(place), f"cannot be read ({error})", fix=fix) from error
+
+    def words(self, name: str) -> Words:
+        """The words of a file."""
+        return Words(self.place(name), self.text(name))
+
+    def words_if_there(self, name: str) -> Words | None:
+        """The words of a file, None where there is none."""
+        return self.words(name) if (Path(self.path) / name).is_file() else None
+
+    @property
+    def digest(self) -> str:
+        """Of everything that was read."""
+        found = hashlib.sha256(b"hls4ml project")
+        for name in sorted(self._read):
+            content = self._read[name]
+            found.update(f"{name} {len(content)}\n".encode())
+            found.update(content)
+        return found.hexdigest()
+
+
+def read(path: str) -> Network:
+    """The network of a folder. Raises NetworkError naming file and line."""
+    folder = _Folder(path)
+    declared = Declarations()
+    for name in (_DEFINES, _PARAMETERS):
+        read_declarations(declared, folder.words(name))
+    function = read_function(folder.words(_main(folder)), declared)
+    weights = _weights(folder, declared, function)
+    given, result = _ends(function)
+    of = given.type.of if isinstance(given.type, ArrayOf) else given.type
+    size = _input_size(function, declared, given)
+
+    def refuse(message: str, fix: str) -> None:
+        raise NetworkError(function.path, f"line {given.line}: {given.name}: {message}", fix=fix)
+
+    builder = Builder(size, refuse)  # type: ignore[arg-type]
+    templates = Templates(path, folder.words_if_there)
+    if function.loaded:
+        templates.check("nnet_helpers.h", "load_weights_from_txt")
+    project = Project(declared, function, weights, builder, templates, {})
+    project.values[given.name] = builder.entered(of, f"{given.name}.input_t")
+    for call in function.calls:
+        layer = Layer(project, call)
+        read_layer = LAYERS.get(call.function)
+        if read_layer is None:
+            layer.fail("this layer is not read", f"these are: {', '.join(LAYERS)}")
+        if project.softmax is not None:
+            layer.fail(
+                "it stands behind a Softmax, which is left out at the end alone", "end the network in its scores"
+            )
+        read_layer(layer)
+    outputs = project.values.get(result.name)
+    if outputs is None:
+        raise NetworkError(function.path, f"line {result.line}: nothing gives {result.name}", fix=UNREAD)
+    return _network(folder, function, builder, project, given, result, outputs)
+
+
+def _network(
+    folder: _Folder, function: Function, builder: Builder, project: Project, given: Array, result: Array, outputs: Value
+) -> Network:
+    steps, casts = finished(builder, outputs)
+    notes = [f"read as the C++ of {function.name}, with its types as compiled"]
+    if project.templates.missing:
+        notes.append(f"{FOLDER} is not part of the folder: its layers are taken to be those of hls4ml 1.3")
+    if project.softmax is not None:
+        notes.append("the trailing Softmax, a table in the firmware, is left out: the outputs are its scores")
+    return Network(
+        steps,
+        builder.inputs,
+        folder.path,
+        folder.digest,
+        given.name,
+        (builder.inputs,),
+        result.name,
+        (outputs.size,),
+        notes=tuple(notes),
+        casts=casts,
+    )
+
+
+def _main(folder: _Folder) -> str:
+    """The one file of C++ that calls the layers."""
+    found = sorted(place.name for place in (Path(folder.path) / "firmware").glob("*.cpp"))
+    if len(found) != 1:
+        said = f"{len(found)} files end in .cpp ({', '.join(found[:5])})" if found else "no file ends in .cpp"
+        raise NetworkError(folder.place("firmware"), said, fix="keep the one that hls4ml wrote")
+    return f"firmware/{found[0]}"
+
+
+def _weights(folder: _Folder, declared: Declarations, function: Function) -> dict[str, Weights]:
+    """All weights that parameters.h includes, by name."""
+    found = dict[str, Weights]()
+    for include in declared.included:
+        if not include.startswith("weights/"):
+            _check_include(folder, include)
+            continue
+        name = f"firmware/{include}"
+        if ".." in include or not include.endswith(".h"):
+            raise NetworkError(folder.place(_PARAMETERS), f"{include!r} is included", fix=UNREAD)
+        made = read_header(folder.place(name), folder.text(name), declared)
+        if made.name in found:
+            raise NetworkError(made.path, f"{made.name} is defined twice", fix="write the project again")
+        if made.name in function.loaded:
+            _check_same(folder, made, *function.loaded[made.name])
+        found[made.name] = made
+    for name in function.loaded:
+        if name not in found:
+            raise NetworkError(function.path, f"{name} is loaded, but not declared", fix="write the project again")
+    return found
+
+
+def _check_same(folder: _Folder, made: Weights, file: str, count: int) -> None:
+    """Refuse weights of which simulation and hardware have others."""
+    name = f"firmware/weights/{file}"
+    if "/" in file or "\\" in file or count != len(made.integers):
+        raise NetworkError(folder.place(name), f"it is loaded as {count} numbers of {made.name}", fix=UNREAD)
+    loaded = read_text(folder.place(name), folder.text(name), made)
+    differing = _first_difference(made.integers, loaded.integers)
+    if differing is not None:
+        raise NetworkError(
+            loaded.path,
+            f"number {differing} of {made.name} is another one than in {Path(made.path).name}: the C simulation loads "
+            "this file, and the hardware has the other",
+            fix="write the project again with hls4ml, or copy the changed numbers to the other file",
+        )
+
+
+def _first_difference(a: Integers, b: Integers) -> int | None:
+    return next((i for i, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)) if x != y), None)
+
+
+def _check_include(folder: _Folder, include: str) -> None:
+    """Refuse a file that nobody knows, which might change what the others mean."""
+    standard = "." not in include and "/" not in include
+    if not (standard or include in _KNOWN_HEADERS or (include.startswith("nnet_utils/nnet_") and ".." not in include)):
+        raise NetworkError(folder.place("firmware"), f"{include!r} is included, which is not read", fix=UNREAD)
+
+
+def _ends(function: Function) -> tuple[Array, Array]:
+    """What goes in and what comes out: the arrays of the function that no call gives, and that one does."""
+    written = set[str]()
+    for call in function.calls:
+        for argument in call.arguments[1:]:
+            if len(argument) == 1:
+                written.add(function.same.get(argument[0].text, argument[0].text))
+    given = [array for array in function.parameters if array.name not in written]
+    results = [array for array in function.parameters if array.name in written]
+    for what, found in (("inputs", given), ("outputs", results)):
+        if len(found) != 1:
+            line = function.parameters[0].line
+            message = f"line {line}: {function.name} has {len(found)} {what} ({', '.join(a.name for a in found)})"
+            raise NetworkError(function.path, message, fix=f"write a project whose network has one of the {what} alone")
+    return given[0], results[0]
+
+
+def _input_size(function: Function, declared: Declarations, given: Array) -> int:
+    """How many numbers the input has: declared of an array, else what the layer says that reads the stream."""
+    size = given.size
+    if size is None:
+        for call in function.calls:
+            name = call.arguments[0][0].text if call.arguments[0] else ""
+            configuration = declared.configurations.get(call.templates[-1][0].text) if call.templates else None
+            if name == given.name and configuration is not None and "n_in" in configuration.members:
+                size = declared.member_number(configuration, "n_in")
+                break
+    if size is None or not 1 <= size <= MAX_NEURONS:
+        shown = "an unknown number of" if size is None else str(size)
+        fix = f"firmware with 1 to {MAX_NEURONS} inputs is read, in io_stream where a layer with n_in takes them"
+        raise NetworkError(function.path, f"line {given.line}: {given.name} has {shown} entries", fix=fix)
+    return size

@@ -1,0 +1,104 @@
+"""Small models as hls4ml converts them: ONNX in, a folder of C++ out. Nothing is compiled here."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+
+@dataclass
+class Model:
+    """A graph that grows node by node, with random weights."""
+
+    inputs: int
+    seed: int
+    size: int = 0
+    last: str = "x"
+    nodes: list[onnx.NodeProto] = field(default_factory=list)
+    constants: list[onnx.TensorProto] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.size, self.random = self.inputs, np.random.default_rng(self.seed)
+
+    def _constant(self, name: str, value: NDArray[Any]) -> str:
+        self.constants.append(numpy_helper.from_array(value.astype(np.float32), name))
+        return name
+
+    def _node(self, kind: str, given: Sequence[str], **attributes: Any) -> Model:
+        made = f"v{len(self.nodes)}"
+        name = f"{kind.lower()}{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, [self.last, *given], [made], name=name, **attributes))
+        self.last = made
+        return self
+
+    def dense(self, outputs: int, *, weights: Sequence[float] | None = None, bias: bool = True) -> Model:
+        """A product with random weights, or with weights that are drawn from these."""
+        shape = (self.size, outputs)
+        drawn = self.random.normal(size=shape) if weights is None else self.random.choice(weights, shape)
+        self._node("MatMul", [self._constant(f"w{len(self.nodes)}", drawn)])
+        if bias:
+            self._node("Add", [self._constant(f"b{len(self.nodes)}", self.random.normal(size=outputs))])
+        self.size = outputs
+        return self
+
+    def normalised(self) -> Model:
+        """A BatchNormalization that no product stands in front of."""
+        names = [self._constant(f"{n}{len(self.nodes)}", self.random.normal(size=self.size)) for n in "sbm"]
+        names.append(self._constant(f"v_{len(self.nodes)}", self.random.uniform(0.5, 2.0, self.size)))
+        return self._node("BatchNormalization", names)
+
+    def then(self, kind: str, **attributes: Any) -> Model:
+        """An activation."""
+        return self._node(kind, [], **attributes)
+
+
+Configure = Callable[[dict[str, Any]], None]
+
+
+def project(
+    folder: Path,
+    model: Model,
+    *,
+    precision: str = "ap_fixed<16,6>",
+    of_layers: dict[str, dict[str, str]] | None = None,
+    io_type: str = "io_parallel",
+    strategy: str = "Latency",
+    reuse: int = 1,
+    backend: str = "Vivado",
+) -> Path:
+    """Write a project. `of_layers` gives types to layers whose name begins so, by what they are types of."""
+    hls4ml = pytest.importorskip("hls4ml", reason="hls4ml is not installed: pip install eqspec[firmware-tests]")
+    wrapper = pytest.importorskip("qonnx.core.modelwrapper", reason="qonnx is not installed")
+    cleanup = pytest.importorskip("qonnx.util.cleanup", reason="qonnx is not installed")
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size])
+        for name, size in (("x", model.inputs), (model.last, model.size))
+    ]
+    graph = helper.make_graph(model.nodes, "g", ends[:1], ends[1:], model.constants)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    with contextlib.redirect_stdout(io.StringIO()):
+        cleaned = cleanup.cleanup_model(wrapper.ModelWrapper(made))
+        config = hls4ml.utils.config_from_onnx_model(
+            cleaned, granularity="name", backend=backend, default_precision=precision, default_reuse_factor=reuse
+        )
+        for name, layer in config["LayerName"].items():
+            layer["Strategy"] = strategy
+            layer["ReuseFactor"] = reuse
+            for begin, types in (of_layers or {}).items():
+                if name.startswith(begin):
+                    layer["Precision"].update(types)
+        converted = hls4ml.converters.convert_from_onnx_model(
+            cleaned, output_dir=str(folder), backend=backend, io_type=io_type, hls_config=config
+        )
+        converted.write()
+    return folder

@@ -1,0 +1,138 @@
+"""hls4ml's own C simulation of several projects at once, compiled by g++ with the library of types that hls4ml ships.
+
+Every project stands in a namespace of its own of one file, so that its headers are compiled once for all of them. Input
+and output are doubles, which the simulation assigns to the types of the project as hls4ml's bridge does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from eqspec.networks import Network
+
+_HEAD = """
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
+#include "ap_fixed.h"
+#include "ap_int.h"
+#include "hls_stream.h"
+static std::string weights_of_this;
+#define WEIGHTS_DIR weights_of_this
+#include "nnet_utils/nnet_types.h"
+#include "nnet_utils/nnet_helpers.h"
+#include "nnet_utils/nnet_code_gen.h"
+"""
+_NAMESPACE = """
+#undef DEFINES_H_
+#undef PARAMETERS_H_
+#undef MYPROJECT_H_
+{undefined}
+namespace of_{name} {{
+#include "{folder}/firmware/defines.h"
+#include "{folder}/firmware/parameters.h"
+#include "{folder}/firmware/myproject.cpp"
+}}
+extern "C" void run_{name}(const double *given, double *found, size_t count) {{
+    weights_of_this = "{folder}/firmware/weights";
+    for (size_t n = 0; n < count; n++, given += {inputs}, found += {outputs}) {{
+        {body}
+    }}
+}}
+"""
+_ARRAYS = """
+        static of_{name}::{given_t} x[{inputs}];
+        static of_{name}::{found_t} y[{outputs}];
+        nnet::convert_data<const double, of_{name}::{given_t}, {inputs}>(given, x);
+        of_{name}::myproject(x, y);
+        nnet::convert_data<of_{name}::{found_t}, double, {outputs}>(y, found);
+"""
+_STREAMS = """
+        hls::stream<of_{name}::{given_t}> x("x");
+        hls::stream<of_{name}::{found_t}> y("y");
+        nnet::convert_data<const double, of_{name}::{given_t}, {inputs}>(given, x);
+        of_{name}::myproject(x, y);
+        nnet::convert_data<of_{name}::{found_t}, double, {outputs}>(y, found);
+"""
+_TRACE = """
+namespace nnet {
+bool trace_enabled = false;
+std::map<std::string, void *> *trace_outputs = NULL;
+size_t trace_type_size = sizeof(double);
+}
+"""
+
+
+class Simulation:
+    """The compiled projects, by name."""
+
+    def __init__(self, library: Path, sizes: Mapping[str, tuple[int, int]]) -> None:
+        self._library, self._sizes = ctypes.CDLL(str(library)), dict(sizes)
+
+    def __call__(self, name: str, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What a project answers at points (N, I): (N, O)."""
+        inputs, outputs = self._sizes[name]
+        given = np.ascontiguousarray(points, np.float64)
+        assert given.shape[1] == inputs
+        found = np.empty((len(given), outputs))
+        run = getattr(self._library, f"run_{name}")
+        run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
+        run(given.ctypes.data, found.ctypes.data, len(given))
+        return found
+
+
+def compiled(folder: Path, projects: Mapping[str, tuple[Path, Network]]) -> Simulation:
+    """Compile projects, each with the network that it was read as, whose sizes and names are those of its function."""
+    hls4ml = pytest.importorskip("hls4ml", reason="hls4ml is not installed: pip install eqspec[firmware-tests]")
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip("there is no g++ to compile a C simulation with")
+    templates = Path(hls4ml.__file__).parent / "templates/vivado"
+    text, sizes = [_HEAD, _TRACE], {}
+    for name, (place, network) in projects.items():
+        sizes[name] = network.input_size, network.output_size
+        head = (place / "firmware/myproject.cpp").read_text()
+        signature = head[head.index("void myproject(") : head.index(") {")]
+        streams = "hls::stream" in signature
+        given_t, found_t = (_type_of(line) for line in signature.splitlines()[1:3])
+        values = {
+            "name": name, "folder": place, "inputs": network.input_size, "outputs": network.output_size,
+            "given_t": given_t, "found_t": found_t,
+        }  # fmt: skip
+        body = (_STREAMS if streams else _ARRAYS).format(**values)
+        guards = sorted(path.stem.upper() for path in (place / "firmware/weights").glob("*.h"))
+        undefined = "\n".join(f"#undef {guard}_H_" for guard in guards)
+        # Headers of hls4ml that this project is the first to use stand in front of its namespace.
+        text += [line for line in (place / "firmware/parameters.h").read_text().splitlines() if "nnet_utils/" in line]
+        text.append(_NAMESPACE.format(**values, body=body, undefined=undefined))
+    source, library = folder / "all.cpp", folder / "all.so"
+    source.write_text("\n".join(text))
+    command = [compiler, "-O1", "-fPIC", "-shared", "-std=c++14", "-w", f"-I{templates}", f"-I{templates / 'ap_types'}"]
+    done = subprocess.run([*command, str(source), "-o", str(library)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:3000]
+    return Simulation(library, sizes)
+
+
+def _type_of(line: str) -> str:
+    """The type in the line of a parameter."""
+    line = line.strip()
+    return line.removeprefix("hls::stream<").partition(">")[0] if line.startswith("hls::") else line.split()[0]

@@ -1,0 +1,191 @@
+"""What is not recognised in a project is refused: the message says in which file, on which line, and what to do."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from eqspec.errors import NetworkError, OutputChoiceError
+from eqspec.networks import in_float32, is_network_folder, read_network
+from unit.networks.firmware.written import Activation, Dense, Fixed, Written
+
+WIDE = Fixed(20, 10)
+WEIGHTS = [Fraction(n, 8) for n in (3, -5, 7, 1)]
+PROJECT = Written(
+    2,
+    Fixed(6, 3),
+    (
+        Dense(2, WEIGHTS, [Fraction(1, 4), Fraction(-1, 8)], Fixed(6, 2), WIDE, WIDE),
+        Activation("relu", Fixed(7, 3, False, "AP_RND", "AP_SAT")),
+    ),
+)
+DEFINES, PARAMETERS, CALLS = "firmware/defines.h", "firmware/parameters.h", "firmware/myproject.cpp"
+HEADER, TEXT = "firmware/weights/w1.h", "firmware/weights/w1.txt"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return PROJECT.write(tmp_path / "prj")
+
+
+REFUSED = [
+    (DEFINES, "AP_TRN,AP_WRAP,0> input_t", "AP_TRN,AP_WRAP,2> input_t", r"line 4: ap_fixed<6,3>: AP_WRAP .*saturation"),
+    (DEFINES, "AP_TRN,AP_WRAP,0> input_t", "AP_TRN,AP_SAT_ZERO> input_t", r"line 4: .*AP_SAT_ZERO .*sets to 0"),
+    (DEFINES, "AP_TRN,AP_WRAP,0> input_t", "AP_ODD> input_t", r"line 4: .*AP_ODD is no rounding mode"),
+    (DEFINES, "ap_fixed<6,3,AP_TRN,AP_WRAP,0> input_t", "ac_fixed<6,3> input_t", "4: unknown type 'ac_fixed'"),
+    (DEFINES, "ap_fixed<6,3,AP_TRN,AP_WRAP,0> input_t", "ap_int<6> input_t", "of a fraction|what the simulation makes"),
+    (DEFINES, "ap_fixed<6,3,", "ap_fixed<0,3,", "line 4: .*a type has 1 to 1024 bits"),
+    (DEFINES, "typedef", "typedef ap_fixed<4,2> weight1_t;\ntypedef", "weight1_t is declared twice, and differently"),
+    (DEFINES, '#include "ap_fixed.h"', "#if 1", "line 3: the directive '#if 1' is not read"),
+    (DEFINES, '#include "ap_fixed.h"', '#include "mine.h"', "'mine.h' is included"),
+    (DEFINES, "typedef", "int x = 4; typedef", "line 4: 'int' where a typedef or a struct should be"),
+    (DEFINES, "typedef", "@ typedef", "line 4: '@' where"),
+    (PARAMETERS, "reuse_factor = 1;", "reuse_factor = 1;\n static const bool magic = true;", "13: the member magic"),
+    (PARAMETERS, "nnet::DenseLatency", "nnet::DenseOfMine", "the kernel DenseOfMine with strategy nnet::latency"),
+    (PARAMETERS, "strategy = nnet::latency", "strategy = nnet::resource", "DenseLatency with strategy nnet::res"),
+    (PARAMETERS, "product::mult", "product::both_binary", "products by both_binary are not read"),
+    (PARAMETERS, "product::mult", "product::weight_ternary", "weights other than -1, 0 and 1"),
+    (PARAMETERS, "n_in = 2", "n_in = 3", r"x has 2 entries, its configuration says 3"),
+    (PARAMETERS, "n_in = 2", "n_in = n_in", r"config1::n_in is defined by itself"),
+    (PARAMETERS, "n_in = 2", "n_in = (2", "line 23: 'struct' where 'static' should be"),
+    (PARAMETERS, "typedef layer1_accum_t accum_t", "typedef float accum_t", "unknown type 'float'"),
+    (PARAMETERS, "typedef weight1_t weight_t", "typedef layer1_t weight_t", "w1 is ap_fixed<6,2>, its configuration"),
+    (PARAMETERS, "dense_config", "conv1d_config", "config1 is a nnet::conv1d_config, no nnet::dense_config"),
+    (PARAMETERS, '#include "weights/w1.h"', "", "w1 is loaded, but not declared"),
+    (CALLS, "nnet::relu<", "nnet::sigmoid<", r"line 20: act2 \(nnet::sigmoid\): this layer is not read"),
+    (CALLS, "nnet::relu<layer1_t, ", "nnet::relu<input_t, ", "called for another type than layer1_out has"),
+    (CALLS, "nnet::relu<layer1_t, layer2_t, config2>", "nnet::relu<layer1_t, layer2_t>", "2 templates and 2 arguments"),
+    (CALLS, "(layer1_out, layer2_out)", "(layer9_out, layer2_out)", "there is no array 'layer9_out'"),
+    (CALLS, "(layer1_out, layer2_out)", "(layer2_out, layer1_out)", "myproject has 2 inputs"),
+    (CALLS, "w1, b1); //", "b1, w1); //", r"b1 has 2 numbers, 4 are used"),
+    (CALLS, "layer1_t layer1_out[2];", "layer1_t layer1_out[3];", "layer1_out has 3 entries, its configuration says 2"),
+    (CALLS, "layer1_t layer1_out[2];", "layer1_t layer1_out[2];\nlayer1_out[0] = 1;", "19: unknown type 'layer1_out'"),
+    (CALLS, "layer1_t layer1_out[2];", "for (;;) {}", "line 18: unknown type 'for'"),
+    (CALLS, "#pragma HLS PIPELINE", "#ifdef FAST", "line 10: the directive '#ifdef FAST' is not read"),
+    (CALLS, "input_t x[2],", "input_t x[2], input_t z[2],", "myproject has 2 inputs"),
+    (CALLS, "config2>", "config1>", "config1 is a nnet::dense_config, no nnet::activ_config"),
+    (CALLS, "#endif", "nnet::relu<layer1_t, layer2_t, config2>(layer1_out, layer2_out);\n#endif", "in the simulation"),
+    (HEADER, "0.375", "0.5", "w1.txt: number 0 of w1 is another one than in w1.h"),
+    (HEADER, "w1[4]", "w1[5]", "4 numbers, w1 has 5"),
+    (HEADER, "weight1_t w1[4] = {", "weight1_t w1[4] = {{1, 2},", "no array of plain numbers"),
+    (HEADER, "0.375", "nan", "number 0 of w1: 'nan0+' is no number"),
+    (TEXT, "0.375", "1e999", "w1.txt: number 0 of w1: 1e999.* is not finite"),
+    (TEXT, ", -0.6", "; -0.6", "w1.txt: 3 numbers, w1 has 4"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "old", "new", "message"), REFUSED)
+def test_it_is_refused_where_it_stands(project: Path, file: str, old: str, new: str, message: str) -> None:
+    place = project / file
+    text = place.read_text()
+    assert old in text
+    place.write_text(text.replace(old, new) if file != DEFINES else text.replace(old, new, 1))
+    with pytest.raises(NetworkError) as refused:
+        read_network(project)
+    said = f"{refused.value.path}: {refused.value.message}"
+    assert re.search(message, said), said
+    assert refused.value.path.startswith(str(project))
+    assert refused.value.fix
+
+
+@pytest.mark.parametrize("file", [DEFINES, PARAMETERS, CALLS, HEADER, TEXT])
+def test_bytes_that_are_no_text_are_refused(project: Path, file: str) -> None:
+    (project / file).write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(NetworkError, match="cannot be read"):
+        read_network(project)
+
+
+@pytest.mark.parametrize("file", [CALLS, HEADER, TEXT])
+def test_a_file_that_is_missing_is_named(project: Path, file: str) -> None:
+    (project / file).unlink()
+    with pytest.raises(NetworkError) as refused:
+        read_network(project)
+    assert refused.value.path.endswith("firmware" if file == CALLS else Path(file).name)
+
+
+@pytest.mark.parametrize("file", [DEFINES, PARAMETERS, CALLS, HEADER])
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8, 0.97])
+def test_a_file_that_ends_early_is_refused(project: Path, file: str, share: float) -> None:
+    text = (project / file).read_text()
+    (project / file).write_text(text[: int(len(text) * share)])
+    with pytest.raises(NetworkError):
+        read_network(project)
+
+
+def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:
+    assert not is_network_folder(tmp_path)
+    assert not is_network_folder(tmp_path / "\0")
+    with pytest.raises(NetworkError, match="no project of hls4ml"):
+        read_network(tmp_path)
+
+
+def test_two_files_of_calls_are_refused(project: Path) -> None:
+    shutil.copy(project / CALLS, project / "firmware/other.cpp")
+    with pytest.raises(NetworkError, match=r"2 files end in .cpp \(myproject.cpp, other.cpp\)"):
+        read_network(project)
+
+
+def test_outputs_cannot_be_chosen_nor_float32_be_asked_for(project: Path) -> None:
+    with pytest.raises(OutputChoiceError):
+        read_network(project, output="layer2_out")
+    with pytest.raises(NetworkError, match="fixed-point arithmetic, in which float32 rounds nothing"):
+        in_float32(read_network(project))
+
+
+def test_the_digest_is_of_everything_that_is_read(project: Path, tmp_path: Path) -> None:
+    first = read_network(project)
+    copy = shutil.copytree(project, tmp_path / "copy")
+    assert read_network(copy).sha256 == first.sha256
+    (copy / "firmware/notes.txt").write_text("nobody reads this")
+    assert read_network(copy).sha256 == first.sha256
+    for file in (DEFINES, PARAMETERS, CALLS, HEADER, TEXT):
+        text = (copy / file).read_text()
+        (copy / file).write_text(text + "\n")
+        assert read_network(copy).sha256 != first.sha256
+        (copy / file).write_text(text)
+
+
+def test_a_project_without_templates_says_so(project: Path) -> None:
+    assert any("nnet_utils is not part of the folder" in note for note in read_network(project).notes)
+
+
+@pytest.fixture
+def templates(project: Path) -> Path:
+    hls4ml = pytest.importorskip("hls4ml", reason="hls4ml is not installed: pip install eqspec[firmware-tests]")
+    folder = project / "firmware/nnet_utils"
+    shutil.copytree(Path(hls4ml.__file__).parent / "templates/vivado/nnet_utils", folder)
+    return folder
+
+
+def test_templates_of_hls4ml_are_known(project: Path, templates: Path) -> None:
+    assert not any("nnet_utils" in note for note in read_network(project).notes)
+    header = templates / "nnet_dense_latency.h"
+    header.write_text(header.read_text().replace("// Do the matrix-multiply", "#pragma HLS MINE\n    /* comment */"))
+    read_network(project)
+
+
+@pytest.mark.parametrize(
+    ("header", "old", "new", "name"),
+    [
+        ("nnet_dense_latency.h", "acc[jj] += mult[index]", "acc[jj] -= mult[index]", "dense_latency"),
+        ("nnet_dense.h", "dense_latency<", "dense_resource<", "DenseLatency"),
+        ("nnet_mult.h", "return a * w;", "return a + w;", "mult"),
+        ("nnet_mult.h", "return (res_T)x;", "return (res_T)(x + x);", "cast"),
+        ("nnet_activation.h", "if (datareg > 0)", "if (datareg > 1)", "relu"),
+        ("nnet_activation.h", "void relu(", "void relu_of_mine(", "relu"),
+        ("nnet_helpers.h", "getline(iss, token, ',')", "getline(iss, token, ';')", "load_weights_from_txt"),
+    ],
+)
+def test_templates_that_were_changed_are_refused(
+    project: Path, templates: Path, header: str, old: str, new: str, name: str
+) -> None:
+    text = (templates / header).read_text()
+    assert old in text
+    (templates / header).write_text(text.replace(old, new))
+    with pytest.raises(NetworkError, match=f"nnet::{name} is") as refused:
+        read_network(project)
+    assert refused.value.path.endswith(header)
