@@ -69,11 +69,11 @@ class Outside:
         return None
 
     def name(self, network: Network) -> str:
-        """What the number is called: the accumulator with its type, or the step and row of the network."""
+        """What the number is called: the accumulator, or the step and row of the network."""
         cast = self.cast(network)
-        if cast is not None:
-            return f"{cast.name}[{self.row - cast.rows.indices(network.steps[self.step].rows)[0]}], {cast.type},"
-        return f"row {self.row} of step {self.step}"
+        if cast is None:
+            return f"row {self.row} of step {self.step}"
+        return f"{cast.name}[{self.row - cast.rows.indices(network.steps[self.step].rows)[0]}]"
 
 
 def can_overflow(network: Network, *, wraps: bool) -> bool:

@@ -28,7 +28,7 @@ from eqspec.replay.violation_in_words import violation_in_words
 from eqspec.tasks.lattice import on
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.task import Task
-from eqspec.tasks.witness import Witness
+from eqspec.tasks.witness import OutOfType, Witness
 
 Point = tuple[Fraction, ...]
 _MOST_BITS = 4096
@@ -86,6 +86,7 @@ class Replay:
             onnxruntime_default_confirms=self._runtime.confirms_by_default(task, point) if self._runtime else None,
             moved=tuple(i for i, (x, b) in enumerate(zip(point, base_of(task), strict=True)) if x != b),
             base="centre" if task.around is None else "row",
+            out_of_type=_out_of_type(task, found),
         )
 
 
@@ -118,6 +119,15 @@ def _violation(task: Task, point: Point) -> tuple[Violation, list[Enclosure], li
             return None
         bits *= 4
     return None
+
+
+def _out_of_type(task: Task, found: Violation) -> OutOfType | None:
+    """The number that leaves its type, where the claim is about types."""
+    if not isinstance(found, LeavesType):
+        return None
+    outside, network = found.found, task.candidate
+    cast = outside.cast(network)
+    return OutOfType(outside.name(network), None if cast is None else cast.type, outside.meant, outside.stored)
 
 
 def _exact_middles(enclosures: Sequence[Enclosure]) -> list[Enclosure]:

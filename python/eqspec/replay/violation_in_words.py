@@ -24,10 +24,12 @@ def violation_in_words(task: Task, found: Violation, confidence: float | None) -
             return f"the left side is {approximately(value):.6g}{_against(task)}"
         case LeavesType(outside):
             low, high = (number_in_words(limit) for limit in outside.limits)
+            cast = outside.cast(task.candidate)
+            of_type = "" if cast is None else f", {cast.type},"
             does = "wraps" if outside.quantiser.wraps else "is cut off"
             return (
-                f"{outside.name(task.candidate)} should be {number_in_words(outside.meant)} in {candidate}, which is "
-                f"outside of {low} .. {high}: it {does} to {number_in_words(outside.stored)}"
+                f"{outside.name(task.candidate)}{of_type} should be {number_in_words(outside.meant)} in {candidate}, "
+                f"which is outside of {low} .. {high}: it {does} to {number_in_words(outside.stored)}"
             )
         case OtherClass(kept, preferred, lead):
             sure = "" if confidence is None else f" with confidence {confidence:.6g}"

@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.networks.cells import Cells, CertainProgram, InputSteps, Values, cut, find
-from eqspec.networks.cells.certain_values import Given, grain
+from eqspec.networks.cells.certain_values import Given
 from eqspec.networks.cells.input_steps import Line, within_limits
 from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_curves import applied
 from eqspec.networks.exact_vectors import Vector
 from eqspec.networks.fixed_point import UndefinedError
+from eqspec.networks.grain import grain
 from eqspec.networks.network import Network
 from eqspec.networks.program import INPUTS
 from eqspec.property import Containment

@@ -1,8 +1,8 @@
 """Claims proved by exact grids and intervals alone: equal networks, outputs that stay close, types that are not left.
 
-Both networks are analysed over the same atoms (`networks.grids`), so equal outputs have one form. Which claims two equal
-networks keep is said for every kind: a distance of 0 is allowed by every eps, and each class for which one decides the
-other decides for. A linear claim is about one form of both outputs; its interval is exact.
+Both networks are analysed over the same atoms (`networks.grids`), so equal outputs have one form. Which claims two
+equal networks keep is said for every kind: a distance of 0 is allowed by every eps, and each class for which one
+decides the other decides for. A linear claim is about one form of both outputs; its interval is exact.
 """
 
 from __future__ import annotations

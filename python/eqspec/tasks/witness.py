@@ -49,6 +49,20 @@ _FORMS = {
         },
         required=False,
     ),
+    "out_of_type": Form(
+        {
+            "type": ["object", "null"],
+            "required": ["name", "type", "meant", "stored"],
+            "properties": {
+                "name": {"type": "string", "description": "The accumulator or result, or the row and step."},
+                "type": {"type": ["string", "null"], "description": "As the file writes it, where it does."},
+                "meant": {**_EXACT, "description": "The value that it should have."},
+                "stored": {**_EXACT, "description": "The value that it has instead."},
+            },
+            "description": "For claims about types, the number that leaves its type.",
+        },
+        required=False,
+    ),
     "base": Form(
         {
             "enum": ["centre", "row"],
@@ -62,6 +76,27 @@ Base = Literal["centre", "row"]
 
 
 @dataclass(frozen=True)
+class OutOfType:
+    """A number that its type does not hold: what it is called, its type as the file writes it (None: it does not say),
+    the value that it should have and the one that it has instead.
+    """
+
+    name: str
+    type: str | None
+    meant: Fraction
+    stored: Fraction
+
+    def to_json(self) -> dict[str, Any]:
+        """The `out_of_type` object of the schema."""
+        return {"name": self.name, "type": self.type, "meant": str(self.meant), "stored": str(self.stored)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> OutOfType:
+        """What `to_json` wrote."""
+        return cls(data["name"], data["type"], Fraction(data["meant"]), Fraction(data["stored"]))
+
+
+@dataclass(frozen=True)
 class Witness(JsonObject):
     """An input where the claim does not hold.
 
@@ -72,6 +107,7 @@ class Witness(JsonObject):
     `onnxruntime_default_confirms` says the same of onnxruntime's default settings, by which it rewrites a model before
     it runs it; None if that was not asked or could not be run. `moved` are the features away from the `base`, by
     number: the centre of the region, or the row of the table that it lies around; None where nobody looked.
+    `out_of_type` is there for claims about types.
     """
 
     normalised: tuple[Fraction, ...]
@@ -88,6 +124,7 @@ class Witness(JsonObject):
     onnxruntime_default_confirms: bool | None = None
     moved: tuple[int, ...] | None = None
     base: Base = "centre"
+    out_of_type: OutOfType | None = None
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
@@ -113,6 +150,7 @@ class Witness(JsonObject):
             "onnxruntime_default_confirms": self.onnxruntime_default_confirms,
             "moved": None if self.moved is None else [self.features[i] for i in self.moved],
             "base": self.base,
+            **({} if self.out_of_type is None else {"out_of_type": self.out_of_type.to_json()}),
         }
 
     @classmethod
@@ -133,6 +171,7 @@ class Witness(JsonObject):
             onnxruntime_default_confirms=data.get("onnxruntime_default_confirms"),
             moved=None if data.get("moved") is None else tuple(list(data["raw"]).index(n) for n in data["moved"]),
             base=data.get("base", "centre"),
+            out_of_type=None if data.get("out_of_type") is None else OutOfType.from_json(data["out_of_type"]),
         )
 
 

@@ -8,13 +8,12 @@ import pytest
 import programs
 import quantised_programs as random_programs
 from eqspec.networks.cells import Cells, CertainProgram, InputStep, Values, cut, find
-from eqspec.networks.cells.certain_values import grain
 from eqspec.networks.cells.cutting import threshold
 from eqspec.networks.curves import Curves, leaky
+from eqspec.networks.grain import grain
 from eqspec.networks.grids import Region
-from eqspec.networks.grids.functions import rounded
 from eqspec.networks.program import Step, Term, Tile
-from eqspec.networks.quantiser import Quantiser, Rounding
+from eqspec.networks.quantiser import Quantiser, Rounding, rounded
 
 Point = tuple[Fraction, ...]
 
@@ -40,7 +39,7 @@ def points_of(random: np.random.Generator, region: Region) -> list[Point]:
     found = []
     for _ in range(20):
         shares = [Fraction(int(random.integers(0, 65)), 64) for _ in region.lower]
-        found.append(tuple(l + s * (u - l) for l, u, s in zip(region.lower, region.upper, shares, strict=True)))
+        found.append(tuple(low + s * (up - low) for low, up, s in zip(region.lower, region.upper, shares, strict=True)))
     return found
 
 

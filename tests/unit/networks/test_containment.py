@@ -90,7 +90,7 @@ def test_the_first_step_is_named_and_its_assignment() -> None:
     found = first_outside(network, [F(9, 5)], wraps=True)
     assert found is not None
     assert (found.row, found.level, found.meant, found.stored) == (2, 7, F(7, 2), F(-1, 2))
-    assert found.name(network) == "layer2.result_t[1], odd,"
+    assert found.name(network) == "layer2.result_t[1]"
     assert found.name(program(np.array([[1.0], [0.0], [2.0]]), types)) == "row 2 of step 0"
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import quantised_programs as random_programs
 from eqspec.networks.curves import Curves
+from eqspec.networks.grids import Region
 from eqspec.networks.network import Network
 from eqspec.networks.program import Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
@@ -23,6 +24,7 @@ from eqspec.tasks.task import LinearConstraint, Task
 from eqspec.tasks.verdict import Verdict
 from small_tasks import space, task
 
+Steps = tuple[Step, ...]
 CLAIMS: tuple[Property, ...] = (
     Epsilon(0),
     Epsilon("0.5"),
@@ -38,9 +40,7 @@ CLAIMS: tuple[Property, ...] = (
 )
 
 
-def on_a_lattice(
-    random: np.random.Generator, first: tuple[Step, ...], second: tuple[Step, ...], claim: Property
-) -> Task:
+def on_a_lattice(random: np.random.Generator, first: Steps, second: Steps, claim: Property) -> Task:
     f, g = (Network(steps, 2, "memory", str(k)) for k, steps in enumerate((first, second)))
     region = random_programs.region(random, widest=8)
     lattices = tuple(Lattice(*given) for given in region.lattices if given is not None)
@@ -51,10 +51,8 @@ def on_a_lattice(
 
 
 def points(given: Task) -> Iterator[Point]:
-    region = random_programs.Region(
-        given.lower_exact, given.upper_exact, tuple((a.origin, a.step) for a in given.lattices if a)
-    )
-    return random_programs.points(region)
+    lattices = tuple((a.origin, a.step) for a in given.lattices if a)
+    return random_programs.points(Region(given.lower_exact, given.upper_exact, lattices))
 
 
 def broken(given: Task) -> bool:
@@ -132,9 +130,8 @@ def test_networks_that_begin_with_steps_are_decided(seed: int) -> None:
 def stepped(rounding: Rounding, low: int = -2) -> Network:
     q = Quantiser(1.0, low, 2, rounding)
     first = Step((Term(-1, Tile.dense(np.eye(1))),), np.zeros(1), None, Curves.all(q.curve))
-    return Network(
-        (first, Step((Term(0, Tile.dense(np.eye(1))),), np.zeros(1), None, "identity")), 1, "m", str(rounding)
-    )
+    last = Step((Term(0, Tile.dense(np.eye(1))),), np.zeros(1), None, "identity")
+    return Network((first, last), 1, "m", str(rounding))
 
 
 def test_a_tie_alone_is_a_cell() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from jsonschema import Draft202012Validator
 
 import eqspec
 from eqspec.audit import Refused
@@ -30,7 +31,7 @@ from eqspec.tasks.lattice import Lattice
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import LinearConstraint, Task
 from eqspec.tasks.verdict import Reason, Verdict
-from eqspec.tasks.witness import Witness
+from eqspec.tasks.witness import OutOfType, Witness
 from small_tasks import identity, network, task
 
 F = Fraction
@@ -201,6 +202,10 @@ def test_a_number_that_leaves_its_type_is_named(claim: Property, wraps: bool, sa
     assert witness is not None
     assert said in witness.statement
     assert witness.confidence is None
+    kept = F(-2) if claim == NeverWraps() else F(7, 4)
+    assert witness.out_of_type == OutOfType("fc1.accum_t[0]", "ap_fixed<4,2>", F(2), kept)
+    assert Witness.from_json(witness.to_json()) == witness
+    Draft202012Validator(Witness.schema() | {"$defs": {"exact": {"type": "string"}}}).validate(witness.to_json())
     assert Replay(made).replay((F(7, 8),)) is None  # 1.75 is the last that fits
     assert Replay(made).replay((F(15, 16),)) is None  # no point of the grid
     other = NeverSaturates() if claim == NeverWraps() else NeverWraps()
@@ -251,3 +256,32 @@ class TestVerify:
     def test_what_is_no_grid(self, grid: object, message: str) -> None:
         with pytest.raises(InputError, match=message):
             eqspec.verify(identity(1), identity(1), [0.3], [0.4], Epsilon(1), grid=grid)  # type: ignore[arg-type]
+
+
+SPEC = """eqspec 1
+space adc { features x [V]  outputs y }
+network trained  = "trained.onnx"  in adc
+network firmware = "firmware.onnx" in adc
+region input(s) in adc = box { x: -s .. s } and grid { x step 1/8 }
+check reach { prove firmware never wraps  on input(s)  find largest s in 0.1 .. 3 to 0.05 }
+check holds { prove firmware never wraps     on input(0.99)  expect equivalent }
+check wraps { prove firmware never wraps     on input(1)     expect different }
+check same  { prove firmware equals trained  on input(0.99)  expect equivalent }
+check other { prove firmware equals trained  on input(1)     expect different }
+"""
+
+
+def test_a_spec_about_types_from_its_text_to_its_report() -> None:
+    """2 x, in quarters that end below 2, against 2 x in quarters without an end: the same below x = 1."""
+    wide = replace(stored(wraps=True, high=800), sha256="01")
+    report = eqspec.loads(SPEC, networks={"trained": wide, "firmware": stored(wraps=True)}).check(threads=1)
+    assert report.ok
+    (reach,) = [result for result in report if result.check == "reach"]
+    assert reach.find is not None
+    assert reach.find.proved is not None
+    assert reach.find.refuted is not None
+    assert F(9, 10) < reach.find.proved < 1 <= reach.find.refuted
+    assert "it wraps to -2" in str(report["wraps"])
+    assert report["same"].claim == "firmware equals trained"
+    assert report["other"].witness is not None
+    assert report["other"].witness.raw == (F(1),)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eqspec.errors import SpecError
-from eqspec.spec import ast
+from eqspec.spec import ast, printer
 from eqspec.spec.parse import parse_expression, parse_text
 
 SPEC = """eqspec 1   # the language
@@ -172,3 +172,37 @@ def test_single_expressions() -> None:
         parse_expression("1 +", "-p x")
     with pytest.raises(SpecError, match="deeper"):
         parse_expression("(" * 200 + "1" + ")" * 200, "-p x")
+
+
+def test_words_of_later_sentences_are_still_names() -> None:
+    """What was written before grids and claims about types means what it meant."""
+    text = (
+        "eqspec 1\n"
+        "let step = 1\n"
+        "space never { features step, grid, equals  outputs wraps }\n"
+        'network equals = "a.onnx" in never\n'
+        "region grid in never = box { step: 0 .. 1  grid: 0 .. 1  equals: 0 .. step }\n"
+        "region saturates(never) in never = grid and box { all: 0 .. never }\n"
+        "region other in never = saturates(1) and grid\n"
+        "check never { prove equals stays within step of equals  on grid  tags wraps, grid }\n"
+    )
+    file = parse_text(text)
+    regions = [d for d in file.declarations if isinstance(d, ast.Region)]
+    kinds = [[type(term) for term in region.terms] for region in regions]
+    assert kinds == [[ast.Box], [ast.Use, ast.Box], [ast.Use, ast.Use]]
+    assert parse_text(printer.text(file)) == file
+
+
+@pytest.mark.parametrize("between", ["", " ", "\n", " # a comment { with a brace\n  # and another\n", "\t\r\n"])
+def test_a_grid_is_one_whatever_stands_before_its_brace(between: str) -> None:
+    (region,) = parse_text(
+        f"eqspec 1\nregion r in s = grid{between}{{ all step 2 sigma from 1, a step 1/2 }}"
+    ).declarations
+    assert isinstance(region, ast.Region)
+    one, other = ast.Number("1"), ast.Product(ast.Number("1"), (("/", ast.Number("2")),))
+    spacings = ast.Spacing(None, ast.Number("2"), True, one), ast.Spacing(ast.Name("a"), other)
+    assert region.terms == (ast.Grid(spacings),)
+
+
+def test_looking_for_the_brace_takes_no_time() -> None:
+    parse_text("eqspec 1\nregion r in s = grid" + " # ####" * 3000 + "\n" * 3000 + "and box { }")

@@ -26,6 +26,7 @@ from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_curves import applied
 from eqspec.networks.exact_vectors import Vector, to_integers
+from eqspec.networks.grain import OF_ZERO, grain, grains, short
 from eqspec.networks.program import INPUTS, Step, Tile, last_readers
 from eqspec.networks.quantiser import Quantiser, in_floats
 
@@ -35,8 +36,6 @@ _MORE = 1.0 + 2.0**-20
 _LEAST = 1e-290
 """More than underflow may take away."""
 _BITS = 96
-_NO_LIMIT = 1 << 20
-"""The grain of zeros."""
 _MOST_NUMBERS = 1 << 14
 """Different numbers that a function is evaluated at exactly, about a second."""
 
@@ -150,7 +149,7 @@ class CertainProgram:
             radius += step.bias_error[:, None]
         radius *= _MORE
         radius[exact] = 0.0
-        return Values(value, radius, int(finest[exact].min(initial=_NO_LIMIT)))
+        return Values(value, radius, int(finest[exact].min(initial=OF_ZERO)))
 
     def _exact_rows(
         self, step: Step, tiles: Sequence[_Tile], read: Sequence[Values], largest: Array
@@ -164,29 +163,7 @@ class CertainProgram:
                 exact &= tile.size.apply(given.radius.max(axis=1, initial=0.0)[:, None])[:, 0] == 0.0
             if tile.error is not None:
                 exact &= tile.error.apply(np.ones((len(given.value), 1)))[:, 0] == 0.0
-        short = largest * _MORE <= np.ldexp(1.0, np.minimum(53 + finest, 1023))
-        return finest, exact & short & (finest >= -1074)
-
-
-def _fine(exponents: Sequence[int], largest: Array) -> int | None:
-    """The least of these exponents, if numbers that are multiples of so much and at most this large are floats."""
-    finest = min(exponents)
-    short = finest >= -1074 and bool((largest * _MORE <= np.ldexp(1.0, min(53 + finest, 1023))).all())
-    return finest if short else None
-
-
-def grains(values: Array) -> NDArray[np.int64]:
-    """For each row (n, N) the largest e such that all of it are multiples of 2^e."""
-    mantissa, exponents = np.frexp(values)
-    whole = np.ldexp(mantissa, 53).astype(np.int64)
-    lowest = np.frexp((whole & -whole).astype(np.float64))[1] - 1
-    found = np.where(whole != 0, exponents.astype(np.int64) - 53 + lowest, _NO_LIMIT)
-    return np.asarray(found.min(axis=1, initial=_NO_LIMIT), np.int64)
-
-
-def grain(values: Array) -> int:
-    """The largest e such that all are multiples of 2^e."""
-    return int(grains(values.reshape(1, -1))[0])
+        return finest, exact & short(largest, finest)
 
 
 def _in_place(known: Given) -> Values:
@@ -261,7 +238,7 @@ def _quantised(curve: Curve, given: Values, unsure: Mask) -> Values:
         value = q.unit * (levels - q.base)
     fine = min(0, grain(np.array([q.base])))
     of_result = grain(np.array([q.unit])) + fine
-    if _fine([fine], np.abs(levels - q.base)) is not None and _fine([of_result], np.abs(value)) is not None:
+    if short(np.abs(levels - q.base), fine).all() and short(np.abs(value), of_result).all():
         return Values(value, None, of_result)
     return Values(value, 4.0 * _UNIT * np.abs(value) + _LEAST)
 
@@ -280,13 +257,13 @@ def _any_curve(curve: Curve, given: Values, unsure: Mask) -> Values:
     different, place = np.unique(ends, axis=1, return_inverse=True)
     if different.shape[1] > _MOST_NUMBERS or not np.isfinite(different).all():
         unsure[:] = True
-        return Values(np.zeros_like(given.value), None, _NO_LIMIT)
+        return Values(np.zeros_like(given.value), None, OF_ZERO)
     (low, high), exponent = to_integers(different[0], different[1])
     try:
         found = applied(Curves.all(curve), Vector(low, low if given.radius is None else high, exponent, 1), _BITS)
     except ArithmeticError:  # an argument is not known to lie in its domain, or far too large
         unsure[:] = True
-        return Values(np.zeros_like(given.value), None, _NO_LIMIT)
+        return Values(np.zeros_like(given.value), None, OF_ZERO)
     exact = found.fractions()
     value = np.array([float((least + most) / 2) for least, most in exact])
     off = [max(most - Fraction(v), Fraction(v) - least) for v, (least, most) in zip(value.tolist(), exact, strict=True)]

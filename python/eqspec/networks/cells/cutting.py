@@ -64,9 +64,8 @@ def cut(region: Region, found: Sequence[InputSteps], most: int) -> Cells | int |
 
     Where inputs have very many cells the number counts cuts at one place twice.
     """
-    by_input: list[frozenset[Line]] = [
-        frozenset().union(*(steps.lines(k) for steps in found)) for k in range(len(region.lower))
-    ]
+    none: frozenset[Line] = frozenset()
+    by_input = [none.union(*(steps.lines(place) for steps in found)) for place in range(len(region.lower))]
     read = np.any([steps.read for steps in found], axis=0).tolist()
     inputs = list(zip(region.lower, region.upper, region.lattices or repeat(None), by_input, read, strict=False))
     sizes = {one: _most_cells(*one) for one in set(inputs)}

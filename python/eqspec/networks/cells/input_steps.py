@@ -129,7 +129,8 @@ def _entries(tile: Tile, of: _Mask) -> NDArray[np.int_]:
 
 def _there(tile: Tile) -> _Mask:
     """Which weights are not known to be 0."""
-    return tile.weight != 0.0 if tile.weight_error is None else (tile.weight != 0.0) | (tile.weight_error > 0.0)
+    there = tile.weight != 0.0
+    return np.asarray(there if tile.weight_error is None else there | (tile.weight_error > 0.0))
 
 
 def _read_by(tile: Tile, rows: _Mask, of: _Mask) -> list[int]:

@@ -38,7 +38,7 @@ class NotKnownError(Exception):
 
 @dataclass(frozen=True)
 class AnalysedStep:
-    """The rows of a step: their sums with their grids, what their functions are there (None: the identity), the values."""
+    """The rows of a step: their sums, with grids, what their functions are there (None: the identity), the values."""
 
     forms: Forms
     sums: list[Grid]

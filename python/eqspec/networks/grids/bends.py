@@ -48,6 +48,7 @@ class Bent:
             yield left, self.knots[place + 1] if place + 1 < len(self.knots) else None, slope, value - slope * left
 
     def __call__(self, x: Fraction) -> Fraction:
+        """The function at a number."""
         for _, end, slope, offset in self.segments():
             if end is None or x <= end:
                 return slope * x + offset

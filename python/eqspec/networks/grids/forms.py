@@ -118,16 +118,14 @@ class Forms:
         start = self._total(self.coefficients * origin)
         apart = np.abs(_by_row(np.gcd, self.coefficients * step, self.starts, 0))
         loose = _by_row(np.logical_or, atoms.loose[self.at], self.starts, False)
+        found = (array.tolist() for array in (bottom, top, apart, start, loose, self.denominators))
         return [
             Grid(Fraction(b, d), Fraction(t, d), None if any_real else Fraction(g, d), Fraction(o, d))
-            for b, t, g, o, any_real, d in zip(
-                bottom.tolist(), top.tolist(), apart.tolist(), start.tolist(), loose.tolist(), self.denominators.tolist(),
-                strict=True,
-            )
-        ]  # fmt: skip
+            for b, t, g, o, any_real, d in zip(*found, strict=True)
+        ]
 
     def _total(self, products: Integers) -> Integers:
-        return self.constants + _by_row(np.add, products, self.starts, 0)
+        return np.asarray(self.constants + _by_row(np.add, products, self.starts, 0))
 
     def taken(self, rows: Places) -> Forms:
         """Some rows, in this order."""

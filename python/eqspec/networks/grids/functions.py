@@ -57,9 +57,9 @@ Single: TypeAlias = tuple[int | None, Fraction, Fraction]
 class Known:
     """What a function of a row is on the region.
 
-    `form` is its value: a form of one row, or one of a single atom. As a function of the row's sum it is `affine` (factor, offset), `bent`, a quantiser
-    that neither wraps nor has levels that do not occur, or what it was (all None). `levels` are the least and the
-    largest one in front of what brings them into the type.
+    `form` is its value: a form of one row, or one of a single atom. As a function of the row's sum it is `affine`
+    (factor, offset), `bent`, a quantiser that neither wraps nor has levels that do not occur, or what it was (all
+    None). `levels` are the least and the largest one in front of what brings them into the type.
     """
 
     form: Forms | Single

@@ -17,9 +17,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from eqspec.networks.cells.certain_values import grain
 from eqspec.networks.curves import Curve, Curves, pieces
 from eqspec.networks.enclosure import Array
+from eqspec.networks.grain import grain, short
 from eqspec.networks.grids.analysis import RELU, Analysis
 from eqspec.networks.grids.functions import Known
 from eqspec.networks.program import Function, Step, Term, Tile
@@ -98,7 +98,7 @@ class _Matrices:
 def _without_affine(
     steps: Sequence[Step], lines: Sequence[tuple[Array, Array] | None], inputs: int
 ) -> tuple[Step, ...]:
-    """The program without steps whose functions are all affine (`lines`), where they are small and nothing is rounded."""
+    """Without steps whose functions are all affine (`lines`), where they are small and nothing is rounded."""
     made: list[Step] = []
     place: dict[int, int] = {-1: -1}
     waiting: dict[int, _Matrices] = {}
@@ -181,29 +181,23 @@ def _scaled(matrices: _Matrices, factors: Array, offsets: Array) -> _Matrices | 
 def _times(factors: Array, numbers: Array) -> Array | None:
     """The elementwise product, if nothing in it is rounded."""
     made = np.ascontiguousarray(factors * numbers)
-    return made if _short(np.abs(made), grain(factors) + grain(numbers)) else None
+    return made if short(np.abs(made), grain(factors) + grain(numbers)).all() else None
 
 
 def _matrix(tile: Tile, columns: int) -> Array | None:
     """A tile written out; None where weights of one entry do not add up exactly."""
     matrix = tile.matrix(columns)
     sizes = Tile(tile.index, np.abs(tile.weight)).matrix(columns)
-    return matrix if _short(sizes, grain(tile.weight)) else None
+    return matrix if short(sizes, grain(tile.weight)).all() else None
 
 
 def _product(first: Array, second: Array) -> Array | None:
     """The product, if nothing in it is rounded."""
     fine = grain(first) + grain(second)
-    return np.ascontiguousarray(first @ second) if _short(np.abs(first) @ np.abs(second), fine) else None
+    return np.ascontiguousarray(first @ second) if short(np.abs(first) @ np.abs(second), fine).all() else None
 
 
 def _sum(first: Array, second: Array) -> Array | None:
     """The sum, if it is not rounded."""
     fine = min(grain(first), grain(second))
-    return np.asarray(first + second) if _short(np.abs(first) + np.abs(second), fine) else None
-
-
-def _short(sizes: Array, fine: int) -> bool:
-    """Whether sums of multiples of 2^fine that are nowhere larger than these are floats."""
-    limit = np.ldexp(1.0 - 2.0**-20, min(53 + fine, 1023))
-    return fine >= -1074 and bool((sizes <= limit).all())
+    return np.asarray(first + second) if short(np.abs(first) + np.abs(second), fine).all() else None
