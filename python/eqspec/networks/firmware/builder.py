@@ -137,6 +137,26 @@ class Builder:
             self.refuse(f"{name} is {accumulator.text}, and a partial sum may reach its ends", fix)
         return self.assigned(summed, accumulator, name)
 
+    def largest(self, value: Value, windows: NDArray[np.intp]) -> Value:
+        """The largest entry of each window (P, K), by max(a, b) = b + relu(a - b) from one to the next."""
+        found = value.taken(windows[:, 0])
+        for column in windows.T[1:]:
+            other = value.taken(column)
+            positions = np.arange(found.size)
+            ones = np.ones((1, 1, 1))
+            both = (
+                Term(found.step, Tile(_narrow(found.rows.reshape(1, -1, 1)), ones)),
+                Term(other.step, Tile(_narrow(other.rows.reshape(1, -1, 1)), -ones)),
+            )
+            above = self.new(both, np.zeros(found.size), "relu")
+            terms = (
+                Term(other.step, Tile(_narrow(other.rows.reshape(1, -1, 1)), ones)),
+                Term(above, Tile.rearranged(positions)),
+            )
+            step = self.new(terms, np.zeros(found.size))
+            found = Value(step, positions, found.lattice.larger(other.lattice))
+        return found
+
     def scaled(self, value: Value, factors: Integers, factor_bits: int, bias: Integers, bias_bits: int) -> Value:
         """Each entry times a constant of its own, and a constant added to it, exactly."""
         index = value.rows.reshape(-1, 1, 1)

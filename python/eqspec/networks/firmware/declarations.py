@@ -4,6 +4,8 @@
     typedef ap_fixed<16,6> input_t;                            a type
     typedef nnet::array<ap_fixed<16,6>, 8*1> layer2_t;         so many of a type, in one word of a stream
     struct config2 : nnet::dense_config { ... };               a configuration
+    unsigned config5_perm[3] = {1, 2, 0};                      numbers of a configuration, and which of its
+    const unsigned* const config5::perm = config5_perm;        members they are
 
 A member of a configuration is a number, a type, or a template that another one is taken for (`kernel`, `product`). They
 are kept as words with their lines, and read when a layer asks for them: a layer names all members that it knows,
@@ -62,6 +64,9 @@ class Declarations:
     sizes: dict[str, int] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
     configurations: dict[str, Configuration] = field(default_factory=dict)
+    numbers: dict[str, list[int]] = field(default_factory=dict)
+    members: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Names of numbers, by the configuration and its member that they are."""
     included: list[str] = field(default_factory=list)
     """The files that are included, as they are written."""
     _asked: list[tuple[str, str]] = field(default_factory=list)
@@ -153,6 +158,13 @@ class Declarations:
             written.append(words.name("a name"))
         return "::".join(written)
 
+    def member_numbers(self, configuration: Configuration, name: str) -> list[int]:
+        """A member that is several numbers."""
+        found = self.numbers.get(self.members.get((configuration.name, name), ""))
+        if found is None:
+            Words(configuration.path, "").fail(configuration.line, f"{configuration.name} has no numbers {name}")
+        return found
+
     def _member(self, configuration: Configuration, name: str, kind: str | None) -> tuple[Words, Member]:
         member = configuration.members.get(name)
         if member is None or (kind is not None and member.kind != kind):
@@ -183,8 +195,40 @@ def read_declarations(found: Declarations, words: Words) -> None:
                 words.fail(start.line, f"{name} is declared twice, and differently")
         elif words.skip("struct"):
             _configuration(found, words, start)
+        elif words.skip("unsigned"):
+            _several_numbers(found, words)
+        elif words.skip("const"):
+            _defined_member(found, words, start)
         else:
             words.refuse("a typedef or a struct")
+
+
+def _several_numbers(found: Declarations, words: Words) -> None:
+    line = words.next.line
+    name = words.name("the name of numbers")
+    words.expect("[")
+    size = found.number(words)
+    words.expect("]", "=", "{")
+    numbers = [found.number(words)]
+    while words.skip(","):
+        numbers.append(found.number(words))
+    words.expect("}", ";")
+    if len(numbers) != size or name in found.numbers:
+        words.fail(line, f"{name} has {len(numbers)} numbers, {size} declared, or is declared twice")
+    found.numbers[name] = numbers
+
+
+def _defined_member(found: Declarations, words: Words, start: Word) -> None:
+    """What a static member is: the name of several numbers. Others are of the layout of streams, which nobody reads."""
+    head = words.until("=")
+    value = words.until(";")
+    names = [word.text for word in head if word.text not in ("[", "]")]
+    if len(names) < 3 or names[-2] != "::":
+        words.fail(start.line, "this constant is no member of a configuration")
+    if len(value) == 1 and value[0].kind == "name":
+        if (names[-3], names[-1]) in found.members:
+            words.fail(start.line, f"{names[-3]}::{names[-1]} is defined twice")
+        found.members[names[-3], names[-1]] = value[0].text
 
 
 def _directive(found: Declarations, words: Words, directive: Word) -> None:
@@ -204,8 +248,10 @@ def _directive(found: Declarations, words: Words, directive: Word) -> None:
 
 def _configuration(found: Declarations, words: Words, start: Word) -> None:
     name = words.name("the name of a configuration")
-    words.expect(":", "nnet", "::")
-    made = Configuration(name, words.name("what it is derived from"), words.path, start.line)
+    base = ""
+    if words.skip(":", "nnet", "::"):
+        base = words.name("what it is derived from")
+    made = Configuration(name, base, words.path, start.line)
     words.expect("{")
     while not words.skip("}"):
         label, member = _declared_member(words)
@@ -233,8 +279,15 @@ def _declared_member(words: Words) -> tuple[str, Member]:
     words.expect("static")
     if not words.skip("const"):
         words.expect("constexpr")
-    _, label = _labelled(words, "=")
-    return label, Member("number", tuple(words.until(";")), line)
+    head = words.until(";")
+    at = next((place for place, word in enumerate(head) if word.text == "="), None)
+    before = head if at is None else head[:at]
+    if before and before[-1].text == "]":
+        before = before[: next(place for place, word in enumerate(before) if word.text == "[")]
+    if not before or before[-1].kind != "name":
+        words.fail(line, "a member without a name")
+    # Without a value it is defined behind its configuration.
+    return before[-1].text, Member("defined elsewhere" if at is None else "number", tuple(head[(at or 0) + 1 :]), line)
 
 
 def _labelled(words: Words, end: str) -> tuple[tuple[Word, ...], str]:
@@ -249,7 +302,10 @@ def check_members(configuration: Configuration, base: str, read: Iterable[str], 
     """Refuse a configuration of another kind, and one with a member that nobody reads and that may matter."""
     words = Words(configuration.path, "")
     if configuration.base != base:
-        words.fail(configuration.line, f"{configuration.name} is a nnet::{configuration.base}, no nnet::{base}")
+        said = f"is a nnet::{configuration.base}" if configuration.base else "is derived from nothing"
+        words.fail(
+            configuration.line, f"{configuration.name} {said}, and no {'nnet::' if base else ''}{base or 'such'}"
+        )
     known = {*read, *harmless}
     for name, member in configuration.members.items():
         if name not in known:

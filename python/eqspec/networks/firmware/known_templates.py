@@ -45,6 +45,38 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_batchnorm_stream.h:normalize": (
         "510eab8e246bd9b903b6cf0f337464f5",  # 0.8.1 to 1.3.0
     ),
+    "nnet_conv1d.h:Conv1DLatency": (
+        "c8484cce3d987ff6b5f7b89863382548",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.1.0
+        "350a782c90cd3dbb4d2014c46e75d349",  # Vitis of 1.2 to 1.3.0
+    ),
+    "nnet_conv1d.h:Conv1DResource": (
+        "11015352218dfa414e0aeebc94cee571",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.1.0
+        "4dcc5a4be77bb36ffb816377ffeb7f92",  # Vitis of 1.2 to 1.3.0
+    ),
+    "nnet_conv1d.h:conv_1d_cl": (
+        "70ced3b60e158cb8038da2f1971a440a",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.3.0
+    ),
+    "nnet_conv1d_latency.h:conv_1d_latency_cl": (
+        "24a32495ea3ea157d311a5f702bccd02",  # 1.0 to 1.3.0
+        "e3f857e6183fe91ec58579a41277519e",  # Vitis of 1.0 to 1.3.0
+    ),
+    "nnet_conv1d_resource.h:conv_1d_resource_cl": (
+        "a83b28d97cda500524f3ffe50e1a0061",  # 1.0 to 1.3.0
+        "e87c97bbdbdd2537378bf9b6b30b3c8c",  # Vitis of 1.0 to 1.3.0
+    ),
+    "nnet_conv2d.h:conv_2d_cl": (
+        "c49c2354ac231b02d114620ff38e1b57",  # 1.0 to 1.1.0, Vitis of 1.0 to 1.1.0
+        "bb6b1d55c47476c922d3fff1704414e7",  # 1.2 to 1.3.0
+        "45d5ca7a51f79e174f81451a0fe66af2",  # Vitis of 1.2 to 1.3.0
+    ),
+    "nnet_conv2d_latency.h:conv_2d_latency_cl": (
+        "150bb7e39b8115d28aae3575d266d32c",  # 1.0 to 1.3.0
+        "aa018d93681377c1578404a2da97a580",  # Vitis of 1.0 to 1.3.0
+    ),
+    "nnet_conv2d_resource.h:conv_2d_resource_cl": (
+        "0e7f9b5f69e94ddcce1b287f1ee4e032",  # 1.0 to 1.3.0
+        "62d4f28d9724f26e1c15b9f16f634339",  # Vitis of 1.0 to 1.3.0
+    ),
     "nnet_dense.h:DenseLatency": (
         "92f98e3c13269a978eaf73e67f12dd5d",  # 1.0 to 1.3.0
     ),
@@ -112,6 +144,22 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     ),
     "nnet_mult.h:weight_ternary": (
         "26ce890bfa85445cb5ad9ab29622cd85",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_pooling.h:max": (
+        "01146247f6e247ff88ddc52170b70e0f",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.3.0
+    ),
+    "nnet_pooling.h:pool_op": (
+        "63106c3d6b08a936bc9d7bdbbb565c9f",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.3.0
+    ),
+    "nnet_pooling.h:pooling2d_cl": (
+        "46a102004fe37cd17aa0334fc6a6146f",  # 1.0 to 1.1.0, Vitis of 1.0 to 1.1.0
+        "0e59222908980ba26cfaf6f48a5b4ad0",  # 1.2 to 1.3.0, Vitis of 1.2 to 1.3.0
+    ),
+    "nnet_transpose.h:transfer_idx": (
+        "6b6d0cc55bd90bd4ef97fde8758cc4b1",  # 1.1 to 1.3.0
+    ),
+    "nnet_transpose.h:transpose": (
+        "d5baef51de302afccda4449cf4c46442",  # 1.1 to 1.3.0
     ),
     "nnet_types.h:array": (
         "5499ff55c7f1ff01b82d65e7a41b81c2",  # 0.8.1 to 1.1.0

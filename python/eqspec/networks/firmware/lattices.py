@@ -81,6 +81,13 @@ class Lattice:
         least, most = np.maximum(self.least, 0), np.maximum(self.most, 0)
         return Lattice(least, most, integers(np.where(least == most, 0, step)), self.bits)
 
+    def larger(self, other: Lattice) -> Lattice:
+        """max(x, y) of entries of both, of one number of bits."""
+        least, most = np.maximum(self.least, other.least), np.maximum(self.most, other.most)
+        step = np.gcd(np.gcd(self.step, other.step), np.abs(self.least - other.least))
+        # The least number is one of both lattices, so all of them are as many steps above it.
+        return Lattice(least, most, integers(np.where(least == most, 0, step)), self.bits)
+
     def on_grid(self, of: FixedPoint) -> Marks:
         """Whether an assignment to a type rounds nothing."""
         unit = 1 << max(0, self.bits - of.bits)

@@ -60,12 +60,14 @@ class Layer:
         where = f"{self.name} (nnet::{self.call.function})"
         Words(self.project.function.path, "").fail(self.call.line, f"{where}: {message}", fix)
 
-    def configuration(self, base: str, read: Sequence[str], harmless: Sequence[str]) -> Configuration:
-        """The configuration, whose members have to be known."""
-        (name,) = self.call.templates[-1][:1]
-        found = self.project.declared.configurations.get(name.text)
+    def configuration(
+        self, base: str, read: Sequence[str], harmless: Sequence[str], name: str | None = None
+    ) -> Configuration:
+        """Its configuration, or the one of this name, whose members have to be known."""
+        name = self.call.templates[-1][0].text if name is None else name
+        found = self.project.declared.configurations.get(name)
         if found is None:
-            self.fail(f"there is no configuration {name.text}", "write the project again")
+            self.fail(f"there is no configuration {name}", "write the project again")
         check_members(found, base, read, harmless)
         return found
 
@@ -92,7 +94,7 @@ class Layer:
         value = self.project.values.get(array.name)
         if value is None:
             self.fail(f"it reads {array.name}, which nothing has given yet", "write the project again")
-        self._check_size(array, size)
+        self.check_size(array, size)
         if value.size != size:
             self.fail(f"it reads {size} numbers, {array.name} has {value.size}", "write the project again")
         return value
@@ -102,7 +104,7 @@ class Layer:
         array, of = self.array(self.call.arguments[argument], self.call.templates[template])
         if array.name in self.project.values:
             self.fail(f"it gives {array.name}, which has been given already", "write the project again")
-        self._check_size(array, value.size)
+        self.check_size(array, value.size)
         builder = self.project.builder
         builder.refuse = self.fail
         made = builder.assigned(value, of, f"{self.name}.result_t", rectified=rectified)
@@ -128,7 +130,8 @@ class Layer:
         else:
             templates.check(f"{header}.h", *names)
 
-    def _check_size(self, array: Array, size: int) -> None:
+    def check_size(self, array: Array, size: int) -> None:
+        """Whether an array, or the words of a stream, hold so many numbers."""
         if isinstance(array.type, ArrayOf) and size % array.type.size:
             said = f"{size} numbers are no multiple of the {array.type.size} in a word of {array.name}"
             self.fail(said, "write the project again")

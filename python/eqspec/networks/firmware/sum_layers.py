@@ -18,6 +18,8 @@ from eqspec.networks.firmware.layer import SPEED, Layer
 from eqspec.networks.firmware.sums import Sums
 
 _LATENCY, _FEW, _MANY = "DenseLatency", "DenseResource_rf_leq_nin", "DenseResource_rf_gt_nin_rem0"
+STRATEGIES = {"nnet::latency": "inputs first", "nnet::resource": "outputs first"}
+"""In which order kernels of layers that are no dense ones take their weights."""
 _KERNELS = (_LATENCY, _FEW, _MANY)
 _PRODUCTS = ("mult", "weight_ternary", "weight_binary")
 _STREAM_HELPERS = ("dense_wrapper", "data_prepare", "res_write", "dense_latency_wrapper", "dense_resource_wrapper")
@@ -36,15 +38,20 @@ def dense(layer: Layer) -> None:
     given = layer.given(inputs)
     weights = layer.weights(layer.call.arguments[2], of_weight, inputs * outputs)
     bias = layer.weights(layer.call.arguments[3], of_bias, outputs)
-    if _is_bit(layer.given_type):
-        layer.fail("inputs of one bit stand for -1 and 1 there, which is not read", "use ap_int<2>")
+    refuse_bits(layer)
     layer.rests_on("nnet_dense", "dense", helpers=_STREAM_HELPERS)
     matrix = _matrix(layer, configuration, weights.integers, inputs, outputs)
-    factors = _factors(layer, configuration, matrix, of_weight)
+    factors = factors_of(layer, configuration, matrix, of_weight)
     sums = Sums(np.arange(inputs)[None], factors, of_weight.bits, bias.integers, of_bias.bits)
     layer.project.builder.refuse = layer.fail
     summed = layer.project.builder.added(given, sums, accumulator, f"{layer.name}.accum_t")
     layer.gives(summed, argument=1, template=1)
+
+
+def refuse_bits(layer: Layer) -> None:
+    """Refuse inputs of one bit, of which hls4ml's products and casts make something else."""
+    if _is_bit(layer.given_type):
+        layer.fail("inputs of one bit stand for -1 and 1 there, which is not read", "use ap_int<2>")
 
 
 def _is_bit(of: FixedPoint) -> bool:
@@ -76,7 +83,7 @@ def _matrix(layer: Layer, configuration: Configuration, integers_: Integers, inp
     return np.ascontiguousarray(integers_.reshape(outputs, inputs))
 
 
-def _factors(layer: Layer, configuration: Configuration, weights: Integers, of: FixedPoint) -> Integers:
+def factors_of(layer: Layer, configuration: Configuration, weights: Integers, of: FixedPoint) -> Integers:
     """What inputs are multiplied by, by the function that makes products."""
     product = layer.project.declared.member_name(configuration, "product").removeprefix("nnet::product::")
     if product in _PRODUCTS:
@@ -107,13 +114,12 @@ def normalize(layer: Layer) -> None:
     given = layer.given(size)
     scales = layer.weights(layer.call.arguments[2], of_scale, channels)
     bias = layer.weights(layer.call.arguments[3], of_bias, channels)
-    if _is_bit(layer.given_type):
-        layer.fail("inputs of one bit stand for -1 and 1 there, which is not read", "use ap_int<2>")
+    refuse_bits(layer)
     layer.rests_on("nnet_batchnorm", "normalize")
     if layer.word % channels:
         said = f"a word of its stream has {layer.word} numbers, which is no multiple of its {channels} channels"
         layer.fail(said, "write the project again")
-    factors = _factors(layer, configuration, scales.integers, of_scale)
+    factors = factors_of(layer, configuration, scales.integers, of_scale)
     of_entry = np.arange(size) % channels
     layer.project.builder.refuse = layer.fail
     scaled = layer.project.builder.scaled(

@@ -63,6 +63,10 @@ class Templates:
         self._read: dict[str, dict[str, str] | None] = {}
         self.missing: list[str] = []
 
+    def words(self, header: str) -> Words | None:
+        """What a header says; None where the project has none."""
+        return self._words(f"{FOLDER}/{header}")
+
     def check(self, header: str, *names: str, helpers: Sequence[str] = ()) -> None:
         """NetworkError unless these definitions of a header are known ones, and its helpers, where it has them."""
         if header not in self._read:
