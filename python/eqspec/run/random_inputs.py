@@ -22,7 +22,7 @@ _FEWEST, _MOST = 16, 1024
 _BINS = 24
 
 
-def _inputs(task: Task) -> NDArray[np.float64]:
+def inputs_of(task: Task) -> NDArray[np.float64]:
     """Inputs of the region (N, I), the same every time; fewer for large networks."""
     size = max(1, task.reference.products + task.candidate.products)
     points = int(np.clip(_WORK / size, _FEWEST, _MOST))
@@ -43,14 +43,14 @@ def _inputs(task: Task) -> NDArray[np.float64]:
 
 def largest_output(task: Task, pair: core.Pair) -> float:
     """The largest absolute output of both at these inputs; 0 if none lies in the region."""
-    outputs = core.evaluate(pair, _inputs(task))
+    outputs = core.evaluate(pair, inputs_of(task))
     return float(max((np.abs(part).max(initial=0.0) for part in outputs), default=0.0))
 
 
 def sample(task: Task, pair: core.Pair) -> Sampled | None:
     """Differences at the same inputs every time; None if no input that was drawn lies in the region."""
     with np.errstate(all="ignore"):
-        reference, candidate = core.evaluate(pair, _inputs(task))
+        reference, candidate = core.evaluate(pair, inputs_of(task))
         apart = np.abs(candidate - reference)
     apart = apart[np.isfinite(apart).all(axis=1)]
     if not len(apart):

@@ -32,6 +32,7 @@ from eqspec.run.open_boxes import undecided
 from eqspec.run.options import Options
 from eqspec.run.random_inputs import largest_output, sample
 from eqspec.run.result_cache import EarlierSearch, ResultCache
+from eqspec.run.rounding import with_reason
 from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.search_statistics import Moment
 from eqspec.tasks.task import Task
@@ -176,6 +177,7 @@ class Runner:
         result = _result(task, options, solution, witness, perf_counter() - began, shown)
         if replay.beside and result.reason in (Reason.INCOMPLETE, Reason.FLOAT_ONLY, Reason.SPURIOUS):
             result = replace(result, reason=Reason.OFF_GRID)
+        result = with_reason(task, result)
         if options.weaken and result.verdict is Verdict.UNKNOWN:
             result = replace(result, nearly=self._nearly(task, result, pair, stop, options))
         return result if options.certifier is None else options.certifier.certify(task, result)

@@ -198,7 +198,12 @@ class Result(JsonObject):
     parameters: Mapping[str, Fraction] = field(metadata=as_json(_PARAMETERS))
     verdict: Verdict = field(metadata=as_json(_VERDICT))
     reason: Reason | None = field(default=None, metadata=as_json(_REASON))
-    message: str | None = field(default=None, metadata=as_json(optional_text("What went wrong, for the reason error.")))
+    message: str | None = field(
+        default=None,
+        metadata=as_json(
+            optional_text("For the reason error what went wrong, for the reason rounding how much it may change.")
+        ),
+    )
     vacuous: bool = field(
         default=False,
         metadata=as_json(

@@ -18,6 +18,7 @@ from eqspec.cli.tools.common import Commands, command, load
 from eqspec.errors import InputError
 from eqspec.report.numbers import plural
 from eqspec.report.statement import not_promised, statement
+from eqspec.run.rounding import noise_floor
 from eqspec.spec import ast
 from eqspec.spec.codes import CODES
 from eqspec.spec.explanations import Explanation, explanation
@@ -124,6 +125,7 @@ def _show_check(name: str, declaration: ast.Check | None, tasks: Sequence[Task],
         ("formula", (found.formula, *found.symbols)),
         ("X, in raw units", found.region),
         ("notes", found.notes),
+        ("rounding", _rounding(first)),
     ):
         if lines:
             out.print(Text(heading, "bold"))
@@ -135,6 +137,17 @@ def _show_check(name: str, declaration: ast.Check | None, tasks: Sequence[Task],
         out.print(_indented(f"{task.id}{expected}"))
     if len(tasks) > _MOST_TASKS:
         out.print(Text(f"  ... and {len(tasks) - _MOST_TASKS} more"))
+
+
+def _rounding(task: Task) -> tuple[str, ...]:
+    """What is out of reach because a network rounds."""
+    floor = noise_floor(task)
+    if floor is None:
+        return ()
+    return (
+        f"what is rounded away inside may move an output by {floor:.3g}: a distance below that is proved only where "
+        "boxes are so small that levels can be told apart",
+    )
 
 
 def _indented(line: str) -> Padding:

@@ -1,0 +1,42 @@
+"""Whether a distance is too small to be proved because of what a network rounds away (see `networks.noise_floor`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from eqspec.networks.noise_floor import floors, is_quantised
+from eqspec.property import Epsilon, exact
+from eqspec.run.random_inputs import inputs_of
+from eqspec.tasks.result import Result
+from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason
+
+_MOST_POINTS = 64
+_OUT_OF_MEANS = (Reason.TIMEOUT, Reason.BOXES, Reason.MEMORY)
+
+
+def noise_floor(task: Task) -> float | None:
+    """Below which distance nothing is proved while levels are not told apart; None where rounding sets no such limit.
+
+    Where both networks round, their roundings may be the same ones, and nothing is said.
+    """
+    claim = task.property
+    quantised = [network for network in (task.reference, task.candidate) if is_quantised(network.steps)]
+    if not isinstance(claim, Epsilon) or len(quantised) != 1:
+        return None
+    found = floors(quantised[0].steps, inputs_of(task)[:_MOST_POINTS])
+    if claim.outputs is not None:
+        found = found[:, list(claim.outputs)]
+    return float(found.max(initial=0.0)) or None
+
+
+def with_reason(task: Task, result: Result) -> Result:
+    """A result that says so where rounding is why the means did not suffice."""
+    claim = task.property
+    if result.reason not in _OUT_OF_MEANS or not isinstance(claim, Epsilon):
+        return result
+    floor = noise_floor(task)
+    if floor is None or floor <= exact(claim.eps):
+        return result
+    message = f"rounding alone may move an output by {floor:.3g}"
+    return replace(result, reason=Reason.ROUNDING, message=message)
