@@ -10,18 +10,32 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
 from eqspec import _core
+from eqspec.networks.curves import Curve
+from eqspec.networks.quantiser import Quantiser, Rounding
+from quantiser_definition import defined
 
 Real = Callable[[arb], "arb | None"]
 Reference = tuple[Real, Real, Real]
 
 DIGITS = 240
 MANY_DIGITS = 4000  # For errors of the smallest subnormal beside a value near 1.
+
+
+def _quantisers(rounding: Rounding) -> list[Quantiser]:
+    """With thresholds at floats and between them, saturated and wrapped."""
+    return [
+        Quantiser(0.25, -8, 7, rounding),
+        Quantiser(float(np.float32(0.3)), -(2**15), 2**15 - 1, rounding, 0.5, unit=1.0, base=0.0),
+        Quantiser(0.1, -3, 12, rounding, 0.7, wraps=True, unit=1 / 3, base=-0.1),
+    ]
+
 
 CASES: list[tuple[str, tuple[float, ...]]] = [
     ("pieces", (1.0, 0.0, 0.0, 1.0, 0.0)),
@@ -36,6 +50,7 @@ CASES: list[tuple[str, tuple[float, ...]]] = [
     ("hardswish", (1 / 6, 0.5)),
     ("hardswish", (0.7, -0.3)),
     *(("thresholded", (a,)) for a in (1.0, 0.0, -0.8)),
+    *((q.curve.name, q.curve.parameters) for r in Rounding for q in _quantisers(r)),
 ]
 
 
@@ -177,6 +192,14 @@ def reference(name: str, numbers: Sequence[float]) -> Reference:
             return _power(numbers[0])
         case "hardswish":
             return _hardswish(p[0], p[1])
+        case "quantiser":
+            quantiser = Quantiser.of(Curve(name, tuple(numbers)))
+
+            def level(x: arb) -> arb:
+                found = defined(quantiser, Fraction(float(x)))
+                return arb(fmpq(found.numerator, found.denominator))
+
+            return level, lambda x: arb(0), lambda x: arb(0)
         case "thresholded":
             return (
                 lambda x: x if x > p[0] else arb(0),

@@ -17,6 +17,8 @@ from eqspec.networks.curve_values import spread
 from eqspec.networks.curves import ABSOLUTE, Curve, Curves, clip, leaky, pieces
 from eqspec.networks.exact_curves import on_interval
 from eqspec.networks.fixed_point import UndefinedError
+from eqspec.networks.quantiser import Quantiser, Rounding
+from quantiser_definition import defined as defined_quantiser
 
 Oracle = Callable[[Any, tuple[float, ...]], Any]
 
@@ -36,6 +38,12 @@ def _pieces(x: Any, p: tuple[float, ...]) -> Any:
             return value + slopes[i + 1] * (x - knot)
         value += slopes[i + 1] * (end - knot)
     raise AssertionError
+
+
+def _quantised(x: Any, p: tuple[float, ...]) -> Any:
+    sign, mantissa, exponent, _ = x._mpf_
+    exact = Fraction((-1) ** sign * int(mantissa)) * Fraction(2) ** int(exponent)
+    return ratio(defined_quantiser(Quantiser.of(Curve("quantiser", p)), exact))
 
 
 ORACLES: dict[str, Oracle] = {
@@ -64,6 +72,7 @@ ORACLES: dict[str, Oracle] = {
     "thresholded": lambda x, p: x if x > mpf(p[0]) else mpf(0),
     "sign": lambda x, _: mpmath.sign(x),
     "floor": lambda x, _: mpmath.floor(x),
+    "quantiser": _quantised,
 }
 CURVES = [
     *(Curve(name) for name in ORACLES if DEFINITIONS[name].parameters == 0 and name != "pieces"),
@@ -75,6 +84,9 @@ CURVES = [
     Curve("hardswish", (1 / 6, 0.5)),
     Curve("hardswish", (2.0, -0.25)),
     *(Curve("thresholded", (a,)) for a in (1.0, -0.5)),
+    Quantiser(0.25, -8, 7).curve,
+    Quantiser(0.75, -9, 9, Rounding.AWAY, 0.375, unit=0.5, base=1.0).curve,
+    Quantiser(0.5, -4, 3, Rounding.FLOOR, wraps=True).curve,
     *(leaky(0.1), leaky(-0.5), clip(-1.0, 2.0), ABSOLUTE, pieces((-1.0, 0.5, 2.0), (0.3, -2.0, 0.0, 5.0), 0.7)),
 ]
 
@@ -139,7 +151,7 @@ def test_floats_are_near_and_slopes_are_differences(curve: Curve) -> None:
             exact = ORACLES[curve.name](mpf(x), p)
             value = float(definition.value(np.array([x]), p)[0])
             assert abs(value - exact) <= 2.0**-40 * max(1, abs(x), abs(exact))
-            jumps = curve.name in ("sign", "floor", "thresholded")
+            jumps = curve.name in ("sign", "floor", "thresholded", "quantiser")
             kinks = [*definition.turns(p), *((0.0,) if curve.name in ("elu", "celu", "selu") else ())]
             if (
                 jumps

@@ -2,7 +2,6 @@
 
 import re
 from fractions import Fraction
-from math import ceil, floor, trunc
 
 import numpy as np
 import pytest
@@ -12,45 +11,7 @@ from hypothesis import strategies as st
 from eqspec.networks import exact_curves, quantiser
 from eqspec.networks.curve_definitions import DEFINITIONS, problem
 from eqspec.networks.quantiser import Quantiser, Rounding
-
-
-def rounded(t: Fraction, rounding: Rounding) -> int:
-    """Every rounding as its documentation puts it."""
-    sign = -1 if t < 0 else 1
-    match rounding:
-        case Rounding.HALF_EVEN:
-            return round(t)
-        case Rounding.HALF_AWAY:
-            return sign * floor(abs(t) + Fraction(1, 2))
-        case Rounding.HALF_UP:
-            return floor(t + Fraction(1, 2))
-        case Rounding.HALF_DOWN:
-            return ceil(t - Fraction(1, 2))
-        case Rounding.HALF_ZERO:
-            return sign * ceil(abs(t) - Fraction(1, 2))
-        case Rounding.FLOOR:
-            return floor(t)
-        case Rounding.CEIL:
-            return ceil(t)
-        case Rounding.ZERO:
-            return trunc(t)
-        case Rounding.AWAY:
-            return sign * ceil(abs(t))
-
-
-def defined(q: Quantiser, x: Fraction) -> Fraction:
-    """The definition, word by word."""
-    level = rounded(x / Fraction(q.scale) + Fraction(q.zero), q.rounding)
-    if q.wraps:
-        while level < q.low:
-            level += q.high - q.low + 1
-        while level > q.high:
-            level -= q.high - q.low + 1
-    level = min(max(level, q.low), q.high)
-    unit = q.scale if q.unit is None else q.unit
-    base = q.zero if q.base is None else q.base
-    return Fraction(unit) * (level - Fraction(base))
-
+from quantiser_definition import defined, rounded
 
 quantisers = st.builds(
     Quantiser,
