@@ -151,6 +151,7 @@ def test_weights_saturate(tmp_path: Path) -> None:
     constants = {"w": np.array([[1.0], [-1.5], [0.4]], np.float32), **numbers(s=1 / 32, z=0, b=6)}
     network = read(tmp_path, nodes, constants, 1, 3, domain=DOMAINS[2])
     assert network.layers[0].weight.tolist() == [[31 / 32, -1.0, 13 / 32]]
+    assert any("'q': 2 of 3 constants lie beyond its levels" in note for note in network.notes)
 
 
 @pytest.mark.parametrize("front", ["Relu", "Clip"])

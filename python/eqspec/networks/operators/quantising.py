@@ -67,26 +67,36 @@ class Steps:
             return made
         return _without_bend(made, x)
 
-    def of_constant(self, x: Enclosure, rounded: bool) -> Array:
-        """The levels of constants, exactly. UnreadableError where they are not certain."""
+    def of_constant(self, call: OperatorCall, x: Enclosure) -> Array:
+        """The levels of constants, exactly. UnreadableError where they are not certain; those cut off are said."""
+        levels, cut_off = self.certain(x, call.rounded)
+        if cut_off:
+            what = f"{call.node.op_type} {call.node.output[0]!r}"
+            call.notes.append(f"{what}: {cut_off} of {levels.size} constants lie beyond its levels and are cut off")
+        return levels
+
+    def certain(self, x: Enclosure, rounded: bool) -> tuple[Array, int]:
+        """The levels of constants, and how many of them were cut off at an end."""
         radius = x.radius + (np.abs(x.value) * _NEARBY if rounded else 0.0)
         numbers = [np.ascontiguousarray(a.reshape(-1)) for a in (x.value, radius)]
         (values, radii), exponent = to_integers(*numbers)
         kinds, of_entry = told_apart(*(a.reshape(-1) for a in (self.scale, self.zero, self.low, self.high)))
-        found = np.zeros(len(values))
-        for number, (scale, zero, low, high) in enumerate(kinds):
+        found, cut_off = np.zeros(len(values)), 0
+        for number, (scale, zero, *ends) in enumerate(kinds):
             here = of_entry == number
-            quantiser = Quantiser(scale, int(low), int(high), self.rounding, zero)
-            ends = [_levels(quantiser, n[here], exponent) for n in (values - radii, values + radii)]
-            if (ends[0] != ends[1]).any():
+            quantiser = Quantiser(scale, int(ends[0]), int(ends[1]), self.rounding, zero)
+            low, high = (_levels(quantiser, n[here], exponent) for n in (values - radii, values + radii))
+            least, most = quantiser.brought(low), quantiser.brought(high)
+            if (least != most).any():
                 message = "a constant that was computed, and may be rounded, lies at a threshold of the quantiser"
                 raise UnreadableError(message, "fold the constants before exporting")
-            found[here] = ends[0].astype(np.float64)
-        return found.reshape(x.shape) + self.shift
+            found[here] = least.astype(np.float64)
+            cut_off += int(((low != least) & (high != most)).sum())
+        return found.reshape(x.shape) + self.shift, cut_off
 
 
 def _levels(quantiser: Quantiser, numbers: Integers, exponent: int) -> Integers:
-    return quantiser.brought(quantiser.levels(numbers << max(0, exponent), 1 << max(0, -exponent)))
+    return quantiser.levels(numbers << max(0, exponent), 1 << max(0, -exponent))
 
 
 def _without_bend(made: Quantised, x: Affine) -> Quantised:
@@ -102,7 +112,7 @@ def _without_bend(made: Quantised, x: Affine) -> Quantised:
         if end is not None:
             whole = Enclosure(np.full(made.size, end))
             steps = Steps(made.scale, made.zero, made.low, made.high, made.shift, made.rounding)
-            made = cut(made, steps.of_constant(whole, rounded=False))
+            made = cut(made, steps.certain(whole, rounded=False)[0])
     x.parts[0].units.reading.neurons -= x.size
     return replace(made, argument=inner)
 
@@ -191,7 +201,7 @@ def quantised(
     low, high = (np.full(shape, float(end)) - shift for end in ends)
     steps = Steps(by_entry, before, low, high, shift)
     if isinstance(x, Enclosure):
-        return steps.of_constant(x, call.rounded).astype(np.int64)
+        return steps.of_constant(call, x).astype(np.int64)
     if call.rounded:
         raise UnreadableError("a scale that is computed of other constants, which a runtime may have rounded", _STORE)
     return Levels.of(steps.of_variable(call, x), shape, *ends)
