@@ -44,7 +44,7 @@ _ROUNDINGS = {
     "UP": Rounding.AWAY,
     "DOWN": Rounding.ZERO,
 }
-_MOST_BITS = 52
+_MOST_BITS = 50
 
 
 def quant(call: OperatorCall) -> Sequence[Value]:
