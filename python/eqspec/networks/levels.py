@@ -29,7 +29,8 @@ from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curve, Curves, pieces
 from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.matrices import Indices, check_value
-from eqspec.networks.quantiser import Quantiser, Rounding
+from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.quantiser import Quantiser, Rounding, problem
 
 
 class Rule(Protocol):
@@ -138,6 +139,9 @@ class Quantised:
         """A function of the argument, made once for each unit and base."""
         key = unit.tobytes() + base.tobytes()
         if key not in self._made:
+            reading = self.argument.parts[0].units.reading
+            reading.structured = True
+            reading.check_neurons(reading.neurons + self.size)
             columns = self.scale, self.zero, self.low, self.high, unit, base - self.shift
             kinds, of_row = told_apart(*columns)
             curves = Curves(tuple(self._curve(kind) for kind in kinds), of_row.astype(np.int32))
@@ -148,7 +152,11 @@ class Quantised:
 
     def _curve(self, numbers: Sequence[float]) -> Curve:
         scale, zero, low, high, unit, base = numbers
-        return Quantiser(scale, int(low), int(high), self.rounding, zero, unit=unit, base=base).curve
+        curve = Quantiser(scale, int(low), int(high), self.rounding, zero, unit=unit, base=base).curve
+        wrong = problem(curve.parameters)
+        if wrong is not None:
+            raise UnreadableError(f"a quantiser: {wrong}", "quantise to fewer bits, with smaller zero points")
+        return curve
 
     def at_least(self, bound: Array | int) -> Quantised:
         """The larger of the integers and a bound, which may lie anywhere."""

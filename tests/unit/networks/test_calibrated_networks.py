@@ -151,6 +151,37 @@ def test_runtimes_differ_only_at_thresholds(tmp_path: Path, scale: float) -> Non
     assert (np.abs(levels - expected) < 1.5).all()
 
 
+@pytest.mark.parametrize("layer", ["Gemm", "Conv", "MatMul"])
+@pytest.mark.parametrize("between", ["", "Relu"])
+def test_weights_that_onnxruntime_quantises_by_itself(tmp_path: Path, layer: str, between: str) -> None:
+    """A default session answers something else there: said in a note, which the file itself agrees with."""
+    rng = np.random.default_rng(0)
+    shape = [1, 6, 1, 1] if layer == "Conv" else [1, 6]
+    weight = rng.normal(size=(4, 6, 1, 1) if layer == "Conv" else (6, 4)).astype(np.float32)
+    constants = {"s": np.float32(0.05), "z": np.uint8(128), "t": np.float32(0.1), "w": weight}
+    nodes = [
+        node("QuantizeLinear", ["x", "s", "z"], "q"),
+        node("DequantizeLinear", ["q", "s", "z"], "d"),
+        node(layer, ["d", "w"], "m"),
+        *([node(between, ["m"], "r")] if between else []),
+        node("QuantizeLinear", ["r" if between else "m", "t", "z"], "e"),
+        node("DequantizeLinear", ["e", "t", "z"], "y"),
+    ]
+    network = read_network(saved(tmp_path, nodes, constants, shape))
+    points = rng.normal(size=(200, 6)).astype(np.float32).astype(float) * 2
+    points = points[clear_of_thresholds(network, points)]
+    plain, rewritten = Session(network), Session(network, rewritten=True)
+    answers = [np.array([session.run(point) for point in points]) for session in (plain, rewritten)]
+    assert np.allclose(answers[0], network.evaluate(points), atol=1e-5)
+    said = any("real numbers between quantisers" in note for note in network.notes)
+    assert said == (np.abs(answers[1] - answers[0]) > 1e-3).any() == (layer != "MatMul")
+    # Read by another node too, or with weights of levels, it is left as it is.
+    nodes[-1].output[0] = "o"
+    both = [*nodes, node("Identity", ["m"], "i"), node("Add", ["o", "i"], "y")]
+    other = read_network(saved(tmp_path, both, constants, shape))
+    assert not any("between quantisers" in note for note in other.notes)
+
+
 def test_products_of_bytes_that_some_processors_cut_off(tmp_path: Path) -> None:
     """The exact sum is read, whatever onnxruntime makes of it here; weights of 7 bits are the same everywhere."""
     for largest in (64, 65):

@@ -401,17 +401,21 @@ def test_gemm_of_levels(tmp_path: Path, turned: int) -> None:
         agrees(tmp_path, build([front, real], constants, [1, 6], opset=13), grid(rng, [1, 6]))
 
 
-def test_a_sigmoid_of_levels_is_onnxruntimes_table(tmp_path: Path) -> None:
-    """At all 256 levels; the function itself is irrational, so what it gives is enclosed, and rounds to one level."""
-    nodes = [
-        microsoft("QLinearSigmoid", ["x", "sx", "zx", "sy", "zy"], "y"),
-    ]
-    for scale, zero in ((0.05, 100), (0.031, 0), (0.1, 200)):
-        constants = {"sx": np.float32(scale), "zx": np.uint8(zero), "sy": np.float32(1 / 256), "zy": np.uint8(0)}
-        proto = build(nodes, constants, [1, 256], kind=TensorProto.UINT8, made=TensorProto.UINT8, opset=13)
+@pytest.mark.parametrize("kind", ["uint8", "int8"])
+@pytest.mark.parametrize("operator", ["QLinearSigmoid", "QLinearLeakyRelu"])
+def test_functions_of_levels_are_onnxruntimes_tables(tmp_path: Path, operator: str, kind: str) -> None:
+    """At all 256 levels, with scales as calibrations find them; a sigmoid is enclosed, and rounds to one level."""
+    limits = np.iinfo(kind)
+    levels = np.arange(limits.min, limits.max + 1)
+    for scale, zero, slope in ((0.05, 100, 0.01), (0.031, 0, 0.37)):
+        last = np.float32(1 / 256 if operator == "QLinearSigmoid" else 0.0173)
+        constants = {"sx": np.float32(scale), "zx": np.array(zero, kind), "sy": last, "zy": np.array(limits.min, kind)}
+        attributes = {} if operator == "QLinearSigmoid" else {"alpha": slope}
+        nodes = [microsoft(operator, ["x", "sx", "zx", "sy", "zy"], "y", **attributes)]
+        proto = build(nodes, constants, [1, 256], kind=TYPES[kind], made=TYPES[kind], opset=13)
         network = read_network(save(tmp_path, proto))
-        (expected,) = running(proto).run(None, {"x": np.arange(256, dtype=np.uint8)[None]})
-        assert np.array_equal(exactly(network, np.arange(256)), expected.reshape(-1))
+        (expected,) = running(proto).run(None, {"x": levels.astype(kind)[None]})
+        assert np.array_equal(exactly(network, levels), expected.reshape(-1))
 
 
 def test_levels_at_the_end_of_a_softmax(tmp_path: Path) -> None:

@@ -151,6 +151,7 @@ def test_weights_saturate(tmp_path: Path) -> None:
     constants = {"w": np.array([[1.0], [-1.5], [0.4]], np.float32), **numbers(s=1 / 32, z=0, b=6)}
     network = read(tmp_path, nodes, constants, 1, 3, domain=DOMAINS[2])
     assert network.layers[0].weight.tolist() == [[31 / 32, -1.0, 13 / 32]]
+    assert any("'q': 2 of 3 constants lie beyond its levels" in note for note in network.notes)
 
 
 @pytest.mark.parametrize("front", ["Relu", "Clip"])
@@ -199,6 +200,13 @@ def test_what_has_no_meaning_is_refused(
     assert caught.value.operator == "Quant"
 
 
+def test_levels_beyond_what_is_counted_are_refused(tmp_path: Path) -> None:
+    constants = numbers(s=1, z=0, i=50, u=2.0**20, o=48)
+    nodes = [node("Trunc", ["x", "s", "z", "i", "u", "o"], "y", domain=DOMAINS[0], rounding_mode="ROUND")]
+    with pytest.raises(NetworkError, match=r"integers up to 2"):
+        read(tmp_path, nodes, constants, 1, 3)
+
+
 def test_a_scale_that_depends_on_the_input_is_refused(tmp_path: Path) -> None:
     nodes = [
         node("Abs", ["x"], "s"),
@@ -222,6 +230,21 @@ def test_a_computed_constant_at_a_threshold_is_refused(tmp_path: Path) -> None:
                 read(tmp_path, nodes, constants, 1, 1)
         else:
             assert read(tmp_path, nodes, constants, 1, 1).exact
+
+
+@pytest.mark.parametrize("by_entry", [False, True])
+def test_constants_that_are_too_large(tmp_path: Path, by_entry: bool) -> None:
+    """Some bytes ask for numbers that would fill the memory as integers of any length."""
+    size = 70_000 if by_entry else 1 << 23
+    nodes = [
+        node("ConstantOfShape", ["n"], "w"),
+        node("Quant", ["w", "s", "z", "b"], "q", domain=DOMAINS[0], signed=1, narrow=0),
+        node("MatMul", ["x", "q"], "y"),
+    ]
+    scales = np.arange(1, size + 1)[:, None] if by_entry else 1.0
+    constants = {"n": np.array([size, 1]), **numbers(s=scales, z=0, b=4)}
+    with pytest.raises(NetworkError, match="different quantisers" if by_entry else "beyond the limit"):
+        read(tmp_path, nodes, constants, 1, size)
 
 
 def test_an_empty_value(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.graph_rewriting import placed
 from eqspec.networks.program import Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
+from eqspec.networks.saturation import cut_off
 from eqspec.networks.weight_grids import bits_of
 from programs import convolution
 
@@ -71,6 +72,25 @@ def test_quantisers_are_shown_by_bits_steps_and_range() -> None:
     assert "0.00781 in -1 .. 0.992" in text
     assert text.count("weights)") == 1  # those of the second step are real numbers
     assert str(quantised(one, other).steps[0].function) == "4 to 8 bits, steps of 0.00781 to 0.5 in -1 .. 7.5"
+
+
+def test_rows_that_may_be_cut_off() -> None:
+    """Behind a quantised input: 3 levels of 1 in front, so sums reach 3 times the absolute weights."""
+    inner = Step(
+        (Term(-1, Tile.rearranged(np.arange(2))),), np.zeros(2), function=Curves.all(Quantiser(1.0, -3, 3).curve)
+    )
+    weight = np.array([[1.0, 1.0], [0.5, 0.5], [1.0, 1.25], [-2.0, -1.0]])
+    ends = [Quantiser(1.0, -6, 6).curve, Quantiser(1.0, -2, 2).curve, Quantiser(1.0, 0, 6).curve]
+    outer = Step(
+        (Term(0, Tile.dense(weight)),), np.zeros(4), function=Curves.of_rows([*ends, Quantiser(1.0, 0, 8).curve])
+    )
+    last = Step((Term(1, Tile.dense(np.ones((1, 4)))),), np.zeros(1), function="identity")
+    network = Network((inner, outer, last), 2, "saturated", "0")
+    assert cut_off(network.steps) == [None, 2, None]  # the second one, and the last; the third lacks less than a level
+    text = shown(network)
+    assert "cut off" in text.splitlines()[4]
+    assert "≤ 2" in text
+    assert "cut off" not in shown(quantised(Quantiser(0.5, 0, 3).curve))
 
 
 def test_quantisers_in_words() -> None:

@@ -19,6 +19,7 @@ from eqspec.networks.network import Network
 from eqspec.networks.program import INPUTS, Tile
 from eqspec.networks.quantiser import occurs
 from eqspec.networks.readers.onnx_overview import Overview, overview
+from eqspec.networks.saturation import cut_off
 from eqspec.networks.weight_grids import bits_of
 from eqspec.report.numbers import count
 
@@ -102,7 +103,9 @@ def _show_steps(network: Network, out: Console) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("step", "reads", "operator"):
         table.add_column(Text(name), overflow="fold")
-    for name in ("rows", "parameters", "zeros"):
+    beyond = cut_off(network.steps)
+    said = any(beyond)
+    for name in ("rows", "cut off", "parameters", "zeros") if said else ("rows", "parameters", "zeros"):
         table.add_column(Text(name), justify="right")
     quantised = any(isinstance(step.function, Curves) and occurs(step.function) for step in network.steps)
     for number, step in enumerate(network.steps):
@@ -113,8 +116,11 @@ def _show_steps(network: Network, out: Console) -> None:
         held = sum(_parameters(term.tile) for term in step.terms)
         zeros = sum(int((term.tile.weight == 0.0).sum()) for term in step.terms if _parameters(term.tile))
         share = f"{100 * zeros / held:.0f} %" if zeros else ""
-        table.add_row(*map(Text, (str(number), reads, operator, count(step.rows), count(held) if held else "", share)))
+        rows = [count(step.rows), *([f"≤ {count(beyond[number] or 0)}" if beyond[number] else ""] if said else [])]
+        table.add_row(*map(Text, (str(number), reads, operator, *rows, count(held) if held else "", share)))
     out.print(Padding(table, (0, 0, 0, 2), expand=False))
+    if said:
+        out.print(Padding(Text(_CUT_OFF), (0, 0, 0, 2), expand=False))
 
 
 def _show_casts(network: Network, out: Console) -> None:
@@ -129,6 +135,7 @@ def _show_casts(network: Network, out: Console) -> None:
     out.print(Padding(table, (0, 0, 0, 2), expand=False))
 
 
+_CUT_OFF = "cut off: rows that some inputs may saturate, where it is known; at 0 counts as ReLU"
 _FUNCTIONS = {"relu": "ReLU"}
 
 

@@ -44,7 +44,7 @@ _ROUNDINGS = {
     "UP": Rounding.AWAY,
     "DOWN": Rounding.ZERO,
 }
-_MOST_BITS = 52
+_MOST_BITS = 50
 
 
 def quant(call: OperatorCall) -> Sequence[Value]:
@@ -111,7 +111,7 @@ def _result(call: OperatorCall, x: Affine | Enclosure, steps: Steps, unit: Array
     """unit (k - base) of the levels of a value."""
     if isinstance(x, Affine):
         return Levels.of(steps.of_variable(call, x), x.shape, 0, 0).meaning(unit, base)
-    whole = en.add(en.exactly(steps.of_constant(x, call.rounded)), en.exactly(-base))
+    whole = en.add(en.exactly(steps.of_constant(call, x)), en.exactly(-base))
     return constants.multiply(whole, en.exactly(unit))
 
 

@@ -26,8 +26,9 @@ from eqspec.networks import constants
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Array, Enclosure
-from eqspec.networks.exact_vectors import Integers, to_integers
+from eqspec.networks.exact_vectors import to_integers
 from eqspec.networks.levels import Levels, Quantised, told_apart
+from eqspec.networks.matrices import TooLargeError, check_value
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
 from eqspec.networks.operators.operator_call import OperatorCall, Scores, Value
 from eqspec.networks.quantiser import Quantiser, Rounding
@@ -36,6 +37,8 @@ _AGAIN = "export the model again"
 _STORE = "store it as a constant of the file, as quantisers of exporters do"
 _NEARBY = 2.0**-20
 """How far, relative to its size, a runtime may have rounded a constant that it computed."""
+_MOST_KINDS, _AT_ONCE = 1 << 16, 1 << 18
+"""Different quantisers of one constant that are read, and how many of its numbers become integers at a time."""
 
 _BITS = {"INT2": 2, "INT4": 4, "INT8": 8, "INT16": 16, "INT32": 32, "UINT2": 2, "UINT4": 4, "UINT8": 8, "UINT16": 16}
 TYPES: dict[int, tuple[int, int]] = {
@@ -67,26 +70,44 @@ class Steps:
             return made
         return _without_bend(made, x)
 
-    def of_constant(self, x: Enclosure, rounded: bool) -> Array:
-        """The levels of constants, exactly. UnreadableError where they are not certain."""
+    def of_constant(self, call: OperatorCall, x: Enclosure) -> Array:
+        """The levels of constants, exactly. UnreadableError where they are not certain; those cut off are said."""
+        levels, cut_off = self.certain(x, call.rounded)
+        if cut_off:
+            what = f"{call.node.op_type} {call.node.output[0]!r}"
+            call.notes.append(f"{what}: {cut_off} of {levels.size} constants lie beyond its levels and are cut off")
+        return levels
+
+    def certain(self, x: Enclosure, rounded: bool) -> tuple[Array, int]:
+        """The levels of constants, and how many of them were cut off at an end."""
+        check_value(x.shape)
         radius = x.radius + (np.abs(x.value) * _NEARBY if rounded else 0.0)
-        numbers = [np.ascontiguousarray(a.reshape(-1)) for a in (x.value, radius)]
-        (values, radii), exponent = to_integers(*numbers)
+        value, radius = x.value.reshape(-1), radius.reshape(-1)
         kinds, of_entry = told_apart(*(a.reshape(-1) for a in (self.scale, self.zero, self.low, self.high)))
-        found = np.zeros(len(values))
-        for number, (scale, zero, low, high) in enumerate(kinds):
-            here = of_entry == number
-            quantiser = Quantiser(scale, int(low), int(high), self.rounding, zero)
-            ends = [_levels(quantiser, n[here], exponent) for n in (values - radii, values + radii)]
-            if (ends[0] != ends[1]).any():
-                message = "a constant that was computed, and may be rounded, lies at a threshold of the quantiser"
-                raise UnreadableError(message, "fold the constants before exporting")
-            found[here] = ends[0].astype(np.float64)
-        return found.reshape(x.shape) + self.shift
+        if len(kinds) > _MOST_KINDS:
+            raise TooLargeError(f"{len(kinds)} different quantisers of constants; {_MOST_KINDS} are read")
+        found, cut_off = np.zeros(len(value)), 0
+        order = np.argsort(of_entry, kind="stable")
+        bounds = np.searchsorted(of_entry[order], np.arange(len(kinds) + 1))
+        for (scale, zero, *ends), start, stop in zip(kinds, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            quantiser = Quantiser(scale, int(ends[0]), int(ends[1]), self.rounding, zero)
+            for at in range(start, stop, _AT_ONCE):
+                here = order[at : min(stop, at + _AT_ONCE)]
+                found[here], beyond = _levels_of(quantiser, value[here], radius[here])
+                cut_off += beyond
+        return found.reshape(x.shape) + self.shift, cut_off
 
 
-def _levels(quantiser: Quantiser, numbers: Integers, exponent: int) -> Integers:
-    return quantiser.brought(quantiser.levels(numbers << max(0, exponent), 1 << max(0, -exponent)))
+def _levels_of(quantiser: Quantiser, value: Array, radius: Array) -> tuple[Array, int]:
+    """The levels of numbers within a radius, which must be certain, and how many are cut off."""
+    (values, radii), exponent = to_integers(value, radius)
+    shift, divisor = max(0, exponent), 1 << max(0, -exponent)
+    low, high = (quantiser.levels(n << shift, divisor) for n in (values - radii, values + radii))
+    least, most = quantiser.brought(low), quantiser.brought(high)
+    if (least != most).any():
+        message = "a constant that was computed, and may be rounded, lies at a threshold of the quantiser"
+        raise UnreadableError(message, "fold the constants before exporting")
+    return least.astype(np.float64), int(((low != least) & (high != most)).sum())
 
 
 def _without_bend(made: Quantised, x: Affine) -> Quantised:
@@ -102,7 +123,7 @@ def _without_bend(made: Quantised, x: Affine) -> Quantised:
         if end is not None:
             whole = Enclosure(np.full(made.size, end))
             steps = Steps(made.scale, made.zero, made.low, made.high, made.shift, made.rounding)
-            made = cut(made, steps.of_constant(whole, rounded=False))
+            made = cut(made, steps.certain(whole, rounded=False)[0])
     x.parts[0].units.reading.neurons -= x.size
     return replace(made, argument=inner)
 
@@ -128,7 +149,7 @@ def along(parameter: Array, shape: tuple[int, ...], axis: int, block: int = 0) -
         wanted = tuple(-(-d // block) if i == axis else d for i, d in enumerate(shape))
         if block < 0 or parameter.shape != wanted:
             raise UnreadableError(f"scales of shape {parameter.shape} for blocks of {block} in {shape}", _AGAIN)
-        return np.take(np.repeat(parameter, block, axis=axis), range(shape[axis]), axis=axis)
+        return np.repeat(parameter, min(block, shape[axis]), axis=axis).take(range(shape[axis]), axis=axis)
     if len(parameter.shape) != 1 or parameter.shape[0] != shape[axis]:
         raise UnreadableError(f"scales of shape {parameter.shape} along axis {axis} of {shape}", _AGAIN)
     return np.broadcast_to(parameter.reshape(tuple(-1 if i == axis else 1 for i in range(len(shape)))), shape)
@@ -191,7 +212,7 @@ def quantised(
     low, high = (np.full(shape, float(end)) - shift for end in ends)
     steps = Steps(by_entry, before, low, high, shift)
     if isinstance(x, Enclosure):
-        return steps.of_constant(x, call.rounded).astype(np.int64)
+        return steps.of_constant(call, x).astype(np.int64)
     if call.rounded:
         raise UnreadableError("a scale that is computed of other constants, which a runtime may have rounded", _STORE)
     return Levels.of(steps.of_variable(call, x), shape, *ends)

@@ -35,7 +35,14 @@ from eqspec.networks.onnx_tensor import UnreadableError, decode
 from eqspec.networks.operators import OF_INTEGERS, ON_LEVELS, OPERATORS, QUANTISING, folding
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
 from eqspec.networks.program import INPUTS, Step, Tile
-from eqspec.networks.readers import onnx_branches, onnx_definition, onnx_graph, onnx_model, onnx_refused
+from eqspec.networks.readers import (
+    onnx_branches,
+    onnx_definition,
+    onnx_graph,
+    onnx_model,
+    onnx_refused,
+    rewritten_weights,
+)
 from eqspec.networks.readers.onnx_definition import definition
 from eqspec.networks.readers.onnx_graph import Graph, Input
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
@@ -243,6 +250,8 @@ class _Reading:
             notes.append(f"float32 rounds: each sum and product may be off by {self.roundoff.unit:.2g} of its terms")
         elif not all(step.exact for step in made.steps):
             notes.append("operators were folded with rounding; the rounding is part of what is proved")
+        if rewritten := rewritten_weights.concerned(graph.nodes, graph.initializers, graph.output_name):
+            notes.append(f"{rewritten[0].op_type} {name_of(rewritten[0])!r}: {rewritten_weights.NOTE}")
         pairs = pair_saturation.concerned(graph.nodes, graph.initializers, graph.external)
         if pairs:
             notes.append(f"{pairs[0].op_type} {name_of(pairs[0])!r}: {pair_saturation.NOTE}")
