@@ -102,5 +102,5 @@ def test_a_spec_names_the_accumulator(tmp_path: Path) -> None:
     assert witness is not None
     assert witness.out_of_type is not None
     assert (witness.out_of_type.name, witness.out_of_type.type) == ("fc1.accum_t[0]", "ap_fixed<8,4>")
-    total = 3 * sum(witness.raw)
+    total = 3 * (witness.raw[0] + witness.raw[1])
     assert (witness.out_of_type.meant, witness.out_of_type.stored) == (total, accumulator(total))
