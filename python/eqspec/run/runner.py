@@ -39,6 +39,9 @@ from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 
 
+_BESIDE = "the claim breaks between points of the region's grid, so no bound can prove it"
+
+
 class Runner:
     """Runs tasks with the same options, from any number of threads."""
 
@@ -174,8 +177,9 @@ class Runner:
         if witness is not None:
             witness = improve(task, replay, witness, perf_counter() - began, simplify=options.simplify)
         result = _result(task, options, solution, witness, perf_counter() - began, shown)
-        if replay.beside and result.reason in (Reason.INCOMPLETE, Reason.FLOAT_ONLY, Reason.SPURIOUS):
-            result = replace(result, reason=Reason.OFF_GRID)
+        if replay.beside and result.verdict is Verdict.UNKNOWN:
+            given_up = result.reason in (Reason.INCOMPLETE, Reason.FLOAT_ONLY, Reason.SPURIOUS)
+            result = replace(result, reason=Reason.OFF_GRID if given_up else result.reason, message=_BESIDE)
         if options.weaken and result.verdict is Verdict.UNKNOWN:
             result = replace(result, nearly=self._nearly(task, result, pair, stop, options))
         return result if options.certifier is None else options.certifier.certify(task, result)
