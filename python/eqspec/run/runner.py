@@ -38,7 +38,6 @@ from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 
-
 _BESIDE = "the claim breaks between points of the region's grid, so no bound can prove it"
 
 

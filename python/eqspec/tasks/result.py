@@ -198,7 +198,12 @@ class Result(JsonObject):
     parameters: Mapping[str, Fraction] = field(metadata=as_json(_PARAMETERS))
     verdict: Verdict = field(metadata=as_json(_VERDICT))
     reason: Reason | None = field(default=None, metadata=as_json(_REASON))
-    message: str | None = field(default=None, metadata=as_json(optional_text("What went wrong, for the reason error; else what more is known of why it is undecided.")))
+    message: str | None = field(
+        default=None,
+        metadata=as_json(
+            optional_text("What went wrong, for the reason error; else what more is known of why it is undecided.")
+        ),
+    )
     vacuous: bool = field(
         default=False,
         metadata=as_json(
