@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.networks.cells import Cells, CertainProgram, InputSteps, Values, cut, find
-from eqspec.networks.cells.certain_values import Given
+from eqspec.networks.cells.certain_values import Given, Watch
 from eqspec.networks.cells.input_steps import Line, within_limits
 from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Array
@@ -28,7 +29,7 @@ from eqspec.networks.fixed_point import UndefinedError
 from eqspec.networks.grain import grain
 from eqspec.networks.network import Network
 from eqspec.networks.program import INPUTS
-from eqspec.property import Containment
+from eqspec.property import Containment, NeverWraps
 from eqspec.replay.holding import holds, surely
 from eqspec.replay.replay import Replay
 from eqspec.replay.violation import Enclosure
@@ -57,10 +58,11 @@ class Decided:
         return self.proved or self.witness is not None
 
 
-def by_cells(task: Task, replay: Replay, stop: Callable[[], bool] | None = None, most: int = MOST_CELLS) -> Decided:
-    """Decide a task by its cells, if there are at most so many. KeyboardInterrupt where `stop` says so."""
-    networks = (task.reference, task.candidate)
-    if isinstance(task.property, Containment) or not all(within_limits(network.steps) for network in networks):
+def by_cells(task: Task, replay: Replay, check: Callable[[], None], most: int = MOST_CELLS) -> Decided:
+    """Decide a task by its cells, if there are at most so many. `check` is called now and then, and may raise."""
+    about_one = isinstance(task.property, Containment)
+    networks = (task.candidate,) if about_one else (task.reference, task.candidate)
+    if not all(within_limits(network.steps) for network in networks):
         return Decided(None)
     prepared = [_prepared(network) for network in networks]
     cells = cut(region_of(task), [steps for steps, _ in prepared], most)
@@ -70,13 +72,12 @@ def by_cells(task: Task, replay: Replay, stop: Callable[[], bool] | None = None,
     widest = max([len(cells.numbers), *(step.rows for network in networks for step in network.steps)])
     some, alone, certain = max(1, _TOGETHER // widest), 0, True
     for start in range(0, cells.count, some):
-        if stop is not None and stop():
-            raise KeyboardInterrupt
+        check()
         chosen = cells.choices(start, min(start + some, cells.count))
-        for place in _unsettled(task, run, chosen):
+        unsettled = _leaving(task, run[0], chosen) if about_one else _unsettled(task, run, chosen, check)
+        for place in unsettled:
             alone += 1
-            if stop is not None and stop():
-                raise KeyboardInterrupt
+            check()
             point = cells.point(chosen[:, place].tolist())
             if (witness := replay.replay(point)) is not None:
                 return Decided(cells.count, witness=witness)
@@ -96,7 +97,14 @@ def _prepared(network: Network) -> tuple[InputSteps, CertainProgram]:
     return known
 
 
-def _unsettled(task: Task, run: Sequence[_Run], chosen: NDArray[np.intp]) -> list[int]:
+def _leaving(task: Task, run: _Run, chosen: NDArray[np.intp]) -> list[int]:
+    """The cells, by their place among these, where a type may be left."""
+    watch = Watch(isinstance(task.property, NeverWraps), np.zeros(chosen.shape[1], bool))
+    _, unsure = run(chosen, watch)
+    return list(np.flatnonzero(watch.outside | unsure).tolist())
+
+
+def _unsettled(task: Task, run: Sequence[_Run], chosen: NDArray[np.intp], check: Callable[[], None]) -> list[int]:
     """The cells, by their place among these, where a closer look is needed: one for each pair of exact outputs."""
     (f, open_f), (g, open_g) = (one(chosen) for one in run)
     turned = task.space.decide == "min"
@@ -111,7 +119,11 @@ def _unsettled(task: Task, run: Sequence[_Run], chosen: NDArray[np.intp]) -> lis
     if not len(sharp):
         return list(rest.tolist())
     _, first = np.unique(outputs, axis=1, return_index=True)
-    closer = [place for place in sharp[np.sort(first)].tolist() if not _holds(task, f.value, g.value, place, turned)]
+    closer = []
+    for place in sharp[np.sort(first)].tolist():
+        check()
+        if not _holds(task, f.value, g.value, place, turned):
+            closer.append(place)
     return [*closer, *rest.tolist()]
 
 
@@ -122,7 +134,9 @@ def _holds(task: Task, f: Array, g: Array, place: int, turned: bool) -> bool:
 
 
 def _holds_at(task: Task, point: Sequence[Fraction]) -> bool:
-    """Whether the claim holds at a point for certain, in rationals."""
+    """Whether the claim holds at a point for certain, in rationals, where no replay breaks it."""
+    if isinstance(task.property, Containment):  # the replay has seen all levels as they are
+        return task.candidate.exact and task.candidate.rational
     ends: list[list[Enclosure]] = []
     for network in (task.reference, task.candidate):
         try:
@@ -144,17 +158,25 @@ class _Run:
             if id(numbers) not in nearest:
                 nearest[id(numbers)] = _in_floats(numbers)
             self._inputs[place, : len(numbers)], self._off[place, : len(numbers)] = nearest[id(numbers)]
-        self._given = _tables(steps, cells)
+        self._given, self._steps, self._cells = _tables(steps, cells), steps, cells
         whole = {number for number, (rows, *_) in self._given.items() if len(rows) == program.steps[number].rows}
         reading = (number for number, step in enumerate(program.steps) if INPUTS in step.sources)
         self._needed = any(number not in whole for number in reading)
 
-    def __call__(self, chosen: NDArray[np.intp]) -> tuple[Values, NDArray[np.bool_]]:
+    def __call__(self, chosen: NDArray[np.intp], watch: Watch | None = None) -> tuple[Values, NDArray[np.bool_]]:
         """Outputs (O, N) at cells (I, N), and for which of them they are not known."""
+        if watch is not None:
+            for wraps, place, outside in self._types:
+                if watch.wraps == wraps:
+                    watch.outside[outside[chosen[place]]] = True
         given = {}
         for step, (rows, at, table, fine) in self._given.items():
             given[step] = Given(rows, Values(table[np.arange(len(rows))[:, None], chosen[at]], None, fine))
-        return self._program(self._at(chosen), given)
+        return self._program(self._at(chosen), given, watch)
+
+    @cached_property
+    def _types(self) -> list[tuple[bool, int, NDArray[np.bool_]]]:
+        return _types(self._steps, self._cells)
 
     def _at(self, chosen: NDArray[np.intp]) -> Values:
         """The inputs, as far as anything reads them that is not given."""
@@ -198,9 +220,28 @@ def _tables(steps: InputSteps, cells: Cells) -> _Tables:
     return tables
 
 
+def _types(steps: InputSteps, cells: Cells) -> list[tuple[bool, int, NDArray[np.bool_]]]:
+    """Of steps of inputs whose type is left: whether they wrap, the input, and in which of its cells that happens."""
+    known: dict[tuple[Line, int], NDArray[np.bool_]] = {}
+    found = {}
+    for one in steps.found:
+        numbers, q = cells.numbers[one.place], one.line.quantiser
+        if q is None:
+            continue
+        if (one.line, id(numbers)) not in known:
+            levels = [one.line.level(q, x) for x in numbers]
+            known[one.line, id(numbers)] = np.array([not q.low <= level <= q.high for level in levels])
+        if (outside := known[one.line, id(numbers)]).any():
+            found[one.place, one.line] = q.wraps, one.place, outside
+    return list(found.values())
+
+
 def _values(line: Line, numbers: Sequence[Fraction]) -> list[float] | None:
     """The values of a step, None where one is no float."""
-    vector = Vector.of([line.factor * x + line.offset for x in numbers])
-    exact = [value for value, _ in applied(Curves.all(line.curve), vector, 0).fractions()]
+    if (q := line.quantiser) is not None:
+        exact = [q.value_of(line.level(q, x)) for x in numbers]
+    else:
+        vector = Vector.of([line.factor * x + line.offset for x in numbers])
+        exact = [value for value, _ in applied(Curves.all(line.curve), vector, 0).fractions()]
     floats = [float(x) for x in exact]
     return floats if all(Fraction(x) == y for x, y in zip(floats, exact, strict=True)) else None

@@ -30,13 +30,10 @@ _RANDOM, _ROWS, _REPLAYED, _TURNS = 256, 8, 8, 6
 """Points that are drawn, rows that corners are looked for, points that are replayed, and steps of an ascent."""
 
 
-def witness(
-    task: Task, replay: Replay, known: Sequence[Analysis], stop: Callable[[], bool] | None = None
-) -> Witness | None:
-    """An input where the claim breaks, if one is found soon. KeyboardInterrupt where `stop` says so."""
+def witness(task: Task, replay: Replay, known: Sequence[Analysis], check: Callable[[], None]) -> Witness | None:
+    """An input where the claim breaks, if one is found soon. `check` is called now and then, and may raise."""
     for point in _candidates(task, known):
-        if stop is not None and stop():
-            raise KeyboardInterrupt
+        check()
         if (found := replay.replay(point)) is not None:
             return found
     return None

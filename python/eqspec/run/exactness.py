@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import inf
 from time import perf_counter
 
 from eqspec.networks.containment import can_overflow, quantised
@@ -28,6 +29,8 @@ from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
 
 NO_CERTIFICATE = "it was decided by exact integers before any search, of which no certificate is written"
+_SHARE = 0.5
+"""Of the time that the search may take."""
 _MOST_PRODUCTS = 1 << 22
 """Weights of both networks, for claims that a search may prove as well."""
 
@@ -41,23 +44,49 @@ def decide(task: Task, options: Options, replay: Replay, stop: Callable[[], bool
     claim = task.property
     if isinstance(claim, Containment) and not can_overflow(task.candidate, wraps=isinstance(claim, NeverWraps)):
         return describe(task, options, Verdict.EQUIVALENT, 0.0, certified_fraction=1.0)
-    needed = _needed(task)
-    if task.arithmetic == "float32" or not (needed or _promising(task)):
+    if task.arithmetic == "float32" or not (_needed(task) or _promising(task)):
         return None
     began = perf_counter()
-    decided = by_cells(task, replay, stop, FEW_CELLS)  # takes less time than the grids
-    known = None if decided.settled else _known(task)
+    check = _limits(task, options, stop)
+    try:
+        return _decided(task, options, replay, check, began)
+    except _TooLateError:
+        return None
+
+
+class _TooLateError(Exception):
+    """A share of the time is over."""
+
+
+def _limits(task: Task, options: Options, stop: Callable[[], bool] | None) -> Callable[[], None]:
+    """What raises KeyboardInterrupt where the user stops, and _TooLateError where half of the time is over."""
+    timeout = task.budget.timeout if options.timeout is None else options.timeout
+    deadline = inf if timeout is None else perf_counter() + _SHARE * timeout
+
+    def check() -> None:
+        if stop is not None and stop():
+            raise KeyboardInterrupt
+        if perf_counter() > deadline:
+            raise _TooLateError
+
+    return check
+
+
+def _decided(task: Task, options: Options, replay: Replay, check: Callable[[], None], began: float) -> Result | None:
+    needed = _needed(task)
+    decided = by_cells(task, replay, check, FEW_CELLS)  # takes less time than the grids
+    known = None if decided.settled else _known(task, check)
     if known is not None and proved(task, *known):
         return describe(task, options, Verdict.EQUIVALENT, perf_counter() - began, certified_fraction=1.0)
-    if not decided.settled:
-        decided = by_cells(task, replay, stop)
+    if not decided.settled and (decided.cells or 0) > FEW_CELLS:
+        decided = by_cells(task, replay, check)
     if decided.proved:
         return describe(
             task, options, Verdict.EQUIVALENT, perf_counter() - began, boxes=decided.cells, certified_fraction=1.0
         )
     found = decided.witness
     if found is None and needed and known is not None:
-        found = witness(task, replay, known, stop)
+        found = witness(task, replay, known, check)
     if found is None:
         return None
     return describe(task, options, Verdict.DIFFERENT, perf_counter() - began, boxes=decided.cells or 0, witness=found)
@@ -76,12 +105,12 @@ def _promising(task: Task) -> bool:
     return small and (bool(task.lattices) or any(quantised(network) for network in networks))
 
 
-def _known(task: Task) -> tuple[Analysis, Analysis] | None:
+def _known(task: Task, check: Callable[[], None]) -> tuple[Analysis, Analysis] | None:
     """Both networks on the region; None where that says too little."""
     try:
         atoms = shared_atoms(task)
-        reference = analyse(task.reference.steps, atoms)
+        reference = analyse(task.reference.steps, atoms, check)
         same = task.candidate is task.reference
-        return reference, reference if same else analyse(task.candidate.steps, atoms)
+        return reference, reference if same else analyse(task.candidate.steps, atoms, check)
     except (EmptyRegionError, NotKnownError):
         return None

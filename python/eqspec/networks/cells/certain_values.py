@@ -60,6 +60,14 @@ class Values:
 
 
 @dataclass(frozen=True)
+class Watch:
+    """Of quantisers that wrap, or of those that saturate: `outside` (N,) is set where a level may leave its type."""
+
+    wraps: bool
+    outside: Mask
+
+
+@dataclass(frozen=True)
 class Given:
     """Values of some rows of a step that are known beforehand."""
 
@@ -99,8 +107,11 @@ class CertainProgram:
         self._tiles = [[_Tile(term.tile) for term in step.terms] for step in steps]
         self._last = last_readers(steps)
 
-    def __call__(self, inputs: Values, given: Mapping[int, Given]) -> tuple[Values, Mask]:
-        """Outputs (O, N), and which points are open, at inputs (I, N), where some rows of steps are known already."""
+    def __call__(self, inputs: Values, given: Mapping[int, Given], watch: Watch | None = None) -> tuple[Values, Mask]:
+        """Outputs (O, N), and which points are open, at inputs (I, N), where some rows of steps are known already.
+
+        `watch` is told of all rows but these.
+        """
         count = inputs.value.shape[1]
         unsure = np.zeros(count, bool)
         after: list[Values | None] = []
@@ -111,7 +122,7 @@ class CertainProgram:
             else:
                 read = [inputs if source == INPUTS else after[source] for source in step.sources]
                 sums = self._sums(number, [values for values in read if values is not None], count)
-                now = _behind(step, sums, unsure, None if known is None else known.rows)
+                now = _behind(step, sums, unsure, None if known is None else known.rows, watch)
                 if known is not None:
                     now = _replaced(now, known)
             after.append(now)
@@ -196,7 +207,7 @@ def _stacked(
     return Values(value, radius, min(part.grain for _, part in parts))
 
 
-def _behind(step: Step, sums: Values, unsure: Mask, known: NDArray[np.intp] | None) -> Values:
+def _behind(step: Step, sums: Values, unsure: Mask, known: NDArray[np.intp] | None, watch: Watch | None) -> Values:
     """Values behind the function of a step; what becomes of rows that are known does not matter."""
     if step.function == "identity":
         return sums
@@ -209,13 +220,14 @@ def _behind(step: Step, sums: Values, unsure: Mask, known: NDArray[np.intp] | No
             rows = np.setdiff1d(rows, known)
         if len(rows):
             given = Values(sums.value[rows], None if sums.radius is None else sums.radius[rows], sums.grain)
-            made = (_quantised if curve.name == "quantiser" else _any_curve)(curve, given, unsure)
-            parts.append((rows, made))
+            if curve.name == "quantiser":
+                parts.append((rows, _quantised(Quantiser.of(curve), given, unsure, watch)))
+            else:
+                parts.append((rows, _any_curve(curve, given, unsure)))
     return _stacked(sums.value.shape, parts)
 
 
-def _quantised(curve: Curve, given: Values, unsure: Mask) -> Values:
-    q = Quantiser.of(curve)
+def _quantised(q: Quantiser, given: Values, unsure: Mask, watch: Watch | None) -> Values:
     assert q.unit is not None
     assert q.base is not None
     with np.errstate(all="ignore"):
@@ -224,6 +236,8 @@ def _quantised(curve: Curve, given: Values, unsure: Mask) -> Values:
         if given.radius is not None:
             slack += given.radius / q.scale * _MORE
         ends = [in_floats(quotient + q.zero + side, q.rounding) for side in (-slack, slack)]
+        if watch is not None and watch.wraps == q.wraps:
+            watch.outside[~((ends[0] >= q.low) & (ends[1] <= q.high)).all(axis=0)] = True
         if not q.wraps:
             ends = [np.clip(end, q.low, q.high) for end in ends]
         levels = ends[0]

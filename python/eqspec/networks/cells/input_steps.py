@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.program import NONE, Step, Tile
+from eqspec.networks.quantiser import Quantiser, rounded
 
 _Mask: TypeAlias = NDArray[np.bool_]
 _Lines: TypeAlias = dict[tuple[Fraction, Fraction, Curve], "Line"]
@@ -34,6 +35,16 @@ class Line:
     factor: Fraction
     offset: Fraction
     curve: Curve
+
+    @cached_property
+    def quantiser(self) -> Quantiser | None:
+        """The quantiser that the curve is; None for the others."""
+        return Quantiser.of(self.curve) if self.curve.name == "quantiser" else None
+
+    def level(self, quantiser: Quantiser, x: Fraction) -> int:
+        """The level in front of what brings it into its type, of the curve's quantiser."""
+        argument = (self.factor * x + self.offset) / Fraction(quantiser.scale) + Fraction(quantiser.zero)
+        return rounded(argument, quantiser.rounding)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from math import lcm
@@ -59,13 +59,17 @@ class Analysis:
         return self.steps[-1].values
 
 
-def analyse(steps: Sequence[Step], atoms: Atoms) -> Analysis:
-    """The program on the region of the atoms. NotKnownError where that says too little."""
+def analyse(steps: Sequence[Step], atoms: Atoms, check: Callable[[], None] = lambda: None) -> Analysis:
+    """The program on the region of the atoms. NotKnownError where that says too little.
+
+    `check` is called before each step, and may raise.
+    """
     program = next(_programs)
     inputs = Forms.of([(atom, a, b) for atom, a, b in atoms.inputs])
     made: list[AnalysedStep] = []
     try:
         for number, step in enumerate(steps):
+            check()
             read = [inputs if source == INPUTS else made[source].values for source in step.sources]
             made.append(_analysed(step, _light(read, step, atoms), (program, number), atoms))
     except TooManyError:
