@@ -15,6 +15,7 @@ from typing import Any
 
 from eqspec.errors import InternalError, ResourceError, SavedStateError
 from eqspec.lp import HighsSolver, MixedSolver
+from eqspec.networks.containment import quantised
 from eqspec.property import Containment, validate
 from eqspec.replay.improving import improve
 from eqspec.replay.onnx_runtime import RuntimeReplay
@@ -75,7 +76,13 @@ class Runner:
         began = perf_counter()
         validate(task.property, task.reference.output_size)
         refuse_overflow(task)
-        if (settled := self._settled(task, stop, options)) is not None:
+        searched: Result | None = None
+        if options.certifier is not None and _certifiable(task):  # of a search alone there is a certificate
+            searched = self._search(task, monitor, stop, options, EarlierSearch())
+            if searched.verdict is not Verdict.UNKNOWN or searched.reason is Reason.INTERRUPTED:
+                return searched
+        settled = self._settled(task, stop, options) or searched
+        if settled is not None:
             return settled
         if isinstance(task.property, Containment):
             return describe(task, options, Verdict.UNKNOWN, perf_counter() - began, reason=Reason.UNDECIDED)
@@ -201,6 +208,12 @@ class Runner:
             self._local.solver = HighsSolver()
         solver: HighsSolver = self._local.solver
         return solver
+
+
+def _certifiable(task: Task) -> bool:
+    """Whether a search may leave a certificate: of grids, types and quantisers certificates say nothing."""
+    whole = not task.lattices and not isinstance(task.property, Containment)
+    return whole and not any(map(quantised, (task.reference, task.candidate)))
 
 
 def _result(
