@@ -87,6 +87,14 @@ class Quantiser:
         d = denominator * (scale * of_zero)
         return _rounded(n, d, self.rounding)
 
+    def value_of(self, level: int) -> Fraction:
+        """The value of a level that is not brought into low .. high yet."""
+        if self.wraps:
+            level = self.low + (level - self.low) % (self.high - self.low + 1)
+        level = min(max(level, self.low), self.high)
+        unit, base = self.scale if self.unit is None else self.unit, self.zero if self.base is None else self.base
+        return Fraction(unit) * (level - Fraction(base))
+
     def brought(self, levels: Integers) -> Integers:
         """Levels as they are stored: saturated or wrapped."""
         if self.wraps:

@@ -107,6 +107,8 @@ def _reason_in_words(result: Result) -> str:
             words = "limit on boxes reached"
         case _:
             words = str(result.reason)
+    if result.message is not None and result.reason not in (Reason.ERROR, Reason.OFF_GRID):
+        words = f"{words} ({result.message})"
     return words if result.find is not None else f"{words}, {share(result.certified_fraction)} proved"
 
 

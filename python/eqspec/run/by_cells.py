@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -157,20 +158,25 @@ class _Run:
             if id(numbers) not in nearest:
                 nearest[id(numbers)] = _in_floats(numbers)
             self._inputs[place, : len(numbers)], self._off[place, : len(numbers)] = nearest[id(numbers)]
-        self._given, self._types = _tables(steps, cells), _types(steps, cells)
+        self._given, self._steps, self._cells = _tables(steps, cells), steps, cells
         whole = {number for number, (rows, *_) in self._given.items() if len(rows) == program.steps[number].rows}
         reading = (number for number, step in enumerate(program.steps) if INPUTS in step.sources)
         self._needed = any(number not in whole for number in reading)
 
     def __call__(self, chosen: NDArray[np.intp], watch: Watch | None = None) -> tuple[Values, NDArray[np.bool_]]:
         """Outputs (O, N) at cells (I, N), and for which of them they are not known."""
-        for wraps, place, outside in self._types if watch is not None else []:
-            if watch is not None and watch.wraps == wraps:
-                watch.outside[outside[chosen[place]]] = True
+        if watch is not None:
+            for wraps, place, outside in self._types:
+                if watch.wraps == wraps:
+                    watch.outside[outside[chosen[place]]] = True
         given = {}
         for step, (rows, at, table, fine) in self._given.items():
             given[step] = Given(rows, Values(table[np.arange(len(rows))[:, None], chosen[at]], None, fine))
         return self._program(self._at(chosen), given, watch)
+
+    @cached_property
+    def _types(self) -> list[tuple[bool, int, NDArray[np.bool_]]]:
+        return _types(self._steps, self._cells)
 
     def _at(self, chosen: NDArray[np.intp]) -> Values:
         """The inputs, as far as anything reads them that is not given."""
@@ -232,7 +238,10 @@ def _types(steps: InputSteps, cells: Cells) -> list[tuple[bool, int, NDArray[np.
 
 def _values(line: Line, numbers: Sequence[Fraction]) -> list[float] | None:
     """The values of a step, None where one is no float."""
-    vector = Vector.of([line.factor * x + line.offset for x in numbers])
-    exact = [value for value, _ in applied(Curves.all(line.curve), vector, 0).fractions()]
+    if (q := line.quantiser) is not None:
+        exact = [q.value_of(line.level(q, x)) for x in numbers]
+    else:
+        vector = Vector.of([line.factor * x + line.offset for x in numbers])
+        exact = [value for value, _ in applied(Curves.all(line.curve), vector, 0).fractions()]
     floats = [float(x) for x in exact]
     return floats if all(Fraction(x) == y for x, y in zip(floats, exact, strict=True)) else None

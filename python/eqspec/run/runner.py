@@ -15,6 +15,7 @@ from typing import Any
 
 from eqspec.errors import InternalError, ResourceError, SavedStateError
 from eqspec.lp import HighsSolver, MixedSolver
+from eqspec.networks.containment import quantised
 from eqspec.property import Containment, validate
 from eqspec.replay.improving import improve
 from eqspec.replay.onnx_runtime import RuntimeReplay
@@ -38,6 +39,8 @@ from eqspec.tasks.search_statistics import Moment
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
+
+_BESIDE = "the claim breaks between points of the region's grid, so no bound can prove it"
 
 
 class Runner:
@@ -74,7 +77,13 @@ class Runner:
         began = perf_counter()
         validate(task.property, task.reference.output_size)
         refuse_overflow(task)
-        if (settled := self._settled(task, stop, options)) is not None:
+        searched: Result | None = None
+        if options.certifier is not None and _certifiable(task):  # of a search alone there is a certificate
+            searched = self._search(task, monitor, stop, options, EarlierSearch())
+            if searched.verdict is not Verdict.UNKNOWN or searched.reason is Reason.INTERRUPTED:
+                return searched
+        settled = self._settled(task, stop, options) or searched
+        if settled is not None:
             return settled
         if isinstance(task.property, Containment):
             return describe(task, options, Verdict.UNKNOWN, perf_counter() - began, reason=Reason.UNDECIDED)
@@ -175,8 +184,9 @@ class Runner:
         if witness is not None:
             witness = improve(task, replay, witness, perf_counter() - began, simplify=options.simplify)
         result = _result(task, options, solution, witness, perf_counter() - began, shown)
-        if replay.beside and result.reason in (Reason.INCOMPLETE, Reason.FLOAT_ONLY, Reason.SPURIOUS):
-            result = replace(result, reason=Reason.OFF_GRID)
+        if replay.beside and result.verdict is Verdict.UNKNOWN:
+            given_up = result.reason in (Reason.INCOMPLETE, Reason.FLOAT_ONLY, Reason.SPURIOUS)
+            result = replace(result, reason=Reason.OFF_GRID if given_up else result.reason, message=_BESIDE)
         result = with_reason(task, result)
         if options.weaken and result.verdict is Verdict.UNKNOWN:
             result = replace(result, nearly=self._nearly(task, result, pair, stop, options))
@@ -200,6 +210,12 @@ class Runner:
             self._local.solver = HighsSolver()
         solver: HighsSolver = self._local.solver
         return solver
+
+
+def _certifiable(task: Task) -> bool:
+    """Whether a search may leave a certificate: of grids, types and quantisers certificates say nothing."""
+    whole = not task.lattices and not isinstance(task.property, Containment)
+    return whole and not any(map(quantised, (task.reference, task.candidate)))
 
 
 def _result(

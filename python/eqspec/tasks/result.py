@@ -201,7 +201,7 @@ class Result(JsonObject):
     message: str | None = field(
         default=None,
         metadata=as_json(
-            optional_text("For the reason error what went wrong, for the reason rounding how much it may change.")
+            optional_text("What went wrong, for the reason error; else what more is known of why it is undecided.")
         ),
     )
     vacuous: bool = field(

@@ -135,6 +135,10 @@ def test_a_candidate_beside_the_grid_ends_no_search(monkeypatch: pytest.MonkeyPa
     found = run(made, Options(threads=1, timeout=1, boxes=40, weaken=False))
     assert found.verdict is Verdict.UNKNOWN
     assert found.reason in (Reason.OFF_GRID, Reason.BOXES, Reason.TIMEOUT)
+    assert found.message is not None
+    assert "breaks between points of the region's grid" in found.message
+    shown = str(found)
+    assert "breaks only beside the grid" in shown or "breaks between points" in shown
 
 
 def test_a_candidate_is_moved_to_the_grid_and_into_the_constraints() -> None:

@@ -61,7 +61,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Watch:
-    """Of the quantisers that wrap, or of those that saturate: `outside` (N,) is set where a level may leave its type."""
+    """Of quantisers that wrap, or of those that saturate: `outside` (N,) is set where a level may leave its type."""
 
     wraps: bool
     outside: Mask

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.networks.cells.input_steps import InputSteps, Line
-from eqspec.networks.curves import Curve
 from eqspec.networks.grids.atoms import Lattice, Region
 from eqspec.networks.quantiser import Quantiser, Rounding, rounded
 
@@ -132,20 +131,18 @@ def _number(start: Cut, end: Cut, lattice: Lattice | None) -> Fraction | None:
     return middle
 
 
-def _quantiser(curve: Curve) -> Quantiser | None:
-    """The quantiser that a step is; None for sign."""
-    match curve.name:
-        case "quantiser":
-            return Quantiser.of(curve)
-        case "floor":
-            return Quantiser(1.0, -(1 << 53), 1 << 53, Rounding.FLOOR)
-        case _:
-            return None
+_FLOOR = Quantiser(1.0, -(1 << 53), 1 << 53, Rounding.FLOOR)
+"""How `floor` rounds; it is not brought into a type."""
+
+
+def _quantiser(line: Line) -> Quantiser | None:
+    """How a step rounds; None for sign."""
+    return _FLOOR if line.curve.name == "floor" else line.quantiser
 
 
 def _levels(line: Line, low: Fraction, high: Fraction) -> tuple[int, int]:
     """The least and the largest level between two numbers, where it saturates as it is saturated."""
-    q = _quantiser(line.curve)
+    q = _quantiser(line)
     if q is None:
         return -1, 1
     scale, zero = Fraction(q.scale), Fraction(q.zero)
@@ -158,7 +155,7 @@ def _levels(line: Line, low: Fraction, high: Fraction) -> tuple[int, int]:
 
 def _cuts(line: Line, low: Fraction, high: Fraction) -> Iterator[Cut]:
     """Where the level of a step changes between two numbers."""
-    q, factor, offset = _quantiser(line.curve), line.factor, line.offset
+    q, factor, offset = _quantiser(line), line.factor, line.offset
     if q is None:
         yield -offset / factor, False
         yield -offset / factor, True

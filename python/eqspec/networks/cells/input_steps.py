@@ -36,7 +36,7 @@ class Line:
     offset: Fraction
     curve: Curve
 
-    @property
+    @cached_property
     def quantiser(self) -> Quantiser | None:
         """The quantiser that the curve is; None for the others."""
         return Quantiser.of(self.curve) if self.curve.name == "quantiser" else None

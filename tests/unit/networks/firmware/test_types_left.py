@@ -1,0 +1,106 @@
+"""Which numbers leave their types in a project, against the definition: the whole sum of a layer in its accumulator,
+and what is assigned to a result.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import eqspec
+from eqspec.networks import read_network
+from eqspec.networks.containment import first_outside
+from unit.networks.firmware.written import Activation, Dense, Fixed, Layer, Written
+
+ROUNDINGS = ("AP_TRN", "AP_RND", "AP_RND_CONV")
+EIGHTHS = st.integers(-16, 16).map(lambda n: Fraction(n, 8))
+WIDE = 64
+
+
+@st.composite
+def types(draw: st.DrawFn) -> Fixed:
+    width = draw(st.integers(4, 9))
+    return Fixed(width, draw(st.integers(2, width)), rounding=draw(st.sampled_from(ROUNDINGS)))
+
+
+@st.composite
+def projects(draw: st.DrawFn) -> Written:
+    """Two inputs, and layers whose types all wrap; weights that their type holds."""
+    layers, width = list[Layer](), 2
+    for outputs in draw(st.lists(st.integers(1, 2), min_size=1, max_size=2)):
+        weights = draw(st.lists(EIGHTHS, min_size=width * outputs, max_size=width * outputs))
+        bias = draw(st.lists(EIGHTHS, min_size=outputs, max_size=outputs))
+        layers.append(Dense(outputs, weights, bias, Fixed(8, 4), draw(types()), draw(types())))
+        layers.append(Activation(draw(st.sampled_from(["relu", "linear"])), draw(types())))
+        width = outputs
+    return Written(2, Fixed(3, 2), tuple(layers))
+
+
+def unlimited(of: Fixed) -> Fixed:
+    """The same rounding, and so much room that nothing here wraps."""
+    return Fixed(of.width + WIDE, of.integer + WIDE, rounding=of.rounding)
+
+
+def leaves(project: Written, point: tuple[Fraction, ...]) -> bool:
+    """Whether some sum or result is not what it would be with that much room."""
+    now = [project.of_input(x) for x in point]
+    for layer in project.layers:
+        if isinstance(layer, Dense):
+            room = unlimited(layer.accumulator)
+            for j in range(layer.outputs):
+                factors = [layer.of_weights(layer.weights[i * layer.outputs + j]) for i in range(len(now))]
+                total = room(layer.of_weights(layer.bias[j])) + sum(
+                    room(x * w) for x, w in zip(now, factors, strict=True)
+                )
+                stored = layer.accumulator(total)
+                if stored != total or layer.result(stored) != unlimited(layer.result)(stored):
+                    return True
+        else:
+            for x in now:
+                taken = max(x, Fraction(0)) if layer.kind == "relu" else x
+                if layer.result(taken) != unlimited(layer.result)(taken):
+                    return True
+        now = layer(now)
+    return False
+
+
+@settings(max_examples=25)
+@given(projects())
+def test_what_wraps_is_what_the_types_cannot_hold(project: Written) -> None:
+    with TemporaryDirectory() as folder:
+        network = read_network(project.write(Path(folder) / "project"))
+    values = [Fraction(k, 2) for k in range(-4, 4)]
+    for point in product(values, repeat=2):
+        found = first_outside(network, point, wraps=True)
+        assert (found is not None) == leaves(project, point)
+        if found is not None:
+            assert found.cast(network) is not None
+
+
+SPEC = """eqspec 1
+space sensor {{ features a, b  outputs y }}
+network firmware = "{project}" in sensor
+region adc(k) in sensor = box {{ all: -k .. k }} and grid {{ all step 1/4 }}
+check wraps {{ prove firmware never wraps  on adc(2)  expect different }}
+check holds {{ prove firmware never wraps  on adc(1)  expect equivalent }}
+"""
+
+
+def test_a_spec_names_the_accumulator(tmp_path: Path) -> None:
+    """y = 3 a + 3 b in an accumulator that ends at 8."""
+    accumulator = Fixed(8, 4)
+    layer = Dense(1, [Fraction(3), Fraction(3)], [Fraction(0)], Fixed(6, 4), accumulator, Fixed(16, 8))
+    path = Written(2, Fixed(6, 4), (layer,)).write(tmp_path / "project")
+    report = eqspec.loads(SPEC.format(project=path)).check(threads=1)
+    assert report.ok
+    witness = report["wraps"].witness
+    assert witness is not None
+    assert witness.out_of_type is not None
+    assert (witness.out_of_type.name, witness.out_of_type.type) == ("fc1.accum_t[0]", "ap_fixed<8,4>")
+    total = 3 * (witness.raw[0] + witness.raw[1])
+    assert (witness.out_of_type.meant, witness.out_of_type.stored) == (total, accumulator(total))
