@@ -76,6 +76,12 @@ class Model:
         self.size = prod(self.shape)
         return self._node("Flatten", [])
 
+    def with_inputs(self, kind: str) -> Model:
+        """Add, Sub or Concat of what there is and the inputs."""
+        self._node(kind, ["x"], **({"axis": 1} if kind == "Concat" else {}))
+        self.size += self.inputs if kind == "Concat" and isinstance(self.inputs, int) else 0
+        return self
+
     def normalised(self) -> Model:
         """A BatchNormalization that no product stands in front of."""
         names = [self._constant(f"{n}{len(self.nodes)}", self.random.normal(size=self.size)) for n in "sbm"]

@@ -86,6 +86,17 @@ CASES: dict[str, tuple[Model, dict[str, Any]]] = {
         Model(4, 25).normalised().dense(5).then("Relu").normalised().dense(2),
         {"precision": "ap_fixed<12,5>"},
     ),
+    "branches": (
+        Model(3, 29)
+        .dense(3)
+        .then("Relu")
+        .with_inputs("Add")
+        .dense(3)
+        .with_inputs("Sub")
+        .with_inputs("Concat")
+        .dense(2),
+        NARROW,
+    ),
     "stream_leaky": (
         Model(4, 26).normalised().then("LeakyRelu", alpha=0.3).dense(3).then("Relu").normalised(),
         {"precision": "ap_fixed<12,5>", "io_type": "io_stream"},
