@@ -48,8 +48,8 @@ def in_step(a: Network, b: Network, steps: Sequence[Step], pairs: Pairs) -> tupl
         alike = [(i, k) for i, k in pairs if a.steps[i].rows == steps[k].rows]
         first, second = merged(a.steps, steps, alike)
     return (
-        replace(a, steps=tuple(first), largest_intermediates=()),
-        replace(b, steps=tuple(second), largest_intermediates=()),
+        replace(a, steps=tuple(first), largest_intermediates=(), casts=()),
+        replace(b, steps=tuple(second), largest_intermediates=(), casts=()),
     )
 
 

@@ -126,7 +126,8 @@ class Network:
     set aside). `content` is the ONNX model of one that came from memory, whose `source` is no path. A file of several
     inputs takes them one behind the other (`ports`; then `input_shape` is that of them all), and of several outputs has
     one that was `chosen` by its name; `alone` is false for both. Which function a file stands for, `identity` tells.
-    `casts` are the assignments to types of a file of fixed-point arithmetic, in the order of their steps.
+    `casts` are the assignments to types of a file of fixed-point arithmetic, in the order of their steps; two networks
+    that were brought into step have none.
     `stripped` is the Softmax at the end of the file that was left out, `softened` the one that was put back (see the
     module `softened`). `in_pairs`: see `pair_saturation`, about products that some
     processors get wrong.

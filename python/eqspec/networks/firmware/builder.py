@@ -137,6 +137,23 @@ class Builder:
             self.refuse(f"{name} is {accumulator.text}, and a partial sum may reach its ends", fix)
         return self.assigned(summed, accumulator, name)
 
+    def combined(self, first: Value, second: Value, sign: int) -> Value:
+        """first + sign second, entry by entry, exactly."""
+        terms = (
+            Term(first.step, Tile(_narrow(first.rows.reshape(1, -1, 1)), np.ones((1, 1, 1)))),
+            Term(second.step, Tile(_narrow(second.rows.reshape(1, -1, 1)), np.full((1, 1, 1), float(sign)))),
+        )
+        step = self.new(terms, np.zeros(first.size))
+        return Value(step, np.arange(first.size), first.lattice.sum_with(second.lattice, sign))
+
+    def joined(self, first: Value, second: Value) -> Value:
+        """The entries of both, one behind the other."""
+        nothing = [np.full(value.size, -1) for value in (first, second)]
+        rows = np.concatenate([first.rows, nothing[1]]), np.concatenate([nothing[0], second.rows])
+        terms = (Term(first.step, Tile.rearranged(rows[0])), Term(second.step, Tile.rearranged(rows[1])))
+        step = self.new(terms, np.zeros(len(rows[0])))
+        return Value(step, np.arange(len(rows[0])), first.lattice.followed_by(second.lattice))
+
     def largest(self, value: Value, windows: NDArray[np.intp]) -> Value:
         """The largest entry of each window (P, K), by max(a, b) = b + relu(a - b) from one to the next."""
         found = value.taken(windows[:, 0])

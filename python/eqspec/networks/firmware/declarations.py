@@ -150,12 +150,17 @@ class Declarations:
             words.fail(member.line, f"{configuration.name}::{name} is an array")
         return found
 
-    def member_name(self, configuration: Configuration, name: str) -> str:
-        """A member that is a template or a value of `nnet`, by its name alone."""
+    def member_name(self, configuration: Configuration, name: str, *parameters: str) -> str:
+        """A member that is a value of `nnet`, or a template with these parameters, by its name alone."""
         words, _ = self._member(configuration, name, None)
         written = [words.name("a name")]
         while words.skip("::"):
             written.append(words.name("a name"))
+        for place, parameter in enumerate(parameters):
+            words.expect("," if place else "<", parameter)
+        if parameters:
+            words.expect(">")
+        self._all_taken(words)
         return "::".join(written)
 
     def member_numbers(self, configuration: Configuration, name: str) -> list[int]:

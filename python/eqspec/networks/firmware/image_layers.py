@@ -86,7 +86,7 @@ def _order(layer: Layer, configuration: Configuration, axes: int, inputs: int) -
     latency = order == "inputs first"
     kernel = f"Conv{axes}D{'Latency' if latency else 'Resource'}"
     if "conv_kernel" in configuration.members:
-        found = declared.member_name(configuration, "conv_kernel").removeprefix("nnet::")
+        found = declared.member_name(configuration, "conv_kernel", "data_T", "res_T", "CONFIG_T").removeprefix("nnet::")
         order = order if found == kernel else None
         kernel = found
     if order is None:
@@ -109,7 +109,7 @@ def _buffer(layer: Layer, configuration: Configuration, shape: tuple[int, int, i
     if partitions < 1 or positions % partitions or positions * inputs > MAX_PRODUCTS:
         layer.fail(f"{positions} positions of {inputs} inputs in {partitions} partitions", "write the project again")
     pixels = positions // partitions
-    name = layer.project.declared.member_name(configuration, "fill_buffer").removeprefix("nnet::")
+    name = layer.project.declared.member_name(configuration, "fill_buffer", "data_T", "CONFIG_T").removeprefix("nnet::")
     words = layer.project.templates.words(_CODE)
     if words is None:
         layer.fail(f"there is no {_CODE}", "keep firmware/nnet_utils as hls4ml wrote it")

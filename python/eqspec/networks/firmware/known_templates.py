@@ -132,6 +132,17 @@ DIGESTS: dict[str, tuple[str, ...]] = {
         "e7a03651679f92f138c82d4222f891bd",  # 0.8.1 to 1.1.0
         "7670d5c0365f04853f49220e15fe89c6",  # 1.2 to 1.3.0
     ),
+    "nnet_merge.h:add": (
+        "9f54c7296133f3ad732ec781e7f61541",  # 0.8.1 to 1.2.0
+        "6c5167e8f0973564130ca0e973120180",  # 1.3.0
+    ),
+    "nnet_merge.h:concatenate1d": (
+        "210e89ac3a748603563d0500b8bbd800",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_merge.h:subtract": (
+        "94c48325853a23980c6c0aa6c017c7f8",  # 0.8.1 to 1.2.0
+        "f493716ff3665de1390cd738a14e4980",  # 1.3.0
+    ),
     "nnet_mult.h:cast": (
         "765a0c5e38083af37a8a0dd1db0ee586",  # 0.8.1 to 1.1.0
         "0368ee4490b5669c5ca359ca5fca8e18",  # 1.2 to 1.3.0

@@ -81,6 +81,19 @@ class Lattice:
         least, most = np.maximum(self.least, 0), np.maximum(self.most, 0)
         return Lattice(least, most, integers(np.where(least == most, 0, step)), self.bits)
 
+    def sum_with(self, other: Lattice, sign: int) -> Lattice:
+        """x + sign y of entries of both."""
+        x, y = self.at(other.bits), other.at(self.bits)
+        if sign < 0:
+            y = Lattice(-y.most, -y.least, y.step, y.bits)
+        return Lattice(x.least + y.least, x.most + y.most, integers(np.gcd(x.step, y.step)), x.bits)
+
+    def followed_by(self, other: Lattice) -> Lattice:
+        """The entries of both, one behind the other."""
+        x, y = self.at(other.bits), other.at(self.bits)
+        parts = [np.concatenate(pair) for pair in ((x.least, y.least), (x.most, y.most), (x.step, y.step))]
+        return Lattice(parts[0], parts[1], parts[2], x.bits)
+
     def larger(self, other: Lattice) -> Lattice:
         """max(x, y) of entries of both, of one number of bits."""
         least, most = np.maximum(self.least, other.least), np.maximum(self.most, other.most)

@@ -24,7 +24,7 @@ from eqspec.networks.firmware.calls import Array, Function, read_function
 from eqspec.networks.firmware.declarations import ArrayOf, Declarations, read_declarations
 from eqspec.networks.firmware.finishing import finished
 from eqspec.networks.firmware.layer import Layer, Project
-from eqspec.networks.firmware.layers import LAYERS
+from eqspec.networks.firmware.layers import LAYERS, RESULTS
 from eqspec.networks.firmware.templates import FOLDER, Templates
 from eqspec.networks.firmware.tokens import UNREAD, Words
 from eqspec.networks.firmware.weights import Weights, read_header, read_text
@@ -94,6 +94,7 @@ def read(path: str) -> Network:
     for name in (_DEFINES, _PARAMETERS):
         read_declarations(declared, folder.words(name))
     function = read_function(folder.words(_main(folder)), declared)
+    _check_layers(function)
     weights = _weights(folder, declared, function)
     given, result = _ends(function)
     of = given.type.of if isinstance(given.type, ArrayOf) else given.type
@@ -110,14 +111,11 @@ def read(path: str) -> Network:
     project.values[given.name] = builder.entered(of, f"{given.name}.input_t")
     for call in function.calls:
         layer = Layer(project, call)
-        read_layer = LAYERS.get(call.function)
-        if read_layer is None:
-            layer.fail("this layer is not read", f"these are: {', '.join(LAYERS)}")
         if project.softmax is not None:
             layer.fail(
                 "it stands behind a Softmax, which is left out at the end alone", "end the network in its scores"
             )
-        read_layer(layer)
+        LAYERS[call.function](layer)
     outputs = project.values.get(result.name)
     if outputs is None:
         raise NetworkError(function.path, f"line {result.line}: nothing gives {result.name}", fix=UNREAD)
@@ -145,6 +143,15 @@ def _network(
         notes=tuple(notes),
         casts=casts,
     )
+
+
+def _check_layers(function: Function) -> None:
+    """Refuse what is no layer that is read."""
+    for call in function.calls:
+        if call.function not in LAYERS:
+            name = f"{call.layer} (nnet::{call.function})" if call.layer else f"nnet::{call.function}"
+            message = f"line {call.line}: {name}: this layer is not read"
+            raise NetworkError(function.path, message, fix=f"these are: {', '.join(LAYERS)}")
 
 
 def _main(folder: _Folder) -> str:
@@ -209,7 +216,7 @@ def _ends(function: Function) -> tuple[Array, Array]:
     """What goes in and what comes out: the arrays of the function that no call gives, and that one does."""
     written = set[str]()
     for call in function.calls:
-        for argument in call.arguments[1:]:
+        for argument in call.arguments[RESULTS.get(call.function, 1) :][:1]:
             if len(argument) == 1:
                 written.add(function.same.get(argument[0].text, argument[0].text))
     given = [array for array in function.parameters if array.name not in written]

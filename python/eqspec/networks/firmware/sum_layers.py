@@ -66,7 +66,7 @@ def _matrix(layer: Layer, configuration: Configuration, integers_: Integers, inp
     by_strategy = {"nnet::latency": _LATENCY, "nnet::resource": _FEW if reuse <= inputs else _MANY}.get(strategy)
     kernel = by_strategy or strategy
     if "kernel" in configuration.members:  # since hls4ml 1.0; some functions go by the strategy all the same
-        kernel = declared.member_name(configuration, "kernel").removeprefix("nnet::")
+        kernel = declared.member_name(configuration, "kernel", "data_T", "res_T", "CONFIG_T").removeprefix("nnet::")
         if kernel in _KERNELS:
             templates.check("nnet_dense.h", kernel)
     if kernel not in _KERNELS or kernel != by_strategy:
@@ -85,7 +85,7 @@ def _matrix(layer: Layer, configuration: Configuration, integers_: Integers, inp
 
 def factors_of(layer: Layer, configuration: Configuration, weights: Integers, of: FixedPoint) -> Integers:
     """What inputs are multiplied by, by the function that makes products."""
-    product = layer.project.declared.member_name(configuration, "product").removeprefix("nnet::product::")
+    product = layer.project.declared.member_name(configuration, "product", "x_T", "y_T").removeprefix("nnet::product::")
     if product in _PRODUCTS:
         layer.project.templates.check("nnet_mult.h", product, "cast")
     else:

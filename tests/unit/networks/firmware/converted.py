@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,8 @@ from onnx import TensorProto, helper, numpy_helper
 class Model:
     """A graph that grows node by node, with random weights."""
 
-    inputs: int
+    inputs: int | tuple[int, ...]
+    """Of images: channels, then one or two axes."""
     seed: int
     size: int = 0
     last: str = "x"
@@ -28,7 +31,8 @@ class Model:
     constants: list[onnx.TensorProto] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.size, self.random = self.inputs, np.random.default_rng(self.seed)
+        self.shape = (self.inputs,) if isinstance(self.inputs, int) else self.inputs
+        self.size, self.random = prod(self.shape), np.random.default_rng(self.seed)
 
     def _constant(self, name: str, value: NDArray[Any]) -> str:
         self.constants.append(numpy_helper.from_array(value.astype(np.float32), name))
@@ -51,6 +55,33 @@ class Model:
         self.size = outputs
         return self
 
+    def convolved(self, channels: int, *, pad: int = 0, stride: int = 1) -> Model:
+        """A convolution with windows of three entries on each axis."""
+        axes = len(self.shape) - 1
+        kernel = self._constant(f"k{len(self.nodes)}", self.random.normal(size=(channels, self.shape[0], *[3] * axes)))
+        bias = self._constant(f"c{len(self.nodes)}", self.random.normal(size=channels))
+        sizes = {"kernel_shape": [3] * axes, "dilations": [1] * axes, "strides": [stride] * axes}
+        self._node("Conv", [kernel, bias], pads=[pad] * 2 * axes, group=1, **sizes)
+        self.shape = (channels, *((n + 2 * pad - 3) // stride + 1 for n in self.shape[1:]))
+        return self
+
+    def pooled(self) -> Model:
+        """The largest of two by two entries."""
+        self._node("MaxPool", [], kernel_shape=[2, 2], strides=[2, 2], pads=[0] * 4)
+        self.shape = (self.shape[0], *(n // 2 for n in self.shape[1:]))
+        return self
+
+    def flat(self) -> Model:
+        """All entries as one vector."""
+        self.size = prod(self.shape)
+        return self._node("Flatten", [])
+
+    def with_inputs(self, kind: str) -> Model:
+        """Add, Sub or Concat of what there is and the inputs."""
+        self._node(kind, ["x"], **({"axis": 1} if kind == "Concat" else {}))
+        self.size += self.inputs if kind == "Concat" and isinstance(self.inputs, int) else 0
+        return self
+
     def normalised(self) -> Model:
         """A BatchNormalization that no product stands in front of."""
         names = [self._constant(f"{n}{len(self.nodes)}", self.random.normal(size=self.size)) for n in "sbm"]
@@ -62,32 +93,46 @@ class Model:
         return self._node(kind, [], **attributes)
 
 
-Configure = Callable[[dict[str, Any]], None]
+def project(folder: Path, model: Model, **settings: Any) -> Path:
+    """Write the project of a model. Settings are those of `converted`."""
+    given = [model.inputs] if isinstance(model.inputs, int) else model.inputs
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, *shape])
+        for name, shape in (("x", given), (model.last, [model.size]))
+    ]
+    graph = helper.make_graph(model.nodes, "g", ends[:1], ends[1:], model.constants)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    return converted(folder, made, images=len(given) > 1, **settings)
 
 
-def project(
+def converted(
     folder: Path,
-    model: Model,
+    model: onnx.ModelProto,
     *,
     precision: str = "ap_fixed<16,6>",
-    of_layers: dict[str, dict[str, str]] | None = None,
+    of_layers: Mapping[str, Mapping[str, str]] | None = None,
     io_type: str = "io_parallel",
     strategy: str = "Latency",
     reuse: int = 1,
     backend: str = "Vivado",
+    images: bool = False,
+    without_last: bool = False,
 ) -> Path:
     """Write a project. `of_layers` gives types to layers whose name begins so, by what they are types of."""
     hls4ml = pytest.importorskip("hls4ml", reason="hls4ml is not installed: pip install eqspec[firmware-tests]")
     wrapper = pytest.importorskip("qonnx.core.modelwrapper", reason="qonnx is not installed")
     cleanup = pytest.importorskip("qonnx.util.cleanup", reason="qonnx is not installed")
-    ends = [
-        helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size])
-        for name, size in (("x", model.inputs), (model.last, model.size))
-    ]
-    graph = helper.make_graph(model.nodes, "g", ends[:1], ends[1:], model.constants)
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-    with contextlib.redirect_stdout(io.StringIO()):
-        cleaned = cleanup.cleanup_model(wrapper.ModelWrapper(made))
+    if without_last:
+        last = model.graph.node.pop()
+        for value in [value for value in model.graph.value_info if value.name == last.input[0]]:
+            model.graph.value_info.remove(value)
+        model.graph.output[0].name = last.input[0]
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of old files
+        cleaned = cleanup.cleanup_model(wrapper.ModelWrapper(model))
+        if images:
+            channels_last = pytest.importorskip("qonnx.transformation.channels_last")
+            cleaned = cleanup.cleanup_model(cleaned.transform(channels_last.ConvertToChannelsLastAndClean()))
         config = hls4ml.utils.config_from_onnx_model(
             cleaned, granularity="name", backend=backend, default_precision=precision, default_reuse_factor=reuse
         )
@@ -97,8 +142,8 @@ def project(
             for begin, types in (of_layers or {}).items():
                 if name.startswith(begin):
                     layer["Precision"].update(types)
-        converted = hls4ml.converters.convert_from_onnx_model(
+        made = hls4ml.converters.convert_from_onnx_model(
             cleaned, output_dir=str(folder), backend=backend, io_type=io_type, hls_config=config
         )
-        converted.write()
+        made.write()
     return folder

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from numpy.typing import NDArray
 
+from eqspec.errors import NetworkError
 from eqspec.networks import Network, read_network
-from unit.networks.firmware.converted import Model, project
+from unit.networks.firmware.converted import Model, converted, project
 from unit.networks.firmware.simulation import Simulation, compiled
 
 POINTS = 20_000
@@ -83,6 +86,17 @@ CASES: dict[str, tuple[Model, dict[str, Any]]] = {
         Model(4, 25).normalised().dense(5).then("Relu").normalised().dense(2),
         {"precision": "ap_fixed<12,5>"},
     ),
+    "branches": (
+        Model(3, 29)
+        .dense(3)
+        .then("Relu")
+        .with_inputs("Add")
+        .dense(3)
+        .with_inputs("Sub")
+        .with_inputs("Concat")
+        .dense(2),
+        NARROW,
+    ),
     "stream_leaky": (
         Model(4, 26).normalised().then("LeakyRelu", alpha=0.3).dense(3).then("Relu").normalised(),
         {"precision": "ap_fixed<12,5>", "io_type": "io_stream"},
@@ -116,11 +130,46 @@ def _points(inputs: int) -> NDArray[np.float64]:
     return points
 
 
+IMAGES = {
+    "sequence": Model((2, 6), 27).convolved(3, pad=1, stride=2).then("Relu").flat().dense(2),
+    "image": Model((2, 5, 6), 28).convolved(2, pad=1).then("Relu").pooled().flat().dense(2),
+}
+
+
+@pytest.mark.parametrize("name", IMAGES)
+def test_every_output_of_an_image_is_that_of_the_simulation(name: str, tmp_path: Path) -> None:
+    types = dict.fromkeys(("MatMul", "Conv"), NARROW["of_layers"]["MatMul"])
+    place = project(
+        tmp_path / "project", IMAGES[name], of_layers=types, strategy="Resource" if name == "image" else "Latency"
+    )
+    network = read_network(place)
+    _check(network, name, compiled(tmp_path, {name: (place, network)}))
+    code = place / "firmware/nnet_utils/nnet_code_gen.h"
+    text = code.read_text()
+    code.write_text(text.replace("data[2]", "data[3]"))
+    points = _points(network.input_size)[:50]
+    assert (read_network(place).evaluate(points) != network.evaluate(points)).any()
+    for old, new, message in (
+        ("= data[2];", "= data[999];", "a number below"),
+        ("buffer[0][1] =", "buffer[0][0] =", "input 0 of a position is filled twice"),
+        ("if (partition == 1) {", "if (partition == 1) { }", "'buffer' where 'if' should be"),
+    ):
+        spaced = re.compile(re.escape(old).replace(r"\ ", " +"))
+        assert spaced.search(text)
+        code.write_text(spaced.sub(new, text))
+        with pytest.raises(NetworkError, match=message) as refused:
+            read_network(place)
+        assert refused.value.path == str(code)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_every_output_is_that_of_the_simulation(
     name: str, networks: dict[str, tuple[Path, Network]], simulation: Simulation
 ) -> None:
-    network = networks[name][1]
+    _check(networks[name][1], name, simulation)
+
+
+def _check(network: Network, name: str, simulation: Simulation) -> None:
     points = _points(network.input_size)
     expected = simulation(name, points)
     assert len(np.unique(expected)) > 3
@@ -128,3 +177,23 @@ def test_every_output_is_that_of_the_simulation(
     for point, wanted in zip(points[::400], expected[::400], strict=True):
         exact = network.evaluate_exact([Fraction(x) for x in point])
         assert exact == [(Fraction(y), Fraction(y)) for y in wanted]
+
+
+JET = "data/graphs/qonnx/qkeras_jettagging__1d9aa7.onnx"
+"""A tagger of jets with weights and activations of 6 bits, of the zoo of QONNX models."""
+
+
+@pytest.mark.shared
+def test_a_tagger_of_jets_is_what_the_simulation_computes(shared: Path, tmp_path: Path) -> None:
+    """With the types that hls4ml finds, where no accumulator can be left, and with those of its examples."""
+    projects = {}
+    for name, types in (("found", None), ("usual", _all("ap_fixed<16,6>"))):
+        place = converted(tmp_path / name, onnx.load(str(shared / JET)), of_layers=types, without_last=True)
+        projects[name] = place, read_network(place)
+    simulation = compiled(tmp_path, projects)
+    for name, (_, network) in projects.items():
+        _check(network, name, simulation)
+    found, usual = (network for _, network in projects.values())
+    assert [step.rows for step in found.steps] == [16, 64, 32, 32, 5]
+    assert not any("accum_t" in cast.name for cast in found.casts)
+    assert any("accum_t" in cast.name for cast in usual.casts)
