@@ -14,7 +14,7 @@ from eqspec.networks.enclosure import Array
 
 OF_ZERO = 1 << 20
 """The exponent of zeros, which are multiples of everything."""
-_LEAST = -1074
+LEAST = -1074
 """Of floats."""
 _SLACK = 1.0 - 2.0**-20
 """More than what is lost where sizes are added up in floats themselves, of up to 2^30 numbers."""
@@ -38,4 +38,4 @@ def short(sizes: Array, fine: NDArray[np.int64] | int) -> NDArray[np.bool_]:
     """Where sums of multiples of 2^fine are exact, if their absolute values add up to `sizes`, computed in floats."""
     exponents = np.asarray(fine, np.int64)
     limit = np.ldexp(_SLACK, np.minimum(53 + exponents, 1023))
-    return np.asarray((exponents >= _LEAST) & (sizes <= limit))
+    return np.asarray((exponents >= LEAST) & (sizes <= limit))

@@ -1,5 +1,6 @@
 """Cells of regions against values in rationals: every point has the values of its cell; floats within their errors."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -137,3 +138,42 @@ def test_values_lie_within_their_errors(seed: int) -> None:
             assert Fraction(float(low[row, k])) <= x <= Fraction(float(high[row, k]))
     if short:
         assert not unsure.all()
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_every_combination_of_levels_has_a_cell(seed: int) -> None:
+    """Several steps of one input, whose thresholds often lie at one place and belong to either side."""
+    random = np.random.default_rng(seed)
+    count = int(random.integers(2, 4))
+    curves = [replace(random_programs.quantiser(random), scale=float(random.choice([1.0, 0.5]))) for _ in range(count)]
+    tile = Tile(np.zeros((count, 1, 1), np.int32), random.choice([1.0, -1.0, 0.5, -0.5], size=(count, 1, 1)))
+    first = Step((Term(-1, tile),), np.zeros(count), None, Curves.of_rows([q.curve for q in curves]))
+    last = Step((Term(0, Tile.dense(np.eye(count))),), np.zeros(count), None, "identity")
+    found = find((first, last), 1)
+    region = Region((Fraction(int(random.integers(-12, 0)), 4),), (Fraction(int(random.integers(1, 12)), 4),))
+    cells = cut(region, [found], 1 << 16)
+    assert isinstance(cells, Cells)
+    there = {tuple(at(step, x) for step in found.found) for x in cells.numbers[0]}
+    tiny = Fraction(1, 10**6)
+    near = [Fraction(k, 8) + side for k in range(-24, 25) for side in (-tiny, Fraction(0), tiny)]
+    met = {tuple(at(step, x) for step in found.found) for x in near if region.lower[0] <= x <= region.upper[0]}
+    assert there == met
+
+
+@pytest.mark.parametrize("rounding", [Rounding.FLOOR, Rounding.CEIL, Rounding.HALF_EVEN, Rounding.AWAY])
+def test_levels_next_to_thresholds_that_division_rounds_to(rounding: Rounding) -> None:
+    scale = random_programs.TENTH
+    ties = [k * scale / 2 for k in range(-40, 41)]
+    inputs = np.array([[x for tie in ties for x in (np.nextafter(tie, -9), tie, np.nextafter(tie, 9))]])
+    curve = Curves.all(Quantiser(scale, -100, 100, rounding, 0.25).curve)
+    shifted = inputs - 0.25 * scale
+    steps = (
+        Step((Term(-1, Tile.dense(np.eye(1))),), np.zeros(1), None, curve),
+        Step((Term(0, Tile.dense(np.eye(1))),), np.zeros(1), None, "identity"),
+    )
+    values, unsure = CertainProgram(steps)(Values(shifted, None, grain(shifted)), {})
+    assert not unsure.any()
+    low, high = values.ends()
+    for k, x in enumerate(shifted[0].tolist()):
+        (exact,) = random_programs.outputs(steps, (Fraction(x),))
+        assert Fraction(float(low[0, k])) <= exact <= Fraction(float(high[0, k]))

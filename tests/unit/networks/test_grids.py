@@ -1,6 +1,7 @@
 """Grids, intervals and forms of programs with quantisers against all points of small regions, in rationals."""
 
 import random as plain
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -147,3 +148,47 @@ def test_casts_that_change_nothing_are_gone() -> None:
         0,
         1,
     }
+
+
+def one_quantiser(q: Quantiser, weight: float, bias: float) -> tuple[Step, ...]:
+    first = Step((Term(-1, Tile.dense(np.array([[weight]]))),), np.array([bias]), None, Curves.all(q.curve))
+    return first, Step((Term(0, Tile.dense(np.eye(1))),), np.zeros(1), None, "identity")
+
+
+def test_quantisers_are_found_equal_only_where_they_are() -> None:
+    """Pairs of quantisers of one sum: all roundings, fine and coarse lattices, and all real numbers."""
+    random = np.random.default_rng(0)
+    tiny, found = Fraction(1, 1 << 20), 0
+    for _ in range(1200):
+        q = random_programs.quantiser(random)
+        rounding = q.rounding if random.integers(3) else Rounding(int(random.integers(9)))
+        if random.integers(4) == 0:
+            q, rounding = replace(q, rounding=Rounding.AWAY, low=0), Rounding.FLOOR
+        if random.integers(4) == 0:
+            q, rounding = replace(q, rounding=Rounding.HALF_EVEN), Rounding.HALF_EVEN
+        other = replace(q, rounding=rounding, wraps=bool(random.integers(2)))
+        if random.integers(2):
+            by = int(random.integers(-3, 4))
+            other = replace(other, zero=q.zero + by, low=q.low + by, high=q.high + by, base=(q.base or q.zero) + by)
+            q = replace(q, base=q.base or q.zero)
+        weight, bias = float(random.choice([1.0, -1.0, 0.5])), float(random.choice([0.0, 0.5, -0.25]))
+        low = Fraction(int(random.integers(-16, 12)), 4)
+        high = low + Fraction(int(random.integers(1, 20)), 4)
+        step = Fraction(1, int(random.choice([1, 2, 3, 4, 8])))
+        lattice = None if random.integers(3) == 0 else (Fraction(int(random.integers(0, 4)), 8), step)
+        region = Region((low,), (high,), (lattice,))
+        try:
+            alike = same(one_quantiser(q, weight, bias), one_quantiser(other, weight, bias), region)
+        except EmptyRegionError:
+            continue
+        if lattice is None:
+            near = [Fraction(k, 16) + side for k in range(-64, 129) for side in (-tiny, Fraction(0), tiny)]
+            points = [x for x in near if low <= x <= high]
+        else:
+            points = [x for (x,) in random_programs.points(region)]
+        if alike and q.curve != other.curve:
+            found += 1
+            for x in points:
+                one, two = (random_programs.outputs(one_quantiser(p, weight, bias), (x,)) for p in (q, other))
+                assert one == two, (q, other, weight, bias, region, x)
+    assert found > 100

@@ -26,7 +26,7 @@ from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_curves import applied
 from eqspec.networks.exact_vectors import Vector, to_integers
-from eqspec.networks.grain import OF_ZERO, grain, grains, short
+from eqspec.networks.grain import LEAST, OF_ZERO, grain, grains, short
 from eqspec.networks.program import INPUTS, Step, Tile, last_readers
 from eqspec.networks.quantiser import Quantiser, in_floats
 
@@ -91,6 +91,14 @@ class _Tile:
         """With the errors of its weights."""
         error = self.tile.weight_error
         return None if error is None or not error.any() else Tile(self.tile.index, error)
+
+    @cached_property
+    def shifts(self) -> Mask:
+        """Which rows are one entry times a power of two."""
+        if self.tile.taps > 1:
+            return np.zeros(self.tile.rows, bool)
+        powers = np.abs(np.frexp(self.tile.weight[:, :, 0])[0]) == 0.5
+        return np.repeat(powers.reshape(-1), self.tile.positions)
 
     @cached_property
     def grains(self) -> NDArray[np.int64]:
@@ -174,7 +182,10 @@ class CertainProgram:
                 exact &= tile.size.apply(given.radius.max(axis=1, initial=0.0)[:, None])[:, 0] == 0.0
             if tile.error is not None:
                 exact &= tile.error.apply(np.ones((len(given.value), 1)))[:, 0] == 0.0
-        return finest, exact & short(largest, finest)
+        unrounded = short(largest, finest)
+        if len(tiles) == 1:  # one product with a power of two, and nothing to add, however large and small it may be
+            unrounded |= tiles[0].shifts & (step.bias == 0.0) & (finest >= LEAST)
+        return finest, exact & unrounded
 
 
 def _in_place(known: Given) -> Values:
