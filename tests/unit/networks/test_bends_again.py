@@ -23,7 +23,7 @@ def model(nodes: list[onnx.NodeProto], constants: dict[str, np.ndarray], opset: 
     return bytes(made.SerializeToString())
 
 
-CASES = {
+CASES: dict[str, list[tuple[str, list[str], str, dict[str, float]]]] = {
     "clip of a relu": [("Relu", ["v"], "a", {}), ("Clip", ["a", "low", "high"], "y", {})],
     "relu of a clip": [("Clip", ["v", "low", "high"], "a", {}), ("Relu", ["a"], "y", {})],
     "clip without an end": [("Relu", ["v"], "a", {}), ("Clip", ["a", "", "high"], "y", {})],
