@@ -1,8 +1,9 @@
 """Which definitions of hls4ml's templates have been read, and by which releases they were written.
 
 A key is a header with a definition of it. Digests are those of `templates.definitions`. All that stand under one key
-compute the same function: they differ in asserts, in names of local constants, in how arrays are laid out, and in what
-chooses the kernel of a dense layer, its configuration's `kernel` or its `strategy`, which therefore have to agree.
+compute the same function, as far as layers are read: they differ in asserts, in names of local constants, in how arrays
+are laid out, in what a pool does with strides that differ from its windows, and in what chooses the kernel of a dense
+layer, its configuration's `kernel` or its `strategy`, which therefore have to agree.
 """
 
 DIGESTS: dict[str, tuple[str, ...]] = {

@@ -45,7 +45,7 @@ def projects(draw: st.DrawFn) -> Written:
     layers, width = list[Layer](), inputs
     numbers = st.integers(-40, 40).map(lambda n: Fraction(n, 16))
     for _ in range(draw(st.integers(1, 3))):
-        kind = draw(st.sampled_from(["dense", "dense", "relu", "linear", "leaky_relu"]))
+        kind = draw(st.sampled_from(["dense", "dense", "dense", "relu", "linear", "leaky_relu", "relu1", "relu6"]))
         if kind == "dense":
             outputs = draw(st.integers(1, 3))
             weights = draw(st.lists(numbers, min_size=width * outputs, max_size=width * outputs))

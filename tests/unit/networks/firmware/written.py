@@ -92,7 +92,7 @@ class Dense:
 
 @dataclass(frozen=True)
 class Activation:
-    """nnet::relu or nnet::linear, or leaky_relu with a slope of its type."""
+    """nnet::relu, relu1, relu6 or linear, or leaky_relu with a slope of its type."""
 
     kind: str
     result: Fixed
@@ -100,6 +100,8 @@ class Activation:
     of_slope: Fixed = Fixed(8, 1)
 
     def __call__(self, given: Numbers) -> list[Fraction]:
+        if self.kind in ("relu1", "relu6"):
+            return [self.result(max(Fraction(0), min(x, Fraction(self.kind[-1])))) for x in given]
         below = {"linear": Fraction(1), "relu": Fraction(0)}.get(self.kind, self.of_slope(self.slope))
         return [self.result(x if x > 0 else below * x) for x in given]
 
