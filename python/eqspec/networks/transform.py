@@ -39,15 +39,17 @@ def compose_affine(network: Network, scale: Sequence[Fraction], shift: Sequence[
         if all(_per_tap(tile, scale) is not None for tile in reading):
             named = network.arithmetic != "float32"
             steps = [_composed(step, scale, shift, named=named and network.is_chain) for step in network.steps]
+            casts = network.casts
         else:
             place = {number: number + 1 for number in range(INPUTS, len(network.steps))}
             steps = [_in_front(scale, shift), *(renumbered(step, place) for step in network.steps)]
+            casts = tuple(replace(cast, step=place[cast.step]) for cast in network.casts)
     except OverflowError as error:
         fix = "check the normalisation: its numbers are too large for these weights"
         raise NetworkError(
             network.source, "the first layer leaves the range of float64 when the normalisation is folded in", fix=fix
         ) from error
-    return replace(network, steps=tuple(steps))
+    return replace(network, steps=tuple(steps), casts=casts)
 
 
 def _per_tap(tile: Tile, scale: Sequence[Fraction]) -> list[Fraction] | None:

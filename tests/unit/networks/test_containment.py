@@ -14,6 +14,7 @@ from eqspec.networks.curves import Curves
 from eqspec.networks.network import Cast, Network
 from eqspec.networks.program import INPUTS, Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
+from eqspec.networks.transform import compose_affine
 from small_tasks import identity
 
 F = Fraction
@@ -92,6 +93,24 @@ def test_the_first_step_is_named_and_its_assignment() -> None:
     assert (found.row, found.level, found.meant, found.stored) == (2, 7, F(7, 2), F(-1, 2))
     assert found.name(network) == "layer2.result_t[1]"
     assert found.name(program(np.array([[1.0], [0.0], [2.0]]), types)) == "row 2 of step 0"
+
+
+def test_assignments_stay_where_they_are_behind_a_normalisation() -> None:
+    """Inputs that one tile copies, scaled differently, are scaled by a step in front of all others."""
+    type_ = Quantiser(0.5, -4, 3, Rounding.FLOOR, wraps=True)
+    copied = Step((Term(INPUTS, Tile.rearranged(np.arange(2))),), np.zeros(2), None, Curves.all(type_.curve))
+    last = Step((Term(0, Tile.dense(np.ones((1, 2)))),), np.zeros(1), None, "identity")
+    plain = Network((copied, last), 2, "<memory>", "0", casts=(Cast(0, slice(0, 2), "x.input_t", "odd"),))
+    moved = compose_affine(plain, [F(1, 2), F(4)], [F(0), F(1)])
+    assert len(moved.steps) == 3
+    found = first_outside(moved, [F(1), F(1)], wraps=True)
+    assert found is not None
+    assert (found.name(moved), found.meant) == ("x.input_t[1]", F(5))
+    alike = compose_affine(plain, [F(4), F(4)], [F(0), F(1)])
+    assert len(alike.steps) == 2
+    again = first_outside(alike, [F(0), F(1)], wraps=True)
+    assert again is not None
+    assert (again.name(alike), again.meant) == ("x.input_t[1]", F(5))
 
 
 def test_an_interval_counts_only_if_it_lies_outside_with_all_that_is_in_it() -> None:
