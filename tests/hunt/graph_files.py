@@ -17,7 +17,11 @@ OPSETS = (8, 9, 11, 12, 13, 15, 17, 18, 21)
 
 class _Writer:
     def __init__(self, plan: Plan, rng: Random) -> None:
-        self.plan, self.rng, self.opset = plan, rng, int(rng.choice(OPSETS))
+        self.plan, self.rng, self.opset = (
+            plan,
+            rng,
+            int(rng.choice([o for o in OPSETS if o > 12 or not plan.quantised])),
+        )
         self.nodes: list[onnx.NodeProto] = []
         self.tensors: list[onnx.TensorProto] = []
 
@@ -132,6 +136,10 @@ class _Writer:
                 if self.chance(0.7):
                     return self.clip(x, low, high)
                 return self.node("Min", [self.node("Max", [x, self.constant(low)]), self.constant(high)])
+            case "levels":
+                kind = np.int8 if block.array("ends")[0] < 0 else np.uint8
+                given = [self.constant(block.array("scale")), self.constant(np.zeros(()), kind)]
+                return self.node("DequantizeLinear", [self.node("QuantizeLinear", [x, *given]), *given])
             case "abs":
                 if self.chance(0.7):
                     return self.node("Abs", [x])

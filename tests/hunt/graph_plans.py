@@ -21,6 +21,10 @@ Exact = NDArray[Any]
 """Of fractions."""
 FUNCTIONS = ("relu", "relu", "relu", "leaky", "prelu", "clip", "abs", "floor", "hard")
 SMOOTH = tuple(smooth.FUNCTIONS)
+LEVELS = ("levels",) * 8
+
+
+BYTES = (np.array([-128.0, 127.0]), np.array([0.0, 255.0]))
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,8 @@ class Block:
 
     conv: weight (o, c, h, w), bias (o), stride, pad. dense: weight (m, n), bias (m). norm: scale and shift (c).
     Functions: relu, leaky (alpha), prelu (slopes), clip (low, high), abs, floor (max with a constant), hard (hard
-    sigmoid), and smooth ones (`smooth`). maxpool, meanpool: windows of 2 x 2 with stride. add, subtract,
+    sigmoid), levels (to the nearest multiple of a scale, ties to even, in a signed byte or not), and smooth ones
+    (`smooth`). maxpool, meanpool: windows of 2 x 2 with stride. add, subtract,
     concat: two values.
     """
 
@@ -62,6 +67,11 @@ class Plan:
         """Whether `evaluate` is exact; else it is off by less than `smooth.TOLERANCE`."""
         return all(block.kind not in SMOOTH for block in self.blocks)
 
+    @property
+    def quantised(self) -> bool:
+        """Whether anything is rounded to levels."""
+        return any(block.kind == "levels" for block in self.blocks)
+
 
 def dyadic(rng: Random, shape: tuple[int, ...], bits: int = 3) -> Array:
     """Numbers with few bits, not all of them zero."""
@@ -74,7 +84,7 @@ def random_plan(rng: Random) -> Plan:
     shape = shapes[int(rng.integers(len(shapes)))]
     blocks: list[Block] = []
     values: list[tuple[int, ...]] = [shape]
-    functions = FUNCTIONS if rng.random() < 0.5 else FUNCTIONS + SMOOTH
+    functions = [FUNCTIONS, FUNCTIONS + SMOOTH, FUNCTIONS + LEVELS][int(rng.choice(3, p=[0.4, 0.35, 0.25]))]
     for _ in range(int(rng.integers(2, 7))):
         block = _block(rng, values, functions)
         blocks.append(block)
@@ -128,6 +138,8 @@ def _function(rng: Random, shape: tuple[int, ...], source: int, functions: tuple
         arrays = {"alpha": np.array(float(rng.choice([0.25, 0.5, -0.5, 0.125])))}
     elif kind == "prelu":
         arrays = {"slopes": dyadic(rng, (shape[0],))}
+    elif kind == "levels":
+        arrays = {"scale": np.array(2.0 ** -int(rng.integers(0, 7))), "ends": BYTES[int(rng.integers(2))]}
     elif kind == "clip":
         arrays = {"ends": np.sort(dyadic(rng, (2,)))}
     elif kind == "floor":
@@ -168,6 +180,7 @@ def _value(block: Block, given: list[Exact]) -> Exact:
         "leaky": lambda v, _: v if v > 0 else a["alpha"].item() * v,
         "prelu": lambda v, c: v if v > 0 else a["slopes"][c] * v,
         "clip": lambda v, _: min(max(v, a["ends"][0]), a["ends"][1]),
+        "levels": lambda v, _: min(max(round(v / a["scale"].item()), a["ends"][0]), a["ends"][1]) * a["scale"].item(),
         "abs": lambda v, _: abs(v),
         "floor": lambda v, c: max(v, a["least"][c]),
         "hard": lambda v, _: min(max(a["line"][0] * v + a["line"][1], zero), Fraction(1)),
@@ -227,6 +240,10 @@ def swapped(block: Block, rng: Random) -> Block:
             return replace(block, kind="leaky", arrays={"alpha": np.array(near)})
         case "prelu":
             return replace(block, arrays={"slopes": block.array("slopes") + near})
+        case "levels" if near > 0.1:
+            return replace(block, kind="clip", arrays={"ends": block.array("scale") * block.array("ends")})
+        case "levels":
+            return replace(block, arrays={**block.arrays, "scale": block.array("scale") * 2.0})
         case "clip":
             return replace(block, arrays={"ends": block.array("ends") + np.array([-near, near])})
         case "sigmoid":

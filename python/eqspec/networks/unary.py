@@ -124,8 +124,7 @@ def recognised(call: OperatorCall) -> list[Value] | None:
     if operands is None:
         return None
     node = Origin(kind, tuple(operands), _attributes(call), 0)
-    bases = _bases(values)
-    for base in bases if kind in _JOINING else reversed(bases):
+    for base in _bases(values) if kind in _JOINING else [_in_front(values[0])]:
         if len(values) < 2 and not _interior(node, base):
             continue
         made = _as_function(node, base)
@@ -142,6 +141,15 @@ def _bends_again(call: OperatorCall) -> bool:
         return False
     x = call.inputs[0]
     return isinstance(x, Affine) and bool(x._origin) and x._origin[0].kind in _BENDING
+
+
+def _in_front(x: Affine) -> Affine:
+    """What stands in front of all ReLUs and Clips that are behind one another, a sum and its bias as they are."""
+    while x._origin and x._origin[0].kind in _BENDING:
+        inner = x._origin[0].operands[0]
+        assert isinstance(inner, Affine)
+        x = inner
+    return x
 
 
 def _bases(values: Sequence[Affine]) -> list[Affine]:

@@ -1,11 +1,14 @@
 """A ReLU or Clip of another one is one function; compared with onnxruntime's."""
 
+from typing import Any
+
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from eqspec.networks.curves import Curves, clip
 from eqspec.networks.readers.onnx_reader import read
 
 
@@ -23,7 +26,7 @@ def model(nodes: list[onnx.NodeProto], constants: dict[str, np.ndarray], opset: 
     return bytes(made.SerializeToString())
 
 
-CASES: dict[str, list[tuple[str, list[str], str, dict[str, float]]]] = {
+CASES: dict[str, list[tuple[str, list[str], str, dict[str, Any]]]] = {
     "clip of a relu": [("Relu", ["v"], "a", {}), ("Clip", ["a", "low", "high"], "y", {})],
     "relu of a clip": [("Clip", ["v", "low", "high"], "a", {}), ("Relu", ["a"], "y", {})],
     "clip without an end": [("Relu", ["v"], "a", {}), ("Clip", ["a", "", "high"], "y", {})],
@@ -36,6 +39,7 @@ CASES: dict[str, list[tuple[str, list[str], str, dict[str, float]]]] = {
         ("LeakyRelu", ["b"], "y", {"alpha": 0.5}),
     ],
     "relu of a relu": [("Relu", ["v"], "a", {}), ("Relu", ["a"], "y", {})],
+    "behind a bias": [("Add", ["v", "bias"], "a", {}), ("Relu", ["a"], "b", {}), ("Clip", ["b", "", "high"], "y", {})],
     "a relu that is read twice": [
         ("Relu", ["v"], "a", {}),
         ("Clip", ["a", "", "high"], "b", {}),
@@ -52,7 +56,8 @@ def test_it_is_one_function(case: str) -> None:
     nodes = [helper.make_node(kind, given, [out], **attributes) for kind, given, out, attributes in listed]
     used = {name for _, given, _, _ in listed for name in given}
     square = np.arange(16.0).reshape(4, 4)
-    known = (("low", np.array(-0.5)), ("high", np.array(1.25)), ("square", square))
+    bias = np.array([0.5, -0.25, 0.125, 1.0])
+    known = (("bias", bias), ("low", np.array(-0.5)), ("high", np.array(1.25)), ("square", square))
     constants = {name: value for name, value in known if name in used}
     content = model(nodes, constants, opset)
     network = read("m.onnx", content)
@@ -63,3 +68,6 @@ def test_it_is_one_function(case: str) -> None:
     expected = np.concatenate([session.run(None, {"x": p[None]})[0] for p in points])
     np.testing.assert_allclose(network.evaluate(points.astype(np.float64)), expected, rtol=1e-5, atol=1e-6)
     assert (len(network.steps) == 2) == ("twice" not in case)
+    if case == "behind a bias":  # it stays one, so that the function is the same for all rows
+        assert isinstance(network.steps[0].function, Curves)
+        assert network.steps[0].function.uniform == clip(0.0, 1.25)
