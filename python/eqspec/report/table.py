@@ -94,7 +94,7 @@ def _reason_in_words(result: Result) -> str:
         case Reason.INCOMPLETE:
             words = "boxes too small to split"
         case Reason.ROUNDING:
-            words = result.message or "allows less than rounding may change"
+            words = "allows less than rounding may change"
         case Reason.OFF_GRID:
             words = "breaks only beside the grid"
         case Reason.UNDECIDED:

@@ -89,7 +89,8 @@ def _decided(task: Task, options: Options, replay: Replay, check: Callable[[], N
         found = witness(task, replay, known, check)
     if found is None:
         return None
-    return describe(task, options, Verdict.DIFFERENT, perf_counter() - began, boxes=decided.cells or 0, witness=found)
+    run = decided.cells if decided.witness is not None else None
+    return describe(task, options, Verdict.DIFFERENT, perf_counter() - began, boxes=run or 0, witness=found)
 
 
 def _needed(task: Task) -> bool:

@@ -38,5 +38,5 @@ def with_reason(task: Task, result: Result) -> Result:
     floor = noise_floor(task)
     if floor is None or floor <= exact(claim.eps):
         return result
-    message = f"rounding alone may move an output by {floor:.3g}"
+    message = f"an output by {floor:.3g}"
     return replace(result, reason=Reason.ROUNDING, message=message)
