@@ -23,7 +23,7 @@ from acceptance.families import SHARED
 from acceptance.published import Query
 from benches import machine
 from benches.baselines import keep
-from benches.graphs import digits, public, twins
+from benches.graphs import digits, public, quantised, twins
 from benches.report import markdown, wide_console
 from eqspec.errors import EqspecError
 from eqspec.property import Epsilon
@@ -61,6 +61,11 @@ def rows() -> list[Row]:
         Row("conv1d, 8 bits, 3 x", lambda: public.tagger(0.05, "eps"), "as LHC"),
         Row("conv1d, 8 bits, sure of .9", lambda: public.tagger(0.05, "confidence"), "as LHC"),
         Row("two exporters", public.exporters, "proved, or the difference", 60),
+        Row("jet, QKeras and clips", quantised.jet, "1 box; 10 s; 60 s; root", 60),
+        Row("TFC, 2 bits and 1, 3/255", quantised.binary, "90 of 100 in 5 s", 5),
+        Row("ACAS, 16 bits, .05", lambda: quantised.acas(16, "0.05"), "all, <= 10 s of two cores"),
+        Row("ACAS prop_3, 8 bits, .5", lambda: quantised.acas(8, "0.5", "prop_3"), "60 s", 60),
+        Row("MNIST 3_100, 8 bits, 1, 3/255", quantised.mnist, "90 % at the root"),
         Row("twins, 1e-6", lambda: twins.twins("eps"), "root"),
         Row("twins, Top-1", lambda: twins.twins("top1"), "root"),
     ]
@@ -136,7 +141,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = [row for row in rows() if not given.rows or row.name.startswith(tuple(given.rows))]
     if not chosen:
         parser.error(f"no such row; there are {'; '.join(names)}")
-    digits.make(say)
+    if any(row.name.startswith(("digits", "twins")) for row in chosen):
+        digits.make(say)
     runs = []
     for row in chosen:
         say(row.name)
