@@ -1,6 +1,8 @@
 //! Functions that go up in equal steps: quantisers and floor, in closed form, however many steps there are.
 //!
-//!     Q(x) = unit (k - base),    k = R(x / scale + zero), saturated at low .. high or wrapped into it.
+//! ```text
+//! Q(x) = unit (k - base),    k = R(x / scale + zero), saturated at low .. high or wrapped into it.
+//! ```
 //!
 //! Level k begins at x_k = scale (k - theta - zero), where theta is 1/2 for roundings to the nearest, 0 for floor and 1
 //! for ceil (towards and away from zero: one of both, depending on the sign of k). With fixed theta x_k is linear in k,
