@@ -24,24 +24,16 @@ from eqspec.networks.curves import Curves
 from eqspec.networks.program import Array, Step
 
 
-def is_quantised(steps: Sequence[Step]) -> bool:
-    """Whether anything in a network is rounded to levels."""
-    return any(
-        curve.name == "quantiser"
-        for step in steps
-        if isinstance(step.function, Curves)
-        for curve in step.function.kinds
-    )
-
-
 def floors(steps: Sequence[Step], points: Array) -> Array:
     """The floor of every output at every point."""
-    if not len(points) or not is_quantised(steps):
-        return np.zeros((len(points), steps[-1].rows))
+    found = np.zeros((len(points), steps[-1].rows))
+    if not len(points):
+        return found
     inputs = np.ascontiguousarray(points.T)
     before = evaluation.values(steps, inputs)
     sizes = [_rounded_away(step, sums) for step, sums in zip(steps, before, strict=True)]
-    found = np.zeros((len(points), steps[-1].rows))
+    if all(size is None for size in sizes):
+        return found
     for output in range(steps[-1].rows):
         change = np.zeros((steps[-1].rows, len(points)))
         change[output] = 1.0

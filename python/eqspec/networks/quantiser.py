@@ -23,7 +23,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from eqspec.networks.curves import Curve, Curves
+from eqspec.networks.curves import Curve
 from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_vectors import Integers
 
@@ -205,11 +205,6 @@ def jump(parameters: Sequence[float]) -> float:
     _, _, low, high, unit, _, rounding, wraps = parameters
     levels = high - low if wraps else min(high - low, 2.0 if rounding == Rounding.AWAY.value else 1.0)
     return unit * levels
-
-
-def occurs(curves: Curves) -> bool:
-    """Whether a function of some row is a quantiser."""
-    return any(curve.name == "quantiser" for curve in curves.kinds)
 
 
 def in_range(quantiser: Quantiser, least: Integers, most: Integers) -> tuple[Integers, Integers]:

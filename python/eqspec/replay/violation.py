@@ -158,15 +158,7 @@ def confident(scores: Sequence[Enclosure], kept: int, delta: Fraction) -> bool:
     exponents = [high - least for index, (_, high) in enumerate(scores) if index != kept]
     if not any(exponents):
         return len(exponents) <= limit
-    digits = 40
-    while digits <= _MOST_DIGITS:
-        low, high = _sum_of_exponentials(exponents, digits)
-        if high <= limit:
-            return True
-        if low > limit:
-            return False
-        digits *= 2
-    return False
+    return _at_most(exponents, limit) is True
 
 
 def sure_of_less(scores: Sequence[Enclosure], kept: int, delta: Fraction) -> bool:
@@ -179,15 +171,20 @@ def sure_of_less(scores: Sequence[Enclosure], kept: int, delta: Fraction) -> boo
     exponents = [min(exponent, Fraction(0)) for exponent in exponents]
     if not any(exponents):
         return len(exponents) > limit
+    return _at_most(exponents, limit) is False
+
+
+def _at_most(exponents: Sequence[Fraction], limit: Fraction) -> bool | None:
+    """Whether sum exp(d), d <= 0, is at most `limit`; None where the most digits do not tell."""
     digits = 40
     while digits <= _MOST_DIGITS:
         low, high = _sum_of_exponentials(exponents, digits)
         if high <= limit:
-            return False
-        if low > limit:
             return True
+        if low > limit:
+            return False
         digits *= 2
-    return False
+    return None
 
 
 def _sum_of_exponentials(exponents: Sequence[Fraction], digits: int) -> Enclosure:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from eqspec.networks.noise_floor import floors, is_quantised
+from eqspec.networks.containment import quantised
+from eqspec.networks.noise_floor import floors
 from eqspec.property import Epsilon, exact
 from eqspec.run.random_inputs import inputs_of
 from eqspec.tasks.result import Result
@@ -21,10 +22,10 @@ def noise_floor(task: Task) -> float | None:
     Where both networks round, their roundings may be the same ones, and nothing is said.
     """
     claim = task.property
-    quantised = [network for network in (task.reference, task.candidate) if is_quantised(network.steps)]
-    if not isinstance(claim, Epsilon) or len(quantised) != 1:
+    rounding = [network for network in (task.reference, task.candidate) if quantised(network)]
+    if not isinstance(claim, Epsilon) or len(rounding) != 1:
         return None
-    found = floors(quantised[0].steps, inputs_of(task)[:_MOST_POINTS])
+    found = floors(rounding[0].steps, inputs_of(task)[:_MOST_POINTS])
     if claim.outputs is not None:
         found = found[:, list(claim.outputs)]
     return float(found.max(initial=0.0)) or None

@@ -14,10 +14,9 @@ from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import Commands, command
 from eqspec.errors import NetworkError
 from eqspec.networks import match, read_network
-from eqspec.networks.curves import Curves
+from eqspec.networks.containment import quantised
 from eqspec.networks.network import Network
 from eqspec.networks.program import INPUTS, Tile
-from eqspec.networks.quantiser import occurs
 from eqspec.networks.readers.onnx_overview import Overview, overview
 from eqspec.networks.saturation import cut_off
 from eqspec.networks.weight_grids import bits_of
@@ -103,14 +102,13 @@ def _show_steps(network: Network, out: Console) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("step", "reads", "operator"):
         table.add_column(Text(name), overflow="fold")
-    beyond = cut_off(network.steps)
+    rounds, beyond = quantised(network), cut_off(network.steps)
     said = any(beyond)
     for name in ("rows", "cut off", "parameters", "zeros") if said else ("rows", "parameters", "zeros"):
         table.add_column(Text(name), justify="right")
-    quantised = any(isinstance(step.function, Curves) and occurs(step.function) for step in network.steps)
     for number, step in enumerate(network.steps):
         reads = " + ".join("inputs" if source == INPUTS else str(source) for source in step.sources) or "nothing"
-        operator = " + ".join(_words(term.tile, quantised=quantised) for term in step.terms) or "constant"
+        operator = " + ".join(_words(term.tile, quantised=rounds) for term in step.terms) or "constant"
         if step.function != "identity":
             operator += f", {_FUNCTIONS.get(step.function) if isinstance(step.function, str) else step.function}"
         held = sum(_parameters(term.tile) for term in step.terms)

@@ -22,8 +22,9 @@ from onnx import NodeProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
-from eqspec.networks import pair_saturation, quantiser, unary
+from eqspec.networks import pair_saturation, unary
 from eqspec.networks.affine import Affine
+from eqspec.networks.containment import quantised
 from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.exact_curves import is_rational
@@ -89,7 +90,7 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     if smooth is not None:
         message = f"how float32 runtimes round the function {smooth} is not laid down by any standard"
         raise NetworkError(path, message, fix="compare it in 'real'; piecewise linear functions are decided in float32")
-    if any(isinstance(step.function, Curves) and quantiser.occurs(step.function) for step in network.steps):
+    if quantised(network):
         message = "it has quantisers, and what float32 runtimes round in front of one can move a level"
         raise NetworkError(path, message, fix="compare it in 'real', as a function of real numbers")
     short = [t.name for t in reading.graph.initializers.values() if t.data_type in SHORT_TYPES]
