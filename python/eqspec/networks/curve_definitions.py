@@ -10,9 +10,9 @@
 Shapes: any, elementwise. `value` and `slope` are float64, for attacks and samples: a value is within 2^-40 max(1, |x|,
 |f(x)|) of the function where its platform's exp, log, erf and trigonometry are within 2^-45, and nothing is proved of
 it. `enclosed` takes intervals of integers that stand for n / 2^bits (`fixed_point`) and gives such ones that contain
-the function on them: it is what a replay rests on. A function that is not monotone is bounded on an interval that may
-reach beyond a turning point by its values at the ends and its largest slope; turning points are given as rationals
-around them, which tests check. `exact` are functions that take rationals to rationals; `exact_curves` has these.
+the function on them: it is what a replay rests on. Of functions that are not monotone, turning points are given as
+rationals around them (`curve_intervals`), which tests check. `exact` are functions that take rationals to rationals;
+`exact_curves` has these.
 """
 
 from __future__ import annotations
@@ -30,14 +30,22 @@ from numpy.typing import NDArray
 
 from eqspec.networks import fixed_point as fp
 from eqspec.networks import quantiser
+from eqspec.networks.curve_intervals import (
+    Enclosed,
+    Parameters,
+    anywhere,
+    at_most,
+    between,
+    composed,
+    increasing,
+    rational,
+    turning,
+)
 from eqspec.networks.curves import Curve, Pieces
 from eqspec.networks.enclosure import Array
 from eqspec.networks.fixed_point import Ends, Integers, UndefinedError
 
-Parameters: TypeAlias = Sequence[float]
 Mask: TypeAlias = NDArray[np.bool_]
-_EXTRA = 24
-"""Bits more than asked for in which a function is composed of others."""
 
 
 def _no_problem(_: Parameters) -> str | None:
@@ -54,7 +62,7 @@ class Definition:
 
     value: Callable[[Array, Parameters], Array]
     slope: Callable[[Array, Parameters], Array]
-    enclosed: Callable[[Ends, int, Parameters], Ends] | None
+    enclosed: Enclosed | None
     parameters: int = 0
     problem: Callable[[Parameters], str | None] = _no_problem
     defined: Callable[[Array, Array, Parameters], Mask] = _everywhere
@@ -165,54 +173,6 @@ def _power_slope(x: Array, p: Parameters) -> Array:
 # Exact enclosures.
 
 
-def _composed(f: Callable[[Ends, int, Parameters], Ends]) -> Callable[[Ends, int, Parameters], Ends]:
-    """A function computed in more bits, as many as its argument and parameters may magnify an error by."""
-
-    def in_more_bits(ends: Ends, bits: int, p: Parameters) -> Ends:
-        low, high = ends
-        if not low.size:
-            return ends
-        largest = max(int(np.abs(low).max()), int(np.abs(high).max()))
-        extra = _EXTRA + 2 * max(0, largest.bit_length() - bits) + sum(abs(int(a)).bit_length() for a in p)
-        moved = low << extra
-        return fp.outward(f((moved, moved if low is high else high << extra), bits + extra, p), extra)
-
-    return in_more_bits
-
-
-def _increasing(f: Callable[[Integers, int], Ends]) -> Callable[[Ends, int, Parameters], Ends]:
-    of_interval = fp.increasing(f)
-    return lambda ends, bits, _: of_interval(ends, bits)
-
-
-def _turning(
-    f: Callable[[Integers, int, Parameters], Ends],
-    turns: Callable[[Parameters], Sequence[tuple[Fraction, Fraction]]],
-    steepest: Callable[[Parameters], Fraction],
-) -> Callable[[Ends, int, Parameters], Ends]:
-    """A function of points as one of intervals, which is monotone outside of some rational intervals."""
-
-    def of_interval(ends: Ends, bits: int, p: Parameters) -> Ends:
-        low, high = ends
-        first = f(low, bits, p)
-        if low is high:
-            return first
-        second = f(high, bits, p)
-        least, most = np.minimum(first[0], second[0]), np.maximum(first[1], second[1])
-        slope = steepest(p)
-        reach = -(-(high - low) * slope.numerator // slope.denominator)
-        turned = np.zeros(low.shape, bool)
-        for start, end in turns(p):
-            before, behind = (
-                (start.numerator << bits) // start.denominator,
-                -(-(end.numerator << bits) // end.denominator),
-            )
-            turned |= np.asarray((high > before) & (low < behind), bool)
-        return np.where(turned, least - reach, least), np.where(turned, most + reach, most)
-
-    return of_interval
-
-
 def _sigmoid_of(n: Integers, bits: int) -> Ends:
     low, high = fp.exp(-np.abs(n) << 4, bits + 4)
     one = 1 << (bits + 4)
@@ -239,23 +199,18 @@ def _softsign_of(n: Integers, bits: int) -> Ends:
     return low, low + 1
 
 
-def _rational(number: Fraction, bits: int) -> Ends:
-    low = (number.numerator << bits) // number.denominator
-    return np.array(low, object), np.array(low + (1 if (number.numerator << bits) % number.denominator else 0), object)
-
-
 def _elu(ends: Ends, bits: int, a: float, scale: float = 1.0) -> Ends:
     """max(x, 0) + a (e^(min(x, 0) / scale) - 1), one summand after the other."""
     low, high = ends
-    below = fp.times((np.minimum(low, 0), np.minimum(high, 0)), _rational(1 / Fraction(scale), bits), bits)
-    curved = _increasing(fp.exp)(below, bits, ())
+    below = fp.times((np.minimum(low, 0), np.minimum(high, 0)), rational(1 / Fraction(scale), bits), bits)
+    curved = increasing(fp.exp)(below, bits, ())
     one = 1 << bits
-    bent = fp.times((curved[0] - one, np.minimum(curved[1] - one, 0)), _rational(Fraction(a), bits), bits)
+    bent = fp.times((curved[0] - one, np.minimum(curved[1] - one, 0)), rational(Fraction(a), bits), bits)
     return fp.plus((np.maximum(low, 0), np.maximum(high, 0)), bent)
 
 
 def _selu(ends: Ends, bits: int, p: Parameters) -> Ends:
-    return fp.times(_elu(ends, bits, p[0]), _rational(Fraction(p[1]), bits), bits)
+    return fp.times(_elu(ends, bits, p[0]), rational(Fraction(p[1]), bits), bits)
 
 
 def _square(ends: Ends, bits: int, _: Parameters) -> Ends:
@@ -289,7 +244,7 @@ def _power(ends: Ends, bits: int, p: Parameters) -> Ends:
     if ends[0].min() <= 0:
         raise UndefinedError("a broken power of a number that may be 0 or less")
     logarithm = fp.increasing(fp.ln)(ends, bits)
-    return fp.increasing(fp.exp)(fp.times(logarithm, _rational(Fraction(exponent), bits), bits), bits)
+    return fp.increasing(fp.exp)(fp.times(logarithm, rational(Fraction(exponent), bits), bits), bits)
 
 
 def _erf_of_scaled(n: Integers, bits: int) -> Ends:
@@ -307,7 +262,7 @@ def _gelu_of(n: Integers, bits: int, _: Parameters) -> Ends:
 def _gelu_tanh_of(n: Integers, bits: int, _: Parameters) -> Ends:
     two_over_pi = ((1 << (2 * bits + 1)) // (fp.pi(bits) + 1), (1 << (2 * bits + 1)) // (fp.pi(bits) - 1) + 1)
     scale = fp.sqrt(np.array(two_over_pi[0], object), bits)[0], fp.sqrt(np.array(two_over_pi[1], object), bits)[1]
-    cube = fp.times(_rational(Fraction(44715, 10**6), bits), _whole_power((n, n), bits, 3), bits)
+    cube = fp.times(rational(Fraction(44715, 10**6), bits), _whole_power((n, n), bits, 3), bits)
     low, high = fp.increasing(_tanh_of)(fp.times(scale, fp.plus((n, n), cube), bits), bits)
     one = 1 << bits
     return fp.outward(fp.times((n, n), (one + low, one + high), bits), 1)
@@ -323,7 +278,7 @@ def _mish_of(n: Integers, bits: int, _: Parameters) -> Ends:
 
 def _hardswish_of(n: Integers, bits: int, p: Parameters) -> Ends:
     one = 1 << bits
-    line = fp.plus(fp.times((n, n), _rational(Fraction(p[0]), bits), bits), _rational(Fraction(p[1]), bits))
+    line = fp.plus(fp.times((n, n), rational(Fraction(p[0]), bits), bits), rational(Fraction(p[1]), bits))
     gate = np.minimum(np.maximum(line[0], 0), one), np.minimum(np.maximum(line[1], 0), one)
     return fp.times((n, n), gate, bits)
 
@@ -333,18 +288,6 @@ def _hardswish_turns(p: Parameters) -> Sequence[tuple[Fraction, Fraction]]:
     a, b = map(Fraction, p)
     points = sorted((-b / (2 * a), -b / a, (1 - b) / a))
     return [(points[0], points[-1])]
-
-
-def _between(low: str, high: str) -> Callable[[Parameters], Sequence[tuple[Fraction, Fraction]]]:
-    return lambda _: [(Fraction(low), Fraction(high))]
-
-
-def _anywhere(_: Parameters) -> Sequence[tuple[Fraction, Fraction]]:
-    return [(Fraction(-(1 << 5000)), Fraction(1 << 5000))]
-
-
-def _at_most(number: str) -> Callable[[Parameters], Fraction]:
-    return lambda _: Fraction(number)
 
 
 # Parameters.
@@ -383,53 +326,51 @@ DEFINITIONS: dict[str, Definition] = {
     "sigmoid": Definition(
         lambda x, _: _sigmoid(x),
         lambda x, _: _sigmoid(x) * _sigmoid(-x),
-        _composed(_increasing(_sigmoid_of)),
+        composed(increasing(_sigmoid_of)),
         onnx="Sigmoid",
     ),
     "tanh": Definition(
-        lambda x, _: np.tanh(x), lambda x, _: 1.0 - np.tanh(x) ** 2, _composed(_increasing(_tanh_of)), onnx="Tanh"
+        lambda x, _: np.tanh(x), lambda x, _: 1.0 - np.tanh(x) ** 2, composed(increasing(_tanh_of)), onnx="Tanh"
     ),
     "softplus": Definition(
         lambda x, _: np.logaddexp(0.0, x),
         lambda x, _: _sigmoid(x),
-        _composed(_increasing(_softplus_of)),
+        composed(increasing(_softplus_of)),
         onnx="Softplus",
     ),
     "softsign": Definition(
         lambda x, _: x / (1.0 + np.abs(x)),
         lambda x, _: np.asarray(1.0 / np.square(1.0 + np.abs(x)), np.float64),
-        _increasing(_softsign_of),
+        increasing(_softsign_of),
         onnx="Softsign",
     ),
     "elu": Definition(
         lambda x, p: _elu_value(x, p[0]),
         lambda x, p: _elu_slope(x, p[0]),
-        _composed(lambda ends, bits, p: _elu(ends, bits, p[0])),
+        composed(lambda ends, bits, p: _elu(ends, bits, p[0])),
         1,
         turns=lambda _: (0.0,),
     ),
     "celu": Definition(
         lambda x, p: _elu_value(x, p[0], p[0]),
         lambda x, p: _elu_slope(x, p[0], p[0]),
-        _composed(lambda ends, bits, p: _elu(ends, bits, p[0], p[0])),
+        composed(lambda ends, bits, p: _elu(ends, bits, p[0], p[0])),
         1,
         _positive_first,
     ),
     "selu": Definition(
         lambda x, p: p[1] * _elu_value(x, p[0]),
         lambda x, p: p[1] * _elu_slope(x, p[0]),
-        _composed(_selu),
+        composed(_selu),
         2,
         turns=lambda _: (0.0,),
     ),
-    "exp": Definition(lambda x, _: np.exp(x), lambda x, _: np.exp(x), _increasing(fp.exp), onnx="Exp"),
-    "log": Definition(
-        lambda x, _: np.log(x), lambda x, _: 1.0 / x, _increasing(fp.ln), defined=_above_zero, onnx="Log"
-    ),
+    "exp": Definition(lambda x, _: np.exp(x), lambda x, _: np.exp(x), increasing(fp.exp), onnx="Exp"),
+    "log": Definition(lambda x, _: np.log(x), lambda x, _: 1.0 / x, increasing(fp.ln), defined=_above_zero, onnx="Log"),
     "sqrt": Definition(
         lambda x, _: np.sqrt(x),
         lambda x, _: 0.5 / np.sqrt(x),
-        _increasing(fp.sqrt),
+        increasing(fp.sqrt),
         defined=lambda low, _high, _p: np.asarray(low >= 0),
         onnx="Sqrt",
     ),
@@ -438,52 +379,52 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "square": Definition(lambda x, _: x * x, lambda x, _: 2.0 * x, _square, turns=lambda _: (0.0,)),
     "power": Definition(
-        _power_value, _power_slope, _composed(_power), 1, defined=_power_defined, turns=lambda _: (0.0,)
+        _power_value, _power_slope, composed(_power), 1, defined=_power_defined, turns=lambda _: (0.0,)
     ),
     "erf": Definition(
-        lambda x, _: _erf(x), lambda x, _: 2.0 / np.sqrt(pi) * np.exp(-x * x), _increasing(fp.erf), onnx="Erf"
+        lambda x, _: _erf(x), lambda x, _: 2.0 / np.sqrt(pi) * np.exp(-x * x), increasing(fp.erf), onnx="Erf"
     ),
     "sin": Definition(
         lambda x, _: np.sin(x),
         lambda x, _: np.cos(x),
-        _turning(lambda n, bits, _: fp.sin(n, bits), _anywhere, _at_most("1")),
+        turning(lambda n, bits, _: fp.sin(n, bits), anywhere, at_most("1")),
         onnx="Sin",
     ),
     "cos": Definition(
         lambda x, _: np.cos(x),
         lambda x, _: -np.sin(x),
-        _turning(lambda n, bits, _: fp.cos(n, bits), _anywhere, _at_most("1")),
+        turning(lambda n, bits, _: fp.cos(n, bits), anywhere, at_most("1")),
         onnx="Cos",
     ),
     "gelu": Definition(
         lambda x, _: 0.5 * x * (1.0 + _erf(x / np.sqrt(2.0))),
         _gelu_slope,
-        _composed(_turning(_gelu_of, _between("-0.752", "-0.751"), _at_most("1.2"))),
+        composed(turning(_gelu_of, between("-0.752", "-0.751"), at_most("1.2"))),
         turns=lambda _: (-0.7517915246935645,),
     ),
     "gelu_tanh": Definition(
         lambda x, _: 0.5 * x * (1.0 + np.tanh(_cubic(x))),
         _gelu_tanh_slope,
-        _composed(_turning(_gelu_tanh_of, _between("-0.753", "-0.752"), _at_most("1.2"))),
+        composed(turning(_gelu_tanh_of, between("-0.753", "-0.752"), at_most("1.2"))),
         turns=lambda _: (-0.7524614220710162,),
     ),
     "silu": Definition(
         lambda x, _: x * _sigmoid(x),
         lambda x, _: _sigmoid(x) * (1.0 + x * _sigmoid(-x)),
-        _composed(_turning(_silu_of, _between("-1.279", "-1.278"), _at_most("1.2"))),
+        composed(turning(_silu_of, between("-1.279", "-1.278"), at_most("1.2"))),
         turns=lambda _: (-1.2784645427610738,),
     ),
     "mish": Definition(
         lambda x, _: x * np.tanh(np.logaddexp(0.0, x)),
         _mish_slope,
-        _composed(_turning(_mish_of, _between("-1.193", "-1.192"), _at_most("1.2"))),
+        composed(turning(_mish_of, between("-1.193", "-1.192"), at_most("1.2"))),
         turns=lambda _: (-1.192438185474,),
     ),
     "hardswish": Definition(
         lambda x, p: x * np.clip(p[0] * x + p[1], 0.0, 1.0),
         _hardswish_slope,
-        _composed(
-            _turning(
+        composed(
+            turning(
                 _hardswish_of,
                 _hardswish_turns,
                 lambda p: max(abs(2 - Fraction(p[1])), abs(Fraction(p[1])), Fraction(1)),
