@@ -17,7 +17,6 @@ from itertools import accumulate
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 from onnx import NodeProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
@@ -35,8 +34,8 @@ from eqspec.networks.network import Arithmetic, LargestIntermediate, Network, Po
 from eqspec.networks.onnx_tensor import UnreadableError, decode
 from eqspec.networks.operators import OF_INTEGERS, ON_LEVELS, OPERATORS, QUANTISING, folding
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
-from eqspec.networks.program import INPUTS, Step, Tile
 from eqspec.networks.readers import (
+    batches,
     onnx_branches,
     onnx_definition,
     onnx_graph,
@@ -45,7 +44,7 @@ from eqspec.networks.readers import (
     rewritten_weights,
 )
 from eqspec.networks.readers.onnx_definition import definition
-from eqspec.networks.readers.onnx_graph import Graph, Input
+from eqspec.networks.readers.onnx_graph import Graph
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
 from eqspec.networks.readers.onnx_types import Types
 from eqspec.networks.readers.steps import steps_of
@@ -69,7 +68,7 @@ def read(path: str, content: bytes, arithmetic: Arithmetic = "real", output: str
     """
     graph = onnx_graph.load(path, content, output)
     failures: list[NetworkError] = []
-    for reading in _readings(graph.inputs):
+    for reading in batches.readings(graph.inputs):
         try:
             return replace(_read(_Reading(graph, *reading), content, arithmetic), chosen=output)
         except NetworkError as error:
@@ -109,7 +108,7 @@ def read_rounded(path: str, content: bytes, precision: Precision, output: str | 
     """The same network with radii for what a runtime of this precision may round. Raises NetworkError."""
     graph = onnx_graph.load(path, content, output)
     problem: NetworkError | None = None
-    for sample in _readings(graph.inputs):
+    for sample in batches.readings(graph.inputs):
         reading = _Reading(graph, *sample, Roundoff(precision=precision))
         try:
             network = reading.network(content)
@@ -125,63 +124,12 @@ def read_rounded(path: str, content: bytes, precision: Precision, output: str | 
 
 
 def _check_samples_apart(reading: _Reading, network: Network, content: bytes) -> None:
-    """Refuse to set a fixed batch aside where its samples meet: two of them must give what each gives by itself.
-
-    Nothing of one sample may reach what the other does, which is decided on the coefficients. That each is then
-    read as it is by itself is compared in floats at a few points, in the order of the outputs' size, since the outputs
-    of both may be anywhere; but before a Softmax those of a sample stand together.
-    """
+    """Refuse to set a fixed batch aside where its samples meet."""
     pair = replace(reading, shapes=tuple((2, *shape[1:]) for shape in reading.shapes), samples=2).network(content)
-    # Each input has both samples, one behind the other, so the vector of all inputs has those of each input together.
-    first = np.concatenate([np.repeat([True, False], port.size) for port in network.ports])
-    apart = pair.output_size == 2 * network.output_size and _independent(pair.steps, first)
-    if apart:
-        points = np.random.default_rng(0).normal(size=(3, 2, network.input_size))
-        given = np.empty((3, len(first)))
-        given[:, first], given[:, ~first] = points[:, 0], points[:, 1]
-        together = pair.evaluate(given)
-        single = network.evaluate(points.reshape(6, -1)).reshape(3, -1)
-        if not network.stripped:
-            together, single = np.sort(together, axis=1), np.sort(single, axis=1)
-        difference = np.abs(together - single)
-        apart = not (difference > 1e-6 * (1 + np.abs(single).max())).any()
-    if not apart:
+    if batches.meet(network, pair):
         message = f"the {reading.batch} samples of the batch meet, so that one of them cannot be read by itself"
         fix = "export the model with a batch size of 1, or with a batch of open size"
         raise NetworkError(reading.graph.path, message, fix=fix)
-
-
-def _independent(steps: Sequence[Step], first: NDArray[np.bool_]) -> bool:
-    """Whether no unit depends on both of two samples; `first` says which inputs are of the first."""
-    of_first = {INPUTS: first}
-    of_second = {INPUTS: ~of_first[INPUTS]}
-    for number, step in enumerate(steps):
-        for reached in (of_first, of_second):
-            reached[number] = np.zeros(step.rows, bool)
-            for term in step.terms:
-                reached[number] |= _reached(term.tile, reached[term.source])
-        if (of_first[number] & of_second[number]).any():
-            return False
-    return True
-
-
-def _reached(tile: Tile, reached: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which rows of a tile depend on what is reached."""
-    weight = tile.weight != 0.0
-    if tile.weight_error is not None:
-        weight |= tile.weight_error != 0.0
-    read = Tile(tile.index, weight.astype(np.float64)).apply(reached.astype(np.float64)[:, None])
-    return np.asarray(read[:, 0] > 0)
-
-
-def _readings(inputs: Sequence[Input]) -> list[tuple[tuple[tuple[int, ...], ...], int | None]]:
-    """What the shapes of one sample may be, best first, with the fixed batch size that was replaced by 1."""
-    shapes = tuple(tuple(1 if isinstance(d, str) else d for d in one.shape) for one in inputs)
-    fixed = not any(isinstance(d, str) for one in inputs for d in one.shape)
-    batches = {shape[0] if len(shape) > 1 else 1 for shape in shapes}
-    if not fixed or len(batches) > 1 or batches == {1}:
-        return [(shapes, None)]
-    return [(tuple((1, *shape[1:]) for shape in shapes), batches.pop()), (shapes, None)]
 
 
 def _nearest_levels(value: Affine, ends: tuple[int, int]) -> Levels:
