@@ -3,7 +3,8 @@
 use crate::numeric::near::Near;
 
 use super::function::{Bend, Function, Piece, count, no_parameters};
-use super::staircase::{Rounding, Staircase};
+use super::rounding::Rounding;
+use super::staircase::Staircase;
 
 /// -1, 0 or 1.
 #[derive(Debug, Clone, Copy, PartialEq)]

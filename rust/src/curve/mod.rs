@@ -14,6 +14,7 @@ mod offset;
 mod pieces;
 mod powers;
 mod quantiser;
+mod rounding;
 mod sigmoids;
 mod staircase;
 mod strip;

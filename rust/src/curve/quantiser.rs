@@ -4,7 +4,8 @@
 use crate::numeric::near::Near;
 
 use super::function::{Bend, Function, Piece, count};
-use super::staircase::{Rounding, Staircase};
+use super::rounding::Rounding;
+use super::staircase::Staircase;
 
 /// Parameters (scale, zero, low, high, unit, base, rounding, wraps); see [`Staircase`].
 #[derive(Debug, Clone, Copy, PartialEq)]
