@@ -10,7 +10,7 @@ Each cell of an input is stood for by one of its numbers, one that float32 or fl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -67,14 +67,21 @@ def cut(region: Region, found: Sequence[InputSteps], most: int) -> Cells | int |
     by_input = [none.union(*(steps.lines(place) for steps in found)) for place in range(len(region.lower))]
     read = np.any([steps.read for steps in found], axis=0).tolist()
     inputs = list(zip(region.lower, region.upper, region.lattices or repeat(None), by_input, read, strict=False))
-    sizes = {one: _most_cells(*one) for one in set(inputs)}
-    most_cells = [sizes[one] for one in inputs]
+    # Many inputs are alike, as pixels are, and integers are compared in less time than fractions.
+    alike: dict[Hashable, int] = {}
+    kinds = [
+        alike.setdefault((*low.as_integer_ratio(), *high.as_integer_ratio(), *rest), len(alike))
+        for low, high, *rest in inputs
+    ]
+    distinct = dict(zip(kinds, inputs, strict=True))
+    sizes = {kind: _most_cells(*one) for kind, one in distinct.items()}
+    most_cells = [sizes[kind] for kind in kinds]
     if 0 in most_cells:
         return None
     if sum(most_cells) > len(most_cells) + _MOST_CUTS:
         return prod(most_cells)
-    numbers = {one: _numbers(*one) for one in sizes}
-    cells = Cells(tuple(numbers[one] for one in inputs))
+    numbers = {kind: _numbers(*one) for kind, one in distinct.items()}
+    cells = Cells(tuple(numbers[kind] for kind in kinds))
     return cells if cells.count <= most else cells.count
 
 
@@ -145,9 +152,8 @@ def _levels(line: Line, low: Fraction, high: Fraction) -> tuple[int, int]:
     q = _quantiser(line)
     if q is None:
         return -1, 1
-    scale, zero = Fraction(q.scale), Fraction(q.zero)
-    ends = sorted((line.factor * x + line.offset) / scale + zero for x in (low, high))
-    least, most = (rounded(t, q.rounding) for t in ends)
+    factor, offset = line.in_levels if line.quantiser is not None else (line.factor, line.offset)
+    least, most = sorted(rounded(factor * x + offset, q.rounding) for x in (low, high))
     if q.wraps or line.curve.name == "floor":
         return least, most
     return min(max(least, q.low), q.high), min(max(most, q.low), q.high)

@@ -41,10 +41,17 @@ class Line:
         """The quantiser that the curve is; None for the others."""
         return Quantiser.of(self.curve) if self.curve.name == "quantiser" else None
 
+    @cached_property
+    def in_levels(self) -> tuple[Fraction, Fraction]:
+        """Factor and offset of what the quantiser rounds, in levels."""
+        assert self.quantiser is not None
+        scale, zero = Fraction(self.quantiser.scale), Fraction(self.quantiser.zero)
+        return self.factor / scale, self.offset / scale + zero
+
     def level(self, quantiser: Quantiser, x: Fraction) -> int:
         """The level in front of what brings it into its type, of the curve's quantiser."""
-        argument = (self.factor * x + self.offset) / Fraction(quantiser.scale) + Fraction(quantiser.zero)
-        return rounded(argument, quantiser.rounding)
+        factor, offset = self.in_levels
+        return rounded(factor * x + offset, quantiser.rounding)
 
 
 @dataclass(frozen=True)
