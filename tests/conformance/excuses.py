@@ -43,6 +43,8 @@ REFUSALS: dict[str, str] = {
     r"negative pads in mode|reflects more|wraps more": "onnxruntime and onnx continue differently what is not there",
     r"column-major": "places of maxima, in another order",
     r"has type": "operands of types that do not go together",
+    r"a scale, is not positive": "a scale of no sense",
+    r"lies at a threshold of the quantiser": "which level a constant has that a runtime may have rounded",
     r"the batch": "a batch of fixed size whose samples meet",
 }
 """Words of a refusal, and why it may be although others read the model."""
@@ -78,6 +80,8 @@ REFERENCE_BUGS = (
     Bug("GroupNormalization", "it is computed in float32, its `stash_type`, also of double", 21),
     Bug("GlobalMaxPool", "it takes the maximum over all axes of a value with one spatial axis"),
     Bug("MaxPool", "windows beyond the end (`ceil_mode`), or that `auto_pad` pads, are counted otherwise"),
+    Bug("QLinearMatMul", "the zero point is added in front of the rounding, which is another one at ties"),
+    Bug("QLinearConv", "the zero point is added in front of the rounding, and groups have too many outputs"),
     Bug("LogSoftmax", "it is the logarithm of a Softmax, which underflows; before opset 13 it is taken over one axis"),
 )
 ONNXRUNTIME_BUGS = (

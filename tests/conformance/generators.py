@@ -5,15 +5,18 @@ from __future__ import annotations
 from conformance.functions import FUNCTIONS
 from conformance.moving import MOVING
 from conformance.operators import ARITHMETIC, Generator
+from conformance.quantising import QUANTISED
 from conformance.smooth import SMOOTH
 from conformance.spatial import SPATIAL
 
-GENERATORS: dict[str, Generator] = {**ARITHMETIC, **FUNCTIONS, **MOVING, **SMOOTH, **SPATIAL}
+GENERATORS: dict[str, Generator] = {**ARITHMETIC, **FUNCTIONS, **MOVING, **QUANTISED, **SMOOTH, **SPATIAL}
 SINCE = {
-    "Celu": 12, "Compress": 9, "ConstantOfShape": 9, "Cos": 7, "Erf": 9, "Expand": 8, "GatherElements": 11,
-    "GatherND": 11, "Gelu": 20, "GroupNormalization": 18, "HardSwish": 14, "LayerNormalization": 17, "Mish": 18,
-    "RMSNormalization": 23, "Resize": 10, "ReverseSequence": 10, "Round": 11, "ScatterElements": 11, "ScatterND": 11,
-    "Sign": 9, "Sin": 7, "Swish": 24, "ThresholdedRelu": 10, "Trilu": 14, "Upsample": 7, "Where": 9,
+    "Celu": 12, "Compress": 9, "ConstantOfShape": 9, "ConvInteger": 10, "Cos": 7, "DequantizeLinear": 10, "Erf": 9,
+    "Expand": 8, "GatherElements": 11, "GatherND": 11, "Gelu": 20, "GroupNormalization": 18, "HardSwish": 14,
+    "LayerNormalization": 17, "MatMulInteger": 10, "Mish": 18, "QLinearConv": 10, "QLinearMatMul": 10,
+    "QuantizeLinear": 10, "RMSNormalization": 23, "Resize": 10, "ReverseSequence": 10, "Round": 11,
+    "ScatterElements": 11, "ScatterND": 11, "Sign": 9, "Sin": 7, "Swish": 24, "ThresholdedRelu": 10, "Trilu": 14,
+    "Upsample": 7, "Where": 9,
 }  # fmt: skip
 UNTIL = {"Upsample": 9}
 

@@ -174,6 +174,17 @@ def test_weights_that_are_quantised_by_the_graph(tmp_path: Path) -> None:
     assert (len(network.steps), network.exact) == (1, True)
 
 
+def test_a_constant_of_no_axes_that_is_quantised_by_the_graph(tmp_path: Path) -> None:
+    nodes = [
+        node("QuantizeLinear", ["w", "s"], "k"),
+        node("DequantizeLinear", ["k", "s"], "v"),
+        node("Mul", ["x", "v"], "y"),
+    ]
+    proto = build(nodes, {"w": np.float32(0.7), "s": np.float32(0.25)}, [1, 3])
+    network = agrees(tmp_path, proto, grid(np.random.default_rng(0), [1, 3]))
+    assert exactly(network, np.ones(3)).tolist() == [0.75] * 3
+
+
 def test_other_parameters_behind(tmp_path: Path) -> None:
     """What a level stands for is said behind: nothing is rounded in between, and each meaning is a step of its own."""
     nodes = [

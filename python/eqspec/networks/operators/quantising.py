@@ -212,7 +212,7 @@ def quantised(
     low, high = (np.full(shape, float(end)) - shift for end in ends)
     steps = Steps(by_entry, before, low, high, shift)
     if isinstance(x, Enclosure):
-        return steps.of_constant(call, x).astype(np.int64)
+        return np.asarray(steps.of_constant(call, x), np.int64)  # of no axes, it may be a number
     if call.rounded:
         raise UnreadableError("a scale that is computed of other constants, which a runtime may have rounded", _STORE)
     return Levels.of(steps.of_variable(call, x), shape, *ends)
