@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from eqspec.errors import DerivationError
 from eqspec.networks.containment import quantised
 from eqspec.networks.deriving.fixed_point import in_fixed_point
+from eqspec.networks.deriving.integers import in_integers
 from eqspec.networks.deriving.precision import FixedPointFormat, Integers, Precision
 from eqspec.networks.network import Network
 
@@ -30,7 +31,7 @@ def derive(network: Network, precision: Precision, rows: NDArray[np.float64] | N
         raise DerivationError(network.source, "it is a network in float32 arithmetic", fix="derive it in real numbers")
     if isinstance(precision, FixedPointFormat):
         return in_fixed_point(network, precision)
-    raise DerivationError(network.source, "integers are not derived yet", fix="use fixed-point types")
+    return in_integers(network, precision, rows)
 
 
 __all__ = ["FixedPointFormat", "Integers", "Precision", "derive"]

@@ -17,7 +17,6 @@ A step that only moves numbers computes nothing and needs no type.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 
