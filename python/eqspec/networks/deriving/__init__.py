@@ -1,15 +1,21 @@
 """Quantised networks from float networks: the candidate of a claim is derived from its reference.
 
-`precision` says to what a network is quantised; `fixed_point` computes as hls4ml does.
+`precision` says to what a network is quantised. `fixed_point` computes as hls4ml does. `integers` makes an ONNX file with
+quantisers of it: `float_graph` is the graph that it starts from, `folded_normalizations` what goes into weights first,
+`calibration` the ranges of values, `scales` what follows from them, `quantised_graph` where quantisers stand, in the
+nodes of `quantiser_nodes`. `exporting` writes files for others.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import DerivationError
 from eqspec.networks.containment import quantised
+from eqspec.networks.deriving.exporting import write_configuration, write_integers
 from eqspec.networks.deriving.fixed_point import in_fixed_point
 from eqspec.networks.deriving.integers import in_integers
 from eqspec.networks.deriving.precision import FixedPointFormat, Integers, Precision
@@ -34,4 +40,18 @@ def derive(network: Network, precision: Precision, rows: NDArray[np.float64] | N
     return in_integers(network, precision, rows)
 
 
-__all__ = ["FixedPointFormat", "Integers", "Precision", "derive"]
+def export(network: Network, precision: Precision, rows: NDArray[np.float64] | None, path: Path) -> list[Path]:
+    """Write what `derive` gives of the same arguments to a file, for those who deploy it; the files that were written.
+
+    `Integers` become an ONNX file, which is the derived network when it is read. Fixed-point types become a
+    configuration of hls4ml (see `exporting`).
+
+    Raises DerivationError as `derive` does, and where the file cannot be written.
+    """
+    derived = derive(network, precision, rows)
+    if isinstance(precision, FixedPointFormat):
+        return write_configuration(derived, precision, path)
+    return write_integers(derived, path)
+
+
+__all__ = ["FixedPointFormat", "Integers", "Precision", "derive", "export"]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
 from eqspec.errors import DerivationError, InputError
@@ -86,6 +86,20 @@ class FloatGraph:
         readers = Counter([name for node in self.nodes for name in node.input if name] + [self.output])
         return Links(makers, followers, readers, self.constants)
 
+    def shapes(self) -> dict[str, list[int]]:
+        """The shapes that are known of values, 0 for sizes that are not."""
+        model = shape_inference.infer_shapes(self.model([ValueInfoProto(name=self.output)]))
+        graph = model.graph
+        found = [*graph.input, *graph.value_info, *graph.output]
+        return {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim] for v in found}
+
+    def axes(self, value: str) -> int:
+        """How many axes a value has."""
+        shape = self.shapes().get(value)
+        if not shape:
+            raise self.refuse(f"the shape of {value!r} is not known", "export the model with fixed sizes")
+        return len(shape)
+
     def refuse(self, message: str, fix: str, node: NodeProto | None = None) -> DerivationError:
         """The error about a node, or about all of it."""
         at = {} if node is None else {"node": name_of(node), "operator": node.op_type}
@@ -111,6 +125,8 @@ def float_graph(network: Network) -> FloatGraph:
             raise graph.refuse(message, "derive from a model whose inputs are float32")
         kind.elem_type = TensorProto.FLOAT
     graph.declared_output.type.tensor_type.elem_type = TensorProto.FLOAT
+    if any(node.op_type == "Shape" for node in graph.nodes):
+        _fix_sizes(graph)
     graph.nodes = _variable(graph)
     used = {name for node in graph.nodes for name in node.input}
     graph.constants = {name: array for name, array in graph.constants.items() if name in used}
@@ -175,6 +191,24 @@ def _written(network: Network) -> bytes:
         if number < len(layers) - 1:
             value = chain.add("Relu", value)
     return bytes(chain.model(value).SerializeToString())
+
+
+def _fix_sizes(graph: FloatGraph) -> None:
+    """Put numbers in place of every Shape: those of one sample, as the network is read."""
+    for value in graph.inputs:
+        for axis, size in enumerate(value.type.tensor_type.shape.dim):
+            if not size.dim_value and (axis == 0 or len(value.type.tensor_type.shape.dim) == 1):
+                size.dim_value = 1
+    known = graph.shapes()
+    for node in graph.nodes:
+        if node.op_type != "Shape":
+            continue
+        shape = known.get(node.input[0])
+        if not shape or not all(shape):
+            raise graph.refuse(f"the shape of {node.input[0]!r} is not known", "export it with fixed sizes", node)
+        start, end = attribute(node, "start", 0), attribute(node, "end", len(shape))
+        graph.constants[node.output[0]] = np.array(shape[start:end], np.int64)
+    graph.nodes = [node for node in graph.nodes if node.op_type != "Shape"]
 
 
 def _variable(graph: FloatGraph) -> list[NodeProto]:

@@ -1,11 +1,11 @@
 """A float graph with quantisers around every layer: what static quantisation makes of it.
 
-    x -> Q -> Conv, Gemm or MatMul, weights Q, bias Q of 32 bits -> Relu or Clip -> Q -> ...         Q = quantise, dequantise
+    x -> Q -> Conv, Gemm or MatMul with weights Q and bias Q of 32 bits -> Relu or Clip -> Q -> ...
 
-Every value that a node computes from the input is quantised, the input and the scores among them, with these
-exceptions. Between a layer, the Add of its bias and the Relu or Clip behind it nothing is quantised, because they run
-as one. What only moves numbers, or takes the largest of some, gives numbers that are quantised already. An average is
-quantised with the scale of what it averages. A Softmax at the end is left as it is.
+Q quantises and dequantises. It stands behind the input and behind every node that computes something of it, the one of
+the scores included, with these exceptions. Between a layer, the Add of its bias and the Relu or Clip behind it nothing
+is quantised, because they run as one. What only moves numbers, or takes the largest of some, gives numbers that are
+quantised already. An average is quantised with the scale of what it averages. A Softmax at the end is left as it is.
 
 `onnxruntime.quantization.quantize_static` makes the same decisions, and a test compares scales and outputs with it. It
 is not called here, because it offers 4, 8 and 16 bits alone, works on files, and takes about a second for a network
@@ -33,14 +33,15 @@ _MOVES = (
 """What gives numbers that it was given."""
 _AVERAGES = ("AveragePool",)
 _COMPUTES = (
-    "Add", "Clip", "Concat", "Elu", "GlobalAveragePool", "HardSigmoid", "LeakyRelu", "Mul", "PRelu", "ReduceMean",
-    "Relu", "Selu", "Sigmoid", "Softplus", "Softsign", "Sub", "Tanh",
+    "Add", "Clip", "Concat", "Div", "Elu", "GlobalAveragePool", "HardSigmoid", "LeakyRelu", "Mul", "PRelu",
+    "ReduceMean", "Relu", "Selu", "Sigmoid", "Softplus", "Softsign", "Sub", "Tanh",
 )  # fmt: skip
-_WITH_CONSTANTS = ("Add", "Mul", "Sub")
+_WITH_CONSTANTS = ("Add", "Div", "Mul", "Sub")
 """Whose real constants are quantised like values."""
 _SOFTMAX = ("LogSoftmax", "Softmax")
 _QUANTISED = (*LAYERS, *_MOVES, *_AVERAGES, *_COMPUTES)
-_IN_PLACES = ("BatchNormalization behind a layer", "Softmax at the end")
+_IN_PLACES = ("BatchNormalization", "LogSoftmax at the end", "Softmax at the end")
+"""What else a graph may have when it is read."""
 _OLDEST, _WITH_FOUR_BITS = 4, 10
 """Versions of the file format: the first whose initialisers need not be inputs, the one with integers of 4 bits."""
 

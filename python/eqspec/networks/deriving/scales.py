@@ -1,8 +1,8 @@
 """Scales, zero points and levels of integers, as static quantisation chooses them.
 
-    activations    a range [l, u] that contains 0, levels 0 .. 2^b - 1:  scale = (u - l) / (2^b - 1),  zero = round(-l / scale)
-    weights        levels -m .. m, m = 2^(b - 1) - 1:  scale = max |w| / m,  for the tensor or for each output
-    biases         32 bits, scale = (scale of the inputs) (scale of the weights)
+    activations    from l <= 0 to u >= 0, levels 0 .. 2^b - 1     scale (u - l) / (2^b - 1), zero round(-l / scale)
+    weights        levels -m .. m with m = 2^(b - 1) - 1          scale max |w| / m, of the tensor or of each output
+    biases         levels of 32 bits                              scale of the inputs times scale of the weights
 
 Scales are float32 numbers, which files hold, and everything else is counted with them. These are the choices of
 `onnxruntime.quantization` for 8 bits; the same formulas serve any number of bits. Where a bias would not fit into 32
