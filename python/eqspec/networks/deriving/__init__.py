@@ -1,7 +1,7 @@
 """Quantised networks from float networks: the candidate of a claim is derived from its reference.
 
-`precision` says to what a network is quantised. `fixed_point` computes as hls4ml does. `integers` makes an ONNX file with
-quantisers of it: `float_graph` is the graph that it starts from, `folded_normalizations` what goes into weights first,
+`precision` says to what a network is quantised. `fixed_point` computes as hls4ml does. `integers` makes an ONNX file
+with quantisers: `float_graph` is the graph that it starts from, `folded_normalizations` what goes into weights first,
 `calibration` the ranges of values, `scales` what follows from them, `quantised_graph` where quantisers stand, in the
 nodes of `quantiser_nodes`. `exporting` writes files for others.
 """

@@ -37,8 +37,8 @@ def configuration(derived: Network, types: FixedPointFormat) -> str:
     of = types.roles
     lines = [
         f"# {' '.join(derived.source.split())}: types for hls4ml, written by eqspec. In Python,",
-        "#   config = yaml.safe_load(open(...))",
-        "#   hls4ml.converters.convert_from_keras_model(model, hls_config=config['HLSConfig'], io_type=config['IOType'])",
+        "#   config = yaml.safe_load(open(...))['HLSConfig']",
+        "#   hls4ml.converters.convert_from_keras_model(model, hls_config=config)",
         "# and the same with convert_from_pytorch_model.",
         "Backend: Vivado",
         "IOType: io_parallel",

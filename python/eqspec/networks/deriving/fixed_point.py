@@ -7,11 +7,11 @@ again. The builder of firmware that was read from a folder (`firmware/builder`) 
 meaning of fixed-point arithmetic, and it is compared with hls4ml's simulation in the tests.
 
 A weight is what hls4ml writes to its files and C++ reads from them: the decimal with as many digits behind the point as
-the type has bits there, assigned to the type (so AP_TRN cuts off, and a negative weight is rounded downwards). The
-weights of the network must be known exactly: one that was folded from several operators is refused, since hls4ml would
-round each of them.
+the type has bits there, assigned to the type (so AP_TRN cuts off, and a negative weight is rounded downwards).
 
-A step that only moves numbers computes nothing and needs no type.
+Each step has to be one layer of the file: where the reader folded several operators into one, hls4ml would round behind
+each of them. So the graph of the file is asked which operators there are. A step that only moves numbers computes
+nothing and needs no type.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from typing import NoReturn
 import numpy as np
 
 from eqspec.errors import DerivationError
+from eqspec.networks.deriving.float_graph import attribute, float_graph
+from eqspec.networks.deriving.folded_normalizations import LAYERS
 from eqspec.networks.deriving.precision import FixedPointFormat
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.builder import Builder, Refuse, Value
@@ -33,6 +35,8 @@ from eqspec.networks.network import Array, Network
 from eqspec.networks.program import Step, Tile, content
 
 _CHAINS = "networks whose layers follow one another are quantised to fixed point: dense layers, convolutions and ReLU"
+_MOVES = ("Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+_ENDS = ("LogSoftmax", "Softmax")
 
 
 def in_fixed_point(network: Network, types: FixedPointFormat) -> Network:
@@ -43,6 +47,7 @@ def in_fixed_point(network: Network, types: FixedPointFormat) -> Network:
         where = f"layer {layer}: " if layer else "inputs: "
         raise DerivationError(network.source, where + message, fix=fix)
 
+    _check_layers(network)
     of = types.roles
     builder = Builder(network.input_size, refuse)
     value = builder.entered(of["inputs"], "input_t")
@@ -64,6 +69,24 @@ def in_fixed_point(network: Network, types: FixedPointFormat) -> Network:
         content=None,
         casts=casts,
     )
+
+
+def _check_layers(network: Network) -> None:
+    """Refuse graphs whose steps are not their layers: dense or convolution, bias, ReLU, and a Softmax at the end."""
+    graph = float_graph(network)
+    links = graph.links()
+    layers = 0
+    for node in graph.nodes:
+        layers += node.op_type in LAYERS
+        known = node.op_type in (*LAYERS, *_MOVES, "Relu") or links.layer_of_bias(node) is not None
+        if not known and not (node.op_type in _ENDS and network.stripped):
+            raise graph.refuse("it is not quantised to fixed point", _CHAINS, node)
+        if node.op_type == "Gemm" and {attribute(node, "alpha", 1.0), attribute(node, "beta", 1.0)} != {1.0}:
+            raise graph.refuse("a Gemm with alpha or beta", "take them into its weights and bias", node)
+    steps = sum(not _moves(step, step.terms[0].tile) for step in network.steps if step.terms)
+    if steps != layers:
+        message = f"it has {layers} layers, and some follow one another without a ReLU: they are read as {steps}"
+        raise graph.refuse(message, "multiply their matrices before exporting, as hls4ml would round behind each")
 
 
 def _tile(step: Step, number: int, refuse: Refuse) -> Tile:

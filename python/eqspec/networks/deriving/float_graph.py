@@ -4,6 +4,8 @@ Of a network from a file or a model it is the graph of that file, reduced to wha
 layers without one (.nnet files, networks built in memory) it is written anew, with its weights in float32. Nodes that
 depend on no input are evaluated. A network that is not as its file says, because something was put in front of it or
 taken out, is refused: what is derived from the file would be another function.
+
+The last graphs are kept, because a search over precisions asks for the same one again and again.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -114,9 +117,35 @@ class FloatGraph:
         )
 
 
+def digest(network: Network) -> str:
+    """Of everything that a derived network follows from, but the precision and rows."""
+    found = hashlib.sha256(f"{network.source}\n{network.identity} {network.chosen}\n".encode())
+    for part in content(network.steps):
+        found.update(part)
+    return found.hexdigest()
+
+
 def float_graph(network: Network) -> FloatGraph:
     """The graph of a float network. DerivationError where there is none, or it is not the network's any more."""
-    graph = _graph(network)
+    found = _graph_of(_Known(digest(network), network))
+    nodes = list[NodeProto]()
+    for node in found.nodes:
+        nodes.append(NodeProto())
+        nodes[-1].CopyFrom(node)
+    return replace(found, nodes=nodes, constants=dict(found.constants))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A network that is known by its digest."""
+
+    digest: str
+    network: Network = field(compare=False)
+
+
+@lru_cache(maxsize=4)
+def _graph_of(asked: _Known) -> FloatGraph:
+    graph = _graph(asked.network)
     for value in graph.inputs:
         kind = value.type.tensor_type
         if kind.elem_type not in _FLOATS:
@@ -165,16 +194,9 @@ def _check_unchanged(network: Network, stored: bytes) -> None:
         found = onnx_reader.read(network.source, stored, output=network.chosen)
     if found.sha256 != network.sha256:
         raise DerivationError(network.source, "the file has changed since it was read", fix="read it again")
-    if _digest(found) != _digest(network):
+    if digest(replace(network, steps=found.steps)) != digest(network):
         fix = "derive from the network as it was read, and put what belongs in front of both in front of both"
         raise DerivationError(network.source, "the network is not the one of its file any more", fix=fix)
-
-
-def _digest(network: Network) -> str:
-    found = hashlib.sha256()
-    for part in content(network.steps):
-        found.update(part)
-    return found.hexdigest()
 
 
 def _written(network: Network) -> bytes:

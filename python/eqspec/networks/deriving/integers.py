@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from eqspec.errors import DerivationError, NetworkError
 from eqspec.networks.deriving import folded_normalizations
 from eqspec.networks.deriving.calibration import Ranges, checked_rows, ranges
-from eqspec.networks.deriving.float_graph import FloatGraph, float_graph
+from eqspec.networks.deriving.float_graph import FloatGraph, digest, float_graph
 from eqspec.networks.deriving.precision import Integers
 from eqspec.networks.deriving.quantised_graph import Quantising
 from eqspec.networks.network import Network
-from eqspec.networks.program import content
 from eqspec.networks.readers import onnx_reader
 
 
@@ -50,9 +49,7 @@ class _Calibration:
     @classmethod
     def of(cls, network: Network, rows: NDArray[np.float64]) -> _Calibration:
         """With the digest of everything that the float graph and its ranges follow from."""
-        found = hashlib.sha256(f"{network.source}\n{network.identity} {network.chosen} {rows.shape}\n".encode())
-        for part in content(network.steps):
-            found.update(part)
+        found = hashlib.sha256(f"{digest(network)} {rows.shape}\n".encode())
         found.update(np.ascontiguousarray(rows).tobytes())
         return cls(found.hexdigest(), network, rows)
 
