@@ -18,6 +18,7 @@ from onnx import ValueInfoProto
 from eqspec.errors import DerivationError
 from eqspec.networks.deriving.float_graph import FloatGraph
 from eqspec.networks.network import Network, Port
+from eqspec.networks.roundoff import LARGEST
 
 Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 _MOST_NUMBERS = 1 << 20
@@ -35,9 +36,10 @@ def checked_rows(network: Network, rows: NDArray[np.float64] | None) -> NDArray[
         raise DerivationError(network.source, message, fix=fix)
     if not len(found):
         raise DerivationError(network.source, "there are 0 rows to calibrate at", fix=fix)
-    wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
+    wrong = np.flatnonzero(~(np.abs(found) <= LARGEST).all(axis=1))
     if len(wrong):
-        raise DerivationError(network.source, f"row {wrong[0]} holds numbers that are not finite", fix=fix)
+        message = f"row {wrong[0]} holds numbers that are not finite, or beyond float32"
+        raise DerivationError(network.source, message, fix=fix)
     return found
 
 
