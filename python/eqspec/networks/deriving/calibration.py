@@ -25,11 +25,9 @@ _MOST_NUMBERS = 1 << 20
 """Of the inputs that are run at a time."""
 
 
-def checked_rows(network: Network, rows: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def checked_rows(network: Network, rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows (N, I) of finite numbers. DerivationError for anything else."""
     fix = "calibrate at rows of a table, in the units that the network takes"
-    if rows is None:
-        raise DerivationError(network.source, "integers are calibrated, and there are no rows to do so", fix=fix)
     found = np.asarray(rows, np.float64)
     if found.ndim != 2 or found.shape[1] != network.input_size:
         message = f"rows of shape {found.shape} are given, it takes (N, {network.input_size})"

@@ -14,6 +14,8 @@ from eqspec.networks.firmware.fixed_point_types import FixedPoint
 
 LEAST_BITS, MOST_BITS = 2, 16
 """Of integers. With one bit, symmetric weights would all be 0."""
+_WORDS = {"inputs": "input", "weights": "weight", "biases": "bias", "accumulators": "accum", "results": "result"}
+"""What the language calls each kind of number; hls4ml has the same words."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,10 @@ class FixedPointFormat:
 
     @property
     def text(self) -> str:
-        """In words: the type of values, and those of others in braces."""
-        own = ("inputs", "weights", "biases", "accumulators", "results")
-        given = [(role, getattr(self, role)) for role in own]
-        others = ", ".join(f"{role} {short(of)}" for role, of in given if of is not None)
-        return short(self.value) + (f" {{{others}}}" if others else "")
+        """As the language says it: the type of values, and those of others in braces."""
+        given = {word: getattr(self, role) for role, word in _WORDS.items()}
+        others = ", ".join(f"{word} {short(of)}" for word, of in given.items() if of is not None)
+        return short(self.value) + (f" {{ {others} }}" if others else "")
 
 
 def short(of: FixedPoint) -> str:

@@ -106,6 +106,27 @@ def test_one_type_is_that_of_everything() -> None:
     np.testing.assert_allclose(wide.evaluate(points), network.evaluate(points), atol=1e-6)
 
 
+def test_a_type_may_have_its_point_outside_of_its_bits() -> None:
+    network, points = chain(1, 2, 3, 1), np.array([[100.0, -3.0], [0.25, 7.0]])
+    for width, integer in ((4, 6), (3, -1), (1, 1)):
+        of = Fixed(width, integer)
+        derived = derive(network, FixedPointFormat(_type(of)))
+        roles = dict.fromkeys(("inputs", "weights", "biases", "accumulators", "results"), of)
+        for point in points:
+            exact = [Fraction(x) for x in point]
+            assert [low for low, _ in derived.evaluate_exact(exact)] == _computed(network, roles, exact)
+
+
+def test_precisions_are_said_as_the_language_says_them() -> None:
+    usual, wide = FixedPoint.of(16, 6), FixedPoint.of(24, 10, rounding="AP_RND")
+    assert FixedPointFormat(usual).text == "fixed<16,6>"
+    text = "fixed<16,6> { input fixed<16,6>, accum fixed<24,10,AP_RND,AP_WRAP> }"
+    assert FixedPointFormat(usual, inputs=usual, accumulators=wide).text == text
+    assert [Integers(8).text, Integers(12, True).text] == ["int8", "int12 per channel"]
+    derived = derive(chain(1, 2, 2), FixedPointFormat(usual))
+    assert derived.source == "chain as fixed<16,6>"
+
+
 def test_digests_tell_networks_and_types_apart() -> None:
     types = [FixedPointFormat(FixedPoint.of(width, 4)) for width in (9, 10)]
     types.append(FixedPointFormat(FixedPoint.of(9, 4), accumulators=FixedPoint.of(20, 10)))
@@ -179,9 +200,11 @@ def _with(node: onnx.NodeProto) -> Network:
 
 
 def test_types_that_there_are_not_are_refused() -> None:
-    for width, integer, modes in ((0, 0, {}), (1025, 2, {}), (8, 2000, {}), (8, 2, {"rounding": "AP_UP"})):
-        with pytest.raises(InputError, match=f"ap_fixed<{width},{integer}"):
-            FixedPoint.of(width, integer, **modes)
+    for width, integer in ((0, 0), (1025, 2), (8, 2000)):
+        with pytest.raises(InputError, match=f"ap_fixed<{width},{integer}>: a type has 1 to 1024 bits"):
+            FixedPoint.of(width, integer)
+    with pytest.raises(InputError, match="AP_UP is no rounding mode"):
+        FixedPoint.of(8, 2, rounding="AP_UP")
     with pytest.raises(InputError, match="AP_SAT_ZERO is no overflow mode"):
         FixedPoint.of(8, 2, overflow="AP_SAT_ZERO")
     assert FixedPoint.of(8, 2, signed=False).text == "ap_ufixed<8,2>"

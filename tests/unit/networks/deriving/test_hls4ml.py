@@ -76,7 +76,8 @@ def _of_chain(folder: Path, network: Network, config: Path) -> Path:
 
 
 def _points(inputs: int) -> NDArray[np.float64]:
-    points = np.random.default_rng(0).normal(size=(4000, inputs)) * np.repeat([0.3, 3.0, 30.0, 300.0], 1000)[:, None]
+    points: NDArray[np.float64] = np.random.default_rng(0).normal(size=(4000, inputs))
+    points *= np.repeat([0.3, 3.0, 30.0, 300.0], 1000)[:, None]
     points[::2] = np.rint(points[::2] * 64) / 64
     return points
 

@@ -15,7 +15,7 @@ from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantTy
 
 from eqspec.errors import DerivationError
 from eqspec.networks import AffineLayer, Network, as_network, compose_affine, read_network
-from eqspec.networks.deriving import Integers, derive, export
+from eqspec.networks.deriving import Integers, calibrate, derive, export
 from eqspec.networks.program import content
 from eqspec.networks.session import Session
 from unit.networks.deriving.models import GRAPHS, Graph, dense, image
@@ -188,6 +188,18 @@ def test_the_exported_file_is_the_derived_network(tmp_path: Path) -> None:
         export(network, Integers(8), rows, tmp_path / "missing" / "q.onnx")
 
 
+def test_ranges_stand_for_the_rows_that_they_were_found_at() -> None:
+    network, other = as_network(image().model()), as_network(dense().model())
+    rows = _rows(network)
+    ranges = calibrate(network, rows)
+    assert all(least <= most for least, most in ranges.values())
+    assert ranges["x"] == (rows.min(), rows.max())
+    for precision in (Integers(5), Integers(8, True)):
+        assert derive(network, precision, dict(ranges)).sha256 == derive(network, precision, rows).sha256
+    with pytest.raises(DerivationError, match="there is no range of"):
+        derive(network, Integers(8), calibrate(other, _rows(other)))
+
+
 def test_chains_without_a_file_are_quantised() -> None:
     network = chain(3, 4, 5, 2)
     rows = _rows(network)
@@ -216,7 +228,7 @@ def test_values_that_are_always_0_are_quantised() -> None:
 def test_rows_that_cannot_calibrate_are_refused() -> None:
     network = chain(1, 2, 2)
     for rows, message in (
-        (None, "there are no rows"),
+        (None, "nothing is given to calibrate them at"),
         (np.empty((0, 2)), "there are 0 rows"),
         (np.zeros((3, 4)), r"rows of shape \(3, 4\) are given, it takes \(N, 2\)"),
         (np.zeros(2), "rows of shape"),
