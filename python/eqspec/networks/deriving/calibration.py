@@ -7,8 +7,9 @@ and nothing else; that they are computed in float32 is no matter of soundness.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import onnxruntime
@@ -23,6 +24,8 @@ from eqspec.networks.roundoff import LARGEST
 Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 _MOST_NUMBERS = 1 << 20
 """Of the inputs that are run at a time."""
+_FEW, _NEAR = 64, 1e-4
+"""So many rows are run one after the other; and how near, in float32, two ways of running a row come to each other."""
 
 
 def checked_rows(network: Network, rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -43,51 +46,98 @@ def checked_rows(network: Network, rows: NDArray[np.float64]) -> NDArray[np.floa
 
 def ranges(graph: FloatGraph, network: Network, rows: NDArray[np.float64], wanted: Sequence[str]) -> Ranges:
     """The least and the largest number of each wanted value, the inputs among them, at rows (N, I)."""
-    given = [value.name for value in graph.inputs]
-    asked = [name for name in dict.fromkeys(wanted) if name not in given]
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 4
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    model = graph.model([ValueInfoProto(name=name) for name in [*asked, graph.output]])
-    least, most = dict.fromkeys(wanted, np.inf), dict.fromkeys(wanted, -np.inf)
     try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        for fed in _batches(graph, network, rows):
-            answers = dict(zip(asked, session.run(asked, fed), strict=True)) if asked else {}
-            for name in least:
-                values = fed[name] if name in fed else answers[name]
-                least[name] = min(least[name], float(values.min()))
-                most[name] = max(most[name], float(values.max()))
+        run = _Run(graph, network, wanted)
+        if len(rows) > _FEW and not run.many:
+            run = _together(graph, network, rows, wanted, run)
+        found = run.ranges(rows)
     except Exception as error:  # onnxruntime's own errors have no common type
         message = f"onnxruntime does not run the float network at the rows ({str(error).splitlines()[0]})"
         raise DerivationError(network.source, message, fix="compare the rows with what the network takes") from error
-    for name in least:
-        if not np.isfinite([least[name], most[name]]).all():
+    for name, ends in found.items():
+        if not np.isfinite(ends).all():
             message = f"{name!r} is not finite at one of the rows"
             raise DerivationError(network.source, message, fix="leave rows out that the network cannot take")
-    return {name: (least[name], most[name]) for name in least}
+    return found
 
 
-def _batches(graph: FloatGraph, network: Network, rows: NDArray[np.float64]) -> Any:
-    """What is fed, by the name of the input: many rows at once where the batch is open, else one after the other."""
-    shapes = {value.name: [d.dim_value for d in value.type.tensor_type.shape.dim] for value in graph.inputs}
-    ports = network.ports or (Port(graph.inputs[0].name, (), network.input_size),)
-    sizes = {port.name: port.size for port in ports}
-    is_open = all(len(shape) > 1 and not shape[0] and prod(shape[1:]) == sizes[n] for n, shape in shapes.items())
-    at_once = max(1, _MOST_NUMBERS // network.input_size) if is_open else 1
-    for start in range(0, len(rows), at_once):
-        some = rows[start : start + at_once].astype(np.float32)
-        fed, begin = {}, 0
-        for port in ports:
+class _Run:
+    """A session that gives the wanted values; `many` says that it takes any number of rows at once."""
+
+    def __init__(self, graph: FloatGraph, network: Network, wanted: Sequence[str], *, opened: bool = False) -> None:
+        self._ports = network.ports or (Port(graph.inputs[0].name, (), network.input_size),)
+        self._shapes = {value.name: [d.dim_value for d in value.type.tensor_type.shape.dim] for value in graph.inputs}
+        if opened:
+            graph = _opened(graph)
+            self._shapes = {name: [0, *shape[1:]] for name, shape in self._shapes.items()}
+        sizes = {port.name: port.size for port in self._ports}
+        self.many = all(len(s) > 1 and not s[0] and prod(s[1:]) == sizes[n] for n, s in self._shapes.items())
+        self._wanted = list(dict.fromkeys(wanted))
+        self._asked = [name for name in self._wanted if name not in self._shapes]
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        model = graph.model([ValueInfoProto(name=name) for name in dict.fromkeys([*self._asked, graph.output])])
+        self._session = onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+        self._at_once = max(1, _MOST_NUMBERS // network.input_size) if self.many else 1
+
+    def values(self, rows: NDArray[np.float64]) -> dict[str, NDArray[np.float32]]:
+        """The wanted values at some rows, at one where not many are taken."""
+        fed, begin, some = dict[str, NDArray[np.float32]](), 0, rows.astype(np.float32)
+        for port in self._ports:
             part = some[:, begin : begin + port.size]
             begin += port.size
-            shape = [d or 1 for d in shapes[port.name]]
-            if is_open:
+            shape = self._shapes[port.name]
+            single = [d or 1 for d in shape]
+            if self.many:
                 fed[port.name] = part.reshape(len(some), *shape[1:])
-            elif prod(shape) == port.size:
-                fed[port.name] = part.reshape(shape)
+            elif prod(single) == port.size:
+                fed[port.name] = part.reshape(single)
             else:  # the one open size is no batch, or the batch is fixed: the row once or repeated
-                wide = [d or max(1, port.size // prod(shape)) for d in shapes[port.name]]
-                fed[port.name] = np.resize(part, wide)
-        yield fed
+                fed[port.name] = np.resize(part, [d or max(1, port.size // prod(single)) for d in shape])
+        answers = self._session.run(self._asked, fed) if self._asked else []
+        return fed | dict(zip(self._asked, answers, strict=True))
+
+    def ranges(self, rows: NDArray[np.float64]) -> dict[str, tuple[float, float]]:
+        """The least and the largest number of each wanted value."""
+        found = dict.fromkeys(self._wanted, (np.inf, -np.inf))
+        for start in range(0, len(rows), self._at_once):
+            values = self.values(rows[start : start + self._at_once])
+            for name, (least, most) in found.items():
+                found[name] = min(least, float(values[name].min())), max(most, float(values[name].max()))
+        return found
+
+
+def _together(
+    graph: FloatGraph, network: Network, rows: NDArray[np.float64], wanted: Sequence[str], single: _Run
+) -> _Run:
+    """A run of many rows at once where the file takes one alone, if it gives the same; else the one of single rows."""
+    try:
+        run = _Run(graph, network, wanted, opened=True)
+        if not run.many:
+            return single
+        both = run.values(rows[:2])
+        for row in range(2):
+            alone = single.values(rows[row : row + 1])
+            if not all(both[n].shape == (2, *a.shape[1:]) and _near(both[n][row], a[0]) for n, a in alone.items()):
+                return single
+    except Exception:  # whatever makes sense of a single row alone
+        return single
+    return run
+
+
+def _near(a: NDArray[np.float32], b: NDArray[np.float32]) -> bool:
+    return bool(np.abs(a - b).max(initial=0.0) <= _NEAR * (1.0 + np.abs(b).max(initial=0.0)))
+
+
+def _opened(graph: FloatGraph) -> FloatGraph:
+    """The graph with a first axis of any size."""
+    inputs = list[ValueInfoProto]()
+    for value in graph.inputs:
+        inputs.append(ValueInfoProto())
+        inputs[-1].CopyFrom(value)
+        inputs[-1].type.tensor_type.shape.dim[0].dim_param = "rows"
+    return replace(graph, inputs=inputs)

@@ -127,8 +127,9 @@ def _assigned(builder: Builder, value: Value, step: Step, tile: Tile, of: dict[s
 
 
 def _moves(step: Step, tile: Tile) -> bool:
-    """Whether a step takes numbers to other places and does nothing else with them."""
-    return bool(tile.outputs == tile.taps == 1 and tile.weight.reshape(-1)[0] == 1.0 and not step.bias.any())
+    """Whether a step takes numbers to other places and does nothing else with them. One number has no other place."""
+    plain = tile.outputs == tile.taps == tile.groups == 1 and tile.weight.reshape(-1)[0] == 1.0
+    return bool(plain and step.rows > 1 and not step.bias.any())
 
 
 def _written(numbers: Array, of: FixedPoint) -> Integers:

@@ -200,6 +200,19 @@ def test_ranges_stand_for_the_rows_that_they_were_found_at() -> None:
         derive(network, Integers(8), calibrate(other, _rows(other)))
 
 
+@pytest.mark.parametrize("name", GRAPHS)
+def test_many_rows_have_the_range_of_each_by_itself(name: str) -> None:
+    """Files of one sample are run with many rows at once where that makes sense: not where they reshape to one."""
+    network = as_network(GRAPHS[name]().model())
+    rows = _rows(network, 100)
+    together = calibrate(network, rows)
+    apart = [calibrate(network, rows[begin : begin + 50]) for begin in (0, 50)]
+    for value, ends in together.items():
+        found = [one[value] for one in apart]
+        expected = min(least for least, _ in found), max(most for _, most in found)
+        assert ends == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
 def test_chains_without_a_file_are_quantised() -> None:
     network = chain(3, 4, 5, 2)
     rows = _rows(network)
