@@ -90,5 +90,9 @@ class OutputChoiceError(NetworkError):
     """A file has several outputs of which none was chosen, or not the one that was."""
 
 
+class DerivationError(NetworkError):
+    """A network cannot be quantised as it was asked for; names the network, its layer, cause and a fix."""
+
+
 class DisagreementError(NetworkError):
     """A file is read as another function than onnxruntime computes, by more than rounding; nothing is proved of it."""

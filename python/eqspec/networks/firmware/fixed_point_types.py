@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from eqspec.errors import InputError
 from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_vectors import Integers, to_integers
 from eqspec.networks.firmware.tokens import Words
@@ -47,6 +48,23 @@ class FixedPoint:
     text: str
     whole: bool = False
     """Whether it is ap_int or ap_uint."""
+
+    @classmethod
+    def of(
+        cls, width: int, integer: int, *, signed: bool = True, rounding: str = "AP_TRN", overflow: str = "AP_WRAP"
+    ) -> FixedPoint:
+        """ap_fixed<width,integer,rounding,overflow>, or ap_ufixed. InputError where there is no such type."""
+        parts = [str(width), str(integer)]
+        if (rounding, overflow) != ("AP_TRN", "AP_WRAP"):
+            parts += [rounding, overflow]
+        text = f"{'ap_fixed' if signed else 'ap_ufixed'}<{','.join(parts)}>"
+        if not 1 <= width <= MOST_BITS or abs(integer) > MOST_BITS:
+            raise InputError(f"{text}: a type has 1 to {MOST_BITS} bits")
+        if rounding not in ROUNDINGS:
+            raise InputError(f"{text}: {rounding} is no rounding mode; use {', '.join(ROUNDINGS)}")
+        if overflow not in OVERFLOWS:
+            raise InputError(f"{text}: {overflow} is no overflow mode; use {', '.join(OVERFLOWS)}")
+        return cls(width, integer, signed, ROUNDINGS[rounding], overflow, text)
 
     @property
     def bits(self) -> int:

@@ -101,7 +101,8 @@ def _mixed(products: Lattice, chosen: NDArray[np.intp], accumulator: FixedPoint)
     levels = products.levels(accumulator) if accumulator.wraps else products.assigned(accumulator)
     bits = max(products.bits, accumulator.bits)
     wide, stored = products.at(bits), levels.at(bits)
-    mask = np.isin(np.arange(products.least.shape[1]), chosen)[None]
+    mask = np.zeros((1, products.least.shape[1]), bool)
+    mask[0, chosen] = True
 
     def either(a: Integers, b: Integers) -> Integers:
         return integers(np.where(mask, a, b))

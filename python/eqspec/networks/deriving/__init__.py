@@ -1,0 +1,65 @@
+"""Quantised networks from float networks: the candidate of a claim is derived from its reference.
+
+`precision` says to what a network is quantised. `fixed_point` computes as hls4ml does. `integers` makes an ONNX file
+with quantisers: `float_graph` is the graph that it starts from, `folded_normalizations` what goes into weights first,
+`calibration` the ranges of values, `scales` what follows from them, `quantised_graph` where quantisers stand, in the
+nodes of `quantiser_nodes`. `exporting` writes files for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqspec.errors import DerivationError
+from eqspec.networks.containment import quantised
+from eqspec.networks.deriving.calibration import Ranges
+from eqspec.networks.deriving.exporting import write_configuration, write_integers
+from eqspec.networks.deriving.fixed_point import in_fixed_point
+from eqspec.networks.deriving.integers import calibrate, in_integers
+from eqspec.networks.deriving.precision import FixedPointFormat, Integers, Precision
+from eqspec.networks.network import Network
+
+
+def derive(network: Network, precision: Precision, calibration: NDArray[np.float64] | Ranges | None = None) -> Network:
+    """The network in another precision.
+
+    `Integers` are calibrated: at rows (N, I) of typical inputs in the units that the network takes, or by the ranges
+    that `calibrate` found at them. Fixed-point types need neither.
+
+    Raises DerivationError where the network, or a part of it, cannot be quantised so.
+    """
+    if quantised(network):
+        fix = "derive from the float network that it was made of"
+        raise DerivationError(network.source, "the network is quantised already", fix=fix)
+    if network.arithmetic != "real":
+        raise DerivationError(network.source, "it is a network in float32 arithmetic", fix="derive it in real numbers")
+    if isinstance(precision, FixedPointFormat):
+        return in_fixed_point(network, precision)
+    if calibration is None:
+        message = "integers are calibrated, and nothing is given to calibrate them at"
+        raise DerivationError(network.source, message, fix="give rows of a table, in the units that the network takes")
+    measured = calibration if isinstance(calibration, Mapping) else calibrate(network, calibration)
+    return in_integers(network, precision, measured)
+
+
+def export(
+    network: Network, precision: Precision, calibration: NDArray[np.float64] | Ranges | None, path: Path
+) -> list[Path]:
+    """Write what `derive` gives of the same arguments to a file, for those who deploy it; the files that were written.
+
+    `Integers` become an ONNX file, which is the derived network when it is read. Fixed-point types become a
+    configuration of hls4ml (see `exporting`).
+
+    Raises DerivationError as `derive` does, and where the file cannot be written.
+    """
+    derived = derive(network, precision, calibration)
+    if isinstance(precision, FixedPointFormat):
+        return write_configuration(derived, precision, path)
+    return write_integers(derived, path)
+
+
+__all__ = ["FixedPointFormat", "Integers", "Precision", "Ranges", "calibrate", "derive", "export"]
