@@ -32,7 +32,7 @@ class WholeWords:
 
 @cache
 def parser() -> Lark:
-    """The parser, with start rules `start`, `declarations` and `expression`; see `parse_tables` for where it is from."""
+    """The parser, with start rules `start`, `declarations` and `expression`; `parse_tables` has them made."""
     grammar = grammar_text()
     return parse_tables.stored(grammar, postlex=WholeWords()) or built(grammar)
 

@@ -1,4 +1,4 @@
-"""The tables of the parser, read from a file of the package: making them from the grammar takes longer than many proofs.
+"""The tables of the parser, read from a file of the package: to make them from the grammar takes longer than a proof.
 
 The file says of which grammar and of which lark it was made, by the digest of the grammar's text and lark's version.
 Where either differs nothing of it is used: the tables are then made from the grammar, as if there were no file. So

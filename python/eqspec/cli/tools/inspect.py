@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, command
 from eqspec.errors import NetworkError
 from eqspec.networks import match, read_network
 from eqspec.networks.containment import quantised
@@ -25,7 +25,7 @@ from eqspec.report.numbers import count
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "inspect", "show what a network file holds, and whether it can be used")
+    made = command(commands, "inspect")
     made.add_argument("files", nargs="+", metavar="NETWORK", help="networks (*.onnx, *.nnet, a folder of hls4ml)")
     made.add_argument("--network-output", metavar="NAME", help="of a file with several outputs, the one that is read")
     made.epilog = "exit codes: 0 every file can be used; 2 one cannot"
