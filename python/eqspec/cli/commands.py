@@ -29,6 +29,7 @@ class Listed(NamedTuple):
 COMMANDS = {
     "check": Listed("decide every claim of spec files", "eqspec.cli.check"),
     "verify": Listed("answer one question about two networks without a spec", "eqspec.cli.tools.verify"),
+    "diff": Listed("show how two networks differ, by samples and layer by layer", "eqspec.cli.tools.diff"),
     "init": Listed("write a first spec for two networks", "eqspec.cli.tools.init"),
     "lint": Listed(
         "find what is wrong with spec files, their networks and their data, without proving anything",
