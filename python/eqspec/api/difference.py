@@ -96,10 +96,10 @@ def _typed(bound: Bound | None) -> str | None:
     return ",".join(str(int(x)) if x.is_integer() and abs(x) < 2.0**53 else repr(x) for x in numbers)
 
 
-def _rows(data: ArrayLike, inputs: int) -> NDArray[np.float64]:
+def _rows(data: object, inputs: int) -> NDArray[np.float64]:
     """The array as rows (N, I), N >= 1. InputError for any other shape or number."""
     try:
-        rows = np.asarray(data, np.float64)
+        rows: NDArray[np.float64] = np.asarray(data, np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"data is neither a path nor an array of numbers: {error}") from None
     if rows.ndim != 2 or rows.shape[1] != inputs or not len(rows):

@@ -7,6 +7,7 @@ what there is, up to rounding, and says nothing about inputs that were not tried
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from time import perf_counter
 
 import numpy as np
@@ -57,15 +58,18 @@ def compare_outputs(place: Place) -> Outputs:
     task = place.task
     with np.errstate(all="ignore"):
         apart = np.abs(task.candidate.evaluate(place.points) - task.reference.evaluate(place.points))
+        seen = observed(task, place.points)
     apart = np.nan_to_num(apart, copy=False, nan=np.inf, posinf=np.inf)
     at, output = np.unravel_index(np.argmax(apart), apart.shape)
     row = None if place.rows is None else place.rows[int(at)]
     largest = Found(float(apart[at, output]), task.space.outputs[int(output)], place.points[at], row)
-    return Outputs(apart, largest, _attack(place, largest), observed(task, place.points))
+    return Outputs(apart, largest, _attack(place, largest), seen)
 
 
 def _attack(place: Place, start: Found) -> Found | None:
     """A larger difference in the region, by gradient ascent from the largest one, the centre and scattered points."""
+    if not isfinite(start.difference):
+        return None
     task, ends = place.task, perf_counter() + _SECONDS
     reached = climb(task, Excess(task), start.point, lambda: perf_counter() > ends)
     if not reached:

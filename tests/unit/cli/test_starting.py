@@ -23,6 +23,7 @@ CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 ARGUMENTS = {
     "check": ["pair.eqspec"],
     "verify": ["full.onnx", "pruned.onnx", "--eps", "0.5"],
+    "diff": ["full.onnx", "pruned.onnx"],
     "init": ["full.onnx", "pruned.onnx"],
     "lint": ["pair.eqspec"],
     "explain": ["E133"],
