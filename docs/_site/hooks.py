@@ -10,8 +10,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from eqspec.cli.arguments import parser
-from eqspec.cli.tools import TOOLS
+from eqspec.cli.commands import parser
 from eqspec.spec.codes import CODES
 from eqspec.spec.explanations import explanation
 from eqspec.vnnlib.codes import CODES as VNNLIB_CODES
@@ -30,7 +29,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 def commands() -> Iterator[str]:
     """A section with the help of each command, as it prints it on 100 columns."""
     os.environ["COLUMNS"] = "100"
-    main = parser("", TOOLS)
+    main = parser("")
     (group,) = (action for action in main._actions if isinstance(action, argparse._SubParsersAction))
     for choice in group._choices_actions:
         below = group.choices[choice.dest]

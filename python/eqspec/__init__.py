@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eqspec.api import Report, Spec, check, load, loads, verify
+    from eqspec.api.difference import diff
+    from eqspec.differences.difference import Difference
     from eqspec.errors import (
         Diagnostic,
         EqspecError,
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "eqspec.api": ("Report", "Spec", "check", "load", "loads", "verify"),
+    "eqspec.api.difference": ("diff",),
+    "eqspec.differences.difference": ("Difference",),
     "eqspec.errors": (
         "Diagnostic",
         "EqspecError",
@@ -73,6 +77,7 @@ __all__ = [
     "Bracket",
     "Confidence",
     "Diagnostic",
+    "Difference",
     "Epsilon",
     "EqspecError",
     "InputError",
@@ -101,6 +106,7 @@ __all__ = [
     "__version__",
     "as_network",
     "check",
+    "diff",
     "load",
     "loads",
     "read_network",

@@ -6,16 +6,18 @@ import argparse
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from eqspec.api.report import Report
 from eqspec.api.spec import Spec, load, select
-from eqspec.certificates import Certifier
-from eqspec.cli.arguments import options_of
+from eqspec.cli.arguments import add_effort, add_params, options_of
 from eqspec.cli.cache_options import advise, cache_from_arguments
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.errors import EqspecError, InputError, SpecError
 from eqspec.report import diagnostics
@@ -26,6 +28,88 @@ from eqspec.run.options import Options
 from eqspec.run.result_cache import ResultCache
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import Task
+
+if TYPE_CHECKING:
+    from eqspec.certificates import Certifier
+
+_CODES = """\
+exit codes:
+  0    everything as expected: where a check says 'expect', that; else the claim holds, and not vacuously
+  1    something decided, and not as expected
+  2    a spec, a network or an argument cannot be used (other files are run all the same)
+  3    something left undecided, nothing else wrong
+  4    eqspec itself failed
+  5    a certificate is missing that --certify asked for, the verdicts being as expected or undecided
+  75   the machine did not give what was needed: threads, memory, room on a disk; trying again may help
+  130  interrupted by Ctrl-C; what was known by then is printed, and kept
+  143  the same by SIGTERM
+If several apply, the first of 143, 130, 2, 4, 75, 1, 5, 3, 0 counts.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    check = command(
+        commands,
+        "check",
+        "Decide every claim of spec files: prove it, or show an input where it does not hold.",
+    )
+    check.epilog = _CODES
+    check.add_argument("files", nargs="+", metavar="FILE", help="spec files (*.eqspec)")
+    _selection(check.add_argument_group("what to run"))
+    effort = check.add_argument_group("how to run")
+    add_effort(effort)
+    effort.add_argument(
+        "--jobs", type=int, metavar="N", help="tasks at once (default: what the spec says, at most one per core)"
+    )
+    _output(check.add_argument_group("what to show"))
+    check.set_defaults(run=run)
+
+
+def _selection(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--select",
+        action="append",
+        metavar="PATTERN",
+        help="only tasks whose id, as near[delta=0.9], or check matches; * and ? stand for anything; repeatable",
+    )
+    group.add_argument("-c", "--check", action="append", metavar="NAME", help="only this check; repeatable")
+    group.add_argument("-t", "--tag", action="append", metavar="TAG", help="only checks with this tag; repeatable")
+    add_params(group)
+
+
+def _output(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--format",
+        choices=("human", "json", "jsonl"),
+        default="human",
+        help="a table, or a JSON object per task: in a list, or one to a line",
+    )
+    group.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write it to a file; the terminal still shows the table"
+    )
+    group.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="also write a report; the ending says which: .html, .json, .jsonl, .xml (JUnit), .sarif, .txt; repeatable",
+    )
+    group.add_argument(
+        "--github",
+        action=argparse.BooleanOptionalAction,
+        help="mark what is not as expected in GitHub Actions (default: where GITHUB_ACTIONS is true)",
+    )
+    group.add_argument(
+        "--save-witness", type=Path, metavar="DIR", help="write every input that breaks a claim, as .json and .npy"
+    )
+    group.add_argument(
+        "--explain-search", action="store_true", help="show where each search went and what it left open"
+    )
+    group.add_argument(
+        "--certify", type=Path, metavar="DIR", help="write a certificate of every verdict, which 'eqspec audit' checks"
+    )
 
 
 @dataclass
@@ -45,14 +129,23 @@ class _Run:
         return SpecOutcome(self.name, len(self.chosen), tasks, report.results, report.failures, report.interrupted)
 
 
-def run_check(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
+def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command: results to `out`, everything else to `err`.
 
     InputError if an argument makes no sense; whatever is wrong with a file is printed, and the other files go on.
     """
-    certifier = Certifier(arguments.certify) if arguments.certify is not None else None
+    certifier = _certifier(arguments.certify)
     with certifier or nullcontext():
         return _check(arguments, certifier, out, err)
+
+
+def _certifier(folder: Path | None) -> Certifier | None:
+    """What makes certificates, if that was asked for."""
+    if folder is None:
+        return None
+    from eqspec.certificates import Certifier  # with the auditor: a third of what a check would load
+
+    return Certifier(folder)
 
 
 def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Console, err: Console) -> ExitCode:

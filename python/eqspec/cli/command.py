@@ -1,4 +1,4 @@
-"""A run of the command: arguments are parsed, a command runs, and what goes wrong becomes a message and a code."""
+"""A run of the command: what was asked for runs, and what goes wrong becomes a message and a code."""
 
 from __future__ import annotations
 
@@ -6,30 +6,24 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
 
-from eqspec import __version__
-from eqspec.cli.arguments import parser
-from eqspec.cli.check import run_check
 from eqspec.cli.exit import ExitCode, of_error
 from eqspec.cli.stopping import stopped_by_sigterm
-from eqspec.cli.tools import TOOLS
 from eqspec.errors import EqspecError
-from eqspec.report.terminal import Terminal, use_what_there_is
+from eqspec.report.terminal import Terminal
 
 _WIDTH_OF_FILES = 120
 """Columns where the output is no terminal and COLUMNS does not say."""
 
 
-def run(argv: Sequence[str] | None = None) -> int:
-    """Run `eqspec` with arguments (by default those of the process); its exit code."""
-    use_what_there_is()
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command that the arguments name; its exit code."""
     with stopped_by_sigterm() as terminated:
         try:
-            code = _run(parser(__version__, TOOLS).parse_args(argv))
+            code = _run(arguments)
         except KeyboardInterrupt:  # before there was anything to stop
             code = int(ExitCode.INTERRUPTED)
     return int(ExitCode.TERMINATED if code == ExitCode.INTERRUPTED and terminated() else code)
@@ -38,7 +32,7 @@ def run(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     out, err = _console(stderr=False), _console(stderr=True)
     try:
-        return int(getattr(arguments, "run", run_check)(arguments, out, err))
+        return int(arguments.run(arguments, out, err))
     except EqspecError as problem:
         err.print(Text.assemble(("error", "bold red"), f": {problem}"), soft_wrap=True)
         return int(of_error(problem))

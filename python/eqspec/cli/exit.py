@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from eqspec.api import Report
 from eqspec.errors import EqspecError, ResourceError
+
+if TYPE_CHECKING:
+    from eqspec.api.report import Report
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors of a disk that takes no more, which is no defect of eqspec."""

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from eqspec.compile.boxes import RegionBox, written
 from eqspec.compile.scalers import Scaler
 from eqspec.errors import Diagnostic, Label
-from eqspec.lp import HighsSolver
 from eqspec.span import Span
 from eqspec.spec.findings import error
 from eqspec.spec.numbers import shown
@@ -77,6 +76,8 @@ def _contradict(box: RegionBox) -> bool:
         rows = np.array([[float(c) for c in constraint.coefficients] for constraint in box.constraints])
         upper = np.array([float(constraint.bound) for constraint in box.constraints]) - rows @ middle
         program = _Feasibility(rows * radius, np.full(len(rows), -np.inf), upper, np.zeros((1, len(radius))))
+    from eqspec.lp import HighsSolver  # regions with several constraints are few, and HiGHS takes long to load
+
     _, _, ray = HighsSolver().answer([program])[0]
     return ray is not None and bool(np.isfinite(ray).all()) and separates(ray.tolist(), box)
 

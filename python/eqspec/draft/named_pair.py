@@ -40,17 +40,21 @@ def read_pair(reference: str, candidate: str, outputs: Sequence[str] | None = No
     if outputs is not None and len(outputs) > 2:
         raise InputError(f"{len(outputs)} outputs are chosen; give one for both networks, or one for each")
     names = (outputs[0], outputs[-1]) if outputs else (None, None)
-    first, second = read_network(reference, output=names[0]), read_network(candidate, output=names[1])
+    return paired(read_network(reference, output=names[0]), read_network(candidate, output=names[1]))
+
+
+def paired(first: Network, second: Network) -> Pair:
+    """Two networks as a pair, with names. InputError where they do not fit together."""
     for what, one, other in (
         ("inputs", first.input_size, second.input_size),
         ("outputs", first.output_size, second.output_size),
     ):
         if one != other:
             raise InputError(
-                f"{reference} has {one} {what}, but {candidate} has {other}; only networks of the same inputs and "
-                "outputs can be compared"
+                f"{first.source} has {one} {what}, but {second.source} has {other}; only networks of the same inputs "
+                "and outputs can be compared"
             )
-    called = (identifier(Path(reference).stem), identifier(Path(candidate).stem))
+    called = (identifier(Path(first.source).stem), identifier(Path(second.source).stem))
     if called[0] == called[1]:
         called = ("reference", "candidate")
     return Pair(first, second, *called)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from eqspec.tasks.task import Task
 
-_THRESHOLDS = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
+THRESHOLDS = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
+"""Confidences that are suggested."""
 _USUAL = 0.9
 _ENOUGH = 0.1
 """The share of inputs that a guard should admit."""
@@ -36,8 +37,8 @@ class Observed:
 
     def threshold(self) -> float:
         """A confidence above every difference seen: the usual one, or less where hardly any point is that sure."""
-        free = [t for t in _THRESHOLDS if t > self.surest_difference]
-        wanted = next((t for t in free if t >= _USUAL), _THRESHOLDS[-1])
+        free = [t for t in THRESHOLDS if t > self.surest_difference]
+        wanted = next((t for t in free if t >= _USUAL), THRESHOLDS[-1])
         if self.share_above(wanted) >= _ENOUGH:
             return wanted
         return next((t for t in reversed(free) if t < wanted and self.share_above(t) >= _ENOUGH), wanted)
@@ -63,7 +64,11 @@ def observe(task: Task, raw: NDArray[np.float64] | None) -> Observed:
     else:
         centre, scale = (np.array([float(x) for x in numbers]) for numbers in (task.space.centre, task.space.scale))
         points = (raw[np.linspace(0, len(raw) - 1, min(len(raw), MOST_ROWS)).astype(int)] - centre) / scale
-    points = np.ascontiguousarray(points)
+    return observed(task, np.ascontiguousarray(points))
+
+
+def observed(task: Task, points: NDArray[np.float64]) -> Observed:
+    """Both networks at points (N, I) in network units."""
     reference, candidate = task.reference.evaluate(points), task.candidate.evaluate(points)
     distance = np.abs(candidate - reference).max(axis=1)
     if task.space.decide == "min":

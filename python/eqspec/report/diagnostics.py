@@ -13,8 +13,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from eqspec.errors import Diagnostic, Label, SpecError
-from eqspec.report.terminal import shown as escaped
-from eqspec.report.terminal import written_out
+from eqspec.report.printable import shown as escaped
+from eqspec.report.printable import written_out
 from eqspec.span import Span
 
 WIDTH = 120

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from eqspec.errors import InputError
-from eqspec.report import github, html, json, junit, sarif, table
+from eqspec.report import github, json, table
 from eqspec.report.atomic_file import write_file
 from eqspec.report.terminal import Terminal
 from eqspec.tasks.result import Result
@@ -25,12 +25,30 @@ def _table(results: Sequence[Result]) -> str:
     return page.file.getvalue().rstrip("\n")
 
 
+def _page(results: Sequence[Result]) -> str:
+    from eqspec.report import html  # with jinja2 and what draws: for who wants a page
+
+    return html.page(results)
+
+
+def _junit(results: Sequence[Result]) -> str:
+    from eqspec.report import junit
+
+    return junit.to_text(results)
+
+
+def _sarif(results: Sequence[Result]) -> str:
+    from eqspec.report import sarif
+
+    return sarif.to_text(results)
+
+
 FORMATS: Mapping[str, Callable[[Sequence[Result]], str]] = {
-    "html": html.page,
+    "html": _page,
     "json": json.to_text,
     "jsonl": json.to_lines,
-    "junit": junit.to_text,
-    "sarif": sarif.to_text,
+    "junit": _junit,
+    "sarif": _sarif,
     "github": github.to_text,
     "table": _table,
 }

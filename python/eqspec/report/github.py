@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from eqspec.report.numbers import plural
 from eqspec.report.outcome import Outcome, account, headline, outcome, place
-from eqspec.report.terminal import shown as escaped
+from eqspec.report.printable import shown as escaped
 from eqspec.tasks.result import Result
 
 _SHOWN = 10

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from eqspec.report.terminal import shown_in_json
+from eqspec.report.printable import shown_in_json
 from eqspec.tasks.result import Result
 
 _DENSE = ("history", "undecided", "sampled")

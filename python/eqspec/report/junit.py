@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
 from eqspec.report.outcome import Outcome, account, headline, outcome, place
+from eqspec.report.printable import shown
 from eqspec.report.table import scores
-from eqspec.report.terminal import shown
 from eqspec.tasks.result import Result
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import quote
 
 from eqspec.report.outcome import Outcome, account, headline, outcome, place
+from eqspec.report.printable import shown_in_json
 from eqspec.report.table import scores
-from eqspec.report.terminal import shown_in_json
 from eqspec.run.core import __version__
 from eqspec.tasks.result import Result
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eqspec.report.terminal import shown_in_json
+from eqspec.report.printable import shown_in_json
 from eqspec.tasks.result import Result
 from eqspec.tasks.witness import Witness
 

@@ -1,42 +1,14 @@
-r"""Text for people, on a terminal or on a page: control characters in it are shown, not sent.
-
-Names of features, files, tensors and operators come from files that anybody may have made. A control character among
-them would move the cursor, change colours or retitle the window, and a mark of writing direction would show the text in
-another order. So they are written as what Python calls them: \x1b, \x9b, \u202e. Line ends and tabs stay.
-
-There is one place for each way out: `Terminal` for everything that rich prints, `shown` for text that is written as it
-is, `shown_in_json` where the text is JSON, and `encoded` for characters that the encoding of a stream does not have.
-"""
+"""The console on which everything is printed for people; `printable` says what it keeps from a terminal."""
 
 from __future__ import annotations
 
-import codecs
-import io
-import re
-import sys
 from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-_KEPT = "\n\t"
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters
-    "\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # directions, separators, what has no width
-    "\U000e0000-\U000e0fff\ud800-\udfff]"  # tags, and bytes of names that are no text
-)
-_HANDLER = "eqspec.shown"
-
-
-def shown(text: str) -> str:
-    r"""The text with what would not be seen written out, as \x1b."""
-    return _HIDDEN.sub(lambda m: written_out(m[0]), text) if _HIDDEN.search(text) else text
-
-
-def shown_in_json(text: str) -> str:
-    r"""The same for JSON text, which stays the same value: \u001b."""
-    return _HIDDEN.sub(lambda m: _json(m[0]), text) if _HIDDEN.search(text) else text
+from eqspec.report.printable import shown
 
 
 class Terminal(Console):
@@ -51,35 +23,4 @@ class Terminal(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """What is printed, in segments; rich's own control sequences are marked as such and stay."""
         for segment in super().render(renderable, options):
-            if segment.control or not _HIDDEN.search(segment.text):
-                yield segment
-            else:
-                yield Segment(shown(segment.text), segment.style)
-
-
-def use_what_there_is() -> None:
-    r"""From now on characters that the encoding of the standard streams does not have are written as \u221e."""
-    codecs.register_error(_HANDLER, _encoded)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=_HANDLER)
-
-
-def _encoded(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return "".join(map(_json, error.object[error.start : error.end])), error.end
-
-
-def written_out(character: str) -> str:
-    r"""A character as Python calls it: \x1b, \u202e."""
-    number = ord(character)
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
-
-
-def _json(character: str) -> str:
-    number = ord(character)
-    if number < 0x10000:
-        return f"\\u{number:04x}"
-    number -= 0x10000
-    return f"\\u{0xD800 + (number >> 10):04x}\\u{0xDC00 + (number & 0x3FF):04x}"
+            yield segment if segment.control else Segment(shown(segment.text), segment.style)

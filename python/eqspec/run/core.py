@@ -1,10 +1,7 @@
 """The one door to the compiled core; see `_core.pyi` for what is behind it."""
 
 import sys
-from typing import TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, TypeAlias
 
 from eqspec._core import SETTINGS, Pair, Property, Settings, Solution, __version__, evaluate, fingerprint, solve
 
@@ -27,11 +24,15 @@ __all__ = [
 FILE = str(sys.modules[Pair.__module__].__file__)
 """What was loaded."""
 
-_Array: TypeAlias = NDArray[np.float64]
-_Index: TypeAlias = NDArray[np.int32]
-Term: TypeAlias = tuple[int, _Index | None, _Array, _Array | None]
+if TYPE_CHECKING:  # who only asks for the version loads no numpy
+    import numpy as np
+    from numpy.typing import NDArray
+
+_Array: TypeAlias = "NDArray[np.float64]"
+_Index: TypeAlias = "NDArray[np.int32]"
+Term: TypeAlias = "tuple[int, _Index | None, _Array, _Array | None]"
 """Source (-1: the inputs), index (g, p, k) or None of a matrix, weight (g, o, k), its error or None."""
-Function: TypeAlias = str | tuple[list[tuple[str, list[float]]], _Index | None]
+Function: TypeAlias = "str | tuple[list[tuple[str, list[float]]], _Index | None]"
 """`identity` or `relu`; or kinds of functions by name and parameters, and which each row has (None: the first)."""
-Step: TypeAlias = tuple[list[Term], _Array, _Array | None, Function]
+Step: TypeAlias = "tuple[list[Term], _Array, _Array | None, Function]"
 """Terms, bias (rows,), its error or None, and the function."""

@@ -16,13 +16,9 @@ from math import inf
 from time import perf_counter
 
 from eqspec.networks.containment import can_overflow, quantised
-from eqspec.networks.grids import Analysis, EmptyRegionError, NotKnownError, analyse
 from eqspec.property import Containment, Epsilon, NeverWraps, exact
 from eqspec.replay.replay import Replay
-from eqspec.run.by_cells import FEW_CELLS, by_cells
-from eqspec.run.by_grids import proved, shared_atoms
 from eqspec.run.description import describe
-from eqspec.run.exact_search import witness
 from eqspec.run.options import Options
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
@@ -48,8 +44,10 @@ def decide(task: Task, options: Options, replay: Replay, stop: Callable[[], bool
         return None
     began = perf_counter()
     check = _limits(task, options, stop)
+    from eqspec.run.by_integers import decided  # with grids and cells, which networks that round alone need
+
     try:
-        return _decided(task, options, replay, check, began)
+        return decided(task, options, replay, check, began, needed=_needed(task))
     except _TooLateError:
         return None
 
@@ -72,27 +70,6 @@ def _limits(task: Task, options: Options, stop: Callable[[], bool] | None) -> Ca
     return check
 
 
-def _decided(task: Task, options: Options, replay: Replay, check: Callable[[], None], began: float) -> Result | None:
-    needed = _needed(task)
-    decided = by_cells(task, replay, check, FEW_CELLS)  # takes less time than the grids
-    known = None if decided.settled else _known(task, check)
-    if known is not None and proved(task, *known):
-        return describe(task, options, Verdict.EQUIVALENT, perf_counter() - began, certified_fraction=1.0)
-    if not decided.settled and (decided.cells or 0) > FEW_CELLS:
-        decided = by_cells(task, replay, check)
-    if decided.proved:
-        return describe(
-            task, options, Verdict.EQUIVALENT, perf_counter() - began, boxes=decided.cells, certified_fraction=1.0
-        )
-    found = decided.witness
-    if found is None and needed and known is not None:
-        found = witness(task, replay, known, check)
-    if found is None:
-        return None
-    run = decided.cells if decided.witness is not None else None
-    return describe(task, options, Verdict.DIFFERENT, perf_counter() - began, boxes=run or 0, witness=found)
-
-
 def _needed(task: Task) -> bool:
     """Whether no bound can prove the claim."""
     claim = task.property
@@ -104,14 +81,3 @@ def _promising(task: Task) -> bool:
     networks = (task.reference, task.candidate)
     small = sum(network.products for network in networks) <= _MOST_PRODUCTS
     return small and (bool(task.lattices) or any(quantised(network) for network in networks))
-
-
-def _known(task: Task, check: Callable[[], None]) -> tuple[Analysis, Analysis] | None:
-    """Both networks on the region; None where that says too little."""
-    try:
-        atoms = shared_atoms(task)
-        reference = analyse(task.reference.steps, atoms, check)
-        same = task.candidate is task.reference
-        return reference, reference if same else analyse(task.candidate.steps, atoms, check)
-    except (EmptyRegionError, NotKnownError):
-        return None

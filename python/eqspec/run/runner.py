@@ -7,14 +7,13 @@ come from the task; options given here replace them. Running out of a budget is 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eqspec.errors import InternalError, ResourceError, SavedStateError
-from eqspec.lp import HighsSolver, MixedSolver
 from eqspec.networks.containment import quantised
 from eqspec.property import Containment, validate
 from eqspec.replay.improving import improve
@@ -39,6 +38,9 @@ from eqspec.tasks.search_statistics import Moment
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
+
+if TYPE_CHECKING:
+    from eqspec.lp import HighsSolver, LinearProgram, LpAnswer, MixedAnswer, MixedProgram
 
 _BESIDE = "the claim breaks between points of the region's grid, so no bound can prove it"
 
@@ -153,8 +155,8 @@ class Runner:
             claim,
             options.settings(task),
             constraints=lower_constraints(task),
-            answer_lps=self._solver().answer,
-            answer_milp=MixedSolver().answer if options.milp else None,
+            answer_lps=self._answer_lps,
+            answer_milp=_answer_milp if options.milp else None,
             confirm=replay.confirm,
             progress=progress,
         )
@@ -205,11 +207,20 @@ class Runner:
         """The replay of a task's candidates, onnxruntime included."""
         return Replay(task, self._runtime)
 
-    def _solver(self) -> HighsSolver:
+    def _answer_lps(self, programs: Sequence[LinearProgram]) -> list[LpAnswer]:
+        """What the solver of this thread answers. HiGHS is loaded when there is a program; most searches have none."""
         if not hasattr(self._local, "solver"):
+            from eqspec.lp import HighsSolver
+
             self._local.solver = HighsSolver()
         solver: HighsSolver = self._local.solver
-        return solver
+        return solver.answer(programs)
+
+
+def _answer_milp(program: MixedProgram) -> MixedAnswer:
+    from eqspec.lp import MixedSolver
+
+    return MixedSolver().answer(program)
 
 
 def _certifiable(task: Task) -> bool:

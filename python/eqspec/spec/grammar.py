@@ -1,4 +1,4 @@
-"""The parser built from the grammar that ships with the package."""
+"""The parser of the grammar that ships with the package."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from importlib.resources import files
 from typing import Any
 
 from lark import Lark, Token
+
+from eqspec.spec import parse_tables
 
 DECLARATIONS = ("include", "let", "param", "space", "network", "region", "check", "budget")
 """The words a declaration starts with, in the order a file usually has them."""
@@ -29,11 +31,17 @@ class WholeWords:
 
 
 @cache
-def parser(strict: bool = False) -> Lark:
-    """The parser, with start rules `start`, `declarations` and `expression`; `strict` refuses ambiguity."""
+def parser() -> Lark:
+    """The parser, with start rules `start`, `declarations` and `expression`; `parse_tables` has them made."""
+    grammar = grammar_text()
+    return parse_tables.stored(grammar, postlex=WholeWords()) or built(grammar)
+
+
+def built(grammar: str | None = None, *, strict: bool = False) -> Lark:
+    """The same, made from the grammar, of which lark makes its tables first; `strict` refuses ambiguity."""
     options: dict[str, Any] = {"postlex": WholeWords(), "strict": strict}
     return Lark(
-        grammar_text(),
+        grammar_text() if grammar is None else grammar,
         parser="lalr",
         lexer="contextual",
         start=["start", "declarations", "expression"],

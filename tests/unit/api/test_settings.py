@@ -13,7 +13,8 @@ import pytest
 import eqspec
 from eqspec import Epsilon, Options
 from eqspec.api.settings import SETTINGS, Keywords, options_with
-from eqspec.cli.arguments import options_of, parser
+from eqspec.cli.arguments import options_of
+from eqspec.cli.commands import parser
 from eqspec.errors import InputError
 from eqspec.run import core
 from eqspec.tasks.task import Domain

@@ -16,7 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from eqspec.cli import main
-from eqspec.report.terminal import Terminal, shown, shown_in_json
+from eqspec.report.printable import shown, shown_in_json
+from eqspec.report.terminal import Terminal
 from small_specs import CHECKS, HEADER, write_onnx, write_spec
 from unit.networks.models import model, node, save
 

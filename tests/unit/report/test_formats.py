@@ -19,8 +19,8 @@ from any_results import results
 from eqspec.errors import InputError
 from eqspec.report import formats, github, junit, sarif
 from eqspec.report.outcome import Outcome, headline, outcome, place
+from eqspec.report.printable import shown
 from eqspec.report.reading import parse, read
-from eqspec.report.terminal import shown
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Reason, Verdict
 

@@ -15,8 +15,9 @@ from rich.text import Text
 from eqspec.audit.opening import label, limits, plain
 from eqspec.certificates import SUFFIX, Answer, Auditor, Coverage, UnboundError
 from eqspec.cli.arguments import add_params
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, command, load
+from eqspec.cli.tools.common import load
 from eqspec.errors import EqspecError, InputError
 from eqspec.report.numbers import count, plural
 
@@ -26,7 +27,6 @@ def add(commands: Commands) -> None:
     audit = command(
         commands,
         "audit",
-        "check certificates that 'eqspec check --certify' wrote",
         "Check certificates: every step of a proof, every input that breaks a claim, on the network files as they are\n"
         "now. What a certificate shows is derived from what was checked; with --spec it must be what a task of the\n"
         "spec asks. The auditor is small, shares nothing with the search, and runs in a process of its own; it also\n"

@@ -12,11 +12,12 @@ from rich.text import Text
 from eqspec import __version__
 from eqspec import compile as compiler
 from eqspec.cli.arguments import add_params
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, command, show, show_warnings
+from eqspec.cli.tools.common import show, show_warnings
 from eqspec.compile import BestValueSearch
 from eqspec.errors import InputError, SpecError
-from eqspec.report.terminal import shown_in_json
+from eqspec.report.printable import shown_in_json
 from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task
 
@@ -26,7 +27,6 @@ def add(commands: Commands) -> None:
     made = command(
         commands,
         "compile",
-        "write the tasks of spec files as JSON",
         "Write the tasks of spec files as JSON: exact regions in network units, exact claims, networks by hash.\n"
         "'eqspec schema task' prints its schema.",
     )

@@ -9,8 +9,8 @@ from re import search
 import shtab
 from rich.console import Console
 
+from eqspec.cli.commands import Commands, command, parser
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, command
 
 SHELLS = ("bash", "zsh", "fish")
 _SPECS = shtab.glob("*.eqspec")
@@ -24,7 +24,7 @@ fish:  eqspec completion fish > ~/.config/fish/completions/eqspec.fish"""
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "completion", "print a script for your shell that completes commands, options and files")
+    made = command(commands, "completion")
     made.add_argument("shell", choices=SHELLS)
     made.epilog = _EPILOG
     made.set_defaults(run=run)
@@ -38,10 +38,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode: 
 
 def script(shell: str) -> str:
     """The script for one of `SHELLS`."""
-    from eqspec.cli.arguments import parser  # what is completed is the whole command line, of which this is a part
-    from eqspec.cli.tools import TOOLS
-
-    main = parser("", TOOLS)
+    main = parser("")
     for action in _actions(main):
         if (completed := _completed(action)) is not None:
             action.complete = completed  # type: ignore[attr-defined]

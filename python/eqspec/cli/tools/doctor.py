@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, command
 from eqspec.doctor import Finding, examine
 from eqspec.report.numbers import plural
-from eqspec.report.terminal import shown_in_json
+from eqspec.report.printable import shown_in_json
 
 _MARKS = {"ok": Text("ok", "green"), "note": Text("note", "yellow"), "problem": Text("problem", "bold red")}
 
@@ -25,7 +25,6 @@ def add(commands: Commands) -> None:
     made = command(
         commands,
         "doctor",
-        "look whether everything eqspec needs works on this machine",
         "Look whether everything eqspec needs works on this machine: the prover on a pair with a known answer, HiGHS,\n"
         "onnxruntime, the floating-point mode, cores, memory, the cache, terminal. Add this to the report of a defect.",
     )

@@ -13,8 +13,9 @@ from rich.text import Text
 
 from eqspec import compile as compiler
 from eqspec.cli.arguments import add_params
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, command, load
+from eqspec.cli.tools.common import load
 from eqspec.errors import InputError
 from eqspec.report.numbers import plural
 from eqspec.report.statement import not_promised, statement
@@ -36,7 +37,6 @@ def add(commands: Commands) -> None:
     explain = command(
         commands,
         "explain",
-        "say what a check claims, or what a finding such as E133 means",
         "Say what the checks of a spec claim: in words, as a formula with names and numbers, and what a proof does\n"
         "not promise. Or say at length what a finding means, with a wrong and a right example.",
     )

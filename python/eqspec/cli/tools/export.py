@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from eqspec.cli.arguments import add_params
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, command, load
+from eqspec.cli.tools.common import load
 from eqspec.errors import InputError
 from eqspec.report.numbers import plural
 from eqspec.vnnlib.exporting import Target, export
@@ -28,7 +29,6 @@ def add(commands: Commands) -> None:
     made = command(
         commands,
         "export",
-        "write the tasks of a spec for other verifiers",
         "Write the tasks of a spec for other verifiers, with a list of instances as the competitions have it.\n"
         "vnnlib2: a VNN-LIB 2.0 property over both networks. product-onnx (or vnnlib1): both networks as one, and a\n"
         "VNN-LIB 1.0 property of it, for verifiers that know only one network. 'unsat' is 'equivalent'; every file\n"

@@ -11,8 +11,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import STDIN, Commands, command, read_text, show
+from eqspec.cli.tools.common import STDIN, read_text, show
 from eqspec.errors import InputError, SpecError
 from eqspec.spec.formatting import formatted
 
@@ -24,7 +25,7 @@ errors, and is left as it is (the others are formatted all the same)"""
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    fmt = command(commands, "fmt", "write spec files in one style, comments kept")
+    fmt = command(commands, "fmt")
     fmt.epilog = _CODES
     fmt.add_argument("files", nargs="+", metavar="FILE", help="spec files, or - to read standard input and print")
     how = fmt.add_mutually_exclusive_group()

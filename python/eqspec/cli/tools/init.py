@@ -9,8 +9,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, command
 from eqspec.cli.tools.pair_arguments import add_pair, read, write_new
 from eqspec.draft.first_spec import first_spec
 from eqspec.errors import InputError
@@ -23,7 +23,6 @@ def add(commands: Commands) -> None:
     made = command(
         commands,
         "init",
-        "write a first spec for two networks",
         "Write a first spec for two networks, with comments that say what was taken from where: names, normalisation,\n"
         "a claim that fits what the networks do on the data, and a region on which it could be proved in a short time.",
     )

@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, command
 from eqspec.errors import NetworkError
 from eqspec.networks import match, read_network
 from eqspec.networks.containment import quantised
@@ -21,11 +21,12 @@ from eqspec.networks.readers.onnx_overview import Overview, overview
 from eqspec.networks.saturation import cut_off
 from eqspec.networks.weight_grids import bits_of
 from eqspec.report.numbers import count
+from eqspec.report.tiles import parameters, shape_in_words
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "inspect", "show what a network file holds, and whether it can be used")
+    made = command(commands, "inspect")
     made.add_argument("files", nargs="+", metavar="NETWORK", help="networks (*.onnx, *.nnet, a folder of hls4ml)")
     made.add_argument("--network-output", metavar="NAME", help="of a file with several outputs, the one that is read")
     made.epilog = "exit codes: 0 every file can be used; 2 one cannot"
@@ -111,8 +112,8 @@ def _show_steps(network: Network, out: Console) -> None:
         operator = " + ".join(_words(term.tile, quantised=rounds) for term in step.terms) or "constant"
         if step.function != "identity":
             operator += f", {_FUNCTIONS.get(step.function) if isinstance(step.function, str) else step.function}"
-        held = sum(_parameters(term.tile) for term in step.terms)
-        zeros = sum(int((term.tile.weight == 0.0).sum()) for term in step.terms if _parameters(term.tile))
+        held = sum(parameters(term.tile) for term in step.terms)
+        zeros = sum(int((term.tile.weight == 0.0).sum()) for term in step.terms if parameters(term.tile))
         share = f"{100 * zeros / held:.0f} %" if zeros else ""
         rows = [count(step.rows), *([f"≤ {count(beyond[number] or 0)}" if beyond[number] else ""] if said else [])]
         table.add_row(*map(Text, (str(number), reads, operator, *rows, count(held) if held else "", share)))
@@ -139,27 +140,10 @@ _FUNCTIONS = {"relu": "ReLU"}
 
 def _words(tile: Tile, *, quantised: bool = False) -> str:
     """What kind of affine map a tile is; in a quantised network with the bits of its weights, where they have few."""
-    if not _parameters(tile):
+    if not parameters(tile):
         return "rearranged"
     bits = bits_of(tile) if quantised else None
-    return _shape_in_words(tile) + (f" ({bits} bit weights)" if bits else "")
-
-
-def _shape_in_words(tile: Tile) -> str:
-    if tile.positions == 1 and tile.groups == 1:
-        return "dense"
-    if tile.taps == 1 and tile.outputs == 1:
-        return "scaled"
-    if tile.positions == 1:
-        return "sparse"
-    kind = f"{count(tile.channels)} channels of {count(tile.positions)}, {count(tile.taps)} taps"
-    return kind if tile.groups == 1 else f"{kind}, {count(tile.groups)} groups"
-
-
-def _parameters(tile: Tile) -> int:
-    """How many numbers it holds; none if it only moves rows."""
-    moves = tile.taps == 1 and bool((tile.weight == 1.0).all())
-    return 0 if moves else int(tile.weight.size)
+    return shape_in_words(tile) + (f" ({bits} bit weights)" if bits else "")
 
 
 def _show_pair(first: Network, second: Network, out: Console) -> None:

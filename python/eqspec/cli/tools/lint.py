@@ -11,22 +11,19 @@ from rich.text import Text
 
 from eqspec import compile as compiler
 from eqspec.cli.arguments import add_params
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, command, show, show_warnings
+from eqspec.cli.tools.common import show, show_warnings
 from eqspec.errors import Diagnostic, SpecError
 from eqspec.report import diagnostics
 from eqspec.report.numbers import plural
-from eqspec.report.terminal import shown_in_json
+from eqspec.report.printable import shown_in_json
 from eqspec.tasks.score_meaning import left_out, of_networks
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    lint = command(
-        commands,
-        "lint",
-        "find what is wrong with spec files, their networks and their data, without proving anything",
-    )
+    lint = command(commands, "lint")
     lint.add_argument("files", nargs="+", metavar="FILE", help="spec files (*.eqspec)")
     add_params(lint)
     lint.add_argument(

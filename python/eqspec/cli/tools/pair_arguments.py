@@ -69,6 +69,22 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--decide", choices=("max", "min"), default="max", help="which score decides (default: max)")
 
 
+def given_words(arguments: argparse.Namespace) -> list[str]:
+    """What `add_pair` puts into the arguments, as words of a command line: the files, and what was said of them."""
+    words = [arguments.reference, arguments.candidate]
+    for name in arguments.network_output or ():
+        words += ["--network-output", name]
+    for name in ("data", "scaler", "takes", "normalisation"):
+        if (value := getattr(arguments, name)) is not None:
+            words += [f"--{name}", value]
+    if arguments.columns is not None:
+        words += ["--columns", "{}..{}".format(*arguments.columns)]
+    for name in ("labels", "outputs"):
+        if (names := getattr(arguments, name)) is not None:
+            words += [f"--{name}", ",".join(names)]
+    return words if arguments.decide == "max" else [*words, "--decide", arguments.decide]
+
+
 def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple[Pair, Completed]:
     """The networks, and what is known of their inputs; what was found out is told on the way.
 

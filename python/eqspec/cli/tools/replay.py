@@ -9,8 +9,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, command
 from eqspec.errors import InputError
 from eqspec.replay.recheck import Replayed, replay_all
 from eqspec.report.numbers import plural
@@ -23,7 +23,6 @@ def add(commands: Commands) -> None:
     replay = command(
         commands,
         "replay",
-        "evaluate every witness of a results file again, exactly and in onnxruntime",
         "Evaluate every witness of a results file again: exactly, on the network files as they are now, and in\n"
         "onnxruntime. Networks are found by the paths in the file, or by the same paths beside it.",
     )

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import STDIN, Commands, command
+from eqspec.cli.tools.common import STDIN
 from eqspec.errors import InputError
 from eqspec.report import formats, html, reading
 from eqspec.report.numbers import plural
@@ -33,7 +34,6 @@ def add(commands: Commands) -> None:
     report = command(
         commands,
         "report",
-        "show results from files, as a page or in another form",
         "Show results that 'eqspec check' wrote as JSON or JSON Lines: as a page, or in another form. Several files\n"
         "are joined in order. Nothing is run, and the networks are not needed.",
     )

@@ -16,8 +16,9 @@ from eqspec.api.report import Report
 from eqspec.api.spec import loads
 from eqspec.cli.arguments import add_effort, options_of
 from eqspec.cli.cache_options import advise, cache_from_arguments
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode, exit_code
-from eqspec.cli.tools.common import Commands, command, show, show_warnings
+from eqspec.cli.tools.common import show, show_warnings
 from eqspec.cli.tools.pair_arguments import add_pair, read, refuse_without_data, write_new
 from eqspec.draft.comment_lines import comment
 from eqspec.draft.verified_spec import What, Where, draft, refuse_incomplete
@@ -42,7 +43,6 @@ def add(commands: Commands) -> None:
     made = command(
         commands,
         "verify",
-        "answer one question about two networks without a spec",
         "Prove one claim about two networks on one region, or show an input where it does not hold, and print the\n"
         "spec this amounts to. Everything is in raw units, before normalisation.",
     )

@@ -8,8 +8,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, command, show, show_warnings
+from eqspec.cli.tools.common import show, show_warnings
 from eqspec.errors import InputError, SpecError
 from eqspec.vnnlib.importing import import_query
 from eqspec.vnnlib.reading import read_file
@@ -20,7 +21,6 @@ def add(commands: Commands) -> None:
     made = command(
         commands,
         "import",
-        "write a VNN-LIB file as a spec",
         "Write a VNN-LIB 1.0 or 2.0 file as a spec. The file describes what is unsafe, the spec says what must hold:\n"
         "'unsat' of the file is 'equivalent' of every check. What no sentence of a spec says is refused.",
     )

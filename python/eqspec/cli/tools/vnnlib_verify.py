@@ -9,8 +9,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.common import Commands, command, show, show_warnings
+from eqspec.cli.tools.common import show, show_warnings
 from eqspec.cli.tools.vnnlib_import import add_networks, networks
 from eqspec.errors import EqspecError, InputError, SpecError
 from eqspec.vnnlib.answering import Answer, Answered, answer
@@ -32,7 +33,6 @@ def add(commands: Commands) -> None:
     made = command(
         commands,
         "verify-vnnlib",
-        "answer a VNN-LIB file with sat, unsat or unknown",
         "Answer a VNN-LIB 1.0 or 2.0 file: sat with an assignment, unsat if there provably is none, or unknown.",
     )
     made.add_argument("words", nargs="+", metavar="WORD", help="the query alone, or the competition's arguments")

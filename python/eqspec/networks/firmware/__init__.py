@@ -3,5 +3,5 @@
 `tokens` are the words of a file; `fixed_point_types` the types ap_fixed and ap_int; `declarations` typedefs and the
 configurations of layers; `calls` the function that calls the layers; `templates` their code; `weights` their numbers;
 `lattices` which numbers a value may be; `sums` and `builder` make the steps; `layers` says what each function of hls4ml
-computes; `project` reads a folder.
+computes; `folder` says what a project is, and `project` reads one.
 """

@@ -23,6 +23,7 @@ from eqspec.networks.firmware.builder import Builder, Value
 from eqspec.networks.firmware.calls import Array, Function, read_function
 from eqspec.networks.firmware.declarations import ArrayOf, Declarations, read_declarations
 from eqspec.networks.firmware.finishing import finished
+from eqspec.networks.firmware.folder import DEFINES, PARAMETERS
 from eqspec.networks.firmware.layer import Layer, Project
 from eqspec.networks.firmware.layers import LAYERS, RESULTS
 from eqspec.networks.firmware.templates import FOLDER, Templates
@@ -33,13 +34,7 @@ from eqspec.networks.units import MAX_NEURONS
 
 _MOST_OF_WEIGHTS, _MOST_OF_CODE = 1 << 28, 1 << 23
 """Bytes of one file of a project."""
-_DEFINES, _PARAMETERS = "firmware/defines.h", "firmware/parameters.h"
 _KNOWN_HEADERS = ("ap_fixed.h", "ap_int.h", "ap_float.h", "hls_stream.h", "defines.h", "parameters.h")
-
-
-def is_project(path: Path) -> bool:
-    """Whether a path is a folder that holds a project's firmware."""
-    return path.is_dir() and (path / _DEFINES).is_file() and (path / _PARAMETERS).is_file()
 
 
 class _Folder:
@@ -91,7 +86,7 @@ def read(path: str) -> Network:
     """The network of a folder. Raises NetworkError naming file and line."""
     folder = _Folder(path)
     declared = Declarations()
-    for name in (_DEFINES, _PARAMETERS):
+    for name in (DEFINES, PARAMETERS):
         read_declarations(declared, folder.words(name))
     function = read_function(folder.words(_main(folder)), declared)
     _check_layers(function)
@@ -172,7 +167,7 @@ def _weights(folder: _Folder, declared: Declarations, function: Function) -> dic
             continue
         name = f"firmware/{include}"
         if ".." in include or not include.endswith(".h"):
-            raise NetworkError(folder.place(_PARAMETERS), f"{include!r} is included", fix=UNREAD)
+            raise NetworkError(folder.place(PARAMETERS), f"{include!r} is included", fix=UNREAD)
         made = read_header(folder.place(name), folder.text(name), declared)
         if made.name in found:
             raise NetworkError(made.path, f"{made.name} is defined twice", fix="write the project again")

@@ -13,18 +13,19 @@ import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import onnx
 
 from eqspec.errors import InputError, NetworkError
 from eqspec.networks import agreement
-from eqspec.networks.frameworks import keras_model, sklearn_model, torch_module
-from eqspec.networks.frameworks.converted import Converted
 from eqspec.networks.network import Array, Network
 from eqspec.networks.readers import onnx_reader
 from eqspec.networks.readers.network_file import read_network
+
+if TYPE_CHECKING:
+    from eqspec.networks.frameworks.converted import Converted
 
 Model: TypeAlias = Network | str | os.PathLike[str] | onnx.ModelProto | Any
 """A path, an `onnx.ModelProto`, a torch module, a Keras model, a scikit-learn MLP (or a pipeline that ends in one)."""
@@ -59,6 +60,8 @@ def as_network(model: Model, *, input_shape: Sequence[int] | None = None, output
         return _read("<onnx model>", model, output)
     if output is not None:
         raise InputError(f"output = {output!r}: only a file or an onnx.ModelProto has outputs to choose from")
+    from eqspec.networks.frameworks import keras_model, sklearn_model, torch_module  # for models in memory alone
+
     for kind in (keras_model, torch_module, sklearn_model):  # a Keras model may be a torch module, too
         if kind.recognises(model):
             name = f"<{kind.LIBRARY} {type(model).__name__}>"

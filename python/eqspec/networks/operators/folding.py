@@ -14,7 +14,6 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import NodeProto, helper
-from onnx.reference import ReferenceEvaluator
 
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
@@ -70,6 +69,8 @@ def run(node: NodeProto, opset: int, given: Sequence[Any]) -> list[NDArray[Any]]
     outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
     graph = helper.make_graph([alone], "constants", inputs, outputs)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    from onnx.reference import ReferenceEvaluator  # few files need it, and it takes as long as to read one
+
     try:
         with np.errstate(all="ignore"):
             found = ReferenceEvaluator(model).run(None, arrays)

@@ -9,7 +9,7 @@ import numpy as np
 
 from eqspec.errors import NetworkError, OutputChoiceError
 from eqspec.networks import agreement
-from eqspec.networks.firmware import project
+from eqspec.networks.firmware.folder import is_project
 from eqspec.networks.network import Network
 from eqspec.networks.onnx_tensor import MAX_BYTES
 from eqspec.networks.readers import nnet, onnx_reader
@@ -28,6 +28,8 @@ def read_network(path: str | os.PathLike[str], *, output: str | None = None) -> 
     if is_network_folder(Path(name)):
         if output is not None:
             raise OutputChoiceError(name, f"a folder of hls4ml has no output called {output!r}", fix="leave it out")
+        from eqspec.networks.firmware import project  # the readers of C++ and of what hls4ml writes in it
+
         return project.read(name)
     stored = content(name)
     text = Path(name).suffix.lower() == ".nnet"
@@ -42,7 +44,7 @@ def read_network(path: str | os.PathLike[str], *, output: str | None = None) -> 
 def is_network_folder(path: Path) -> bool:
     """Whether a path is a folder that is a network."""
     try:
-        return project.is_project(path)
+        return is_project(path)
     except (OSError, ValueError):
         return False
 

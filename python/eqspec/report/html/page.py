@@ -20,8 +20,8 @@ from eqspec.report.html.detail import Detail, detail
 from eqspec.report.html.grid import Grid, grids
 from eqspec.report.numbers import count, duration, plural
 from eqspec.report.outcome import Outcome, outcome, place
+from eqspec.report.printable import shown
 from eqspec.report.table import remark
-from eqspec.report.terminal import shown
 from eqspec.run.core import __version__
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Verdict

@@ -1,0 +1,69 @@
+"""`eqspec diff`: how two networks differ where somebody looked, before anything is proved."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from time import perf_counter
+
+from rich.console import Console
+from rich.text import Text
+
+from eqspec.cli.commands import Commands, command
+from eqspec.cli.exit import ExitCode
+from eqspec.cli.tools.pair_arguments import add_pair, given_words, read, refuse_without_data
+from eqspec.differences import page
+from eqspec.differences.difference import difference
+from eqspec.differences.places import CUBE, place
+from eqspec.draft.verified_spec import Where
+from eqspec.report.printable import shown_in_json
+
+_EXAMPLES = """\
+examples:
+  eqspec diff full.onnx pruned.onnx --data validation.csv
+  eqspec diff full.onnx int8.onnx --lower 0 --upper 1
+
+exit codes: 0 compared, whatever was found; 2 something cannot be used or has to be said"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    made = command(
+        commands,
+        "diff",
+        "Show how two networks differ: layer by layer, at the rows of a table or at random points, and by a short\n"
+        "attack; and which claim is worth proving. These are samples: nothing is proved.",
+    )
+    add_pair(made)
+    where = made.add_argument_group("on which inputs (without any of these: on all that --data spans, else on -1 .. 1)")
+    where.add_argument("--sigma", metavar="K", help="every input within K standard deviations of its mean")
+    where.add_argument("--lower", metavar="A,...", help="lower bounds: one for each input, or one for all")
+    where.add_argument("--upper", metavar="B,...", help="upper bounds")
+    made.add_argument("--format", choices=("human", "json"), default="human", help="a page, or the same as JSON")
+    made.epilog = _EXAMPLES
+    made.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
+    """Run the command."""
+    began = perf_counter()
+    refuse_without_data(arguments)
+    where = Where(arguments.sigma, arguments.lower, arguments.upper)
+    pair, known = read(arguments, err, to_keep=False)
+    looked = place(pair, known, where)
+    if where == Where() and arguments.data is None:
+        arguments.lower, arguments.upper = CUBE.lower, CUBE.upper
+    words = [*given_words(arguments), *_region(arguments)]
+    found = difference(pair, known, looked, words, began)
+    if arguments.format == "json":
+        out.file.write(f"{shown_in_json(json.dumps(found.to_json(), indent=2, allow_nan=False, ensure_ascii=False))}\n")
+    else:
+        page.show(found, out)
+        err.print(Text(f"{found.seconds:.1f} s"), soft_wrap=True)
+    return ExitCode.AS_EXPECTED
+
+
+def _region(arguments: argparse.Namespace) -> list[str]:
+    """The region as it was given."""
+    options = ("sigma", "lower", "upper")
+    return [f"--{name}={value}" for name in options if (value := getattr(arguments, name)) is not None]

@@ -1,0 +1,182 @@
+"""A difference on the terminal: one page, which says of every number that it was seen and not proved."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from eqspec.differences.layers import Layer
+from eqspec.report.numbers import count, plural, share
+from eqspec.report.terminal import Terminal
+
+if TYPE_CHECKING:
+    from eqspec.differences.difference import Difference
+
+_MOST_LAYERS = 24
+"""Steps that are listed, those that do most to the outputs first to be kept."""
+_COLUMNS = 80
+
+
+def text(difference: Difference) -> str:
+    """The page as plain text."""
+    console = Terminal(file=io.StringIO(), width=_COLUMNS, no_color=True)
+    show(difference, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def show(difference: Difference, console: Console) -> None:
+    """Print the page."""
+    pair = difference.pair
+    head = Text.assemble((pair.candidate.source, "bold"), " against ", (pair.reference.source, "bold"))
+    console.print(head, soft_wrap=True)
+    console.print(Text(f"Seen at {difference.place.words}. Samples: nothing here is proved."))
+    console.print()
+    _section("outputs", _outputs(difference), console)
+    _section("layers", _layers(difference), console)
+    _section("worth claiming", _claims(difference), console)
+    if commands := difference.commands():
+        console.print(Text("to prove it, on all of the region:", "bold"))
+        for command in commands:
+            console.print(Text(f"  {command}"), soft_wrap=True)
+
+
+def _section(title: str, lines: list[RenderableType], console: Console) -> None:
+    console.print(Text(title, "bold"))
+    console.print(Padding(Group(*lines), (0, 0, 0, 2), expand=False))
+    console.print()
+
+
+def _outputs(difference: Difference) -> list[RenderableType]:
+    outputs, seen = difference.outputs, difference.outputs.seen
+    largest, attacked = outputs.largest, outputs.attacked
+    logits = difference.pair.reference.stripped is not None or difference.pair.candidate.stripped is not None
+    where = f" (row {largest.row})" if largest.row is not None else ""
+    rows = [("largest difference", f"{largest.difference:.3g} in {largest.output}{where}")]
+    if attacked is not None:
+        rows.append(("by a short attack", f"{attacked.difference:.3g} in {attacked.output}"))
+    rows.append(("in half of the points", f"at most {np.median(seen.distance):.3g}"))
+    if difference.decides:
+        differ = int((~seen.agree).sum())
+        said = f"in {count(differ)} of {plural(len(seen.agree), 'point')}, {share(differ / len(seen.agree))}"
+        if differ:
+            said += f"; the reference was up to {share(seen.surest_difference)} sure there"
+        rows.append(("other top class", said))
+    if logits:
+        rows.append(("scores", "those in front of the Softmax at the end of the files"))
+    return [_pairs(rows)]
+
+
+def _layers(difference: Difference) -> list[RenderableType]:
+    layers = difference.layers
+    if difference.same_steps:
+        matched = f" ({layers.matching})" if layers.matching else ""
+        return [Text(f"no weight, bias or function differs{matched}")]
+    shown, notes = [layer for layer in layers.steps if _tells(layer)], []
+    if len(shown) > _MOST_LAYERS:
+        notes.append(f"the {_MOST_LAYERS} of {len(shown)} steps that differ most; --format json has all")
+        kept = sorted(shown, key=_weight, reverse=True)[:_MOST_LAYERS]
+        shown = [layer for layer in shown if layer in kept]
+    if layers.matching:
+        notes.append(layers.matching)
+    if _alone(shown):
+        said = "alone: change of the outputs if only this layer is replaced"
+    else:
+        said = "apart: largest difference of what the layers compute, relative"
+    notes.append(f"{said}, at {plural(layers.points, 'point')}")
+    return [_table(shown), *map(Text, notes)]
+
+
+def _alone(shown: list[Layer]) -> bool:
+    return any(layer.alone is not None for layer in shown)
+
+
+def _tells(layer: Layer) -> bool:
+    """Whether a step is worth a line: it holds weights, or is where something changed."""
+    sides = [side for side in (layer.reference, layer.candidate) if side is not None]
+    return any(side.weights for side in sides) or (len(sides) == 2 and not layer.same)
+
+
+def _weight(layer: Layer) -> float:
+    return max(layer.alone or 0.0, layer.apart or 0.0)
+
+
+def _table(shown: list[Layer]) -> Table:
+    alone = _alone(shown)
+    bits = any(side and side.bits for layer in shown for side in (layer.reference, layer.candidate))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(Text("layer"), overflow="fold")
+    for name in ("weights", "changed", "by up to", "zeros", *(["bits"] if bits else []), "alone" if alone else "apart"):
+        table.add_column(Text(name), justify="right")
+    for layer in shown:
+        table.add_row(*map(Text, _cells(layer, bits=bits, alone=alone)))
+    return table
+
+
+def _cells(layer: Layer, *, bits: bool, alone: bool) -> list[str]:
+    a, b = layer.reference, layer.candidate
+    name = f"{layer.number} {layer.operator}"
+    if a is None or b is None:
+        side = b if a is None else a
+        assert side is not None
+        which = "candidate" if a is None else "reference"
+        return [f"{name}, only in the {which}", count(side.weights), *[""] * (4 + bits)]
+    if a.function != b.function:
+        name += f", {_short(a.function)} → {_short(b.function)}"
+    return [
+        name,
+        _both(count(a.weights), count(b.weights)),
+        "" if layer.changed is None or not a.weights else share(layer.changed / a.weights),
+        "" if layer.largest_change is None else f"{layer.largest_change:.2g}",
+        _both(_percent(a.zeros), _percent(b.zeros)),
+        *([_both(str(a.bits or "real"), str(b.bits or "real"))] if bits else []),
+        f"{(layer.alone if alone else layer.apart) or 0.0:.2g}",
+    ]
+
+
+def _short(function: str) -> str:
+    return function.split(",")[0]
+
+
+def _percent(zeros: float) -> str:
+    return f"{100 * zeros:.0f} %"
+
+
+def _both(a: str, b: str) -> str:
+    return a if a == b else f"{a} → {b}"
+
+
+def _claims(difference: Difference) -> list[RenderableType]:
+    claims, seen = difference.claims, difference.outputs.seen
+    if claims.eps is None:
+        return [Text("nothing: the outputs are not finite at all of the points")]
+    rows = [("distance", f"eps = {claims.eps:g}: {_why(difference)}")]
+    if claims.confidence is not None:
+        sure, covered = share(claims.confidence), share(seen.share_above(claims.confidence))
+        rows.append(("same class", f"where the reference is {sure} sure or more: {covered} of the points"))
+    elif difference.decides and difference.pair.outputs > 1:
+        rows.append(("same class", "at no confidence that the reference has at these points"))
+    if claims.floor is not None:
+        rows.append(("noise floor", f"{claims.floor:.2g}: by so much rounding inside moves an output"))
+    return [_pairs(rows)]
+
+
+def _why(difference: Difference) -> str:
+    if difference.claims.by_floor:
+        return "the noise floor; less was found"
+    return "twice what was found" if difference.outputs.worst.difference else "no difference was found"
+
+
+def _pairs(rows: list[tuple[str, str]]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(Text(name), Text(value))
+    return table

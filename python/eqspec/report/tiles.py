@@ -1,0 +1,24 @@
+"""Affine maps of a network in words."""
+
+from __future__ import annotations
+
+from eqspec.networks.program import Tile
+from eqspec.report.numbers import count
+
+
+def shape_in_words(tile: Tile) -> str:
+    """Dense, sparse or scaled; or the channels, positions and taps of a convolution."""
+    if tile.positions == 1 and tile.groups == 1:
+        return "dense"
+    if tile.taps == 1 and tile.outputs == 1:
+        return "scaled"
+    if tile.positions == 1:
+        return "sparse"
+    kind = f"{count(tile.channels)} channels of {count(tile.positions)}, {count(tile.taps)} taps"
+    return kind if tile.groups == 1 else f"{kind}, {count(tile.groups)} groups"
+
+
+def parameters(tile: Tile) -> int:
+    """How many numbers it holds; none if it only moves rows."""
+    moves = tile.taps == 1 and bool((tile.weight == 1.0).all())
+    return 0 if moves else int(tile.weight.size)

@@ -1,0 +1,59 @@
+"""A claim decided in integers: on the cells of a region where they are few, else on the grids of all values.
+
+Sound because each of the two is (`by_cells`, `by_grids`), and because what they find is a counterexample only once the
+replay has confirmed it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+from eqspec.networks.grids import Analysis, EmptyRegionError, NotKnownError, analyse
+from eqspec.replay.replay import Replay
+from eqspec.run.by_cells import FEW_CELLS, by_cells
+from eqspec.run.by_grids import proved, shared_atoms
+from eqspec.run.description import describe
+from eqspec.run.exact_search import witness
+from eqspec.run.options import Options
+from eqspec.tasks.result import Result
+from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
+
+
+def decided(
+    task: Task, options: Options, replay: Replay, check: Callable[[], None], began: float, *, needed: bool
+) -> Result | None:
+    """The result, or None where integers do not tell. Time counts from `began`.
+
+    `check` is called now and then, and ends the work with an exception of its caller's. `needed` says that no search
+    can prove the claim, so that a counterexample is looked for on the grids, too.
+    """
+    cells = by_cells(task, replay, check, FEW_CELLS)  # takes less time than the grids
+    known = None if cells.settled else _known(task, check)
+    if known is not None and proved(task, *known):
+        return describe(task, options, Verdict.EQUIVALENT, perf_counter() - began, certified_fraction=1.0)
+    if not cells.settled and (cells.cells or 0) > FEW_CELLS:
+        cells = by_cells(task, replay, check)
+    if cells.proved:
+        return describe(
+            task, options, Verdict.EQUIVALENT, perf_counter() - began, boxes=cells.cells, certified_fraction=1.0
+        )
+    found = cells.witness
+    if found is None and needed and known is not None:
+        found = witness(task, replay, known, check)
+    if found is None:
+        return None
+    run = cells.cells if cells.witness is not None else None
+    return describe(task, options, Verdict.DIFFERENT, perf_counter() - began, boxes=run or 0, witness=found)
+
+
+def _known(task: Task, check: Callable[[], None]) -> tuple[Analysis, Analysis] | None:
+    """Both networks on the region; None where that says too little."""
+    try:
+        atoms = shared_atoms(task)
+        reference = analyse(task.reference.steps, atoms, check)
+        same = task.candidate is task.reference
+        return reference, reference if same else analyse(task.candidate.steps, atoms, check)
+    except (EmptyRegionError, NotKnownError):
+        return None
