@@ -21,7 +21,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from .claim import Obligation, Region
-from .curved import Functions, curved, line
+from .curved import Functions, curved, lines
 from .forms import Form, Known, box, combine, join, new_generators, product, through
 from .reading import INPUTS, Both, Pair
 from .rounding import MORE, Array, Refused, U, ln, sum_up, up
@@ -38,6 +38,7 @@ class Reached:
         inputs = box(low[:n], high[:n])
         self.after = {INPUTS: Known(inputs, np.arange(n))}  # behind a ReLU not of rows that are 0 on all boxes
         self.before: dict[int, Known] = {}
+        self.touching: dict[int, tuple[Array, Array]] = {}
         self.parts = [slice(n + 3 * a, n + 3 * b) for a, b in pairwise(accumulate(pair.widths, initial=0))]
         self.wide = inputs.z.shape[2]
         last = {source: number for number, step in enumerate(pair.steps) for source in step.sources}
@@ -106,8 +107,7 @@ class Reached:
                     0.0 * low[0, here],
                 )
                 if fact in TOUCHING:
-                    ends = low[:, here, None], high[:, here, None]
-                    steep, constant = (part[:, 0] for part in line(fact, Functions.of(step, here), *ends))
+                    steep, constant = (part[list(TOUCHING).index(fact), here] for part in self.lines(number))
                     sign = factors[1]
                     factors, constant = np.array([-sign * steep, sign]), -sign * constant
                 elif fact == "D - chord":
@@ -130,6 +130,13 @@ class Reached:
         found.append(join(more)[here])
         kinds.append(np.repeat([2, 0], [len(exact.z), len(region.rows)])[here])
         return join(found), np.concatenate(kinds)
+
+    def lines(self, number: int) -> tuple[Array, Array]:
+        """Slopes and constants of the facts `TOUCHING` (10, m) of a step, on one box; they hold when it shrinks too."""
+        if number not in self.touching:
+            ends = (ends[self.parts[number], :1].reshape(3, -1, 1) for ends in (self.low, self.high))
+            self.touching[number] = lines(Functions.of(self.pair.steps[number]), *ends)
+        return self.touching[number]
 
     def least(self, wanted: Array, rows: Array, multipliers: Array, failing: Obligation, region: Region) -> Array:
         """Lower bounds (F,) of quantities, numbered from 1 and negative for their negatives, 0 for the number 0.

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.audit.bounds import Reached, chord
-from eqspec.audit.curved import Functions, line
+from eqspec.audit.bounds import TOUCHING, Reached, chord
+from eqspec.audit.curved import Functions
 from eqspec.audit.functions.relaxation import STRIP
 from eqspec.audit.proof import Proof
 from eqspec.audit.reading import Link
@@ -261,6 +261,7 @@ def _through_curves(reached: Reached, facts: Array, f: Round, functional: Array,
     low, high = (v[reached.parts[h], 0].reshape(3, m, 1) for v in (reached.low, reached.high))
     functions, passed = Functions.of(reached.pair.steps[h]), []
     strips = functions.chosen(low[:2], high[:2])[STRIP, :, :, 0]
+    steep = dict(zip(TOUCHING, reached.lines(h)[0], strict=True))
     fixed = (low[:2] == high[:2]).any(axis=0)[:, 0]
     link = np.where(fixed, s, f.link[h])  # what is folded is linked with all of it
 
@@ -268,9 +269,8 @@ def _through_curves(reached: Reached, facts: Array, f: Round, functional: Array,
         """So much of a fact, and what it adds to the functional of x, y or d."""
         multipliers = np.maximum(value, 0.0)
         facts[:, numbers.of(h, fact)] = multipliers
-        slope = line(fact.value, functions, low, high)[0][:, 0]
         above = fact in (*ABOVE_LINES[0], *ABOVE_LINES[1], Fact.DIFFERENCE_ABOVE_LINE)
-        return np.asarray((multipliers if above else -multipliers) * slope)
+        return np.asarray((multipliers if above else -multipliers) * steep[fact.value])
 
     facts[:, numbers.of(h, Fact.LINK)] = -link
     for k, (value, alpha) in enumerate(zip((p + link, q - link), f.slopes[h], strict=True)):
