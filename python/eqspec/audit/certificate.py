@@ -23,7 +23,7 @@ def audit(path: Path, folder: Path | None = None, seconds: float = limits.SECOND
         with opened(path, limits.CERTIFICATE) as file:
             return _audit(Bounded(file), folder or path.parent, until)
     except Refused as reason:
-        raise Refused(plain(str(reason))) from None
+        raise Refused(plain(str(reason)), reason.leaf) from None
     except MemoryError:
         raise Refused("it needs more memory than the auditor may take") from None
     except Exception as problem:  # whatever went wrong, nothing is shown

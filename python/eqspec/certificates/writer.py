@@ -111,7 +111,7 @@ def _proved(
                     answer = auditor.ask(part, Path.cwd())
                     if answer.refused is None:
                         break
-                    draft.doubt(_open(data, part))
+                    draft.doubt(_open(data, part, answer.leaf or 0))
                 doubts = draft.doubts
     return answer
 
@@ -125,9 +125,10 @@ def _proof(data: dict[str, Any], bent: list[bool] | None = None) -> CachedProof:
         raise Refused(f"the auditor cannot read the task: {type(problem).__name__}: {problem}") from problem
 
 
-def _open(data: dict[str, Any], part: Path) -> list[tuple[int, int]]:
-    """What the leaves of a certificate leave open."""
+def _open(data: dict[str, Any], part: Path, leaf: int) -> list[tuple[int, int]]:
+    """What the leaves of a certificate leave open, from this one on."""
     survey = _proof(data)
+    survey.passed = leaf
     with suppress(Refused), np.errstate(all="ignore"), part.open("rb") as file:
         whole = Bounded(file)
         whole.readline(limits.HEADER)

@@ -32,9 +32,8 @@ from typing import Any
 import numpy as np
 
 from ..rounding import Array, U
-from .interval import Interval, below
+from .interval import LARGEST, Interval, below
 
-LARGEST = float(np.finfo(float).max)
 LN2 = Fraction(235865763225513294137944142764154484399, 2**128)
 """ln 2 to 127 bits: used where it is rounded anyway."""
 LN2_HIGH = float(np.round(float(LN2) * 2.0**32) / 2.0**32)
