@@ -113,7 +113,7 @@ def through(step: Both, known: Mapping[int, Known], boxes: int, wide: int) -> Fo
                 add(z, target, near, index, form.z)
                 weights = np.array([more * size + off, size, size + off != 0.0])
                 index = np.where(index < 0, -1, index + thirds * len(form.err))
-                add(rest, *map(np.concatenate, (target + thirds * rows, weights, index)), small)
+                add(rest, np.concatenate(target + thirds * rows), np.concatenate(weights), np.concatenate(index), small)
     reach, passed, touched = rest.reshape(3, rows, boxes)
     rounded = np.where(step.bias == 0.0, 0.0, 2.0 * U * (np.abs(z[..., 0]) + np.abs(step.bias)))
     z[..., 0] += step.bias

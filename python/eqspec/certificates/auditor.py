@@ -24,8 +24,8 @@ class Answer:
 
     `question` is what was checked, exactly, and `said` is that in headings and sentences, the claim among them.
     `vacuous` says whether the claim holds for no input at all, None if that was not found out. `labels` are the
-    certificate's own words, which nothing was checked against. `leaf` is the first one that shows too little, if that is
-    why a certificate is refused.
+    certificate's own words, which nothing was checked against. `leaf` is the first one that shows too little, if
+    that is why a certificate is refused.
     """
 
     refused: str | None

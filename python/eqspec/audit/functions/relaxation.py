@@ -47,9 +47,7 @@ class Relaxation:
         """Within which f(x) - lam x lies on [low, high], for slopes (..., *low.shape)."""
         found, several = np.empty((2, *lam.shape)), lam.shape[: lam.ndim - low.ndim]
         for one, rows in self.groups:
-            part = one.offset(
-                lam[..., rows, :].reshape(*several, -1), *(a[..., rows, :].ravel() for a in (low, high))
-            )
+            part = one.offset(lam[..., rows, :].reshape(*several, -1), *(a[..., rows, :].ravel() for a in (low, high)))
             found[..., rows, :] = np.stack([part.low, part.high]).reshape(found[..., rows, :].shape)
         return Interval(found[0], found[1])
 

@@ -2,8 +2,9 @@
 
 Of any slope lam the least and the largest f(x) - lam x on [a, b] (`offset`) are bounded piece by piece. A linear piece
 has them at its ends. A convex one has the largest at its ends, and lies above its tangent in any point, which is lowest
-at an end: so that point, best where the slope is lam, may be found in any way. A concave piece is mirrored. On a piece of which only |f''| <= K is known, f - lam x is off its chords by K w^2 / 8 on
-parts of width w. A piece between two floats around a kink that is no float lies within its slopes.
+at an end: so that point, best where the slope is lam, may be found in any way. A concave piece is mirrored. On a piece
+of which only |f''| <= K is known, f - lam x is off its chords by K w^2 / 8 on parts of width w. A piece between two
+floats around a kink that is no float lies within its slopes.
 
 Slopes (f(x) - f(y)) / (x - y) of any x, y of [a, b] lie in the hull of f' (mean value theorem; f is continuous), which
 is monotone on convex and concave pieces; over a jump they are not bounded. Outside of its domain a function has no
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rounding import Array
+from ..rounding import Array, Refused
 from .curve import Curve
 from .elementary import exp
 from .formulas import SMOOTH, points, power, power_slope
@@ -184,9 +185,7 @@ def _touching(piece: Piece, lam: Array, sign: float, a: Array, b: Array) -> Arra
         middle = 0.5 * (s + t)
         found = rise(middle)
         falls = found < 0.0
-        s, at_s, t, at_t = (
-            np.where(falls, *pair) for pair in ((middle, s), (found, at_s), (t, middle), (at_t, found))
-        )
+        s, at_s, t, at_t = (np.where(falls, *pair) for pair in ((middle, s), (found, at_s), (t, middle), (at_t, found)))
     x = s + (t - s) * (at_s / (at_s - at_t))
     return np.where(out[0], a, np.where(out[1], b, np.where((x >= s) & (x <= t), x, 0.5 * (s + t))))
 
@@ -255,6 +254,8 @@ def shape(curve: Curve) -> Shape:
         return _exponential(name, *given)
     if name == "power":
         return _power(given[0])
+    if name == "levels":
+        raise Refused("the auditor does not bound quantisers over the reals; it reads them in decisions by grids")
     value, slope = SMOOTH[name]
 
     def part(low: float, high: float, kind: str, curved: float = 0.0, parts: int = 1) -> Piece:
