@@ -17,7 +17,7 @@ from typing import Any
 from ..claim import Region
 from ..reading import File, network
 from ..rounding import Refused
-from .atoms import ONE, ZERO, Atoms, Form, Grid
+from .atoms import ONE, ZERO, Atoms, Form, Grid, combined
 from .forms import Network
 
 
@@ -43,7 +43,7 @@ def _inputs(region: Region, atoms: Atoms) -> list[Form]:
         if ends[0] > ends[1]:
             raise Refused("no point lies in the region, of which decisions by grids say nothing")
         grid = Grid(*ends, step, origin)
-        found.append(Form(ends[0]) if ends[0] == ends[1] else atoms.of(("input", number), grid))
+        found.append(Form.number(ends[0]) if ends[0] == ends[1] else atoms.of(("input", number), grid))
     return found
 
 
@@ -56,23 +56,13 @@ def _holds(said: Mapping[str, Any], first: Network, second: Network, atoms: Atom
         return [form.key for form in f] == [form.key for form in g]
     if said["kind"] == "linear":
         factors = [Fraction(c) for role in ("candidate", "reference") for c in said[role]]
-        most, bound = atoms.grid(_sum(factors, [*g, *f])).high, Fraction(said["bound"])
+        most, bound = atoms.grid(combined(factors, [*g, *f])).high, Fraction(said["bound"])
         return most < bound if said["strict"] else most <= bound
     if said["kind"] != "epsilon":
         raise Refused("a claim that decisions by grids know nothing of")
     eps, chosen = Fraction(said["eps"]), range(len(f)) if said["outputs"] is None else said["outputs"]
-    apart = [atoms.grid(_sum([ONE, -ONE], [f[k], g[k]])) for k in chosen]
+    apart = [atoms.grid(combined([ONE, -ONE], [f[k], g[k]])) for k in chosen]
     sizes = [max(grid.high, -grid.low) for grid in apart]
     if said["norm"] == "l2":
         return sum((size * size for size in sizes), ZERO) <= eps * eps
     return (sum(sizes, ZERO) if said["norm"] == "l1" else max(sizes)) <= eps
-
-
-def _sum(factors: list[Fraction], forms: list[Form]) -> Form:
-    """The sum of forms times factors, in which what is alike cancels."""
-    constant, terms = ZERO, dict[int, Fraction]()
-    for factor, form in zip(factors, forms, strict=True):
-        constant += factor * form.constant
-        for atom, c in form.terms.items():
-            terms[atom] = terms.get(atom, ZERO) + factor * c
-    return Form(constant, {atom: c for atom, c in terms.items() if c})

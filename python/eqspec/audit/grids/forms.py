@@ -17,10 +17,9 @@ function in other ways their forms differ, and nothing follows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
-from math import floor
+from math import floor, gcd, lcm
 from typing import Any
 
 import numpy as np
@@ -31,11 +30,12 @@ from ..functions.shape import LINEAR
 from ..opening import limits
 from ..reading import INPUTS, Step
 from ..reading.tiles import exactly
-from ..reading.value import CONSTANT, Part
+from ..reading.value import CONSTANT
 from ..rounding import Refused
 from .atoms import ONE, ZERO, Atoms, Form, Grid, common
 
 NEAREST = (HALF_EVEN, HALF_AWAY, HALF_ZERO)
+TOO_FINE = "its exact numbers have no common denominator of a size that the auditor computes with"
 
 
 class Network:
@@ -44,39 +44,43 @@ class Network:
     def __init__(self, steps: Sequence[Step], inputs: Sequence[Form], atoms: Atoms, late: Callable[[], None]) -> None:
         """`late` is called now and then, and may refuse to go on."""
         self.atoms, self.saturates, self._work = atoms, False, 0
-        values = {INPUTS: list(inputs), CONSTANT: [Form(ONE)]}
+        values = {INPUTS: list(inputs), CONSTANT: [Form(1)]}
         for number, step in enumerate(steps):
-            late()
-            sums: list[list[Any]] = [[ZERO, {}] for _ in range(step.value.size)]
-            for part in step.value.parts:
-                self._add(part, values[part.source], sums, late)
-            forms = [Form(c, {atom: a for atom, a in terms.items() if a}) for c, terms in sums]
+            forms = self._sums(step, values, late)
             if step.curves:
                 curves = step.curves if len(step.curves) > 1 else step.curves * len(forms)
                 forms = [self._behind(curve, form) for curve, form in zip(curves, forms, strict=True)]
             values[number] = forms
         self.outputs = values[len(steps) - 1]
 
-    def _add(self, part: Part, given: Sequence[Form], sums: list[list[Any]], late: Callable[[], None]) -> None:
-        """What a part adds to the rows of its step."""
-        exact, missing = exactly(part.kernels)
-        if missing is not None and missing.any():
-            raise Refused("a weight is not known exactly, so that decisions by grids say nothing")
-        kernels = [[_rational(w) for w in row] for row in exact.tolist()]
-        for row, units, kind in zip(part.rows.tolist(), part.index.tolist(), part.kind.tolist(), strict=True):
-            late()
-            total, terms = sums[row]
-            for unit, weight in zip(units, kernels[kind], strict=True):
-                if unit < 0 or not weight:
-                    continue
-                form = given[unit]
-                self._work += 1 + len(form.terms)
-                total += weight * form.constant
-                for atom, c in form.terms.items():
-                    terms[atom] = terms.get(atom, ZERO) + weight * c
-            sums[row][0] = total
-            if self._work > limits.TERMS:
-                raise Refused("exact forms of its sums would be larger than the auditor computes with")
+    def _sums(self, step: Step, values: Mapping[int, Sequence[Form]], late: Callable[[], None]) -> list[Form]:
+        """The rows of a step, in front of its functions: sums of integers over one denominator."""
+        read = []
+        for part in step.value.parts:
+            exact, missing = exactly(part.kernels)
+            if missing is not None and missing.any():
+                raise Refused("a weight is not known exactly, so that decisions by grids say nothing")
+            kernels, below = _whole([[_rational(w) for w in row] for row in exact.tolist()])
+            read.append((part, values[part.source], kernels, below))
+        whole = lcm(*(below * form.denominator for _, given, _, below in read for form in given))
+        if whole.bit_length() > limits.BITS:
+            raise Refused(TOO_FINE)
+        sums: list[list[Any]] = [[0, {}] for _ in range(step.value.size)]
+        for part, given, kernels, below in read:
+            scales = [whole // (below * form.denominator) for form in given]
+            for row, units, kind in zip(part.rows.tolist(), part.index.tolist(), part.kind.tolist(), strict=True):
+                late()
+                terms = sums[row][1]
+                for unit, weight in zip(units, kernels[kind], strict=True):
+                    if unit >= 0 and weight:
+                        form, factor = given[unit], weight * scales[unit]
+                        sums[row][0] += factor * form.constant
+                        for atom, c in form.terms.items():
+                            terms[atom] = terms.get(atom, 0) + factor * c
+                        self._work += 1 + len(form.terms)
+                if self._work > limits.TERMS:
+                    raise Refused("exact forms of its sums would be larger than the auditor computes with")
+        return [Form.of(constant, terms, whole) for constant, terms in sums]
 
     def _behind(self, curve: Curve, form: Form) -> Form:
         """A function of a form."""
@@ -89,13 +93,14 @@ class Network:
                     return form.times(*piece.exact)
         low, high = (ends[0] for ends in behind((curve,), *(np.array([x], object) for x in (grid.low, grid.high))))
         if low == high:
-            return Form(low)
+            return Form.number(low)
         return self._relu(form) if curve == RELU else self.atoms.of((curve, form.key), Grid(low, high))
 
     def _relu(self, form: Form) -> Form:
         """max(0, form) of a form with values on both sides of 0: the form without its common factor, times that."""
-        factor = reduce(common, form.terms.values(), abs(form.constant))
-        form = form.times(1 / factor)
+        common_factor = gcd(form.constant, *form.terms.values())
+        factor = Fraction(common_factor, form.denominator)
+        form = Form.of(form.constant, form.terms, common_factor)
         grid = self.atoms.grid(form)
         step = None if grid.step is None else common(grid.step, grid.origin)  # of the grid and 0
         return self.atoms.of((RELU, form.key), Grid(ZERO, grid.high, step), form).times(factor)
@@ -110,22 +115,30 @@ class Network:
         self.saturates |= not lowest <= least <= most <= highest
         low, high = (cut_off(k, lowest, highest) for k in (least, most))
         if low == high:
-            return Form(Fraction(low))
+            return Form(low)
         if grid.integral and (low, high) == (least, most):
             return form
         if grid.integral and high == most:
             return self._relu(form.times(ONE, Fraction(-low))).times(ONE, Fraction(low))
         while len(form.terms) == 1 and (atom := next(iter(form.terms))) in self.atoms.inner and form.terms[atom] > 0:
-            form = self.atoms.inner[atom].times(form.terms[atom], form.constant)
+            form = self.atoms.inner[atom].times(Fraction(form.terms[atom], form.denominator), form.at_0)
         grid = self.atoms.grid(form)
         free = rounding in (FLOOR, CEIL)
         if rounding in NEAREST and not grid.ties:
             rounding, free = HALF_EVEN, True
-        whole = floor(form.constant) if free else 2 * floor(form.constant / 2) if rounding == HALF_EVEN else 0
+        whole = floor(form.at_0) if free else 2 * floor(form.at_0 / 2) if rounding == HALF_EVEN else 0
         form = form.times(ONE, Fraction(-whole))
         key = "levels", rounding, low - whole, high - whole, form.key
         found = self.atoms.of(key, Grid(Fraction(low - whole), Fraction(high - whole), ONE))
         return found.times(ONE, Fraction(whole))
+
+
+def _whole(rows: list[list[Fraction]]) -> tuple[list[list[int]], int]:
+    """Integers, and what they are to be divided by."""
+    common = lcm(*{x.denominator for row in rows for x in row})
+    if common.bit_length() > limits.BITS:
+        raise Refused(TOO_FINE)
+    return [[x.numerator * (common // x.denominator) for x in row] for row in rows], common
 
 
 def _rational(weight: Any) -> Fraction:
