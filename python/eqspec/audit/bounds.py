@@ -21,7 +21,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from .claim import Obligation, Region
-from .curved import Functions, curved, line
+from .curved import Functions, curved, lines
 from .forms import Form, Known, box, combine, join, new_generators, product, through
 from .reading import INPUTS, Both, Pair
 from .rounding import MORE, Array, Refused, U, ln, sum_up, up
@@ -38,6 +38,7 @@ class Reached:
         inputs = box(low[:n], high[:n])
         self.after = {INPUTS: Known(inputs, np.arange(n))}  # behind a ReLU not of rows that are 0 on all boxes
         self.before: dict[int, Known] = {}
+        self._stated: dict[int, tuple[Array, Array]] = {}
         self.parts = [slice(n + 3 * a, n + 3 * b) for a, b in pairwise(accumulate(pair.widths, initial=0))]
         self.wide = inputs.z.shape[2]
         last = {source: number for number, step in enumerate(pair.steps) for source in step.sources}
@@ -93,35 +94,18 @@ class Reached:
         the rows of an exact confidence, then b - A x of the region.
         """
         inputs, count, found, kinds = self.after[INPUTS].form, 0, [self.after[INPUTS].form[:0]], list[Array]()
-        for number, (step, part) in enumerate(zip(self.pair.steps, self.parts, strict=True)):
-            low, high = (ends[part, 0].reshape(3, -1) for ends in (self.low, self.high))
-            slope = chord(-high[2], -low[2], low[2] < high[2], 0.0)
-            for fact, row in (CURVED if step.curved else FACTS if step.curves else AFFINE).items():
-                here = rows[(rows >= count) & (rows < count + step.width)] - count
-                count, used = count + step.width, np.flatnonzero(row)
-                if not len(here):
-                    continue
-                factors, constant = (
-                    np.array([row[k] for k in used], float)[:, None] * np.ones(len(here)),
-                    0.0 * low[0, here],
-                )
-                if fact in TOUCHING:
-                    ends = low[:, here, None], high[:, here, None]
-                    steep, constant = (part[:, 0] for part in line(fact, Functions.of(step, here), *ends))
-                    sign = factors[1]
-                    factors, constant = np.array([-sign * steep, sign]), -sign * constant
-                elif fact == "D - chord":
-                    used, factors = np.append(2, used), np.concatenate([-slope[None, here], factors])
-                    constant = -below(slope, low[2], high[2])[here]
-                elif fact.endswith("low"):
-                    constant = -low[used[0], here]
-                elif fact.startswith("high"):
-                    constant = high[used[0], here]
-                form = join([
-                    (self.before if k < 3 else self.after)[number].rows(k % 3 * step.width + here) for k in used
-                ])  # fmt: skip
-                found.append(combine(factors[None, :, :, None], form, constant[None, :, None]))
-                kinds.append(np.full(len(here), fact == "X - Y - D", int))
+        for number, step in enumerate(self.pair.steps):
+            every = (CURVED if step.curved else FACTS if step.curves else AFFINE).values()
+            here = rows[(rows >= count) & (rows < count + len(every) * step.width)] - count
+            count += len(every) * step.width
+            if len(here):
+                fact, row = np.divmod(here, step.width)
+                used = np.array([[*np.flatnonzero(one), -1, -1][:3] for one in every])[fact].T
+                factors, constants = self.stated(number)
+                forms = self._functions(number, used.ravel(), np.tile(row, 3))
+                chosen = np.where(used < 0, 0.0, factors[used, fact, row])
+                found.append(combine(chosen[None, :, :, None], forms, constants[None, fact, row, None]))
+                kinds.append((fact == len(every) - 1).astype(int))
         exact = self.before[len(self.parts) - 1].rows(np.array(failing.exact, int))
         odds = np.full((1, len(exact.z), 1), -failing.log_odds if failing.exact else 0.0)
         more = [combine(np.ones((1, 1, len(exact.z), 1)), exact, odds)]
@@ -130,6 +114,39 @@ class Reached:
         found.append(join(more)[here])
         kinds.append(np.repeat([2, 0], [len(exact.z), len(region.rows)])[here])
         return join(found), np.concatenate(kinds)
+
+    def stated(self, number: int) -> tuple[Array, Array]:
+        """All facts of a step on one box: factors of x, y, d, X, Y and D (6, T, m), and constants (T, m).
+
+        They are those of the box as it was when they were first asked for, and hold on any part of it.
+        """
+        if number not in self._stated:
+            step, part = self.pair.steps[number], self.parts[number]
+            low, high = (ends[part, :1].reshape(3, -1, 1) for ends in (self.low, self.high))
+            table = CURVED if step.curved else FACTS if step.curves else AFFINE
+            factors = np.tile(np.array(list(table.values()), float).T[..., None], step.width)
+            constants = np.zeros(factors.shape[1:])
+            constants[-7:-1] = np.concatenate([-low, high])[..., 0]
+            if step.curved:
+                sign, (steep, offset) = factors[3:, : len(TOUCHING)].sum(0), lines(Functions.of(step), low, high)
+                factors[:3, : len(TOUCHING)] *= steep
+                constants[: len(TOUCHING)] = -sign * offset
+            elif step.curves:
+                slope = chord(-high[2], -low[2], low[2] < high[2], 0.0)
+                factors[2, CHORD] = -slope[:, 0]
+                constants[CHORD] = -below(slope, low[2], high[2])[:, 0]
+            self._stated[number] = factors, constants
+        return self._stated[number]
+
+    def _functions(self, number: int, which: Array, row: Array) -> Form:
+        """The forms of x, y, d, X, Y or D (0 to 5) of rows of a step; of -1 it is 0."""
+        known, width = (self.before[number], self.after[number]), self.pair.steps[number].width
+        forms = Form(np.zeros((len(which), 1, known[1].form.z.shape[2])), np.zeros((len(which), 1)))
+        for k, one in enumerate(known):
+            some = np.flatnonzero(which // 3 == k)
+            part = one.rows(which[some] % 3 * width + row[some])
+            forms.z[some, :, : part.z.shape[2]], forms.err[some] = part.z, part.err
+        return forms
 
     def least(self, wanted: Array, rows: Array, multipliers: Array, failing: Obligation, region: Region) -> Array:
         """Lower bounds (F,) of quantities, numbered from 1 and negative for their negatives, 0 for the number 0.
@@ -150,7 +167,7 @@ class Reached:
 OTHERS = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, -1.0], [1.0, -1.0, 0.0]])[:, :, None, None]
 """x = y + d, y = x - d and d = x - y, which as forms are others."""
 FACTS = {"X": (0, 0, 0, 1, 0, 0), "Y": (0, 0, 0, 0, 1, 0), "X - x": (-1, 0, 0, 1, 0, 0), "Y - y": (0, -1, 0, 0, 1, 0),
-    "D - chord": (0, 0, 0, 0, 0, 1), "x - low": (1, 0, 0, 0, 0, 0), "y - low": (0, 1, 0, 0, 0, 0),
+    "D - chord": (0, 0, -1, 0, 0, 1), "x - low": (1, 0, 0, 0, 0, 0), "y - low": (0, 1, 0, 0, 0, 0),
     "d - low": (0, 0, 1, 0, 0, 0), "high - x": (-1, 0, 0, 0, 0, 0), "high - y": (0, -1, 0, 0, 0, 0),
     "high - d": (0, 0, -1, 0, 0, 0), "X - Y - D": (0, 0, 0, 1, -1, -1)}  # fmt: skip
 """The facts of each neuron, in the order of their numbers, with the factors of x, y, d, X, Y and D in them.
@@ -158,7 +175,7 @@ FACTS = {"X": (0, 0, 0, 1, 0, 0), "Y": (0, 0, 0, 0, 1, 0), "X - x": (-1, 0, 0, 1
 All are >= 0, and X - Y - D is 0. Here the chord of min(0, d) lacks its slope, and low and high, the bounds of x, y and
 d, are left out: they depend on the box.
 """
-LOWER = list(FACTS).index("x - low")
+LOWER, CHORD = list(FACTS).index("x - low"), list(FACTS).index("D - chord")
 AFFINE = dict(list(FACTS.items())[LOWER:])
 """The facts of a step without a function."""
 TOUCHING = {"X - left": (-1, 0, 0, 1, 0, 0), "X - right": (-1, 0, 0, 1, 0, 0), "left - X": (1, 0, 0, -1, 0, 0),

@@ -1,4 +1,7 @@
-"""Certificates, opened: gzip of a JSON line with format, verdict and task, a witness in it or a proof behind it."""
+"""Certificates, opened: gzip of a JSON line with format, verdict and task, a witness in it or a proof behind it.
+
+A claim that exact integers decide has neither: `decision` says so, and the auditor decides it once more.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ from time import monotonic
 
 import numpy as np
 
-from .opening import Bounded, header, limits, opened, plain, question, witness
+from .grids import decide
+from .opening import Bounded, header, limits, opened, plain, question, refuse_if_late, witness
 from .proof import Proof
 from .rounding import Refused
 from .statement import Audit, audited
 from .witness import check
 
-FORMAT = "eqspec-certificate/5"
+FORMAT, GRIDS = "eqspec-certificate/5", "grids"
 
 
 def audit(path: Path, folder: Path | None = None, seconds: float = limits.SECONDS) -> Audit:
@@ -23,7 +27,7 @@ def audit(path: Path, folder: Path | None = None, seconds: float = limits.SECOND
         with opened(path, limits.CERTIFICATE) as file:
             return _audit(Bounded(file), folder or path.parent, until)
     except Refused as reason:
-        raise Refused(plain(str(reason))) from None
+        raise Refused(plain(str(reason)), reason.leaf) from None
     except MemoryError:
         raise Refused("it needs more memory than the auditor may take") from None
     except Exception as problem:  # whatever went wrong, nothing is shown
@@ -41,6 +45,10 @@ def _audit(file: Bounded, folder: Path, until: float) -> Audit:
     if verdict == "different":
         point = witness(head, asked)
         found = audited(head, asked, check(asked, folder, point), witness=point)
+    elif verdict == "equivalent" and "decision" in head:
+        if head["decision"] != GRIDS or asked["arithmetic"] != "real":
+            raise Refused("it was decided in a way that this auditor does not know")
+        found = audited(head, asked, decide(asked, folder, lambda: refuse_if_late(until)))
     elif verdict == "equivalent":
         proof = Proof(asked, folder, until)
         counts = proof.check(file)

@@ -108,7 +108,10 @@ def claim(task: dict[str, Any], outputs: int) -> tuple[Rows, Rows, list[Obligati
 
 
 class Region:
-    """The region of a task, and a box and constraints A x <= b in floats that contain it."""
+    """The region of a task, and a box and constraints A x <= b in floats that contain it.
+
+    `lattices` are origin and step of those inputs that lie on a grid, None for others.
+    """
 
     def __init__(self, task: dict[str, Any], inputs: int) -> None:
         region = task["region"]
@@ -116,6 +119,8 @@ class Region:
         if len(self.low) != inputs or len(self.high) != inputs:
             raise Refused("the box has another number of sides than the networks have inputs")
         self.lower, self.upper = np.array([*map(float_below, self.low)]), np.array([*map(float_above, self.high)])
+        grids = region.get("grid") or [None] * inputs
+        self.lattices = [None if g is None else (Fraction(g["origin"]), Fraction(g["step"])) for g in grids]
         texts = zip(region["A"], region["b"], region["strict"], strict=True)
         self.constraints = [([Fraction(a) for a in row], Fraction(b), bool(s)) for row, b, s in texts]
         largest = [max(abs(a), abs(b)) for a, b in zip(self.low, self.high, strict=True)]

@@ -33,6 +33,8 @@ def claim_in_words(asked: Question) -> str:
         ]
         relation = "is below" if said["strict"] else "is at most"
         return f"{sum_in_words(terms)} {relation} {number_in_words(Fraction(said['bound']))}"
+    if said["kind"] == "never":
+        return f"no quantiser of the candidate {said['overflow']}, of numbers that depend on the input"
     first = "puts first (the lowest score wins)" if said["decide"] == "min" else "puts first (the highest score wins)"
     claim = f"a class that the reference {first}, the candidate puts first too"
     if said["guard"] is None:

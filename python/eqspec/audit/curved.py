@@ -30,6 +30,7 @@ from .rounding import TINY, Array, up
 LINES = ("X - left", "X - right", "left - X", "right - X", "Y - left", "Y - right", "left - Y", "right - Y")
 """Facts about one network: lines below and above f, by the end of the range that they come from."""
 CHORDS = ("D - below", "above - D")
+BESIDE = [LOWER_LEFT, LOWER_RIGHT, UPPER_LEFT, UPPER_RIGHT]
 THIN = 2.0**-40
 """Of the size of X: below that a strip is an error."""
 ALIKE = 0.05
@@ -54,11 +55,11 @@ class Functions:
         return cls(first, second, np.array([a != b for a, b in zip(first.each, second.each, strict=True)], bool))
 
     def offset(self, lam: Array, low: Array, high: Array) -> Interval:
-        """Within which f(x) - lam x and g(y) - lam y lie, of arrays (2, m, B)."""
+        """Within which f(x) - lam x and g(y) - lam y lie on ranges (2, m, B), for slopes (..., 2, m, B)."""
         if not self.differ.any():
             return self.first.offset(lam, low, high)
-        both = [one.offset(lam[k], low[k], high[k]) for k, one in enumerate((self.first, self.second))]
-        return Interval(np.stack([one.low for one in both]), np.stack([one.high for one in both]))
+        both = [one.offset(lam[..., k, :, :], low[k], high[k]) for k, one in enumerate((self.first, self.second))]
+        return Interval(np.stack([one.low for one in both], -3), np.stack([one.high for one in both], -3))
 
     def chosen(self, low: Array, high: Array) -> Array:
         """Slopes (5, 2, m, B) of strips and lines, with one strip for ranges that are alike."""
@@ -91,12 +92,16 @@ class Functions:
 
 def curved(form: Form, low: Array, high: Array, wide: int, functions: Functions) -> Form:
     """X, Y and D of x, y and d, given bounds (3, m, B) of them; their own generators come behind `wide` others."""
-    slope = functions.chosen(low[:2], high[:2])[STRIP]
-    (c1, c2), (h1, h2) = _centred(functions.offset(slope, low[:2], high[:2]))
+    slope, slopes = functions.chosen(low[:2], high[:2])[STRIP], functions.slopes(low, high)
+    kept = _kept(slopes, low[2], high[2], 0.5 * (slope[0] + slope[1]))
+    strips = functions.offset(np.stack([slope, *np.stack([kept, kept], 1)]), low[:2], high[:2])
+    (c1, c2), (h1, h2) = _centred(strips[0])
     lam1, lam2 = slope
     size = np.abs([c1, c2]) + np.abs(slope) * np.maximum(np.abs(low[:2]), np.abs(high[:2]))
     open1, open2 = np.array([h1, h2]) > THIN * size
-    keep, middle, radius = _own(functions, low, high, 0.5 * (lam1 + lam2))
+    middle, radius = _centred(_rest(functions, low, high, slopes, kept, strips[1:]))
+    reach = np.abs(kept) * (0.5 * high[2] - 0.5 * low[2]) + radius
+    keep, middle, radius = (np.where(reach[1] < reach[0], v[1], v[0]) for v in (kept, middle, radius))
     less = np.abs(lam1) <= np.abs(lam2)
     of_d, half = np.where(less, lam1, lam2), 0.5 * high - 0.5 * low
     beside = np.abs(lam1 - lam2) * np.where(less, half[1], half[0])
@@ -125,50 +130,35 @@ def _centred(off: Interval) -> tuple[Array, Array]:
     return centre, np.where(exact, 0.0, up(np.maximum(up(off.high - centre), up(centre - off.low))))
 
 
-def _own(functions: Functions, low: Array, high: Array, wanted: Array) -> tuple[Array, Array, Array]:
-    """A slope of D, the middle of D - slope d and how far it is from it, for the better one of two slopes."""
-    slopes = functions.slopes(low, high)
+def _kept(slopes: Interval, low: Array, high: Array, wanted: Array) -> Array:
+    """Two slopes of D (2, m, B), given ranges of d: as its chord has it, and the one that is wanted, or near it."""
     with np.errstate(all="ignore"):
-        share = np.clip(np.nan_to_num(high[2] / (high[2] - low[2]), nan=0.5), 0.0, 1.0)
-    share = np.where((low[2] < 0.0) & (high[2] > 0.0), share, 0.5)
-    best: tuple[Array, Array, Array] | None = None
-    for keep in (slopes.low + (slopes.high - slopes.low) * share, np.clip(wanted, slopes.low, slopes.high)):
-        keep = np.where(np.isfinite(keep), keep, 0.0)
-        found = (keep, *_centred(_rest(functions, low, high, slopes, keep)))
-        if best is None:
-            best = found
-            continue
-        half = 0.5 * high[2] - 0.5 * low[2]
-        better = np.abs(keep) * half + found[2] < np.abs(best[0]) * half + best[2]
-        keep, middle, radius = (np.where(better, new, old) for new, old in zip(found, best, strict=True))
-        best = keep, middle, radius
-    assert best is not None
-    return best
+        share = np.clip(np.nan_to_num(high / (high - low), nan=0.5), 0.0, 1.0)
+    share = np.where((low < 0.0) & (high > 0.0), share, 0.5)
+    kept = np.stack([slopes.low + (slopes.high - slopes.low) * share, np.clip(wanted, slopes.low, slopes.high)])
+    return np.where(np.isfinite(kept), kept, 0.0)
 
 
-def _rest(functions: Functions, low: Array, high: Array, slopes: Interval, keep: Array) -> Interval:
-    """Within which D - keep d lies."""
+def _rest(functions: Functions, low: Array, high: Array, slopes: Interval, keep: Array, strips: Interval) -> Interval:
+    """Within which D - keep d lies, for slopes (k, m, B), of which `strips` (k, 2, m, B) are the offsets."""
     by_slopes = (slopes - keep) * Interval(low[2], high[2]) + functions.apart(low[1], high[1])
-    strips = functions.offset(np.array([keep, keep]), low[:2], high[:2])
-    by_strips = strips[0] - strips[1]
+    by_strips = strips[:, 0] - strips[:, 1]
     least, most = np.fmax(by_slopes.low, by_strips.low), np.fmin(by_slopes.high, by_strips.high)
     bad = ~(least <= most)
     return Interval(np.where(bad, by_slopes.low, least), np.where(bad, by_slopes.high, most))
 
 
-def line(fact: str, functions: Functions, low: Array, high: Array) -> tuple[Array, Array]:
-    """Slope and constant (m, 1) of the line of a fact of `LINES` or `CHORDS`, given bounds (3, m, 1)."""
-    if fact in CHORDS:
-        slopes = functions.slopes(low, high)
-        # of min(m d, M d) and max(m d, M d)
-        least, most = (slopes.low, slopes.high) if fact == CHORDS[0] else (slopes.high, slopes.low)
+def lines(functions: Functions, low: Array, high: Array) -> tuple[Array, Array]:
+    """Slopes and constants (10, m) of the lines of `LINES` and `CHORDS`, in this order, given bounds (3, m, 1)."""
+    slopes = functions.slopes(low, high)
+    chords = []
+    for least, most in ((slopes.low, slopes.high), (slopes.high, slopes.low)):  # of min(m d, M d) and max(m d, M d)
         slope = (least * high[2] - most * low[2]) / (high[2] - low[2])
         slope = np.where(low[2] >= 0.0, least, np.where(high[2] <= 0.0, most, slope))
-        slope = np.where(np.isfinite(slope), slope, 0.0)
-        rest = _rest(functions, low, high, slopes, slope)
-        return slope, rest.low if fact == CHORDS[0] else rest.high
-    number, which = divmod(LINES.index(fact), 4)
-    one = (functions.first, functions.second)[number]
-    slope = one.chosen(low[number], high[number])[(LOWER_LEFT, LOWER_RIGHT, UPPER_LEFT, UPPER_RIGHT)[which]]
-    off = one.offset(slope, low[number], high[number])
-    return slope, off.low if which < 2 else off.high
+        chords.append(np.where(np.isfinite(slope), slope, 0.0))
+    chosen, both = functions.chosen(low[:2], high[:2])[BESIDE], np.stack([chords, chords], 1)
+    off = functions.offset(np.concatenate([chosen, both]), low[:2], high[:2])
+    rest = _rest(functions, low, high, slopes, np.array(chords), off[len(BESIDE) :])
+    ends = np.concatenate([off.low[:2], off.high[2 : len(BESIDE)]])
+    steep = [*chosen[:, 0], *chosen[:, 1], *chords]
+    return np.array(steep)[..., 0], np.array([*ends[:, 0], *ends[:, 1], rest.low[0], rest.high[1]])[..., 0]

@@ -98,12 +98,12 @@ def through(step: Both, known: Mapping[int, Known], boxes: int, wide: int) -> Fo
     rows = 3 * step.width
     if rows * boxes * wide > limits.FORM:
         raise Refused("an enclosure is larger than the auditor computes with")
-    z, reach, passed, touched = np.zeros((rows, boxes, wide)), *np.zeros((3, rows, boxes))
-    more = gamma(step.terms + 2)
+    z, rest = np.zeros((rows, boxes, wide)), np.zeros((3 * rows, boxes))
+    more, thirds = gamma(step.terms + 2), np.arange(3)[:, None, None, None]
     for link in step.links:
         form, place = known[link.source].form, known[link.source].place
         each = len(place) // (3 if link.source >= 0 else 1)
-        small = form.size, form.err, (form.size != 0.0).astype(float)
+        small = np.concatenate([form.size, form.err, form.size != 0.0])
         for start, to in link.pairs:
             for tile in link.tiles:
                 index = np.where(tile.index < 0, -1, place[start * each + tile.index])
@@ -111,9 +111,10 @@ def through(step: Both, known: Mapping[int, Known], boxes: int, wide: int) -> Fo
                 index, near, off = index[..., used], tile.near[..., used], tile.off[..., used]
                 target, size = tile.rows + to * step.width, np.abs(near)
                 add(z, target, near, index, form.z)
-                add(reach, target, more * size + off, index, small[0])
-                add(passed, target, size, index, small[1])
-                add(touched, target, (size + off != 0.0).astype(float), index, small[2])
+                weights = np.array([more * size + off, size, size + off != 0.0])
+                index = np.where(index < 0, -1, index + thirds * len(form.err))
+                add(rest, np.concatenate(target + thirds * rows), np.concatenate(weights), np.concatenate(index), small)
+    reach, passed, touched = rest.reshape(3, rows, boxes)
     rounded = np.where(step.bias == 0.0, 0.0, 2.0 * U * (np.abs(z[..., 0]) + np.abs(step.bias)))
     z[..., 0] += step.bias
     some = touched + (step.bias != 0.0) + step.lost != 0.0
@@ -123,14 +124,15 @@ def through(step: Both, known: Mapping[int, Known], boxes: int, wide: int) -> Fo
 def add(total: Array, rows: Array, weight: Array, index: Array, values: Array) -> None:
     """Add weights (g, o, k) times values[index (g, p, k)] to rows (g, o, p) of a total; an index of -1 is none."""
     _, places, taps = index.shape
-    flat = values.reshape(len(values), prod(values.shape[1:]))
+    flat, none = values.reshape(len(values), prod(values.shape[1:])), bool((index < 0).any())
     most = max(1, GATHERED // max(1, taps * flat.shape[1]))  # columns of the gathered matrices
     for g in range(0, len(index) if taps else 0, max(1, most // places)):
         group = slice(g, g + max(1, most // places))
         for p in range(0, places, most):
             some = index[group, p : p + most].transpose(0, 2, 1)
-            gathered = flat[np.maximum(some, 0)]
-            gathered[some < 0] = 0.0
+            gathered = flat[some]
+            if none:
+                gathered[some < 0] = 0.0
             found = weight[group] @ gathered.reshape(len(some), taps, -1)
             target = rows[group, :, p : p + most]
             total[target, ..., : values.shape[-1]] += found.reshape(*target.shape, *values.shape[1:])
@@ -149,11 +151,11 @@ def combine(factors: Array, form: Form, constant: Array) -> Form:
     err, size = (part.reshape(k, total // k, boxes) for part in (form.err, form.size))
     z = np.einsum("rkmb,kmbg->rmbg", factors, form.z.reshape(*err.shape, wide))
     z[..., 0] += constant
-    each = np.abs(factors) * size
-    terms = (each != 0.0).sum(1) + (constant != 0.0)
-    moved = (terms <= 1) & ((each == 0.0) | (np.abs(factors) == 1.0)).all(1)
-    rounded = np.where(moved, 0.0, 8.0 * U * (k + 1) * (each.sum(1) + np.abs(constant)) + TINY)
-    missing = np.where(terms == 0, 0.0, ((np.abs(factors) * err).sum(1) + rounded) * MORE)
+    each, there = np.abs(factors), (factors != 0.0) & (size != 0.0)
+    terms = there.sum(1) + (constant != 0.0)
+    moved = (terms <= 1) & (~there | (each == 1.0)).all(1)
+    rounded = np.where(moved, 0.0, 8.0 * U * (terms + 1) * ((each * size).sum(1) + np.abs(constant)) + TINY)
+    missing = np.where(terms == 0, 0.0, ((each * err).sum(1) + rounded) * MORE)
     return Form(z.reshape(r * total // k, boxes, wide), missing.reshape(r * total // k, boxes))
 
 

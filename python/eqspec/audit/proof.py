@@ -161,7 +161,7 @@ class Proof:
 
     def unproved(self, leaf: int, o: int) -> None:
         """What a leaf does not show ends the audit."""
-        raise Refused(f"obligation {o} is not proved on leaf {leaf}")
+        raise Refused(f"obligation {o} is not proved on leaf {leaf}", leaf)
 
     def excluded(self, reached: Reached, o: int) -> Array:
         """On which boxes (B,) an obligation contradicts what is known; most rows it says nothing of."""

@@ -21,7 +21,11 @@ U, TINY, MORE = 2.0**-53, 2.0**-1022, 1.0 + 2.0**-36
 
 
 class Refused(Exception):  # noqa: N818 - the word for what happens to a certificate
-    """Why a certificate is not accepted."""
+    """Why a certificate is not accepted; and which leaf, if that is why, is the first one to show too little."""
+
+    def __init__(self, reason: str, leaf: int | None = None) -> None:
+        super().__init__(reason)
+        self.leaf = leaf
 
 
 def gamma(n: int) -> float:

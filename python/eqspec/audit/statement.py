@@ -50,9 +50,9 @@ def audited(
     rounds: int = 0,
     witness: Sequence[str] = (),
 ) -> Audit:
-    """What a certificate that holds shows: a proof of the claim, or that it breaks at the witness."""
+    """What a certificate that holds shows: the claim, by a proof or by exact integers, or that it breaks there."""
     claim = claim_in_words(asked)
-    said = [("claim" if proof else "does not hold", claim)]
+    said = [("does not hold" if witness else "claim", claim)]
     said += [("region", text) for text in _region(asked)]
     said += [("raw units", text) for text in _raw(asked)]
     if witness:
@@ -66,7 +66,9 @@ def audited(
         said.append(("sha256", asked[role]["sha256"]))
     if asked["reference"]["sha256"] == asked["candidate"]["sha256"]:
         said.append(("note", "the reference and the candidate are the same file"))
-    vacuous, note = _emptiness(asked, proof) if proof is not None else (False, "")
+    if not (witness or proof):
+        said.append(("shown by", "exact integers, without a search: grids and intervals of what both networks compute"))
+    vacuous, note = (False, "") if witness else _emptiness(asked, proof) if proof else _unlooked(asked)
     said += [("note", note)] if note else []
     return Audit(head["verdict"], claim, leaves, rounds, vacuous, asked, said, _labels(head["task"]))
 
@@ -91,6 +93,14 @@ def _region(asked: Question) -> Iterator[str]:
         what += f", {fixed} of them fixed"
     yield what
     yield from _runs(ends)
+    grids = [one and (one["origin"], one["step"]) for one in region.get("grid", ())]
+    if any(grids):
+        yield "and of it only the points of a grid"
+        at = 0
+        for one, several in groupby(grids):
+            first, at = at, at + len(list(several))
+            names = f"input {first}" if at == first + 1 else f"inputs {first} to {at - 1}"
+            yield f"{names}: " + (f"{one[0]} + k * {one[1]}, k a whole number" if one else "every number")
     if region["A"]:
         strict = sum(region["strict"])
         yield f"and {len(region['A'])} linear constraints, {strict} of them strict"
@@ -157,6 +167,13 @@ def _emptiness(asked: Question, proof: Proof) -> tuple[bool | None, str]:
         return False, ""
     what = "meets the condition" if inhabited else "meets all constraints"
     return None, f"no input that {what} was found; if there is none, the claim holds for nothing"
+
+
+def _unlooked(asked: Question) -> tuple[bool | None, str]:
+    """The same of a decision by exact integers, for which the box and its grid have points."""
+    if not asked["region"]["A"] and not asked["property"].get("guard"):
+        return False, ""
+    return None, "no input that meets all constraints and conditions was looked for; if there is none, the claim holds"
 
 
 def _labels(task: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Context
 from fractions import Fraction
 from math import lcm
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from .claim import DIFFERENCE, FIRST, Obligation, Region, Rows, claim
-from .functions import behind
+from .functions import RELU, behind
+from .functions.levels import beyond
 from .opening import limits as most
-from .reading import INPUTS, File, network
+from .reading import INPUTS, File, Step, network
 from .reading.tiles import exactly, laid_out, rational
 from .reading.value import CONSTANT, Part
 from .rounding import Array, Refused, decimal
@@ -32,6 +33,10 @@ def check(task: dict[str, Any], folder: Path, texts: list[str]) -> list[File]:
     point, region = [Fraction(text) for text in texts], Region(task, len(files[0].scale))
     if len(point) != len(region.low) or not contains(region, point):
         raise Refused("the input lies outside of the region")
+    if task["property"]["kind"] == "never":
+        if task["property"]["overflow"] == "wraps" or not saturates(files[1], point):
+            raise Refused("the claim holds at this input")
+        return files
     *rows, obligations = claim(task, files[0].outputs)
     f, g = (values_at(file, point) for file in files)
     if not any(breaks(one, f, g, (rows[0], rows[1])) for one in obligations):
@@ -42,6 +47,7 @@ def check(task: dict[str, Any], folder: Path, texts: list[str]) -> list[File]:
 def contains(region: Region, point: Sequence[Fraction]) -> bool:
     """Whether an exact point lies in the region itself."""
     inside = all(a <= x <= b for a, x, b in zip(region.low, point, region.high, strict=True))
+    inside &= all(one is None or (x - one[0]) % one[1] == 0 for x, one in zip(point, region.lattices, strict=True))
     rows = np.array([row for row, *_ in region.constraints], object).reshape(-1, len(point))
     sums: Array = _times(rows, np.array(point, object)) if inside and len(rows) else np.zeros(0)
     limits = [(b, strict) for _, b, strict in region.constraints]
@@ -50,16 +56,32 @@ def contains(region: Region, point: Sequence[Fraction]) -> bool:
 
 def values_at(file: File, point: Sequence[Fraction]) -> list[Interval]:
     """Between which numbers the outputs are at an exact point: over the reals exactly, but for square roots."""
+    *_, (_, centre, radius) = _sums_at(file, point)
+    return [(c - r, c + r) for c, r in zip(centre, radius, strict=True)]
+
+
+def saturates(file: File, point: Sequence[Fraction]) -> bool:
+    """Whether a quantiser cuts something off at an exact point, for certain."""
+    for step, centre, radius in _sums_at(file, point):
+        for row, (c, r) in enumerate(zip(centre, radius, strict=True)):
+            curve = step.curves[row % len(step.curves)] if step.curves else RELU
+            if curve.name == "levels" and beyond(curve.parameters, c - r, c + r):
+                return True
+    return False
+
+
+def _sums_at(file: File, point: Sequence[Fraction]) -> Iterator[tuple[Step, Array, Array]]:
+    """The sums of every step, in front of its functions: their middle, and at most how far they are from it."""
     centre, radius = np.array(point, object), np.full(len(point), Fraction(0))
     values = {INPUTS: (centre, radius), CONSTANT: (np.array([Fraction(1)], object), np.array([ZERO], object))}
     for number, step in enumerate(file.steps()):
         terms = [_through(part, values[part.source], step.value.size) for part in step.value.parts]
         centre, radius = (_sum([term[side] for term in terms], step.value.size) for side in (0, 1))
+        yield step, centre, radius
         if step.curves:
             low, high = behind(step.curves, centre - radius, centre + radius)
             centre, radius = (low + high) / 2, (high - low) / 2
         values[number] = (centre, radius) if not radius.any() else _shortened(centre, radius)
-    return [(c - r, c + r) for c, r in zip(centre, radius, strict=True)]
 
 
 def _through(part: Part, value: tuple[Array, Array], size: int) -> tuple[Array, Array]:

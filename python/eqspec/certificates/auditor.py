@@ -24,7 +24,8 @@ class Answer:
 
     `question` is what was checked, exactly, and `said` is that in headings and sentences, the claim among them.
     `vacuous` says whether the claim holds for no input at all, None if that was not found out. `labels` are the
-    certificate's own words, which nothing was checked against.
+    certificate's own words, which nothing was checked against. `leaf` is the first one that shows too little, if
+    that is why a certificate is refused.
     """
 
     refused: str | None
@@ -37,6 +38,7 @@ class Answer:
     said: Sequence[tuple[str, str]] = ()
     labels: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
+    leaf: int | None = None
 
 
 class Auditor:
@@ -75,7 +77,7 @@ class Auditor:
         request = {"path": str(path), "folder": str(folder or path.parent), "seconds": seconds}
         answer = self._exchange(request, str(path))
         if "refused" in answer:
-            return Answer(str(answer["refused"]), seconds=perf_counter() - began)
+            return Answer(str(answer["refused"]), seconds=perf_counter() - began, leaf=answer.get("leaf"))
         return Answer(None, **answer, seconds=perf_counter() - began)
 
     def _exchange(self, request: dict[str, Any], about: str) -> dict[str, Any]:

@@ -23,12 +23,16 @@ MARGIN = 2.0**-40
 
 
 class CachedProof(Proof):
-    """A proof that is being written; `failed` are leaves, numbered in order, with what they do not exclude."""
+    """A proof that is being written; `failed` are leaves, numbered in order, with what they do not exclude.
+
+    So many leaves are `passed` over, because the auditor has accepted them.
+    """
 
     def __init__(self, task: dict[str, Any], folder: Path, bent: Sequence[bool] | None = None) -> None:
         """`bent` says which steps of the search have a function; all but the last one if it is not told."""
         super().__init__(task, folder)
         self._bent = bent
+        self.passed = 0
         self.failed: list[tuple[int, int]] = []
         self._last: tuple[Node, Reached] | None = None
 
@@ -47,6 +51,12 @@ class CachedProof(Proof):
             )
         left = iter(ours)
         return [next(left) if one else NO_NEURONS for one in theirs[:-1]] + [len(self.pair.steps) - 1]
+
+    def _wait(self, node: Node) -> None:
+        if self.leaves < self.passed:
+            self.leaves += 1
+        else:
+            super()._wait(node)
 
     def unproved(self, leaf: int, o: int) -> None:
         """The draft is read on."""

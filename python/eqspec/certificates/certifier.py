@@ -86,10 +86,13 @@ class Certifier:
         return path
 
     def certify(self, task: Task, result: Result) -> Result:
-        """Write the certificate of a decided task, and have it audited: the result, with its path or the reason."""
+        """Write the certificate of a decided task, and have it audited: the result, with its path or the reason.
+
+        A task of which there is no `record` was decided by exact integers, or by a witness that they led to.
+        """
         wait(self._reading.pop(task, []))  # if it failed, the same is about to fail again, and is told there
         with self._lock:
-            record = self._records.pop(task)
+            record = self._records.pop(task, None)
             if result.verdict is Verdict.UNKNOWN:
                 path = None
             else:
@@ -103,16 +106,9 @@ class Certifier:
                 self.made[task.id] = made
             return replace(result, certificate=None if made.reason else str(path), uncertified=made.reason)
         finally:
-            with suppress(OSError):
-                record.unlink(missing_ok=True)
-
-    def decline(self, task: Task, result: Result, reason: str) -> Result:
-        """The result of a task that was decided without a record, with the reason why there is no certificate."""
-        if result.verdict is Verdict.UNKNOWN:
-            return result
-        with self._lock:
-            self.made[task.id] = Certificate(self._path(task.id), reason)
-        return replace(result, uncertified=reason)
+            if record is not None:
+                with suppress(OSError):
+                    record.unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:
         """A path that no other task of this run was given; ids that differ in odd characters only get a number."""

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.audit.bounds import Reached, chord
-from eqspec.audit.curved import Functions, line
+from eqspec.audit.bounds import TOUCHING, Reached, chord
+from eqspec.audit.curved import Functions
 from eqspec.audit.functions.relaxation import STRIP
 from eqspec.audit.proof import Proof
 from eqspec.audit.reading import Link
@@ -222,6 +222,10 @@ def _pull(link: Link, functional: Array, width: int, below: Array, read: int) ->
     for start, to in link.pairs:
         for tile in link.tiles:
             back = np.swapaxes(functional[:, tile.rows + to * width], 2, 3) @ tile.near  # (F, g, p, k)
+            if tile.index.shape[:2] == (1, 1):  # a matrix, whose columns are different ones
+                some = np.flatnonzero(tile.index[0, 0] >= 0)
+                below[:, start * read + tile.index[0, 0, some]] += back[:, 0, 0, some]
+                continue
             for tap in range(tile.index.shape[2]):
                 for group, index in enumerate(tile.index[..., tap]):
                     some = np.flatnonzero(index >= 0)  # rows of one tap and group are different ones, mostly
@@ -261,6 +265,7 @@ def _through_curves(reached: Reached, facts: Array, f: Round, functional: Array,
     low, high = (v[reached.parts[h], 0].reshape(3, m, 1) for v in (reached.low, reached.high))
     functions, passed = Functions.of(reached.pair.steps[h]), []
     strips = functions.chosen(low[:2], high[:2])[STRIP, :, :, 0]
+    steep = dict(zip(TOUCHING, -reached.stated(h)[0][:3].sum(0), strict=False))  # further facts have no lines
     fixed = (low[:2] == high[:2]).any(axis=0)[:, 0]
     link = np.where(fixed, s, f.link[h])  # what is folded is linked with all of it
 
@@ -268,9 +273,7 @@ def _through_curves(reached: Reached, facts: Array, f: Round, functional: Array,
         """So much of a fact, and what it adds to the functional of x, y or d."""
         multipliers = np.maximum(value, 0.0)
         facts[:, numbers.of(h, fact)] = multipliers
-        slope = line(fact.value, functions, low, high)[0][:, 0]
-        above = fact in (*ABOVE_LINES[0], *ABOVE_LINES[1], Fact.DIFFERENCE_ABOVE_LINE)
-        return np.asarray((multipliers if above else -multipliers) * slope)
+        return np.asarray(multipliers * steep[fact.value])
 
     facts[:, numbers.of(h, Fact.LINK)] = -link
     for k, (value, alpha) in enumerate(zip((p + link, q - link), f.slopes[h], strict=True)):

@@ -16,7 +16,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from eqspec.audit import Refused
-from eqspec.audit.certificate import FORMAT
+from eqspec.audit.certificate import FORMAT, GRIDS
 from eqspec.audit.opening import Bounded, limits
 from eqspec.certificates.auditor import Answer, Auditor
 from eqspec.certificates.cached_proof import CachedProof
@@ -48,8 +48,8 @@ class Certificate:
     seconds: float = 0.0
 
 
-def write_certificate(task: Task, result: Result, record: Path, path: Path, auditor: Auditor) -> Certificate:
-    """Write the certificate of a decided task from what the core recorded.
+def write_certificate(task: Task, result: Result, record: Path | None, path: Path, auditor: Auditor) -> Certificate:
+    """Write the certificate of a decided task from what the core recorded; without a record, of one decided exactly.
 
     The file appears under its name only when the auditor has accepted it; before it is called `.part`, and what had
     that name is gone.
@@ -58,7 +58,10 @@ def write_certificate(task: Task, result: Result, record: Path, path: Path, audi
     try:
         path.unlink(missing_ok=True)
         data = serialisation.to_json(task)
-        if result.verdict is Verdict.EQUIVALENT:
+        if result.verdict is Verdict.EQUIVALENT and record is None:
+            _write(part, _header(data, result, decision=GRIDS))
+            answer = auditor.ask(part, Path.cwd())
+        elif result.verdict is Verdict.EQUIVALENT and record is not None:
             answer = _proved(data, bent(task), _header(data, result), record, part, auditor)
         else:
             _write(part, _header(data, result))
@@ -78,8 +81,8 @@ def write_certificate(task: Task, result: Result, record: Path, path: Path, audi
             part.unlink(missing_ok=True)
 
 
-def _header(data: dict[str, Any], result: Result) -> bytes:
-    header: dict[str, Any] = {"format": FORMAT, "verdict": result.verdict.value, "task": data}
+def _header(data: dict[str, Any], result: Result, **more: str) -> bytes:
+    header: dict[str, Any] = {"format": FORMAT, "verdict": result.verdict.value, **more, "task": data}
     header["engine_version"] = result.engine_version
     if result.witness is not None:
         header["witness"] = [str(x) for x in result.witness.normalised]
@@ -111,7 +114,7 @@ def _proved(
                     answer = auditor.ask(part, Path.cwd())
                     if answer.refused is None:
                         break
-                    draft.doubt(_open(data, part))
+                    draft.doubt(_open(data, part, answer.leaf or 0))
                 doubts = draft.doubts
     return answer
 
@@ -125,9 +128,10 @@ def _proof(data: dict[str, Any], bent: list[bool] | None = None) -> CachedProof:
         raise Refused(f"the auditor cannot read the task: {type(problem).__name__}: {problem}") from problem
 
 
-def _open(data: dict[str, Any], part: Path) -> list[tuple[int, int]]:
-    """What the leaves of a certificate leave open."""
+def _open(data: dict[str, Any], part: Path, leaf: int) -> list[tuple[int, int]]:
+    """What the leaves of a certificate leave open, from this one on."""
     survey = _proof(data)
+    survey.passed = leaf
     with suppress(Refused), np.errstate(all="ignore"), part.open("rb") as file:
         whole = Bounded(file)
         whole.readline(limits.HEADER)

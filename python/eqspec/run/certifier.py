@@ -16,7 +16,5 @@ class Certifier(Protocol):
         """A new file for the search of a task; None if none can be written."""
 
     def certify(self, task: Task, result: Result) -> Result:
-        """The result of a search that is over, with the certificate that was made of it, or why there is none."""
-
-    def decline(self, task: Task, result: Result, reason: str) -> Result:
-        """The result of a task that was decided without a search, of which there is no certificate, and why."""
+        """The result of a search that is over, or of what was decided before any: with the certificate that was made of
+        it, or why there is none."""

@@ -24,7 +24,6 @@ from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
 
-NO_CERTIFICATE = "it was decided by exact integers before any search, of which no certificate is written"
 _SHARE = 0.5
 """Of the time that the search may take."""
 _MOST_PRODUCTS = 1 << 22

@@ -22,7 +22,7 @@ from eqspec.replay.replay import Replay
 from eqspec.run import core
 from eqspec.run.cache_key import key_of
 from eqspec.run.description import describe
-from eqspec.run.exactness import NO_CERTIFICATE, decide
+from eqspec.run.exactness import decide
 from eqspec.run.float32_range import refuse_overflow
 from eqspec.run.history import Recorder
 from eqspec.run.lowering import Pairs, lower_constraints, lower_property
@@ -111,7 +111,7 @@ class Runner:
             return describe(task, options, Verdict.UNKNOWN, perf_counter() - began, reason=Reason.INTERRUPTED)
         if settled is None or options.certifier is None:
             return settled
-        return options.certifier.decline(task, settled, NO_CERTIFICATE)
+        return options.certifier.certify(task, settled)
 
     def key(self, task: Task, options: Options | None = None) -> str:
         """The key of a task's result in the cache."""

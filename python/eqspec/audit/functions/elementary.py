@@ -32,9 +32,8 @@ from typing import Any
 import numpy as np
 
 from ..rounding import Array, U
-from .interval import Interval, below
+from .interval import LARGEST, Interval, below
 
-LARGEST = float(np.finfo(float).max)
 LN2 = Fraction(235865763225513294137944142764154484399, 2**128)
 """ln 2 to 127 bits: used where it is rounded anyway."""
 LN2_HIGH = float(np.round(float(LN2) * 2.0**32) / 2.0**32)
@@ -58,7 +57,7 @@ def exp(x: Any) -> Any:
     """e to the x."""
     if not isinstance(x, Interval):
         return np.exp(x)
-    return Interval(_exp(x.low)[0], _exp(x.high)[1])
+    return x.at_ends(_exp)
 
 
 def _exp(x: Array) -> tuple[Array, Array]:
@@ -80,7 +79,7 @@ def ln(x: Any) -> Any:
     """The logarithm of what is positive; else not a number."""
     if not isinstance(x, Interval):
         return np.log(x)
-    return Interval(_ln(x.low)[0], _ln(x.high)[1])
+    return x.at_ends(_ln)
 
 
 def _ln(x: Array) -> tuple[Array, Array]:
@@ -130,7 +129,7 @@ def erf(x: Any) -> Any:
     """The error function."""
     if not isinstance(x, Interval):
         return _erf(np.asarray(x))[0]
-    return Interval(_erf(x.low)[0], _erf(x.high)[1])
+    return x.at_ends(_erf)
 
 
 def _erf(x: Array) -> tuple[Array, Array]:

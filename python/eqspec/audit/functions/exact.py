@@ -1,7 +1,7 @@
 """Functions of exact numbers: between which rationals f(x) lies for x between two rationals.
 
-Linear pieces are exact. A smooth function is evaluated in the middle, in floats whose rounding is counted, and grows
-from there by at most its largest slope. Refused where a function is not defined, or jumps.
+Linear pieces and levels of quantisers are exact. A smooth function is evaluated in the middle, in floats whose rounding
+is counted, and grows from there by at most its largest slope. Refused where a function is not defined, or jumps.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 
 from ..rounding import Array, Refused, float_above, float_below
 from .curve import BENT, Curve, Curves
+from .levels import level
 from .shape import LINEAR, Shape, shape
 
 
@@ -25,6 +26,8 @@ def behind(curves: Curves, low: Array, high: Array) -> tuple[Array, Array]:
 
 
 def _between(curve: Curve, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+    if curve.name == "levels":
+        return Fraction(level(curve.parameters, low)), Fraction(level(curve.parameters, high))
     one = shape(curve)
     ends = np.array([float_below(low)]), np.array([float_above(high)])
     if curve.name == "floor":

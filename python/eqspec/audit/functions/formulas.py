@@ -48,14 +48,14 @@ def sigmoid_slope(x: Any) -> Any:
 
 def tanh(x: Any) -> Any:
     """(1 - e^-2x) / (1 + e^-2x)."""
-    e = exp(-2.0 * abs(x))
+    e = exp(-(abs(x) + abs(x)))
     size = (1.0 - e) / (1.0 + e)
     return choose(points(x) >= 0.0, size, -size)
 
 
 def tanh_slope(x: Any) -> Any:
     """4 e^-2|x| / (1 + e^-2|x|)^2."""
-    e = exp(-2.0 * abs(x))
+    e = exp(-(abs(x) + abs(x)))
     return 4.0 * e / ((1.0 + e) * (1.0 + e))
 
 

@@ -44,10 +44,10 @@ class Relaxation:
         return Relaxation(self.curves if one else tuple(self.curves[row] for row in rows), len(rows))
 
     def offset(self, lam: Array, low: Array, high: Array) -> Interval:
-        """Within which f(x) - lam x lies on [low, high]."""
-        found = np.empty((2, *low.shape))
+        """Within which f(x) - lam x lies on [low, high], for slopes (..., *low.shape)."""
+        found, several = np.empty((2, *lam.shape)), lam.shape[: lam.ndim - low.ndim]
         for one, rows in self.groups:
-            part = one.offset(*(a[..., rows, :].ravel() for a in (lam, low, high)))
+            part = one.offset(lam[..., rows, :].reshape(*several, -1), *(a[..., rows, :].ravel() for a in (low, high)))
             found[..., rows, :] = np.stack([part.low, part.high]).reshape(found[..., rows, :].shape)
         return Interval(found[0], found[1])
 

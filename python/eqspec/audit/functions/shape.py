@@ -1,10 +1,10 @@
 """Where a function is convex, concave or linear, and what follows for it on ranges [a, b].
 
 Of any slope lam the least and the largest f(x) - lam x on [a, b] (`offset`) are bounded piece by piece. A linear piece
-has them at its ends. A convex one has the largest at its ends, and lies above its tangents in any two points t <= t':
-left of t the first of them, right of t' the second, between them the higher one. So t and t' may be found in any way.
-A concave piece is mirrored. On a piece of which only |f''| <= K is known, f - lam x is off its chords by K w^2 / 8 on
-parts of width w. A piece between two floats around a kink that is no float lies within its slopes.
+has them at its ends. A convex one has the largest at its ends, and lies above its tangent in any point, which is lowest
+at an end: so that point, best where the slope is lam, may be found in any way. A concave piece is mirrored. On a piece
+of which only |f''| <= K is known, f - lam x is off its chords by K w^2 / 8 on parts of width w. A piece between two
+floats around a kink that is no float lies within its slopes.
 
 Slopes (f(x) - f(y)) / (x - y) of any x, y of [a, b] lie in the hull of f' (mean value theorem; f is continuous), which
 is monotone on convex and concave pieces; over a jump they are not bounded. Outside of its domain a function has no
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rounding import Array
+from ..rounding import Array, Refused
 from .curve import Curve
 from .elementary import exp
 from .formulas import SMOOTH, points, power, power_slope
@@ -30,7 +30,8 @@ from .interval import Interval, choose
 CONVEX, CONCAVE, LINEAR, BOUNDED, KINK = "convex", "concave", "linear", "bounded", "kink"
 PARTS = 16
 """Of a wave, of which only the second derivative is bounded."""
-BISECTIONS = 12
+BISECTIONS = 7
+"""In the search for a tangent of a given slope, before it is drawn as if the slope were linear from there on."""
 Formula = Callable[[Any], Any]
 
 
@@ -85,14 +86,15 @@ class Shape:
         return found
 
     def offset(self, lam: Array, a: Array, b: Array) -> Interval:
-        """Within which f(x) - lam x lies for x of [a, b] (N,)."""
-        low, high = np.full(a.shape, np.inf), np.full(a.shape, -np.inf)
+        """Within which f(x) - lam x lies for x of [a, b] (N,), for slopes (..., N)."""
+        low, high = np.full(lam.shape, np.inf), np.full(lam.shape, -np.inf)
         for piece in self.pieces:
             some = np.flatnonzero(piece.active(a, b))
             if not len(some):
                 continue
-            found = _on_piece(piece, lam[some], np.maximum(a[some], piece.low), np.minimum(b[some], piece.high))
-            low[some], high[some] = np.minimum(low[some], found.low), np.maximum(high[some], found.high)
+            found = _on_piece(piece, lam[..., some], np.maximum(a[some], piece.low), np.minimum(b[some], piece.high))
+            low[..., some] = np.minimum(low[..., some], found.low)
+            high[..., some] = np.maximum(high[..., some], found.high)
         good = self.defined(a, b)
         return Interval(np.where(good, low, np.nan), np.where(good, high, np.nan))
 
@@ -161,27 +163,31 @@ def _on_piece(piece: Piece, lam: Array, a: Array, b: Array) -> Interval:
     if piece.kind == LINEAR:
         return Interval(low, high)
     sign = 1.0 if piece.kind == CONVEX else -1.0
-    s, t = a.copy(), b.copy()
+    x = _touching(piece, lam, sign, a, b)
+    value, rise = at(x), piece.slope(Interval.of(x)) - Interval.of(lam)
+    ends = [choose(x == y, value, value + rise * (Interval.of(y) - x)) for y in (a, b)]
+    if sign > 0.0:
+        least = np.minimum(ends[0].low, ends[1].low)
+        return Interval(np.where(np.isnan(least), -np.inf, least), high)  # a slope that is not known says nothing
+    most = np.maximum(ends[0].high, ends[1].high)
+    return Interval(low, np.where(np.isnan(most), np.inf, most))
+
+
+def _touching(piece: Piece, lam: Array, sign: float, a: Array, b: Array) -> Array:
+    """Points of [a, b] where f has about the slope lam, or else its end where f - lam x is extreme; in plain floats."""
+
+    def rise(x: Array) -> Array:
+        return np.asarray(sign * (piece.slope(x) - lam))
+
+    s, t, at_s, at_t = *(np.broadcast_to(x, lam.shape) for x in (a, b)), rise(a), rise(b)
+    out = at_s >= 0.0, at_t <= 0.0
     for _ in range(BISECTIONS):
         middle = 0.5 * (s + t)
-        falls = sign * (piece.slope(middle) - lam) < 0.0
-        s, t = np.where(falls, middle, s), np.where(falls, t, middle)
-    (from_s, rise_s), (from_t, rise_t) = ((at(x), piece.slope(Interval.of(x)) - Interval.of(lam)) for x in (s, t))
-
-    def ends(value: Interval, rise: Interval, x: Array, y: Array) -> Array:
-        """Of the tangent in x, at y."""
-        found = choose(x == y, value, value + rise * (Interval.of(y) - x))
-        end, none = (found.low, -np.inf) if sign > 0.0 else (found.high, np.inf)
-        return np.where(np.isnan(end), none, end)  # a slope that is not known says nothing
-
-    least = np.minimum if sign > 0.0 else np.maximum
-    most = np.maximum if sign > 0.0 else np.minimum
-    inner = most(
-        least(ends(from_s, rise_s, s, s), ends(from_s, rise_s, s, t)),
-        least(ends(from_t, rise_t, t, s), ends(from_t, rise_t, t, t)),
-    )
-    found = least(inner, least(ends(from_s, rise_s, s, a), ends(from_t, rise_t, t, b)))
-    return Interval(found, high) if sign > 0.0 else Interval(low, found)
+        found = rise(middle)
+        falls = found < 0.0
+        s, at_s, t, at_t = (np.where(falls, *pair) for pair in ((middle, s), (found, at_s), (t, middle), (at_t, found)))
+    x = s + (t - s) * (at_s / (at_s - at_t))
+    return np.where(out[0], a, np.where(out[1], b, np.where((x >= s) & (x <= t), x, 0.5 * (s + t))))
 
 
 def _slopes(piece: Piece, a: Array, b: Array) -> Interval:
@@ -248,6 +254,8 @@ def shape(curve: Curve) -> Shape:
         return _exponential(name, *given)
     if name == "power":
         return _power(given[0])
+    if name == "levels":
+        raise Refused("the auditor does not bound quantisers over the reals; it reads them in decisions by grids")
     value, slope = SMOOTH[name]
 
     def part(low: float, high: float, kind: str, curved: float = 0.0, parts: int = 1) -> Piece:

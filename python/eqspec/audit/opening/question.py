@@ -21,7 +21,7 @@ Question: TypeAlias = dict[str, Any]
 SCHEMA = "eqspec-task/1"
 _DIGITS = rf"[0-9]{{1,{limits.DIGITS}}}"
 _NUMBER = re.compile(rf"-?{_DIGITS}(?:/{_DIGITS})?")
-_REGION = {"lo", "hi", "lo_exact", "hi_exact", "A", "b", "strict", "row", "around"}
+_REGION = {"lo", "hi", "lo_exact", "hi_exact", "A", "b", "strict", "row", "around", "grid"}
 
 
 def question(task: Any) -> Question:
@@ -30,8 +30,6 @@ def question(task: Any) -> Question:
     if _of(whole, "schema", "task") != SCHEMA:
         raise Refused(f"its task is of no schema that this auditor reads, which is {SCHEMA}")
     space, region = (_object(_of(whole, name, "task"), name) for name in ("space", "region"))
-    if "grid" in region:
-        raise Refused("its region lies on a grid, and a certificate is about a box and constraints alone")
     if unknown := sorted(region.keys() - _REGION):
         raise Refused(f"region has a field {label(unknown[0])}, which this auditor does not know")
     inputs = len(_list(space, "features", "space", limits.INPUTS, least=1))
@@ -46,7 +44,7 @@ def question(task: Any) -> Question:
     if any(Fraction(std) <= 0 for std in found["space"]["std_exact"]):
         raise Refused("space.std_exact has a number that is not positive; no normalisation divides by it")
     sides = {name: _numbers(region, name, "region", inputs) for name in ("lo_exact", "hi_exact")}
-    found["region"] = sides | _constraints(region, inputs)
+    found["region"] = sides | _constraints(region, inputs) | _lattices(region, inputs)
     found["property"] = _property(_object(_of(whole, "property", "task"), "property"), outputs)
     found["arithmetic"] = _word(whole, "arithmetic", "task", ("real", "float32")) if "arithmetic" in whole else "real"
     return found
@@ -86,6 +84,24 @@ def _constraints(region: dict[str, Any], inputs: int) -> dict[str, Any]:
     }
 
 
+def _lattices(region: dict[str, Any], inputs: int) -> dict[str, Any]:
+    """The points that a region is about, where inputs lie on origin + step Z; of others None."""
+    if "grid" not in region:
+        return {}
+    found: list[dict[str, str] | None] = []
+    for one in _list(region, "grid", "region", inputs, inputs):
+        if one is None:
+            found.append(None)
+            continue
+        one = _object(one, "region.grid")
+        if one.keys() != {"origin", "step"}:
+            raise Refused("region.grid has other fields than origin and step")
+        found.append({name: _number(one[name], f"region.grid.{name}") for name in ("origin", "step")})
+        if Fraction(one["step"]) <= 0:
+            raise Refused("region.grid.step has a number that is not positive; points of a grid are apart")
+    return {"grid": found}
+
+
 def _property(data: dict[str, Any], outputs: int) -> dict[str, Any]:
     kind = _word(data, "kind", "property", tuple(_FIELDS))
     if data.keys() != {"kind", "decide", *_FIELDS[kind]}:
@@ -105,13 +121,15 @@ def _property(data: dict[str, Any], outputs: int) -> dict[str, Any]:
         if not isinstance(data["strict"], bool):
             raise Refused("property.strict is neither true nor false")
         return found | {"bound": _number(data["bound"], "property.bound"), "strict": data["strict"]}
+    if kind == "never":
+        return found | {"overflow": _word(data, "overflow", "property", ("wraps", "saturates"))}
     if outputs**3 * (outputs - 1) > limits.SIDES:
         raise Refused(f"a claim about the first of {outputs} classes is larger than the auditor reads")
     return found | {"guard": None if data["guard"] is None else _guard(_object(data["guard"], "property.guard"))}
 
 
 _FIELDS = {"epsilon": ("eps", "norm", "outputs"), "linear": ("candidate", "reference", "bound", "strict")}
-_FIELDS["top1"] = ("guard",)
+_FIELDS |= {"top1": ("guard",), "never": ("overflow",)}
 
 
 def _chosen(data: dict[str, Any], outputs: int) -> list[int] | None:

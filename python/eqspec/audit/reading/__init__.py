@@ -3,9 +3,11 @@
 from .file import File, network
 from .number import Float32, Number
 from .pair import Both, Pair
+from .program import Step
 from .tiles import DIFFERENCE, FIRST, SECOND, Link, Tile
 from .value import INPUTS
 
 __all__ = [
-    "DIFFERENCE", "FIRST", "INPUTS", "SECOND", "Both", "File", "Float32", "Link", "Number", "Pair", "Tile", "network",
+    "DIFFERENCE", "FIRST", "INPUTS", "SECOND", "Both", "File", "Float32", "Link", "Number", "Pair", "Step", "Tile",
+    "network",
 ]  # fmt: skip

@@ -1,9 +1,9 @@
 """Networks as ONNX: what every operator does to values that are sums over units, and to constants.
 
 Only operators that are told here are read: those that put numbers elsewhere (`shape_operators`), what is affine
-(`affine`), what is piecewise linear (`bends`), functions of one variable and products (`unary`), Dropout as it is in
-inference, and a final Softmax, before which the claim is. Integers are places, sizes and axes: nothing is
-computed with them.
+(`affine`), what is piecewise linear (`bends`), functions of one variable and products (`unary`), quantisers, Dropout as
+it is in inference, and a final Softmax, before which the claim is. Integers are places, sizes and axes, and what
+quantisers make of numbers: nothing is computed with them.
 
 A Cast to float or double changes nothing over the reals. In float32 it may round, so it is a product with 1, which
 counts a rounding and an underflow. A cast of a constant decides which weight a network has: it is only read where the
@@ -23,8 +23,8 @@ from onnx import TensorProto
 
 from ..functions import BENT
 from ..rounding import Array, Refused
-from . import affine, bends, unary
-from .plain import numbers_of, plain
+from . import affine, bends, quantisers, unary
+from .plain import QONNX, numbers_of, plain
 from .program import Operand, Program
 from .shape_operators import MOVING, moved, reduced, whole
 from .value import Value
@@ -49,6 +49,8 @@ def run(content: bytes, program: Program, value: Value) -> Value:
         return array.astype(np.float64)
 
     def read(name: str) -> Operand | None:
+        if name in levels:
+            raise Refused(f"the integers of the quantiser that makes {name!r} are read by DequantizeLinear alone")
         if name and name not in values:
             if name not in tensors:
                 raise Refused(f"nothing before it makes {name!r}")
@@ -62,16 +64,28 @@ def run(content: bytes, program: Program, value: Value) -> Value:
     if prod(shape) != value.size:  # one sample of several, which might meet on the way
         raise Refused(f"it takes {prod(shape)} numbers, the task {value.size}")
     values: dict[str, Operand] = {given.name: value.reshaped(tuple(shape))}
+    levels: dict[str, quantisers.Levels] = {}
     for node in graph.node:
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+        if operator == "DequantizeLinear" and node.input[0] in levels:
+            constants = [read(name) for name in node.input[1:]]
+            values[node.output[0]] = quantisers.dequantised(program, levels[node.input[0]], constants, attributes)
+            continue
         operands = [read(name) for name in node.input]
         if operator in MOVING:
             values.update(zip(node.output, moved(node, opset, operands, attributes, program), strict=True))
             continue
         if len(node.output) != 1:
             raise Refused(f"the auditor does not read {operator} {node.name!r} with {len(node.output)} outputs")
-        if operator == "Constant" and set(attributes) == {"value"}:
-            done: Operand = stored(attributes["value"])
+        if operator == "QuantizeLinear":
+            levels[node.output[0]] = quantisers.quantised(program, operands, attributes)
+            continue
+        if operator == "DequantizeLinear":
+            done: Operand = quantisers.dequantised(program, operands[0], operands[1:], attributes)
+        elif node.domain in QONNX:
+            done = quantisers.computed(program, node, operands, attributes)
+        elif operator == "Constant" and set(attributes) == {"value"}:
+            done = stored(attributes["value"])
         elif operator == "Constant" and len(attributes) == 1 and (name := next(iter(attributes))) in WRITTEN:
             done = stored(np.array(attributes[name], WRITTEN[name]))
         elif operator == "ConstantOfShape":

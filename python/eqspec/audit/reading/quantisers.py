@@ -1,0 +1,172 @@
+"""Quantisers, as exact functions: levels (`functions.levels`) behind a step, and what they stand for.
+
+    Quant, IntQuant     s (k - z),  k = R(x / s + z) cut off, with z in front of the rounding      (QONNX)
+    BipolarQuant        s where x >= 0, -s elsewhere: 2 s (k - 1/2), k = floor(x / s + 1) in 0 .. 1
+    QuantizeLinear      the integers k = R(x / s) + z, cut off; R to the nearest, ties to even     (ONNX)
+    DequantizeLinear    s (k - z)
+
+Low and high of Quant follow from bits, sign and `narrow` as qonnx computes them. Scales and zero points are the numbers
+of the file; constants are quantised in rationals. Integers between the last two are read by DequantizeLinear alone, so
+no arithmetic on them, which might wrap, is read as one of reals. Refused are parameters that are computed, blocks, a
+signed Quant of one bit, and all of it in float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import onnx
+
+from ..functions import Curve, joined
+from ..functions.levels import AWAY, CEIL, FLOOR, HALF_AWAY, HALF_EVEN, HALF_ZERO, ZERO, level
+from ..rounding import Array, Refused
+from .number import Number
+from .program import Operand, Program
+from .value import Value
+
+MODES = {"ROUND": HALF_EVEN, "HALF_EVEN": HALF_EVEN, "HALF_UP": HALF_AWAY, "HALF_DOWN": HALF_ZERO, "CEIL": CEIL,
+         "FLOOR": FLOOR, "UP": AWAY, "DOWN": ZERO}  # fmt: skip
+KNOWN = {"Quant": ({"signed", "narrow", "rounding_mode"}, 4), "BipolarQuant": (set[str](), 2)}
+KNOWN["IntQuant"] = KNOWN["Quant"]
+TYPES = {np.dtype(name): (np.iinfo(name).min, np.iinfo(name).max) for name in ("i1", "u1", "i2", "u2")}
+STORED = {*TYPES, np.dtype("i4")}
+MOST_BITS = 50
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Integers `value` + `shift`, an array in the shape of the value."""
+
+    value: Operand
+    shift: Array
+
+
+def computed(program: Program, node: onnx.NodeProto, operands: Sequence[Operand | None], given: Any) -> Operand:
+    """What an operator of QONNX makes of its first operand."""
+    known, count = KNOWN[node.op_type]
+    if len(operands) != count or len(node.attribute) != len(given) or not given.keys() <= known:
+        raise Refused(f"{node.op_type} {node.name!r} has other inputs or attributes than the auditor knows")
+    x = _first(operands)
+    scale, *rest = (_constants(operand, x.shape) for operand in operands[1:])
+    if node.op_type == "BipolarQuant":
+        ends, rounding, half = (np.zeros(x.shape), np.ones(x.shape)), FLOOR, np.full(x.shape, 0.5)
+        return _meant(program, _rounded(program, x, scale, 2.0 * half, ends, rounding), 2.0 * scale, half)
+    zero, bits = rest
+    signed, narrow = given.get("signed", 1), given.get("narrow", 1)
+    mode = given.get("rounding_mode", b"ROUND").decode("utf-8", "replace").upper()
+    if mode not in MODES or not {signed, narrow} <= {0, 1}:
+        raise Refused(f"a {node.op_type} in a way that the auditor does not read")
+    if (bits != np.rint(bits)).any() or (bits < 1 + signed).any() or (bits > MOST_BITS).any():
+        raise Refused(f"a {node.op_type} whose width is no whole number of bits from {1 + signed} to {MOST_BITS}")
+    if signed:
+        ends = -(2.0 ** (bits - 1)) + narrow, 2.0 ** (bits - 1) - 1.0
+    else:
+        ends = np.zeros(x.shape), 2.0**bits - 1.0 - narrow
+    return _meant(program, _rounded(program, x, scale, zero, ends, MODES[mode]), scale, zero)
+
+
+def quantised(program: Program, operands: Sequence[Operand | None], given: Mapping[str, Any]) -> Levels:
+    """QuantizeLinear of a value, or of constants."""
+    if any(given[name] for name in given.keys() - {"axis", "saturate"}):
+        raise Refused("a QuantizeLinear with attributes that the auditor does not read")
+    x = _first(operands)
+    zero = operands[2] if len(operands) > 2 and operands[2] is not None else np.zeros((), np.uint8)
+    if isinstance(zero, Value) or zero.dtype not in TYPES:
+        raise Refused("a QuantizeLinear to a type that the auditor does not read")
+    scale, shift = _along(operands[1], x.shape, given), _along(zero, x.shape, given)
+    low, high = (end - shift for end in TYPES[zero.dtype])
+    return Levels(_rounded(program, x, scale, np.zeros(x.shape), (low, high), HALF_EVEN), shift)
+
+
+def dequantised(
+    program: Program, x: Levels | Operand | None, constants: Sequence[Operand | None], given: Mapping[str, Any]
+) -> Operand:
+    """DequantizeLinear of levels, or of integers that are stored."""
+    if any(given[name] for name in given.keys() - {"axis"}):
+        raise Refused("a DequantizeLinear with attributes that the auditor does not read")
+    if x is None or isinstance(x, Value) or (isinstance(x, np.ndarray) and x.dtype not in STORED):
+        raise Refused("a DequantizeLinear of what is no integer")
+    made = x if isinstance(x, Levels) else Levels(x.astype(np.float64), np.zeros(x.shape))
+    zero = constants[1] if len(constants) > 1 and constants[1] is not None else np.zeros((), np.uint8)
+    scale, base = (_along(one, made.value.shape, given) for one in (constants[0], zero))
+    return _meant(program, made.value, scale, base - made.shift)
+
+
+def _first(operands: Sequence[Operand | None]) -> Operand:
+    x = operands[0]
+    if x is None or not (isinstance(x, Value) or x.dtype.kind in "fO"):
+        raise Refused("a quantiser of what is no real number")
+    return x
+
+
+def _constants(operand: Operand | None, shape: tuple[int, ...]) -> Array:
+    """Parameters that the file holds, by entry."""
+    if operand is None or isinstance(operand, Value) or operand.dtype == object:
+        raise Refused("a quantiser whose parameters are computed")
+    return np.broadcast_to(operand.astype(np.float64), shape)
+
+
+def _along(operand: Operand | None, shape: tuple[int, ...], given: Mapping[str, Any]) -> Array:
+    """Parameters of ONNX: one for all, or one for each place along an axis."""
+    if not isinstance(operand, np.ndarray):
+        raise Refused("a quantiser whose parameters are computed")
+    if operand.size == 1:
+        return _constants(operand.reshape(()), shape)
+    axis = given.get("axis", 1)
+    if operand.ndim != 1 or not -len(shape) <= axis < len(shape) or shape[axis] != operand.size:
+        raise Refused("a quantiser with another number of scales than places along its axis, or with blocks of them")
+    return _constants(operand.reshape([-1 if i == axis % len(shape) else 1 for i in range(len(shape))]), shape)
+
+
+def _rounded(
+    program: Program, x: Operand, scale: Array, zero: Array, ends: tuple[Array, Array], rounding: int
+) -> Operand:
+    """The levels of every entry: a step, or integers."""
+    if program.kind.rounds:
+        raise Refused("quantisers are not read in float32, where a rounding may decide on another level")
+    program.effort.name(5, *x.shape)
+    every = [part.ravel() for part in np.broadcast_arrays(scale, zero, *ends, float(rounding))]
+    if not all(np.isfinite(part).all() for part in every):
+        raise Refused("a quantiser whose numbers are not finite")
+    known: dict[tuple[float, ...], Curve] = {}
+    keys = [tuple(map(float, key)) for key in zip(*every, strict=True)]
+    curves = [known.setdefault(key, Curve("levels", key)) for key in dict.fromkeys(keys)]
+    if isinstance(x, Value):
+        return program.step(x, joined([known[key] for key in keys]) if len(curves) > 1 else tuple(curves))
+    program.effort.spend(x.size)
+    found = [level(key, _exactly(number)) for key, number in zip(keys, x.ravel(), strict=True)]
+    return np.array(found, np.float64).reshape(x.shape)
+
+
+def _exactly(number: Any) -> Fraction:
+    """A constant that is known exactly: else no one can say which level it has."""
+    if not isinstance(number, Number):
+        return Fraction(float(number))
+    if not isinstance(number.c, Fraction) or number.missing:
+        raise Refused("a constant that is computed, and no rational number, is quantised")
+    return number.c
+
+
+def _meant(program: Program, levels: Operand, unit: Array, base: Array) -> Operand:
+    """unit (k - base), exactly."""
+    if not (np.isfinite(unit).all() and (unit > 0.0).all() and np.isfinite(base).all()):
+        raise Refused("a scale that is not positive, or a zero point that is no number")
+    if isinstance(levels, Value):
+        value = program.scaled(levels, unit)
+        return program.added(value, _product(program, unit, -base)) if base.any() else value
+    return _product(program, unit, program.effort.done(np.subtract, levels, base) if base.any() else levels)
+
+
+def _product(program: Program, a: Array, b: Array) -> Array:
+    """Of constants: floats where no bit is lost, else exact numbers."""
+    if b.dtype != object:
+        (p, _), (q, _) = np.frexp(a), np.frexp(b)
+        if (np.ldexp(p, 24) % 1.0 == 0.0).all() and (np.ldexp(q, 29) % 1.0 == 0.0).all():
+            near = a * b
+            if ((np.abs(near) > 2.0**-900) | (near == 0.0)).all() and np.isfinite(near).all():
+                return near
+    return program.effort.done(np.multiply, a, b)
