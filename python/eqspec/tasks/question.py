@@ -1,5 +1,5 @@
-"""What a verdict is about, beside the claim and the networks: the region in raw units, its centre, the normalisation and
-the arithmetic, as plain data that is kept with the result.
+"""What a verdict is about, beside the claim and the networks: the region in raw units, its centre, the normalisation
+and the arithmetic, as plain data that is kept with the result.
 
 It is for people who read a result without the spec, and decides nothing: numbers are the nearest floats, and of very
 many features the first ones are listed. The exact region is that of the task.
@@ -173,10 +173,6 @@ def constraint_in_words(space: Space, constraint: LinearConstraint) -> str:
 
 
 def short_number(number: Fraction) -> str:
-    return shortshort_number(number)
-
-
-def shortshort_number(number: Fraction) -> str:
     """The number as people write it; nine digits of it where that is long."""
     short = number_in_words(number)
     return short if len(short) <= _LONG else f"{approximately(number):.9g}"
