@@ -105,9 +105,22 @@ class Change:
             for role, network in new.items()
             if old.get(role, {}).get("sha256") not in (None, network.get("sha256"))
         ]
+        limits = [result.settings.get("timeout") for result in (self.before, self.after)]
+        if limits[0] != limits[1]:
+            said.append(f"time limit {' before, now '.join(map(_limit, limits))}")
+        if self._moved:
+            said.append("the region is another one than before")
         if self.before.claim != self.after.claim:
             said.append(f"the claim was: {self.before.claim}")
         return "; ".join(said)
+
+    @property
+    def _moved(self) -> bool:
+        """Whether the regions of both results, both of them known, are different ones."""
+        old, new = (r and r.question for r in (self.before, self.after))
+        if old is None or new is None:
+            return False
+        return (old.ranges, old.constraints, old.points) != (new.ranges, new.constraints, new.points)
 
 
 @dataclass(frozen=True)
@@ -126,6 +139,12 @@ class Comparison:
     def of(self, kind: Kind) -> tuple[Change, ...]:
         """The tasks of a kind, in the order of the later run."""
         return tuple(task for task in self.tasks if task.kind is kind)
+
+    def listed(self, kind: Kind, most: int) -> tuple[tuple[Change, ...], int]:
+        """Those of a kind that a person is shown, and how many more there are; verdicts that changed are all shown."""
+        found = self.of(kind)
+        told = found if kind in (Kind.WORSE, Kind.OTHER) else found[:most]
+        return told, len(found) - len(told)
 
     @property
     def worse(self) -> bool:
@@ -232,6 +251,10 @@ def _slower(before: Result, after: Result, pace: float | None) -> bool:
         return False
     usual = before.seconds * max(pace or 1.0, 1.0)
     return after.seconds >= max(_SLOWER * usual, usual + _SECONDS)
+
+
+def _limit(seconds: object) -> str:
+    return duration(float(seconds)) if isinstance(seconds, int | float) else "none"
 
 
 def _standing(result: Result) -> str:

@@ -18,27 +18,23 @@ from rich.text import Text
 from eqspec.errors import InputError
 from eqspec.report import github, html, junit
 from eqspec.report.comparison import Change, Comparison, Kind
+from eqspec.report.html.changes import HEADINGS
+from eqspec.report.numbers import plural
 from eqspec.report.outcome import account, headline, place
 from eqspec.report.terminal import Terminal, shown, shown_in_json
 from eqspec.tasks.result import Result
 
-HEADINGS: Mapping[Kind, str] = {
-    Kind.WORSE: "worse",
-    Kind.OTHER: "another verdict, neither better nor worse",
-    Kind.SLOWER: "slower",
-    Kind.BETTER: "better",
-    Kind.NEW: "new",
-    Kind.GONE: "gone",
-}
 _STYLES = {Kind.WORSE: "bold red", Kind.OTHER: "yellow", Kind.SLOWER: "yellow", Kind.BETTER: "green"}
 _COLUMNS = 120
+_MOST = 40
 
 
 def of_terminal(found: Comparison, width: int = _COLUMNS) -> str:
     """Plain text: what changed, by kind, and a line that counts."""
     page = Terminal(file=io.StringIO(), width=width, no_color=True)
     for kind, heading in HEADINGS.items():
-        if not (changes := found.of(kind)):
+        changes, hidden = found.listed(kind, _MOST)
+        if not changes:
             continue
         page.print(Text(heading, _STYLES.get(kind, "bold")))
         table = Table.grid(padding=(0, 2, 0, 0))
@@ -46,6 +42,8 @@ def of_terminal(found: Comparison, width: int = _COLUMNS) -> str:
         table.add_column(overflow="fold")
         for change in changes:
             table.add_row(Text(change.result.id), Text("; ".join(filter(None, (change.words, change.asked)))))
+        if hidden:
+            table.add_row(Text(f"... and {plural(hidden, 'more task')}"), Text("--format json lists them all"))
         page.print(Padding(table, (0, 0, 1, 2)))
     page.print(Text(found.summary), soft_wrap=True)
     assert isinstance(page.file, io.StringIO)
@@ -57,7 +55,7 @@ def of_github(found: Comparison) -> str:
     lines: list[str] = []
     for kind, level in ((Kind.WORSE, "error"), (Kind.SLOWER, "warning")):
         told = [(change.result, _message(change)) for change in found.of(kind)]
-        lines += github.annotations(level, told, str(kind))
+        lines += github.annotated(level, told, str(kind))
     return shown("\n".join([*lines, github.notice(found.summary)]))
 
 

@@ -21,11 +21,11 @@ def to_text(results: Sequence[Result]) -> str:
     lines: list[str] = []
     for level in ("error", "warning"):
         found = [(r, f"{headline(r)}\n{account(r)}") for r in results if _LEVELS.get(outcome(r)) == level]
-        lines += annotations(level, found, "not as expected" if level == "error" else "undecided")
+        lines += annotated(level, found, "not as expected" if level == "error" else "undecided")
     return escaped("\n".join(lines))
 
 
-def annotations(level: str, found: Sequence[tuple[Result, str]], rest: str) -> list[str]:
+def annotated(level: str, found: Sequence[tuple[Result, str]], rest: str) -> list[str]:
     """A line for each task with its message, as many as are shown; `rest` is what those are that are only counted."""
     told = found if len(found) <= _SHOWN else found[: _SHOWN - 1]
     lines = [_annotation(level, result, message) for result, message in told]
