@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from eqspec.tasks.bracket import Bracket, Probe
+from eqspec.tasks.question import Question, Range
 from eqspec.tasks.result import Result
 from eqspec.tasks.search_statistics import Moment, OpenBox, Sampled, Undecided
 from eqspec.tasks.verdict import Reason, Verdict
@@ -84,6 +85,21 @@ sampled = st.builds(
 )
 
 
+floats = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+questions = st.builds(
+    Question,
+    words=names,
+    ranges=st.lists(st.builds(Range, names, st.none() | names, *[floats] * 6), max_size=3).map(tuple),
+    left_out=counts,
+    constraints=st.lists(st.text(), max_size=2).map(tuple),
+    points=st.text(),
+    row=st.none() | counts,
+    normalised=st.booleans(),
+    arithmetic=st.sampled_from(["real", "float32"]),
+    written=st.text(),
+)
+
+
 @st.composite
 def efforts(draw: st.DrawFn) -> dict[str, Any]:
     seconds = draw(st.dictionaries(names, st.floats(0, 1e6), max_size=2))
@@ -133,4 +149,5 @@ def results(draw: st.DrawFn) -> Result:
         sampled=draw(st.none() | sampled),
         certificate=draw(st.none() | names),
         uncertified=draw(st.none() | names),
+        question=draw(st.none() | questions),
     )

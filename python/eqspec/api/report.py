@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any, overload
 
 from eqspec.api import frame
-from eqspec.report import notebook, table
+from eqspec.report import html, notebook, table
 from eqspec.tasks.result import Result
 
 
@@ -62,6 +62,13 @@ class Report(Sequence[Result]):
     def to_frame(self) -> Any:
         """A pandas frame with a row for each task and a column for each variable; see `eqspec.api.frame`."""
         return frame.of_results(self.results)
+
+    def to_html(self, title: str | None = None) -> str:
+        """The page that `eqspec check --report FILE.html` writes, as text; without a title it is named after the specs.
+
+        It needs no network, script or installation.
+        """
+        return html.page(self.results, title)
 
     def to_json(self) -> list[dict[str, Any]]:
         """One object per task, in the form of the result schema."""

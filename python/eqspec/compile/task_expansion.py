@@ -7,7 +7,7 @@ decimal or as a fraction.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import cast
 
@@ -94,13 +94,13 @@ class TaskExpansion:
             self.networks.check_containment(facts, claim)
             self._check_scores(facts, claim)
         scope = frame.scope.with_locals(point)
-        terms, builder = self._region(frame, scope)
+        terms, builder, written = self._region(frame, scope)
         wanted = next((b.centre for b in terms.balls if isinstance(b.centre, RowsOf)), None)
         rows = None if wanted is None else self._tables.rows(wanted, frame.space.features)
         if rows is not None and only is not None:
             rows = rows[only : only + 1]
         for box in builder.build(rows):
-            yield self._task(frame, claim, box, point, scope)
+            yield replace(self._task(frame, claim, box, point, scope), written=written)
 
     def _check_scores(self, facts: CheckFacts, claim: Property) -> None:
         if (found := scores_finding(facts, claim, self.networks)) is not None:
@@ -108,14 +108,15 @@ class TaskExpansion:
                 raise Fault(found)
             self.findings.add(found)
 
-    def _region(self, frame: _Frame, scope: Scope) -> tuple[Terms, BoxBuilder]:
+    def _region(self, frame: _Frame, scope: Scope) -> tuple[Terms, BoxBuilder, str]:
+        """Its terms, what makes boxes of them, and the region and the check as they are written."""
         use = frame.facts.use
         region, arguments = self.spec.regions.arguments(use, scope)
         terms = self.spec.regions.terms(region, arguments, scope, use.span)
         if not terms.complete:
             raise Fault
         builder = BoxBuilder(str(use.region), use.span, terms, frame.facts.subjects.space, frame.scaler)
-        return terms, builder
+        return terms, builder, f"{region.declaration.span.text}\n{_declaration(frame.facts).span.text}"
 
     def _task(
         self,

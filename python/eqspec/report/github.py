@@ -20,21 +20,30 @@ def to_text(results: Sequence[Result]) -> str:
     """One line for each task that is not as expected or undecided; empty if there is none."""
     lines: list[str] = []
     for level in ("error", "warning"):
-        found = [result for result in results if _LEVELS.get(outcome(result)) == level]
-        shown = found if len(found) <= _SHOWN else found[: _SHOWN - 1]
-        lines += [_annotation(level, result) for result in shown]
-        if rest := len(found) - len(shown):
-            what = "not as expected" if level == "error" else "undecided"
-            lines.append(f"::{level} title=eqspec::... and {plural(rest, 'more task')} {what}")
+        found = [(r, f"{headline(r)}\n{account(r)}") for r in results if _LEVELS.get(outcome(r)) == level]
+        lines += annotated(level, found, "not as expected" if level == "error" else "undecided")
     return escaped("\n".join(lines))
 
 
-def _annotation(level: str, result: Result) -> str:
+def annotated(level: str, found: Sequence[tuple[Result, str]], rest: str) -> list[str]:
+    """A line for each task with its message, as many as are shown; `rest` is what those are that are only counted."""
+    told = found if len(found) <= _SHOWN else found[: _SHOWN - 1]
+    lines = [_annotation(level, result, message) for result, message in told]
+    if hidden := len(found) - len(told):
+        lines.append(f"::{level} title=eqspec::... and {plural(hidden, 'more task')} {rest}")
+    return lines
+
+
+def notice(message: str) -> str:
+    """A line about the whole run."""
+    return f"::notice title=eqspec::{_data(message)}"
+
+
+def _annotation(level: str, result: Result, message: str) -> str:
     where = place(result)
     properties = [f"file={_property(where[0])}", f"line={where[1]}", f"col={where[2]}"] if where else []
     properties.append(f"title={_property(f'eqspec: {result.id}')}")
-    message = _data(headline(result) + "\n" + account(result))
-    return f"::{level} {','.join(properties)}::{message}"
+    return f"::{level} {','.join(properties)}::{_data(message)}"
 
 
 def _data(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from eqspec.report.printable import shown_in_json
 from eqspec.tasks.result import Result
 
-_DENSE = ("history", "undecided", "sampled")
+_DENSE = ("history", "undecided", "sampled", "question")
 
 
 def to_text(results: Iterable[Result]) -> str:

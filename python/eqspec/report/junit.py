@@ -7,7 +7,9 @@ those that the schemas of Jenkins (xUnit plugin) and Ant have in common.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 from xml.etree import ElementTree as Xml
 
 from eqspec.report.outcome import Outcome, account, headline, outcome, place
@@ -17,44 +19,72 @@ from eqspec.tasks.result import Result
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NOWHERE = "eqspec"
-_TAGS = {Outcome.FAILED: "failure", Outcome.UNDECIDED: "error", Outcome.BROKEN: "error"}
+_TAGS: Mapping[Outcome, Literal["failure", "error"]] = {
+    Outcome.FAILED: "failure",
+    Outcome.UNDECIDED: "error",
+    Outcome.BROKEN: "error",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with a test case: the element that says so, its attributes and its text."""
+
+    tag: Literal["failure", "error"]
+    type: str
+    message: str
+    text: str
+
+
+Judged: TypeAlias = "tuple[Result, Problem | None]"
 
 
 def to_text(results: Sequence[Result]) -> str:
     """The document, with its XML declaration."""
-    root = Xml.Element("testsuites", {"name": "eqspec", **_counts(results)})
-    suites: dict[str, list[Result]] = {}
-    for result in results:
+    return document([(result, _problem(result)) for result in results], scores)
+
+
+def document(judged: Sequence[Judged], said: Callable[[Sequence[Result]], str]) -> str:
+    """A document of results with what is wrong with each; what is `said` of a suite stands at its end."""
+    root = Xml.Element("testsuites", {"name": "eqspec", **_counts(judged)})
+    suites: dict[str, list[Judged]] = {}
+    for result, problem in judged:
         where = place(result)
-        suites.setdefault(where[0] if where else _NOWHERE, []).append(result)
+        suites.setdefault(where[0] if where else _NOWHERE, []).append((result, problem))
     for name, members in suites.items():
         suite = Xml.SubElement(root, "testsuite", {"name": _clean(name), **_counts(members)})
-        for result in members:
-            _case(suite, result)
-        if said := scores(members):
-            Xml.SubElement(suite, "system-out").text = _clean(said)
+        for result, problem in members:
+            _case(suite, result, problem)
+        if words := said([result for result, _ in members]):
+            Xml.SubElement(suite, "system-out").text = _clean(words)
     Xml.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
 
 
-def _counts(results: Sequence[Result]) -> dict[str, str]:
-    found = [_TAGS.get(outcome(result)) for result in results]
+def _problem(result: Result) -> Problem | None:
+    found = outcome(result)
+    if (tag := _TAGS.get(found)) is None:
+        return None
+    return Problem(tag, str(found), headline(result), f"{headline(result)}\n{account(result)}")
+
+
+def _counts(judged: Sequence[Judged]) -> dict[str, str]:
+    found = [problem.tag for _, problem in judged if problem is not None]
     return {
-        "tests": str(len(results)),
+        "tests": str(len(judged)),
         "failures": str(found.count("failure")),
         "errors": str(found.count("error")),
-        "time": f"{sum(result.seconds for result in results):.3f}",
+        "time": f"{sum(result.seconds for result, _ in judged):.3f}",
     }
 
 
-def _case(suite: Xml.Element, result: Result) -> None:
+def _case(suite: Xml.Element, result: Result, problem: Problem | None) -> None:
     stem = suite.get("name", "").rpartition("/")[2].removesuffix(".eqspec")
     named = {"classname": f"{stem}.{_clean(result.check)}", "name": _clean(result.id), "time": f"{result.seconds:.3f}"}
     case = Xml.SubElement(suite, "testcase", named)
-    found = outcome(result)
-    if tag := _TAGS.get(found):
-        problem = Xml.SubElement(case, tag, {"type": str(found), "message": _clean(headline(result))})
-        problem.text = _clean(f"{headline(result)}\n{account(result)}")
+    if problem is not None:
+        inside = Xml.SubElement(case, problem.tag, {"type": problem.type, "message": _clean(problem.message)})
+        inside.text = _clean(problem.text)
 
 
 def _clean(text: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from enum import StrEnum
 
 from eqspec.report.inputs import inputs
-from eqspec.report.numbers import value
+from eqspec.report.numbers import count, value
 from eqspec.report.table import remark
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Reason, Verdict
@@ -46,6 +48,39 @@ def headline(result: Result) -> str:
         line += " (the claim is meant to hold)"
     seen = witness_of(result)
     return f"{line}; {seen.statement}" if seen is not None and result.as_expected is not True else line
+
+
+def standing(results: Sequence[Result]) -> str:
+    """What a run amounts to: failed before undecided before passed; none if there is no result."""
+    found = set(map(outcome, results))
+    if not found:
+        return "none"
+    if found & {Outcome.FAILED, Outcome.BROKEN}:
+        return "failed"
+    return "undecided" if Outcome.UNDECIDED in found else "passed"
+
+
+def sentence(results: Sequence[Result]) -> str:
+    """The run in one sentence, no task counted twice: FAILED: 2 of 29 not as expected; 8 undecided."""
+    found = Counter(map(outcome, results))
+    total = count(len(results))
+    wrong, broken, open_ones = (found[kind] for kind in (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED))
+    match standing(results):
+        case "none":
+            return "NOTHING CHECKED"
+        case "failed":
+            parts = [f"{count(wrong)} of {total} not as expected"] if wrong else []
+            if broken:
+                parts.append(
+                    f"{count(broken)} could not be run" if wrong else f"{count(broken)} of {total} could not be run"
+                )
+            return f"FAILED: {'; '.join(parts + ([f'{count(open_ones)} undecided'] if open_ones else []))}"
+        case "undecided":
+            rest = "" if open_ones == len(results) else "; the rest as expected"
+            return f"UNDECIDED: {count(open_ones)} of {total}{rest}"
+        case _:
+            said = "as expected" if any(r.expected for r in results) else "proved"
+            return f"PASSED: {f'all {total}' if len(results) > 1 else 'the one task'} {said}"
 
 
 def account(result: Result) -> str:

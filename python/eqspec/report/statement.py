@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log10
 from typing import assert_never
 
 from eqspec.networks import Arithmetic
@@ -27,6 +26,7 @@ from eqspec.property import (
 from eqspec.replay.replay import raw_point
 from eqspec.tasks.directed_rounding import log_odds_below
 from eqspec.tasks.phrasing import approximately, claim_in_words, inequality, number_in_words
+from eqspec.tasks.question import constraint_in_words, points_in_words, short_number
 from eqspec.tasks.score_meaning import left_out
 from eqspec.tasks.task import Task
 
@@ -42,7 +42,6 @@ _ROUNDED = (
     "proved is for float32, in any order of summation, fused or not, at inputs that may be rounded to float32 first"
 )
 _MOST = 24
-_MANY = 10**9
 _SHORT_HASH = 12
 
 
@@ -174,39 +173,16 @@ def _region(task: Task) -> tuple[str, ...]:
     lines = []
     grids = task.lattices or (None,) * len(names)
     for i, ((name, unit), a, b) in enumerate(list(zip(names, low, high, strict=True))[:_MOST]):
-        bound = f"= {_number(a)}" if a == b else f"∈ [{_number(a)}, {_number(b)}]"
+        bound = f"= {short_number(a)}" if a == b else f"∈ [{short_number(a)}, {short_number(b)}]"
         lattice = grids[i]
-        step = "" if lattice is None or a == b else f" in steps of {_number(task.space.scale[i] * lattice.step)}"
+        step = "" if lattice is None or a == b else f" in steps of {short_number(task.space.scale[i] * lattice.step)}"
         lines.append(f"{name.ljust(width)} {bound}{step}{f' {unit}' if unit else ''}")
     if len(names) > _MOST:
         lines.append(f"... and {len(names) - _MOST} more")
-    lines += [_constraint(task, c.coefficients, c.bound) for c in task.constraints]
-    if (points := _points(task)) is not None:
-        exactly = str(points) if points < _MANY else f"about 10^{round(log10(points))}"
-        lines.append(f"{'at most ' if task.constraints else ''}{exactly} point{'' if points == 1 else 's'} in all")
+    lines += [constraint_in_words(task.space, constraint) for constraint in task.constraints]
+    if points := points_in_words(task):
+        lines.append(points)
     return tuple(lines)
-
-
-def _points(task: Task) -> int | None:
-    """How many points the grids leave of the box; None where some input may be any of infinitely many numbers."""
-    count = 1
-    for lattice, low, high in zip(task.lattices, task.lower_exact, task.upper_exact, strict=False):
-        if lattice is None and low < high:
-            return None
-        count *= 1 if lattice is None else lattice.points(low, high)
-    return count if task.lattices else None
-
-
-def _constraint(task: Task, coefficients: Sequence[Fraction], bound: Fraction) -> str:
-    """A constraint on x as one on raw inputs: a x = (a / std) (raw - mean)."""
-    raw = [a / s for a, s in zip(coefficients, task.space.scale, strict=True)]
-    right = bound + sum((a * c for a, c in zip(raw, task.space.centre, strict=True)), Fraction(0))
-    text = ""
-    for a, name in zip(raw, task.space.features, strict=True):
-        if a:
-            sign = ("-" if a < 0 else "") if not text else (" - " if a < 0 else " + ")
-            text += f"{sign}{'' if abs(a) == 1 else f'{_number(abs(a))} * '}{name}"
-    return f"{text} ≤ {_number(right)}"
 
 
 def _notes(task: Task) -> tuple[str, ...]:
@@ -263,11 +239,6 @@ def _confidence_notes(task: Task, delta: Fraction) -> list[str]:
             f"that, it covers confidences down to {approximately(least):.4g}, which is more than was asked"
         )
     return notes
-
-
-def _number(number: Fraction) -> str:
-    short = number_in_words(number)
-    return short if len(short) <= 12 else f"{approximately(number):.9g}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from eqspec.run import core
 from eqspec.run.options import Options
 from eqspec.tasks import serialisation
 from eqspec.tasks.phrasing import claim_in_words
+from eqspec.tasks.question import question
 from eqspec.tasks.result import Result
 from eqspec.tasks.score_meaning import left_out
 from eqspec.tasks.task import Task
@@ -34,6 +35,7 @@ def describe(task: Task, options: Options, verdict: Verdict, seconds: float, **f
         engine_version=core.__version__,
         source=str(task.source) if task.source else None,
         task=serialisation.to_json(task) if found.get("witness") is not None else None,
+        question=question(task),
         **found,
     )
 

@@ -28,7 +28,7 @@ from eqspec.tasks.verdict import Reason, Verdict
 _BUDGETS = (Reason.TIMEOUT, Reason.BOXES)
 """Reasons that a larger budget may remove."""
 _NOT_KEPT = (Reason.INTERRUPTED, Reason.ERROR, Reason.MEMORY)
-_OF_THIS_RUN = ("id", "check", "parameters", "expected", "claim", "tags", "networks", "source")
+_OF_THIS_RUN = ("id", "check", "parameters", "expected", "claim", "tags", "networks", "source", "question")
 KEEP_EVERY = 15.0
 """Seconds after which a search that goes on is kept, against power cuts and kill -9."""
 

@@ -29,6 +29,7 @@ from eqspec.tasks.json_form import (
     text,
     texts,
 )
+from eqspec.tasks.question import Question
 from eqspec.tasks.score_meaning import of_networks
 from eqspec.tasks.search_statistics import Moment, Sampled, Undecided
 from eqspec.tasks.verdict import Reason, Verdict
@@ -189,6 +190,8 @@ class Result(JsonObject):
     `history` tells how the proved share grew, `undecided` where the open boxes of an unknown result lie, and `sampled`
     how far the outputs lie apart at random inputs: for reports, not for the verdict.
 
+    `question` says which region the verdict is about, for people who read the result without the spec.
+
     `nearly` is there if an unknown result is undecided because of rounding alone: a slightly weaker claim, which is
     proved.
     """
@@ -341,6 +344,13 @@ class Result(JsonObject):
                 "If it is undecided because of rounding alone: a slightly weaker claim, which is proved.",
                 required=False,
             )
+        ),
+    )
+
+    question: Question | None = field(
+        default=None,
+        metadata=as_json(
+            reference(Question, "question", "The region and how networks read it, for people.", required=False)
         ),
     )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.json_form import EXACT
+from eqspec.tasks.question import Question
 from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.search_statistics import Sampled, Undecided
 from eqspec.tasks.witness import Witness
@@ -57,6 +58,7 @@ def result_schema() -> dict[str, Any]:
             "undecided": Undecided.schema(),
             "sampled": Sampled.schema(),
             "find": Bracket.schema(),
+            "question": Question.schema(),
             "nearly": Nearly.schema(),
             "witness": Witness.schema(),
         },

@@ -83,6 +83,8 @@ class Task:
     expected: Expectation | None = None
     tags: tuple[str, ...] = ()
     source: Span | None = None
+    written: str = ""
+    """The region and the check as the spec has them; nothing depends on it."""
     around: tuple[Fraction, ...] | None = None
     """The row of a table that the region lies around, in network units."""
     lattices: Lattices = ()

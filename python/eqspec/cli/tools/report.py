@@ -1,4 +1,4 @@
-"""`eqspec report`: results from files as a page, or in any other form; nothing is run."""
+"""`eqspec report`: results from files as a page, or in any other form, alone or beside an earlier run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import STDIN
 from eqspec.errors import InputError
-from eqspec.report import formats, html, reading
+from eqspec.report import comparison_forms, formats, html, reading
+from eqspec.report.comparison import compare
 from eqspec.report.numbers import plural
 from eqspec.tasks.result import Result
 
@@ -25,6 +26,7 @@ forms:
   sarif   for code scanning
   github  annotations of GitHub Actions
   table   what 'eqspec check' shows on a terminal
+With --against: html, json, junit, github and table, of what changed. The exit code is 1 if a verdict got worse.
 A file's ending says the form: .html, .json, .jsonl, .xml (junit), .sarif, .txt (table).
 """
 
@@ -35,12 +37,15 @@ def add(commands: Commands) -> None:
         commands,
         "report",
         "Show results that 'eqspec check' wrote as JSON or JSON Lines: as a page, or in another form. Several files\n"
-        "are joined in order. Nothing is run, and the networks are not needed.",
+        "are joined in order. Nothing is run, and the networks are not needed. With --against two runs are compared.",
     )
     report.add_argument("files", nargs="+", metavar="RESULTS", help="results as JSON or JSON Lines; - for the input")
     report.add_argument("-o", "--output", type=Path, metavar="FILE", help="write to this file")
     report.add_argument(
         "--format", choices=tuple(formats.FORMATS), help="the form (default: what the file's ending says, else a table)"
+    )
+    report.add_argument(
+        "--against", metavar="OLD", help="compare with the results of an earlier run: what got worse, better or slower"
     )
     report.add_argument("--title", help="title of the page (default: the names of the specs)")
     report.epilog = _FORMATS
@@ -53,17 +58,25 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     form = arguments.format or ("table" if target is None else formats.format_of(target))
     if arguments.title is not None and form != "html":
         raise InputError(f"--title is for the form html, not for {form}")
+    if arguments.files.count(STDIN) + (arguments.against == STDIN) > 1:
+        raise InputError("the input (-) can be read only once; give the other results as a file")
     results = [result for file in arguments.files for result in _read(file)]
-    text = html.page(results, arguments.title) if form == "html" else formats.render(results, form)
+    if arguments.against is None:
+        code = ExitCode.AS_EXPECTED
+        text = html.page(results, arguments.title) if form == "html" else formats.render(results, form)
+    else:
+        found = compare(_read(arguments.against), results, Path(arguments.against).name)
+        code = ExitCode.NOT_AS_EXPECTED if found.worse else ExitCode.AS_EXPECTED
+        text = comparison_forms.render(found, form, arguments.title)
     if target is None:
         out.file.write(text)
-        return ExitCode.AS_EXPECTED
+        return code
     try:
         target.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise InputError(f"cannot write to {target}: {error.strerror}") from None
     err.print(f"wrote {plural(len(results), 'result')} to {target}", highlight=False, markup=False, soft_wrap=True)
-    return ExitCode.AS_EXPECTED
+    return code
 
 
 def _read(file: str) -> list[Result]:

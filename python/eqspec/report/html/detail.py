@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
+from eqspec.report.advice import advice
 from eqspec.report.explain_search import PARTS, STAGES
 from eqspec.report.html import plots, raster
+from eqspec.report.html.asked import Asked, asked
 from eqspec.report.inputs import set_apart
 from eqspec.report.numbers import count, duration, share, value
 from eqspec.report.outcome import Outcome, headline, outcome, place, witness_of
-from eqspec.report.table import optimised, remark
+from eqspec.report.table import bracket_in_words, optimised, remark
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.result import Result
 from eqspec.tasks.search_statistics import Undecided
@@ -55,6 +58,7 @@ class Feature:
     raw: str
     unit: str
     normalised: str
+    apart: str
     place: float | None
     fixed: bool
 
@@ -68,6 +72,7 @@ class Shown:
     confidence: str
     runtime: str
     outputs: tuple[Output, ...]
+    base: str
     features: tuple[Feature, ...]
     picture: Markup | None
 
@@ -78,7 +83,7 @@ class Open:
 
     share: str
     boxes: str
-    histograms: tuple[tuple[str, str, Markup], ...]
+    histograms: tuple[Markup, ...]
     plane: Markup | None
     picture: Markup | None
 
@@ -94,6 +99,8 @@ class Detail:
     headline: str
     remark: str
     claim: str
+    advice: tuple[str, ...]
+    asked: Asked | None
     scores: str
     message: str
     source: str
@@ -106,14 +113,15 @@ class Detail:
     witness: Shown | None
     open: Open | None
     bracket: Markup | None
+    bracket_in_words: str
     curve: Markup | None
     differences: Markup | None
     setup: int
     unfolded: bool
 
 
-def detail(number: int, result: Result, setup: int, *, unfolded: bool) -> Detail:
-    """Of the result at a position; `setup` is the position of what it was run with."""
+def detail(number: int, result: Result, setup: int, others: Sequence[Result], *, unfolded: bool) -> Detail:
+    """Of the result at a position; `setup` is the position of what it was run with, `others` ran beside it."""
     seen = witness_of(result)
     where = place(result)
     return Detail(
@@ -123,7 +131,9 @@ def detail(number: int, result: Result, setup: int, *, unfolded: bool) -> Detail
         outcome=outcome(result),
         headline=headline(result),
         remark=remark(result).plain,
-        claim=result.claim,
+        claim=_claim(result),
+        advice=advice(result, others),
+        asked=asked(result),
         scores=result.scores_in_words,
         message=result.message or "",
         source=f"{where[0]}, line {where[1]}" if where else result.source or "",
@@ -136,11 +146,20 @@ def detail(number: int, result: Result, setup: int, *, unfolded: bool) -> Detail
         witness=_witness(result, seen) if seen is not None else None,
         open=_open(result.undecided) if result.undecided is not None and result.undecided.sample else None,
         bracket=plots.bracket(result.find) if result.find is not None else None,
+        bracket_in_words=bracket_in_words(result.find) if result.find is not None else "",
         curve=plots.curve(result.history) if len(result.history) > 2 else None,
         differences=_differences(result, seen),
         setup=setup,
         unfolded=unfolded,
     )
+
+
+def _claim(result: Result) -> str:
+    """The claim; of a search, which claims something else at every value, the one at its easy end."""
+    if result.find is None:
+        return result.claim
+    easy = result.find.high if result.find.direction == "smallest" else result.find.low
+    return f"{result.claim} (at {result.find.variable} = {value(float(easy))})"
 
 
 def _facts(result: Result) -> tuple[tuple[str, str], ...]:
@@ -223,27 +242,41 @@ def _witness(result: Result, seen: Witness) -> Shown:
         confidence="" if seen.confidence is None else value(seen.confidence),
         runtime=f"{set_apart(seen)} {runtime}".strip(),
         outputs=outputs,
+        base=_base(seen, result),
         features=_features(seen, (result.task or {}).get("region")),
         picture=plots.pixels(raw, side, "The input as a picture", "ink") if side and np.isfinite(raw).all() else None,
     )
+
+
+def _base(seen: Witness, result: Result) -> str:
+    """What the region lies around: the centre, or a row by its number where that is known."""
+    row = result.parameters.get("row")
+    if seen.base == "centre":
+        return "the centre"
+    return "its row" if row is None else f"row {int(row)}"
 
 
 def _features(seen: Witness, region: Mapping[str, Any] | None) -> tuple[Feature, ...]:
     """Those nearest to the border of the region first: they had to move furthest. Fixed ones last."""
     size = len(seen.features)
     ends: Sequence[tuple[float | None, float | None]] = [(None, None)] * size
+    around: Sequence[Fraction] | None = None
     if region is not None and len(region["lo"]) == size:
         ends = list(zip(region["lo"], region["hi"], strict=True))
+        exact = region.get("around")
+        around = None if exact is None or len(exact) != size else [Fraction(x) for x in exact]
     made: list[tuple[float, float, Feature]] = []
-    for name, raw, unit, exact, (low, high) in zip(
-        seen.features, seen.raw, seen.units, seen.normalised, ends, strict=True
+    for i, (name, raw, unit, point, (low, high)) in enumerate(
+        zip(seen.features, seen.raw, seen.units, seen.normalised, ends, strict=True)
     ):
-        at = approximately(exact)
-        inside = None
-        if low is not None and high is not None and low < high:
-            inside = min(max((at - low) / (high - low), 0.0), 1.0)
+        at = approximately(point)
+        inside, apart = None, ""
+        if low is not None and high is not None:
+            inside = min(max((at - low) / (high - low), 0.0), 1.0) if low < high else None
+            centre = around[i] if around is not None else (Fraction(low) + Fraction(high)) / 2
+            apart = f"{approximately(point - centre):+.4g}"
         fixed = low is not None and low == high
-        feature = Feature(name, value(approximately(raw)), unit or "", f"{at:+.4g}", inside, fixed)
+        feature = Feature(name, value(approximately(raw)), unit or "", f"{at:+.4g}", apart, inside, fixed)
         moved = -1.0 if fixed else abs(2 * inside - 1) if inside is not None else 0.0
         made.append((round(moved, 6), abs(at), feature))
     return tuple(feature for _, _, feature in sorted(made, key=lambda entry: entry[:2], reverse=True))
@@ -263,7 +296,7 @@ def _open(shown: Undecided) -> Open:
     return Open(
         share=share(shown.share),
         boxes=count(len(shown.sample)),
-        histograms=tuple((shown.features[i], shown.units[i] or "", plots.histogram(shown, i)) for i in telling),
+        histograms=tuple(plots.histogram(shown, i) for i in telling),
         plane=plane,
         picture=plots.pixels(uneven.tolist(), side, said, "heat") if side and telling else None,
     )

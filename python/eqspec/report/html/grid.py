@@ -13,6 +13,7 @@ from itertools import takewhile
 
 from eqspec.report.numbers import share, value
 from eqspec.report.outcome import Outcome, headline, outcome, place
+from eqspec.report.table import bracket_in_words
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Verdict
 
@@ -74,6 +75,43 @@ def grids(results: Sequence[Result]) -> list[Grid]:
     return made
 
 
+@dataclass(frozen=True)
+class Mark:
+    """An entry of the legend: a cell as it occurs, and what it says."""
+
+    kind: str
+    glyph: str
+    frame: str
+    words: str
+
+
+_GLYPHS_IN_WORDS = {
+    "equivalent": ("=", "equivalent: proved on the whole region"),
+    "different": ("≠", "different: an input of the region breaks the claim"),
+    "unknown": ("?", "unknown: neither was shown"),
+    "vacuous": ("∅", "vacuous: nothing in the region meets the condition"),
+}
+_FRAMES_IN_WORDS = {"wrong": "not as expected, or failed", "partly": "a search whose bracket is not closed yet"}
+
+
+def legend(shown: Sequence[Grid]) -> tuple[Mark, ...]:
+    """Everything that occurs in the grids, and nothing else."""
+    places = [cells for grid in shown for row in grid.rows for cells in row.cells]
+    every = [cell for cells in places for cell in cells]
+    kinds, frames = {cell.kind for cell in every}, {cell.frame for cell in every}
+    made = [Mark(kind, glyph, "", words) for kind, (glyph, words) in _GLYPHS_IN_WORDS.items() if kind in kinds]
+    made += [Mark("", "", frame, words) for frame, words in _FRAMES_IN_WORDS.items() if frame in frames]
+    if any(cell.note.endswith("%") for cell in every):
+        made.append(Mark("", "%", "", "the share of the region that is proved"))
+    if any("≤" in cell.note or "≥" in cell.note for cell in every):
+        made.append(Mark("", "≤", "", "of a search, the hardest value that is proved"))
+    if any(len(cells) > 1 for cells in places):
+        made.append(Mark("", "= =", "", "several results of one task, from files that were joined"))
+    if any(grid.flowing and grid.column for grid in shown):
+        made.append(Mark("", "→", "", "the order of the values of that variable"))
+    return tuple(made)
+
+
 def _file(result: Result) -> str:
     where = place(result)
     return where[0] if where else ""
@@ -97,7 +135,7 @@ def _of_check(file: str, check: str, members: Sequence[tuple[int, Result]]) -> G
         places = [[c] for _, c in cells] if flowing else [[c for a, c in cells if a == x] for x in across]
         made.append(Row(head, tuple(map(tuple, places))))
     heads = () if flowing else tuple(value(float(x)) for x in across if x is not None)
-    return Grid(file, check, _claims([result.claim for _, result in members]), column, heads, flowing, tuple(made))
+    return Grid(file, check, _claims([_asked(result) for _, result in members]), column, heads, flowing, tuple(made))
 
 
 def _alike(grid: Grid, other: Grid) -> bool:
@@ -165,6 +203,13 @@ def _frame(result: Result) -> str:
 
 def _listed(result: Result, without: str = "") -> str:
     return ", ".join(f"{name} = {value(float(at))}" for name, at in result.parameters.items() if name != without)
+
+
+def _asked(result: Result) -> str:
+    """The claim; of a search its answer, because the claim is another one at every value."""
+    if result.find is None:
+        return result.claim
+    return f"{result.find.direction} {result.find.variable}: {bracket_in_words(result.find)}"
 
 
 def _claims(claims: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The page: what came out, the sweeps as grids, every task in a table, and each task in detail.
+"""The page: what came out in a sentence, what failed, the sweeps as grids, every task in a table, and each in detail.
 
 Of very many tasks only some are shown in detail, those that need looking at first; the table has all.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,11 +16,13 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from eqspec.report.comparison import Comparison
 from eqspec.report.html import plots
+from eqspec.report.html.changes import Against, changes
 from eqspec.report.html.detail import Detail, detail
-from eqspec.report.html.grid import Grid, grids
+from eqspec.report.html.grid import Grid, Mark, grids, legend
 from eqspec.report.numbers import count, duration, plural
-from eqspec.report.outcome import Outcome, outcome, place
+from eqspec.report.outcome import Outcome, outcome, place, sentence, standing
 from eqspec.report.printable import shown
 from eqspec.report.table import remark
 from eqspec.run.core import __version__
@@ -29,8 +32,16 @@ from eqspec.tasks.verdict import Verdict
 _NOT_HTML = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef]|[\ufffe\uffff]")
 _MOST_DETAILS = 400
 _MOST_UNFOLDED = 12
+_MOST_UNDECIDED = 3
+"""Unfolded where nothing failed."""
 _FEWEST_OVER_TIME = 8
 _URGENCY = [Outcome.BROKEN, Outcome.FAILED, Outcome.UNDECIDED, Outcome.PASSED]
+_WORDS = ("equivalent", "different", "unknown", "vacuous")
+_PARTS = (
+    ("failed", "Not as expected", (Outcome.FAILED, Outcome.BROKEN)),
+    ("undecided", "Undecided", (Outcome.UNDECIDED,)),
+    ("passed", "As expected", (Outcome.PASSED,)),
+)
 _VERDICTS = [Verdict.DIFFERENT, Verdict.UNKNOWN, Verdict.EQUIVALENT]
 
 
@@ -61,27 +72,47 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Details of the tasks of an outcome, under a heading."""
+
+    name: str
+    heading: str
+    details: tuple[Detail, ...]
+
+
+@dataclass(frozen=True)
 class View:
     """What the template shows."""
 
     title: str
     made: str
     version: str
-    tiles: tuple[tuple[str, str, str], ...]
+    standing: str
+    sentence: str
     summary: str
+    against: Against | None
     grids: tuple[Grid, ...]
+    legend: tuple[Mark, ...]
     several_files: bool
     over_time: Markup | None
     lines: tuple[Line, ...]
-    details: tuple[Detail, ...]
+    parts: tuple[Part, ...]
     linked: frozenset[int]
     left_out: int
     setups: tuple[Setup, ...]
 
 
-def page(results: Sequence[Result], title: str | None = None, made: datetime | None = None) -> str:
-    """The page as text. Without a title it is named after the spec files; `made` is the time that it shows."""
-    view = _view(results, title, made or datetime.now(UTC))
+def page(
+    results: Sequence[Result],
+    title: str | None = None,
+    made: datetime | None = None,
+    against: Comparison | None = None,
+) -> str:
+    """The page as text. Without a title it is named after the spec files; `made` is the time that it shows.
+
+    With a comparison it says first what changed since the earlier run.
+    """
+    view = _view(results, title, made or datetime.now(UTC), against)
     return shown(_environment().get_template("page.html.jinja").render(view=view))
 
 
@@ -102,26 +133,33 @@ def _printable(given: object) -> object:
     return _NOT_HTML.sub("\ufffd", shown(given)) if isinstance(given, str) and not isinstance(given, Markup) else given
 
 
-def _view(results: Sequence[Result], title: str | None, made: datetime) -> View:
+def _view(results: Sequence[Result], title: str | None, made: datetime, against: Comparison | None) -> View:
     urgent = sorted(range(len(results)), key=lambda n: _urgency(results[n]))
     chosen = set(urgent[:_MOST_DETAILS])
-    unfolded = {n for n in urgent[:_MOST_UNFOLDED] if results[n].verdict is not Verdict.EQUIVALENT or results[n].find}
-    if len(results) == 1:
-        unfolded = {0}
+    failed = [n for n in urgent if outcome(results[n]) in (Outcome.FAILED, Outcome.BROKEN)][:_MOST_UNFOLDED]
+    undecided = [n for n in urgent if outcome(results[n]) is Outcome.UNDECIDED][:_MOST_UNDECIDED]
+    unfolded = {0} if len(results) == 1 else set(failed or undecided)
     setups, setup_of = _setups(results)
     decided = [result for result in results if result.verdict is not Verdict.UNKNOWN]
+    told = {n: detail(n, results[n], setup_of[n], results, unfolded=n in unfolded) for n in sorted(chosen)}
+    shown_grids = tuple(grids(results))
     return View(
         title=title or _title(results),
         made=made.strftime("%Y-%m-%d %H:%M %Z"),
         version=__version__,
-        tiles=_tiles(results),
+        standing=standing(results),
+        sentence=sentence(results),
         summary=_summary(results),
-        grids=tuple(grids(results)),
+        against=None if against is None else changes(against, chosen, results),
+        grids=shown_grids,
+        legend=legend(shown_grids),
         several_files=len({where[0] for result in results if (where := place(result))}) > 1,
         over_time=plots.decided_over_time(results) if decided and len(results) >= _FEWEST_OVER_TIME else None,
         lines=tuple(_line(n, result, linked=n in chosen) for n, result in enumerate(results)),
-        details=tuple(
-            detail(n, results[n], setup_of[n], unfolded=n in unfolded) for n in range(len(results)) if n in chosen
+        parts=tuple(
+            Part(name, heading, found)
+            for name, heading, outcomes in _PARTS
+            if (found := tuple(told[n] for n in told if outcome(results[n]) in outcomes))
         ),
         linked=frozenset(chosen),
         left_out=len(results) - len(chosen),
@@ -138,30 +176,14 @@ def _title(results: Sequence[Result]) -> str:
     return ", ".join(files) if 0 < len(files) <= 3 else "eqspec" if not files else f"{len(files)} specs"
 
 
-def _tiles(results: Sequence[Result]) -> tuple[tuple[str, str, str], ...]:
-    """Kind, number, label."""
-    tiles = [(v.value, sum(r.verdict is v for r in results), v.value) for v in Verdict]
-    tiles += [("vacuous", n, "vacuous") for n in [sum(r.vacuous for r in results)] if n]
-    tiles += [("wrong", n, "not as expected") for n in [sum(outcome(r) is Outcome.FAILED for r in results)]]
-    tiles += [("wrong", n, "failed") for n in [sum(outcome(r) is Outcome.BROKEN for r in results)] if n]
-    return tuple((kind, count(number), label) for kind, number, label in tiles)
-
-
 def _summary(results: Sequence[Result]) -> str:
+    """What the sentence does not say: of what was as expected how much was proved, and the time."""
     if not results:
         return "No results: the file holds none, so nothing was checked."
-    found = [outcome(result) for result in results]
-    parts = [f"{plural(len(results), 'task')}, {duration(sum(r.seconds for r in results))} of search in all."]
-    for kind, words in (
-        (Outcome.FAILED, "not as expected"),
-        (Outcome.UNDECIDED, "undecided"),
-        (Outcome.BROKEN, "failed"),
-    ):
-        if number := found.count(kind):
-            parts.append(f"{count(number)} {words}.")
-    if all(kind is Outcome.PASSED for kind in found):
-        parts.append("All as expected." if any(r.expected for r in results) else "All hold.")
-    return " ".join(parts)
+    words = Counter("vacuous" if r.vacuous else r.verdict.value for r in results if outcome(r) is Outcome.PASSED)
+    fine = ", ".join(f"{count(words[word])} {word}" for word in _WORDS if words[word])
+    spent = f"{duration(sum(r.seconds for r in results))} of search in all."
+    return f"As expected: {fine}. {spent}" if fine else spent
 
 
 def _line(number: int, result: Result, *, linked: bool) -> Line:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from eqspec.report.html import raster
-from eqspec.report.html.svg import Frame, cells, element, line, number, picture, round_steps, steps, text
+from eqspec.report.html.svg import Frame, cells, decades, element, line, number, picture, round_steps, steps, text
 from eqspec.report.numbers import duration, share, value
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.result import Result
@@ -22,14 +22,18 @@ _RASTER = 24
 _LEVELS = 12
 _NOTHING = 1e-280
 _FAR = 20.0
-"""From this ratio of bound to sampled difference on, the axis is logarithmic."""
+"""From this ratio on, of what is shown together, an axis is logarithmic."""
 
 
 def curve(history: Sequence[Moment]) -> Markup:
-    """The proved share over time."""
+    """The proved share over time; the axis of time is logarithmic where half of it was proved early on."""
     end = history[-1]
-    frame = Frame(360, 150)
-    x, y = frame.x(0.0, end.seconds), frame.y(0.0, 1.0)
+    frame = Frame(520, 190)
+    first = next((m.seconds for m in history if m.seconds > 0.0), 0.0)
+    half = next(m.seconds for m in history if m.certified >= end.certified / 2)
+    early = first > 0.0 and max(half, first) * _FAR < end.seconds
+    x = frame.log_x(first, end.seconds) if early else frame.x(0.0, end.seconds)
+    y = frame.y(0.0, 1.0)
     points = [(x(m.seconds), y(m.certified)) for m in history]
     area = f"M{number(points[0][0])} {number(frame.floor)}"
     area += "".join(f"H{number(a)}V{number(b)}" for a, b in points) + f"V{number(frame.floor)}Z"
@@ -38,39 +42,43 @@ def curve(history: Sequence[Moment]) -> Markup:
         frame.width,
         frame.height,
         said,
-        frame.vertical(y, (0.0, 0.5, 1.0), lambda t: f"{t:.0%}"),
+        frame.vertical(y, (0.0, 0.5, 1.0), "proved share", lambda t: f"{t:.0%}"),
         element("path", d=area, class_="area"),
         steps(points, "curve"),
-        frame.horizontal(x, round_steps(0.0, end.seconds), "seconds"),
+        frame.horizontal(x, decades(first, end.seconds) if early else round_steps(0.0, end.seconds), "seconds"),
     )
 
 
 def decided_over_time(results: Sequence[Result]) -> Markup:
     """How many tasks were decided, each in at most so many seconds of its own."""
     times = sorted(max(r.seconds, 1e-3) for r in results if r.verdict is not Verdict.UNKNOWN)
-    frame = Frame(420, 170)
-    low, high = math.log10(times[0]), math.log10(max(r.seconds for r in results) or 1e-3)
-    x = frame.x(math.floor(low), max(high, math.floor(low) + 1.0))
-    y = frame.y(0.0, float(len(results)))
-    points = [(x(math.log10(t)), y(i + 1.0)) for i, t in enumerate(times)]
+    frame = Frame(520, 190)
+    low = 10.0 ** math.floor(math.log10(times[0]))
+    high = max(10.0 * low, *(r.seconds for r in results))
+    x, y = frame.log_x(low, high), frame.y(0.0, float(len(results)))
+    points = [(x(t), y(i + 1.0)) for i, t in enumerate(times)]
     last = [(frame.width - frame.right, points[-1][1])]
-    ticks = [float(p) for p in range(math.floor(low), math.floor(max(high, math.floor(low) + 1.0)) + 1)]
     said = f"{len(times)} of {len(results)} tasks decided, the slowest in {duration(times[-1])}"
+    whole = [t for t in round_steps(0.0, float(len(results))) if t == int(t)]
     return picture(
         frame.width,
         frame.height,
         said,
-        frame.vertical(y, [t for t in round_steps(0.0, float(len(results))) if t == int(t)]),
+        frame.vertical(y, whole, "tasks decided"),
         steps([(points[0][0], frame.floor), *points, *last], "curve"),
-        frame.horizontal(x, ticks, "seconds for one task", lambda t: value(10.0**t)),
+        frame.horizontal(x, decades(low, high), "seconds for one task"),
     )
 
 
 def bracket(found: Bracket) -> Markup:
-    """The range that was searched: what is proved, what is refuted, what lies between, and the values tried."""
-    frame = Frame(420, 64, left=12, top=6, bottom=34)
+    """The range that was searched: what is proved, what is refuted, what lies between, and the values tried.
+
+    Its one axis is logarithmic where the range spans more than a factor of twenty.
+    """
+    frame = Frame(520, 64, left=20, right=20, top=6, bottom=34)
     low, high = float(found.low), float(found.high)
-    x = frame.x(low, high)
+    far = low > 0.0 and high > _FAR * low
+    x = frame.log_x(low, high) if far else frame.x(low, high)
     easy_is_high = found.direction == "smallest"
     parts = [element("rect", x=x(low), y=10.0, width=frame.across, height=16.0, class_="between")]
     for end, class_ in ((found.proved, "proved"), (found.refuted, "refuted")):
@@ -80,7 +88,7 @@ def bracket(found: Bracket) -> Markup:
             parts.append(element("rect", x=min(a, b), y=10.0, width=abs(b - a), height=16.0, class_=class_))
     tried = [(x(float(probe.value)), probe.verdict) for probe in found.probes]
     parts += [line(at, 6, at, 30, f"probe {verdict}") for at, verdict in tried]
-    axis = frame.horizontal(x, round_steps(low, high, 5), found.variable)
+    axis = frame.horizontal(x, decades(low, high) if far else round_steps(low, high, 5), found.variable)
     return picture(frame.width, frame.height, f"What is known of {found.variable}", *parts, axis)
 
 
@@ -91,7 +99,7 @@ def differences(seen: Sampled, marks: Mapping[str, float]) -> Markup:
     """Differences at random inputs, beside the bound proved on the whole region, the limit, and the input found."""
     top = max(seen.largest.values(), default=0.0)
     top = top if top > _NOTHING else 0.0
-    frame = Frame(420, 150.0 + 13 * len(marks), left=24, top=10.0 + 13 * len(marks))
+    frame = Frame(520, 170.0 + 13 * len(marks), top=10.0 + 13 * len(marks))
     reach = max([top, *marks.values()]) or 1.0
     far = top > 0 and reach > _FAR * top
     start = math.log10(top / len(seen.counts)) - 0.3 if far else 0.0
@@ -101,7 +109,8 @@ def differences(seen: Sampled, marks: Mapping[str, float]) -> Markup:
     def place(at: float) -> float:
         return x(max(math.log10(at), start) if far and at > 0 else start if far else at)
 
-    y = frame.y(0.0, float(max(seen.counts) or 1))
+    most = float(max(seen.counts) or 1)
+    y = frame.y(0.0, most)
     width = top / len(seen.counts) if top > 0 else reach / 100
     bars = [
         element(
@@ -125,29 +134,33 @@ def differences(seen: Sampled, marks: Mapping[str, float]) -> Markup:
     ticks = [float(p) for p in range(math.ceil(start), math.floor(stop) + 1)] if far else round_steps(0.0, stop)
     axis = frame.horizontal(x, ticks, "largest |difference| of an output", (lambda t: value(10.0**t)) if far else value)
     said = f"Largest difference at {seen.points} random inputs: at most {value(top)}"
-    return picture(frame.width, frame.height, said, *bars, *lines, axis)
+    upward = frame.vertical(y, [t for t in round_steps(0.0, most) if t == int(t)], "random inputs")
+    return picture(frame.width, frame.height, said, upward, *bars, *lines, axis)
 
 
 def histogram(shown: Undecided, feature: int) -> Markup:
     """Where along one feature the open share lies; the line is where it would lie evenly."""
-    width, height = 170.0, 74.0
+    frame = Frame(232, 112, left=48, top=6, bottom=32)
     part = raster.density(shown, feature, BINS)
     top = max(float(part.max()), 1.5 / BINS)
-    step, floor = width / BINS, height - 16
+    step, y = frame.across / BINS, frame.y(0.0, top)
     bars = [
-        element("rect", x=i * step + 0.5, y=floor - size, width=step - 1, height=size, class_="open")
-        for i, size in enumerate((floor * part / top).tolist())
-        if size > 0
+        element("rect", x=frame.left + i * step + 0.5, y=at, width=step - 1, height=frame.floor - at, class_="open")
+        for i, at in enumerate(map(y, part.tolist()))
+        if at < frame.floor
     ]
-    even = floor * (1 - 1 / BINS / top)
     low, high = shown.lower[feature], shown.upper[feature]
+    named = _short(_named(shown, feature))
     ends = [
-        text(0, height - 3, value(low), class_="tick"),
-        text(width, height - 3, value(high), anchor="end", class_="tick"),
+        text(frame.left, frame.floor + 13, value(low), class_="tick"),
+        text(frame.width - frame.right, frame.floor + 13, value(high), anchor="end", class_="tick"),
+        text(frame.left + frame.across / 2, frame.height - 3, named, anchor="middle", class_="label"),
     ]
     said = f"Open share over {shown.features[feature]}, from {value(low)} to {value(high)}"
-    marks = (line(0, even, width, even, "even"), line(0, floor, width, floor, "axis"))
-    return picture(width, height, said, *bars, *marks, *ends)
+    upward = frame.vertical(y, (0.0, top), "open share", lambda t: f"{t:.0%}")
+    even, right = y(1 / BINS), frame.width - frame.right
+    marks = (line(frame.left, even, right, even, "even"), line(frame.left, frame.floor, right, frame.floor, "axis"))
+    return picture(frame.width, frame.height, said, upward, *bars, *marks, *ends)
 
 
 def slice_of_two(shown: Undecided, first: int, second: int) -> Markup:

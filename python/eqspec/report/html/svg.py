@@ -12,6 +12,7 @@ from eqspec.report.numbers import value
 
 _SMALLEST = 1e-290
 """Below this a step of an axis loses its digits."""
+_MOST_DECADES = 8
 
 Mapped = Callable[[float], float]
 
@@ -88,13 +89,20 @@ def round_steps(low: float, high: float, wanted: int = 4) -> list[float]:
     return [i * step for i in range(first, last + 1)] or [low]
 
 
+def decades(low: float, high: float) -> list[float]:
+    """Powers of ten within two positive numbers, not too many of them; the two numbers where there is none."""
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    powers = range(first, last + 1, max(1, math.ceil((last - first) / _MOST_DECADES)))
+    return [10.0**p for p in powers] or [low, high]
+
+
 @dataclass(frozen=True)
 class Frame:
     """A place to plot in: `width` by `height`, with room at the left and below for numbers."""
 
     width: float
     height: float
-    left: float = 44.0
+    left: float = 58.0
     right: float = 12.0
     top: float = 8.0
     bottom: float = 30.0
@@ -119,6 +127,11 @@ class Frame:
         span = high - low or 1.0
         return lambda at: self.floor - (self.floor - self.top) * (at - low) / span
 
+    def log_x(self, low: float, high: float) -> Mapped:
+        """From a range of positive numbers to places, by their logarithms; what is below lies at the left end."""
+        place = self.x(math.log10(low), math.log10(high))
+        return lambda at: place(math.log10(max(at, low)))
+
     def horizontal(
         self, place: Mapped, ticks: Sequence[float], label: str, said: Callable[[float], str] = value
     ) -> Markup:
@@ -129,8 +142,12 @@ class Frame:
         under = text(self.left + self.across / 2, self.height - 3, label, anchor="middle", class_="label")
         return Markup("").join([axis, *marks, *names, under])
 
-    def vertical(self, place: Mapped, ticks: Sequence[float], said: Callable[[float], str] = value) -> Markup:
+    def vertical(
+        self, place: Mapped, ticks: Sequence[float], label: str, said: Callable[[float], str] = value
+    ) -> Markup:
         """The axis at the left, with faint lines across."""
         lines = [line(self.left, place(t), self.width - self.right, place(t), "faint") for t in ticks]
         names = [text(self.left - 5, place(t) + 4, said(t), anchor="end", class_="tick") for t in ticks]
-        return Markup("").join([*lines, *names])
+        middle = f"translate(11 {number((self.top + self.floor) / 2)}) rotate(-90)"
+        beside = element("text", label, transform=middle, text_anchor="middle", class_="label")
+        return Markup("").join([*lines, *names, beside])

@@ -1,0 +1,271 @@
+"""Two runs side by side: which tasks got worse or better, which take longer, which are new, which are gone.
+
+A task of one run is that of the other with the same id in the same spec file; where folders differ, because the runs
+were started from different places, the file's own name decides. Results that were joined and share an id go together
+in their order.
+
+Worse and better follow the outcome: as expected, then undecided, then not as expected or failed. A search gets worse
+where a value that it had proved is refuted now, which no noise can do. Times are compared where both runs decided and
+both searched; how fast the machine was is taken out, by the median of all ratios.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from pathlib import PurePath
+from statistics import median
+from typing import TypeAlias
+
+from eqspec.report.numbers import count, duration, plural, value
+from eqspec.report.outcome import Outcome, outcome, place
+from eqspec.report.table import bracket_in_words
+from eqspec.tasks.bracket import Bracket
+from eqspec.tasks.result import Result
+from eqspec.tasks.verdict import Verdict
+
+_RANK = {Outcome.PASSED: 0, Outcome.UNDECIDED: 1, Outcome.FAILED: 2, Outcome.BROKEN: 2}
+_SLOWER = 2.0
+_SECONDS = 1.0
+"""A task is slower from twice its time and a second more on: what a busy machine does to a single task is less."""
+_FEWEST_RATIOS = 8
+"""From so many tasks on the median of their ratios says how fast the machine was."""
+_USUAL = (0.8, 1.25)
+"""A median within these says nothing worth telling."""
+_COUNTED = {
+    "worse": "worse",
+    "other": "with another verdict",
+    "slower": "slower",
+    "better": "better",
+    "new": "new",
+    "gone": "gone",
+    "same": "the same",
+}
+_SHORTEST = 0.1
+"""Below so many seconds a time says more of the machine than of the task."""
+
+_Key: TypeAlias = "tuple[str, str, int]"
+
+
+class Kind(StrEnum):
+    """What became of a task from one run to the next, the most pressing first."""
+
+    WORSE = "worse"
+    OTHER = "other"
+    """The verdict is another one, and neither better nor worse: the spec expects something else now."""
+    SLOWER = "slower"
+    BETTER = "better"
+    NEW = "new"
+    GONE = "gone"
+    SAME = "same"
+    """What it was, as far as verdict and time go."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One task in both runs. `before` is None for a new one, `after` for one that is gone."""
+
+    kind: Kind
+    before: Result | None
+    after: Result | None
+
+    @property
+    def result(self) -> Result:
+        """The result that there is, the later one of two."""
+        found = self.after or self.before
+        assert found is not None
+        return found
+
+    @property
+    def words(self) -> str:
+        """What was, and what is."""
+        match self.before, self.after:
+            case Result() as before, Result() as after if self.kind is Kind.SLOWER:
+                return f"took {duration(after.seconds)}, before {duration(before.seconds)}"
+            case Result() as before, Result() as after:
+                was, now = _standing(before), _standing(after)
+                if was == now:
+                    was, now = _expecting(before, was), _expecting(after, now)
+                return f"was {was}; now {now}"
+            case Result() as before, None:
+                return f"was {_standing(before)}; not in this run"
+            case _:
+                return f"{_standing(self.result)}; not in the earlier run"
+
+    @property
+    def asked(self) -> str:
+        """What else is different about the question: files and claims; empty if nothing is known to be."""
+        if self.before is None or self.after is None:
+            return ""
+        old, new = self.before.networks, self.after.networks
+        said = [
+            f"{network.get('name') or role} is another file than before"
+            for role, network in new.items()
+            if old.get(role, {}).get("sha256") not in (None, network.get("sha256"))
+        ]
+        limits = [result.settings.get("timeout") for result in (self.before, self.after)]
+        if limits[0] != limits[1]:
+            said.append(f"time limit {' before, now '.join(map(_limit, limits))}")
+        if self._moved:
+            said.append("the region is another one than before")
+        if self.before.claim != self.after.claim:
+            said.append(f"the claim was: {self.before.claim}")
+        return "; ".join(said)
+
+    @property
+    def _moved(self) -> bool:
+        """Whether the regions of both results, both of them known, are different ones."""
+        old, new = (r and r.question for r in (self.before, self.after))
+        if old is None or new is None:
+            return False
+        return (old.ranges, old.constraints, old.points) != (new.ranges, new.constraints, new.points)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`against` names the earlier run. `pace` is the median of the ratios of times, None where too few tell it."""
+
+    against: str
+    tasks: tuple[Change, ...]
+    pace: float | None
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The tasks that are not what they were, the most pressing first."""
+        return tuple(sorted((t for t in self.tasks if t.kind is not Kind.SAME), key=lambda t: list(Kind).index(t.kind)))
+
+    def of(self, kind: Kind) -> tuple[Change, ...]:
+        """The tasks of a kind, in the order of the later run."""
+        return tuple(task for task in self.tasks if task.kind is kind)
+
+    def listed(self, kind: Kind, most: int) -> tuple[tuple[Change, ...], int]:
+        """Those of a kind that a person is shown, and how many more there are; verdicts that changed are all shown."""
+        found = self.of(kind)
+        told = found if kind in (Kind.WORSE, Kind.OTHER) else found[:most]
+        return told, len(found) - len(told)
+
+    @property
+    def worse(self) -> bool:
+        """Whether the verdict of any task got worse."""
+        return any(task.kind is Kind.WORSE for task in self.tasks)
+
+    @property
+    def summary(self) -> str:
+        """In one line: 29 tasks compared with old.json: 1 worse, 2 new, 26 the same."""
+        counts = [f"{count(n)} {_COUNTED[kind]}" for kind in Kind if (n := len(self.of(kind)))]
+        line = f"{plural(len(self.tasks), 'task')} compared with {self.against}"
+        line += f": {', '.join(counts)}" if counts else ""
+        if self.pace is None or _USUAL[0] < self.pace < _USUAL[1]:
+            return line
+        return f"{line}; the median task takes {value(round(self.pace, 2))} times as long as it did"
+
+
+def compare(before: Sequence[Result], after: Sequence[Result], against: str = "the earlier run") -> Comparison:
+    """What changed from a run to a later one; every task of either is there once."""
+    pairs, gone = _paired(before, after)
+    pace = _pace((old, now) for old, now in pairs if old is not None)
+    tasks = [
+        Change(Kind.NEW, None, now) if old is None else Change(_kind(old, now, pace), old, now) for old, now in pairs
+    ]
+    return Comparison(against, (*tasks, *(Change(Kind.GONE, result, None) for result in gone)), pace)
+
+
+def _paired(
+    before: Sequence[Result], after: Sequence[Result]
+) -> tuple[list[tuple[Result | None, Result]], list[Result]]:
+    """The tasks of the later run, in order, with what they were; and those of the earlier one that are gone."""
+    partner: dict[int, Result] = {}
+    rest = list(before)
+    for whole in (True, False):
+        known = dict(zip(_keys(rest, whole=whole), rest, strict=True))
+        open_ones = [n for n in range(len(after)) if n not in partner]
+        for n, key in zip(open_ones, _keys([after[n] for n in open_ones], whole=whole), strict=True):
+            if key in known:
+                partner[n] = known.pop(key)
+        rest = list(known.values())
+    return [(partner.get(n), result) for n, result in enumerate(after)], rest
+
+
+def _keys(results: Iterable[Result], *, whole: bool) -> list[_Key]:
+    """What each task is found by: its file, with its folder or without, its id, and which one of that name it is."""
+    seen: dict[tuple[str, str], int] = {}
+    keys = []
+    for result in results:
+        where = place(result)
+        file = where[0] if where else ""
+        name = (file if whole else PurePath(file.replace("\\", "/")).name, result.id)
+        seen[name] = seen.get(name, 0) + 1
+        keys.append((*name, seen[name]))
+    return keys
+
+
+def _kind(before: Result, after: Result, pace: float | None) -> Kind:
+    was, now = outcome(before), outcome(after)
+    if _RANK[was] != _RANK[now]:
+        return Kind.WORSE if _RANK[now] > _RANK[was] else Kind.BETTER
+    if before.find is not None and after.find is not None and _same_search(before.find, after.find):
+        if _newly_refuted(before.find, after.find):
+            return Kind.WORSE
+        if _newly_refuted(after.find, before.find):
+            return Kind.BETTER
+    if (was, before.verdict, before.vacuous) != (now, after.verdict, after.vacuous):
+        return Kind.OTHER
+    return Kind.SLOWER if _slower(before, after, pace) else Kind.SAME
+
+
+def _same_search(one: Bracket, other: Bracket) -> bool:
+    return (one.variable, one.direction) == (other.variable, other.direction)
+
+
+def _newly_refuted(before: Bracket, after: Bracket) -> bool:
+    """Whether a value that was proved is refuted now, and was not then."""
+    value = before.proved
+    return value is not None and _refutes(after, value) and not _refutes(before, value)
+
+
+def _refutes(bracket: Bracket, value: Fraction) -> bool:
+    """What breaks at one value breaks at every harder one."""
+    if bracket.refuted is None:
+        return False
+    return bracket.refuted <= value if bracket.direction == "largest" else bracket.refuted >= value
+
+
+def _searched(before: Result, after: Result) -> bool:
+    """Whether the times of two results can be compared: both decided, in these very runs, from the beginning."""
+    return not any(r.verdict is Verdict.UNKNOWN or r.cached or r.resumed for r in (before, after))
+
+
+def _pace(pairs: Iterable[tuple[Result, Result]]) -> float | None:
+    ratios = [
+        after.seconds / before.seconds
+        for before, after in pairs
+        if _searched(before, after) and min(before.seconds, after.seconds) >= _SHORTEST
+    ]
+    return median(ratios) if len(ratios) >= _FEWEST_RATIOS else None
+
+
+def _slower(before: Result, after: Result, pace: float | None) -> bool:
+    if not _searched(before, after):
+        return False
+    usual = before.seconds * max(pace or 1.0, 1.0)
+    return after.seconds >= max(_SLOWER * usual, usual + _SECONDS)
+
+
+def _limit(seconds: object) -> str:
+    return duration(float(seconds)) if isinstance(seconds, int | float) else "none"
+
+
+def _standing(result: Result) -> str:
+    """The verdict, with the bracket of a search."""
+    if outcome(result) is Outcome.BROKEN:
+        return f"failed: {result.message}" if result.message else "failed"
+    word = "vacuous" if result.vacuous else result.verdict.value
+    if result.find is not None:
+        return f"{word} ({bracket_in_words(result.find)})"
+    return f"{word} ({result.reason})" if result.reason is not None else word
+
+
+def _expecting(result: Result, word: str) -> str:
+    return f"{word}, expected {result.expected or 'equivalent'}"
