@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from eqspec.errors import Label
 from eqspec.span import Source
 from eqspec.spec import ast
-from eqspec.spec.findings import Fault, Findings, error, warning
+from eqspec.spec.findings import Fault, Findings, error, spelt, warning
 from eqspec.spec.graph import dependencies_first
 from eqspec.spec.parse import read
 from eqspec.spec.source_files import locate, read_text
@@ -74,7 +74,9 @@ class Module:
         """What a name stands for; Fault E101 if nothing."""
         found = self.find(kind, name)
         if found is None:
-            raise Fault(error("E101", f"no {kind} named '{name}'", name.span, help=self.suggestion(kind, name)))
+            fixes = spelt(name.span, str(name), dict(self.visible(kind)))
+            message = f"no {kind} named '{name}'"
+            raise Fault(error("E101", message, name.span, help=self.suggestion(kind, name), fixes=fixes))
         return found
 
     def suggestion(self, kind: Kind, name: ast.QualifiedName) -> str | None:
