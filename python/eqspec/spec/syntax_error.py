@@ -262,9 +262,10 @@ def _unexpected(stop: Stop) -> Diagnostic:
     expected = _expected(stop.accepts)
     found = "the end of the file" if stop.at_end else f"'{stop.found}'"
     if stop.found in ("}", "]", ")") and not stop.blocks:
-        message, fixes = f"'{stop.found}' closes nothing", (Fix(stop.span, ""),)
-        return error("E008", message, stop.span, help="leave it out", fixes=fixes)
-    help_text, fixes = None, ()
+        message, unneeded = f"'{stop.found}' closes nothing", (Fix(stop.span, ""),)
+        return error("E008", message, stop.span, help="leave it out", fixes=unneeded)
+    help_text: str | None = None
+    fixes: tuple[Fix, ...] = ()
     if stop.kind == "NAME":
         help_text = did_you_mean(stop.found, _keywords(stop))
         fixes = spelt(stop.span, stop.found, _keywords(stop))
@@ -284,7 +285,10 @@ def _unexpected(stop: Stop) -> Diagnostic:
 
 def _ends_as_list(stop: Stop) -> tuple[Fix, ...]:
     """Where both ends of a range are plain numbers, the list of the two."""
-    before, after = _NUMBER_BEFORE.search(stop.text, max(0, stop.start - _SHORT), stop.start), _NUMBER_AFTER.match(stop.text, stop.end)
+    before, after = (
+        _NUMBER_BEFORE.search(stop.text, max(0, stop.start - _SHORT), stop.start),
+        _NUMBER_AFTER.match(stop.text, stop.end),
+    )
     if before is None or after is None:
         return ()
     return (Fix(Span(stop.source, before.start(1), after.end(1)), f"[{before[1]}, {after[1]}]"),)
@@ -309,8 +313,8 @@ def _expected(accepts: frozenset[str]) -> str:
         words.append("a value")
     elif words or left - _OPERATORS:
         left -= _OPERATORS
-    literal = [(_WORDS.get(t) or f"'{_literal(t)}'") for t in left]
-    words += sorted(w for w in literal if not w.startswith("'")) + sorted(w for w in literal if w.startswith("'"))
+    named = [(_WORDS.get(t) or f"'{literal(t)}'") for t in left]
+    words += sorted(w for w in named if not w.startswith("'")) + sorted(w for w in named if w.startswith("'"))
     if len(words) > 8:
         return "one of " + ", ".join(words)
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
@@ -318,10 +322,10 @@ def _expected(accepts: frozenset[str]) -> str:
 
 def _keywords(stop: Stop) -> list[str]:
     """The keywords that could have come."""
-    return sorted(w for w in map(_literal, stop.accepts) if w and w.isalnum())
+    return sorted(w for w in map(literal, stop.accepts) if w and w.isalnum())
 
 
-def _literal(terminal: str) -> str | None:
+def literal(terminal: str) -> str | None:
     """What a terminal with a fixed text looks like."""
     if terminal == "GRID":  # which is followed by a brace
         return "grid"

@@ -11,6 +11,7 @@ from eqspec.cli.tools import (
     init,
     inspect,
     lint,
+    lsp,
     replay,
     report,
     schema,
@@ -36,6 +37,7 @@ TOOLS = (
     export,
     vnnlib_verify,
     doctor,
+    lsp,
     completion,
     cache,
 )
