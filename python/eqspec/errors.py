@@ -33,8 +33,26 @@ class Label:
 
 
 @dataclass(frozen=True)
+class Fix:
+    """A change of the source that mends a finding: `text` takes the place of what stands at `span`."""
+
+    span: Span
+    text: str
+
+    @property
+    def title(self) -> str:
+        """What it does, in a few words."""
+        if not self.text:
+            return f"leave out '{self.span.text}'"
+        return f"write '{self.text.strip()}'"
+
+
+@dataclass(frozen=True)
 class Diagnostic:
-    """One finding: stable code, what, where, why, and a fix. A label on `span` itself is the text behind the caret."""
+    """One finding: stable code, what, where, why, and help. A label on `span` itself is the text behind the caret.
+
+    `fixes` are the changes that `help` speaks of, where they are so plain that an editor can make them.
+    """
 
     code: str
     severity: Severity
@@ -42,6 +60,7 @@ class Diagnostic:
     span: Span | None
     labels: tuple[Label, ...] = ()
     help: str | None = None
+    fixes: tuple[Fix, ...] = ()
 
 
 class SpecError(EqspecError):

@@ -49,6 +49,7 @@ COMMANDS = {
     "export": Listed("write the tasks of a spec for other verifiers", "eqspec.cli.tools.export"),
     "verify-vnnlib": Listed("answer a VNN-LIB file with sat, unsat or unknown", "eqspec.cli.tools.vnnlib_verify"),
     "doctor": Listed("look whether everything eqspec needs works on this machine", "eqspec.cli.tools.doctor"),
+    "lsp": Listed("serve an editor: findings, completion and verdicts while a spec is written", "eqspec.cli.tools.lsp"),
     "completion": Listed(
         "print a script for your shell that completes commands, options and files", "eqspec.cli.tools.completion"
     ),

@@ -28,7 +28,7 @@ from eqspec.spec.spaces import Header, Names
 from eqspec.spec.suggest import did_you_mean, enumerate_names
 from eqspec.tasks.task import Task
 
-__all__ = ["BestValueSearch", "Compiled", "Override", "compile_spec", "load", "loads"]
+__all__ = ["BestValueSearch", "Compiled", "Override", "compile_spec", "load", "loads", "table_header"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def compile_spec(
     With `only`, networks and rows of other checks are not read. SpecError with everything that is wrong.
     """
     findings = Findings() if findings is None else findings
-    checked = check(spec, findings, params, _header(findings))
+    checked = check(spec, findings, params, table_header(findings))
     scalers: dict[Binding, Scaler] = {}
     for binding, space in checked.spaces.items():
         if space.features is not None:
@@ -140,7 +140,7 @@ def _placed(spec: Program, networks: Mapping[str, Network]) -> dict[Binding, Net
     return {known[name]: network for name, network in networks.items()}
 
 
-def _header(findings: Findings) -> Header:
+def table_header(findings: Findings) -> Header:
     """Reads the names in the header of a table; the findings are told what was taken for it if that is not plain."""
 
     def read(path: Path, written: str, columns: tuple[int, int] | None, span: Span) -> Names:

@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import Literal, cast
 
 from eqspec.compile.scalers import Scaler
-from eqspec.errors import Diagnostic, Label
+from eqspec.errors import Diagnostic, Fix, Label
 from eqspec.span import Span
 from eqspec.spec import ast, values
 from eqspec.spec.checks import CheckFacts, Search
@@ -88,7 +88,8 @@ def refuse_direction(
     turned = "largest" if wanted else "smallest"
     end = "lower" if wanted else "upper"
     message = f"'find {search.direction} {name}' is trivially the {end} end"
-    return error("E305", message, span, help=f"did you mean 'find {turned} {name}'?")
+    fixes = (Fix(search.clause.direction.span, turned),)
+    return error("E305", message, span, help=f"did you mean 'find {turned} {name}'?", fixes=fixes)
 
 
 _HELP = (

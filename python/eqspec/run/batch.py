@@ -38,27 +38,35 @@ class _Done:
     interrupted: bool
 
 
-def run_all(runner: Runner, items: Sequence[Task | Search], monitor: Monitor | None = None, jobs: int = 1) -> Outcome:
+def run_all(
+    runner: Runner,
+    items: Sequence[Task | Search],
+    monitor: Monitor | None = None,
+    jobs: int = 1,
+    *,
+    stop: Stop | None = None,
+) -> Outcome:
     """Decide all tasks and answer all searches, `jobs` at a time.
 
     An exception in one becomes its result, unknown with its message, and the others go on. Ctrl-C stops those that run,
-    keeps what is known of them, and leaves out the rest.
+    keeps what is known of them, and leaves out the rest; so does `stop`, asked about ten times a second, by answering
+    True. It is for whoever has no Ctrl-C, and runs one at a time.
     """
     if jobs < 1:
         raise InputError(f"jobs = {jobs}; give 1 or more")
-    batch = _Batch(runner, monitor or Monitor(), jobs if len(items) > 1 else 1)
-    return batch.one_by_one(items) if batch.jobs == 1 else batch.several_at_once(items)
+    batch = _Batch(runner, monitor or Monitor(), jobs if len(items) > 1 and stop is None else 1)
+    return batch.one_by_one(items, stop) if batch.jobs == 1 else batch.several_at_once(items)
 
 
 class _Batch:
     def __init__(self, runner: Runner, monitor: Monitor, jobs: int) -> None:
         self.runner, self.monitor, self.jobs = runner, monitor, jobs
 
-    def one_by_one(self, items: Sequence[Task | Search]) -> Outcome:
+    def one_by_one(self, items: Sequence[Task | Search], stop: Stop | None = None) -> Outcome:
         outcome = Outcome()
         try:
             for item in items:
-                done = self._run(item, self.runner.options, None)
+                done = self._run(item, self.runner.options, stop)
                 _add(outcome, item, done)
                 if done.interrupted:
                     break

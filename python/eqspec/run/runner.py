@@ -92,8 +92,7 @@ class Runner:
         if self.cache is None or options.certifier is not None:  # a certificate needs the whole proof, made now
             return self._search(task, monitor, stop, options, EarlierSearch())
         key, effort = self.key(task, options), options.effort(task)
-        blank = describe(task, options, Verdict.UNKNOWN, 0.0)
-        if (known := self.cache.result(key, task, blank, effort, self.replay(task))) is not None:
+        if (known := self._kept(self.cache, key, task, options)) is not None:
             return known
         with self.cache.search(key) as earlier:
             result = self._search(task, monitor, stop, options, earlier)
@@ -112,6 +111,20 @@ class Runner:
         if settled is None or options.certifier is None:
             return settled
         return options.certifier.certify(task, settled)
+
+    def kept(self, task: Task) -> Result | None:
+        """What the cache has for a task; nothing is searched for. None for what is decided before any search.
+
+        Raises InputError if the claim makes no sense for the networks.
+        """
+        if self.cache is None or isinstance(task.property, Containment):
+            return None
+        validate(task.property, task.reference.output_size)
+        return self._kept(self.cache, self.key(task), task, self.options)
+
+    def _kept(self, cache: ResultCache, key: str, task: Task, options: Options) -> Result | None:
+        blank = describe(task, options, Verdict.UNKNOWN, 0.0)
+        return cache.result(key, task, blank, options.effort(task), self.replay(task))
 
     def key(self, task: Task, options: Options | None = None) -> str:
         """The key of a task's result in the cache."""

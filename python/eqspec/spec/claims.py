@@ -12,7 +12,7 @@ from typing import Literal, cast
 
 from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Norm, Property, Top1
 from eqspec.spec import ast, values, vocabulary
-from eqspec.spec.findings import Fault, Findings, error, warning
+from eqspec.spec.findings import Fault, Findings, error, spelt, warning
 from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding
 from eqspec.spec.scope import Scope
@@ -109,7 +109,8 @@ def output_index(name: ast.Name | ast.Number, space: SpaceFacts) -> int:
     meant = did_you_mean(name.text, names)
     listed = f"outputs: {enumerate_names(names)}"
     message = f"space '{space.name}' has no output '{name}'"
-    raise Fault(error("E102", message, name.span, help=f"{meant} {listed}" if meant else listed))
+    help_text = f"{meant} {listed}" if meant else listed
+    raise Fault(error("E102", message, name.span, help=help_text, fixes=spelt(name.span, name.text, names)))
 
 
 def _counted_output(index: Fraction, node: ast.Node, space: SpaceFacts) -> int:

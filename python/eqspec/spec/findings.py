@@ -6,12 +6,13 @@ Code that cannot go on raises a `Fault` with its finding; a caller that can go o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from eqspec.errors import Diagnostic, Label, SpecError
+from eqspec.errors import Diagnostic, Fix, Label, SpecError
 from eqspec.span import Span
+from eqspec.spec.suggest import closest
 
 MOST = 20
 """So many errors are shown; the rest are counted."""
@@ -25,14 +26,27 @@ class Fault(Exception):  # noqa: N818 (a way to leave, not an error users see)
         super().__init__(diagnostic.message if diagnostic else "already reported")
 
 
-def error(code: str, message: str, span: Span | None, *labels: Label, help: str | None = None) -> Diagnostic:  # noqa: A002
+def error(
+    code: str,
+    message: str,
+    span: Span | None,
+    *labels: Label,
+    help: str | None = None,  # noqa: A002
+    fixes: tuple[Fix, ...] = (),
+) -> Diagnostic:
     """An error; a label on the span itself is the text behind the caret."""
-    return Diagnostic(code, "error", message, span, labels, help)
+    return Diagnostic(code, "error", message, span, labels, help, fixes)
 
 
 def warning(code: str, message: str, span: Span | None, *labels: Label, help: str | None = None) -> Diagnostic:  # noqa: A002
     """A warning."""
     return Diagnostic(code, "warning", message, span, labels, help)
+
+
+def spelt(span: Span, word: str, candidates: Iterable[str]) -> tuple[Fix, ...]:
+    """The fix that `did you mean` speaks of: the candidate nearest to a word that stands at a place."""
+    meant = closest(word, candidates)
+    return () if meant is None else (Fix(span, meant),)
 
 
 @dataclass

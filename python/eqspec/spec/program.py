@@ -6,7 +6,7 @@ names stand under the alias, or without one among the file's own; checks are nev
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from eqspec.errors import Label
 from eqspec.span import Source
 from eqspec.spec import ast
-from eqspec.spec.findings import Fault, Findings, error, warning
+from eqspec.spec.findings import Fault, Findings, error, spelt, warning
 from eqspec.spec.graph import dependencies_first
 from eqspec.spec.parse import read
 from eqspec.spec.source_files import locate, read_text
@@ -74,7 +74,9 @@ class Module:
         """What a name stands for; Fault E101 if nothing."""
         found = self.find(kind, name)
         if found is None:
-            raise Fault(error("E101", f"no {kind} named '{name}'", name.span, help=self.suggestion(kind, name)))
+            fixes = spelt(name.span, str(name), dict(self.visible(kind)))
+            message = f"no {kind} named '{name}'"
+            raise Fault(error("E101", message, name.span, help=self.suggestion(kind, name), fixes=fixes))
         return found
 
     def suggestion(self, kind: Kind, name: ast.QualifiedName) -> str | None:
@@ -118,11 +120,12 @@ def load_program(
     *,
     path: Path | None = None,
     given: frozenset[Path] = frozenset(),
+    opened: Mapping[Path, str] | None = None,
 ) -> Program:
     """Read a file and all it includes, and bind all names.
 
     `path` is where the source was read from, if it was. `given` are files that are checked on their own: their checks
-    are not missed here.
+    are not missed here. `opened` has the texts of files that are not as they are on disk, by their resolved paths.
     """
     root = Module(source, directory, read(source, findings))
     modules: dict[Path | None, Module] = {None if path is None else path.resolve(): root}
@@ -137,7 +140,7 @@ def load_program(
                 if key not in modules:
                     if len(modules) >= _MOST_FILES:
                         raise Fault(error("E110", f"more than {_MOST_FILES} files are included", include.span))
-                    modules[key] = _read_module(path, include, module, findings)
+                    modules[key] = _read_module(path, include, module, findings, opened or {})
                     waiting.append(modules[key])
                     _mention_checks(modules[key], include, key in given, findings)
                 target = modules[key]
@@ -153,9 +156,14 @@ def _includes(file: ast.File) -> list[ast.Include]:
     return [d for d in file.declarations if isinstance(d, ast.Include)]
 
 
-def _read_module(path: Path, include: ast.Include, parent: Module, findings: Findings) -> Module:
+def _read_module(
+    path: Path, include: ast.Include, parent: Module, findings: Findings, opened: Mapping[Path, str]
+) -> Module:
     name = str(Path(parent.source.name).parent / include.path.value)
-    source = Source(name, read_text(path, include.path.value, include.path.span))
+    text = opened.get(path.resolve())
+    if text is None:
+        text = read_text(path, include.path.value, include.path.span)
+    source = Source(name, text)
     return Module(source, path.parent, read(source, findings))
 
 

@@ -16,7 +16,7 @@ from typing import Literal, cast
 from eqspec.errors import Label
 from eqspec.span import Span
 from eqspec.spec import ast, values, vocabulary
-from eqspec.spec.findings import Fault, Findings, error, warning
+from eqspec.spec.findings import Fault, Findings, error, spelt, warning
 from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding
 from eqspec.spec.region_terms import (
@@ -226,7 +226,9 @@ class _Term:
             meant = did_you_mean(feature.text, atoms.indices)
             features = f"features: {enumerate_names(atoms.indices)}"
             message = f"space '{self.space.name}' has no feature '{feature}'"
-            raise Fault(error("E102", message, feature.span, help=f"{meant} {features}" if meant else features))
+            help_text = f"{meant} {features}" if meant else features
+            fixes = spelt(feature.span, feature.text, atoms.indices)
+            raise Fault(error("E102", message, feature.span, help=help_text, fixes=fixes))
         return atoms.indices[feature.text]
 
     def _bounds(self, clause: ast.Bound, index: int | None) -> dict[int, Bound]:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from eqspec.errors import Diagnostic, Label, SpecError
 from eqspec.spec import ast, values
-from eqspec.spec.findings import Fault, Findings, error
+from eqspec.spec.findings import Fault, Findings, error, spelt
 from eqspec.spec.graph import dependencies_first
 from eqspec.spec.parse import parse_expression
 from eqspec.spec.program import Binding, Module, Program
@@ -194,10 +194,12 @@ class Scope:
             meant = did_you_mean(str(name), [*self.atoms.indices, *values_known])
             features = f"features: {enumerate_names(self.atoms.indices)}"
             hint = f"{meant} {features}" if meant else features
-            return error("E102", f"space '{self.atoms.space}' has no feature '{name}'", span, help=hint)
+            fixes = spelt(span, str(name), [*self.atoms.indices, *values_known])
+            return error("E102", f"space '{self.atoms.space}' has no feature '{name}'", span, help=hint, fixes=fixes)
         near = closest(str(name), values_known)
         if near is None and self.check and len(name.parts) == 1:
             hint = f"add 'for {name} in [...]', 'find ... {name} ...', or 'let {name} = ...'"
             return error("E105", f"'{name}' has no value here", span, help=hint)
         hint_or_none = f"did you mean '{near}'?" if near else self.module.suggestion("value", name)
-        return error("E101", f"no value named '{name}'", span, help=hint_or_none)
+        fixes = spelt(span, str(name), values_known)
+        return error("E101", f"no value named '{name}'", span, help=hint_or_none, fixes=fixes)

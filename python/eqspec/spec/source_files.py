@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from eqspec.errors import Fix
 from eqspec.span import Span
 from eqspec.spec.findings import Fault, error
 from eqspec.spec.suggest import FARTHEST, distance
@@ -39,9 +40,12 @@ def locate(
     looked_in = os.path.normpath(path.parent)
     message = f"cannot read '{_cut(written)}': no such file (looked in {looked_in})"
     help_text = f"paths are relative to {os.path.basename(container)}"  # noqa: PTH119 (a name to show, not a path)
+    fixes: tuple[Fix, ...] = ()
     if near is not None:
         help_text += f"; did you mean '{near}'?"
-    raise Fault(error("E110", message, span, help=help_text))
+        if span.text == f'"{written}"':
+            fixes = (Fix(span, f'"{near}"'),)
+    raise Fault(error("E110", message, span, help=help_text, fixes=fixes))
 
 
 def read_spec(path: Path, written: str) -> str:

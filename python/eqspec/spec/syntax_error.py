@@ -11,9 +11,9 @@ from typing import Any
 from lark import Token, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
-from eqspec.errors import Diagnostic, Label
+from eqspec.errors import Diagnostic, Fix, Label
 from eqspec.span import Source, Span
-from eqspec.spec.findings import error
+from eqspec.spec.findings import error, spelt
 from eqspec.spec.grammar import DECLARATIONS, parser
 from eqspec.spec.suggest import closest, did_you_mean
 
@@ -39,6 +39,11 @@ _WORDS = {
 }
 _INSTEAD = dict(zip("≤≥−–×·÷…'“”", ("<=", ">=", "-", "-", "*", "*", "/", "..", '"', '"', '"'), strict=True))
 _SHORT = 30
+_PERCENTAGE = regex(r"(?<![\w.])([0-9]{1,12}(?:\.[0-9]{1,12})?)\s*%$")
+_BARE_PLACES = regex(r"\.[0-9]+")
+_NUMBER = r"([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
+_NUMBER_BEFORE = regex(rf"(?<![\w.]){_NUMBER}\s*$")
+_NUMBER_AFTER = regex(rf"\s*(-?{_NUMBER})(?![\w.])")
 
 
 @dataclass(frozen=True)
@@ -146,8 +151,15 @@ def explain(stop: Stop) -> tuple[Diagnostic, int | None]:
         return _unknown_clause(stop), resume
     if "TOP1" in stop.accepts and (written := regex(r"top[-_ ]*1?\w*").match(stop.text, stop.start)):
         span = Span(stop.source, stop.start, written.end())
-        return error("E006", f"'{written[0].strip()}' is written 'top1'", span, help="write 'top1'"), resume
+        message, fixes = f"'{written[0].strip()}' is written 'top1'", (Fix(span, "top1"),)
+        return error("E006", message, span, help="write 'top1'", fixes=fixes), resume
     return _unexpected(stop), resume
+
+
+def line_opening_declaration_before(text: str, start: int) -> int | None:
+    """The start of the last line up to an offset that opens a declaration, as far as that can be told by itself."""
+    found = [match.start(1) for match in _LINE_OPENS_DECLARATION.finditer(text, 0) if match.start(1) <= start]
+    return found[-1] if found else None
 
 
 def declaration_at_or_after(text: str, start: int) -> int | None:
@@ -174,9 +186,13 @@ def _unclosed(stop: Stop, following: int | None) -> Diagnostic:
     word = regex(r"\w*").match(stop.text, place)
     span = Span(stop.source, place, word.end() if word else place)
     opened = Label(Span(stop.source, block.start, block.start + 1), "opened here")
+    message = f"'{block.owner}' is not closed"
     if following is None:
-        return error("E003", f"'{block.owner}' is not closed", span, opened, help="add '}' at the end of the file")
-    return error("E003", f"'{block.owner}' is not closed", span, opened, help=f"add '}}' before line {span.line}")
+        end = Span(stop.source, len(stop.text.rstrip()), len(stop.text))
+        return error("E003", message, span, opened, help="add '}' at the end of the file", fixes=(Fix(end, "\n}\n"),))
+    before = Span(stop.source, place, place)
+    help_text = f"add '}}' before line {span.line}"
+    return error("E003", message, span, opened, help=help_text, fixes=(Fix(before, "}\n"),))
 
 
 def _incomplete(stop: Stop, following: int) -> Diagnostic:
@@ -193,6 +209,7 @@ def _unknown_declaration(stop: Stop) -> Diagnostic:
         stop.span,
         label,
         help=did_you_mean(stop.found, _keywords(stop)),
+        fixes=spelt(stop.span, stop.found, _keywords(stop)),
     )
 
 
@@ -205,6 +222,7 @@ def _unknown_clause(stop: Stop) -> Diagnostic:
         f"unknown clause '{stop.found}' in {kind} '{name}'",
         stop.span,
         help=meant or f"expected one of {', '.join(words)}",
+        fixes=spelt(stop.span, stop.found, words),
     )
 
 
@@ -215,7 +233,12 @@ def _unreadable(stop: Stop) -> Diagnostic:
         span = Span(stop.source, stop.start, len(stop.text) if end < 0 else end)
         return error("E009", "this text is not closed", span, help="texts stand in double quotes, on one line")
     if character == ";":
-        return error("E009", "';' is not needed: nothing separates clauses", stop.span, help="leave it out")
+        message, fixes = "';' is not needed: nothing separates clauses", (Fix(stop.span, ""),)
+        return error("E009", message, stop.span, help="leave it out", fixes=fixes)
+    if character == "%" and (number := _PERCENTAGE.search(stop.text, max(0, stop.start - _SHORT), stop.start + 1)):
+        span, share = Span(stop.source, number.start(), number.end()), _share(number[1])
+        message = "a share is a number from 0 to 1, and '%' has no meaning"
+        return error("E009", message, span, help=f"write '{share}'", fixes=(Fix(span, share),))
     shown = character if character.isprintable() else f"U+{ord(character):04X}"
     instead = _INSTEAD.get(character)
     return error(
@@ -224,20 +247,51 @@ def _unreadable(stop: Stop) -> Diagnostic:
         stop.span,
         *_open_bracket(stop),
         help=f"write '{instead}'" if instead else None,
+        fixes=(Fix(stop.span, instead),) if instead else (),
     )
+
+
+def _share(percentage: str) -> str:
+    """So many percent as a decimal, its places moved and nothing rounded: 99.5 becomes 0.995."""
+    whole, _, places = percentage.partition(".")
+    padded = whole.zfill(3)
+    return f"{padded[:-2].lstrip('0') or '0'}.{padded[-2:]}{places}".rstrip("0").rstrip(".")
 
 
 def _unexpected(stop: Stop) -> Diagnostic:
     expected = _expected(stop.accepts)
     found = "the end of the file" if stop.at_end else f"'{stop.found}'"
     if stop.found in ("}", "]", ")") and not stop.blocks:
-        return error("E008", f"'{stop.found}' closes nothing", stop.span, help="leave it out")
-    help_text = did_you_mean(stop.found, _keywords(stop)) if stop.kind == "NAME" else None
-    if stop.found == "=" and "CMP" in stop.accepts:
-        help_text = "a comparison is written '=='"
+        message, unneeded = f"'{stop.found}' closes nothing", (Fix(stop.span, ""),)
+        return error("E008", message, stop.span, help="leave it out", fixes=unneeded)
+    help_text: str | None = None
+    fixes: tuple[Fix, ...] = ()
+    if stop.kind == "NAME":
+        help_text = did_you_mean(stop.found, _keywords(stop))
+        fixes = spelt(stop.span, stop.found, _keywords(stop))
+    elif stop.found == "=" and "CMP" in stop.accepts:
+        help_text, fixes = "a comparison is written '=='", (Fix(stop.span, "=="),)
     elif stop.found == "..":
-        help_text = "several values are a list: [0.1, 0.5] or linspace(0, 1, 5)"
-    return error("E008", f"expected {expected}, found {found}", stop.span, *_open_bracket(stop), help=help_text)
+        fixes = _ends_as_list(stop)
+        ends = fixes[0].text[1:-1] if fixes else "0.1, 0.5"
+        help_text = f"several values are a list: [{ends}] or linspace({ends}, 5)"
+    elif stop.found == "." and (places := _BARE_PLACES.match(stop.text, stop.start)):
+        span, number = Span(stop.source, stop.start, places.end()), f"0{places[0]}"
+        message = "a number has a digit in front of its point"
+        return error("E008", message, span, help=f"write '{number}'", fixes=(Fix(span, number),))
+    message = f"expected {expected}, found {found}"
+    return error("E008", message, stop.span, *_open_bracket(stop), help=help_text, fixes=fixes)
+
+
+def _ends_as_list(stop: Stop) -> tuple[Fix, ...]:
+    """Where both ends of a range are plain numbers, the list of the two."""
+    before, after = (
+        _NUMBER_BEFORE.search(stop.text, max(0, stop.start - _SHORT), stop.start),
+        _NUMBER_AFTER.match(stop.text, stop.end),
+    )
+    if before is None or after is None:
+        return ()
+    return (Fix(Span(stop.source, before.start(1), after.end(1)), f"[{before[1]}, {after[1]}]"),)
 
 
 def _open_bracket(stop: Stop) -> tuple[Label, ...]:
@@ -259,8 +313,8 @@ def _expected(accepts: frozenset[str]) -> str:
         words.append("a value")
     elif words or left - _OPERATORS:
         left -= _OPERATORS
-    literal = [(_WORDS.get(t) or f"'{_literal(t)}'") for t in left]
-    words += sorted(w for w in literal if not w.startswith("'")) + sorted(w for w in literal if w.startswith("'"))
+    named = [(_WORDS.get(t) or f"'{literal(t)}'") for t in left]
+    words += sorted(w for w in named if not w.startswith("'")) + sorted(w for w in named if w.startswith("'"))
     if len(words) > 8:
         return "one of " + ", ".join(words)
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
@@ -268,10 +322,10 @@ def _expected(accepts: frozenset[str]) -> str:
 
 def _keywords(stop: Stop) -> list[str]:
     """The keywords that could have come."""
-    return sorted(w for w in map(_literal, stop.accepts) if w and w.isalnum())
+    return sorted(w for w in map(literal, stop.accepts) if w and w.isalnum())
 
 
-def _literal(terminal: str) -> str | None:
+def literal(terminal: str) -> str | None:
     """What a terminal with a fixed text looks like."""
     if terminal == "GRID":  # which is followed by a brace
         return "grid"

@@ -19,11 +19,11 @@ from enum import Enum
 from fractions import Fraction
 from typing import Final, Literal, TypeAlias
 
-from eqspec.errors import Label
+from eqspec.errors import Fix, Label
 from eqspec.spec import ast, numbers
-from eqspec.spec.findings import Fault, error
+from eqspec.spec.findings import Fault, error, spelt
 from eqspec.spec.numbers import NumberError
-from eqspec.spec.suggest import did_you_mean
+from eqspec.spec.suggest import closest, did_you_mean
 
 
 class Unknown(Enum):
@@ -179,7 +179,9 @@ def _quantity(expression: ast.Quantity) -> Form:
             hint = did_you_mean(suffix, numbers.SUFFIXES) or f"one of {', '.join(numbers.SUFFIXES)}"
             if suffix in ("sigma", "pi") or len(suffix) == 1:
                 hint = f"write '{decimal} {suffix}' or '{decimal} * {suffix}'"
-            raise Fault(error("E103", f"unknown unit '{suffix}'", expression.span, help=hint))
+            near = closest(suffix, numbers.SUFFIXES)
+            fixes = () if near is None else (Fix(expression.span, f"{decimal}{near}"),)
+            raise Fault(error("E103", f"unknown unit '{suffix}'", expression.span, help=hint, fixes=fixes))
         factor, unit = numbers.SUFFIXES[suffix]
         return Form(numbers.literal(decimal) * factor, unit=unit)
 
@@ -189,7 +191,8 @@ def _call(expression: ast.Call, lookup: Lookup) -> Value:
     name = expression.function
     if name.text not in functions:
         hint = did_you_mean(name.text, functions) or f"functions: {', '.join(functions)}"
-        raise Fault(error("E101", f"no function named '{name}'", name.span, help=hint))
+        fixes = spelt(name.span, name.text, functions)
+        raise Fault(error("E101", f"no function named '{name}'", name.span, help=hint, fixes=fixes))
     if len(expression.arguments) != 3:
         message = f"'{name}' takes 3 values, found {len(expression.arguments)}"
         raise Fault(error("E112", message, expression.span, help=f"write {name}(first, last, how many)"))

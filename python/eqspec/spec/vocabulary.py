@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eqspec.spec import ast
-from eqspec.spec.findings import Fault, error
+from eqspec.spec.findings import Fault, error, spelt
 from eqspec.spec.suggest import did_you_mean
 
 WORDS: dict[str, tuple[str, ...]] = {
@@ -32,4 +32,6 @@ def look_up(kind: str, name: ast.Name) -> str:
         return name.text
     one_of = f"one of {', '.join(words)}"
     meant = did_you_mean(name.text, words)
-    raise Fault(error("E103", f"unknown {kind} '{name}'", name.span, help=f"{meant} {one_of}" if meant else one_of))
+    help_text = f"{meant} {one_of}" if meant else one_of
+    fixes = spelt(name.span, name.text, words)
+    raise Fault(error("E103", f"unknown {kind} '{name}'", name.span, help=help_text, fixes=fixes))

@@ -20,6 +20,7 @@ from eqspec.networks.program import INPUTS, Tile
 from eqspec.networks.readers.onnx_overview import Overview, overview
 from eqspec.networks.saturation import cut_off
 from eqspec.networks.weight_grids import bits_of
+from eqspec.report.network_in_words import shape_in_words, steps_in_words
 from eqspec.report.numbers import count
 from eqspec.report.tiles import parameters, shape_in_words
 
@@ -75,8 +76,8 @@ def _show_network(network: Network, out: Console) -> None:
         for error in (step.bias_error, *(t.tile.weight_error for t in step.terms))
     )
     rows = [
-        ("network", f"{network.input_size} inputs -> {network.output_size} outputs"),
-        _steps_in_words(network),
+        ("network", shape_in_words(network)),
+        steps_in_words(network),
         ("weights", "taken exactly" if exact else "folded; their rounding is part of every proof"),
         ("sha256", network.sha256),
     ]
@@ -87,15 +88,6 @@ def _show_network(network: Network, out: Console) -> None:
         _show_casts(network, out)
     for note in network.notes:
         out.print(Padding(Text(f"note: {note}"), (0, 0, 0, 2), expand=False))
-
-
-def _steps_in_words(network: Network) -> tuple[str, str]:
-    only_relu = all(step.function in ("relu", "identity") for step in network.steps)
-    neurons = f"{count(network.neurons)} {'ReLU ' if only_relu else ''}neurons"
-    if network.is_chain:
-        widths = [network.input_size, *(step.rows for step in network.steps)]
-        return "layers", f"{'-'.join(map(str, widths))}, {neurons}"
-    return "steps", f"{len(network.steps)}, {neurons}, {count(network.products)} products a point"
 
 
 def _show_steps(network: Network, out: Console) -> None:

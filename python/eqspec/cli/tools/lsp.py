@@ -1,0 +1,47 @@
+"""`eqspec lsp`: the language server, for editors that start one."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib.util import find_spec
+
+from rich.console import Console
+
+from eqspec.cli.cache_options import add_cache_options, cache_from_arguments
+from eqspec.cli.commands import Commands, command
+from eqspec.cli.exit import ExitCode
+from eqspec.errors import InputError
+from eqspec.run.runner import Runner
+
+_MISSING = """\
+the language server needs pygls, which is not installed; install it beside eqspec: pip install 'pygls>=2,<3'
+or, from a clone of the repository, all that the server needs: pip install '.[lsp]'"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    made = command(
+        commands,
+        "lsp",
+        "Serve an editor in the Language Server Protocol, over standard input and output. Editors start it by\n"
+        "themselves; the how-to about editors says what to write into their settings.",
+    )
+    made.add_argument("--stdio", action="store_true", help="over standard input and output, which it does anyway")
+    add_cache_options(made.add_argument_group("earlier results"))
+    made.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:  # noqa: ARG001
+    """Run the command."""
+    if find_spec("pygls") is None:
+        raise InputError(_MISSING)
+    from eqspec.language_server.server import serve  # needs pygls
+
+    cache = cache_from_arguments(arguments, err)
+    # The editor reads standard output; what anything else prints there goes to the log instead.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    serve(Runner(cache=cache), sys.stdin.buffer, answers)
+    return ExitCode.AS_EXPECTED
