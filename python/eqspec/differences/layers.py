@@ -18,7 +18,7 @@ from eqspec.networks import align, evaluation, match
 from eqspec.networks.network import Array, Network
 from eqspec.networks.program import Function, Step, Term
 from eqspec.networks.weight_grids import bits_of
-from eqspec.report.tiles import parameters, shape_in_words
+from eqspec.report.tiles import parameters, tile_in_words
 
 _WORK = 3e8
 """The number of multiplications that replacing one step after the other may take."""
@@ -131,7 +131,7 @@ def _function(function: Function) -> str:
 
 
 def _operator(step: Step) -> str:
-    kinds = [shape_in_words(term.tile) if parameters(term.tile) else "rearranged" for term in step.terms]
+    kinds = [tile_in_words(term.tile) if parameters(term.tile) else "rearranged" for term in step.terms]
     return " + ".join(dict.fromkeys(kinds))
 
 

@@ -117,7 +117,9 @@ class Change:
     @property
     def _moved(self) -> bool:
         """Whether the regions of both results, both of them known, are different ones."""
-        old, new = (r and r.question for r in (self.before, self.after))
+        if self.before is None or self.after is None:
+            return False
+        old, new = self.before.question, self.after.question
         if old is None or new is None:
             return False
         return (old.ranges, old.constraints, old.points) != (new.ranges, new.constraints, new.points)

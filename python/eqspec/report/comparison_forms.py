@@ -21,7 +21,8 @@ from eqspec.report.comparison import Change, Comparison, Kind
 from eqspec.report.html.changes import HEADINGS
 from eqspec.report.numbers import plural
 from eqspec.report.outcome import account, headline, place
-from eqspec.report.terminal import Terminal, shown, shown_in_json
+from eqspec.report.printable import shown, shown_in_json
+from eqspec.report.terminal import Terminal
 from eqspec.tasks.result import Result
 
 _STYLES = {Kind.WORSE: "bold red", Kind.OTHER: "yellow", Kind.SLOWER: "yellow", Kind.BETTER: "green"}

@@ -6,7 +6,7 @@ from eqspec.networks.program import Tile
 from eqspec.report.numbers import count
 
 
-def shape_in_words(tile: Tile) -> str:
+def tile_in_words(tile: Tile) -> str:
     """Dense, sparse or scaled; or the channels, positions and taps of a convolution."""
     if tile.positions == 1 and tile.groups == 1:
         return "dense"

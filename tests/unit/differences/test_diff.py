@@ -125,7 +125,7 @@ def test_data_of_another_form_is_refused(data: Any, message: str, tmp_path: Path
 def test_networks_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     full, _ = write_pair(tmp_path)
     other = write_onnx(tmp_path / "other.onnx", np.eye(2), [0.0, 0.0])
-    with pytest.raises(eqspec.InputError, match="has 3 inputs, but .* has 2"):
+    with pytest.raises(eqspec.InputError, match=r"has 3 inputs, but .* has 2"):
         eqspec.diff(full, other)
 
 

@@ -22,7 +22,7 @@ from eqspec.networks.saturation import cut_off
 from eqspec.networks.weight_grids import bits_of
 from eqspec.report.network_in_words import shape_in_words, steps_in_words
 from eqspec.report.numbers import count
-from eqspec.report.tiles import parameters, shape_in_words
+from eqspec.report.tiles import parameters, tile_in_words
 
 
 def add(commands: Commands) -> None:
@@ -135,7 +135,7 @@ def _words(tile: Tile, *, quantised: bool = False) -> str:
     if not parameters(tile):
         return "rearranged"
     bits = bits_of(tile) if quantised else None
-    return shape_in_words(tile) + (f" ({bits} bit weights)" if bits else "")
+    return tile_in_words(tile) + (f" ({bits} bit weights)" if bits else "")
 
 
 def _show_pair(first: Network, second: Network, out: Console) -> None:
