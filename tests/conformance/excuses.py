@@ -45,6 +45,7 @@ REFUSALS: dict[str, str] = {
     r"has type": "operands of types that do not go together",
     r"a scale, is not positive": "a scale of no sense",
     r"lies at a threshold of the quantiser": "which level a constant has that a runtime may have rounded",
+    r"windows of .* do not fit": "windows larger than what they lie on, of which only a rounding up makes one",
     r"the batch": "a batch of fixed size whose samples meet",
 }
 """Words of a refusal, and why it may be although others read the model."""
