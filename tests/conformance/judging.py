@@ -28,6 +28,7 @@ from eqspec.networks.readers import onnx_reader
 POINTS = 2
 DTYPES: dict[int, Any] = {1: np.float32, 10: np.float16, 11: np.float64}
 ROUNDING = {1: 2e-5, 10: 3e-2, 11: 1e-10}
+_CERTAIN = Fraction(1, 10**12)
 
 
 @dataclass
@@ -143,6 +144,9 @@ def _judge_network(
                 exact = network.evaluate_exact([Fraction(float(v)) for v in first])
             except ArithmeticError:  # outside of the domain of a function, or beyond all floats
                 found.traits.append("without a value")
+                continue
+            if any(high - low > _CERTAIN * (1 + abs(low)) for low, high in exact):
+                found.traits.append("beside a jump")  # of a function of numbers that are enclosed, not known
                 continue
             middle = np.array([float((low + high) / 2) for low, high in exact])
             wrong = _difference(_ended(network, middle), answer, batch, model)  # what is left out, is put back
