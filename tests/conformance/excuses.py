@@ -73,6 +73,7 @@ REFERENCE_BUGS = (
     Bug("Sub", "before opset 7 `axis` is ignored", 6, 6),
     Bug("Mul", "before opset 7 `axis` is ignored", 6, 6),
     Bug("Div", "before opset 7 `axis` is ignored", 6, 6),
+    Bug("PRelu", "before opset 7 slopes broadcast to the last axis, not to channels", 6, 6),
     Bug("Softmax", "before opset 13 it is taken over one axis", 1, 12),
     Bug("AveragePool", "with pads that differ before and behind, padding is counted"),
     Bug("ConvTranspose", "every group gets the bias of the first"),
@@ -88,6 +89,7 @@ REFERENCE_BUGS = (
 ONNXRUNTIME_BUGS = (
     Bug("GroupNormalization", "it is computed in float32, also of double"),
     Bug("BatchNormalization", "what it learns is written over initialisers that other nodes use", training=True),
+    Bug("Gelu", "its tanh form has constants of float32, also of double"),
 )
 
 
