@@ -53,7 +53,8 @@ def ranges(graph: FloatGraph, network: Network, rows: NDArray[np.float64], wante
         found = run.ranges(rows)
     except Exception as error:  # onnxruntime's own errors have no common type
         message = f"onnxruntime does not run the float network at the rows ({str(error).splitlines()[0]})"
-        raise DerivationError(network.source, message, fix="compare the rows with what the network takes") from error
+        fix = "compare the rows with what the network takes; or export it with a newer opset"
+        raise DerivationError(network.source, message, fix=fix) from error
     for name, ends in found.items():
         if not np.isfinite(ends).all():
             message = f"{name!r} is not finite at one of the rows"

@@ -21,10 +21,11 @@ from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eqspec.errors import DerivationError
-from eqspec.networks.deriving.float_graph import attribute, float_graph
-from eqspec.networks.deriving.folded_normalizations import LAYERS
+from eqspec.networks.deriving.float_graph import float_graph
+from eqspec.networks.deriving.layers import LAYERS, attribute
 from eqspec.networks.deriving.precision import FixedPointFormat
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.builder import Builder, Refuse, Value
@@ -83,7 +84,7 @@ def _check_layers(network: Network) -> None:
             raise graph.refuse("it is not quantised to fixed point", _CHAINS, node)
         if node.op_type == "Gemm" and {attribute(node, "alpha", 1.0), attribute(node, "beta", 1.0)} != {1.0}:
             raise graph.refuse("a Gemm with alpha or beta", "take them into its weights and bias", node)
-    steps = sum(not _moves(step, step.terms[0].tile) for step in network.steps if step.terms)
+    steps = sum(_moved(step, step.terms[0].tile) is None for step in network.steps if step.terms)
     if steps != layers:
         message = f"it has {layers} layers, and some follow one another without a ReLU: they are read as {steps}"
         raise graph.refuse(message, "multiply their matrices before exporting, as hls4ml would round behind each")
@@ -107,10 +108,11 @@ def _tile(step: Step, number: int, refuse: Refuse) -> Tile:
 def _assigned(builder: Builder, value: Value, step: Step, tile: Tile, of: dict[str, FixedPoint], name: str) -> Value:
     """What a layer gives, in the order of the rows of its step."""
     rectified = step.function == "relu"
-    if _moves(step, tile):
-        if (tile.index < 0).any():
+    rows = _moved(step, tile)
+    if rows is not None:
+        if (rows < 0).any():
             builder.refuse("it pads with zeros by itself", "let the convolution behind it pad")
-        moved = value.taken(tile.index.reshape(-1).astype(np.intp))
+        moved = value.taken(rows)
         return builder.assigned(moved, of["results"], f"{name}.result_t", rectified=True) if rectified else moved
     by_position = step.bias.reshape(tile.outputs, tile.positions)
     if (by_position != by_position[:, :1]).any():
@@ -126,10 +128,15 @@ def _assigned(builder: Builder, value: Value, step: Step, tile: Tile, of: dict[s
     return found.taken(np.arange(step.rows).reshape(tile.positions, tile.outputs).T.reshape(-1))
 
 
-def _moves(step: Step, tile: Tile) -> bool:
-    """Whether a step takes numbers to other places and does nothing else with them. One number has no other place."""
-    plain = tile.outputs == tile.taps == tile.groups == 1 and tile.weight.reshape(-1)[0] == 1.0
-    return bool(plain and step.rows > 1 and not step.bias.any())
+def _moved(step: Step, tile: Tile) -> NDArray[np.intp] | None:
+    """Which entry each row of a step is, -1 for 0; None where a step computes something."""
+    taken = tile.weight[0] != 0.0
+    if tile.groups > 1 or step.bias.any() or not ((tile.weight == 1.0) | (tile.weight == 0.0)).all():
+        return None
+    if not (taken.sum(axis=1) == 1).all():
+        return None
+    rows: NDArray[np.intp] = tile.index[0][:, taken.argmax(axis=1)].T.reshape(-1).astype(np.intp)
+    return rows
 
 
 def _written(numbers: Array, of: FixedPoint) -> Integers:

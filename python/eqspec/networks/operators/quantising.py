@@ -95,7 +95,7 @@ class Steps:
                 here = order[at : min(stop, at + _AT_ONCE)]
                 found[here], beyond = _levels_of(quantiser, value[here], radius[here])
                 cut_off += beyond
-        return found.reshape(x.shape) + self.shift, cut_off
+        return np.asarray(found.reshape(x.shape) + self.shift), cut_off  # an array also of a single number
 
 
 def _levels_of(quantiser: Quantiser, value: Array, radius: Array) -> tuple[Array, int]:
