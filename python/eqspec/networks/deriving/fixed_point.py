@@ -48,14 +48,15 @@ def in_fixed_point(network: Network, types: FixedPointFormat) -> Network:
         where = f"layer {layer}: " if layer else "inputs: "
         raise DerivationError(network.source, where + message, fix=fix)
 
-    _check_layers(network)
+    every = _all_are_layers(network)
     of = types.roles
     builder = Builder(network.input_size, refuse)
     value = builder.entered(of["inputs"], "input_t")
     for number, step in enumerate(network.steps):
         layer = number + 1
         tile = _tile(step, number, refuse)
-        value = _assigned(builder, value, step, tile, of, f"layer{layer}")
+        rows = None if every else _moved(step, tile)
+        value = _assigned(builder, value, step, tile, rows, of, f"layer{layer}")
     steps, casts = finished(builder, value)
     digest = hashlib.sha256(f"fixed point {network.identity} {types.text}\n".encode())
     for part in content(network.steps):
@@ -72,8 +73,11 @@ def in_fixed_point(network: Network, types: FixedPointFormat) -> Network:
     )
 
 
-def _check_layers(network: Network) -> None:
-    """Refuse graphs whose steps are not their layers: dense or convolution, bias, ReLU, and a Softmax at the end."""
+def _all_are_layers(network: Network) -> bool:
+    """Whether every step is a layer, also one whose matrix only moves numbers; else those are none that do.
+
+    Graphs whose steps are not their layers are refused: dense or convolution, bias, ReLU, and a Softmax at the end.
+    """
     graph = float_graph(network)
     links = graph.links()
     layers = 0
@@ -84,10 +88,11 @@ def _check_layers(network: Network) -> None:
             raise graph.refuse("it is not quantised to fixed point", _CHAINS, node)
         if node.op_type == "Gemm" and {attribute(node, "alpha", 1.0), attribute(node, "beta", 1.0)} != {1.0}:
             raise graph.refuse("a Gemm with alpha or beta", "take them into its weights and bias", node)
-    steps = sum(_moved(step, step.terms[0].tile) is None for step in network.steps if step.terms)
-    if steps != layers:
-        message = f"it has {layers} layers, and some follow one another without a ReLU: they are read as {steps}"
+    computing = sum(_moved(step, step.terms[0].tile) is None for step in network.steps if step.terms)
+    if layers not in (computing, len(network.steps)):
+        message = f"it has {layers} layers, and some follow one another without a ReLU: they are read as {computing}"
         raise graph.refuse(message, "multiply their matrices before exporting, as hls4ml would round behind each")
+    return layers == len(network.steps)
 
 
 def _tile(step: Step, number: int, refuse: Refuse) -> Tile:
@@ -105,10 +110,17 @@ def _tile(step: Step, number: int, refuse: Refuse) -> Tile:
     return tile
 
 
-def _assigned(builder: Builder, value: Value, step: Step, tile: Tile, of: dict[str, FixedPoint], name: str) -> Value:
-    """What a layer gives, in the order of the rows of its step."""
+def _assigned(
+    builder: Builder,
+    value: Value,
+    step: Step,
+    tile: Tile,
+    rows: NDArray[np.intp] | None,
+    of: dict[str, FixedPoint],
+    name: str,
+) -> Value:
+    """What a step gives, in the order of its rows; `rows` says which entries it takes if it only moves them."""
     rectified = step.function == "relu"
-    rows = _moved(step, tile)
     if rows is not None:
         if (rows < 0).any():
             builder.refuse("it pads with zeros by itself", "let the convolution behind it pad")
