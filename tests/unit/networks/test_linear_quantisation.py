@@ -174,6 +174,18 @@ def test_weights_that_are_quantised_by_the_graph(tmp_path: Path) -> None:
     assert (len(network.steps), network.exact) == (1, True)
 
 
+def test_a_constant_of_rank_0(tmp_path: Path) -> None:
+    """As a factor is stored, quantised by the graph."""
+    nodes = [
+        node("QuantizeLinear", ["c", "s", "z"], "k"),
+        node("DequantizeLinear", ["k", "s", "z"], "f"),
+        node("Mul", ["x", "f"], "y"),
+    ]
+    constants = {"c": np.float32(0.8), "s": np.float32(0.25), "z": np.uint8(3)}
+    path = save(tmp_path, build(nodes, constants, [1, 3]))
+    np.testing.assert_array_equal(read_network(path).evaluate(np.array([[1.0, -2.0, 8.0]])), [[0.75, -1.5, 6.0]])
+
+
 def test_other_parameters_behind(tmp_path: Path) -> None:
     """What a level stands for is said behind: nothing is rounded in between, and each meaning is a step of its own."""
     nodes = [
