@@ -174,15 +174,16 @@ def test_weights_that_are_quantised_by_the_graph(tmp_path: Path) -> None:
     assert (len(network.steps), network.exact) == (1, True)
 
 
-def test_a_constant_of_no_axes_that_is_quantised_by_the_graph(tmp_path: Path) -> None:
+def test_a_constant_of_rank_0(tmp_path: Path) -> None:
+    """As a factor is stored, quantised by the graph."""
     nodes = [
-        node("QuantizeLinear", ["w", "s"], "k"),
-        node("DequantizeLinear", ["k", "s"], "v"),
-        node("Mul", ["x", "v"], "y"),
+        node("QuantizeLinear", ["c", "s", "z"], "k"),
+        node("DequantizeLinear", ["k", "s", "z"], "f"),
+        node("Mul", ["x", "f"], "y"),
     ]
-    proto = build(nodes, {"w": np.float32(0.7), "s": np.float32(0.25)}, [1, 3])
-    network = agrees(tmp_path, proto, grid(np.random.default_rng(0), [1, 3]))
-    assert exactly(network, np.ones(3)).tolist() == [0.75] * 3
+    constants = {"c": np.float32(0.8), "s": np.float32(0.25), "z": np.uint8(3)}
+    path = save(tmp_path, build(nodes, constants, [1, 3]))
+    np.testing.assert_array_equal(read_network(path).evaluate(np.array([[1.0, -2.0, 8.0]])), [[0.75, -1.5, 6.0]])
 
 
 def test_other_parameters_behind(tmp_path: Path) -> None:

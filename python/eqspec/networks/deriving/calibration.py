@@ -47,13 +47,13 @@ def checked_rows(network: Network, rows: NDArray[np.float64]) -> NDArray[np.floa
 def ranges(graph: FloatGraph, network: Network, rows: NDArray[np.float64], wanted: Sequence[str]) -> Ranges:
     """The least and the largest number of each wanted value, the inputs among them, at rows (N, I)."""
     try:
-        run = _Run(graph, network, wanted)
-        if len(rows) > _FEW and not run.many:
-            run = _together(graph, network, rows, wanted, run)
-        found = run.ranges(rows)
+        single = _Run(graph, network, wanted)
+        together = _together(graph, network, rows, wanted, single)
+        found = single.ranges(rows, 1) if together is None else together.ranges(rows, _MOST_NUMBERS)
     except Exception as error:  # onnxruntime's own errors have no common type
         message = f"onnxruntime does not run the float network at the rows ({str(error).splitlines()[0]})"
-        raise DerivationError(network.source, message, fix="compare the rows with what the network takes") from error
+        fix = "compare the rows with what the network takes; or export it with a newer opset"
+        raise DerivationError(network.source, message, fix=fix) from error
     for name, ends in found.items():
         if not np.isfinite(ends).all():
             message = f"{name!r} is not finite at one of the rows"
@@ -62,7 +62,7 @@ def ranges(graph: FloatGraph, network: Network, rows: NDArray[np.float64], wante
 
 
 class _Run:
-    """A session that gives the wanted values; `many` says that it takes any number of rows at once."""
+    """A session that gives the wanted values; `many` says that it takes any number of rows, and else one."""
 
     def __init__(self, graph: FloatGraph, network: Network, wanted: Sequence[str], *, opened: bool = False) -> None:
         self._ports = network.ports or (Port(graph.inputs[0].name, (), network.input_size),)
@@ -82,10 +82,9 @@ class _Run:
         self._session = onnxruntime.InferenceSession(
             model.SerializeToString(), options, providers=["CPUExecutionProvider"]
         )
-        self._at_once = max(1, _MOST_NUMBERS // network.input_size) if self.many else 1
 
     def values(self, rows: NDArray[np.float64]) -> dict[str, NDArray[np.float32]]:
-        """The wanted values at some rows, at one where not many are taken."""
+        """The wanted values at some rows."""
         fed, begin, some = dict[str, NDArray[np.float32]](), 0, rows.astype(np.float32)
         for port in self._ports:
             part = some[:, begin : begin + port.size]
@@ -101,11 +100,11 @@ class _Run:
         answers = self._session.run(self._asked, fed) if self._asked else []
         return fed | dict(zip(self._asked, answers, strict=True))
 
-    def ranges(self, rows: NDArray[np.float64]) -> dict[str, tuple[float, float]]:
-        """The least and the largest number of each wanted value."""
-        found = dict.fromkeys(self._wanted, (np.inf, -np.inf))
-        for start in range(0, len(rows), self._at_once):
-            values = self.values(rows[start : start + self._at_once])
+    def ranges(self, rows: NDArray[np.float64], numbers: int) -> dict[str, tuple[float, float]]:
+        """The least and the largest number of each wanted value, with so many numbers of rows (or one row) at once."""
+        found, at_once = dict.fromkeys(self._wanted, (np.inf, -np.inf)), max(1, numbers // rows.shape[1])
+        for start in range(0, len(rows), at_once):
+            values = self.values(rows[start : start + at_once])
             for name, (least, most) in found.items():
                 found[name] = min(least, float(values[name].min())), max(most, float(values[name].max()))
         return found
@@ -113,20 +112,20 @@ class _Run:
 
 def _together(
     graph: FloatGraph, network: Network, rows: NDArray[np.float64], wanted: Sequence[str], single: _Run
-) -> _Run:
-    """A run of many rows at once where the file takes one alone, if it gives the same; else the one of single rows."""
+) -> _Run | None:
+    """A run of many rows at once: of the graph, or with its batch opened; None unless two rows give what each gives."""
+    if not single.many and len(rows) <= _FEW:
+        return None
     try:
-        run = _Run(graph, network, wanted, opened=True)
-        if not run.many:
-            return single
+        run = single if single.many else _Run(graph, network, wanted, opened=True)
         both = run.values(rows[:2])
-        for row in range(2):
+        for row in range(min(2, len(rows))):
             alone = single.values(rows[row : row + 1])
-            if not all(both[n].shape == (2, *a.shape[1:]) and _near(both[n][row], a[0]) for n, a in alone.items()):
-                return single
+            if not all(both[n].shape[1:] == a.shape[1:] and _near(both[n][row], a[0]) for n, a in alone.items()):
+                return None
     except Exception:  # whatever makes sense of a single row alone
-        return single
-    return run
+        return None
+    return run if run.many else None
 
 
 def _near(a: NDArray[np.float32], b: NDArray[np.float32]) -> bool:

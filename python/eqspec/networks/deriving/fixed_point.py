@@ -21,10 +21,11 @@ from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eqspec.errors import DerivationError
-from eqspec.networks.deriving.float_graph import attribute, float_graph
-from eqspec.networks.deriving.folded_normalizations import LAYERS
+from eqspec.networks.deriving.float_graph import float_graph
+from eqspec.networks.deriving.layers import LAYERS, attribute
 from eqspec.networks.deriving.precision import FixedPointFormat
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.builder import Builder, Refuse, Value
@@ -47,14 +48,15 @@ def in_fixed_point(network: Network, types: FixedPointFormat) -> Network:
         where = f"layer {layer}: " if layer else "inputs: "
         raise DerivationError(network.source, where + message, fix=fix)
 
-    _check_layers(network)
+    every = _all_are_layers(network)
     of = types.roles
     builder = Builder(network.input_size, refuse)
     value = builder.entered(of["inputs"], "input_t")
     for number, step in enumerate(network.steps):
         layer = number + 1
         tile = _tile(step, number, refuse)
-        value = _assigned(builder, value, step, tile, of, f"layer{layer}")
+        rows = None if every else _moved(step, tile)
+        value = _assigned(builder, value, step, tile, rows, of, f"layer{layer}")
     steps, casts = finished(builder, value)
     digest = hashlib.sha256(f"fixed point {network.identity} {types.text}\n".encode())
     for part in content(network.steps):
@@ -71,8 +73,11 @@ def in_fixed_point(network: Network, types: FixedPointFormat) -> Network:
     )
 
 
-def _check_layers(network: Network) -> None:
-    """Refuse graphs whose steps are not their layers: dense or convolution, bias, ReLU, and a Softmax at the end."""
+def _all_are_layers(network: Network) -> bool:
+    """Whether every step is a layer, also one whose matrix only moves numbers; else those are none that do.
+
+    Graphs whose steps are not their layers are refused: dense or convolution, bias, ReLU, and a Softmax at the end.
+    """
     graph = float_graph(network)
     links = graph.links()
     layers = 0
@@ -83,10 +88,11 @@ def _check_layers(network: Network) -> None:
             raise graph.refuse("it is not quantised to fixed point", _CHAINS, node)
         if node.op_type == "Gemm" and {attribute(node, "alpha", 1.0), attribute(node, "beta", 1.0)} != {1.0}:
             raise graph.refuse("a Gemm with alpha or beta", "take them into its weights and bias", node)
-    steps = sum(not _moves(step, step.terms[0].tile) for step in network.steps if step.terms)
-    if steps != layers:
-        message = f"it has {layers} layers, and some follow one another without a ReLU: they are read as {steps}"
+    computing = sum(_moved(step, step.terms[0].tile) is None for step in network.steps if step.terms)
+    if layers not in (computing, len(network.steps)):
+        message = f"it has {layers} layers, and some follow one another without a ReLU: they are read as {computing}"
         raise graph.refuse(message, "multiply their matrices before exporting, as hls4ml would round behind each")
+    return layers == len(network.steps)
 
 
 def _tile(step: Step, number: int, refuse: Refuse) -> Tile:
@@ -104,13 +110,21 @@ def _tile(step: Step, number: int, refuse: Refuse) -> Tile:
     return tile
 
 
-def _assigned(builder: Builder, value: Value, step: Step, tile: Tile, of: dict[str, FixedPoint], name: str) -> Value:
-    """What a layer gives, in the order of the rows of its step."""
+def _assigned(
+    builder: Builder,
+    value: Value,
+    step: Step,
+    tile: Tile,
+    rows: NDArray[np.intp] | None,
+    of: dict[str, FixedPoint],
+    name: str,
+) -> Value:
+    """What a step gives, in the order of its rows; `rows` says which entries it takes if it only moves them."""
     rectified = step.function == "relu"
-    if _moves(step, tile):
-        if (tile.index < 0).any():
+    if rows is not None:
+        if (rows < 0).any():
             builder.refuse("it pads with zeros by itself", "let the convolution behind it pad")
-        moved = value.taken(tile.index.reshape(-1).astype(np.intp))
+        moved = value.taken(rows)
         return builder.assigned(moved, of["results"], f"{name}.result_t", rectified=True) if rectified else moved
     by_position = step.bias.reshape(tile.outputs, tile.positions)
     if (by_position != by_position[:, :1]).any():
@@ -126,10 +140,15 @@ def _assigned(builder: Builder, value: Value, step: Step, tile: Tile, of: dict[s
     return found.taken(np.arange(step.rows).reshape(tile.positions, tile.outputs).T.reshape(-1))
 
 
-def _moves(step: Step, tile: Tile) -> bool:
-    """Whether a step takes numbers to other places and does nothing else with them. One number has no other place."""
-    plain = tile.outputs == tile.taps == tile.groups == 1 and tile.weight.reshape(-1)[0] == 1.0
-    return bool(plain and step.rows > 1 and not step.bias.any())
+def _moved(step: Step, tile: Tile) -> NDArray[np.intp] | None:
+    """Which entry each row of a step is, -1 for 0; None where a step computes something."""
+    taken = tile.weight[0] != 0.0
+    if tile.groups > 1 or step.bias.any() or not ((tile.weight == 1.0) | (tile.weight == 0.0)).all():
+        return None
+    if not (taken.sum(axis=1) == 1).all():
+        return None
+    rows: NDArray[np.intp] = tile.index[0][:, taken.argmax(axis=1)].T.reshape(-1).astype(np.intp)
+    return rows
 
 
 def _written(numbers: Array, of: FixedPoint) -> Integers:

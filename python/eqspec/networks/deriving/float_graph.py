@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
 from eqspec.errors import DerivationError, InputError
+from eqspec.networks.deriving.layers import Constants, attribute, output_axis, weight_place
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.frameworks.chain import Chain
 from eqspec.networks.network import Network, exact_layers
@@ -33,7 +33,6 @@ from eqspec.networks.program import content
 from eqspec.networks.readers import network_file, onnx_model, onnx_reader
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
 
-Constants = dict[str, NDArray[Any]]
 _FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)
 
 
@@ -56,10 +55,15 @@ class Links:
         layer = self.makers.get(node.input[0]) if node.op_type == "Add" else None
         if layer is None or layer.op_type != "MatMul" or self.readers.get(node.input[0]) != 1:
             return None
-        bias, weight = self.constants.get(node.input[1]), self.constants.get(layer.input[1])
-        if bias is None or weight is None or not bias.ndim or not bias.size == bias.shape[-1] == weight.shape[-1]:
+        place = weight_place(layer, self.constants)
+        bias, weight = self.constants.get(node.input[1]), self.constants.get(layer.input[place])
+        if bias is None or weight is None or weight.ndim < 2:
             return None
-        return layer
+        outputs = weight.shape[output_axis(layer, self.constants)]
+        # Weights that stand in front give a vector or a column, and a bias of either is one for each output.
+        axes = (-1,) if place else (-1, -2)
+        fits = bias.size == outputs and any(bias.ndim >= -axis and bias.shape[axis] == outputs for axis in axes)
+        return layer if fits else None
 
 
 @dataclass
@@ -95,13 +99,6 @@ class FloatGraph:
         graph = model.graph
         found = [*graph.input, *graph.value_info, *graph.output]
         return {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim] for v in found}
-
-    def axes(self, value: str) -> int:
-        """How many axes a value has."""
-        shape = self.shapes().get(value)
-        if not shape:
-            raise self.refuse(f"the shape of {value!r} is not known", "export the model with fixed sizes")
-        return len(shape)
 
     def refuse(self, message: str, fix: str, node: NodeProto | None = None) -> DerivationError:
         """The error about a node, or about all of it."""
@@ -267,9 +264,3 @@ def single(array: NDArray[Any]) -> NDArray[Any]:
 def is_standard(node: NodeProto) -> bool:
     """Whether an operator is one of the ONNX standard."""
     return node.domain in STANDARD
-
-
-def attribute(node: NodeProto, name: str, default: Any) -> Any:
-    """An attribute of a node."""
-    found = next((a for a in node.attribute if a.name == name), None)
-    return default if found is None else onnx.helper.get_attribute_value(found)

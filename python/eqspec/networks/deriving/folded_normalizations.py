@@ -13,17 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import NodeProto, helper
 
-from eqspec.networks.deriving.float_graph import FloatGraph, attribute
-
-LAYERS = ("Conv", "Gemm", "MatMul")
-OUTPUTS_FIRST, OUTPUTS_LAST = 0, -1
-
-
-def output_axis(node: NodeProto) -> int:
-    """Along which axis of the weights the outputs of a Conv, Gemm or MatMul lie."""
-    if node.op_type == "Conv" or (node.op_type == "Gemm" and attribute(node, "transB", 0)):
-        return OUTPUTS_FIRST
-    return OUTPUTS_LAST
+from eqspec.networks.deriving.float_graph import FloatGraph
+from eqspec.networks.deriving.layers import LAYERS, attribute, output_axis, weight_place
 
 
 def fold(graph: FloatGraph) -> None:
@@ -38,7 +29,7 @@ def fold(graph: FloatGraph) -> None:
             continue
         layer = links.layer_of_bias(last) or last
         known = all(name in graph.constants for name in layer.input[1:] if name)
-        if layer.op_type in LAYERS and known:
+        if layer.op_type in LAYERS and known and weight_place(layer, graph.constants):
             _fold(graph, node, layer, last)
         else:
             _write_out(graph, node)
@@ -54,7 +45,11 @@ def _write_out(graph: FloatGraph, node: NodeProto) -> None:
     """A Mul and an Add in place of a normalisation; the axes behind the channels are those of its input."""
     _, beta, mean, _ = (graph.constants[name] for name in node.input[1:])
     factor, behind = _factor(graph, node), node.output[0]
-    shape = (-1, *[1] * (graph.axes(node.input[0]) - 2))
+    axes = graph.shapes().get(node.input[0], [])
+    if len(axes) < 2 or axes[1] != factor.size:
+        message = f"its {factor.size} parameters do not fit the channels of {node.input[0]!r}, or these are not known"
+        raise graph.refuse(message, "export the model with fixed sizes", node)
+    shape = (-1, *[1] * (len(axes) - 2))
     graph.constants[f"{behind}_factor"] = factor.reshape(shape)
     graph.constants[f"{behind}_shift"] = (beta - factor * mean).reshape(shape)
     place = graph.nodes.index(node)
@@ -68,7 +63,7 @@ def _fold(graph: FloatGraph, normalization: NodeProto, layer: NodeProto, last: N
     _, beta, mean, _ = (graph.constants[name] for name in normalization.input[1:])
     factor = _factor(graph, normalization)
     weight = graph.constants[layer.input[1]]
-    axis = output_axis(layer)
+    axis = output_axis(layer, graph.constants)
     shape = [1] * weight.ndim
     shape[axis] = -1
     place = graph.nodes.index(normalization)

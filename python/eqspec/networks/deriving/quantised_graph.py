@@ -19,11 +19,12 @@ from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 from eqspec.networks.deriving import scales
 from eqspec.networks.deriving.calibration import Ranges
-from eqspec.networks.deriving.float_graph import FloatGraph, Links, attribute, is_standard, single
-from eqspec.networks.deriving.folded_normalizations import LAYERS, output_axis
+from eqspec.networks.deriving.float_graph import FloatGraph, Links, single
+from eqspec.networks.deriving.layers import LAYERS, attribute, output_axis, weight_place
 from eqspec.networks.deriving.precision import Integers
 from eqspec.networks.deriving.quantiser_nodes import QuantiserNodes
 from eqspec.networks.deriving.scales import Activation
+from eqspec.networks.readers.onnx_names import STANDARD
 
 _FUSED = ("Relu", "Clip")
 _MOVES = (
@@ -36,8 +37,8 @@ _COMPUTES = (
     "Add", "Clip", "Concat", "Div", "Elu", "GlobalAveragePool", "HardSigmoid", "LeakyRelu", "Mul", "PRelu",
     "ReduceMean", "Relu", "Selu", "Sigmoid", "Softplus", "Softsign", "Sub", "Tanh",
 )  # fmt: skip
-_WITH_CONSTANTS = ("Add", "Div", "Mul", "Sub")
-"""Whose real constants are quantised like values."""
+_WITH_CONSTANTS = ("Add", "Mul", "Sub")
+"""Whose real constants are quantised like values; a divisor is not, as it would become 0 if it is small."""
 _SOFTMAX = ("LogSoftmax", "Softmax")
 _QUANTISED = (*LAYERS, *_MOVES, *_AVERAGES, *_COMPUTES)
 _IN_PLACES = ("BatchNormalization", "LogSoftmax at the end", "Softmax at the end")
@@ -92,18 +93,20 @@ class Quantising:
         if id(node) in self._behind_scores:
             return
         constants = self.graph.constants
-        if not is_standard(node) or node.op_type not in _QUANTISED:
+        if node.domain not in STANDARD or node.op_type not in _QUANTISED:
             fix = f"these are: {', '.join(sorted({*_QUANTISED, *_IN_PLACES}))}"
             raise self.graph.refuse("the operator is not quantised to integers", fix, node)
         if node.op_type not in LAYERS:
             return
-        weight = constants.get(node.input[1])
+        weight = constants.get(node.input[weight_place(node, constants)])
         if weight is None or weight.ndim < 2:
             raise self.graph.refuse("its weights depend on the input, or are a vector", "use a matrix", node)
         if node.op_type == "Gemm" and (attribute(node, "alpha", 1.0) != 1.0 or attribute(node, "transA", 0)):
             raise self.graph.refuse("a Gemm with alpha or transA", "take alpha into its weights", node)
         bias = node.input[2] if len(node.input) > 2 else ""
-        if bias and (bias not in constants or constants[bias].size not in (1, weight.shape[output_axis(node)])):
+        if bias and (
+            bias not in constants or constants[bias].size not in (1, weight.shape[output_axis(node, constants)])
+        ):
             raise self.graph.refuse("its bias is no constant for each output", "use an Add", node)
 
     def model(self, ranges: Ranges) -> ModelProto:
@@ -169,8 +172,9 @@ class _Writing:
     def _quantise_layer(self, written: NodeProto, node: NodeProto) -> None:
         """The weights of a layer, and its bias or that of the Add behind it."""
         constants, bits = self.graph.constants, self.precision.bits
-        weight, given = constants[node.input[1]], self.grid[node.input[0]].scale
-        axis = output_axis(node) % weight.ndim if self.precision.per_channel else None
+        place, outputs = weight_place(node, constants), output_axis(node, constants)
+        weight, given = constants[node.input[place]], self.grid[node.input[1 - place]].scale
+        axis = outputs % weight.ndim if self.precision.per_channel else None
         scale = scales.weight_scales(weight, bits, axis)
         follower = self.links.only_follower(node)
         adding = follower if follower is not None and self.links.layer_of_bias(follower) is node else None
@@ -178,9 +182,10 @@ class _Writing:
         name = own or (adding.input[1] if adding is not None else "")
         if name:
             beta = float(attribute(node, "beta", 1.0)) if node.op_type == "Gemm" else 1.0
-            bias = np.broadcast_to(beta * constants[name].reshape(-1), weight.shape[output_axis(node)])
+            bias = np.broadcast_to(beta * constants[name].reshape(-1), weight.shape[outputs])
             scale = scales.raised(scale, given, bias)
-            quantised = self.made.bias(f"{node.output[0]}_bias", scales.quantised_bias(bias, given * scale))
+            shape = constants[name].shape if adding is not None else bias.shape
+            quantised = self.made.bias(f"{node.output[0]}_bias", scales.quantised_bias(bias, given * scale, shape))
             if own:
                 written.input[2] = quantised
                 kept = [one for one in written.attribute if one.name != "beta"]
@@ -189,7 +194,7 @@ class _Writing:
             elif adding is not None:
                 self.now[_bias_of(adding)] = quantised
         levels = scales.quantised_weights(weight, scale, bits, axis)
-        written.input[1] = self.made.weights(f"{node.output[0]}_weight", levels)
+        written.input[place] = self.made.weights(f"{node.output[0]}_weight", levels)
 
     def _assembled(self) -> ModelProto:
         graph, made = self.graph, self.made

@@ -81,12 +81,11 @@ def quantised_weights(weight: Array, scale: NDArray[np.float32], bits: int, axis
     return Weights(np.clip(levels, -most, most).astype(np.int64), scale, axis)
 
 
-def quantised_bias(bias: Array, scale: NDArray[np.float32]) -> Weights:
-    """Levels of a bias (O,) of 32 bits, for one scale or one for each output."""
-    levels = np.rint(bias / scale.astype(np.float64))
-    return Weights(
-        np.clip(levels, -_MOST_OF_BIAS - 1, _MOST_OF_BIAS).astype(np.int64), scale, None if scale.size == 1 else 0
-    )
+def quantised_bias(bias: Array, scale: NDArray[np.float32], shape: tuple[int, ...]) -> Weights:
+    """Levels of a bias (O,) of 32 bits, for one scale or one for each output, in a shape with one long axis."""
+    levels = np.clip(np.rint(bias / scale.astype(np.float64)), -_MOST_OF_BIAS - 1, _MOST_OF_BIAS)
+    axis = None if scale.size == 1 else shape.index(len(bias))
+    return Weights(levels.astype(np.int64).reshape(shape), scale, axis)
 
 
 def along(scale: NDArray[np.float32], axes: int, axis: int | None) -> NDArray[np.float32]:

@@ -95,7 +95,7 @@ class Steps:
                 here = order[at : min(stop, at + _AT_ONCE)]
                 found[here], beyond = _levels_of(quantiser, value[here], radius[here])
                 cut_off += beyond
-        return found.reshape(x.shape) + self.shift, cut_off
+        return np.asarray(found.reshape(x.shape) + self.shift), cut_off  # an array also of a single number
 
 
 def _levels_of(quantiser: Quantiser, value: Array, radius: Array) -> tuple[Array, int]:
@@ -212,7 +212,7 @@ def quantised(
     low, high = (np.full(shape, float(end)) - shift for end in ends)
     steps = Steps(by_entry, before, low, high, shift)
     if isinstance(x, Enclosure):
-        return np.asarray(steps.of_constant(call, x), np.int64)  # of no axes, it may be a number
+        return steps.of_constant(call, x).astype(np.int64)
     if call.rounded:
         raise UnreadableError("a scale that is computed of other constants, which a runtime may have rounded", _STORE)
     return Levels.of(steps.of_variable(call, x), shape, *ends)

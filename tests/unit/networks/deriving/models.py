@@ -88,10 +88,10 @@ def image() -> Graph:
 def branches() -> Graph:
     """Sums, differences and joins of values and constants."""
     graph = Graph(("batch", 3), 4, 2)
-    graph.then("Sub", graph.drawn(3)).then("Div", np.array([2.0]))
+    graph.then("Sub", graph.drawn(3)).then("Div", np.array([2.0, 1e-3, 400.0]))
     first = graph.then("Gemm", graph.drawn(3, 3), graph.drawn(3)).then("Relu").last
     graph.then("Gemm", graph.drawn(3, 3), graph.drawn(3)).then("Add", first).then("Relu")
-    graph.then("Concat", "x", axis=1).then("Mul", np.array([0.75]))
+    graph.then("Concat", "x", axis=1).then("Mul", np.array(0.75))
     graph.then("Gemm", graph.drawn(6, 4), graph.drawn(4)).then("LeakyRelu", alpha=0.1)
     return graph.then("Gemm", graph.drawn(4, 2)).then("Add", np.array([0.25, -3.0]))
 
@@ -108,4 +108,23 @@ def sizes() -> Graph:
     return graph.then("Reshape", "shape").then("Gemm", graph.drawn(2, 2), graph.drawn(2)).then("Sigmoid")
 
 
-GRAPHS = {"dense": dense, "products": products, "image": image, "branches": branches, "sizes": sizes}
+def columns() -> Graph:
+    """Weights in front of values that are columns."""
+    graph = Graph((1, 3, 1), 6, 2)
+    for outputs, inputs in ((4, 3), (2, 4)):
+        weight = graph.constant(graph.drawn(outputs, inputs))
+        made = f"v{len(graph.nodes)}"
+        graph.nodes.append(helper.make_node("MatMul", [weight, graph.last], [made]))
+        graph.last = made
+        graph.then("Add", graph.drawn(outputs, 1)).then("Relu")
+    return graph.then("Flatten")
+
+
+GRAPHS = {
+    "dense": dense,
+    "columns": columns,
+    "products": products,
+    "image": image,
+    "branches": branches,
+    "sizes": sizes,
+}

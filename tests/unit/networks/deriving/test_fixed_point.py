@@ -117,6 +117,17 @@ def test_a_type_may_have_its_point_outside_of_its_bits() -> None:
             assert [low for low, _ in derived.evaluate_exact(exact)] == _computed(network, roles, exact)
 
 
+def test_a_layer_whose_matrix_is_the_identity_is_a_layer() -> None:
+    first = chain(1, 2, 3).layers[0]
+    network = Network.of_layers([first, AffineLayer(np.eye(3), np.zeros(3))], "identity", "0" * 64)
+    of, narrow = Fixed(12, 5), Fixed(6, 3)
+    derived = derive(network, FixedPointFormat(_type(of), accumulators=_type(narrow)))
+    roles = dict.fromkeys(("inputs", "weights", "biases", "results"), of) | {"accumulators": narrow}
+    for numbers in np.random.default_rng(0).integers(-100, 100, size=(20, 2)):
+        point = [Fraction(int(n), 16) for n in numbers]
+        assert [low for low, _ in derived.evaluate_exact(point)] == _computed(network, roles, point)
+
+
 def test_precisions_are_said_as_the_language_says_them() -> None:
     usual, wide = FixedPoint.of(16, 6), FixedPoint.of(24, 10, rounding="AP_RND")
     assert FixedPointFormat(usual).text == "fixed<16,6>"

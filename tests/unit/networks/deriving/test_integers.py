@@ -194,6 +194,9 @@ def test_ranges_stand_for_the_rows_that_they_were_found_at() -> None:
     ranges = calibrate(network, rows)
     assert all(least <= most for least, most in ranges.values())
     assert ranges["x"] == (rows.min(), rows.max())
+    meeting = as_network(Graph(("batch", 4), 0, 1).then("ReduceMean", axes=[0, 1]).model())
+    (_, ends) = calibrate(meeting, rows[:, :4]).values()
+    assert ends == pytest.approx((rows[:, :4].mean(axis=1).min(), rows[:, :4].mean(axis=1).max()), rel=1e-5)
     for precision in (Integers(5), Integers(8, True)):
         assert derive(network, precision, dict(ranges)).sha256 == derive(network, precision, rows).sha256
     with pytest.raises(DerivationError, match="there is no range of"):
