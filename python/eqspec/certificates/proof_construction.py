@@ -34,8 +34,11 @@ Doubts = Set[tuple[int, int]]
 
 BITS = (15, 24, 53)
 """To how many bits multipliers are rounded: bounds to the first, a contradiction to the first that shows it."""
-SETTLED = 1024
-"""So many nodes of one certificate are settled by programs of our own; more would take longer than anybody waits."""
+SETTLED, SETTLED_AT_JUMPS = 1024, 128
+"""So many nodes of one certificate are settled by programs of our own; more would take longer than anybody waits.
+
+Both sides of a cut have the place itself, and so both levels of a quantiser that jumps there: more seldom helps.
+"""
 NOTHING: Found = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 0)))
 """A round that bounds nothing, where none is needed."""
 
@@ -57,6 +60,8 @@ class ProofConstruction:
         self.free = np.flatnonzero(proof.region.lower < proof.region.upper)
         self.proved_above = self._find_proved_above()
         self.solver, self.settled = HighsSolver(), 0
+        jumps = any(curve.name == "levels" for step in proof.pair.steps for curve in (*step.curves, *step.others))
+        self.most_settled = SETTLED_AT_JUMPS if jumps else SETTLED
         self.helped = bool(events.met & {b"M", b"G"}) or any(one.exact for one in proof.obligations)
         self.shown: dict[int, set[int]] = {}
 
@@ -296,7 +301,7 @@ class ProofConstruction:
             if node.infeasible or self.proof.surely_excluded(self.proof.reach(node), node.open[0])[0]:
                 self._leaf()
                 return
-        if self.settled >= SETTLED or (cut := program.cut()) is None:
+        if self.settled >= self.most_settled or (cut := program.cut()) is None:
             raise IncompleteError(f"obligation {node.open[0]} stays open in the enclosures of the auditor")
         self.tree.append((CUT, *cut))
         self._later(*[partial(self._settle, half) for half in self.proof.halves(node, *cut)])

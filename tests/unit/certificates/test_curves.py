@@ -119,7 +119,7 @@ def test_enclosures_and_facts_contain_what_happens(curve: Curve, seed: int) -> N
         one = boxes(pair, lower[:, b : b + 1], upper[:, b : b + 1])
         facts, kinds = one.facts(failing, region, np.arange(total))
         good = np.flatnonzero(np.isfinite(facts.z).all(axis=(1, 2)) & np.isfinite(facts.err[:, 0]))
-        assert len(good) > 0.8 * total or curve.name in ("sign", "floor", "thresholded")
+        assert len(good) > 0.8 * total or curve.name in ("sign", "floor", "levels", "thresholded")
         wanted = rng.integers(1, len(one.low) + 1, size=40) * rng.choice([-1, 1], size=40)
         multipliers = rng.exponential(0.3, size=(40, len(good))) * (rng.random((40, len(good))) < 0.05)
         multipliers[:, kinds[good] == 1] *= rng.choice([-1, 1], size=(40, int((kinds[good] == 1).sum())))

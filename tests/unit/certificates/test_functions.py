@@ -18,6 +18,7 @@ from eqspec.audit.rounding import Refused
 from unit.certificates.true_functions import CURVES, ball, contains, name_of, smooth, true_value
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+JUMPING = ("floor", "levels", "sign", "thresholded")
 ONLY_POSITIVE = ("log", "sqrt", "reciprocal")
 
 
@@ -114,7 +115,8 @@ def test_values_contain_the_truth_and_little_else(curve: Curve) -> None:
     for x, low, high in zip(points, found.low, found.high, strict=True):
         value = true_value(curve, ball(x))
         assert contains(low, value, high), (x, low, high, value)
-        assert high - low <= 1e-12 * (1.0 + abs(float(value.mid())) + abs(x)) or abs(x) > 30.0
+        at_jump = curve.name == "levels" and abs(x) < 1e-300  # x + zero is rounded, and 0 may be where it jumps
+        assert high - low <= 1e-12 * (1.0 + abs(float(value.mid())) + abs(x)) or abs(x) > 30.0 or at_jump
     rest = behind((curve,), *[np.array([Fraction(x) for x in points[:50]], object)] * 2)
     for x, low, high in zip(points, *rest, strict=False):
         assert contains(low, true_value(curve, ball(x)), high)
@@ -145,7 +147,7 @@ def test_lines_have_the_function_on_their_side(curve: Curve) -> None:
                 assert contains(hull.low[i], (fy - fx) / (ball(y) - ball(x)), hull.high[i]), (low[i], high[i], x, y)
 
 
-@pytest.mark.parametrize("curve", [c for c in CURVES if c.name not in ("floor", "sign", "thresholded")], ids=name_of)
+@pytest.mark.parametrize("curve", [c for c in CURVES if c.name not in JUMPING], ids=name_of)
 def test_strips_are_about_as_thin_as_they_can_be(curve: Curve) -> None:
     """Against the range of f - lam x at many points, for the same slope."""
     rng = np.random.default_rng(7)

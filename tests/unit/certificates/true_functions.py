@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +23,8 @@ CURVES = [
     Curve("hardswish", (SIXTH, 0.5)), Curve("hardswish", (0.3, -0.2)), Curve("thresholded", (1.0,)),
     Curve("thresholded", (0.0,)), Curve("thresholded", (-0.5,)), leaky(0.1), leaky(-0.3), leaky(2.0), clip(-0.4, 0.9),
     Curve("pieces", (3.0, -1.0, 0.3, 0.7, 0.5, -1.0, 2.0, 0.1, 0.25)),
+    *(Curve("levels", (0.25, 0.5 * (r % 2), -8.0, 7.0, float(r))) for r in range(7)),
+    Curve("levels", (float(np.float32(0.3)), 1.0, 0.0, 15.0, 0.0)), Curve("levels", (0.125, -3.0, 0.0, 1.0, 3.0)),
 ]  # fmt: skip
 """Every name, and every shape."""
 
@@ -79,6 +82,9 @@ def true_value(curve: Curve, x: Ball) -> Ball:
         return x / (1 + abs(x))
     if name == "floor":
         return x.floor()
+    if name == "levels":
+        ends = [flint.arb(_level(p, end)) for end in (x.lower(), x.upper())]
+        return ends[0] if ends[0] == ends[1] else flint.arb.union(*ends)
     if name == "sign":
         return flint.arb(1) if x > 0 else flint.arb(-1) if x < 0 else flint.arb(0)
     if name == "thresholded":
@@ -98,6 +104,21 @@ def true_value(curve: Curve, x: Ball) -> Ball:
     else:
         k = n
     return value + slopes[k] * (x - knots[k - 1])
+
+
+def _level(p: tuple[float, ...], x: Ball) -> int:
+    """Of an exact ball, by decimal's roundings of integers and a half."""
+    man, exp = x.mid().man_exp()
+    t = Fraction(int(man)) * Fraction(2) ** int(exp) / Fraction(p[0]) + Fraction(p[1])
+    whole, rest = divmod(t, 1)
+    place = Decimal(int(whole)) + (Decimal(0) if rest == 0 else Decimal("0.5") + Decimal("0.1") * _sign(2 * rest - 1))
+    names = ("HALF_EVEN", "HALF_UP", "HALF_DOWN", "FLOOR", "CEILING", "DOWN", "UP")
+    found = int(place.quantize(Decimal(1), rounding=f"ROUND_{names[int(p[4])]}"))
+    return int(min(max(found, p[2]), p[3]))
+
+
+def _sign(x: Fraction) -> int:
+    return (x > 0) - (x < 0)
 
 
 def _between(x: Ball, low: Ball, high: Ball) -> Ball:

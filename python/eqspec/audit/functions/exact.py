@@ -11,9 +11,10 @@ from fractions import Fraction
 import numpy as np
 
 from ..rounding import Array, Refused, float_above, float_below
+from .by_name import shape
 from .curve import BENT, Curve, Curves
 from .levels import level
-from .shape import LINEAR, Shape, shape
+from .shape import LINEAR, Shape
 
 
 def behind(curves: Curves, low: Array, high: Array) -> tuple[Array, Array]:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..rounding import Array
+from .by_name import shape
 from .curve import Curves
 from .interval import Interval
-from .shape import Shape, shape
+from .shape import Shape
 
 SAMPLES, STEPS, MOST_PLACES = 9, 14, 8
 """Points on a range, bisections for the slope of a strip, and knots that are looked at beside the points."""
