@@ -42,7 +42,8 @@ exit codes:
   5    a certificate is missing that --certify asked for, the verdicts being as expected or undecided
   75   the machine did not give what was needed: threads, memory, room on a disk; trying again may help
   130  interrupted by Ctrl-C; what was known by then is printed, and kept
-  143  the same by SIGTERM
+  141  the program that reads the output ended before all was written
+  143  as 130, by SIGTERM
 If several apply, the first of 143, 130, 2, 4, 75, 1, 5, 3, 0 counts.
 """
 

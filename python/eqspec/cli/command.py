@@ -32,16 +32,19 @@ def run(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     out, err = _console(stderr=False), _console(stderr=True)
     try:
-        return int(arguments.run(arguments, out, err))
+        code = int(arguments.run(arguments, out, err))
+        sys.stdout.flush()  # here, where it is known what to say of a pipe that is closed
+    except BrokenPipeError:  # the program that reads the output has ended
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere, stream.fileno())
+        return int(ExitCode.NOT_READ)
     except EqspecError as problem:
         err.print(Text.assemble(("error", "bold red"), f": {problem}"), soft_wrap=True)
         return int(of_error(problem))
     except KeyboardInterrupt:
         err.print("Interrupted.", soft_wrap=True)
         return int(ExitCode.INTERRUPTED)
-    except BrokenPipeError:  # the program that read our output has ended
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(ExitCode.INTERNAL)
     except Exception as error:
         if (code := of_error(error)) is ExitCode.RESOURCES:
             what = f"cannot write: {error.strerror}" if isinstance(error, OSError) else "there is no memory left for it"
@@ -53,6 +56,7 @@ def _run(arguments: argparse.Namespace) -> int:
         advice = "please report it" if arguments.debug else "run again with --debug and report it"
         err.print(f"This is a defect of eqspec; {advice}.", soft_wrap=True)
         return int(ExitCode.INTERNAL)
+    return code
 
 
 def _console(*, stderr: bool) -> Console:

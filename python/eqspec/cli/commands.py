@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from eqspec import __version__
 from eqspec.report.printable import shown, use_what_there_is
@@ -58,15 +58,47 @@ COMMANDS = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """Shows control characters of arguments in its messages, instead of sending them."""
+    """Says in one line what is wrong, with the word that may have been meant.
+
+    Control characters of arguments are shown in its messages, instead of being sent.
+    """
 
     def _print_message(self, message: str, file: Any = None) -> None:
         super()._print_message(shown(message) if message else message, file)
 
+    def error(self, message: str) -> NoReturn:
+        """End the process with a line on the standard error."""
+        self.exit(2, f"{self.prog}: error: {message}; see '{self.prog} --help'\n")
 
-def parser(version: str, chosen: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        choices = [str(choice) for choice in action.choices or ()]
+        if action.choices is None or value in action.choices:
+            return
+        if action.dest == "command":
+            raise argparse.ArgumentError(None, f"there is no command {value!r}{_meant(str(value), choices)}")
+        listed = f"; choose from {', '.join(choices)}"
+        raise argparse.ArgumentError(action, f"there is no {value!r}{_meant(str(value), choices) or listed}")
+
+    def refuse(self, left: Sequence[str]) -> NoReturn:
+        """Say of words that nothing takes what they may have been meant to be."""
+        options = [name for action in self._actions for name in action.option_strings]
+        word = next((word for word in left if word.startswith("-")), left[0])
+        name = word.partition("=")[0]
+        what = f"there is no option {name}{_meant(name, options)}" if word.startswith("-") else f"{word!r} is too much"
+        self.error(what)
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    """, did you mean this? Empty where nothing is near."""
+    from eqspec.spec.suggest import closest  # with the language, which a command line without mistakes does not need
+
+    near = closest(word, known)
+    return "" if near is None else f", did you mean {near}?"
+
+
+def parser(version: str, chosen: Collection[str] = tuple(COMMANDS)) -> _Parser:
     """The parser of `eqspec`. All commands are known to it, and those that are `chosen` have their options."""
-    main: argparse.ArgumentParser = _Parser("eqspec", description=_DESCRIPTION, allow_abbrev=False)
+    main = _Parser("eqspec", description=_DESCRIPTION, allow_abbrev=False)
     main.add_argument("--version", action="version", version=f"eqspec {version}")
     commands = main.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, listed in COMMANDS.items():
@@ -84,7 +116,15 @@ def read(words: Sequence[str]) -> argparse.Namespace:
     """
     use_what_there_is()
     word = next((word for word in words if not word.startswith("-")), "")
-    return parser(__version__, [word]).parse_args(words)
+    main = parser(__version__, [word])
+    if not word and words and words[0] not in main._option_string_actions:
+        main.refuse(words)
+    arguments, left = main.parse_known_args(words)
+    if left:
+        of_command = next(action for action in main._actions if action.dest == "command")
+        assert isinstance(of_command.choices, dict)
+        of_command.choices[arguments.command].refuse(left)
+    return arguments
 
 
 def command(commands: Commands, name: str, description: str | None = None) -> argparse.ArgumentParser:

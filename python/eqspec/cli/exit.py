@@ -35,8 +35,10 @@ class ExitCode(IntEnum):
     """The machine did not give what was needed: threads, memory, room on a disk. Trying again later may help."""
     INTERRUPTED = 130
     """Ctrl-C; what was known by then was printed."""
+    NOT_READ = 141
+    """The program that reads the output ended before all was written, as `head` does; that says nothing of claims."""
     TERMINATED = 143
-    """SIGTERM; the same otherwise."""
+    """SIGTERM; as for Ctrl-C otherwise."""
 
 
 def exit_code(reports: Iterable[Report], *, bad_input: bool, certified: bool = True) -> ExitCode:

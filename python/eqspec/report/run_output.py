@@ -112,6 +112,8 @@ class RunOutput:
         results = [result for outcome in outcomes for result in outcome.results]
         interrupted = any(outcome.interrupted for outcome in outcomes)
         left_out = sum(outcome.selected for outcome in outcomes) - len(results)
+        for path in self.wanted.reports:  # first, as nobody may read what is printed
+            formats.write(results, path)
         last = [table.summary(results, seconds, interrupted=interrupted, left_out=left_out)]
         if said := table.scores(results):
             last.insert(0, Text(said))
@@ -119,8 +121,6 @@ class RunOutput:
             for line in last:
                 self.out.print(line, soft_wrap=True)
         self._write_results(outcomes, results, last)
-        for path in self.wanted.reports:
-            formats.write(results, path)
         wanted = os.environ.get("GITHUB_ACTIONS") == "true" if self.wanted.github is None else self.wanted.github
         if wanted and (text := github.to_text(results)):
             self.err.file.write(f"{text}\n")

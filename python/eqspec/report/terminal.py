@@ -20,6 +20,10 @@ class Terminal(Console):
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"highlight": False, "markup": False, "emoji": False, **options})
 
+    def on_broken_pipe(self) -> None:
+        """Hand it on to the command. By itself rich would end the process as if a claim had failed."""
+        raise BrokenPipeError
+
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """What is printed, in segments; rich's own control sequences are marked as such and stay."""
         for segment in super().render(renderable, options):

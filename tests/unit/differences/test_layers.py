@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ SIZES = (4, 6, 5, 3)
 
 def chain(seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     random = np.random.default_rng(seed)
-    return [(random.normal(size=(m, n)), random.normal(size=m)) for n, m in zip(SIZES, SIZES[1:], strict=False)]
+    return [(random.normal(size=(m, n)), random.normal(size=m)) for n, m in pairwise(SIZES)]
 
 
 def points(count: int = 40, inputs: int = SIZES[0]) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import lark
 import pytest
@@ -59,7 +60,7 @@ def outcome(parser: lark.Lark, text: str) -> tuple[object, ...]:
     try:
         tree = parser.parse(text, start="start")
     except UnexpectedInput as stopped:
-        state = stopped.interactive_parser  # type: ignore[attr-defined]
+        state: Any = stopped.interactive_parser
         return type(stopped), stopped.pos_in_stream, state.accepts()
     tokens = tree.scan_values(lambda child: isinstance(child, lark.Token))
     return tree, [(token.type, token.start_pos, token.end_pos) for token in tokens]

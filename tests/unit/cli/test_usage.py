@@ -1,0 +1,78 @@
+"""A command line that cannot be run, in one line with what may have been meant; and output that nobody reads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from eqspec.cli import main
+from eqspec.cli.commands import COMMANDS
+from eqspec.cli.exit import ExitCode
+from small_specs import write_spec
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    with pytest.raises(SystemExit) as stop:
+        main(words)
+    assert stop.value.code == ExitCode.BAD_INPUT
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    return err
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if len(command) > 3])
+def test_a_misspelt_command_is_guessed(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    misspelt = command + command[-1]
+    assert f"there is no command '{misspelt}', did you mean {command}?" in said(capsys, misspelt)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["check", "a", "--timout", "3"], "eqspec check: error: there is no option --timout, did you mean --timeout?"),
+        (["check", "a", "--formt=json"], "there is no option --formt, did you mean --format?"),
+        (
+            ["verify", "a", "b", "--sgima", "3"],
+            "eqspec verify: error: there is no option --sgima, did you mean --sigma?",
+        ),
+        (["check", "a", "--format", "humna"], "argument --format: there is no 'humna', did you mean human?"),
+        (["check", "a", "--format", "xyz"], "there is no 'xyz'; choose from human, json, jsonl"),
+        (["--verison"], "eqspec: error: there is no option --verison, did you mean --version?"),
+        (["verify", "a", "b", "c"], "'c' is too much"),
+        (["inspect", "a", "--zzz"], "there is no option --zzz; see 'eqspec inspect --help'"),
+        ([], "COMMAND; see 'eqspec --help'"),
+        (["nothing like it"], "there is no command 'nothing like it'; see 'eqspec --help'"),
+        (["check", "a", "--\x1b[2J"], r"there is no option --\x1b[2J"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert message in said(capsys, *words)
+
+
+def closed(folder: Path, *words: str) -> tuple[int, str]:
+    """The exit code and the standard error of a command whose output is read by nobody."""
+    command = [sys.executable, "-m", "eqspec", *words]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        return process.wait(120), process.stderr.read()
+
+
+@pytest.mark.parametrize("form", ["human", "json", "jsonl"])
+def test_a_closed_pipe_is_no_failed_claim(form: str, tmp_path: Path) -> None:
+    """Where rich prints, and where text is written as it is."""
+    write_spec(tmp_path)
+    code, err = closed(tmp_path, "check", "pair.eqspec", "--format", form, "--report", "page.html")
+    assert code == ExitCode.NOT_READ
+    assert "Traceback" not in err
+    assert "rror" not in err
+    assert "</html>" in (tmp_path / "page.html").read_text(encoding="utf-8"), "reports are written all the same"
+
+
+def test_a_short_answer_that_is_not_read_is_no_failure_of_eqspec(tmp_path: Path) -> None:
+    assert closed(tmp_path, "schema", "task") == (ExitCode.NOT_READ, "")
