@@ -242,7 +242,7 @@ def _witness(result: Result, seen: Witness) -> Shown:
         confidence="" if seen.confidence is None else value(seen.confidence),
         runtime=f"{set_apart(seen)} {runtime}".strip(),
         outputs=outputs,
-        base=_base(seen, result),
+        base=_base(seen, result) if "region" in (result.task or {}) else "",
         features=_features(seen, (result.task or {}).get("region")),
         picture=plots.pixels(raw, side, "The input as a picture", "ink") if side and np.isfinite(raw).all() else None,
     )
