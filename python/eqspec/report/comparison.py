@@ -117,7 +117,7 @@ class Change:
     @property
     def _moved(self) -> bool:
         """Whether the regions of both results, both of them known, are different ones."""
-        old, new = (r and r.question for r in (self.before, self.after))
+        old, new = (None if r is None else r.question for r in (self.before, self.after))
         if old is None or new is None:
             return False
         return (old.ranges, old.constraints, old.points) != (new.ranges, new.constraints, new.points)

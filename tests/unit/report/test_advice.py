@@ -25,8 +25,8 @@ def moments(*points: tuple[float, float]) -> tuple[Moment, ...]:
     return tuple(Moment(seconds, certified, 1, 1) for seconds, certified in points)
 
 
-@settings(max_examples=30)
-@given(st.lists(results(), min_size=1, max_size=4))
+@settings(max_examples=15)
+@given(st.lists(results(), min_size=1, max_size=2))
 def test_only_what_is_undecided_is_given_advice(made: list[Result]) -> None:
     for one in made:
         said = advice(one, made)

@@ -188,7 +188,8 @@ def test_counts_and_the_summary_add_up() -> None:
     assert [said(e) for e in with_class(tree, "message")] == ["ValueError: no"]
 
 
-@given(st.lists(results(), min_size=1))
+@settings(max_examples=20)
+@given(st.lists(results(), min_size=1, max_size=3))
 def test_no_task_is_counted_twice(made: list[Result]) -> None:
     numbers = re.findall(r"(?<!of )(?<!all )\b\d+\b", sentence(made))
     fine = sum(outcome(one) is Outcome.PASSED for one in made)
@@ -342,7 +343,7 @@ def test_open_boxes_become_histograms_of_the_features_that_tell() -> None:
     heights = [height for _, height in bars]
     assert heights[:4] == pytest.approx([heights[0]] * 4)
     assert heights[4:] == pytest.approx([3 * heights[0]] * 4, rel=1e-3)
-    assert {said(e) for e in with_class(some, "tick")} == {"100", "180"}
+    assert {said(e) for e in with_class(some, "tick")} == {"100", "180", "0%", "19%"}
     whole = said(with_class(tree, "task")[0])
     assert "25.0 % of the claim is not proved. 2 open boxes stand for it here." in whole
     assert "may break by at most 0.125" in whole

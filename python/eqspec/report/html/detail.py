@@ -155,11 +155,16 @@ def detail(number: int, result: Result, setup: int, others: Sequence[Result], *,
 
 
 def _claim(result: Result) -> str:
-    """The claim; of a search, which claims something else at every value, the one at its easy end."""
-    if result.find is None:
+    """The claim; of a search, which claims something else at every value, that at the value that was proved.
+
+    Results that do not say what was asked, and those where nothing was proved, have that at the easy end.
+    """
+    found = result.find
+    if found is None:
         return result.claim
-    easy = result.find.high if result.find.direction == "smallest" else result.find.low
-    return f"{result.claim} (at {result.find.variable} = {value(float(easy))})"
+    easy = found.high if found.direction == "smallest" else found.low
+    at = easy if found.proved is None or result.question is None else found.proved
+    return f"{result.claim} (at {found.variable} = {value(float(at))})"
 
 
 def _facts(result: Result) -> tuple[tuple[str, str], ...]:
