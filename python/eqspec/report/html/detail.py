@@ -262,7 +262,7 @@ def _base(seen: Witness, result: Result) -> str:
 
 
 def _features(seen: Witness, region: Mapping[str, Any] | None) -> tuple[Feature, ...]:
-    """Those nearest to the border of the region first: they had to move furthest. Fixed ones last."""
+    """Those that moved furthest first, as parts of what the region allows from its centre or row. Fixed ones last."""
     size = len(seen.features)
     ends: Sequence[tuple[float | None, float | None]] = [(None, None)] * size
     around: Sequence[Fraction] | None = None
@@ -271,18 +271,21 @@ def _features(seen: Witness, region: Mapping[str, Any] | None) -> tuple[Feature,
         exact = region.get("around")
         around = None if exact is None or len(exact) != size else [Fraction(x) for x in exact]
     made: list[tuple[float, float, Feature]] = []
-    for i, (name, raw, unit, point, (low, high)) in enumerate(
-        zip(seen.features, seen.raw, seen.units, seen.normalised, ends, strict=True)
-    ):
+    for i, (low, high) in enumerate(ends):
+        point = seen.normalised[i]
         at = approximately(point)
-        inside, apart = None, ""
+        inside, apart, moved = None, "", 0.0
         if low is not None and high is not None:
-            inside = min(max((at - low) / (high - low), 0.0), 1.0) if low < high else None
-            centre = around[i] if around is not None else (Fraction(low) + Fraction(high)) / 2
+            bottom, top = Fraction(low), Fraction(high)
+            centre = around[i] if around is not None else (bottom + top) / 2
             apart = f"{approximately(point - centre):+.4g}"
+            moved = -1.0
+            if low < high:
+                inside = min(max((at - low) / (high - low), 0.0), 1.0)
+                moved = approximately(abs(point - centre) / max(top - centre, centre - bottom))
+        raw, unit = value(approximately(seen.raw[i])), seen.units[i] or ""
         fixed = low is not None and low == high
-        feature = Feature(name, value(approximately(raw)), unit or "", f"{at:+.4g}", apart, inside, fixed)
-        moved = -1.0 if fixed else abs(2 * inside - 1) if inside is not None else 0.0
+        feature = Feature(seen.features[i], raw, unit, f"{at:+.4g}", apart, inside, fixed)
         made.append((round(moved, 6), abs(at), feature))
     return tuple(feature for _, _, feature in sorted(made, key=lambda entry: entry[:2], reverse=True))
 
