@@ -103,8 +103,8 @@ def legend(shown: Sequence[Grid]) -> tuple[Mark, ...]:
     made += [Mark("", "", frame, words) for frame, words in _FRAMES_IN_WORDS.items() if frame in frames]
     if any(cell.note.endswith("%") for cell in every):
         made.append(Mark("", "%", "", "the share of the region that is proved"))
-    if any("≤" in cell.note or "≥" in cell.note for cell in every):
-        made.append(Mark("", "≤", "", "of a search, the hardest value that is proved"))
+    if signs := [sign for sign in "≤≥" if any(sign in cell.note for cell in every)]:
+        made.append(Mark("", " ".join(signs), "", "of a search, the hardest value that is proved"))
     if any(len(cells) > 1 for cells in places):
         made.append(Mark("", "= =", "", "several results of one task, from files that were joined"))
     if any(grid.flowing and grid.column for grid in shown):
