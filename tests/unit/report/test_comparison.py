@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 from xml.etree import ElementTree as Xml
 
 import html5lib
@@ -33,7 +34,7 @@ searches = st.builds(
     numbers,
     st.sampled_from(["closed", "budget"]),
 )
-verdicts = st.sampled_from(
+verdicts: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     [
         {"verdict": Verdict.EQUIVALENT},
         {"verdict": Verdict.EQUIVALENT, "vacuous": True},
@@ -167,6 +168,10 @@ def test_folders_may_differ_and_names_in_two_files_do_not_mix() -> None:
     here = [made(source="/ci/1/x.eqspec:3:1"), made(Verdict.DIFFERENT, source="/ci/1/y.eqspec:3:1")]
     there = [made(source="/ci/2/x.eqspec:9:1"), made(Verdict.DIFFERENT, source="/ci/2/y.eqspec:9:1")]
     assert kinds(here, there[::-1]) == [Kind.SAME] * 2
+    # Of two folders with a file of the same name, one went and another came: these are not the same tasks.
+    old = [made(source="nets/1/x.eqspec:1:1"), made(source="nets/2/x.eqspec:1:1")]
+    assert kinds(old, [old[0], made(source="nets/3/x.eqspec:1:1")]) == [Kind.SAME, Kind.NEW, Kind.GONE]
+    assert kinds(old, [replace(r, source=f"/ci/{r.source}") for r in old[::-1]]) == [Kind.SAME] * 2
     assert kinds([made(), made(name="old")], [made(), made(name="new")]) == [Kind.SAME, Kind.NEW, Kind.GONE]
 
 

@@ -36,9 +36,11 @@ def test_ends_and_centre_are_those_of_the_box_in_raw_units(asked: Task) -> None:
     found = question(asked)
     mean, std = (np.array(list(map(float, x))) for x in (asked.space.centre, asked.space.scale))
     low, high = (np.array(list(map(float, x))) for x in (asked.lower_exact, asked.upper_exact))
-    np.testing.assert_allclose([r.low for r in found.ranges], mean + std * low, atol=1e-12)
-    np.testing.assert_allclose([r.high for r in found.ranges], mean + std * high, atol=1e-12)
-    np.testing.assert_allclose([r.centre for r in found.ranges], mean + std * (low + high) / 2, atol=1e-12)
+    np.testing.assert_allclose(np.array([r.low for r in found.ranges], np.float64), mean + std * low, atol=1e-12)
+    np.testing.assert_allclose(np.array([r.high for r in found.ranges], np.float64), mean + std * high, atol=1e-12)
+    np.testing.assert_allclose(
+        np.array([r.centre for r in found.ranges], np.float64), mean + std * (low + high) / 2, atol=1e-12
+    )
     assert found.normalised == (any(mean != 0) or any(std != 1))
 
 
