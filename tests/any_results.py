@@ -89,7 +89,7 @@ floats = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 questions = st.builds(
     Question,
     words=names,
-    ranges=st.lists(st.builds(Range, names, st.none() | names, *[floats] * 6), max_size=3).map(tuple),
+    ranges=st.lists(st.builds(Range, names, st.none() | names, *[floats] * 6), max_size=1).map(tuple),
     left_out=counts,
     constraints=st.lists(st.text(), max_size=2).map(tuple),
     points=st.text(),

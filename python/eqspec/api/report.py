@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any, overload
 
 from eqspec.api import frame
-from eqspec.report import html, notebook, table
+from eqspec.report import notebook, table
 from eqspec.tasks.result import Result
 
 
@@ -68,7 +68,9 @@ class Report(Sequence[Result]):
 
         It needs no network, script or installation.
         """
-        return html.page(self.results, title)
+        from eqspec.report.html import page  # templates take long to import, and only a page needs them
+
+        return page(self.results, title)
 
     def to_json(self) -> list[dict[str, Any]]:
         """One object per task, in the form of the result schema."""

@@ -1,8 +1,8 @@
 """Two runs side by side: which tasks got worse or better, which take longer, which are new, which are gone.
 
-A task of one run is that of the other with the same id in the same spec file; where folders differ, because the runs
-were started from different places, the file's own name decides. Results that were joined and share an id go together
-in their order.
+A task of one run is that of the other with the same id in the same spec file. Where no task is found so, because the
+runs were started from different places, files count as seen from the folder that all of a run are in. Results that were
+joined and share an id go together in their order.
 
 Worse and better follow the outcome: as expected, then undecided, then not as expected or failed. A search gets worse
 where a value that it had proved is refuted now, which no noise can do. Times are compared where both runs decided and
@@ -15,12 +15,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from pathlib import PurePath
 from statistics import median
 from typing import TypeAlias
 
 from eqspec.report.numbers import count, duration, plural, value
-from eqspec.report.outcome import Outcome, outcome, place
+from eqspec.report.outcome import Outcome, outcome, place, without_common_folder
 from eqspec.report.table import bracket_in_words
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.result import Result
@@ -117,9 +116,7 @@ class Change:
     @property
     def _moved(self) -> bool:
         """Whether the regions of both results, both of them known, are different ones."""
-        if self.before is None or self.after is None:
-            return False
-        old, new = self.before.question, self.after.question
+        old, new = (None if r is None else r.question for r in (self.before, self.after))
         if old is None or new is None:
             return False
         return (old.ranges, old.constraints, old.points) != (new.ranges, new.constraints, new.points)
@@ -178,26 +175,28 @@ def _paired(
     before: Sequence[Result], after: Sequence[Result]
 ) -> tuple[list[tuple[Result | None, Result]], list[Result]]:
     """The tasks of the later run, in order, with what they were; and those of the earlier one that are gone."""
-    partner: dict[int, Result] = {}
-    rest = list(before)
-    for whole in (True, False):
-        known = dict(zip(_keys(rest, whole=whole), rest, strict=True))
-        open_ones = [n for n in range(len(after)) if n not in partner]
-        for n, key in zip(open_ones, _keys([after[n] for n in open_ones], whole=whole), strict=True):
-            if key in known:
-                partner[n] = known.pop(key)
-        rest = list(known.values())
-    return [(partner.get(n), result) for n, result in enumerate(after)], rest
+    known = dict(zip(_keys(before, whole=True), before, strict=True))
+    keys = _keys(after, whole=True)
+    if not known.keys() & set(keys):
+        known = dict(zip(_keys(before, whole=False), before, strict=True))
+        keys = _keys(after, whole=False)
+    pairs = [(known.pop(key, None), result) for key, result in zip(keys, after, strict=True)]
+    return pairs, list(known.values())
 
 
-def _keys(results: Iterable[Result], *, whole: bool) -> list[_Key]:
-    """What each task is found by: its file, with its folder or without, its id, and which one of that name it is."""
+def _keys(results: Sequence[Result], *, whole: bool) -> list[_Key]:
+    """What each task is found by: its file, its id, and which one of that name it is.
+
+    Unless files are wanted as a `whole`, they are named as seen from the folder that all of them are in.
+    """
+    files = [where[0] if (where := place(result)) else "" for result in results]
+    different = list(dict.fromkeys(filter(None, files)))
+    shown = different if whole else without_common_folder(different)
+    called = {"": "", **dict(zip(different, shown, strict=True))}
     seen: dict[tuple[str, str], int] = {}
     keys = []
-    for result in results:
-        where = place(result)
-        file = where[0] if where else ""
-        name = (file if whole else PurePath(file.replace("\\", "/")).name, result.id)
+    for file, result in zip(files, results, strict=True):
+        name = (called[file], result.id)
         seen[name] = seen.get(name, 0) + 1
         keys.append((*name, seen[name]))
     return keys

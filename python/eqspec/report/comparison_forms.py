@@ -52,9 +52,9 @@ def of_terminal(found: Comparison, width: int = _COLUMNS) -> str:
 
 
 def of_github(found: Comparison) -> str:
-    """An error for what got worse, a warning for what takes longer, and a notice that counts."""
+    """An error for what got worse, a warning for what takes longer, notices of what is gone, and one that counts."""
     lines: list[str] = []
-    for kind, level in ((Kind.WORSE, "error"), (Kind.SLOWER, "warning")):
+    for kind, level in ((Kind.WORSE, "error"), (Kind.SLOWER, "warning"), (Kind.GONE, "notice")):
         told = [(change.result, _message(change)) for change in found.of(kind)]
         lines += github.annotated(level, told, str(kind))
     return shown("\n".join([*lines, github.notice(found.summary)]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
+from itertools import takewhile
 
 from eqspec.report.inputs import inputs
 from eqspec.report.numbers import count, value
@@ -107,3 +108,10 @@ def place(result: Result) -> tuple[str, int, int] | None:
     if len(parts) != 3 or not (parts[0] and parts[1].isdecimal() and parts[2].isdecimal()):
         return None
     return parts[0], int(parts[1]), int(parts[2])
+
+
+def without_common_folder(files: Sequence[str]) -> list[str]:
+    """The same names without the folders that all of them are in."""
+    folders = [file.split("/")[:-1] for file in files]
+    common = len(list(takewhile(lambda names: len(set(names)) == 1, zip(*folders, strict=False))))
+    return ["/".join(file.split("/")[common:]) for file in files]

@@ -208,7 +208,7 @@ class _Bisection:
             witness=self._witness,
         )
         described = describe(
-            search.task_at(search.easy),
+            search.task_at(search.easy if self._proved is None else self._proved),
             self._options,
             verdict,
             perf_counter() - self._began,

@@ -31,6 +31,9 @@ def test_a_report_is_a_sequence_with_names(tmp_path: Path) -> None:
     assert [r.verdict for r in report[:2]] == [Verdict.DIFFERENT, Verdict.EQUIVALENT]
     assert report.to_json()[0]["id"] == "close[eps=0.2]"
     assert [eqspec.Result.from_json(data) for data in report.to_json()] == list(report)
+    page = report.to_html("Mine")
+    assert "<title>Mine: eqspec report</title>" in page
+    assert all(f'<b class="id">{result.id}</b>' in page for result in report)
     with pytest.raises(KeyError, match="did you mean 'same'"):
         report["sane"]
 

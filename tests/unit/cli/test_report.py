@@ -74,6 +74,9 @@ def test_files_are_joined_and_any_form_goes_anywhere(
         (["RESULTS", "-o", "report.pdf"], "report.pdf does not say in which form"),
         (["RESULTS", "-o", "absent/report.html"], "cannot write to"),
         (["RESULTS", "--title", "x"], "--title is for the form html, not for table"),
+        (["RESULTS", "--against", "absent.json"], "cannot read absent.json"),
+        (["RESULTS", "--against", "RESULTS", "--format", "sarif"], "--against has no form sarif"),
+        (["-", "--against", "-"], "can be read only once"),
     ],
 )
 def test_what_cannot_be_done_is_said(
@@ -84,6 +87,25 @@ def test_what_cannot_be_done_is_said(
     assert (code, out) == (2, "")
     assert words in err
     assert "Traceback" not in err
+
+
+def test_two_runs_are_compared(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "report", saved, "--against", saved)
+    assert (code, out, err) == (0, "2 tasks compared with results.json: 2 the same\n", "")
+    worse = json.loads(saved.read_text(encoding="utf-8"))
+    worse[0] = {**worse[1], "id": "good", "check": "good"}
+    (tmp_path / "new.json").write_text(json.dumps(worse[:1]), encoding="utf-8")
+    code, out, _ = run(capsys, "report", tmp_path / "new.json", "--against", saved)
+    assert code == 1
+    assert "was equivalent; now different" in out
+    assert out.splitlines()[-1] == "2 tasks compared with results.json: 1 worse, 1 gone"
+    code, out, _ = run(capsys, "report", tmp_path / "new.json", "--against", saved, "--format", "github")
+    assert code == 1
+    assert out.startswith("::error file=")
+    page = tmp_path / "since.html"
+    code, _, _ = run(capsys, "report", saved, "--against", tmp_path / "new.json", "-o", page)
+    assert code == 0  # better is not worse
+    assert "Since new.json" in page.read_text(encoding="utf-8")
 
 
 def test_check_writes_reports_on_the_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

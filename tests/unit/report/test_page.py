@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from any_results import results
 from eqspec.report.html import page
+from eqspec.report.outcome import Outcome, outcome, sentence, standing
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.bracket import Bracket, Probe
@@ -181,17 +182,88 @@ def test_counts_and_the_summary_add_up() -> None:
         result(Verdict.UNKNOWN, reason=Reason.ERROR, message="ValueError: no"),
     ]
     tree = shown(made)
-    assert [said(tile) for tile in with_class(tree, "tile")] == [
-        "1 equivalent",
-        "2 different",
-        "2 unknown",
-        "1 not as expected",
-        "1 failed",
-    ]
-    summary = said(with_class(tree, "summary")[0])
-    assert summary == "5 tasks, 4.00 s of search in all. 1 not as expected. 1 undecided. 1 failed."
+    sentence = said(with_class(tree, "sentence")[0])
+    assert sentence == "FAILED: 1 of 5 not as expected; 1 could not be run; 1 undecided"
+    assert said(with_class(tree, "summary")[0]) == "As expected: 1 equivalent, 1 different. 4.00 s of search in all."
     assert [said(e) for e in with_class(tree, "message")] == ["ValueError: no"]
-    assert "All hold." in said(with_class(shown([result()]), "summary")[0])
+
+
+@settings(max_examples=20)
+@given(st.lists(results(), min_size=1, max_size=3))
+def test_no_task_is_counted_twice(made: list[Result]) -> None:
+    numbers = re.findall(r"(?<!of )(?<!all )\b\d+\b", sentence(made))
+    fine = sum(outcome(one) is Outcome.PASSED for one in made)
+    if standing(made) != "passed":
+        assert sum(map(int, numbers)) + fine == len(made)
+    worst = max({"passed": 0, "undecided": 1}.get(str(outcome(one)), 2) for one in made)
+    assert standing(made) == ("passed", "undecided", "failed")[worst]
+
+
+def test_failures_come_first_and_open_and_the_rest_is_folded() -> None:
+    made = [result(name="fine"), result(Verdict.UNKNOWN, name="slow"), result(Verdict.DIFFERENT, name="broken")]
+    tree = shown(made)
+    told = [(said(with_class(e, "id")[0]), "open" in e.attrib) for e in with_class(tree, "task", "details")]
+    assert told == [("broken", True), ("slow", False), ("fine", False)]
+    heads = [said(e) for e in tree.iter("h2")]
+    assert heads.index("Not as expected") < heads.index("Overview") < heads.index("Undecided")
+    folded = with_class(shown(made[:2]), "task", "details")
+    assert ["open" in e.attrib for e in folded] == [True, False]  # nothing failed, so what is undecided comes first
+
+
+def test_the_legend_explains_what_occurs_and_nothing_else() -> None:
+    made = [
+        result(name="fine"),
+        result(Verdict.UNKNOWN, name="slow", certified_fraction=0.5),
+        result(name="empty", vacuous=True),
+    ]
+    entries = [said(e) for e in with_class(shown(made), "legend")[0]]
+    assert [entry.split(":")[0] for entry in entries] == [
+        "= equivalent",
+        "? unknown",
+        "∅ vacuous",
+        "not as expected, or failed",
+        "% the share of the region that is proved",
+    ]
+    assert [said(e) for e in with_class(shown(made[:1]), "legend")[0]] == ["= equivalent: proved on the whole region"]
+
+
+def test_what_was_asked_stands_there() -> None:
+    made = Runner(Options(boxes=60, threads=1)).run(undecided_task())
+    asked = said(with_class(shown([made]), "asked")[0])
+    assert made.question is not None
+    assert made.question.words in asked
+    assert "real numbers" in asked
+    assert made.networks["candidate"]["sha256"][:12] in asked
+    assert not with_class(shown([replace(made, question=None)]), "asked")  # results of older versions
+
+
+def test_a_row_is_told_how_far_its_witness_lies() -> None:
+    region = {"lo": [0.0, -5.0, -1.0], "hi": [1.0, 5.0, 1.0], "around": ["1/4", "-1", "0"]}
+    seen = witness(base="row")
+    tree = shown([result(Verdict.DIFFERENT, parameters={"row": Fraction(3)}, witness=seen, task={"region": region})])
+    table = table_after(tree, "The input, features that moved furthest")
+    assert table[0][3] == "from row 3"
+    # charge moved by 2 of the 6 that it may, mass by a quarter of the 3/4, spin not at all, though it may by 1
+    assert [(row[0], row[3]) for row in table[1:]] == [("charge", "-2"), ("mass", "+0.25"), ("spin", "+0")]
+
+
+def test_every_axis_has_a_name() -> None:
+    history = tuple(Moment(s, c, 1, 1) for s, c in ((0.0, 0.0), (0.01, 0.5), (0.02, 0.9), (60.0, 0.91)))
+    seen = Sampled(100, {"y": 0.5}, (90, 10), 1.0)
+    made = [
+        result(Verdict.UNKNOWN, name=f"slow{i}", history=history, sampled=seen, certified_fraction=0.91)
+        for i in range(8)
+    ]
+    tree = shown([*made, result()])
+    by_name = {e.get("aria-label", "").split(":")[0]: e for e in tree.iter() if e.tag.endswith("svg")}
+    curve = next(e for name, e in by_name.items() if name == "Proved share over time")
+    labels = [said(e) for e in curve.iter() if e.get("class") == "label"]
+    assert labels == ["proved share", "seconds"]
+    ticks = [said(e) for e in curve.iter() if e.get("class") == "tick"]
+    assert ticks[-4:] == ["0.01", "0.1", "1", "10"]  # most was proved at the very beginning
+    (apart,) = (e for name, e in by_name.items() if name.startswith("Largest difference"))
+    named = [said(e) for e in apart.iter() if e.get("class") == "label"]
+    assert {"random inputs", "largest |difference| of an output"} <= set(named)
 
 
 def table_after(tree: Element, heading: str) -> list[list[str]]:
@@ -210,13 +282,15 @@ def test_a_witness_is_shown_with_both_outputs_and_its_place_in_the_region() -> N
         ["q", "1.5", "1", "-0.5"],
         ["g", "1.25", "1.75", "0.5"],
     ]
-    features = table_after(tree, "The input, features nearest to the border")
+    features = table_after(tree, "The input, features that moved furthest")
     assert [row[:3] for row in features[1:]] == [
         ["charge", "-4", "-3"],  # at the border of the region
         ["mass", "11 GeV", "+0.5"],
         ["spin", "7", "+0"],
     ]
-    assert features[3][3] == "fixed"
+    assert features[0][3] == "from the centre"
+    assert [row[3] for row in features[1:]] == ["-3", "+0.5", "+0"]
+    assert features[3][4] == "fixed"
     places = [e[0].get("style") for e in with_class(tree, "range")]
     assert places == ["left:0.0%", "left:75.0%"]
     whole = said(with_class(tree, "task")[0])
@@ -226,7 +300,7 @@ def test_a_witness_is_shown_with_both_outputs_and_its_place_in_the_region() -> N
 
 def test_results_without_a_task_or_a_region_show_what_they_have() -> None:
     tree = shown([result(Verdict.DIFFERENT, witness=witness(onnxruntime_confirms=None, onnxruntime_reason="no ONNX"))])
-    rows = table_after(tree, "The input, features nearest to the border")
+    rows = table_after(tree, "The input, features that moved furthest")
     assert [row[0] for row in rows[1:]] == ["charge", "mass", "spin"]
     assert not with_class(tree, "range")
     assert "onnxruntime was not asked: no ONNX." in said(with_class(tree, "task")[0])
@@ -262,14 +336,15 @@ def test_open_boxes_become_histograms_of_the_features_that_tell() -> None:
     )
     tree = shown([result(Verdict.UNKNOWN, undecided=undecided, certified_fraction=0.75, worst_open={"bound": 0.125})])
     (some,) = with_class(tree, "histograms")
-    assert [said(e) for e in some.iter("figcaption")] == ["mass [GeV]"]
+    named = [said(e) for e in some.iter() if e.get("class") == "label"]
+    assert named == ["open share", "mass [GeV]"]
     bars = [(float(e.get("x") or 0), float(e.get("height") or 0)) for e in with_class(some, "open")]
     assert len(bars) == 8  # of 16 steps: two quarters
     assert [x for x, _ in bars] == sorted(x for x, _ in bars)
     heights = [height for _, height in bars]
     assert heights[:4] == pytest.approx([heights[0]] * 4)
     assert heights[4:] == pytest.approx([3 * heights[0]] * 4, rel=1e-3)
-    assert {said(e) for e in with_class(some, "tick")} == {"100", "180"}
+    assert {said(e) for e in with_class(some, "tick")} == {"100", "180", "0%", "19%"}
     whole = said(with_class(tree, "task")[0])
     assert "25.0 % of the claim is not proved. 2 open boxes stand for it here." in whole
     assert "may break by at most 0.125" in whole
@@ -347,8 +422,8 @@ def test_very_many_tasks_are_listed_and_the_urgent_ones_told() -> None:
     assert len(with_class(tree, "cell", "a")) == 451
     told = [said(with_class(e, "id")[0]) for e in with_class(tree, "task", "details")]
     assert len(told) == 400
-    assert told[-1] == "broken"
-    assert "51 tasks that are as expected stand in the table only." in said(tree)
+    assert told[0] == "broken"
+    assert "51 tasks stand in the table only, the least pressing ones." in said(tree)
 
 
 def test_what_a_real_search_left_undecided_is_on_the_page() -> None:

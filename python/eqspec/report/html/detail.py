@@ -155,11 +155,16 @@ def detail(number: int, result: Result, setup: int, others: Sequence[Result], *,
 
 
 def _claim(result: Result) -> str:
-    """The claim; of a search, which claims something else at every value, the one at its easy end."""
-    if result.find is None:
+    """The claim; of a search, which claims something else at every value, that at the value that was proved.
+
+    Results that do not say what was asked, and those where nothing was proved, have that at the easy end.
+    """
+    found = result.find
+    if found is None:
         return result.claim
-    easy = result.find.high if result.find.direction == "smallest" else result.find.low
-    return f"{result.claim} (at {result.find.variable} = {value(float(easy))})"
+    easy = found.high if found.direction == "smallest" else found.low
+    at = easy if found.proved is None or result.question is None else found.proved
+    return f"{result.claim} (at {found.variable} = {value(float(at))})"
 
 
 def _facts(result: Result) -> tuple[tuple[str, str], ...]:
@@ -242,7 +247,7 @@ def _witness(result: Result, seen: Witness) -> Shown:
         confidence="" if seen.confidence is None else value(seen.confidence),
         runtime=f"{set_apart(seen)} {runtime}".strip(),
         outputs=outputs,
-        base=_base(seen, result),
+        base=_base(seen, result) if "region" in (result.task or {}) else "",
         features=_features(seen, (result.task or {}).get("region")),
         picture=plots.pixels(raw, side, "The input as a picture", "ink") if side and np.isfinite(raw).all() else None,
     )
@@ -257,7 +262,7 @@ def _base(seen: Witness, result: Result) -> str:
 
 
 def _features(seen: Witness, region: Mapping[str, Any] | None) -> tuple[Feature, ...]:
-    """Those nearest to the border of the region first: they had to move furthest. Fixed ones last."""
+    """Those that moved furthest first, as parts of what the region allows from its centre or row. Fixed ones last."""
     size = len(seen.features)
     ends: Sequence[tuple[float | None, float | None]] = [(None, None)] * size
     around: Sequence[Fraction] | None = None
@@ -266,18 +271,21 @@ def _features(seen: Witness, region: Mapping[str, Any] | None) -> tuple[Feature,
         exact = region.get("around")
         around = None if exact is None or len(exact) != size else [Fraction(x) for x in exact]
     made: list[tuple[float, float, Feature]] = []
-    for i, (name, raw, unit, point, (low, high)) in enumerate(
-        zip(seen.features, seen.raw, seen.units, seen.normalised, ends, strict=True)
-    ):
+    for i, (low, high) in enumerate(ends):
+        point = seen.normalised[i]
         at = approximately(point)
-        inside, apart = None, ""
+        inside, apart, moved = None, "", 0.0
         if low is not None and high is not None:
-            inside = min(max((at - low) / (high - low), 0.0), 1.0) if low < high else None
-            centre = around[i] if around is not None else (Fraction(low) + Fraction(high)) / 2
+            bottom, top = Fraction(low), Fraction(high)
+            centre = around[i] if around is not None else (bottom + top) / 2
             apart = f"{approximately(point - centre):+.4g}"
+            moved = -1.0
+            if low < high:
+                inside = min(max((at - low) / (high - low), 0.0), 1.0)
+                moved = approximately(abs(point - centre) / max(top - centre, centre - bottom))
+        raw, unit = value(approximately(seen.raw[i])), seen.units[i] or ""
         fixed = low is not None and low == high
-        feature = Feature(name, value(approximately(raw)), unit or "", f"{at:+.4g}", apart, inside, fixed)
-        moved = -1.0 if fixed else abs(2 * inside - 1) if inside is not None else 0.0
+        feature = Feature(seen.features[i], raw, unit, f"{at:+.4g}", apart, inside, fixed)
         made.append((round(moved, 6), abs(at), feature))
     return tuple(feature for _, _, feature in sorted(made, key=lambda entry: entry[:2], reverse=True))
 

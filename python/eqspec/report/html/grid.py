@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import takewhile
 
 from eqspec.report.numbers import share, value
-from eqspec.report.outcome import Outcome, headline, outcome, place
+from eqspec.report.outcome import Outcome, headline, outcome, place, without_common_folder
 from eqspec.report.table import bracket_in_words
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Verdict
@@ -103,8 +102,8 @@ def legend(shown: Sequence[Grid]) -> tuple[Mark, ...]:
     made += [Mark("", "", frame, words) for frame, words in _FRAMES_IN_WORDS.items() if frame in frames]
     if any(cell.note.endswith("%") for cell in every):
         made.append(Mark("", "%", "", "the share of the region that is proved"))
-    if any("≤" in cell.note or "≥" in cell.note for cell in every):
-        made.append(Mark("", "≤", "", "of a search, the hardest value that is proved"))
+    if signs := [sign for sign in "≤≥" if any(sign in cell.note for cell in every)]:
+        made.append(Mark("", " ".join(signs), "", "of a search, the hardest value that is proved"))
     if any(len(cells) > 1 for cells in places):
         made.append(Mark("", "= =", "", "several results of one task, from files that were joined"))
     if any(grid.flowing and grid.column for grid in shown):
@@ -160,7 +159,7 @@ def _crossed(results: Sequence[Result]) -> Grid | None:
     checks = list(dict.fromkeys(result.check for result in results))
     rows: dict[str, dict[str, list[Cell]]] = {}
     files = {_file(result): None for result in results}
-    shown = dict(zip(files, _without_folder(list(files)), strict=True))
+    shown = dict(zip(files, without_common_folder(list(files)), strict=True))
     for number, result in enumerate(results):
         head = ", ".join(part for part in (shown[_file(result)], _listed(result)) if part)
         rows.setdefault(head, {}).setdefault(result.check, []).append(_cell(number, result, noted=True))
@@ -168,13 +167,6 @@ def _crossed(results: Sequence[Result]) -> Grid | None:
         return None
     made = (Row(head, tuple(tuple(cells.get(check, ())) for check in checks)) for head, cells in rows.items())
     return Grid("", "", (), "check", tuple(checks), False, tuple(made))
-
-
-def _without_folder(files: Sequence[str]) -> list[str]:
-    """The same without the folders that all of them are in."""
-    folders = [file.split("/")[:-1] for file in files]
-    common = len(list(takewhile(lambda names: len(set(names)) == 1, zip(*folders, strict=False))))
-    return ["/".join(file.split("/")[common:]) for file in files]
 
 
 def _cell(number: int, result: Result, *, noted: bool) -> Cell:

@@ -21,6 +21,7 @@ from eqspec.report.html import plots
 from eqspec.report.html.changes import Against, changes
 from eqspec.report.html.detail import Detail, detail
 from eqspec.report.html.grid import Grid, Mark, grids, legend
+from eqspec.report.html.row_shares import RowShares, row_shares
 from eqspec.report.numbers import count, duration, plural
 from eqspec.report.outcome import Outcome, outcome, place, sentence, standing
 from eqspec.report.printable import shown
@@ -94,6 +95,7 @@ class View:
     grids: tuple[Grid, ...]
     legend: tuple[Mark, ...]
     several_files: bool
+    row_shares: tuple[RowShares, ...]
     over_time: Markup | None
     lines: tuple[Line, ...]
     parts: tuple[Part, ...]
@@ -154,6 +156,7 @@ def _view(results: Sequence[Result], title: str | None, made: datetime, against:
         grids=shown_grids,
         legend=legend(shown_grids),
         several_files=len({where[0] for result in results if (where := place(result))}) > 1,
+        row_shares=row_shares(results),
         over_time=plots.decided_over_time(results) if decided and len(results) >= _FEWEST_OVER_TIME else None,
         lines=tuple(_line(n, result, linked=n in chosen) for n, result in enumerate(results)),
         parts=tuple(

@@ -70,6 +70,40 @@ def decided_over_time(results: Sequence[Result]) -> Markup:
     )
 
 
+def proved_rows(points: Sequence[tuple[float, float, float]], variable: str) -> Markup:
+    """Over a variable, the share of rows that is proved and, from above, that is refuted: (at, proved, refuted).
+
+    What lies between the two is undecided. Values that span more than a factor of twenty have a logarithmic axis.
+    """
+    frame = Frame(520, 190)
+    low, high = points[0][0], points[-1][0]
+    far = low > 0.0 and high > _FAR * low
+    x = frame.log_x(low, high) if far else frame.x(low, high)
+    y = frame.y(0.0, 1.0)
+    lower = [(x(at), y(proved)) for at, proved, _ in points]
+    upper = [(x(at), y(1.0 - refuted)) for at, _, refuted in points]
+    parts = [
+        element("path", d=_closed([(x(low), y(0.0)), *lower, (x(high), y(0.0))]), class_="proved"),
+        element("path", d=_closed([(x(low), y(1.0)), *upper, (x(high), y(1.0))]), class_="refuted"),
+        element("path", d=_closed([*lower, *reversed(upper)]), class_="between"),
+    ]
+    parts += [line(at, frame.floor, at, frame.floor - 5, "probe") for at, _ in lower]
+    ticks = decades(low, high) if far else round_steps(low, high)
+    return picture(
+        frame.width,
+        frame.height,
+        f"Share of rows proved and refuted over {variable}",
+        frame.vertical(y, (0.0, 0.5, 1.0), "share of rows", lambda t: f"{t:.0%}"),
+        *parts,
+        frame.horizontal(x, ticks, variable),
+    )
+
+
+def _closed(points: Sequence[tuple[float, float]]) -> str:
+    """A path along points and back to the first."""
+    return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points) + "Z"
+
+
 def bracket(found: Bracket) -> Markup:
     """The range that was searched: what is proved, what is refuted, what lies between, and the values tried.
 

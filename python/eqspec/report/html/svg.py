@@ -90,10 +90,11 @@ def round_steps(low: float, high: float, wanted: int = 4) -> list[float]:
 
 
 def decades(low: float, high: float) -> list[float]:
-    """Powers of ten within two positive numbers, not too many of them; the two numbers where there is none."""
+    """Powers of ten within two positive numbers, not too many of them; with the two numbers where there are few."""
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     powers = range(first, last + 1, max(1, math.ceil((last - first) / _MOST_DECADES)))
-    return [10.0**p for p in powers] or [low, high]
+    found = [10.0**p for p in powers]
+    return found if len(found) > 1 else sorted({low, *found, high})
 
 
 @dataclass(frozen=True)

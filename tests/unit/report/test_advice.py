@@ -1,0 +1,74 @@
+"""What would help an undecided task: only what the results say, and nothing about what is decided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from any_results import results
+from eqspec.report.advice import advice
+from eqspec.tasks.result import Nearly, Result
+from eqspec.tasks.search_statistics import Moment, Sampled
+from eqspec.tasks.verdict import Reason, Verdict
+
+
+def slow(**fields: object) -> Result:
+    made = Result("near[s=0.5]", "near", {"s": Fraction("0.5")}, Verdict.UNKNOWN, Reason.TIMEOUT)
+    return replace(made, **fields)  # type: ignore[arg-type]
+
+
+def moments(*points: tuple[float, float]) -> tuple[Moment, ...]:
+    return tuple(Moment(seconds, certified, 1, 1) for seconds, certified in points)
+
+
+@settings(max_examples=15)
+@given(st.lists(results(), min_size=1, max_size=2))
+def test_only_what_is_undecided_is_given_advice(made: list[Result]) -> None:
+    for one in made:
+        said = advice(one, made)
+        assert bool(said) == (one.verdict is Verdict.UNKNOWN and one.reason is not Reason.ERROR)
+
+
+@pytest.mark.parametrize("reason", [reason for reason in Reason if reason is not Reason.ERROR])
+def test_every_reason_has_words(reason: Reason) -> None:
+    assert advice(slow(reason=reason))
+
+
+def test_the_rate_is_that_of_the_second_half() -> None:
+    # a quarter in the first ten seconds, another quarter in the next ten: the other half takes twenty more
+    made = slow(history=moments((0.0, 0.0), (10.0, 0.25), (20.0, 0.5)), certified_fraction=0.5)
+    assert advice(made) == (
+        "50.0 % is proved; at this rate the rest takes at least 20.0 s more, with --resume from here.",
+    )
+    stuck = slow(history=moments((0.0, 0.0), (9.0, 0.5), (20.0, 0.5)), certified_fraction=0.5)
+    assert "Nothing was proved in the second half" in advice(stuck)[0]
+    assert "Nothing is proved yet" in advice(slow())[0]
+
+
+def test_the_nearest_proved_value_of_the_same_sweep_is_named() -> None:
+    def at(s: str, verdict: Verdict = Verdict.EQUIVALENT, **fields: object) -> Result:
+        return replace(slow(parameters={"s": Fraction(s)}, verdict=verdict, reason=None), **fields)  # type: ignore[arg-type]
+
+    others = [
+        at("0.1"),
+        at("0.17"),
+        at("0.4", check="another"),
+        at("0.3", vacuous=True),
+        at("0.45", Verdict.DIFFERENT),
+        at("0.48", source="elsewhere.eqspec:1:1"),
+    ]
+    assert advice(slow(), others)[1:] == ("s = 0.17 was proved.",)
+    rows = slow(parameters={"row": Fraction(1)})
+    assert len(advice(rows, [replace(rows, parameters={"row": Fraction(2)}, verdict=Verdict.EQUIVALENT)])) == 1
+
+
+def test_what_is_proved_instead_is_named() -> None:
+    claim = Nearly("g keeps top1 of f when margin >= 1e-06", "margin", Fraction(1, 10**6))
+    assert "margin >= 1e-06 is proved." in advice(slow(nearly=claim))
+    seen = Sampled(10, {"y": 0.1}, (10,), 0.25)
+    assert "no output differs by more than 0.5" in advice(slow(initial_bound=0.5, sampled=seen))[1]
+    assert len(advice(slow(initial_bound=float("inf"), sampled=seen))) == 1
