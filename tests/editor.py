@@ -1,4 +1,4 @@
-"""An editor for tests: starts `eqspec lsp` as editors do, speaks with it over standard input and output, and listens."""
+"""An editor for tests: starts `eqspec lsp` as editors do, speaks with it over standard input and output, listens."""
 
 from __future__ import annotations
 
@@ -130,5 +130,6 @@ class Editor:
         await self.client.shutdown_async(None)
         self.client.exit(None)
         code, log = await server.wait(), (await server.stderr.read()).decode()
-        await self.client.stop()
+        client: Any = self.client
+        await client.stop()
         return code, log

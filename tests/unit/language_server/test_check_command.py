@@ -6,7 +6,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from small_specs import CHECKS, write_onnx, write_spec
 
 from eqspec.cache import Store
 from eqspec.cli import command
@@ -19,6 +18,7 @@ from eqspec.run.result_cache import ResultCache
 from eqspec.run.runner import Runner
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
+from small_specs import CHECKS, write_onnx, write_spec
 
 
 def runner(folder: Path) -> Runner:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_nothing_is_proposed_where_something_new_or_anything_stands(written: str
 @pytest.mark.parametrize("written", ["check c { |", "space s { |", "check c { prove half |", "region r in jet = |"])
 def test_keywords_are_those_that_the_parser_takes_there(written: str) -> None:
     taken = {t.name: t.pattern.value for t in parser().terminals if t.pattern.type == "str"}
-    state = parser().parse_interactive(written.replace("|", ""), start="declarations")
+    state: Any = parser().parse_interactive(written.replace("|", ""), start="declarations")
     state.exhaust_lexer()
     expected = {"grid" if t == "GRID" else taken.get(t, "") for t in state.accepts()}
     found = {word for word, kind in words(written).items() if kind in ("keyword", "declaration")}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_specs import CHECKS, HEADER, write_onnx
 
 from eqspec import compile as compiler
 from eqspec.language_server.hover import hover
 from eqspec.language_server.meaning import LocalName, NamedFile, meaning
 from eqspec.language_server.understanding import ReadNetworks, Understanding, understand, with_files
 from eqspec.report.statement import statement
+from small_specs import CHECKS, HEADER, write_onnx
 
 TEXT = (
     HEADER

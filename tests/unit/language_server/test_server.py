@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from editor import Editor
 from lsprotocol import types
-from small_specs import CHECKS, HEADER, write_spec
 
+from editor import Editor
 from eqspec.spec.formatting import formatted
+from small_specs import CHECKS, HEADER, write_spec
 
 
 @pytest.fixture(scope="module")

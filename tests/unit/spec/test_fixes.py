@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eqspec.errors import Diagnostic, Fix
+from eqspec.span import Source
 from eqspec.spec.check import check
 from eqspec.spec.findings import Findings
 from eqspec.spec.program import load_program
-from eqspec.span import Source
 
 HEAD = """eqspec 1
 space jet { features mass [GeV], tau normalise zscore mean 0 std 1 outputs quark, gluon }
