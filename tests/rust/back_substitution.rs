@@ -93,7 +93,10 @@ fn what_is_left_out_on_a_part_of_a_box_is_zero_there() {
             let (mut lower, mut upper) = (case.lower.clone(), case.upper.clone());
             (if low { &mut upper } else { &mut lower })[0] = middle;
             prop_assert!(reach.propagate(narrowed.restrict_to(Some(&active)), &lower, &upper).is_some());
-            left_out.set(left_out.get() + (0..pair.depth()).map(|l| pair.first[l].rows - narrowed.neurons(l).len()).sum::<usize>());
+            left_out.set(
+                left_out.get()
+                    + (0..pair.depth()).map(|l| pair.first[l].rows - narrowed.neurons(l).len()).sum::<usize>(),
+            );
             for e in &case.points {
                 follow_narrowed(&truths, &reach, DOMAIN, e, &mut Phases::default(), |l| narrowed.neurons(l).to_vec())?;
             }
