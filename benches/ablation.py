@@ -26,7 +26,7 @@ from benches.measure import added
 from benches.report import markdown, wide_console
 from eqspec.tasks.task import Domain
 
-ALL_OFF = frozenset({"contract", "attack", "link", "entropy", "phases"})
+ALL_OFF = frozenset({"back_substitution", "contract", "attack", "link", "entropy", "phases"})
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,19 @@ def rows() -> Iterator[Row]:
     yield Row("naive", "naive", ALL_OFF)
     yield Row("paper", "paper", ALL_OFF)
     yield Row("shared domain", "shared", ALL_OFF)
+    yield Row("+ back-substitution", "shared", ALL_OFF - {"back_substitution"})
     yield Row("+ contraction", "shared", frozenset({"attack", "link", "entropy", "phases"}))
     yield Row("+ link", "shared", frozenset({"attack", "entropy", "phases"}))
     yield Row("+ exact softmax", "shared", frozenset({"attack", "phases"}))
     yield Row("+ neuron splits", "shared", frozenset({"attack"}))
     yield Row("+ attack (everything)")
-    for switch, words in (("link", "link"), ("entropy", "exact softmax"), ("contract", "contraction")):
+    parts = {
+        "back_substitution": "back-substitution",
+        "link": "link",
+        "entropy": "exact softmax",
+        "contract": "contraction",
+    }
+    for switch, words in parts.items():
         yield Row(f"everything but {words}", without=frozenset({switch}))
     yield Row("everything but linear programs", lp=False)
 

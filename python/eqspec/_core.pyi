@@ -92,6 +92,7 @@ class Settings:
         boxes: int = 0,  # stop after so many boxes; 0: no limit
         lp: bool = True,  # solve linear programs
         dual: bool = True,  # in the core, as far as they are small; off, all by the LP solver, only to compare
+        back_substitution: bool = True,  # bound each network by itself as well; off only to compare
         contract: bool = True,  # contract bounds under an assumed violation where that is expected to pay
         contract_above: int = 8,  # free inputs up to which boxes are only halved
         attack: bool = True,  # look for counterexamples by attacks

@@ -24,6 +24,8 @@ macro_rules! with_settings {
             lp: bool = true,
             /// Whether multipliers are sought by a descent before a solver is asked; switched off only to compare.
             dual: bool = true,
+            /// Whether each network is also bounded by itself on a box; switched off only to compare.
+            back_substitution: bool = true,
             /// Whether bounds are contracted under an assumed violation where that is expected to pay.
             contract: bool = true,
             /// Free inputs up to which boxes are only halved: on ACAS Xu (5 inputs) a contraction saved a dozen boxes

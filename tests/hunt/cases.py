@@ -45,7 +45,7 @@ SOLVERS: tuple[Solver, ...] = get_args(Solver)
 """Who answers linear programs: noise answers at random, and must not matter to the truth of a verdict."""
 
 
-STAGES_OFF = ("attack", "link", "entropy", "phases", "dual")
+STAGES_OFF = ("attack", "link", "entropy", "phases", "dual", "back_substitution")
 """What can be switched off besides linear programs and contraction."""
 
 
@@ -70,6 +70,7 @@ class Mode:
     entropy: bool = True
     phases: bool = True
     dual: bool = True
+    back_substitution: bool = True
     solver: Solver = "highs"
     inputs: int = 0
     smudge: float = 0.0
@@ -94,6 +95,7 @@ class Mode:
             entropy=self.entropy,
             phases=self.phases,
             dual=self.dual,
+            back_substitution=self.back_substitution,
             boxes=self.boxes,
             timeout=30.0,
             **given,
@@ -195,6 +197,7 @@ def random_mode(rng: np.random.Generator, channels: Sequence[Channel] = CHANNELS
         entropy=one(0.9),
         phases=one(0.9),
         dual=one(0.7),
+        back_substitution=one(0.8),
         boxes=int(rng.choice([1, 3, 10]) if inputs else rng.choice([1, 3, 10, 40])),
         solver=SOLVERS[int(rng.choice(3, p=[0.85, 0.1, 0.05]))],
         inputs=inputs,

@@ -7,6 +7,7 @@
 #![allow(clippy::semicolon_if_nothing_returned, clippy::needless_pass_by_value)]
 
 mod assumed;
+mod back_substitution;
 mod backward;
 mod backward_programs;
 mod bent;

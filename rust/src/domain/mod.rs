@@ -2,7 +2,8 @@
 //! A zonotope is the set of values of affine forms over generators in [-1, 1] (Ghorbal, Goubault, Putot, "The zonotope
 //! abstract domain Taylor1+", CAV 2009), for networks DeepZ (Singh et al., NeurIPS 2018). Eqspec adds the reduced
 //! product of the bounds of x, y and d ([`phase`]), fresh generators that the networks share with their difference
-//! ([`relu`]), other functions than ReLU ([`strip`]), the restriction to possibly active neurons, and the account of rounding.
+//! ([`relu`]), other functions than ReLU ([`strip`]), bounds of each network by itself (`back_substitution`), the
+//! restriction to possibly active neurons, and the account of rounding.
 //!
 //! # Letters
 //! x, y are the values of a row of a step in f1 and f2 before the step's function, d = x - y; X, Y, D the same after
@@ -33,6 +34,7 @@
 
 pub mod abstract_domain;
 pub mod affine;
+mod back_substitution;
 pub mod columns;
 pub mod intermediate_bounds;
 pub mod layer_state;

@@ -5,6 +5,7 @@
 //! split score walks back through them.
 
 use super::abstract_domain::AbstractDomain;
+use super::back_substitution::BackSubstitution;
 use super::intermediate_bounds::{Contradiction, IntermediateBounds};
 use super::layer_state::{Generators, LayerState};
 use super::output::Output;
@@ -34,6 +35,7 @@ pub struct Propagation {
     generators: Generators,
     input: Input,
     buffers: Buffers,
+    back_substitution: Option<BackSubstitution>,
     flops: u64,
     whole: bool,
 }
@@ -48,9 +50,18 @@ impl Propagation {
             generators: Generators::default(),
             input: Input::default(),
             buffers: Buffers::default(),
+            back_substitution: None,
             flops: 0,
             whole: false,
         }
+    }
+
+    /// The same workspace, in which each network of a chain is also bounded by itself ([`super::back_substitution`]) where
+    /// nothing is assumed; only in the domain with the reduced product, since the others are as published.
+    #[must_use]
+    pub fn with_back_substitution(self, wanted: bool) -> Self {
+        let wanted = wanted && self.domain == AbstractDomain::Reduced;
+        Self { back_substitution: wanted.then(BackSubstitution::default), ..self }
     }
 
     /// The states of all steps after the last propagation. The forms of the last step are those of the outputs. There
@@ -103,6 +114,7 @@ impl Propagation {
         let (depth, inputs, difference) = (pair.depth(), pair.inputs(), self.domain != AbstractDomain::Independent);
         self.generators.reset(inputs);
         let keep = bytes(pair) <= KEPT;
+        let mut back_substitution = self.back_substitution.as_mut().filter(|_| known.is_none() && pair.is_chain());
         for l in 0..depth {
             let (before, after) = self.layers.split_at_mut(l);
             let (layer, from) = (&mut after[0], (&*before, &self.input));
@@ -118,10 +130,16 @@ impl Propagation {
                 layer.d.intersect(&known.d)?;
             }
             if l + 1 < depth {
+                if let Some(back_substitution) = back_substitution.as_deref_mut().filter(|_| l > 0) {
+                    self.flops += back_substitution.tighten(pair, l, layer, (lower, upper)) as u64;
+                }
                 layer.apply_function((pair.function(l), &pair.second[l].function), self.domain, &mut self.generators);
             }
+            if let Some(back_substitution) = back_substitution.as_deref_mut().filter(|_| l + 2 < depth) {
+                back_substitution.take_step(pair, l, &self.layers[..=l], (lower, upper));
+            }
             if !keep {
-                self.release(pair, l);
+                release(&mut self.layers, pair, l);
             }
         }
         if !difference {
@@ -130,19 +148,19 @@ impl Propagation {
         self.whole = true;
         Ok(())
     }
+}
 
-    /// Frees the forms that no later step reads, once step l is done: its own before the function, and those behind the
-    /// functions of the steps of which it was the last reader.
-    fn release(&mut self, pair: &Pair, l: usize) {
-        if l + 1 < pair.depth() {
-            self.layers[l].drop_forms();
-        }
-        for term in &pair.difference[l].terms {
-            if let Origin::Step(j) = term.origin
-                && pair.last_reader(j) == l
-            {
-                self.layers[j].drop_postactivation();
-            }
+/// Frees the forms that no later step reads, once step l is done: its own before the function, and those behind the
+/// functions of the steps of which it was the last reader.
+fn release(layers: &mut [LayerState], pair: &Pair, l: usize) {
+    if l + 1 < pair.depth() {
+        layers[l].drop_forms();
+    }
+    for term in &pair.difference[l].terms {
+        if let Origin::Step(j) = term.origin
+            && pair.last_reader(j) == l
+        {
+            layers[j].drop_postactivation();
         }
     }
 }

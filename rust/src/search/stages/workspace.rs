@@ -159,7 +159,7 @@ impl<'a> Workspace<'a> {
         Self {
             context,
             requests,
-            propagation: Propagation::new(context.settings.domain, context.pair.depth()),
+            propagation: propagation(&context),
             restricted_pair: RestrictedPair::new(context.pair),
             row: GeneratorRow::default(),
             scratch: Scratch::default(),
@@ -198,6 +198,12 @@ impl StageResult {
     pub fn of(node: &Node) -> Self {
         if node.open.is_empty() { Self::Proved } else { Self::Open }
     }
+}
+
+/// The propagation of boxes. The auditor of a recorded proof bounds no network by itself, so there it is left out.
+fn propagation(context: &Context<'_>) -> Propagation {
+    let Context { pair, settings, record, .. } = *context;
+    Propagation::new(settings.domain, pair.depth()).with_back_substitution(settings.back_substitution && !record.on())
 }
 
 /// The outputs of the last propagation.

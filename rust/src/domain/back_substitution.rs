@@ -1,0 +1,333 @@
+//! Bounds of each network by itself, by back-substitution: before the ReLU of a hidden step, the neurons that the
+//! zonotope leaves unstable are bounded once more, by pulling each of them back to the inputs through one linear
+//! relaxation of every ReLU below (DeepPoly: Singh, Gehr, Püschel, Vechev, "An abstract domain for certifying neural
+//! networks", POPL 2019; CROWN: Zhang, Weng, Chen, Hsieh, Daniel, NeurIPS 2018).
+//!
+//! Neither such a bound nor that of a zonotope contains the other, so they are intersected. On deep networks with few
+//! inputs nearly all that a box lacks is bounds of x and y, not of d: most neurons that look unstable are not, and each
+//! of them adds a generator to every step that follows.
+//!
+//! * Only the end of the range that is nearer to 0 is asked for, since it is the one that may decide the phase.
+//! * Above, a relaxation is the chord of the zonotope's transformer: lam x + h, with h twice its fresh generator. Below
+//!   it is a x, with a = 1 if u > -l and 0 otherwise, which has the smaller area.
+//! * At every step on the way down the functional is also bounded by the ranges of the values there, of which the best
+//!   bound counts. The first of these bounds is that of interval arithmetic, which knows that X >= 0 where a zonotope
+//!   does not.
+//!
+//! # Shapes
+//! A batch has f functionals: +x or -x of one neuron each, of one network. Coefficients are functional-minor: row j of a
+//! step holds the f numbers that the functionals have there side by side, so that a step down is one product
+//! (f, m) W (m, n).
+//!
+//! # Rounding
+//! Each computed vector of coefficients is taken as the functional from there on. What it misses is a cost of the bound,
+//! counted for each functional. At a step with m rows let a be the coefficients of X = relu(x), and t = fl(a slope)
+//! those of x = W v + b, where n values v enter.
+//! * A product with a slope is off by U |a_j|, which costs U |a_j| |x_j|. Nothing else is lost there: every slope in
+//!   [0, 1] is sound below, and the chord's height is rounded up for the slope that is stored.
+//! * A sum of W^T t has m products and is off by gamma(m) |W|^T |t|, and the true weights and biases are off by E and
+//!   e. That costs at most sum_j |t_j| (sum_i (gamma(m) |W_ji| + E_ji) |v_i| + e_j). The error radius r_j of the
+//!   zonotope's row j is at least sum_i (gamma(n + 2) |W_ji| + E_ji) |v_i| + e_j ([`super::affine::error`]), so
+//!   max(1, gamma(m) / gamma(n + 2)) |t_j| r_j covers it.
+//! * The constant and the final sum have N terms of one product each: gamma(N) times the sum of their absolute values.
+//!
+//! Since |t_j| <= |a_j|, all of it is |a_j| times one number for each neuron, [`Relaxation::cost`]. A product that
+//! underflows loses at most [`TINY`] times what it multiplies. A coefficient that leaves the range of binary64 makes
+//! every later bound infinite or NaN, and such a bound is not used.
+
+use super::affine::Extent;
+use super::layer_state::LayerState;
+use super::phase::Bounds;
+use super::transformer::Transformer;
+use crate::network::{Pair, Step};
+use crate::numeric::kernels::{Accumulate, product};
+use crate::numeric::round::{TINY, U, gamma, inflate, sub_down};
+use crate::numeric::vectorised::vectorised;
+
+/// The box: the ends of the range of every input.
+pub(super) type Input<'a> = (&'a [f64], &'a [f64]);
+
+/// What functionals of one network meet at a hidden step on their way down: the ranges of the values behind its ReLU,
+/// the relaxation of the ReLU, and what its affine part costs.
+#[derive(Debug, Clone, Default)]
+struct Relaxation {
+    /// The least value of every neuron behind the ReLU.
+    least: Vec<f64>,
+    /// The largest one.
+    most: Vec<f64>,
+    /// The slope of the bound from above.
+    upper: Vec<f64>,
+    /// What the bound from above is at 0.
+    height: Vec<f64>,
+    /// The slope of the bound from below, which is 0 at 0.
+    lower: Vec<f64>,
+    /// What rounding and uncertain weights cost per unit of a coefficient.
+    cost: Vec<f64>,
+    /// What underflow can cost a functional.
+    underflow: f64,
+}
+
+/// A workspace, which allocates nothing once the largest shapes have been seen.
+#[derive(Debug, Clone, Default)]
+pub(super) struct BackSubstitution {
+    /// Of every step that was taken so far, in f1 and in f2.
+    relaxations: Vec<[Relaxation; 2]>,
+    batch: Batch,
+}
+
+/// Functionals under way.
+#[derive(Debug, Clone, Default)]
+struct Batch {
+    /// The neuron of each functional.
+    neurons: Vec<usize>,
+    /// 1 for a lower bound of the neuron, -1 for an upper one.
+    signs: Vec<f64>,
+    /// Row by row, the functionals side by side.
+    coefficients: Vec<f64>,
+    /// A buffer for the coefficients one step below.
+    below: Vec<f64>,
+    constant: Vec<f64>,
+    cost: Vec<f64>,
+    underflow: f64,
+    /// The best lower bound of each functional.
+    best: Vec<f64>,
+    /// Buffers: a bound by ranges, and its cost.
+    value: Vec<f64>,
+    miss: Vec<f64>,
+}
+
+/// Which of the two networks.
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    First,
+    Second,
+}
+
+impl Side {
+    const BOTH: [Self; 2] = [Self::First, Self::Second];
+
+    fn steps(self, pair: &Pair) -> &[Step] {
+        match self {
+            Self::First => &pair.first,
+            Self::Second => &pair.second,
+        }
+    }
+
+    /// The bounds before a step's function, the error radii of the form there, and the transformer.
+    fn of(self, layer: &LayerState) -> (&Bounds, &Extent, &Transformer) {
+        match self {
+            Self::First => (&layer.x, &layer.extent1, &layer.transformer1),
+            Self::Second => (&layer.y, &layer.extent2, &layer.transformer2),
+        }
+    }
+
+    fn bounds(self, layer: &mut LayerState) -> &mut Bounds {
+        match self {
+            Self::First => &mut layer.x,
+            Self::Second => &mut layer.y,
+        }
+    }
+}
+
+impl BackSubstitution {
+    /// Takes over what functionals of later steps meet at step s, the last one of `layers`, once its transformers are
+    /// set.
+    pub fn take_step(&mut self, pair: &Pair, s: usize, layers: &[LayerState], input: Input<'_>) {
+        if self.relaxations.len() <= s {
+            self.relaxations.resize_with(s + 1, Default::default);
+        }
+        let entering = if s == 0 { pair.inputs() } else { layers[s - 1].possibly_nonzero().len() };
+        let (before, now) = self.relaxations.split_at_mut(s);
+        for side in Side::BOTH {
+            let step = &side.steps(pair)[s];
+            let sizes = match before.last() {
+                None => input.0.iter().zip(input.1).map(|(l, u)| l.abs().max(u.abs())).sum::<f64>(),
+                Some(below) => below[side as usize].most.iter().sum::<f64>(),
+            };
+            let share = (gamma(step.rows) / gamma(entering + 2)).max(1.0);
+            now[0][side as usize].set(step, side.of(&layers[s]), (share, gamma(terms(pair))), sizes);
+        }
+    }
+
+    /// Tightens the bounds of x and y before the ReLU of step s, which has steps below it. Returns the number of
+    /// operations of the products.
+    pub fn tighten(&mut self, pair: &Pair, s: usize, layer: &mut LayerState, input: Input<'_>) -> usize {
+        let (batch, terms) = (&mut self.batch, terms(pair));
+        let mut operations = 0;
+        for side in Side::BOTH {
+            let ((bounds, extent, _), steps) = (side.of(layer), side.steps(pair));
+            batch.choose(bounds);
+            if batch.neurons.is_empty() {
+                continue;
+            }
+            batch.begin(&steps[s], &extent.err, gamma(terms));
+            for (step, relaxations) in steps[..s].iter().zip(&self.relaxations).rev() {
+                let relaxation = &relaxations[side as usize];
+                batch.bound((&relaxation.least, &relaxation.most), terms);
+                operations += batch.pass(step, relaxation);
+            }
+            batch.bound(input, terms);
+            batch.enter(side.bounds(layer));
+        }
+        operations
+    }
+}
+
+/// At least the number of terms that a bound is a sum of, and of the roundings that one of them passes: a bias of its
+/// own, a bias and a height for every neuron below, and the range of every value at the end.
+fn terms(pair: &Pair) -> usize {
+    pair.first.iter().map(|step| 2 * step.rows).sum::<usize>() + 2 * pair.inputs() + 8
+}
+
+impl Batch {
+    /// Lists the unstable neurons, each with the end of its range that is nearer to 0.
+    fn choose(&mut self, bounds: &Bounds) {
+        self.neurons.clear();
+        self.signs.clear();
+        for (i, (&l, &u)) in bounds.lower.iter().zip(&bounds.upper).enumerate() {
+            if l < 0.0 && u > 0.0 {
+                self.neurons.push(i);
+                self.signs.push(if -l < u { 1.0 } else { -1.0 });
+            }
+        }
+    }
+
+    /// The functionals over what their step reads: rows of its weights, which are not rounded. What is uncertain about
+    /// weights and biases is part of the error radii.
+    fn begin(&mut self, step: &Step, err: &[f64], rounding: f64) {
+        let Self { neurons, signs, coefficients, constant, cost, best, .. } = self;
+        let chosen = || neurons.iter().zip(signs.iter());
+        coefficients.clear();
+        constant.clear();
+        cost.clear();
+        best.clear();
+        for column in step.terms[0].tile.weight.chunks_exact(step.rows) {
+            coefficients.extend(chosen().map(|(&i, sign)| sign * column[i]));
+        }
+        constant.extend(chosen().map(|(&i, sign)| sign * step.bias[i]));
+        cost.extend(neurons.iter().map(|&i| err[i] + rounding * step.bias[i].abs()));
+        best.resize(neurons.len(), f64::NEG_INFINITY);
+        self.underflow = f64::MIN_POSITIVE;
+    }
+
+    /// Bounds the functionals by the ranges of what they have coefficients for.
+    fn bound(&mut self, (least, most): (&[f64], &[f64]), terms: usize) {
+        self.value.clone_from(&self.constant);
+        self.miss.clone_from(&self.cost);
+        within(&mut self.value, &mut self.miss, &self.coefficients, (least, most), gamma(terms));
+        for ((best, &value), &miss) in self.best.iter_mut().zip(&self.value).zip(&self.miss) {
+            // A cost is a sum of products of at most eight roundings each.
+            let found = sub_down(value, inflate(miss + self.underflow, terms + 16));
+            if found > *best && found.is_finite() {
+                *best = found;
+            }
+        }
+    }
+
+    /// Takes the functionals through the ReLU of a step and its affine part. Returns the number of operations.
+    fn pass(&mut self, step: &Step, relaxation: &Relaxation) -> usize {
+        let (f, m, tile) = (self.neurons.len(), step.rows, &step.terms[0].tile);
+        relax(&mut self.coefficients, &mut self.constant, &mut self.cost, relaxation, &step.bias);
+        self.underflow += relaxation.underflow;
+        self.below.resize(f * tile.columns, 0.0);
+        product(&mut self.below, &self.coefficients, &tile.weight, (f, m, tile.columns), Accumulate::Replace);
+        std::mem::swap(&mut self.below, &mut self.coefficients);
+        2 * f * m * tile.columns
+    }
+
+    /// Intersects with the bounds that were found. Both hold at every input of the box, so they meet; should they not,
+    /// nothing is concluded.
+    fn enter(&self, bounds: &mut Bounds) {
+        for ((&i, &sign), &best) in self.neurons.iter().zip(&self.signs).zip(&self.best) {
+            let (lower, upper) = (&mut bounds.lower[i], &mut bounds.upper[i]);
+            if sign > 0.0 && best <= *upper {
+                *lower = lower.max(best);
+            } else if sign < 0.0 && -best >= *lower {
+                *upper = upper.min(-best);
+            }
+        }
+    }
+}
+
+impl Relaxation {
+    /// Sets it for a step of m rows. `share` is what part of an error radius a unit of a coefficient costs, `rounding` the
+    /// relative error of a term, and `sizes` the sum of the largest absolute values that enter.
+    fn set(
+        &mut self,
+        step: &Step,
+        (bounds, extent, transformer): (&Bounds, &Extent, &Transformer),
+        (share, rounding): (f64, f64),
+        sizes: f64,
+    ) {
+        let m = step.rows;
+        let Self { least, most, upper, height, lower, cost, underflow } = self;
+        for v in [&mut *least, most, upper, height, lower, cost] {
+            v.resize(m, 0.0);
+        }
+        let mut largest = 0.0;
+        for j in 0..m {
+            let (l, u, slope, above) =
+                (bounds.lower[j], bounds.upper[j], transformer.slope[j], 2.0 * transformer.fresh[j]);
+            (least[j], most[j], upper[j], height[j]) = (l.max(0.0), u.max(0.0), slope, above);
+            let steep = if slope > 0.5 { 1.0 } else { 0.0 };
+            lower[j] = if above == 0.0 { slope } else { steep };
+            let size = l.abs().max(u.abs());
+            largest += size;
+            let spent = U * size + rounding * (above + step.bias[j].abs()) + share * extent.err[j];
+            // Of an inactive neuron no coefficient goes on.
+            cost[j] = if u <= 0.0 { 0.0 } else { spent };
+        }
+        #[allow(clippy::cast_precision_loss)]
+        let products = m as f64;
+        *underflow = TINY * (products * sizes + largest);
+    }
+}
+
+vectorised! {
+    /// Adds to `value` the minima of the functionals over the ranges of what their coefficients stand for, and to `miss`
+    /// what rounding can change in them.
+    fn within<'a>(
+        value: &'a mut [f64],
+        miss: &'a mut [f64],
+        coefficients: &'a [f64],
+        ranges: (&'a [f64], &'a [f64]),
+        rounding: f64,
+    ) {
+        let f = value.len();
+        let miss = &mut miss[..f];
+        for (row, (&least, &most)) in coefficients.chunks_exact(f).zip(ranges.0.iter().zip(ranges.1)) {
+            let unit = rounding * least.abs().max(most.abs());
+            for q in 0..f {
+                let a = row[q];
+                value[q] += a * (if a < 0.0 { most } else { least });
+                miss[q] += a.abs() * unit;
+            }
+        }
+    }
+}
+
+vectorised! {
+    /// Takes functionals from behind the ReLU of a step to before it, and over the bias.
+    fn relax<'a>(
+        coefficients: &'a mut [f64],
+        constant: &'a mut [f64],
+        cost: &'a mut [f64],
+        relaxation: &'a Relaxation,
+        bias: &'a [f64],
+    ) {
+        let f = constant.len();
+        let cost = &mut cost[..f];
+        for (j, row) in coefficients.chunks_exact_mut(f).enumerate() {
+            let (upper, height, lower) = (relaxation.upper[j], relaxation.height[j], relaxation.lower[j]);
+            let (bias, unit) = (bias[j], relaxation.cost[j]);
+            for q in 0..f {
+                let a = row[q];
+                let (slope, shift) = if a < 0.0 { (upper, height) } else { (lower, 0.0) };
+                let t = a * slope;
+                row[q] = t;
+                constant[q] += t * bias + a * shift;
+                cost[q] += a.abs() * unit;
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Bounds of each network by itself: with them everything that a propagation says still holds at exact values, whatever
+//! the numbers are; they are tighter; and where they are not wanted, nothing changes.
+
+use crate::random::{Case, Scale, any_scale, cases, extreme_scale, for_all};
+use crate::trace::{Phases, follow, follow_narrowed};
+use eqspec::domain::layer_state::LayerState;
+use eqspec::domain::{AbstractDomain, Propagation, RestrictedPair};
+use proptest::prelude::*;
+use std::cell::{Cell, RefCell};
+
+const DOMAIN: AbstractDomain = AbstractDomain::Reduced;
+
+/// A propagation with back-substitution, and one without.
+fn workspaces(domain: AbstractDomain, case: &Case) -> [Propagation; 2] {
+    [true, false].map(|wanted| Propagation::new(domain, case.layers.len()).with_back_substitution(wanted))
+}
+
+/// What a run met.
+#[derive(Default, Debug)]
+struct Seen {
+    phases: Phases,
+    boxes: usize,
+    overflows: usize,
+    /// Bounds of x and y that are much tighter than without.
+    tighter: usize,
+    /// Neurons that are stable and would be unstable without.
+    settled: usize,
+}
+
+impl Seen {
+    fn compare(&mut self, with: &[LayerState], without: &[LayerState]) {
+        for (a, b) in with.iter().zip(without).take(with.len() - 1) {
+            for (a, b) in [(&a.x, &b.x), (&a.y, &b.y)] {
+                for i in 0..a.lower.len() {
+                    let [now, before] = [a, b].map(|k| k.upper[i] - k.lower[i]);
+                    self.tighter += usize::from(now < 0.9 * before);
+                    self.settled += usize::from(b.unstable(i) && !a.unstable(i));
+                }
+            }
+        }
+    }
+}
+
+fn contained(case: &Case, seen: &mut Seen) -> Result<(), TestCaseError> {
+    let (pair, truths) = (case.pair(), case.truths());
+    let [mut with, mut without] = workspaces(DOMAIN, case);
+    if with.propagate(&pair, &case.lower, &case.upper).is_none() {
+        seen.overflows += 1;
+        return Ok(());
+    }
+    seen.boxes += 1;
+    if without.propagate(&pair, &case.lower, &case.upper).is_some() {
+        seen.compare(with.layers(), without.layers());
+    }
+    for e in &case.points {
+        follow(&truths, &with, DOMAIN, e, &mut seen.phases)?;
+    }
+    Ok(())
+}
+
+fn run(scale: impl Strategy<Value = Scale> + Clone + 'static) -> Seen {
+    let seen = RefCell::new(Seen::default());
+    for_all(4000, cases(3..=5, 1..=5, 1..=4, scale, 4), |case| contained(&case, &mut seen.borrow_mut()));
+    seen.into_inner()
+}
+
+#[test]
+fn what_happens_is_contained() {
+    let seen = run(any_scale());
+    assert!(seen.phases.0.iter().flatten().all(|&n| n >= 20), "some pair of phases hardly occurred: {seen:?}");
+    assert!(seen.overflows == 0 && seen.tighter > 1000 && seen.settled > 300, "{seen:?}");
+}
+
+#[test]
+fn extreme_numbers_are_contained_or_given_up() {
+    let seen = run(extreme_scale());
+    assert!(seen.overflows > 100 && seen.boxes > 100 && seen.tighter > 20, "{seen:?}");
+}
+
+/// A neuron that back-substitution calls inactive is left out on the parts of the box.
+#[test]
+fn what_is_left_out_on_a_part_of_a_box_is_zero_there() {
+    let left_out = Cell::new(0);
+    for_all(1500, cases(3..=5, 1..=4, 1..=4, any_scale(), 2), |case| {
+        let (pair, truths) = (case.pair(), case.truths());
+        let [mut reach, _] = workspaces(DOMAIN, &case);
+        prop_assert!(reach.propagate(&pair, &case.lower, &case.upper).is_some());
+        let mut narrowed = RestrictedPair::new(&pair);
+        narrowed.restrict_to(None);
+        let active = narrowed.possibly_active(&reach).expect("a chain");
+        let middle = case.lower[0] + 0.5 * (case.upper[0] - case.lower[0]);
+        for low in [false, true] {
+            let (mut lower, mut upper) = (case.lower.clone(), case.upper.clone());
+            (if low { &mut upper } else { &mut lower })[0] = middle;
+            prop_assert!(reach.propagate(narrowed.restrict_to(Some(&active)), &lower, &upper).is_some());
+            left_out.set(
+                left_out.get()
+                    + (0..pair.depth()).map(|l| pair.first[l].rows - narrowed.neurons(l).len()).sum::<usize>(),
+            );
+            for e in &case.points {
+                follow_narrowed(&truths, &reach, DOMAIN, e, &mut Phases::default(), |l| narrowed.neurons(l).to_vec())?;
+            }
+        }
+        Ok(())
+    });
+    assert!(left_out.get() > 1000, "{left_out:?}");
+}
+
+/// The published method and its ablation stay as published, to the bit.
+#[test]
+fn the_other_domains_do_without() {
+    let compared = Cell::new(0);
+    for_all(300, cases(3..=5, 1..=4, 1..=4, any_scale(), 1), |case| {
+        let pair = case.pair();
+        for domain in [AbstractDomain::Published, AbstractDomain::Independent] {
+            let [mut with, mut without] = workspaces(domain, &case);
+            let reached = [&mut with, &mut without].map(|r| r.propagate(&pair, &case.lower, &case.upper).is_some());
+            prop_assert_eq!(reached, [true; 2]);
+            for (a, b) in with.layers().iter().zip(without.layers()) {
+                let bounds = |s: &LayerState| [&s.x, &s.y, &s.d].map(|k| (k.lower.clone(), k.upper.clone()));
+                prop_assert_eq!(bounds(a), bounds(b));
+                compared.set(compared.get() + 1);
+            }
+        }
+        Ok(())
+    });
+    assert!(compared.get() > 1000);
+}
