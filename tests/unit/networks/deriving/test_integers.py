@@ -201,6 +201,9 @@ def test_ranges_stand_for_the_rows_that_they_were_found_at() -> None:
         assert derive(network, precision, dict(ranges)).sha256 == derive(network, precision, rows).sha256
     with pytest.raises(DerivationError, match="there is no range of"):
         derive(network, Integers(8), calibrate(other, _rows(other)))
+    for ends in ((1.0, 0.0), (np.nan, 1.0), (0.0, np.inf)):
+        with pytest.raises(DerivationError, match="the range of 'x' is"):
+            derive(network, Integers(8), {**ranges, "x": ends})
 
 
 @pytest.mark.parametrize("name", GRAPHS)
