@@ -51,7 +51,8 @@ def ranges(graph: FloatGraph, network: Network, rows: NDArray[np.float64], wante
         together = _together(graph, network, rows, wanted, single)
         found = single.ranges(rows, 1) if together is None else together.ranges(rows, _MOST_NUMBERS)
     except Exception as error:  # onnxruntime's own errors have no common type
-        message = f"onnxruntime does not run the float network at the rows ({str(error).splitlines()[0]})"
+        said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        message = f"onnxruntime does not run the float network at the rows ({said})"
         fix = "compare the rows with what the network takes; or export it with a newer opset"
         raise DerivationError(network.source, message, fix=fix) from error
     for name, ends in found.items():

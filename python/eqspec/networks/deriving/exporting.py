@@ -36,7 +36,7 @@ def configuration(derived: Network, types: FixedPointFormat) -> str:
     """The configuration as YAML."""
     of = types.roles
     lines = [
-        f"# {derived.source.rpartition('/')[2]}: types for hls4ml, written by eqspec. In Python,",
+        f"# {' '.join(derived.source.rpartition('/')[2].split())}: types for hls4ml, written by eqspec. In Python,",
         "#   config = yaml.safe_load(open(...))['HLSConfig']",
         "#   hls4ml.converters.convert_from_keras_model(model, hls_config=config)",
         "# and the same with convert_from_pytorch_model.",

@@ -21,6 +21,7 @@ from eqspec.networks.deriving.precision import Integers
 from eqspec.networks.deriving.quantised_graph import Quantising
 from eqspec.networks.network import Network
 from eqspec.networks.readers import onnx_reader
+from eqspec.networks.roundoff import LARGEST
 
 
 def in_integers(network: Network, precision: Integers, measured: Ranges) -> Network:
@@ -30,6 +31,11 @@ def in_integers(network: Network, precision: Integers, measured: Ranges) -> Netw
     if missing is not None:
         fix = "calibrate this network: the ranges are those of another one"
         raise DerivationError(network.source, f"there is no range of {missing!r}", fix=fix)
+    for name in quantising.measured:
+        least, most = measured[name]
+        if not -LARGEST <= least <= most <= LARGEST:
+            fix = "calibrate the network again"
+            raise DerivationError(network.source, f"the range of {name!r} is {least} to {most}", fix=fix)
     stored = quantising.model(measured).SerializeToString(deterministic=True)
     name = f"{network.source} as {precision.text}"
     try:
