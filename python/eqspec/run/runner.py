@@ -80,7 +80,7 @@ class Runner:
         validate(task.property, task.reference.output_size)
         refuse_overflow(task)
         searched: Result | None = None
-        if options.certifier is not None and _certifiable(task):  # of a search alone there is a certificate
+        if options.certifier is not None and _searched_first(task):
             searched = self._search(task, monitor, stop, options, EarlierSearch())
             if searched.verdict is not Verdict.UNKNOWN or searched.reason is Reason.INTERRUPTED:
                 return searched
@@ -236,8 +236,8 @@ def _answer_milp(program: MixedProgram) -> MixedAnswer:
     return MixedSolver().answer(program)
 
 
-def _certifiable(task: Task) -> bool:
-    """Whether a search may leave a certificate: of grids, types and quantisers certificates say nothing."""
+def _searched_first(task: Task) -> bool:
+    """Whether a certificate is more likely to come of a search than of what exact integers decide before any."""
     whole = not task.lattices and not isinstance(task.property, Containment)
     return whole and not any(map(quantised, (task.reference, task.candidate)))
 

@@ -1,68 +1,117 @@
 """Which claims follow from the forms of both networks on a region, in rationals.
 
-Outputs of one form are one function there, so each network decides for the class that the other decides for, under any
-guard. A distance, or a sum of outputs, is a form as well, whose interval bounds it: what both networks compute alike
-cancels. That no quantiser saturates is seen from the interval of each argument, since a rounding never decreases; and
-nothing that the auditor reads wraps. The box and its lattices count; constraints would only leave less of the region.
+A claim holds if none of its obligations (`audit/claim.py`) can be met: of each, some condition is one that no value of
+its form meets. A distance, or a sum of outputs, is a form as well, in which what both networks compute alike cancels.
+Outputs of one form are one function, so that each network decides for the class that the other decides for, under any
+guard. That no quantiser saturates is seen from the interval of each argument, since a rounding never decreases; and
+nothing that the auditor reads wraps.
+
+What does not follow on the whole region may follow on its parts: inputs that lie on a lattice are halved between two
+points of it, in the end to single points, at which everything is a number. Constraints are left out: they would only
+leave less of the region.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
-from ..claim import Region
+from ..claim import DIFFERENCE, FIRST, SECOND, Obligation, Region, Rows, claim
 from ..reading import File, network
 from ..rounding import Refused
-from .atoms import ONE, ZERO, Atoms, Form, Grid, combined
+from .atoms import ZERO, Atoms, Form, Grid, combined
 from .forms import Network
+
+Parts = list[Grid]
+"""What is known of each input on a part of the region."""
+MOST_PARTS = 4096
 
 
 def decide(asked: Mapping[str, Any], folder: Path, late: Callable[[], None]) -> list[File]:
     """The files of a question, whose claim holds on its region by grids. Refused where they do not show it."""
-    files = [network(dict(asked), role, folder) for role in ("reference", "candidate")]
-    atoms = Atoms()
-    inputs = _inputs(Region(dict(asked), len(files[0].scale)), atoms)
-    first, second = (Network(file.steps(), inputs, atoms, late) for file in files)
-    if not _holds(asked["property"], first, second, atoms):
-        raise Refused("the grids and intervals of both networks do not show the claim")
+    task = dict(asked)
+    files = [network(task, role, folder) for role in ("reference", "candidate")]
+    todo, count = [_whole(Region(task, len(files[0].scale)))], 0
+    while todo:
+        part, count = todo.pop(), count + 1
+        if _follows(task, files, part, late):
+            continue
+        halves = _halves(part)
+        if halves is None or count + len(todo) >= MOST_PARTS:
+            raise Refused("the grids and intervals of both networks do not show the claim")
+        todo += halves
     return files
 
 
-def _inputs(region: Region, atoms: Atoms) -> list[Form]:
-    """The inputs as forms: of what is one point, a constant."""
+def _whole(region: Region) -> Parts:
+    """All of the region."""
     found = []
-    for number, (low, high, lattice) in enumerate(zip(region.low, region.high, region.lattices, strict=True)):
-        ends, step, origin = (low, high), None, ZERO
+    for low, high, lattice in zip(region.low, region.high, region.lattices, strict=True):
+        grid = Grid(low, high)
         if lattice is not None:
             origin, step = lattice
             ends = origin + step * ceil((low - origin) / step), origin + step * floor((high - origin) / step)
-        if ends[0] > ends[1]:
+            grid = Grid(*ends, step, origin)
+        if grid.low > grid.high:
             raise Refused("no point lies in the region, of which decisions by grids say nothing")
-        grid = Grid(*ends, step, origin)
-        found.append(Form.number(ends[0]) if ends[0] == ends[1] else atoms.of(("input", number), grid))
+        found.append(grid)
     return found
 
 
-def _holds(said: Mapping[str, Any], first: Network, second: Network, atoms: Atoms) -> bool:
-    """Whether a claim follows."""
-    f, g = first.outputs, second.outputs
+def _halves(part: Parts) -> list[Parts] | None:
+    """Two parts with all its points, one of them in each half of the lattice that has most; None where none has two."""
+    steps = [(grid.high - grid.low) / grid.step if grid.step else ZERO for grid in part]
+    widest = max(range(len(part)), key=lambda number: steps[number])
+    grid, count = part[widest], steps[widest]
+    if count < 1 or not grid.step:
+        return None
+    last = grid.low + floor(count / 2) * grid.step
+    ends = replace(grid, high=last), replace(grid, low=last + grid.step)
+    return [[*part[:widest], one, *part[widest + 1 :]] for one in ends]
+
+
+def _follows(task: dict[str, Any], files: Sequence[File], part: Parts, late: Callable[[], None]) -> bool:
+    """Whether the claim follows on a part."""
+    atoms, said = Atoms(), task["property"]
+    inputs = [
+        Form.number(grid.low) if grid.low == grid.high else atoms.of(("input", number), grid)
+        for number, grid in enumerate(part)
+    ]
+    first, second = (Network(file.steps(), inputs, atoms, late) for file in files)
     if said["kind"] == "never":
-        return said["overflow"] == "wraps" or not second.saturates
-    if said["kind"] == "top1":
-        return [form.key for form in f] == [form.key for form in g]
-    if said["kind"] == "linear":
-        factors = [Fraction(c) for role in ("candidate", "reference") for c in said[role]]
-        most, bound = atoms.grid(combined(factors, [*g, *f])).high, Fraction(said["bound"])
-        return most < bound if said["strict"] else most <= bound
-    if said["kind"] != "epsilon":
-        raise Refused("a claim that decisions by grids know nothing of")
-    eps, chosen = Fraction(said["eps"]), range(len(f)) if said["outputs"] is None else said["outputs"]
-    apart = [atoms.grid(combined([ONE, -ONE], [f[k], g[k]])) for k in chosen]
-    sizes = [max(grid.high, -grid.low) for grid in apart]
-    if said["norm"] == "l2":
-        return sum((size * size for size in sizes), ZERO) <= eps * eps
-    return (sum(sizes, ZERO) if said["norm"] == "l1" else max(sizes)) <= eps
+        return bool(said["overflow"] == "wraps" or not second.saturates)
+    f, g = first.outputs, second.outputs
+    if said["kind"] == "top1" and [form.key for form in f] == [form.key for form in g]:
+        return True
+    *rows, obligations = claim(task, len(f))
+    return all(_excluded(one, (rows[0], rows[1]), (f, g), atoms) for one in obligations)
+
+
+def _excluded(one: Obligation, rows: tuple[Rows, Rows], outputs: tuple[list[Form], list[Form]], atoms: Atoms) -> bool:
+    """Whether an obligation can be met nowhere."""
+
+    def known(kind: int, row: int) -> Grid:
+        """What is known of x, y or d of a row."""
+        factors, forms = list[Fraction](), list[Form]()
+        for side, sign in {FIRST: [(0, 1)], SECOND: [(1, 1)], DIFFERENCE: [(0, 1), (1, -1)]}[kind]:
+            factors += [sign * c for c in rows[side][row].values()]
+            forms += [outputs[side][k] for k in rows[side][row]]
+        return atoms.grid(combined(factors, forms))
+
+    if one.norm:
+        sizes = [max(grid.high, -grid.low, ZERO) for grid in (known(DIFFERENCE, row) for row in one.rows)]
+        if one.norm == "l2":
+            return sum((size * size for size in sizes), ZERO) <= one.limit**2
+        return sum(sizes, ZERO) <= one.limit
+    grids = [(known(kind, row), sign) for kind, row, sign, _ in one.conditions]
+    most = [grid.high if sign > 0 else -grid.low for grid, sign in grids]
+    limits = [least for *_, least in one.conditions]
+    if most[0] < limits[0] or (most[0] == limits[0] and not one.at_limit):
+        return True
+    if any(high < least for high, least in zip(most[1:], limits[1:], strict=True)):
+        return True
+    return any(known(FIRST, row).high < Fraction(one.log_odds) for row in one.exact)
