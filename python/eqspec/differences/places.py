@@ -147,4 +147,7 @@ def _box_in_words(where: Where, *, chosen: bool) -> str:
 
 
 def _region_in_words(where: Where) -> str:
-    return f"within {where.sigma} sigma" if where.sigma is not None else f"from {where.lower} to {where.upper}"
+    if where.sigma is not None:
+        return f"within {where.sigma} sigma"
+    several = "," in f"{where.lower}{where.upper}"
+    return "in the bounds that were given" if several else f"from {where.lower} to {where.upper}"
