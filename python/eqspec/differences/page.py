@@ -54,10 +54,10 @@ def _outputs(difference: Seen) -> list[RenderableType]:
     outputs, seen = difference.outputs, difference.outputs.seen
     largest, attacked = outputs.largest, outputs.attacked
     logits = difference.pair.reference.stripped is not None or difference.pair.candidate.stripped is not None
-    where = f" (row {largest.row})" if largest.row is not None else ""
-    rows = [("largest difference", f"{largest.difference:.3g} in {largest.output}{where}")]
+    where = f" in output {largest.output}" + (f", row {largest.row}" if largest.row is not None else "")
+    rows = [("largest difference", f"{largest.difference:.3g}{where if largest.difference else ''}")]
     if attacked is not None:
-        rows.append(("by a short attack", f"{attacked.difference:.3g} in {attacked.output}"))
+        rows.append(("by a short attack", f"{attacked.difference:.3g} in output {attacked.output}"))
     rows.append(("in half of the points", f"at most {np.median(seen.distance):.3g}"))
     if difference.decides:
         differ = int((~seen.agree).sum())

@@ -102,8 +102,10 @@ def at_rows(pair: Pair, known: Completed, points: Array) -> Place:
     lower, upper = points.min(axis=0), points.max(axis=0)
     task = _within(_task(pair, known, CUBE), lower, upper)
     used = np.linspace(0, len(points) - 1, min(len(points), _affordable(task))).astype(int)
-    words = plural(len(used), "row") + (f" (of {count(len(points))})" if len(used) < len(points) else "")
-    return Place(task, np.ascontiguousarray(points[used]), tuple(used.tolist()), f"{words} that were given")
+    words = plural(len(used), "given row")
+    if len(used) < len(points):
+        words = f"{count(len(used))} of the {plural(len(points), 'given row')}"
+    return Place(task, np.ascontiguousarray(points[used]), tuple(used.tolist()), words)
 
 
 def _within(task: Task, lower: Array, upper: Array) -> Task:
