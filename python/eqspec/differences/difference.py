@@ -2,55 +2,25 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import isfinite
 from time import perf_counter
 from typing import Any
 
-from eqspec.differences.layers import Layers, compare_layers
-from eqspec.differences.outputs import Found, Outputs, compare_outputs
+from eqspec.differences import page
+from eqspec.differences.layers import compare_layers
+from eqspec.differences.outputs import Found, compare_outputs
 from eqspec.differences.places import Place
-from eqspec.differences.worth_claiming import Claims, worth_claiming
+from eqspec.differences.seen import Seen
+from eqspec.differences.worth_claiming import worth_claiming
 from eqspec.draft.completed import Completed
 from eqspec.draft.named_pair import Pair
 from eqspec.networks.network import Network
 
 
-@dataclass(frozen=True, repr=False)
-class Difference:
-    """What was seen of a pair. Nothing in it is proved.
-
-    `remarks` say what was found out about the inputs; `words` are the arguments that `eqspec verify` takes for the same
-    networks and inputs, without a claim, where there are such files.
-    """
-
-    pair: Pair
-    place: Place
-    outputs: Outputs
-    layers: Layers
-    claims: Claims
-    decides: bool
-    remarks: tuple[str, ...]
-    words: tuple[str, ...] | None
-    seconds: float
-
-    @property
-    def same_steps(self) -> bool:
-        """Whether both files are the same steps with the same numbers."""
-        return all(layer.same for layer in self.layers.steps)
-
-    def commands(self) -> list[str]:
-        """The command lines that would prove what is worth claiming; none where the networks are no files."""
-        if self.words is None:
-            return []
-        verify = ["eqspec", "verify", *self.words]
-        eps, confidence = self.claims.eps, self.claims.confidence
-        logits = [] if self.pair.reference.stripped is None and self.pair.candidate.stripped is None else ["--logits"]
-        found = [] if eps is None else [[*verify, "--eps", f"{eps:g}", *logits]]
-        found += [] if confidence is None else [[*verify, "--confidence", f"{confidence:g}"]]
-        return [shlex.join(words) for words in found]
+class Difference(Seen):
+    """What was seen of a pair, which `print` shows as a page. Nothing in it is proved."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers and texts; inputs are in network units."""
@@ -83,9 +53,7 @@ class Difference:
         return f"<Difference of {' and '.join(sources)}: {found}>"
 
     def __str__(self) -> str:
-        from eqspec.differences.page import text
-
-        return text(self)
+        return page.text(self)
 
 
 def difference(

@@ -26,6 +26,10 @@ _MOST_VALUES = 1 << 22
 """Values of all steps that are held at a time."""
 
 
+_ROUNDED = 2.0**-22
+"""By how much, relatively, two weights may differ that are one number, stored twice in float32 by different tools."""
+
+
 @dataclass(frozen=True)
 class Side:
     """One network's part of a pair of steps: rows, stored numbers, the share of them that is 0, bits, and function.
@@ -44,9 +48,10 @@ class Side:
 class Layer:
     """A pair of steps, or a step without a partner (the other side is None); `number` counts pairs from 0.
 
-    `changed` counts the weights that differ, `largest_change` is over weights and biases; both are None where the
-    weights have not the same shape. `apart` is the largest difference of what both compute before the function, as a
-    share of the largest value. `alone` is the largest difference of the outputs if only this step is the candidate's.
+    `changed` counts the weights that differ by more than float32 rounds; `largest_change` and `bias_change` say by how
+    much weights and biases differ at most. All three are None where the weights have not the same shape. `apart` is the
+    largest difference of what both compute before the function, as a share of the largest value. `alone` is the largest
+    difference of the outputs if only this step is the candidate's.
     """
 
     number: int
@@ -55,6 +60,7 @@ class Layer:
     candidate: Side | None
     changed: int | None = None
     largest_change: float | None = None
+    bias_change: float | None = None
     apart: float | None = None
     alone: float | None = None
 
@@ -63,7 +69,7 @@ class Layer:
         """Whether nothing in it changed."""
         if self.reference is None or self.candidate is None:
             return False
-        return self.largest_change == 0.0 and self.reference.function == self.candidate.function
+        return self.largest_change == 0.0 == self.bias_change and self.reference.function == self.candidate.function
 
 
 @dataclass(frozen=True)
@@ -90,15 +96,16 @@ def compare_layers(reference: Network, candidate: Network, points: Array) -> Lay
         sides = _side(a), _side(b)
         if sides == (None, None):
             continue
-        changed, largest = _changes(a, b)
         both = None not in sides
+        changed, largest, bias = _changes(a, b) if both else (None, None, None)
         found.append(
             Layer(
                 number,
                 _operator(a if sides[0] is not None else b),
                 *sides,
-                changed if both else None,
-                largest if both else None,
+                changed,
+                largest,
+                bias,
                 apart[number] if both else None,
                 alone[number] if alone is not None else None,
             )
@@ -135,13 +142,17 @@ def _operator(step: Step) -> str:
     return " + ".join(dict.fromkeys(kinds))
 
 
-def _changes(a: Step, b: Step) -> tuple[int | None, float | None]:
-    """How many weights differ, and by how much weights and biases do; None where they have not the same shape."""
+def _changes(a: Step, b: Step) -> tuple[int, float, float] | tuple[None, None, None]:
+    """How many weights differ, by how much they do, and biases; None where they have not the same shape."""
     if len(a.terms) != len(b.terms) or not all(map(_alike, a.terms, b.terms)):
-        return None, None
-    weights = [np.abs(x.tile.weight - y.tile.weight) for x, y in zip(a.terms, b.terms, strict=True)]
-    changed = sum(int((difference != 0.0).sum()) for difference in weights)
-    return changed, float(max(part.max(initial=0.0) for part in [*weights, np.abs(a.bias - b.bias)]))
+        return None, None, None
+    changed, largest = 0, 0.0
+    for x, y in zip(a.terms, b.terms, strict=True):
+        difference = np.abs(x.tile.weight - y.tile.weight)
+        sizes = np.maximum(np.abs(x.tile.weight), np.abs(y.tile.weight))
+        changed += int((difference > _ROUNDED * sizes).sum())
+        largest = max(largest, float(difference.max(initial=0.0)))
+    return changed, largest, float(np.abs(a.bias - b.bias).max(initial=0.0))
 
 
 def _alike(x: Term, y: Term) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console, Group, RenderableType
@@ -12,18 +11,16 @@ from rich.table import Table
 from rich.text import Text
 
 from eqspec.differences.layers import Layer
+from eqspec.differences.seen import Seen
 from eqspec.report.numbers import count, plural, share
 from eqspec.report.terminal import Terminal
-
-if TYPE_CHECKING:
-    from eqspec.differences.difference import Difference
 
 _MOST_LAYERS = 24
 """Steps that are listed, those that do most to the outputs first to be kept."""
 _COLUMNS = 80
 
 
-def text(difference: Difference) -> str:
+def text(difference: Seen) -> str:
     """The page as plain text."""
     console = Terminal(file=io.StringIO(), width=_COLUMNS, no_color=True)
     show(difference, console)
@@ -31,7 +28,7 @@ def text(difference: Difference) -> str:
     return console.file.getvalue()
 
 
-def show(difference: Difference, console: Console) -> None:
+def show(difference: Seen, console: Console) -> None:
     """Print the page."""
     pair = difference.pair
     head = Text.assemble((pair.candidate.source, "bold"), " against ", (pair.reference.source, "bold"))
@@ -53,14 +50,14 @@ def _section(title: str, lines: list[RenderableType], console: Console) -> None:
     console.print()
 
 
-def _outputs(difference: Difference) -> list[RenderableType]:
+def _outputs(difference: Seen) -> list[RenderableType]:
     outputs, seen = difference.outputs, difference.outputs.seen
     largest, attacked = outputs.largest, outputs.attacked
     logits = difference.pair.reference.stripped is not None or difference.pair.candidate.stripped is not None
-    where = f" (row {largest.row})" if largest.row is not None else ""
-    rows = [("largest difference", f"{largest.difference:.3g} in {largest.output}{where}")]
+    where = f" in output {largest.output}" + (f", row {largest.row}" if largest.row is not None else "")
+    rows = [("largest difference", f"{largest.difference:.3g}{where if largest.difference else ''}")]
     if attacked is not None:
-        rows.append(("by a short attack", f"{attacked.difference:.3g} in {attacked.output}"))
+        rows.append(("by a short attack", f"{attacked.difference:.3g} in output {attacked.output}"))
     rows.append(("in half of the points", f"at most {np.median(seen.distance):.3g}"))
     if difference.decides:
         differ = int((~seen.agree).sum())
@@ -73,7 +70,7 @@ def _outputs(difference: Difference) -> list[RenderableType]:
     return [_pairs(rows)]
 
 
-def _layers(difference: Difference) -> list[RenderableType]:
+def _layers(difference: Seen) -> list[RenderableType]:
     layers = difference.layers
     if difference.same_steps:
         matched = f" ({layers.matching})" if layers.matching else ""
@@ -112,7 +109,15 @@ def _table(shown: list[Layer]) -> Table:
     bits = any(side and side.bits for layer in shown for side in (layer.reference, layer.candidate))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(Text("layer"), overflow="fold")
-    for name in ("weights", "changed", "by up to", "zeros", *(["bits"] if bits else []), "alone" if alone else "apart"):
+    for name in (
+        "weights",
+        "changed",
+        "by up to",
+        "bias by",
+        "zeros",
+        *(["bits"] if bits else []),
+        "alone" if alone else "apart",
+    ):
         table.add_column(Text(name), justify="right")
     for layer in shown:
         table.add_row(*map(Text, _cells(layer, bits=bits, alone=alone)))
@@ -126,7 +131,7 @@ def _cells(layer: Layer, *, bits: bool, alone: bool) -> list[str]:
         side = b if a is None else a
         assert side is not None
         which = "candidate" if a is None else "reference"
-        return [f"{name}, only in the {which}", count(side.weights), *[""] * (4 + bits)]
+        return [f"{name}, only in the {which}", count(side.weights), *[""] * (5 + bits)]
     if a.function != b.function:
         name += f", {_short(a.function)} → {_short(b.function)}"
     return [
@@ -134,6 +139,7 @@ def _cells(layer: Layer, *, bits: bool, alone: bool) -> list[str]:
         _both(count(a.weights), count(b.weights)),
         "" if layer.changed is None or not a.weights else share(layer.changed / a.weights),
         "" if layer.largest_change is None else f"{layer.largest_change:.2g}",
+        "" if layer.bias_change is None else f"{layer.bias_change:.2g}",
         _both(_percent(a.zeros), _percent(b.zeros)),
         *([_both(str(a.bits or "real"), str(b.bits or "real"))] if bits else []),
         f"{(layer.alone if alone else layer.apart) or 0.0:.2g}",
@@ -152,7 +158,7 @@ def _both(a: str, b: str) -> str:
     return a if a == b else f"{a} → {b}"
 
 
-def _claims(difference: Difference) -> list[RenderableType]:
+def _claims(difference: Seen) -> list[RenderableType]:
     claims, seen = difference.claims, difference.outputs.seen
     if claims.eps is None:
         return [Text("nothing: the outputs are not finite at all of the points")]
@@ -167,7 +173,7 @@ def _claims(difference: Difference) -> list[RenderableType]:
     return [_pairs(rows)]
 
 
-def _why(difference: Difference) -> str:
+def _why(difference: Seen) -> str:
     if difference.claims.by_floor:
         return "the noise floor; less was found"
     return "twice what was found" if difference.outputs.worst.difference else "no difference was found"

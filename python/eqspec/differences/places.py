@@ -102,8 +102,10 @@ def at_rows(pair: Pair, known: Completed, points: Array) -> Place:
     lower, upper = points.min(axis=0), points.max(axis=0)
     task = _within(_task(pair, known, CUBE), lower, upper)
     used = np.linspace(0, len(points) - 1, min(len(points), _affordable(task))).astype(int)
-    words = plural(len(used), "row") + (f" (of {count(len(points))})" if len(used) < len(points) else "")
-    return Place(task, np.ascontiguousarray(points[used]), tuple(used.tolist()), f"{words} that were given")
+    words = plural(len(used), "given row")
+    if len(used) < len(points):
+        words = f"{count(len(used))} of the {plural(len(points), 'given row')}"
+    return Place(task, np.ascontiguousarray(points[used]), tuple(used.tolist()), words)
 
 
 def _within(task: Task, lower: Array, upper: Array) -> Task:
@@ -147,4 +149,7 @@ def _box_in_words(where: Where, *, chosen: bool) -> str:
 
 
 def _region_in_words(where: Where) -> str:
-    return f"within {where.sigma} sigma" if where.sigma is not None else f"from {where.lower} to {where.upper}"
+    if where.sigma is not None:
+        return f"within {where.sigma} sigma"
+    several = "," in f"{where.lower}{where.upper}"
+    return "in the bounds that were given" if several else f"from {where.lower} to {where.upper}"

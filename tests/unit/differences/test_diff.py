@@ -90,7 +90,7 @@ def test_a_table_is_taken_as_verify_takes_it(tmp_path: Path) -> None:
     raw = np.array([[1.5, -20, 0.1], [3, 0, 0.3], [2.5, 40, 0.2]])
     assert found.place.points == pytest.approx((raw - [2, 10, 0.25]) / [0.5, 20, 0.125])
     assert found.outputs.largest.difference == pytest.approx(0.25)
-    assert [layer.largest_change for layer in found.layers.steps] == [0.25]
+    assert [(layer.largest_change, layer.bias_change) for layer in found.layers.steps] == [(0.0, 0.25)]
 
 
 def test_rows_outside_of_a_region_are_left_out(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_json_has_what_the_page_has(root: Path, capsys: pytest.CaptureFixture[st
     assert found["largest"]["difference"] == pytest.approx(0.25)
     assert found["largest"]["output"] == "0"
     assert [step["changed"] for step in found["layers"]["steps"]] == [0, 0, 0]
-    assert found["layers"]["steps"][-1]["largest_change"] == pytest.approx(0.25)
+    assert found["layers"]["steps"][-1]["bias_change"] == pytest.approx(0.25)
 
 
 def test_options_that_were_given_are_in_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
