@@ -19,6 +19,7 @@ from typing import Any
 import html5lib
 import pytest
 
+from eqspec.report.comparison import compare
 from eqspec.report.html import page
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
@@ -91,7 +92,15 @@ def some_results() -> list[Result]:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page with the script that measures it."""
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(page(some_results()).replace("</body>", f"{MEASURE}</body>"), encoding="utf-8")
+    after = some_results()
+    fine = next(result for result in after if result.id == "fine")
+    before = [
+        *(replace(r, verdict=Verdict.EQUIVALENT, seconds=0.5) for r in after if r.id not in ("fine", "empty")),
+        replace(fine, verdict=Verdict.DIFFERENT),
+        replace(fine, id="gone"),
+    ]
+    text = page(after, against=compare(before, after))
+    path.write_text(text.replace("</body>", f"{MEASURE}</body>"), encoding="utf-8")
     return path
 
 

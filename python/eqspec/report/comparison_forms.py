@@ -26,11 +26,11 @@ from eqspec.report.terminal import Terminal
 from eqspec.tasks.result import Result
 
 _STYLES = {Kind.WORSE: "bold red", Kind.OTHER: "yellow", Kind.SLOWER: "yellow", Kind.BETTER: "green"}
-_COLUMNS = 120
+COLUMNS = 120
 _MOST = 40
 
 
-def of_terminal(found: Comparison, width: int = _COLUMNS) -> str:
+def of_terminal(found: Comparison, width: int = COLUMNS) -> str:
     """Plain text: what changed, by kind, and a line that counts."""
     page = Terminal(file=io.StringIO(), width=width, no_color=True)
     for kind, heading in HEADINGS.items():
@@ -115,17 +115,21 @@ def _message(change: Change) -> str:
 
 
 FORMS: Mapping[str, Callable[[Comparison], str]] = {
-    "table": of_terminal,
     "json": of_json,
     "junit": of_junit,
     "github": of_github,
 }
 
 
-def render(found: Comparison, form: str, title: str | None = None) -> str:
-    """The comparison in a form, ended by a line break; on a page together with the later run. InputError for others."""
+def render(found: Comparison, form: str, title: str | None = None, width: int = COLUMNS) -> str:
+    """The comparison in a form, ended by a line break; on a page together with the later run. InputError for others.
+
+    `width` is that of a terminal, in columns.
+    """
+    if form == "table":
+        return of_terminal(found, width)
     if form == "html":
         return html.page([change.after for change in found.tasks if change.after is not None], title, against=found)
     if form not in FORMS:
-        raise InputError(f"--against has no form {form}; give one of html, {', '.join(FORMS)}")
+        raise InputError(f"--against has no form {form}; give one of html, table, {', '.join(FORMS)}")
     return FORMS[form](found).rstrip("\n") + "\n"

@@ -7,6 +7,7 @@ many features the first ones are listed. The exact region is that of the task.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import log10
@@ -126,21 +127,36 @@ def _words(task: Task) -> str:
     where = "the middle of its range"
     if task.around is not None:
         where = "the row it lies around" if row is None else f"row {row}"
-    reach = {_reach(task, i) for i in free}
-    reach_raw = {_reach(task, i) * task.space.scale[i] for i in free}
-    even = all(centre_of(task, i) * 2 == task.lower_exact[i] + task.upper_exact[i] for i in free)
-    cut = "" if even else "; less where a feature has no further values"
-    if len(reach_raw) == 1:
-        return f"{which} within {short_number(*reach_raw)} of {where}{cut}"
-    if len(reach) == 1:
-        return f"{which} within {short_number(*reach)} of {where}, in units of its std{cut}"
-    return f"{which} in a range of its own"
+    reach, units, cut = _reach(task, free)
+    if reach is None:
+        return f"{which} in a range of its own"
+    return f"{which} within {short_number(reach)} of {where}{units}{cut}"
 
 
-def _reach(task: Task, i: int) -> Fraction:
-    """How far the region reaches from its centre along a feature; cut off at one side, the longer one counts."""
-    centre = centre_of(task, i)
-    return max(centre - task.lower_exact[i], task.upper_exact[i] - centre)
+def _reach(task: Task, free: Sequence[int]) -> tuple[Fraction | None, str, str]:
+    """How far the region reaches from its centre along every free feature, in which units, and whether it is cut off.
+
+    None if they differ in raw units and after normalisation. Of the two sides of a feature the longer one counts.
+    """
+    scale, around = task.space.scale, task.around
+    raw: Fraction | None = None
+    normalised: Fraction | None = None
+    same_raw, same_normalised, cut = True, True, False
+    for i in free:
+        low, high = task.lower_exact[i], task.upper_exact[i]
+        if around is None:
+            here = (high - low) / 2
+        else:
+            below, above = around[i] - low, high - around[i]
+            here, cut = max(below, above), cut or below != above
+        if normalised is None or raw is None:
+            normalised, raw = here, here * scale[i]
+        same_normalised = same_normalised and here == normalised
+        same_raw = same_raw and here * scale[i] == raw
+        if not (same_raw or same_normalised):
+            return None, "", ""
+    said = "; less where a feature has no further values" if cut else ""
+    return (raw, "", said) if same_raw else (normalised, ", in units of its std", said)
 
 
 def points_in_words(task: Task) -> str:

@@ -214,4 +214,11 @@ def test_very_many_new_tasks_are_counted() -> None:
 def test_forms_without_a_comparison_are_refused() -> None:
     with pytest.raises(InputError, match="--against has no form sarif; give one of html, table"):
         render(compare([], []), "sarif")
-    assert set(FORMS) == {"table", "json", "junit", "github"}
+    assert set(FORMS) == {"json", "junit", "github"}
+
+
+def test_a_narrow_terminal_has_no_wider_lines() -> None:
+    before = [made(name=f"a_rather_long_name_of_a_check[sigma={i},row=17]") for i in range(3)]
+    after = [replace(one, verdict=Verdict.UNKNOWN, reason=Reason.TIMEOUT) for one in before]
+    *lines, _ = render(compare(before, after), "table", width=60).splitlines()
+    assert max(map(len, lines)) <= 60

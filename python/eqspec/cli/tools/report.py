@@ -67,7 +67,8 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     else:
         found = compare(_read(arguments.against), results, Path(arguments.against).name)
         code = ExitCode.NOT_AS_EXPECTED if found.worse else ExitCode.AS_EXPECTED
-        text = comparison_forms.render(found, form, arguments.title)
+        width = out.width if target is None else comparison_forms.COLUMNS
+        text = comparison_forms.render(found, form, arguments.title, width)
     if target is None:
         out.file.write(text)
         return code
