@@ -55,7 +55,12 @@ def parser(version: str, tools: Iterable[Command] = ()) -> argparse.ArgumentPars
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    check.add_argument("files", nargs="+", metavar="FILE", help="spec files (*.eqspec)")
+    check.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="spec files (*.eqspec), or folders of them; without any, all below this folder",
+    )
     _selection(check.add_argument_group("what to run"))
     effort = check.add_argument_group("how to run")
     add_effort(effort)

@@ -17,6 +17,7 @@ from eqspec.certificates import Certifier
 from eqspec.cli.arguments import options_of
 from eqspec.cli.cache_options import advise, cache_from_arguments
 from eqspec.cli.exit import ExitCode, exit_code
+from eqspec.cli.spec_files import spec_files
 from eqspec.errors import EqspecError, InputError, SpecError
 from eqspec.report import diagnostics
 from eqspec.report.json_lines import Lines
@@ -50,6 +51,7 @@ def run_check(arguments: argparse.Namespace, out: Console, err: Console) -> Exit
 
     InputError if an argument makes no sense; whatever is wrong with a file is printed, and the other files go on.
     """
+    arguments.files = spec_files(arguments.files)
     certifier = Certifier(arguments.certify) if arguments.certify is not None else None
     with certifier or nullcontext():
         return _check(arguments, certifier, out, err)
