@@ -19,6 +19,7 @@ from eqspec.cli.arguments import add_effort, add_params, options_of
 from eqspec.cli.cache_options import advise, cache_from_arguments
 from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode, exit_code
+from eqspec.cli.spec_files import spec_files
 from eqspec.errors import EqspecError, InputError, SpecError
 from eqspec.report import diagnostics
 from eqspec.report.json_lines import Lines
@@ -56,7 +57,12 @@ def add(commands: Commands) -> None:
         "Decide every claim of spec files: prove it, or show an input where it does not hold.",
     )
     check.epilog = _CODES
-    check.add_argument("files", nargs="+", metavar="FILE", help="spec files (*.eqspec)")
+    check.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="spec files (*.eqspec), or folders of them; without any, all below this folder",
+    )
     _selection(check.add_argument_group("what to run"))
     effort = check.add_argument_group("how to run")
     add_effort(effort)
@@ -135,6 +141,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
 
     InputError if an argument makes no sense; whatever is wrong with a file is printed, and the other files go on.
     """
+    arguments.files = spec_files(arguments.files)
     certifier = _certifier(arguments.certify)
     with certifier or nullcontext():
         return _check(arguments, certifier, out, err)

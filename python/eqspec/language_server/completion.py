@@ -18,6 +18,7 @@ from lark import Token
 from lark.exceptions import UnexpectedInput
 
 from eqspec.language_server.understanding import Understanding
+from eqspec.spec.findings import Fault
 from eqspec.spec.grammar import DECLARATIONS, parser
 from eqspec.spec.keywords import FUNCTIONS
 from eqspec.spec.numbers import SUFFIXES
@@ -150,9 +151,8 @@ class _Names:
         if prove is None:
             return
         for name, binding in self._visible("network"):
-            space = getattr(binding.declaration, "space", None)
-            if name == prove[1] and space is not None:
-                facts = self._facts(binding.module.find("space", space))
+            if name == prove[1]:
+                facts = self._space_of(binding)
                 yield from (Completion(output, "output", unit) for output, unit in (facts.outputs if facts else ()))
 
     def units(self) -> Iterator[Completion]:
@@ -174,6 +174,13 @@ class _Names:
     def _space(self, name: str) -> SpaceFacts | None:
         found = next((binding for visible, binding in self._visible("space") if visible == name), None)
         return self._facts(found)
+
+    def _space_of(self, network: Binding) -> SpaceFacts | None:
+        space = getattr(network.declaration, "space", None)
+        try:
+            return None if space is None else self._facts(network.module.find("space", space))
+        except Fault:  # an include that cannot be read may declare it
+            return None
 
     def _facts(self, binding: Binding | None) -> SpaceFacts | None:
         """What is known of a space; of the readings the first that has its features, which may stand in a table."""

@@ -50,9 +50,12 @@ class LastVerdicts:
         if known is not None or not ask or self._runner is None or not isinstance(item, Task):
             return known
         try:
-            return self._runner.kept(item)
+            kept = self._runner.kept(item)
         except EqspecError:  # the claim makes no sense for these networks, or the cache cannot be read
             return None
+        if kept is not None:
+            self.keep(item, kept)  # so that no witness is replayed at every key that is pressed
+        return kept
 
 
 def _key(item: Task | Search) -> str:

@@ -166,7 +166,12 @@ class Server:
                 return None if place is None or not place[0].exists() else _beginning(place[0])
             case DeclaredName() | LocalName() | Entry():
                 span: Span | None = meant.declared
-                return None if span is None else conversion.location(span, self._lines(span.source.text))
+                if span is None or found is None:
+                    return None
+                there = conversion.location(span, self._lines(span.source.text))
+                if span.source is found[0].source:
+                    there.uri = params.text_document.uri  # which is no file's, as long as a text was never saved
+                return there
             case _:
                 return None
 

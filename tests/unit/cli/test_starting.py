@@ -40,6 +40,7 @@ ARGUMENTS = {
     "doctor": [],
     "completion": ["bash"],
     "cache": ["show"],
+    "lsp": ["--no-cache"],
 }
 
 

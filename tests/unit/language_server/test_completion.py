@@ -6,12 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from eqspec.language_server.completion import completions
-from eqspec.language_server.understanding import Understanding, understand
+from eqspec.language_server.hover import hover
+from eqspec.language_server.meaning import meaning
+from eqspec.language_server.understanding import ReadNetworks, Understanding, understand
 from eqspec.spec.grammar import parser
 from eqspec.spec.parse import parse_text
 
+SPECS = sorted((Path(__file__).resolve().parents[3] / "specs").rglob("*.eqspec"))
 SPEC = """eqspec 1
 let many = [1, 2]
 space jet { features mass [GeV], tau normalise zscore mean 0 std 1 outputs quark, gluon }
@@ -112,6 +117,19 @@ def test_files_go_on_with_a_path(tmp_path: Path) -> None:
     assert words('network n = "|', directory=tmp_path) == {"nets": "folder"}
     assert words('network n = "nets/|', directory=tmp_path) == {"a.onnx": "file"}
     assert words('network n = "nothing/|', directory=tmp_path) == {}
+
+
+@given(st.data())
+def test_every_place_of_a_spec_can_be_asked_about_whatever_is_wrong_with_it(data: st.DataObject) -> None:
+    path = data.draw(st.sampled_from(SPECS))
+    text = path.read_text(encoding="utf-8")
+    place = data.draw(st.integers(0, len(text)))
+    broken = text[:place] + data.draw(st.sampled_from(["", *'{}[]()"#@.=,;']))
+    broken += data.draw(st.sampled_from(["", text[place:]]))
+    found = understand(broken, path, {})
+    completions(broken, min(place, len(broken)), [found, understand(text, path, {})], path.parent)
+    if (meant := meaning(found, place)) is not None:
+        assert hover(found, meant, ReadNetworks())
 
 
 def test_the_beginning_of_an_empty_file_may_be_a_spec() -> None:

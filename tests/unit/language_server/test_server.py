@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -172,6 +175,20 @@ def test_a_check_that_cannot_run_says_why(editor: Editor, spec: Path) -> None:
     run = types.ExecuteCommandParams("eqspec.check", [spec.as_uri()])
     assert editor.ask(editor.client.workspace_execute_command_async, run) is None
     assert editor.messages[-1].endswith("the spec has errors; nothing was run")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+def test_a_server_that_waits_for_its_editor_can_be_ended() -> None:
+    words = [sys.executable, "-m", "eqspec", "lsp", "--no-cache"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        asked = b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}'
+        running.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(asked), asked))
+        running.stdin.flush()
+        assert running.stdout.readline().startswith(b"Content-Length")
+        running.terminate()
+        assert running.wait(60) == 143
 
 
 def test_a_text_that_was_never_saved(editor: Editor) -> None:

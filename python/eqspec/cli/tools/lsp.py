@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
+from functools import partial
 from importlib.util import find_spec
 
 from rich.console import Console
@@ -43,5 +45,12 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode: 
     # The editor reads standard output; what anything else prints there goes to the log instead.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    for number, code in ((signal.SIGTERM, ExitCode.TERMINATED), (signal.SIGINT, ExitCode.INTERRUPTED)):
+        signal.signal(number, partial(_leave, code))
     serve(Runner(cache=cache), sys.stdin.buffer, answers)
     return ExitCode.AS_EXPECTED
+
+
+def _leave(code: ExitCode, *_: object) -> None:
+    """End at once: the thread that waits for the editor cannot be woken, and what the cache keeps is always whole."""
+    os._exit(int(code))

@@ -1,0 +1,54 @@
+"""Which specs `eqspec check` takes where no file is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eqspec.cli import command
+from eqspec.cli.spec_files import spec_files
+from eqspec.errors import InputError
+from small_specs import write_spec
+
+ONE = "check same { prove pruned keeps top1 of full when margin >= 0.5 on near(1) }\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("b.eqspec", "deep/er/a.eqspec", ".hidden/c.eqspec", "b.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_without_a_name_all_below_this_folder_in_the_order_of_their_paths(folder: Path) -> None:
+    assert [Path(name) for name in spec_files([])] == [Path("b.eqspec"), Path("deep/er/a.eqspec")]
+
+
+def test_a_folder_stands_for_the_specs_below_it_and_each_counts_once(folder: Path) -> None:
+    inside = Path("deep/er/a.eqspec")
+    assert [Path(name) for name in spec_files(["deep", str(inside), "deep/er"])] == [inside]
+
+
+def test_a_file_is_taken_as_it_is_named(folder: Path) -> None:
+    assert spec_files(["missing.eqspec", "b.txt"]) == ["missing.eqspec", "b.txt"]
+
+
+def test_a_folder_without_specs_is_refused(folder: Path) -> None:
+    (folder / "empty").mkdir()
+    with pytest.raises(InputError, match=r"no spec below empty: .*eqspec init"):
+        spec_files(["empty"])
+
+
+def test_what_is_found_is_checked_with_files_that_only_others_include(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_spec(tmp_path, ONE)
+    (tmp_path / "base.eqspec").write_text("eqspec 1\nlet a = 1\n")
+    monkeypatch.chdir(tmp_path)
+    assert command.run(["check", "--no-cache"]) == 0
+    shown = capsys.readouterr()
+    assert "same" in shown.out
+    assert "error" not in shown.err
