@@ -141,7 +141,7 @@ def _show(one: _Found, out: Console) -> None:
         out.print(text, soft_wrap=True)
         return
     steps = f"{plural(answer.leaves, 'leaf', 'leaves')}, {plural(answer.rounds, 'round')}"
-    checked = [("checked", steps)] if answer.verdict == "equivalent" else []
+    checked = [("checked", steps)] if answer.leaves else []
     bound = [("task", ", ".join(one.tasks))] if one.tasks else []
     named = [] if one.tasks else [("called", f"{_labels(answer)} (the certificate's own words, not checked)")]
     out.print(Text.assemble((name, "bold"), "  ", (answer.verdict, "bold green")), soft_wrap=True)
