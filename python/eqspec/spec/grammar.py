@@ -12,6 +12,9 @@ from lark import Lark, Token
 DECLARATIONS = ("include", "let", "param", "space", "network", "region", "check", "budget")
 """The words a declaration starts with, in the order a file usually has them."""
 
+STARTS = ("start", "declarations", "expression", "subject", "number_type")
+"""A file, where reading goes on after a syntax error, and what stands alone outside of files."""
+
 
 def grammar_text() -> str:
     """The grammar, as lark reads it."""
@@ -30,13 +33,13 @@ class WholeWords:
 
 @cache
 def parser(strict: bool = False) -> Lark:
-    """The parser, with start rules `start`, `declarations` and `expression`; `strict` refuses ambiguity."""
+    """The parser, with the start rules of `STARTS`; `strict` refuses ambiguity."""
     options: dict[str, Any] = {"postlex": WholeWords(), "strict": strict}
     return Lark(
         grammar_text(),
         parser="lalr",
         lexer="contextual",
-        start=["start", "declarations", "expression"],
+        start=list(STARTS),
         propagate_positions=True,
         maybe_placeholders=True,
         **options,
