@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eqspec.api import Report, Spec, check, load, loads, verify
+    from eqspec.api import Report, Spec, check, load, loads, quantised, verify
     from eqspec.errors import (
         Diagnostic,
         EqspecError,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from eqspec.tasks.witness import Witness
 
 _HOMES = {
-    "eqspec.api": ("Report", "Spec", "check", "load", "loads", "verify"),
+    "eqspec.api": ("Report", "Spec", "check", "load", "loads", "quantised", "verify"),
     "eqspec.errors": (
         "Diagnostic",
         "EqspecError",
@@ -103,6 +103,7 @@ __all__ = [
     "check",
     "load",
     "loads",
+    "quantised",
     "read_network",
     "verify",
 ]
