@@ -193,6 +193,8 @@ def _placed(spec: Program, networks: Mapping[str, Network]) -> dict[Binding, Net
         if name not in known:
             hint = did_you_mean(name, known) or f"networks: {enumerate_names(known)}"
             raise InputError(f"the spec has no network {name!r}; {hint}")
+        if is_derived(known[name]):
+            raise InputError(f"the spec derives network {name!r} from another one; give the network that it is made of")
     return {known[name]: network for name, network in networks.items()}
 
 

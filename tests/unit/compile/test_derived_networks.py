@@ -240,6 +240,17 @@ def test_python_says_the_same(folder: Path) -> None:
     assert result.verdict == "equivalent"
 
 
+def test_a_model_in_memory_takes_the_place_of_the_reference_alone(folder: Path) -> None:
+    text = f"{HEAD}check c {{ prove g(9) keeps top1 of f  on near(1) }}\n"
+    model = onnx.load(folder / "f.onnx")
+    (found,) = eqspec.loads(text, directory=folder, networks={"f": model}).tasks
+    points = np.random.default_rng(0).normal(size=(20, 2))
+    expected = load_derived(folder / "spec.eqspec", "g(9)").network
+    np.testing.assert_array_equal(found.candidate.evaluate(points), expected.evaluate(points))
+    with pytest.raises(InputError, match="derives network 'g'"):
+        eqspec.loads(text, directory=folder, networks={"g": model})
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
