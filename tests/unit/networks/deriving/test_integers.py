@@ -103,7 +103,10 @@ def test_the_quantiser_of_onnxruntime_decides_the_same(graph: Any, per_channel: 
         per_channel=per_channel, activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8,
     )  # fmt: skip
     theirs, ours = read_network(tmp_path / "q.onnx"), derive(network, Integers(8, per_channel), rows)
-    assert _scales(onnx.load(tmp_path / "q.onnx")) == pytest.approx(_scales(_model(ours)), rel=1e-6)
+    their_scales, their_zeros = zip(*_quantisers(onnx.load(tmp_path / "q.onnx")), strict=True)
+    our_scales, our_zeros = zip(*_quantisers(_model(ours)), strict=True)
+    assert their_scales == pytest.approx(our_scales, rel=1e-6)
+    assert their_zeros == our_zeros
     wanted, found = theirs.evaluate(rows), ours.evaluate(rows)
     assert np.isclose(wanted, found, rtol=1e-5, atol=1e-6).mean() > 0.95
     np.testing.assert_allclose(wanted, found, atol=np.abs(wanted).max() / 40)
@@ -114,10 +117,11 @@ def _model(network: Network) -> onnx.ModelProto:
     return onnx.load_model_from_string(network.content)
 
 
-def _scales(model: onnx.ModelProto) -> list[float]:
-    """The scales of everything that depends on the input, each once."""
+def _quantisers(model: onnx.ModelProto) -> list[tuple[float, int]]:
+    """Scale and zero point of everything that depends on the input, each once."""
     tensors = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
-    return sorted({float(tensors[n.input[1]]) for n in model.graph.node if n.op_type == "QuantizeLinear"})
+    found = [node.input for node in model.graph.node if node.op_type == "QuantizeLinear"]
+    return sorted({(float(tensors[scale]), int(tensors[zero])) for _, scale, zero in found})
 
 
 def test_powers_of_two_agree_bit_for_bit_with_onnxruntime() -> None:
@@ -136,7 +140,7 @@ def test_powers_of_two_agree_bit_for_bit_with_onnxruntime() -> None:
         graph.then("Gemm", weights / 64.0, random.integers(-9, 9, 4) * 0.0)
     network = as_network(graph.model())
     derived = derive(network, Integers(8), np.array([[-1.0] * 3, [127 / 128] * 3]))
-    assert _scales(_model(derived)) == [1 / 128, 1 / 64, 1 / 32]
+    assert _quantisers(_model(derived)) == [(1 / 128, 128), (1 / 64, 128), (1 / 32, 128)]
     on_ties = random.integers(-260, 260, size=(400, 3)) / 256.0
     points = np.concatenate([on_ties, _rows(network, 200)])
     np.testing.assert_array_equal(_run(derived, points), derived.evaluate(points))
