@@ -83,12 +83,25 @@ term = st.one_of(
     use,
 )
 guard = st.none() | st.builds(ast.Guard, name, st.sampled_from(["<=", ">=", ">"]), expression)
+compared = qualified | st.builds(ast.Applied, qualified, st.lists(expression, min_size=1, max_size=2).map(tuple))
 claim = st.one_of(
-    st.builds(ast.StaysWithin, qualified, expression, qualified, st.none() | name, st.none() | list_of, guard),
-    st.builds(ast.Equals, qualified, qualified, guard),
-    st.builds(ast.KeepsTop1, qualified, qualified, guard),
-    st.builds(ast.Satisfies, qualified, comparison, guard),
-    st.builds(ast.Never, qualified, name, guard),
+    st.builds(ast.StaysWithin, compared, expression, compared, st.none() | name, st.none() | list_of, guard),
+    st.builds(ast.Equals, compared, compared, guard),
+    st.builds(ast.KeepsTop1, compared, compared, guard),
+    st.builds(ast.Satisfies, compared, comparison, guard),
+    st.builds(ast.Never, compared, name, guard),
+)
+number_type = st.builds(ast.NumberType, name, st.lists(expression, max_size=3).map(tuple))
+type_of = st.builds(ast.TypeOf, name, number_type)
+calibration = st.none() | st.tuples(expression, st.none() | range_)
+precision = st.one_of(
+    st.builds(
+        lambda held, per, table: ast.QuantisedTo(held, per, *(table or (None, None))),
+        number_type,
+        st.none() | name,
+        calibration,
+    ),
+    st.builds(ast.HeldAs, number_type, st.lists(type_of, max_size=3).map(tuple)),
 )
 budget = st.builds(ast.Budget, settings)
 check_clause = st.one_of(
@@ -108,6 +121,15 @@ declaration = st.one_of(
     st.builds(ast.Space, name, st.lists(space_clause, max_size=4).map(tuple), doc),
     st.builds(
         ast.Network, name, expression, qualified, st.none() | name, st.none() | name, st.none() | expression, doc
+    ),
+    st.builds(
+        ast.DerivedNetwork,
+        name,
+        st.lists(name, max_size=2).map(tuple),
+        qualified,
+        precision,
+        st.none() | qualified,
+        doc,
     ),
     st.builds(
         ast.Region,

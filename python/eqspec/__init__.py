@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eqspec.api import Report, Spec, check, load, loads, verify
+    from eqspec.api import Report, Spec, check, load, loads, quantised, verify
     from eqspec.api.difference import diff
     from eqspec.differences.difference import Difference
     from eqspec.errors import (
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from eqspec.tasks.witness import Witness
 
 _HOMES = {
-    "eqspec.api": ("Report", "Spec", "check", "load", "loads", "verify"),
+    "eqspec.api": ("Report", "Spec", "check", "load", "loads", "quantised", "verify"),
     "eqspec.api.difference": ("diff",),
     "eqspec.differences.difference": ("Difference",),
     "eqspec.errors": (
@@ -109,6 +109,7 @@ __all__ = [
     "diff",
     "load",
     "loads",
+    "quantised",
     "read_network",
     "verify",
 ]

@@ -22,6 +22,7 @@ from eqspec.certificates.auditor import Answer, Auditor
 from eqspec.certificates.cached_proof import CachedProof
 from eqspec.certificates.proof_construction import Doubts, ProofConstruction
 from eqspec.certificates.record import IncompleteError, Record
+from eqspec.networks.derived import DerivedNetwork
 from eqspec.tasks import serialisation
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
@@ -54,6 +55,9 @@ def write_certificate(task: Task, result: Result, record: Path | None, path: Pat
     The file appears under its name only when the auditor has accepted it; before it is called `.part`, and what had
     that name is gone.
     """
+    for name, network in ((task.reference_name, task.reference), (task.candidate_name, task.candidate)):
+        if isinstance(network, DerivedNetwork):
+            return Certificate(path, f"'{name}' is derived in the spec, and the auditor reads files alone")
     part = path.with_name(path.name + ".part")
     try:
         path.unlink(missing_ok=True)

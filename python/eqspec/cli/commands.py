@@ -46,7 +46,9 @@ COMMANDS = {
     "report": Listed("show results from files, as a page or in another form", "eqspec.cli.tools.report"),
     "schema": Listed("print the JSON schema of tasks, results or findings", "eqspec.cli.tools.schema"),
     "import": Listed("write a VNN-LIB file as a spec", "eqspec.cli.tools.vnnlib_import"),
-    "export": Listed("write the tasks of a spec for other verifiers", "eqspec.cli.tools.export"),
+    "export": Listed(
+        "write the tasks of a spec for other verifiers, or a network that it derives", "eqspec.cli.tools.export"
+    ),
     "verify-vnnlib": Listed("answer a VNN-LIB file with sat, unsat or unknown", "eqspec.cli.tools.vnnlib_verify"),
     "doctor": Listed("look whether everything eqspec needs works on this machine", "eqspec.cli.tools.doctor"),
     "lsp": Listed("serve an editor: findings, completion and verdicts while a spec is written", "eqspec.cli.tools.lsp"),

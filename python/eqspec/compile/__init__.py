@@ -10,25 +10,45 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from eqspec.compile.best_value import BestValueSearch
+from eqspec.compile.network_instance import Instance
 from eqspec.compile.network_pairs import Networks, Reader
 from eqspec.compile.scalers import Scaler, read_scaler
+from eqspec.compile.table_rows import Tables
 from eqspec.compile.tables import header_names, load_table
 from eqspec.compile.task_expansion import TaskExpansion
 from eqspec.errors import Diagnostic, InputError
 from eqspec.networks import Network, read_network
+from eqspec.networks.deriving import Precision
 from eqspec.span import Source, Span
-from eqspec.spec.check import check
+from eqspec.spec import ast
+from eqspec.spec.check import CheckedSpec, check
 from eqspec.spec.checks import CheckFacts
+from eqspec.spec.derivations import arguments, formal_parameters, is_derived
 from eqspec.spec.findings import Findings, error
+from eqspec.spec.parse import parse_subject
 from eqspec.spec.program import Binding, Program, load_program
 from eqspec.spec.scope import Override
 from eqspec.spec.source_files import read_spec
 from eqspec.spec.spaces import Header, Names
 from eqspec.spec.suggest import did_you_mean, enumerate_names
+from eqspec.spec.values import Form
 from eqspec.tasks.task import Task
 
-__all__ = ["BestValueSearch", "Compiled", "Override", "compile_spec", "load", "loads", "table_header"]
+__all__ = [
+    "BestValueSearch",
+    "Compiled",
+    "Made",
+    "Override",
+    "compile_spec",
+    "load",
+    "load_derived",
+    "loads",
+    "table_header",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +59,16 @@ class Compiled:
     tasks: tuple[Task, ...]
     finds: tuple[BestValueSearch, ...]
     diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A derived network: its reference, the precision, the inputs (N, I) that it is calibrated on, and itself."""
+
+    reference: Network
+    precision: Precision
+    rows: NDArray[np.float64] | None
+    network: Network
 
 
 def load(
@@ -57,12 +87,16 @@ def load(
     with everything that is wrong; InputError for a name in `networks` that stands for none.
     """
     findings = Findings()
+    return compile_spec(_read(path, given, findings), params, only, read=read, networks=networks, findings=findings)
+
+
+def _read(path: str | Path, given: Collection[str | Path], findings: Findings) -> Program:
+    """A spec file with all it includes. SpecError where it cannot be read."""
     text = ""
     with findings.collecting():
         text = read_spec(Path(path), str(path))
     findings.raise_errors()
-    program = _program(Source(str(path), text), Path(path).parent, findings, Path(path), given)
-    return compile_spec(program, params, only, read=read, networks=networks, findings=findings)
+    return _program(Source(str(path), text), Path(path).parent, findings, Path(path), given)
 
 
 def loads(
@@ -96,19 +130,16 @@ def compile_spec(
     """
     findings = Findings() if findings is None else findings
     checked = check(spec, findings, params, table_header(findings))
-    scalers: dict[Binding, Scaler] = {}
-    for binding, space in checked.spaces.items():
-        if space.features is not None:
-            with findings.collecting():
-                scalers[binding] = read_scaler(space, checked.scope(binding.module), findings)
-    files = Networks(checked, findings, read, _placed(spec, networks or {}))
+    scalers, tables = _scalers(checked, findings), Tables(findings)
+    files = Networks(checked, scalers, tables, findings, read, _placed(spec, networks or {}))
     chosen = _chosen(checked.checks, spec, only, findings)
     if only is None:
         for module in spec.modules:
             for binding in module.own("network"):
-                with findings.collecting():
-                    files.as_given(binding)
-    expansion = TaskExpansion(checked, files, scalers, findings)
+                if not formal_parameters(binding):
+                    with findings.collecting():
+                        files.as_given(Instance(binding))
+    expansion = TaskExpansion(checked, files, scalers, tables, findings)
     tasks: list[Task] = []
     finds: list[BestValueSearch] = []
     for facts in chosen:
@@ -118,6 +149,41 @@ def compile_spec(
             finds += new_finds
     findings.raise_errors()
     return Compiled(spec, tuple(tasks), tuple(finds), findings.warnings)
+
+
+def load_derived(path: str | Path, network: str, params: Mapping[str, Override] | None = None) -> Made:
+    """A network that a spec file derives, such as `fpga(12)`, and what it is made of.
+
+    SpecError with everything that is wrong; InputError for a network that is not derived.
+    """
+    findings = Findings()
+    program = _read(path, (), findings)
+    checked = check(program, findings, params, table_header(findings))
+    findings.raise_errors()
+    files = Networks(checked, _scalers(checked, findings), Tables(findings), findings)
+    subject = parse_subject(network, "NETWORK")
+    with findings.collecting():
+        binding = program.root.get("network", ast.network_of(subject))
+        if not is_derived(binding):
+            raise InputError(f"network '{network}' of {path} is a file already; give one that is derived from another")
+        scope = checked.scope(program.root)
+        given = [value for value in arguments(subject, binding, scope, findings) if isinstance(value, Form)]
+        instance = Instance(binding, tuple(value.constant for value in given))
+        made = Made(*files.derivation(instance), files.as_given(instance))
+        findings.raise_errors()
+        return made
+    findings.raise_errors()
+    raise InputError(f"network '{network}' of {path} cannot be made")
+
+
+def _scalers(checked: CheckedSpec, findings: Findings) -> dict[Binding, Scaler]:
+    """The normalisation of every space of which the inputs are known."""
+    scalers: dict[Binding, Scaler] = {}
+    for binding, space in checked.spaces.items():
+        if space.features is not None:
+            with findings.collecting():
+                scalers[binding] = read_scaler(space, checked.scope(binding.module), findings)
+    return scalers
 
 
 def _program(
@@ -137,6 +203,8 @@ def _placed(spec: Program, networks: Mapping[str, Network]) -> dict[Binding, Net
         if name not in known:
             hint = did_you_mean(name, known) or f"networks: {enumerate_names(known)}"
             raise InputError(f"the spec has no network {name!r}; {hint}")
+        if is_derived(known[name]):
+            raise InputError(f"the spec derives network {name!r} from another one; give the network that it is made of")
     return {known[name]: network for name, network in networks.items()}
 
 

@@ -23,7 +23,8 @@ class BestValueSearch:
 
     `task_at(value)` compiles the task for a value from `low` to `high`, exactly; it raises InputError outside of them.
     `width` is the bracket the user wishes for, None if none was given. `budget.timeout` is for the whole search.
-    `parameters` are the swept variables (and the row) this search is for, without its own variable.
+    `whole` if the variable is a value of a network: whole numbers alone are asked for then, and the claim need not get
+    weaker one way. `parameters` are the swept variables (and the row) this search is for, without its own variable.
     """
 
     id: str
@@ -38,6 +39,7 @@ class BestValueSearch:
     budget: Budget = field(default_factory=Budget)
     tags: tuple[str, ...] = ()
     source: Span | None = None
+    whole: bool = False
 
     @property
     def easy(self) -> Fraction:

@@ -1,5 +1,5 @@
 """The networks of a spec: each file read once, checked against its space, with the normalisation folded in where it
-takes raw inputs.
+takes raw inputs. A network that is derived from another one takes and gives what that does.
 
 A file that ends in Softmax is read without it: its scores are logits. `gives logits` says that this is what is meant,
 which a distance and an inequality need to be told (`eqspec.compile.score_findings`); of a file that gives logits by
@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eqspec.compile.derived_networks import calibration_rows, format_of, make
+from eqspec.compile.network_instance import Instance
 from eqspec.compile.scalers import Scaler
+from eqspec.compile.table_rows import Tables
 from eqspec.errors import (
     Diagnostic,
     DisagreementError,
@@ -40,8 +43,9 @@ from eqspec.networks import (
 )
 from eqspec.networks.containment import can_overflow, quantised
 from eqspec.networks.curves import Curve, Curves
+from eqspec.networks.deriving import Precision
 from eqspec.property import Containment, Epsilon, NeverWraps, Property, exact
-from eqspec.spec import ast, values
+from eqspec.spec import ast, derivations, values
 from eqspec.spec.check import CheckedSpec
 from eqspec.spec.checks import CheckFacts
 from eqspec.spec.findings import Fault, Findings, error, warning
@@ -49,6 +53,7 @@ from eqspec.spec.program import Binding
 from eqspec.spec.source_files import locate
 from eqspec.spec.spaces import SpaceFacts
 from eqspec.spec.suggest import enumerate_names
+from eqspec.spec.values import Form
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.score_meaning import left_out
 
@@ -56,9 +61,16 @@ Array = NDArray[np.float64]
 Reader: TypeAlias = Callable[..., Network]
 """Of a path, and with `output` of one of a file's outputs by its name."""
 Function: TypeAlias = tuple[Path, str | None]
-"""A file, and the output that is chosen of it, if one is."""
+"""A file, and the output that is chosen of it, if one is; of a network without a file, what tells it from others."""
 _MOST_BOXES = 4
 """Of a network that are compared with onnxruntime."""
+
+
+class Pair(NamedTuple):
+    """The networks of a task."""
+
+    candidate: Instance
+    reference: Instance
 
 
 class Networks:
@@ -67,33 +79,38 @@ class Networks:
     def __init__(
         self,
         spec: CheckedSpec,
+        scalers: Mapping[Binding, Scaler],
+        tables: Tables,
         findings: Findings,
         read: Reader = read_network,
         given: Mapping[Binding, Network] | None = None,
     ) -> None:
-        self.spec, self.findings, self._read, self._given = spec, findings, read, given or {}
+        self.spec, self._scalers, self._tables, self.findings = spec, scalers, tables, findings
+        self._read, self._given = read, given or {}
         self._files: dict[Function, Network | NetworkError] = {}
-        self._bound: dict[Binding, Network | None] = {}
+        self._bound: dict[Instance, Network | None] = {}
         self._composed: dict[tuple[Function, Binding, Arithmetic, bool], Network] = {}
         self._with_tail: dict[Function, Network] = {}
         self._rounded: dict[Function, Network] = {}
-        self._functions: dict[Binding, Function] = {}
+        self._functions: dict[Instance, Function] = {}
         self._compared: dict[Function, tuple[Comparison, int]] = {}
+        self._rows: dict[tuple[object, ...], Array] = {}
 
-    def as_given(self, binding: Binding) -> Network:
+    def as_given(self, instance: Instance) -> Network:
         """The network as its file has it, checked against its space; Fault if it cannot be used."""
-        if binding not in self._bound:
-            self._bound[binding] = None
+        if instance not in self._bound:
+            self._bound[instance] = None
             with self.findings.collecting():
-                self._bound[binding] = self._load(binding)
-        network = self._bound[binding]
+                derived = derivations.is_derived(instance.binding)
+                self._bound[instance] = self._derive(instance) if derived else self._load(instance)
+        network = self._bound[instance]
         if network is None:
             raise Fault
         return network
 
     def in_network_units(
         self,
-        binding: Binding,
+        instance: Instance,
         space: SpaceFacts,
         scaler: Scaler,
         arithmetic: Arithmetic = "real",
@@ -104,108 +121,132 @@ class Networks:
 
         With `probabilities` it is what the file gives, where that is declared.
         """
-        network = self.as_given(binding) if arithmetic == "real" else self._in_float32(binding)
-        given = probabilities and gives(binding) == "probabilities"
+        network = self.as_given(instance) if arithmetic == "real" else self._in_float32(instance)
+        given = probabilities and instance.gives == "probabilities"
         if given:
-            network = self._softened(binding, network)
-        if not takes_raw(binding):
+            network = self._softened(instance, network)
+        if not instance.takes_raw:
             return network
-        key = (self._functions[binding], space.binding, arithmetic, given)
+        key = (self._functions[instance], space.binding, arithmetic, given)
         if key not in self._composed:
             try:
                 self._composed[key] = compose_affine(network, scaler.scale, scaler.centre)
             except (NetworkError, InputError) as problem:
-                declaration = cast(ast.Network, binding.declaration)
-                message = f"the normalisation cannot be put in front of '{binding.name}': {problem}"
-                raise Fault(error("E210", message, declaration.path.span)) from None
+                message = f"the normalisation cannot be put in front of '{instance.name}': {problem}"
+                raise Fault(error("E210", message, instance.place)) from None
         return self._composed[key]
 
-    def _softened(self, binding: Binding, network: Network) -> Network:
+    def _softened(self, instance: Instance, network: Network) -> Network:
         if network.arithmetic == "float32":
-            word = cast(ast.Network, binding.declaration).gives
-            message = f"probabilities of '{binding.name}' cannot be compared in float32"
+            word = instance.declaration.gives
+            message = f"probabilities of '{instance.name}' cannot be compared in float32"
             hint = "no standard says how runtimes round a Softmax: compare in 'real', or write 'gives logits'"
-            raise Fault(error("E210", message, word.span if word else binding.declaration.span, help=hint))
-        key = self._functions[binding]
+            raise Fault(error("E210", message, word.span if word else instance.declaration.span, help=hint))
+        key = self._functions[instance]
         if key not in self._with_tail:
             self._with_tail[key] = softened(network)
         return self._with_tail[key]
 
-    def _in_float32(self, binding: Binding) -> Network:
-        network, key = self.as_given(binding), self._functions[binding]
+    def _in_float32(self, instance: Instance) -> Network:
+        network, key = self.as_given(instance), self._functions[instance]
         if key not in self._rounded:
             try:
                 self._rounded[key] = in_float32(network)
             except NetworkError as problem:
-                declaration = cast(ast.Network, binding.declaration)
-                message = f"'{binding.name}' cannot be compared in float32: {problem.message}"
-                raise Fault(error("E210", message, declaration.path.span, help=problem.fix)) from None
+                message = f"'{instance.name}' cannot be compared in float32: {problem.message}"
+                raise Fault(error("E210", message, instance.place, help=problem.fix)) from None
         return self._rounded[key]
 
-    def compare_on(self, binding: Binding, lower: Array, upper: Array, scaler: Scaler) -> None:
+    def compare_on(self, instance: Instance, lower: Array, upper: Array, scaler: Scaler) -> None:
         """E211 where onnxruntime answers something else on a box of network units; the first boxes are looked at."""
-        network, key = self.as_given(binding), self._functions[binding]
+        network, key = self.as_given(instance), self._functions[instance]
         compared, boxes = self._compared.get(key) or (comparison(network), 0)
         if boxes == _MOST_BOXES:
             return
         self._compared[key] = compared, boxes + 1
-        if takes_raw(binding):
+        if instance.takes_raw:
             centre, scale = (np.array([approximately(x) for x in xs]) for xs in (scaler.centre, scaler.scale))
             lower, upper = centre + scale * lower, centre + scale * upper
         try:
             compared.within(lower, upper)
         except DisagreementError as problem:
-            declaration = cast(ast.Network, binding.declaration)
-            raise Fault(_unreadable(problem, problem.path, declaration)) from None
+            raise Fault(_unreadable(problem, problem.path, instance.declaration)) from None
 
-    def check_distance(self, facts: CheckFacts, claim: Property) -> None:
+    def check_distance(self, facts: CheckFacts, pair: Pair, claim: Property) -> None:
         """W310 for a distance of 0 that no bound proves: not of the same output of the same file, and where `equals`
         says that it is meant, not of networks that both compute with whole numbers.
         """
         if not isinstance(claim, Epsilon) or exact(claim.eps):
             return
-        pair = [self.as_given(binding) for binding in (facts.subjects.candidate, facts.subjects.reference)]
+        networks = [self.as_given(instance) for instance in pair]
         if facts.arithmetic == "real":
-            same = pair[0].identity == pair[1].identity
-            if same or (isinstance(facts.claim, ast.Equals) and all(map(quantised, pair))):
+            same = networks[0].identity == networks[1].identity
+            if same or (isinstance(facts.claim, ast.Equals) and all(map(quantised, networks))):
                 return
         span = facts.claim.eps.span if isinstance(facts.claim, ast.StaysWithin) else facts.claim.span
         message = "no bound is as tight as a distance of 0: it is proved by exact integers or not at all"
         hint = "leave it so where both networks compute with integers, else allow a small distance, such as 1e-6"
         self.findings.add(warning("W310", message, span, help=hint))
 
-    def check_containment(self, facts: CheckFacts, claim: Property) -> None:
+    def check_containment(self, facts: CheckFacts, pair: Pair, claim: Property) -> None:
         """W311 for a claim about types that holds of a network because it has none."""
         if not isinstance(claim, Containment):
             return
         wraps, word = isinstance(claim, NeverWraps), "wrap" if isinstance(claim, NeverWraps) else "saturate"
-        if not can_overflow(self.as_given(facts.subjects.candidate), wraps=wraps):
-            message = f"nothing in '{facts.subjects.candidate.name}' can {word}: the claim holds of any such network"
+        if not can_overflow(self.as_given(pair.candidate), wraps=wraps):
+            message = f"nothing in '{pair.candidate.name}' can {word}: the claim holds of any such network"
             hint = "give the network with the types that it is deployed in"
             self.findings.add(warning("W311", message, facts.claim.span, help=hint))
 
-    def check_pair(self, facts: CheckFacts) -> None:
+    def check_pair(self, facts: CheckFacts, pair: Pair) -> None:
         """E208 where probabilities would be compared with logits, W304 where both files are the same."""
-        subjects = facts.subjects
         if isinstance(facts.claim, ast.StaysWithin | ast.Equals | ast.Satisfies):
-            said = {gives(binding): binding for binding in (subjects.candidate, subjects.reference)}
+            said = {instance.gives: instance for instance in pair}
             if "probabilities" in said and "logits" in said:
                 message = f"'{said['probabilities'].name}' gives probabilities, '{said['logits'].name}' gives logits"
-                words = [cast(ast.Network, said[kind].declaration).gives for kind in ("probabilities", "logits")]
+                words = [said[kind].declaration.gives for kind in ("probabilities", "logits")]
                 labels = [Label(word.span, "declared here") for word in words if word is not None]
                 hint = "compare like with like: write the same behind both"
                 raise Fault(error("E208", message, facts.claim.candidate.span, *labels, help=hint))
-        first, second = self.as_given(subjects.candidate), self.as_given(subjects.reference)
-        if first.identity == second.identity and takes_raw(subjects.candidate) == takes_raw(subjects.reference):
+        first, second = self.as_given(pair.candidate), self.as_given(pair.reference)
+        if first.identity == second.identity and pair.candidate.takes_raw == pair.reference.takes_raw:
             alone = isinstance(facts.claim, ast.Satisfies | ast.Never)
-            if alone and subjects.candidate is subjects.reference:
+            if alone and pair.candidate == pair.reference:
                 return
-            message = f"'{subjects.candidate.name}' and '{subjects.reference.name}' are the same file (sha256 equal)"
+            if facts.search is not None and pair.candidate == pair.reference:
+                return  # as at the end of a search for a width, whose other values are compared with this one
+            message = f"'{pair.candidate.name}' and '{pair.reference.name}' are the same file (sha256 equal)"
             span = facts.claim.candidate.span
             self.findings.add(warning("W304", message, span, help="is one of the paths wrong?"))
 
-    def _load(self, binding: Binding) -> Network:
-        declaration = cast(ast.Network, binding.declaration)
+    def derivation(self, instance: Instance) -> tuple[Network, Precision, Array | None]:
+        """What a derived network is made of: its reference, its precision, and the rows that it is calibrated on."""
+        scope = self.spec.scope(instance.binding.module)
+        reference = self.as_given(Instance(instance.file))
+        space = derivations.space_of(instance.binding, self.spec.spaces)
+        given = tuple(Form(value) for value in instance.values)
+        said = derivations.precision(instance.binding, given, scope, self.findings)
+        table = derivations.table(instance.binding, space, scope)
+        if said is values.UNKNOWN or table is values.UNKNOWN:
+            raise Fault
+        if table is None:
+            return reference, format_of(said), None
+        if space.binding not in self._scalers or space.features is None:
+            raise Fault
+        key = (table.path, table.columns, table.module, instance.file)
+        if key not in self._rows:
+            features, scaler = [name for name, _ in space.features], self._scalers[space.binding]
+            self._rows[key] = calibration_rows(table, self._tables, features, scaler, raw=instance.takes_raw)
+        return reference, format_of(said), self._rows[key]
+
+    def _derive(self, instance: Instance) -> Network:
+        reference, precision, rows = self.derivation(instance)
+        network = make(reference, precision, rows, instance.name, instance.place)
+        self._functions[instance] = Path(f"{network.source}:{network.sha256}"), network.output_name
+        return network
+
+    def _load(self, instance: Instance) -> Network:
+        binding, declaration = instance.binding, instance.declaration
         written = values.text(declaration.path, self.spec.scope(binding.module))
         if written is values.UNKNOWN:
             raise Fault
@@ -219,9 +260,9 @@ class Networks:
         network = self._given.get(binding)
         if network is None:
             path = locate(written, module.directory, module.source.name, declaration.path.span, is_network_folder)
-            network = self._file(binding, path, written, chosen)
+            network = self._file(instance, path, written, chosen)
         else:
-            self._functions[binding] = Path(f"{network.source}:{network.sha256}"), network.output_name
+            self._functions[instance] = Path(f"{network.source}:{network.sha256}"), network.output_name
             if chosen not in (None, network.output_name) and declaration.output is not None:
                 message = (
                     f"the network that is given for '{binding.name}' is output {network.output_name!r} of its file"
@@ -235,8 +276,8 @@ class Networks:
         _check_scores(network, declaration)
         return network
 
-    def _file(self, binding: Binding, path: Path, written: str, chosen: str | None) -> Network:
-        self._functions[binding] = key = path.resolve(), chosen
+    def _file(self, instance: Instance, path: Path, written: str, chosen: str | None) -> Network:
+        self._functions[instance] = key = path.resolve(), chosen
         if key not in self._files:
             try:
                 self._files[key] = self._read(path) if chosen is None else self._read(path, output=chosen)
@@ -244,20 +285,8 @@ class Networks:
                 self._files[key] = problem
         network = self._files[key]
         if isinstance(network, NetworkError):
-            raise Fault(_unreadable(network, written, cast(ast.Network, binding.declaration)))
+            raise Fault(_unreadable(network, written, instance.declaration))
         return network
-
-
-def gives(binding: Binding) -> str | None:
-    """What a network is declared to give."""
-    word = cast(ast.Network, binding.declaration).gives
-    return None if word is None else word.text
-
-
-def takes_raw(binding: Binding) -> bool:
-    """Whether the file has the normalisation inside."""
-    word = cast(ast.Network, binding.declaration).takes
-    return word is not None and word.text == "raw"
 
 
 def _unreadable(problem: NetworkError, written: str, declaration: ast.Network) -> Diagnostic:

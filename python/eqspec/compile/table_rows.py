@@ -1,15 +1,19 @@
-"""The rows of tables that regions go over, read once."""
+"""The rows of tables that regions go over, or that networks are calibrated on, read once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from eqspec.compile.boxes import Row
 from eqspec.compile.csv_table import CellError
 from eqspec.compile.tables import Table, column_name, load_table
+from eqspec.span import Span
+from eqspec.spec.derivations import CalibrationTable
 from eqspec.spec.findings import Fault, Findings, error
+from eqspec.spec.program import Module
 from eqspec.spec.region_terms import RowsOf
 from eqspec.spec.source_files import locate
 
@@ -24,56 +28,88 @@ class Tables:
     def rows(self, wanted: RowsOf, features: Sequence[str]) -> list[Row]:
         """The wanted rows, a number for each feature; Fault E140 to E142 where the table does not have them."""
         clause = wanted.clause
-        path = locate(wanted.path, wanted.module.directory, wanted.module.source.name, clause.path.span)
-        key = path.resolve()
-        if key not in self._known:
-            self._known[key] = load_table(path, wanted.path, clause.path.span, self._findings)
-        table = self._known[key]
+        table = self._table(wanted.path, wanted.module, clause.path.span)
         if max(wanted.rows) >= table.rows:
             listed = ", ".join(" ".join(r.span.text.split()) for r in clause.rows)
             message = f"rows {listed} of '{wanted.path}': the file has {table.rows} rows"
             hint = f"rows count from 0: 0..{table.rows - 1}" if table.rows else None
             raise Fault(error("E140", message, clause.span, help=hint))
-        first, last = wanted.columns or (0, table.columns - 1)
-        _refuse_columns(wanted, table, first, last, len(features))
-        _refuse_order(wanted, table, first, features)
-        return [(index, _row(table, wanted, index, first, last)) for index in wanted.rows]
+        place = (clause.columns or clause.path).span
+        part = _part(table, wanted.path, wanted.columns, place, features)
+        return [(index, part.row(index, clause.span)) for index in wanted.rows]
+
+    def all_rows(self, wanted: CalibrationTable, features: Sequence[str], most: int) -> list[tuple[Fraction, ...]]:
+        """Every row, a number for each feature; Fault E140 where there is none or more than `most`, E141, E142."""
+        table = self._table(wanted.path, wanted.module, wanted.span)
+        if not 0 < table.rows <= most:
+            message = f"'{wanted.path}' has {table.rows} rows to calibrate on"
+            hint = f"give a table with 1 to {most} rows; a few hundred typical ones do"
+            raise Fault(error("E140", message, wanted.span, help=hint))
+        part = _part(table, wanted.path, wanted.columns, wanted.place, features)
+        return [part.row(index, wanted.span) for index in range(table.rows)]
+
+    def _table(self, written: str, module: Module, span: Span) -> Table:
+        path = locate(written, module.directory, module.source.name, span)
+        key = path.resolve()
+        if key not in self._known:
+            self._known[key] = load_table(path, written, span, self._findings)
+        return self._known[key]
 
 
-def _refuse_columns(wanted: RowsOf, table: Table, first: int, last: int, needed: int) -> None:
-    found = last - first + 1
-    place = (wanted.clause.columns or wanted.clause.path).span
-    if last >= table.columns:
-        message = f"columns {first}..{last} of '{wanted.path}': the file has {table.columns} columns"
-        raise Fault(error("E142", message, place, help=f"columns count from 0: 0..{table.columns - 1}"))
-    if found != needed:
-        hint = f"'columns a..b' picks {needed} of them"
-        if found == needed + 1:
-            hint = f"did you mean 'columns {first + 1}..{last}' (column {first} looks like a label)?"
-        raise Fault(error("E142", f"{needed} columns needed, {found} found", place, help=hint))
+def _part(table: Table, written: str, columns: tuple[int, int] | None, place: Span, features: Sequence[str]) -> _Part:
+    """Some columns of a table, all without a choice; Fault E142 where they are not those of the features."""
+    first, last = columns or (0, table.columns - 1)
+    part = _Part(table, written, first, last, place)
+    part.refuse_columns(len(features))
+    part.refuse_order(features)
+    return part
 
 
-def _refuse_order(wanted: RowsOf, table: Table, first: int, features: Sequence[str]) -> None:
-    """A column that is called like a feature is not taken for another one; columns called otherwise go by place."""
-    if table.header is None:
-        return
-    place_of = {name: i for i, name in enumerate(features)}
-    for i in range(len(features)):
-        name, _ = column_name(table.header[first + i], first + i)
-        if place_of.get(name, i) != i:
-            message = f"column {first + i} of '{wanted.path}' is '{name}', but feature {i} here is '{features[i]}'"
-            hint = "put the columns into the order of the features, or name the features in theirs"
-            place = (wanted.clause.columns or wanted.clause.path).span
-            raise Fault(error("E142", message, place, help=hint))
+@dataclass(frozen=True)
+class _Part:
+    """Columns first to last of a table; `place` is where they are chosen."""
 
+    table: Table
+    written: str
+    first: int
+    last: int
+    place: Span
 
-def _row(table: Table, wanted: RowsOf, index: int, first: int, last: int) -> tuple[Fraction, ...]:
-    try:
-        return table.row(index, first, last)
-    except CellError as cell:
-        named = f" ('{table.header[cell.column]}')" if table.header and cell.column < len(table.header) else ""
-        message = f"row {index}, column {cell.column}{named} is not a number: '{cell.text[:40]}'"
-        if cell.reason is not None:
-            message = f"row {index}: {cell.reason}"
-        hint = f"repair '{wanted.path}', or leave the row out"
-        raise Fault(error("E141", message, wanted.clause.span, help=hint)) from None
+    def refuse_columns(self, needed: int) -> None:
+        """Fault E142 unless there are as many columns as are needed."""
+        first, last, found = self.first, self.last, self.last - self.first + 1
+        if last >= self.table.columns:
+            message = f"columns {first}..{last} of '{self.written}': the file has {self.table.columns} columns"
+            raise Fault(error("E142", message, self.place, help=f"columns count from 0: 0..{self.table.columns - 1}"))
+        if found != needed:
+            hint = f"'columns a..b' picks {needed} of them"
+            if found == needed + 1:
+                hint = f"did you mean 'columns {first + 1}..{last}' (column {first} looks like a label)?"
+            raise Fault(error("E142", f"{needed} columns needed, {found} found", self.place, help=hint))
+
+    def refuse_order(self, features: Sequence[str]) -> None:
+        """A column that is called like a feature is not taken for another one; columns called otherwise go by place."""
+        if self.table.header is None:
+            return
+        place_of = {name: i for i, name in enumerate(features)}
+        for i in range(len(features)):
+            name, _ = column_name(self.table.header[self.first + i], self.first + i)
+            if place_of.get(name, i) != i:
+                message = (
+                    f"column {self.first + i} of '{self.written}' is '{name}', but feature {i} here is '{features[i]}'"
+                )
+                hint = "put the columns into the order of the features, or name the features in theirs"
+                raise Fault(error("E142", message, self.place, help=hint))
+
+    def row(self, index: int, span: Span) -> tuple[Fraction, ...]:
+        """The numbers of a row; Fault E141 where one is none."""
+        try:
+            return self.table.row(index, self.first, self.last)
+        except CellError as cell:
+            header = self.table.header
+            named = f" ('{header[cell.column]}')" if header and cell.column < len(header) else ""
+            message = f"row {index}, column {cell.column}{named} is not a number: '{cell.text[:40]}'"
+            if cell.reason is not None:
+                message = f"row {index}: {cell.reason}"
+            hint = f"repair '{self.written}', or leave the row out"
+            raise Fault(error("E141", message, span, help=hint)) from None

@@ -6,7 +6,7 @@ decimal or as a fraction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import cast
@@ -16,7 +16,8 @@ from eqspec.compile.boxes import BoxBuilder, RegionBox
 from eqspec.compile.direction import refuse_direction
 from eqspec.compile.feasibility import refute
 from eqspec.compile.implication import follows
-from eqspec.compile.network_pairs import Networks, takes_raw
+from eqspec.compile.network_instance import Instance
+from eqspec.compile.network_pairs import Networks, Pair
 from eqspec.compile.scalers import Scaler
 from eqspec.compile.score_findings import scores_finding
 from eqspec.compile.table_rows import Tables
@@ -26,6 +27,7 @@ from eqspec.property import Comparison, Margin, Property
 from eqspec.spec import ast, values
 from eqspec.spec.check import CheckedSpec
 from eqspec.spec.checks import MANY_TASKS, MOST_TASKS, CheckFacts, Costs, claim_value, grid_finding
+from eqspec.spec.derivations import source
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding
@@ -50,17 +52,22 @@ class TaskExpansion:
     """Compiles the checks of one spec; files are read once."""
 
     def __init__(
-        self, spec: CheckedSpec, networks: Networks, scalers: Mapping[Binding, Scaler], findings: Findings
+        self,
+        spec: CheckedSpec,
+        networks: Networks,
+        scalers: Mapping[Binding, Scaler],
+        tables: Tables,
+        findings: Findings,
     ) -> None:
         self.spec, self.networks, self.scalers, self.findings = spec, networks, scalers, findings
-        self._tables = Tables(findings)
+        self._tables = tables
+        self._checked: set[tuple[Binding, Pair]] = set()
 
     def compile(self, facts: CheckFacts) -> tuple[list[Task], list[BestValueSearch]]:
         """The tasks and searches of a check; Fault where there are none to be had."""
         subjects = facts.subjects
         for binding in (subjects.candidate, subjects.reference):
-            self.networks.as_given(binding)
-        self.networks.check_pair(facts)
+            self.networks.as_given(Instance(source(binding)))
         if subjects.space.binding not in self.scalers:
             raise Fault
         scaler = self.scalers[subjects.space.binding]
@@ -89,21 +96,42 @@ class TaskExpansion:
         """The tasks at one point: as many as the region has rows, or the one with number `only`."""
         facts = frame.facts
         claim = claim_value(facts, point, frame.scope, self.findings)
-        if facts.search is None:  # the ends of a search may touch what cannot be reached
-            self.networks.check_distance(facts, claim)
-            self.networks.check_containment(facts, claim)
-            self._check_scores(facts, claim)
         scope = frame.scope.with_locals(point)
+        pair = self._pair(facts, scope)
+        if facts.search is None:  # the ends of a search may touch what cannot be reached
+            self.networks.check_distance(facts, pair, claim)
+            self.networks.check_containment(facts, pair, claim)
+            self._check_scores(facts, pair, claim)
         terms, builder, written = self._region(frame, scope)
         wanted = next((b.centre for b in terms.balls if isinstance(b.centre, RowsOf)), None)
         rows = None if wanted is None else self._tables.rows(wanted, frame.space.features)
         if rows is not None and only is not None:
             rows = rows[only : only + 1]
         for box in builder.build(rows):
-            yield replace(self._task(frame, claim, box, point, scope), written=written)
+            yield replace(self._task(frame, pair, claim, box, point, scope), written=written)
 
-    def _check_scores(self, facts: CheckFacts, claim: Property) -> None:
-        if (found := scores_finding(facts, claim, self.networks)) is not None:
+    def _pair(self, facts: CheckFacts, scope: Scope) -> Pair:
+        """The networks of a check at one point, with the values that they are given there."""
+        subjects = facts.subjects
+
+        def instance(binding: Binding, arguments: Sequence[ast.Expression]) -> Instance:
+            given = [values.number(argument, scope) for argument in arguments]
+            known = tuple(value.constant for value in given if value is not values.UNKNOWN)
+            if len(known) < len(given):
+                raise Fault
+            return Instance(binding, known)
+
+        pair = Pair(
+            instance(subjects.candidate, subjects.candidate_arguments),
+            instance(subjects.reference, subjects.reference_arguments),
+        )
+        if (facts.binding, pair) not in self._checked:
+            self.networks.check_pair(facts, pair)
+            self._checked.add((facts.binding, pair))
+        return pair
+
+    def _check_scores(self, facts: CheckFacts, pair: Pair, claim: Property) -> None:
+        if (found := scores_finding(facts, pair, claim, self.networks)) is not None:
             if found.severity == "error":
                 raise Fault(found)
             self.findings.add(found)
@@ -121,19 +149,20 @@ class TaskExpansion:
     def _task(
         self,
         frame: _Frame,
+        pair: Pair,
         claim: Property,
         box: RegionBox,
         point: Mapping[str, Form],
         scope: Scope,
     ) -> Task:
-        facts, subjects = frame.facts, frame.facts.subjects
+        facts, (candidate, reference) = frame.facts, pair
         expected = self._expected(facts, point, scope)
         if expected != "vacuous":
             empty = refute(str(facts.use.region), facts.use.span, box, frame.scaler)
             if empty is not None:
                 raise Fault(empty)
-        for binding in (subjects.reference, subjects.candidate):
-            self.networks.compare_on(binding, box.lower, box.upper, frame.scaler)
+        for instance in (reference, candidate):
+            self.networks.compare_on(instance, box.lower, box.upper, frame.scaler)
         parameters = {name: value.constant for name, value in point.items()}
         if box.row is not None:
             parameters["row"] = Fraction(box.row)
@@ -141,12 +170,12 @@ class TaskExpansion:
             id=_id(facts.name, parameters),
             check=facts.name,
             parameters=parameters,
-            reference=self._network(subjects.reference, frame, claim),
-            candidate=self._network(subjects.candidate, frame, claim),
-            reference_name=subjects.reference.name,
-            candidate_name=subjects.candidate.name,
-            reference_takes_raw=takes_raw(subjects.reference),
-            candidate_takes_raw=takes_raw(subjects.candidate),
+            reference=self._network(reference, frame, claim),
+            candidate=self._network(candidate, frame, claim),
+            reference_name=reference.name,
+            candidate_name=candidate.name,
+            reference_takes_raw=reference.takes_raw,
+            candidate_takes_raw=candidate.takes_raw,
             space=frame.space,
             lower_exact=box.lower_exact,
             upper_exact=box.upper_exact,
@@ -162,12 +191,12 @@ class TaskExpansion:
             lattices=box.lattices,
         )
 
-    def _network(self, binding: Binding, frame: _Frame, claim: Property) -> Network:
+    def _network(self, instance: Instance, frame: _Frame, claim: Property) -> Network:
         """A network as a claim is about it: margins and comparisons are about probabilities where these are given."""
         facts = frame.facts
         probabilities = isinstance(claim, Margin | Comparison)
         return self.networks.in_network_units(
-            binding, facts.subjects.space, frame.scaler, facts.arithmetic, probabilities=probabilities
+            instance, facts.subjects.space, frame.scaler, facts.arithmetic, probabilities=probabilities
         )
 
     def _expected(self, facts: CheckFacts, point: Mapping[str, Form], scope: Scope) -> Expectation | None:
@@ -199,12 +228,18 @@ class TaskExpansion:
             lows, highs = at(search.low), at(search.high)
             if lows:
                 easiest = highs[0] if search.direction == "smallest" else lows[0]
-                self._check_scores(facts, easiest.property)
-            if (refused := refuse_direction(facts, search, point, frame.scope, frame.scaler)) is not None:
+                end = search.high if search.direction == "smallest" else search.low
+                scope = frame.scope.with_locals({**point, search.variable: Form(end, unit=search.unit)})
+                self._check_scores(facts, self._pair(facts, scope), easiest.property)
+            if (
+                not search.whole
+                and (refused := refuse_direction(facts, search, point, frame.scope, frame.scaler)) is not None
+            ):
                 raise Fault(refused)
             for number, (low, high) in enumerate(zip(lows, highs, strict=True)):
                 easy, hard = (high, low) if search.direction == "smallest" else (low, high)
-                if not follows(easy, hard):  # a net under the proof of the direction: the ends must agree with it
+                # A net under the proof of the direction: the ends must agree with it.
+                if not search.whole and not follows(easy, hard):
                     raise RuntimeError(f"'{easy.id}' does not follow from '{hard.id}', which was proved of all values")
                 parameters = {n: v for n, v in low.parameters.items() if n != search.variable}
                 finds.append(
@@ -221,6 +256,7 @@ class TaskExpansion:
                         budget=frame.budget,
                         tags=facts.tags,
                         source=low.source,
+                        whole=search.whole,
                     )
                 )
         return finds
@@ -228,7 +264,7 @@ class TaskExpansion:
     def single(self, frame: _Frame, point: Mapping[str, Form], value: Fraction, number: int) -> Task:
         """One task of a search, compiled on its own."""
         search = frame.facts.search
-        if search is None or not search.low <= value <= search.high:
+        if search is None or not search.low <= value <= search.high or (search.whole and value.denominator != 1):
             raise InputError(f"{value} lies outside of the range that is searched")
         moved = {**point, search.variable: Form(value, unit=search.unit)}
         try:

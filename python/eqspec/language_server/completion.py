@@ -17,6 +17,7 @@ from typing import Any
 from lark import Token
 from lark.exceptions import UnexpectedInput
 
+from eqspec.language_server.meaning import space_of
 from eqspec.language_server.understanding import Understanding
 from eqspec.spec.findings import Fault
 from eqspec.spec.grammar import DECLARATIONS, parser
@@ -46,9 +47,12 @@ _VOCABULARY = {
     "WHEN": "guard",
     "TAKES": "input kind",
     "GIVES": "output kind",
+    "PER": "scale",
 }
 """The closed vocabulary behind a keyword."""
 _NAMED: dict[str, Kind] = {"PROVE": "network", "EQUALS": "network", "ON": "region"}
+_PRECISIONS = {"TO": "integer type", "AS": "fixed point type"}
+"""What stands behind these words where a network is derived."""
 _NEW_NAME = ("SPACE", "NETWORK", "REGION", "CHECK", "LET", "PARAM", "FEATURES", "OUTPUTS", "AS", "FOR", "TAGS")
 _VALUE = frozenset(("NUMBER", "LPAR", "NAME"))
 
@@ -176,9 +180,8 @@ class _Names:
         return self._facts(found)
 
     def _space_of(self, network: Binding) -> SpaceFacts | None:
-        space = getattr(network.declaration, "space", None)
         try:
-            return None if space is None else self._facts(network.module.find("space", space))
+            return self._facts(space_of(network))
         except Fault:  # an include that cannot be read may declare it
             return None
 
@@ -227,6 +230,10 @@ def _named(before: list[str], written: list[str], accepts: frozenset[str], names
         return names.of(_NAMED[last])
     if last in _VOCABULARY:
         return names.settings(_VOCABULARY[last])
+    if "NETWORK" in before and last in _PRECISIONS:
+        return names.settings(_PRECISIONS[last])
+    if last == "EQUAL" and "NETWORK" in before:
+        return [*names.of("network"), *_values(before, block, names)]
     if last == "OF" and "PROVE" in before:
         return names.of("network")
     if last == "IN" and not value:

@@ -185,12 +185,11 @@ class _Place:
 
     def _space_of_claim(self) -> SpaceFacts | None:
         candidate = next((getattr(placed.node, "candidate", None) for placed in self.around if _is_claim(placed)), None)
-        return self._space_of(candidate) if isinstance(candidate, ast.QualifiedName) else None
+        named = candidate.network if isinstance(candidate, ast.Applied) else candidate
+        return self._space_of(named) if isinstance(named, ast.QualifiedName) else None
 
     def _space_of(self, network: ast.QualifiedName) -> SpaceFacts | None:
-        binding = self.module.find("network", network)
-        space = None if binding is None else getattr(binding.declaration, "space", None)
-        return None if binding is None or space is None else self._facts(binding.module.find("space", space))
+        return self._facts(space_of(self.module.find("network", network)))
 
     def _facts(self, space: Binding | None) -> SpaceFacts | None:
         return None if space is None else self.known.checked.spaces.get(space)
@@ -259,3 +258,18 @@ def _declared(space: SpaceFacts, kind: Literal["feature", "output"], name: str) 
             if feature.name.text == name:
                 return feature.name.span
     return None
+
+
+def space_of(network: Binding | None) -> Binding | None:
+    """The space that a network lives in: a derived one that names none in that of its reference."""
+    if network is None:
+        return None
+    declaration = network.declaration
+    if isinstance(declaration, ast.DerivedNetwork) and declaration.space is None:
+        reference = network.module.find("network", declaration.reference)
+        # One of another derived network is refused, and might go round in a circle.
+        if reference is None or not isinstance(reference.declaration, ast.Network):
+            return None
+        network, declaration = reference, reference.declaration
+    space = getattr(declaration, "space", None)
+    return None if space is None else network.module.find("space", space)

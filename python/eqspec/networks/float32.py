@@ -16,6 +16,7 @@ from eqspec.networks import affine as af
 from eqspec.networks import products
 from eqspec.networks.curve_definitions import DEFINITIONS
 from eqspec.networks.curves import Curves, Pieces
+from eqspec.networks.derived import DerivedNetwork
 from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.network import LargestIntermediate, Network
 from eqspec.networks.onnx_tensor import UnreadableError
@@ -34,6 +35,12 @@ def in_float32(network: Network) -> Network:
     """
     if network.arithmetic == "float32":
         return network
+    if isinstance(network, DerivedNetwork):
+        return DerivedNetwork.of(_rounded(network), network.derivation)
+    return _rounded(network)
+
+
+def _rounded(network: Network) -> Network:
     with np.errstate(all="ignore"):
         if network.content is not None:
             return _again(network, network.content)

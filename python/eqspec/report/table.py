@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.padding import Padding
@@ -120,6 +121,8 @@ def nearly_in_words(found: Nearly) -> str:
 
 def bracket_in_words(bracket: Bracket) -> str:
     """holds at sigma = 0.12, not at 0.13."""
+    if bracket.whole:
+        return _whole_in_words(bracket)
     proved = None if bracket.proved is None else value(float(bracket.proved))
     refuted = None if bracket.refuted is None else value(float(bracket.refuted))
     if proved is None:
@@ -129,6 +132,37 @@ def bracket_in_words(bracket: Bracket) -> str:
         hard = bracket.low if bracket.direction == "smallest" else bracket.high
         return f"{held}, the {bracket.direction} there is" if bracket.proved == hard else f"{held}, refuted nowhere"
     return f"{held}, not at {refuted}" + ("" if bracket.gap == "closed" else _OUT_OF_TIME)
+
+
+def _whole_in_words(bracket: Bracket) -> str:
+    """W = 12 is proved, 11 and every smaller one refuted."""
+    hard = bracket.low if bracket.direction == "smallest" else bracket.high
+    beyond = "every smaller one" if bracket.direction == "smallest" else "every larger one"
+    proved, refuted = bracket.proved, bracket.refuted
+    undecided, untried = bracket.open_values
+    if bracket.gap == "closed" and proved is None:
+        return f"refuted at every {bracket.variable} from {bracket.low} to {bracket.high}"
+    said = f"no {bracket.variable} is proved" if proved is None else f"{bracket.variable} = {proved} is proved"
+    if bracket.gap == "closed":
+        if proved == hard:
+            return f"{said}, the {bracket.direction} there is"
+        return f"{said}, {refuted} {'is' if refuted == hard else f'and {beyond} are'} refuted"
+    if refuted is not None:
+        said += f", {refuted} is refuted"
+    for values, words in ((undecided, "undecided"), (untried, "not tried")):
+        said += f", {runs(values)} {words}" if values else ""
+    return said + (_OUT_OF_TIME if untried else "")
+
+
+def runs(values: Sequence[Fraction]) -> str:
+    """Whole numbers, those that follow each other as 4 to 8."""
+    found: list[list[Fraction]] = []
+    for number in values:
+        if found and number == found[-1][-1] + 1:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in found)
 
 
 def witnesses(results: Sequence[Result]) -> RenderableType:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from eqspec.errors import InputError
-from eqspec.run.bisection import run_search
+from eqspec.run.best_value import run_search
 from eqspec.run.description import describe
 from eqspec.run.monitor import Monitor
 from eqspec.run.options import Options

@@ -18,26 +18,23 @@ from fractions import Fraction
 from time import perf_counter
 
 from eqspec.replay.improving import improve
-from eqspec.run.description import describe
 from eqspec.run.monitor import Monitor
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
-from eqspec.tasks import serialisation
+from eqspec.run.search_result import DEFAULT_SECONDS, search_result
 from eqspec.tasks.bracket import Bracket, Gap, Probe
 from eqspec.tasks.result import Result
 from eqspec.tasks.search import Search
 from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 
-_DEFAULT_SECONDS = 600.0
-"""The limit for a search without a budget, which could otherwise spend all its time on one hard value."""
 _FIRST_SHARE = 0.2
 """The share of the time for each end of the range. Most ends are decided quickly."""
 _PATIENCE = 2.0
 """An undecided value is tried again only with at least this multiple of the time it had before."""
 
 
-def run_search(
+def bisect(
     runner: Runner,
     search: Search,
     monitor: Monitor | None = None,
@@ -58,7 +55,7 @@ class _Bisection:
         self._runner, self._search, self._monitor, self._stop, self._options = runner, search, monitor, stop, options
         limit = search.budget.timeout if options.timeout is None else options.timeout
         self._began = perf_counter()
-        self._deadline = self._began + (_DEFAULT_SECONDS if limit is None else limit)
+        self._deadline = self._began + (DEFAULT_SECONDS if limit is None else limit)
         self._proved: Fraction | None = None
         self._refuted: Fraction | None = None
         self._witness: Witness | None = None
@@ -207,33 +204,8 @@ class _Bisection:
             probes=tuple(self._probes),
             witness=self._witness,
         )
-        described = describe(
-            search.task_at(search.easy if self._proved is None else self._proved),
-            self._options,
-            verdict,
-            perf_counter() - self._began,
-            reason=reason,
-            boxes=sum(r.boxes for r in self._results),
-            splits=sum(r.splits for r in self._results),
-            lps=sum(r.lps for r in self._results),
-            milps=sum(r.milps for r in self._results),
-            rests_on_solver=sum(r.rests_on_solver for r in self._results),
-            initial_bound=self._results[0].initial_bound if self._results else None,
-            certified_fraction=1.0 if self._proved is not None else 0.0,
-            witness=self._witness if verdict is Verdict.DIFFERENT else None,
-            find=bracket,
-            uncertified="; ".join(f"{r.id}: {r.uncertified}" for r in self._results if r.uncertified) or None,
-        )
-        place = str(search.source) if search.source else None
-        return replace(
-            described,
-            id=search.id,
-            check=search.check,
-            parameters=dict(search.parameters),
-            tags=search.tags,
-            source=place,
-            task=None if self._refuted is None else serialisation.to_json(search.task_at(self._refuted)),
-        )
+        seconds = perf_counter() - self._began
+        return search_result(search, bracket, verdict, reason, self._results, seconds, self._options)
 
 
 def _far(a: Fraction, b: Fraction) -> bool:

@@ -11,147 +11,32 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from eqspec.span import Source, Span
+from eqspec.spec.expression_tree import (
+    NOWHERE,
+    Call,
+    Comparison,
+    Expression,
+    Group,
+    ListOf,
+    Name,
+    Negation,
+    Node,
+    Number,
+    Power,
+    Product,
+    QualifiedName,
+    Quantity,
+    Range,
+    Reference,
+    Setting,
+    Sum,
+    Text,
+)
 
-NOWHERE = Span(Source("<built in memory>", ""), 0, 0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    """Anything that stands somewhere in a file."""
-
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Name(Node):
-    """A word: a name, or an entry of a closed vocabulary that is looked up afterwards."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@dataclass(frozen=True, slots=True)
-class QualifiedName(Node):
-    """`motor`, or `s.motor` for the name of an included file."""
-
-    parts: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return ".".join(self.parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Number(Node):
-    """A decimal as written, with the unit that may stand in brackets behind it."""
-
-    text: str
-    unit: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity(Node):
-    """A decimal with a suffix: 600s, 8GB."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Text(Node):
-    """A text in double quotes; `value` is what stands between them."""
-
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class ListOf(Node):
-    """[a, b, c]."""
-
-    items: tuple[Expression, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Group(Node):
-    """(inner)."""
-
-    inner: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Reference(Node):
-    """A value, feature or output by name; with an index, an output of a network or an item of a list."""
-
-    name: QualifiedName
-    index: Name | Number | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Call(Node):
-    """linspace(a, b, n)."""
-
-    function: Name
-    arguments: tuple[Expression, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Negation(Node):
-    """-operand."""
-
-    operand: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Power(Node):
-    """base ^ exponent."""
-
-    base: Expression
-    exponent: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Sum(Node):
-    """first, then each further term with its sign, + or -."""
-
-    first: Expression
-    rest: tuple[tuple[str, Expression], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Product(Node):
-    """first, then each further factor with its operator, * or /."""
-
-    first: Expression
-    rest: tuple[tuple[str, Expression], ...]
-
-
-Expression: TypeAlias = Number | Quantity | Text | ListOf | Group | Reference | Call | Negation | Power | Sum | Product
-
-
-@dataclass(frozen=True, slots=True)
-class Range(Node):
-    """lower .. upper, both included; without `upper` the range of one value."""
-
-    lower: Expression
-    upper: Expression | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison(Node):
-    """left operator right, the operator one of <= >= == < >."""
-
-    left: Expression
-    operator: str
-    right: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Setting(Node):
-    """A key and its value in `normalise` and `budget`."""
-
-    key: Name
-    value: Expression
+__all__ = [  # and all that is defined here
+    "NOWHERE", "Call", "Comparison", "Expression", "Group", "ListOf", "Name", "Negation", "Node", "Number", "Power",
+    "Product", "QualifiedName", "Quantity", "Range", "Reference", "Setting", "Sum", "Text",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +157,77 @@ class Network(Node):
     gives: Name | None = None
     output: Expression | None = None
     doc: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NumberType(Node):
+    """int8, int<B>, fixed<16, 6, RND, SAT>: a word, and what stands in angle brackets behind it."""
+
+    word: Name
+    arguments: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TypeOf(Node):
+    """accum fixed<24, 10>: the type of some of a network's numbers."""
+
+    key: Name
+    type: NumberType
+
+
+@dataclass(frozen=True, slots=True)
+class QuantisedTo(Node):
+    """quantised to int8 per channel calibrated on "table.csv" columns 1..16; `per` None means per tensor."""
+
+    type: NumberType
+    per: Name | None = None
+    table: Expression | None = None
+    columns: Range | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldAs(Node):
+    """as fixed<16, 6> { accum fixed<24, 10> }: the type of all numbers, and of those that have another one."""
+
+    type: NumberType
+    others: tuple[TypeOf, ...] = ()
+
+
+Precision: TypeAlias = QuantisedTo | HeldAs
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedNetwork(Node):
+    """network name(formals) = reference precision in space; without `space` it lives where its reference does."""
+
+    name: Name
+    formals: tuple[Name, ...]
+    reference: QualifiedName
+    precision: Precision
+    space: QualifiedName | None = None
+    doc: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Applied(Node):
+    """A network with values for its formal parameters: fpga(12)."""
+
+    network: QualifiedName
+    arguments: tuple[Expression, ...]
+
+
+Subject: TypeAlias = QualifiedName | Applied
+"""A network that a claim is about."""
+
+
+def network_of(subject: Subject) -> QualifiedName:
+    """The name of the network that a claim is about."""
+    return subject.network if isinstance(subject, Applied) else subject
+
+
+def arguments_of(subject: Subject) -> tuple[Expression, ...]:
+    """The values that stand behind the name of a network."""
+    return subject.arguments if isinstance(subject, Applied) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,9 +356,9 @@ class Guard(Node):
 class StaysWithin(Node):
     """prove candidate stays within eps of reference in norm comparing outputs; a guard is an error found later."""
 
-    candidate: QualifiedName
+    candidate: Subject
     eps: Expression
-    reference: QualifiedName
+    reference: Subject
     norm: Name | None = None
     comparing: ListOf | None = None
     guard: Guard | None = None
@@ -412,8 +368,8 @@ class StaysWithin(Node):
 class Equals(Node):
     """prove candidate equals reference; a guard is an error found later."""
 
-    candidate: QualifiedName
-    reference: QualifiedName
+    candidate: Subject
+    reference: Subject
     guard: Guard | None = None
 
 
@@ -421,8 +377,8 @@ class Equals(Node):
 class KeepsTop1(Node):
     """prove candidate keeps top1 of reference when guard."""
 
-    candidate: QualifiedName
-    reference: QualifiedName
+    candidate: Subject
+    reference: Subject
     guard: Guard | None = None
 
 
@@ -430,7 +386,7 @@ class KeepsTop1(Node):
 class Satisfies(Node):
     """prove candidate satisfies comparison; a guard is an error found later."""
 
-    candidate: QualifiedName
+    candidate: Subject
     comparison: Comparison
     guard: Guard | None = None
 
@@ -439,7 +395,7 @@ class Satisfies(Node):
 class Never(Node):
     """prove candidate never wraps, or never saturates; a guard is an error found later."""
 
-    candidate: QualifiedName
+    candidate: Subject
     word: Name
     guard: Guard | None = None
 
@@ -514,7 +470,7 @@ class Check(Node):
     doc: str | None = None
 
 
-Declaration: TypeAlias = Include | Let | Param | Space | Network | Region | Check | Budget
+Declaration: TypeAlias = Include | Let | Param | Space | Network | DerivedNetwork | Region | Check | Budget
 
 
 @dataclass(frozen=True, slots=True)

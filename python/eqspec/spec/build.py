@@ -106,9 +106,30 @@ def _outputs(b: Builder, c: list[Any], s: Span) -> ast.Outputs:
     return ast.Outputs(b.every(c), span=s)
 
 
+def _formals(b: Builder, tree: Any) -> tuple[ast.Name, ...]:
+    return tuple(b.name(t) for t in tree.children if t is not None)
+
+
+def _network(b: Builder, c: list[Any], s: Span) -> ast.Network:
+    """Fault E112 for formal parameters of a file, which has no number to choose."""
+    if formals := _formals(b, c[1]):
+        span = Span(s.source, formals[0].span.start, formals[-1].span.end)
+        message = f"network '{c[0]}' is a file, which takes no values"
+        hint = "values are for types: network q(B) = float quantised to int<B>"
+        raise Fault(error("E112", message, span, help=hint))
+    return ast.Network(
+        b.name(c[0]),
+        b.build(c[2]),
+        b.build(c[3]),
+        b.optional_name(c[5]),
+        b.optional_name(c[6]),
+        b.optional(c[4]),
+        span=s,
+    )
+
+
 def _region(b: Builder, c: list[Any], s: Span) -> ast.Region:
-    formals = tuple(b.name(t) for t in c[1].children if t is not None)
-    return ast.Region(b.name(c[0]), formals, b.build(c[2]), b.every(c[3:]), span=s)
+    return ast.Region(b.name(c[0]), _formals(b, c[1]), b.build(c[2]), b.every(c[3:]), span=s)
 
 
 _BUILDERS: dict[str, Callable[[Builder, list[Any], Span], Any]] = {
@@ -126,15 +147,17 @@ _BUILDERS: dict[str, Callable[[Builder, list[Any], Span], Any]] = {
     "outputs": _outputs,
     "decide": lambda b, c, s: ast.Decide(b.name(c[0]), span=s),
     "setting": lambda b, c, s: ast.Setting(b.name(c[0]), b.build(c[1]), span=s),
-    "network": lambda b, c, s: ast.Network(
-        b.name(c[0]),
-        b.build(c[1]),
-        b.build(c[2]),
-        b.optional_name(c[4]),
-        b.optional_name(c[5]),
-        b.optional(c[3]),
-        span=s,
+    "network": _network,
+    "derived": lambda b, c, s: ast.DerivedNetwork(
+        b.name(c[0]), _formals(b, c[1]), b.build(c[2]), b.build(c[3]), b.optional(c[4]), span=s
     ),
+    "quantised_to": lambda b, c, s: ast.QuantisedTo(
+        b.build(c[0]), b.optional_name(c[1]), b.optional(c[2]), b.optional(c[3]), span=s
+    ),
+    "held_as": lambda b, c, s: ast.HeldAs(b.build(c[0]), b.every(c[1:]), span=s),
+    "type_of": lambda b, c, s: ast.TypeOf(b.name(c[0]), b.build(c[1]), span=s),
+    "type": lambda b, c, s: ast.NumberType(b.name(c[0]), b.every(c[1:]), span=s),
+    "applied": lambda b, c, s: ast.Applied(b.build(c[0]), b.every(c[1:]), span=s),
     "region": _region,
     "box": lambda b, c, s: ast.Box(b.every(c), span=s),
     "within": lambda b, c, s: ast.Within(_subject(b, c[0]), b.build(c[1]), c[2] is not None, b.optional(c[3]), span=s),

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from eqspec.spec import ast, values, vocabulary
-from eqspec.spec.checks import CheckFacts, Checks, Costs, refuse_shadow
+from eqspec.spec import ast, derivations, values, vocabulary
+from eqspec.spec.checks import CheckFacts, Checks, Costs
 from eqspec.spec.findings import Fault, Findings, error
+from eqspec.spec.formal_parameters import check_names
 from eqspec.spec.graph import dependencies_first
 from eqspec.spec.program import Binding, Module, Program
 from eqspec.spec.regions import Regions
@@ -44,7 +45,10 @@ def check(
             spaces[binding] = describe(binding, scopes[binding.module], header, findings)
             _check_scaler(spaces[binding], scopes[binding.module], findings)
     for binding in _all(program, "network"):
-        _check_network(binding, scopes[binding.module], findings)
+        if derivations.is_derived(binding):
+            _check_derived(binding, spaces, scopes[binding.module], findings)
+        else:
+            _check_network(binding, scopes[binding.module], findings)
     regions = Regions(spaces, findings, _cyclic_regions(program, findings))
     for binding in _all(program, "region"):
         _check_region(binding, regions, scopes[binding.module], findings)
@@ -87,15 +91,19 @@ def _check_network(binding: Binding, scope: Scope, findings: Findings) -> None:
                 vocabulary.look_up(kind, word)
 
 
+def _check_derived(binding: Binding, spaces: Mapping[Binding, SpaceFacts], scope: Scope, findings: Findings) -> None:
+    """What a derived network is made of, with values that are not known yet for its formal parameters."""
+    declaration = cast(ast.DerivedNetwork, binding.declaration)
+    check_names(declaration.formals, binding.module, findings)
+    with findings.collecting():
+        derivations.precision(binding, (UNKNOWN,) * len(declaration.formals), scope, findings)
+    with findings.collecting():
+        derivations.table(binding, derivations.space_of(binding, spaces), scope)
+
+
 def _check_region(binding: Binding, regions: Regions, scope: Scope, findings: Findings) -> None:
     region = cast(ast.Region, binding.declaration)
-    seen: set[str] = set()
-    for formal in region.formals:
-        with findings.collecting():
-            if formal.text in seen:
-                raise Fault(error("E104", f"'{formal}' is declared twice", formal.span, help="rename one"))
-            seen.add(formal.text)
-            refuse_shadow(formal, binding.module)
+    check_names(region.formals, binding.module, findings)
     with findings.collecting():
         regions.terms(binding, (UNKNOWN,) * len(region.formals), scope)
 

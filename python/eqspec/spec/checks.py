@@ -11,9 +11,10 @@ from typing import Literal, cast, get_args
 
 from eqspec.errors import Diagnostic, Label
 from eqspec.property import Property
-from eqspec.spec import ast, claims, values, vocabulary
+from eqspec.spec import ast, claims, derivations, values, vocabulary
 from eqspec.spec.claims import Subjects
 from eqspec.spec.findings import Fault, Findings, error, warning
+from eqspec.spec.formal_parameters import refuse_shadow
 from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding, Module
 from eqspec.spec.regions import Regions
@@ -23,6 +24,8 @@ from eqspec.spec.values import UNKNOWN, Form, Value
 
 MANY_TASKS = 1000
 MOST_TASKS = 100_000
+MOST_WHOLE = 256
+"""Whole numbers of which a search tries each."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,11 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Search:
-    """find smallest or largest variable in low .. high to width."""
+    """find smallest or largest variable in low .. high to width.
+
+    `whole` if the variable is a value of a network, as a number of bits is: whole numbers alone are tried then, and
+    what one of them shows says nothing of another.
+    """
 
     direction: Literal["smallest", "largest"]
     variable: str
@@ -45,6 +52,7 @@ class Search:
     width: Fraction | None
     unit: str | None
     clause: ast.Find
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,7 +111,7 @@ class Checks:
         variables = self._variables(check, binding.module)
         scope = Scope(binding.module, self.scopes[binding.module].values, variables, check=True)
         sweeps = self._sweeps(check, binding.module)
-        search = self._search(check, binding.module, {s.variable for s in sweeps or ()})
+        search = self._search(check, claim, binding.module, {s.variable for s in sweeps or ()})
         expectations = tuple(c for c in check.clauses if isinstance(c, ast.Expect))
         for expectation in expectations:
             with self.findings.collecting():
@@ -117,7 +125,7 @@ class Checks:
         subjects = None
         if claim is not None:
             with self.findings.collecting():
-                subjects = self._subjects(claim, binding.module)
+                subjects = self._subjects(claim, scope)
                 claims.evaluate(claim, subjects, scope, self.findings, searching=search is not None)
         if on is not None:
             with self.findings.collecting():
@@ -239,7 +247,7 @@ class Checks:
         if total > MOST_TASKS:
             raise Fault(grid_finding(check, total, sweeps))
 
-    def _search(self, check: ast.Check, module: Module, swept: set[str]) -> Search | None:
+    def _search(self, check: ast.Check, claim: ast.Claim | None, module: Module, swept: set[str]) -> Search | None:
         found = [c for c in check.clauses if isinstance(c, ast.Find)]
         for extra in found[1:]:
             label = Label(found[0].span, "first here")
@@ -259,6 +267,9 @@ class Checks:
             if width is not None and width.constant <= 0:
                 span = cast(ast.Node, clause.width).span
                 raise Fault(error("E138", f"the width of a bracket is above 0, not {shown(width.constant)}", span))
+            whole = claim is not None and clause.variable.text in _values_of_networks(claim)
+            if whole:
+                _require_whole(clause, ends[0], ends[1])
             return Search(
                 cast(Literal["smallest", "largest"], direction),
                 clause.variable.text,
@@ -267,36 +278,38 @@ class Checks:
                 None if width is None else width.constant,
                 ends[0].unit or ends[1].unit,
                 clause,
+                whole,
             )
         raise Fault
 
-    def _subjects(self, claim: ast.Claim, module: Module) -> Subjects:
-        candidate = module.get("network", claim.candidate)
-        reference, place = candidate, claim.candidate
+    def _subjects(self, claim: ast.Claim, scope: Scope) -> Subjects:
+        module = scope.module
+        first: ast.Subject = claim.candidate
+        second: ast.Subject = claim.candidate
+        candidate = module.get("network", ast.network_of(first))
         match claim:
             case ast.Satisfies():
-                reference, place = self._other_network(claim, candidate, module)
+                second = self._other_network(claim, candidate, module)
             case ast.StaysWithin() | ast.Equals() | ast.KeepsTop1():
-                reference, place = module.get("network", claim.reference), claim.reference
+                second = claim.reference
             case ast.Never():
                 pass
-        spaces = [self._space_of(candidate), self._space_of(reference)]
+        reference = module.get("network", ast.network_of(second))
+        spaces = [derivations.space_of(network, self.spaces) for network in (candidate, reference)]
         if spaces[0] is not spaces[1]:
-            names = [cast(ast.Network, n.declaration).space for n in (candidate, reference)]
-            message = f"'{claim.candidate}' and '{place}' live in different spaces '{names[0]}' and '{names[1]}'"
+            names = [ast.network_of(subject) for subject in (first, second)]
+            message = (
+                f"'{names[0]}' and '{names[1]}' live in different spaces '{spaces[0].name}' and '{spaces[1].name}'"
+            )
             hint = "declare both networks in one space; a file that takes raw inputs says 'takes raw'"
-            raise Fault(error("E202", message, place.span, help=hint))
-        return Subjects(candidate, reference, spaces[0])
+            raise Fault(error("E202", message, names[1].span, help=hint))
+        for subject, network in ((first, candidate), (second, reference)):
+            given = derivations.arguments(subject, network, scope, self.findings)
+            if derivations.is_derived(network):
+                derivations.precision(network, given, scope, self.findings, subject.span)
+        return Subjects(candidate, reference, spaces[0], ast.arguments_of(first), ast.arguments_of(second))
 
-    def _space_of(self, network: Binding) -> SpaceFacts:
-        binding = network.module.get("space", cast(ast.Network, network.declaration).space)
-        if binding not in self.spaces:
-            raise Fault
-        return self.spaces[binding]
-
-    def _other_network(
-        self, claim: ast.Satisfies, candidate: Binding, module: Module
-    ) -> tuple[Binding, ast.QualifiedName]:
+    def _other_network(self, claim: ast.Satisfies, candidate: Binding, module: Module) -> ast.Subject:
         """The network that the inequality compares with, or the candidate itself."""
         other, place = candidate, claim.candidate
         for side in (claim.comparison.left, claim.comparison.right):
@@ -310,7 +323,7 @@ class Checks:
                     message = f"'{reference.name}' is a third network: a check compares two"
                     raise Fault(error("E138", message, reference.span, help="split it into two checks"))
                 other, place = network, reference.name
-        return other, place
+        return place
 
     def _region(self, use: ast.Use, subjects: Subjects | None, scope: Scope) -> None:
         region, arguments = self.regions.arguments(use, scope)
@@ -351,27 +364,49 @@ class Checks:
         return unused
 
 
+def _values_of_networks(claim: ast.Claim) -> set[str]:
+    """The names in the values that the networks of a claim are given."""
+    match claim:
+        case ast.StaysWithin() | ast.Equals() | ast.KeepsTop1():
+            given = (*ast.arguments_of(claim.candidate), *ast.arguments_of(claim.reference))
+        case ast.Satisfies() | ast.Never():
+            given = ast.arguments_of(claim.candidate)
+    return {str(reference.name) for expression in given for reference in references(expression)}
+
+
+def _require_whole(clause: ast.Find, low: Form, high: Form) -> None:
+    """Fault E138 or E305 where a search for a value of a network is not one over a list of whole numbers."""
+    name = clause.variable
+    if clause.width is not None:
+        message = f"'{name}' is a whole number here, so 'to' has no meaning"
+        raise Fault(error("E305", message, clause.width.span, help="leave it out"))
+    for end in (low.constant, high.constant):
+        if end.denominator != 1:
+            message = f"'{name}' is a value of a network, which is a whole number, not {shown(end)}"
+            raise Fault(error("E138", message, clause.range.span))
+    if high.constant - low.constant >= MOST_WHOLE:
+        message = f"at most {MOST_WHOLE} whole numbers are searched, each of which is tried by itself"
+        raise Fault(error("E138", message, clause.range.span, help="give a shorter range"))
+
+
 def _expressions(clause: ast.CheckClause) -> list[ast.Expression]:
     """The expressions of a clause in which variables count."""
     match clause:
         case ast.StaysWithin():
-            return [clause.eps]
+            return [clause.eps, *ast.arguments_of(clause.candidate), *ast.arguments_of(clause.reference)]
+        case ast.Equals():
+            return [*ast.arguments_of(clause.candidate), *ast.arguments_of(clause.reference)]
         case ast.KeepsTop1():
-            return [] if clause.guard is None else [clause.guard.threshold]
+            given = [*ast.arguments_of(clause.candidate), *ast.arguments_of(clause.reference)]
+            return given if clause.guard is None else [*given, clause.guard.threshold]
         case ast.Satisfies():
-            return [clause.comparison.left, clause.comparison.right]
+            return [*ast.arguments_of(clause.candidate), clause.comparison.left, clause.comparison.right]
+        case ast.Never():
+            return list(ast.arguments_of(clause.candidate))
         case ast.On():
             return list(clause.use.arguments)
         case _:
             return []
-
-
-def refuse_shadow(name: ast.Name, module: Module) -> None:
-    """Fault E104 for a local name that hides a value of the file."""
-    hidden = module.find("value", ast.QualifiedName((name.text,)))
-    if hidden is not None:
-        label = Label(hidden.declaration.name.span, "first here")
-        raise Fault(error("E104", f"'{name}' is declared twice", name.span, label, help="rename one"))
 
 
 def grid_finding(check: ast.Check, total: int, sweeps: list[Sweep], rows: int = 1) -> Diagnostic:

@@ -28,6 +28,8 @@ class Subjects:
     candidate: Binding
     reference: Binding
     space: SpaceFacts
+    candidate_arguments: tuple[ast.Expression, ...] = ()
+    reference_arguments: tuple[ast.Expression, ...] = ()
 
 
 SENTENCES: dict[type[ast.Claim], str] = {
@@ -174,7 +176,7 @@ def _linear(claim: ast.Satisfies, subjects: Subjects, scope: Scope) -> Linear | 
     sign = 1 if comparison.operator in ("<=", "<") else -1
     if not form.coefficients:
         message = "no output occurs in this inequality"
-        hint = f"write outputs as {claim.candidate}[{subjects.space.outputs[0][0]}]"
+        hint = f"write outputs as {ast.network_of(claim.candidate)}[{subjects.space.outputs[0][0]}]"
         raise Fault(error("E138", message, comparison.span, help=hint))
 
     def row(of: Binding) -> tuple[Fraction, ...]:

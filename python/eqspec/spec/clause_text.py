@@ -86,6 +86,14 @@ def clause(node: ast.Node) -> str:
             return range_(node)
         case ast.Feature(name, unit):
             return f"{name}" + (f" [{unit}]" if unit is not None else "")
+        case ast.QuantisedTo() | ast.HeldAs():
+            return _precision(node)
+        case ast.NumberType():
+            return number_type(node)
+        case ast.TypeOf(key, held):
+            return f"{key} {number_type(held)}"
+        case ast.Applied():
+            return subject(node)
         case ast.Name(text) | ast.Comment(text):
             return text
         case ast.QualifiedName(parts):
@@ -109,18 +117,29 @@ def declaration(node: ast.Include | ast.Let | ast.Param) -> str:
             return f"param {name} = {expression(value)}"
 
 
-def network(node: ast.Network, name: int = 0, path: int = 0) -> str:
-    """A network, its name and path padded to so many columns."""
-    soft = f"network {node.name.text.ljust(name)} = {expression(node.path).ljust(path)} in {node.space}"
+def network(node: ast.Network | ast.DerivedNetwork, name: int = 0, path: int = 0) -> str:
+    """A network, its name and the path of its file padded to so many columns."""
+    head = f"network {network_head(node).ljust(name)} = "
+    if isinstance(node, ast.DerivedNetwork):
+        return f"{head}{node.reference} {_precision(node.precision)}" + (f"\nin {node.space}" if node.space else "")
+    soft = f"{head}{expression(node.path).ljust(path)} in {node.space}"
     soft += f" output {expression(node.output)}" if node.output else ""
     soft += f" takes {node.takes}" if node.takes else ""
     return soft + (f" gives {node.gives}" if node.gives else "")
 
 
+def network_head(node: ast.Network | ast.DerivedNetwork) -> str:
+    """What a network is declared as: its name, with its formal parameters."""
+    return f"{node.name}{_formals(node.formals)}" if isinstance(node, ast.DerivedNetwork) else node.name.text
+
+
 def region_head(node: ast.Region) -> str:
     """A region up to its first term."""
-    formals = f"({', '.join(f.text for f in node.formals)})" if node.formals else ""
-    return f"region {node.name}{formals} in {node.space} = "
+    return f"region {node.name}{_formals(node.formals)} in {node.space} = "
+
+
+def _formals(names: tuple[ast.Name, ...]) -> str:
+    return f"({', '.join(name.text for name in names)})" if names else ""
 
 
 def block_word(node: ast.Box | ast.Where | ast.Grid) -> str:
@@ -220,20 +239,42 @@ def _features(features: tuple[ast.Feature, ...]) -> str:
     return ",\n".join(map(clause, features))
 
 
+def subject(node: ast.Subject) -> str:
+    """A network that a claim is about."""
+    return f"{node.network}({_comma(node.arguments)})" if isinstance(node, ast.Applied) else str(node)
+
+
+def number_type(node: ast.NumberType) -> str:
+    """int8, fixed<16, 6>."""
+    return f"{node.word}<{', '.join(map(expression, node.arguments))}>" if node.arguments else node.word.text
+
+
+def _precision(node: ast.Precision) -> str:
+    match node:
+        case ast.QuantisedTo(held, per, table, columns):
+            soft = f"quantised to {number_type(held)}"
+            soft += f" per {per}" if per else ""
+            soft += f"\ncalibrated on {expression(table)}" if table else ""
+            return soft + (f"\ncolumns {_counted(columns)}" if table and columns else "")
+        case ast.HeldAs(held, others):
+            inner = ",\n".join(map(clause, others))
+            return f"as {number_type(held)}" + (f" {{ {inner} }}" if others else "")
+
+
 def _claim(node: ast.Claim) -> str:
     match node:
         case ast.StaysWithin(candidate, eps, reference, norm, comparing, guard):
-            soft = f"{candidate} stays within {expression(eps)}\nof {reference}"
+            soft = f"{subject(candidate)} stays within {expression(eps)}\nof {subject(reference)}"
             soft += f" in {norm}" if norm else ""
             soft += f"\ncomparing {expression(comparing)}" if comparing else ""
         case ast.Equals(candidate, reference, guard):
-            soft = f"{candidate} equals {reference}"
+            soft = f"{subject(candidate)} equals {subject(reference)}"
         case ast.KeepsTop1(candidate, reference, guard):
-            soft = f"{candidate} keeps top1 of {reference}"
+            soft = f"{subject(candidate)} keeps top1 of {subject(reference)}"
         case ast.Satisfies(candidate, compared, guard):
-            soft = f"{candidate} satisfies\n{comparison(compared)}"
+            soft = f"{subject(candidate)} satisfies\n{comparison(compared)}"
         case ast.Never(candidate, word, guard):
-            soft = f"{candidate} never {word}"
+            soft = f"{subject(candidate)} never {word}"
     return soft + (f"\n{clause(guard)}" if guard else "")
 
 

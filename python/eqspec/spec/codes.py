@@ -63,6 +63,8 @@ CODES: dict[str, str] = {
     "E210": "a network file that cannot be read",
     "E211": "a network file that is read as another function than onnxruntime computes",
     "E212": "an output that a network file does not have, or one that has to be chosen",
+    "E213": "a network that cannot be derived from another one",
+    "E214": "a network quantised to integers without a table to calibrate it on",
     "E302": "a confidence that no softmax reaches",
     "E304": "a variable that is both searched and swept",
     "E305": "a search with a trivial answer or none",
@@ -78,4 +80,5 @@ CODES: dict[str, str] = {
     "W309": "a distance that can only be one of logits",
     "W310": "a distance of 0, which no bound proves",
     "W311": "a claim about types of a network without any",
+    "W312": "a fixed-point type without a digit behind the point",
 }

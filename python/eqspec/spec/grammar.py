@@ -14,6 +14,9 @@ from eqspec.spec import parse_tables
 DECLARATIONS = ("include", "let", "param", "space", "network", "region", "check", "budget")
 """The words a declaration starts with, in the order a file usually has them."""
 
+STARTS = ("start", "declarations", "expression", "subject", "number_type")
+"""A file, where reading goes on after a syntax error, and what stands alone outside of files."""
+
 
 def grammar_text() -> str:
     """The grammar, as lark reads it."""
@@ -32,7 +35,7 @@ class WholeWords:
 
 @cache
 def parser() -> Lark:
-    """The parser, with start rules `start`, `declarations` and `expression`; `parse_tables` has them made."""
+    """The parser, with the start rules of `STARTS`; `parse_tables` has them made."""
     grammar = grammar_text()
     return parse_tables.stored(grammar, postlex=WholeWords()) or built(grammar)
 
@@ -44,7 +47,7 @@ def built(grammar: str | None = None, *, strict: bool = False) -> Lark:
         grammar_text() if grammar is None else grammar,
         parser="lalr",
         lexer="contextual",
-        start=["start", "declarations", "expression"],
+        start=list(STARTS),
         propagate_positions=True,
         maybe_placeholders=True,
         **options,

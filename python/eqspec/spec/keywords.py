@@ -18,7 +18,8 @@ CLAUSES = (
 TERMS = ("box", "ball", "where", "grid", "rows", "mean", "point")
 """What regions are made of."""
 CONNECTIVES = (
-    "in", "from", "columns", "output", "takes", "gives", "as", "and", "all", "within", "step", "sigma", "of", "around",
+    "in", "from", "columns", "output", "takes", "gives", "as", "quantised", "per", "calibrated", "and", "all", "within",
+    "step", "sigma", "of", "around",
     "stays", "equals", "keeps", "top1", "satisfies", "never", "comparing", "when", "to", "if",
 )  # fmt: skip
 """What stands inside of a sentence."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from re import compile as regex
-from typing import TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from lark import Token, Tree
 from lark.exceptions import UnexpectedInput
@@ -70,9 +70,27 @@ def _collector_paused() -> Iterator[None]:
 
 def parse_expression(text: str, name: str) -> ast.Expression:
     """A single expression, such as the value given for a parameter. SpecError if it is none."""
+    expression: ast.Expression = _alone(text, name, "expression")
+    return expression
+
+
+def parse_subject(text: str, name: str) -> ast.Subject:
+    """A network with the values it is given: fpga(12). SpecError if it is none."""
+    subject: ast.Subject = _alone(text, name, "subject")
+    return subject
+
+
+def parse_number_type(text: str, name: str) -> ast.NumberType:
+    """A type: int8, fixed<16, 6>. SpecError if it is none."""
+    found: ast.NumberType = _alone(text, name, "number_type")
+    return found
+
+
+def _alone(text: str, name: str, start: Literal["expression", "subject", "number_type"]) -> Any:
+    """What stands alone in a text. SpecError if it is something else."""
     source, findings = Source(name, text), Findings()
     try:
-        tree = parser().parse(text, start="expression")
+        tree = parser().parse(text, start=start)
     except UnexpectedInput as problem:
         findings.add(explain(Stop(problem, source, 0))[0])
         findings.raise_errors()
@@ -81,8 +99,7 @@ def parse_expression(text: str, name: str) -> ast.Expression:
         check_depth(tree, source, 0)
     findings.raise_errors()
     (inner,) = tree.children
-    expression: ast.Expression = Builder(source).build(cast("Tree[Token]", inner))
-    return expression
+    return Builder(source).build(cast("Tree[Token]", inner))
 
 
 def _read_all(source: Source, findings: Findings) -> tuple[list[_Placed], ast.Number]:

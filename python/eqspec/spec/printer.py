@@ -17,6 +17,7 @@ from eqspec.spec import ast, clause_text
 from eqspec.spec.comments import Comments, Placed
 from eqspec.spec.line_layout import WIDTH, Line, fill, flat, join, rendered
 
+AnyNetwork: TypeAlias = ast.Network | ast.DerivedNetwork
 TermBlock: TypeAlias = ast.Box | ast.Where | ast.Grid
 Block: TypeAlias = ast.Space | ast.Check | ast.Budget | TermBlock
 _INDENT = 2
@@ -33,6 +34,7 @@ def text(node: ast.Node) -> str:
             | ast.Param()
             | ast.Space()
             | ast.Network()
+            | ast.DerivedNetwork()
             | ast.Region()
             | ast.Check()
             | ast.Budget()
@@ -79,27 +81,30 @@ class _Printer:
         found: dict[int, _Run] = {}
         numbers: list[list[int]] = []
         for i, declaration in enumerate(file.declarations):
-            if not isinstance(declaration, ast.Network | ast.Check):
+            if not isinstance(declaration, AnyNetwork | ast.Check):
                 continue
             joined = placed.items[i + 1].joined and i > 0 and declaration.doc is None
-            if joined and type(declaration) is type(file.declarations[i - 1]):
+            kind = AnyNetwork if isinstance(declaration, AnyNetwork) else ast.Check
+            if joined and isinstance(file.declarations[i - 1], kind):
                 numbers[-1].append(i)
             else:
                 numbers.append([i])
         for group in numbers:
             run = _Run()
-            if isinstance(file.declarations[group[0]], ast.Network):
-                self._align_networks([cast(ast.Network, file.declarations[i]) for i in group], run)
+            if isinstance(file.declarations[group[0]], AnyNetwork):
+                self._align_networks([cast(AnyNetwork, file.declarations[i]) for i in group], run)
             else:
                 self._align_checks({i: cast(ast.Check, file.declarations[i]) for i in group}, run)
             found |= dict.fromkeys(group, run)
         return found
 
-    def _align_networks(self, networks: Sequence[ast.Network], run: _Run) -> None:
+    def _align_networks(self, networks: Sequence[AnyNetwork], run: _Run) -> None:
+        """Networks that stand together: names in a column, and the paths of files in another."""
         plain = [n for n in networks if not self._comments.inside(n)]
-        run.network_name = max((len(n.name.text) for n in plain), default=0)
-        run.network_path = max((len(flat(clause_text.expression(n.path))) for n in plain), default=0)
-        if any(len(flat(clause_text.network(n, run.network_name, run.network_path))) > WIDTH for n in plain):
+        files = [n for n in plain if isinstance(n, ast.Network)]
+        run.network_name = max((len(clause_text.network_head(n)) for n in plain), default=0)
+        run.network_path = max((len(flat(clause_text.expression(n.path))) for n in files), default=0)
+        if any(len(flat(clause_text.network(n, run.network_name, run.network_path))) > WIDTH for n in files):
             run.network_path = 0
 
     def _align_checks(self, checks: dict[int, ast.Check], run: _Run) -> None:
@@ -122,7 +127,7 @@ class _Printer:
     def _in_run(self, declaration: ast.Declaration, index: int, run: _Run | None) -> list[Line]:
         if run is not None and index in run.lines:
             return [Line(run.lines[index])]
-        if isinstance(declaration, ast.Network) and run is not None:
+        if isinstance(declaration, AnyNetwork) and run is not None:
             return self._plain(declaration, clause_text.network(declaration, run.network_name, run.network_path))
         return self.declaration(declaration, doc=False)
 
@@ -142,7 +147,7 @@ class _Printer:
                 return above + self._block("budget", declaration, declaration.settings, 0)
             case ast.Region():
                 return above + self._region(declaration)
-            case ast.Network():
+            case ast.Network() | ast.DerivedNetwork():
                 return above + self._plain(declaration, clause_text.network(declaration))
             case _:
                 return above + self._plain(declaration, clause_text.declaration(declaration))

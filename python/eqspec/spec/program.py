@@ -21,10 +21,11 @@ from eqspec.spec.source_files import locate, read_text
 from eqspec.spec.suggest import closest
 
 Kind = Literal["space", "network", "region", "check", "value"]
-Declared: TypeAlias = ast.Space | ast.Network | ast.Region | ast.Check | ast.Let | ast.Param
+Declared: TypeAlias = ast.Space | ast.Network | ast.DerivedNetwork | ast.Region | ast.Check | ast.Let | ast.Param
 KINDS: dict[type, Kind] = {
     ast.Space: "space",
     ast.Network: "network",
+    ast.DerivedNetwork: "network",
     ast.Region: "region",
     ast.Check: "check",
     ast.Let: "value",

@@ -17,6 +17,7 @@ from eqspec.errors import Label
 from eqspec.span import Span
 from eqspec.spec import ast, values, vocabulary
 from eqspec.spec.findings import Fault, Findings, error, spelt, warning
+from eqspec.spec.formal_parameters import given
 from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding
 from eqspec.spec.region_terms import (
@@ -83,20 +84,10 @@ class Regions:
     def arguments(self, use: ast.Use, scope: Scope) -> tuple[Binding, tuple[Value, ...]]:
         """The region that is used and the values it is given; Fault E101 or E112."""
         region = scope.module.get("region", use.region)
-        formals = cast(ast.Region, region.declaration).formals
-        if len(formals) != len(use.arguments):
-            takes = f"{len(formals)} value{'' if len(formals) == 1 else 's'}"
-            names = f" ({', '.join(f.text for f in formals)})" if formals else ""
-            message = f"region '{use.region}' takes {takes}{names}, found {len(use.arguments)}"
-            label = Label(cast(ast.Region, region.declaration).name.span, "declared here")
-            raise Fault(error("E112", message, use.span, label))
-        given: list[Value] = []
-        for argument in use.arguments:
-            with self.findings.collecting():
-                given.append(values.evaluate(argument, scope))
-        if len(given) < len(formals):
-            raise Fault
-        return region, tuple(given)
+        declaration = cast(ast.Region, region.declaration)
+        place, formals = declaration.name.span, declaration.formals
+        found = given("region", use.region, place, formals, use.arguments, use.span, scope, self.findings)
+        return region, found
 
 
 @dataclass

@@ -18,7 +18,7 @@ from eqspec.spec.grammar import DECLARATIONS, parser
 from eqspec.spec.suggest import closest, did_you_mean
 
 _HEAD = (
-    r'(?:include\s+"|(?:let|param|network)\s+[^\W\d]\w*\s*=|(?:space|check)\s+[^\W\d]\w*\s*\{'
+    r'(?:include\s+"|(?:let|param)\s+[^\W\d]\w*\s*=|network\s+[^\W\d]\w*\s*[(=]|(?:space|check)\s+[^\W\d]\w*\s*\{'
     r"|region\s+[^\W\d]\w*\s*(?:\(|in\b)"
 )
 _BUDGET = r"|budget\s*\{"
@@ -304,6 +304,8 @@ def _open_bracket(stop: Stop) -> tuple[Label, ...]:
 def _expected(accepts: frozenset[str]) -> str:
     """The accepted terminals in words; what continues an expression is named only if nothing else fits."""
     left = set(accepts)
+    if "CMP" in left:
+        left -= {"LESS", "MORE"}
     words = []
     if "$END" in left:
         left -= {"$END", *(d.upper() for d in DECLARATIONS)}

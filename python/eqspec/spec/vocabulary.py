@@ -19,6 +19,12 @@ WORDS: dict[str, tuple[str, ...]] = {
     "direction": ("smallest", "largest"),
     "ball": ("linf",),
     "overflow": ("wraps", "saturates"),
+    "integer type": ("int4", "int8", "int16", "int"),
+    "fixed point type": ("fixed", "ufixed"),
+    "scale": ("tensor", "channel"),
+    "typed number": ("input", "weight", "bias", "accum", "result"),
+    "rounding mode": ("TRN", "TRN_ZERO", "RND", "RND_ZERO", "RND_MIN_INF", "RND_INF", "RND_CONV"),
+    "overflow mode": ("WRAP", "SAT", "SAT_SYM"),
 }
 
 SCALER_KEYS: dict[str, tuple[str, str]] = {"zscore": ("mean", "std"), "minmax": ("low", "high")}

@@ -1,7 +1,8 @@
 """The answer to a search for the best value: between which values the border lies.
 
 Truth is monotone in the variable, from the hard end of its range to the easy one; what can be proved in a given
-time need not be. So the answer is a bracket: the hardest value proved, and the easiest one refuted by an input.
+time need not be. So the answer is a bracket: the hardest value proved, and the easiest one refuted by an input. If the
+variable is a whole number that a network is made with, truth need not be monotone either (`whole`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from eqspec.tasks.json_form import (
     as_json,
     count,
     exact_number,
+    flag,
     listed,
     number,
     one_of,
@@ -71,3 +73,27 @@ class Bracket(JsonObject):
         default=(), metadata=as_json(listed(Probe.schema(), "", Probe.to_json, Probe.from_json))
     )
     witness: Witness | None = field(default=None, metadata=as_json(reference(Witness, "witness")))
+    whole: bool = field(
+        default=False,
+        metadata=as_json(
+            flag(
+                "Whether the variable is a whole number that a network is made with. Nothing follows from one for "
+                "another then: 'closed' means that every value better than 'proved' was refuted, and 'refuted' is the "
+                "nearest of these.",
+                required=False,
+            )
+        ),
+    )
+
+    @property
+    def open_values(self) -> tuple[list[Fraction], list[Fraction]]:
+        """Of whole numbers those that could still be better than what is proved: tried in vain, and not tried."""
+        end = self.proved
+        if end is None:
+            end = self.high + 1 if self.direction == "smallest" else self.low - 1
+        every = range(int(self.low), int(self.high) + 1)
+        better = [Fraction(v) for v in every if (v < end if self.direction == "smallest" else v > end)]
+        refuted = {probe.value for probe in self.probes if probe.verdict == Verdict.DIFFERENT.value}
+        tried = {probe.value for probe in self.probes}
+        left = [value for value in better if value not in refuted]
+        return [v for v in left if v in tried], [v for v in left if v not in tried]

@@ -1,6 +1,7 @@
 """A question for the best value of a variable: what `find smallest eps in 1e-4 .. 1 to 1e-3` asks.
 
-The claim is monotone in the variable: what holds at one value holds at every easier one.
+The claim is monotone in the variable: what holds at one value holds at every easier one. Not so where the variable is a
+whole number that a network is made with, such as a number of bits: what one value shows says nothing of another then.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ class Search(Protocol):
     def high(self) -> Fraction: ...  # noqa: D102
     @property
     def width(self) -> Fraction | None: ...  # noqa: D102
+    @property
+    def whole(self) -> bool: ...  # noqa: D102
     @property
     def task_at(self) -> Callable[[Fraction], Task]: ...  # noqa: D102
     @property

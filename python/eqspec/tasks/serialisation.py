@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from eqspec.errors import InputError
-from eqspec.networks import Network, compose_affine, in_float32, read_network, softened
+from eqspec.networks import Arithmetic, Network, compose_affine, in_float32, read_network, softened
+from eqspec.networks.derived import DerivedNetwork, derived
 from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1, exact
+from eqspec.tasks import derivation_json
 from eqspec.tasks.directed_rounding import floats_above, floats_below
 from eqspec.tasks.lattice import Lattice, Lattices, on
 from eqspec.tasks.phrasing import approximately, claim_in_words
@@ -101,15 +103,14 @@ def from_json(data: Mapping[str, Any], folder: Path | None = None, read: Callabl
         region, arithmetic = data["region"], data.get("arithmetic", "real")
         if arithmetic not in ("real", "float32"):
             raise InputError(f"unknown arithmetic {arithmetic!r}; one of real, float32")
-        read_as = read if arithmetic == "real" else lambda path, **output: in_float32(read(path, **output))
         low, high = _fractions(region["lo_exact"]), _fractions(region["hi_exact"])
         rows = zip(region["A"], region["b"], region["strict"], strict=True)
         return Task(
             id=data["id"],
             check=data["check"],
             parameters={name: Fraction(value) for name, value in data["parameters"].items()},
-            reference=_read(data["reference"], space, folder, read_as),
-            candidate=_read(data["candidate"], space, folder, read_as),
+            reference=_read(data["reference"], space, folder, read, arithmetic),
+            candidate=_read(data["candidate"], space, folder, read, arithmetic),
             reference_name=data["reference"]["name"],
             candidate_name=data["candidate"]["name"],
             reference_takes_raw=data["reference"]["takes"] == "raw",
@@ -175,15 +176,20 @@ def _scores(network: Network) -> list[str]:
 
 
 def _network(name: str, network: Network, *, raw: bool) -> dict[str, Any]:
-    output = {} if network.chosen is None else {"output": network.chosen}
+    path, chosen, made = network.source, network.chosen, {}
+    if isinstance(network, DerivedNetwork):
+        path, chosen = network.derivation.path, network.derivation.output
+        made = {"derived": derivation_json.to_json(network.derivation)}
+    output = {} if chosen is None else {"output": chosen}
     return {
         "name": name,
-        "path": network.source,
+        "path": path,
         "sha256": network.sha256,
         "takes": "raw" if raw else "normalised",
         "gives": "logits" if network.stripped is None and network.softened is None else "probabilities",
         **({} if network.softened is None else {"scores": "probabilities"}),
         **output,
+        **made,
     }
 
 
@@ -241,15 +247,25 @@ def _claim(data: Mapping[str, Any]) -> Property:
             raise InputError(f"unknown kind of claim {other!r}; one of epsilon, top1, linear, never")
 
 
-def _read(data: Mapping[str, Any], space: Space, folder: Path | None, read: Callable[..., Network]) -> Network:
+def _read(
+    data: Mapping[str, Any], space: Space, folder: Path | None, read: Callable[..., Network], arithmetic: Arithmetic
+) -> Network:
     path = data["path"]
     if folder is not None and not Path(path).exists() and (folder / path).exists():
         path = str(folder / path)
     chosen = data.get("output")
     network = read(path) if chosen is None else read(path, output=str(chosen))
-    if network.sha256 != data["sha256"]:
-        now, then = network.sha256[:8], str(data["sha256"])[:8]
+    made = data.get("derived")
+    expected = str((data if made is None else made)["sha256"])
+    if network.sha256 != expected:
+        now, then = network.sha256[:8], expected[:8]
         raise InputError(f"{path} is another file than it was: its sha256 starts with {now}, it was {then}")
+    if made is not None:
+        network = derived(network, *derivation_json.precision_from(made))
+        if network.sha256 != data["sha256"]:
+            raise InputError(f"what is derived from {path} is another network than it was: this eqspec makes it anew")
+    if arithmetic == "float32":
+        network = in_float32(network)
     sizes = (network.input_size, network.output_size)
     if sizes != (len(space.features), len(space.outputs)):
         raise InputError(f"{path} has {sizes[0]} inputs and {sizes[1]} outputs, which is not what the task says")
@@ -269,6 +285,7 @@ def _search(search: Search) -> dict[str, Any]:
         "low": str(search.low),
         "high": str(search.high),
         "width": None if search.width is None else str(search.width),
+        "whole": search.whole,
         "parameters": {name: str(value) for name, value in search.parameters.items()},
         "at_low": to_json(search.task_at(search.low)),
         "at_high": to_json(search.task_at(search.high)),

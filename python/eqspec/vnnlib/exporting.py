@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from eqspec.errors import InputError
 from eqspec.networks import Network, exact_layers
+from eqspec.networks.derived import DerivedNetwork
 from eqspec.property import Top1
 from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task
@@ -76,6 +77,13 @@ def export(tasks: Sequence[Task], target: Target, folder: Path) -> list[Exported
             raise InputError(
                 f"{task.id}: VNN-LIB cannot say a grid; leave it out of the region to export the whole box"
             )
+        for name, network in ((task.reference_name, task.reference), (task.candidate_name, task.candidate)):
+            if isinstance(network, DerivedNetwork):
+                write = f"'eqspec export FILE \"{name}\" -o ...'"
+                raise InputError(
+                    f"{task.id}: '{name}' is derived from another network and has no file; write one with {write} and "
+                    "declare that"
+                )
     names = _file_names(tasks)
     done, rows = [], []
     try:

@@ -25,7 +25,8 @@ from eqspec.report import formats, table
 from eqspec.report.live import LiveMonitor
 from eqspec.run import bisection as module
 from eqspec.run.batch import run_all
-from eqspec.run.bisection import between, run_search
+from eqspec.run.best_value import run_search
+from eqspec.run.bisection import between
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.bracket import Direction
@@ -52,6 +53,7 @@ class Wanted:
     parameters: dict[str, Fraction] = field(default_factory=dict)
     tags: tuple[str, ...] = ("t",)
     source: None = None
+    whole: bool = False
 
     @property
     def easy(self) -> Fraction:

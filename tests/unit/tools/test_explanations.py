@@ -18,6 +18,7 @@ from eqspec.errors import (
     SpecError,
     UnsupportedOperatorError,
 )
+from eqspec.networks import read_network
 from eqspec.networks.curves import Curves
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.networks.program import INPUTS, Step, Term, Tile
@@ -25,6 +26,7 @@ from eqspec.networks.quantiser import Quantiser, Rounding
 from eqspec.spec.codes import CODES
 from eqspec.spec.explanations import explanation
 from eqspec.spec.formatting import formatted
+from small_specs import write_onnx
 
 
 def read(path: Path, output: str | None = None) -> Network:
@@ -39,6 +41,8 @@ def read(path: Path, output: str | None = None) -> Network:
         raise DisagreementError(str(path), "it is read as another function than onnxruntime computes")
     if path.stem == "wrapping":
         return wrapping(path)
+    if path.name == "full.onnx":
+        return read_network(path)
     outputs = 2 if path.name == "three_two.onnx" else 3
     stripped = "softmax" if path.stem.endswith("softmax") else None
     layer = AffineLayer(np.ones((outputs, 3)), np.zeros(outputs))
@@ -71,6 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     for name in names:
         (folder / f"{name}.onnx").write_text("")
+    write_onnx(folder / "full.onnx", np.ones((3, 3)), np.zeros(3), ("batch", 3))
     (folder / "common.eqspec").write_text("eqspec 1\n")
     (folder / "checked.eqspec").write_text("eqspec 1\ncheck inner { }\n")
     (folder / "binary.eqspec").write_bytes(b"eqspec 1 \xff\xfe")

@@ -97,9 +97,7 @@ def _show_spec(compiled: compiler.Compiled, out: Console) -> None:
             find = searches[name]
             sought = f"searched: the {find.direction} {find.variable} from {shown(find.low)} to {shown(find.high)}"
             out.print(Text(f"{sought} for which this holds", "bold"))
-            width = "" if find.width is None else f", until they are at most {shown(find.width)} apart"
-            answer = f"the answer is a bracket: the best value proved, and the nearest one refuted by an input{width}"
-            out.print(_indented(f"{answer}; what lies between is not known"))
+            out.print(_indented(_answer(find)))
     if groups:
         out.print()
         out.print(Text("not promised", "bold"))
@@ -137,6 +135,19 @@ def _show_check(name: str, declaration: ast.Check | None, tasks: Sequence[Task],
         out.print(_indented(f"{task.id}{expected}"))
     if len(tasks) > _MOST_TASKS:
         out.print(Text(f"  ... and {len(tasks) - _MOST_TASKS} more"))
+
+
+def _answer(find: compiler.BestValueSearch) -> str:
+    """What the answer of a search will say."""
+    if find.whole:
+        better = "smaller" if find.direction == "smallest" else "larger"
+        return (
+            "each whole number makes a network of its own, and what one shows says nothing of another; the answer is "
+            f"a value that is proved where every {better} one is refuted by an input, or says which are still open"
+        )
+    width = "" if find.width is None else f", until they are at most {shown(find.width)} apart"
+    answer = f"the answer is a bracket: the best value proved, and the nearest one refuted by an input{width}"
+    return f"{answer}; what lies between is not known"
 
 
 def _rounding(task: Task) -> tuple[str, ...]:

@@ -10,9 +10,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from eqspec.cli.arguments import add_params
 from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.errors import NetworkError
+from eqspec.cli.tools.common import show
+from eqspec.compile import load_derived
+from eqspec.errors import NetworkError, SpecError
 from eqspec.networks import match, read_network
 from eqspec.networks.containment import quantised
 from eqspec.networks.network import Network
@@ -24,12 +27,20 @@ from eqspec.report.network_in_words import shape_in_words, steps_in_words
 from eqspec.report.numbers import count
 from eqspec.report.tiles import parameters, tile_in_words
 
+_SUFFIX = ".eqspec"
+
 
 def add(commands: Commands) -> None:
     """Add the command."""
     made = command(commands, "inspect")
-    made.add_argument("files", nargs="+", metavar="NETWORK", help="networks (*.onnx, *.nnet, a folder of hls4ml)")
+    made.add_argument(
+        "files",
+        nargs="+",
+        metavar="NETWORK",
+        help="networks (*.onnx, *.nnet, a folder of hls4ml), or SPEC:NETWORK for one that a spec derives",
+    )
     made.add_argument("--network-output", metavar="NAME", help="of a file with several outputs, the one that is read")
+    add_params(made)
     made.epilog = "exit codes: 0 every file can be used; 2 one cannot"
     made.set_defaults(run=run)
 
@@ -45,8 +56,11 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         try:
             if Path(file).suffix.lower() != ".nnet" and Path(file).is_file():
                 _show_file(overview(file), out)
-            networks.append(read_network(file, output=arguments.network_output))
+            networks.append(_network(file, arguments))
             _show_network(networks[-1], out)
+        except SpecError as problem:
+            show(problem, err)
+            code = ExitCode.BAD_INPUT
         except NetworkError as problem:
             err.print(Text.assemble(("cannot be used", "bold red"), f": {problem}"), soft_wrap=True)
             code = ExitCode.BAD_INPUT
@@ -54,6 +68,14 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         first, second = networks
         _show_pair(first, second, out)
     return code
+
+
+def _network(file: str, arguments: argparse.Namespace) -> Network:
+    """The network of a file, or one that a spec derives."""
+    spec, _, name = file.partition(f"{_SUFFIX}:")
+    if name and not Path(file).exists():
+        return load_derived(spec + _SUFFIX, name, dict(arguments.param)).network
+    return read_network(file, output=arguments.network_output)
 
 
 def _show_file(file: Overview, out: Console) -> None:
