@@ -25,7 +25,6 @@ from eqspec.report.printable import shown, shown_in_json
 from eqspec.report.terminal import Terminal
 from eqspec.tasks.result import Result
 
-_STYLES = {Kind.WORSE: "bold red", Kind.OTHER: "yellow", Kind.SLOWER: "yellow", Kind.BETTER: "green"}
 COLUMNS = 120
 _MOST = 40
 
@@ -37,7 +36,7 @@ def of_terminal(found: Comparison, width: int = COLUMNS) -> str:
         changes, hidden = found.listed(kind, _MOST)
         if not changes:
             continue
-        page.print(Text(heading, _STYLES.get(kind, "bold")))
+        page.print(Text(heading))
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(overflow="fold")
         table.add_column(overflow="fold")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eqspec.report.numbers import plural, value
+from eqspec.report.numbers import value
 from eqspec.tasks.question import Question, Range
 from eqspec.tasks.result import Result
 
@@ -68,8 +68,3 @@ def _row(one: Range, *, normalised: bool, stepped: bool) -> tuple[str, ...]:
     numbers += [one.mean, one.std] if normalised else []
     numbers += [one.step] if stepped else []
     return (name, *(_NONE if number is None else value(number) for number in numbers))
-
-
-def features_left_out(left_out: int) -> str:
-    """How many features the table does not list."""
-    return f"and {plural(left_out, 'more feature')}" if left_out else ""
