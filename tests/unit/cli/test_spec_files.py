@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eqspec.cli import command
+from eqspec.cli import main
 from eqspec.cli.spec_files import spec_files
 from eqspec.errors import InputError
 from small_specs import write_spec
@@ -48,7 +48,7 @@ def test_what_is_found_is_checked_with_files_that_only_others_include(
     write_spec(tmp_path, ONE)
     (tmp_path / "base.eqspec").write_text("eqspec 1\nlet a = 1\n")
     monkeypatch.chdir(tmp_path)
-    assert command.run(["check", "--no-cache"]) == 0
+    assert main(["check", "--no-cache"]) == 0
     shown = capsys.readouterr()
     assert "same" in shown.out
     assert "error" not in shown.err

@@ -38,9 +38,9 @@ ARGUMENTS = {
     "export": ["pair.eqspec", "--to", "vnnlib", "-o", "out"],
     "verify-vnnlib": ["q.vnnlib"],
     "doctor": [],
+    "lsp": ["--no-cache"],
     "completion": ["bash"],
     "cache": ["show"],
-    "lsp": ["--no-cache"],
 }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eqspec.cache import Store
-from eqspec.cli import command
+from eqspec.cli import main
 from eqspec.errors import SpecError
 from eqspec.language_server.check_command import Outcome, run_checks
 from eqspec.language_server.last_verdicts import LastVerdicts, in_words
@@ -117,7 +117,7 @@ def test_without_pygls_the_command_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("eqspec.cli.tools.lsp.find_spec", lambda _: None)
-    assert command.run(["lsp"]) == 2
+    assert main(["lsp"]) == 2
     said = capsys.readouterr().err
     assert "pip install 'pygls" in said
     assert "Traceback" not in said

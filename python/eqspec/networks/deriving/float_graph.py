@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper, shape_inference
-from onnx.reference import ReferenceEvaluator
 
 from eqspec.errors import DerivationError, InputError
 from eqspec.networks.deriving.layers import Constants, attribute, output_axis, weight_place
@@ -232,6 +231,8 @@ def _fix_sizes(graph: FloatGraph) -> None:
 
 def _variable(graph: FloatGraph) -> list[NodeProto]:
     """The nodes that depend on the input; what the others give becomes constants."""
+    from onnx.reference import ReferenceEvaluator  # few files need it, and it takes as long as to read one
+
     given = {value.name for value in graph.inputs}
     kept = list[NodeProto]()
     for node in graph.nodes:
