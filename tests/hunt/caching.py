@@ -98,10 +98,11 @@ def changed(case: Case, rng: Random) -> Case:
 
 
 def nudged(layers: Layers, rng: Random) -> Layers:
-    """The last digit of one number."""
+    """The last digit of one number; of a neuron that reads something, since one that does not may be left out."""
     made = [(weight.copy(), bias.copy()) for weight, bias in layers]
-    numbers = made[int(rng.integers(len(made)))][int(rng.integers(2))]
-    place = tuple(int(rng.integers(size)) for size in numbers.shape)
+    layer = made[int(rng.integers(len(made)))]
+    numbers, rows = layer[int(rng.integers(2))], np.flatnonzero(layer[0].any(axis=1))
+    place = (int(rng.choice(rows)) if len(rows) else 0, *(int(rng.integers(size)) for size in numbers.shape[1:]))
     numbers[place] = np.nextafter(numbers[place], rng.choice([-1.0, 1.0]) * 1e300)
     return made
 

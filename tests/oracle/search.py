@@ -25,6 +25,7 @@ class Bounded(Options):
     boxes: int = 1000
     contract_above: int = 8
     dual: bool = True
+    back_substitution: bool = True
 
     def settings(self, task: Task) -> _core.Settings:
         return _core.Settings(
@@ -35,6 +36,7 @@ class Bounded(Options):
             timeout=60.0,
             contract_above=self.contract_above,
             dual=self.dual,
+            back_substitution=self.back_substitution,
             milp=self.milp,
         )
 

@@ -24,9 +24,11 @@ from eqspec.errors import (
     SpecError,
     UnsupportedOperatorError,
 )
+from eqspec.networks import read_network
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.report.diagnostics import to_json
 from eqspec.spec.codes import CODES
+from small_specs import write_onnx
 
 HERE = Path(__file__).parent
 SHARED_LINES = {
@@ -85,6 +87,8 @@ def read(path: Path, output: str | None = None) -> Network:
     if path.name == "misread.onnx":
         message = "it is read as another function than onnxruntime computes"
         raise DisagreementError(str(path), message, fix="report it")
+    if path.name == "full.onnx":
+        return read_network(path)
     if path.name not in SIZES:
         raise NetworkError(str(path), "not an ONNX model", fix="export it again")
     inputs, outputs = SIZES[path.name]
@@ -105,6 +109,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in (*SIZES, "hardmax.onnx", "broken.onnx", "misread.onnx", "heads.onnx", "nets/deep.onnx"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("")
+    write_onnx(folder / "full.onnx", np.ones((3, 3)), np.zeros(3), ("batch", 3))  # what is derived needs a whole file
     (folder / "common.eqspec").write_text("eqspec 1\n")
     (folder / "checked.eqspec").write_text("eqspec 1\ncheck inner { }\n")
     (folder / "binary.eqspec").write_bytes(b"eqspec 1 \xff\xfe")

@@ -81,7 +81,10 @@ def numbers_of(tensor: onnx.TensorProto) -> Array:
     raw, size = tensor.HasField("raw_data"), prod(tensor.dims)
     others = {name for _, name in STORED.values()} | {"raw_data", "uint64_data", "string_data"}
     others.discard("raw_data" if raw else field)
-    stored = np.frombuffer(tensor.raw_data, kind) if raw else np.array(getattr(tensor, field), kind)
+    held = np.frombuffer(tensor.raw_data, kind) if raw else np.array(getattr(tensor, field))
+    stored = held.astype(kind)
+    if not raw and stored.dtype.kind in "iu" and (stored.astype(np.int64) != held).any():
+        raise Refused(f"constant {tensor.name!r} holds a number beyond its type")
     if any(len(getattr(tensor, name)) for name in others) or stored.size != size or min(tensor.dims, default=0) < 0:
         raise Refused(f"constant {tensor.name!r} does not hold what its sizes ask for")
     return stored.reshape(tuple(tensor.dims))
