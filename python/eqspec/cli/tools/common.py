@@ -1,12 +1,10 @@
-"""What the commands share: their options, and how findings are shown."""
+"""What the commands share: how specs are read, and how findings are shown."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 from rich.console import Console
 
@@ -16,21 +14,7 @@ from eqspec.report import diagnostics
 from eqspec.spec.findings import Fault, error
 from eqspec.spec.source_files import read_spec
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 STDIN = "-"
-
-
-def command(commands: Commands, name: str, summary: str, description: str | None = None) -> argparse.ArgumentParser:
-    """A new command with the options that all have."""
-    made = commands.add_parser(
-        name,
-        help=summary,
-        description=description or summary[0].upper() + summary[1:] + ".",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    made.add_argument("--debug", action="store_true", help="show where eqspec failed, if it does")
-    return made
 
 
 def read_text(file: str) -> tuple[str, str]:

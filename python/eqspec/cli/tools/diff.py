@@ -11,7 +11,7 @@ from rich.text import Text
 
 from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
-from eqspec.cli.tools.pair_arguments import add_pair, given_words, read, refuse_without_data
+from eqspec.cli.tools.pair_arguments import add_pair, add_where, given_words, read, refuse_without_data
 from eqspec.differences import page
 from eqspec.differences.difference import difference
 from eqspec.differences.places import CUBE, place
@@ -35,10 +35,9 @@ def add(commands: Commands) -> None:
         "attack; and which claim is worth proving. These are samples: nothing is proved.",
     )
     add_pair(made)
-    where = made.add_argument_group("on which inputs (without any of these: on all that --data spans, else on -1 .. 1)")
-    where.add_argument("--sigma", metavar="K", help="every input within K standard deviations of its mean")
-    where.add_argument("--lower", metavar="A,...", help="lower bounds: one for each input, or one for all")
-    where.add_argument("--upper", metavar="B,...", help="upper bounds")
+    add_where(
+        made.add_argument_group("on which inputs (without any of these: on all that --data spans, else on -1 .. 1)")
+    )
     made.add_argument("--format", choices=("human", "json"), default="human", help="a page, or the same as JSON")
     made.epilog = _EXAMPLES
     made.set_defaults(run=run)

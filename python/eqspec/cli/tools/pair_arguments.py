@@ -69,6 +69,13 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--decide", choices=("max", "min"), default="max", help="which score decides (default: max)")
 
 
+def add_where(group: argparse._ArgumentGroup) -> None:
+    """The options that say on which inputs the two are compared."""
+    group.add_argument("--sigma", metavar="K", help="every input within K standard deviations of its mean")
+    group.add_argument("--lower", metavar="A,...", help="lower bounds: one for each input, or one for all")
+    group.add_argument("--upper", metavar="B,...", help="upper bounds")
+
+
 def given_words(arguments: argparse.Namespace) -> list[str]:
     """What `add_pair` puts into the arguments, as words of a command line: the files, and what was said of them."""
     words = [arguments.reference, arguments.candidate]

@@ -19,7 +19,7 @@ from eqspec.cli.cache_options import advise, cache_from_arguments
 from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.tools.common import show, show_warnings
-from eqspec.cli.tools.pair_arguments import add_pair, read, refuse_without_data, write_new
+from eqspec.cli.tools.pair_arguments import add_pair, add_where, read, refuse_without_data, write_new
 from eqspec.draft.comment_lines import comment
 from eqspec.draft.verified_spec import What, Where, draft, refuse_incomplete
 from eqspec.errors import EqspecError, SpecError
@@ -47,10 +47,7 @@ def add(commands: Commands) -> None:
         "spec this amounts to. Everything is in raw units, before normalisation.",
     )
     add_pair(made)
-    where = made.add_argument_group("on which inputs (without any of these: on all that --data spans)")
-    where.add_argument("--sigma", metavar="K", help="every input within K standard deviations of its mean")
-    where.add_argument("--lower", metavar="A,...", help="lower bounds: one for each input, or one for all")
-    where.add_argument("--upper", metavar="B,...", help="upper bounds")
+    add_where(made.add_argument_group("on which inputs (without any of these: on all that --data spans)"))
     what = made.add_argument_group("what is claimed")
     what.add_argument("--top1", action="store_true", help="the candidate decides as the reference")
     what.add_argument("--confidence", metavar="D", help="it does so wherever the reference is at least so confident")
