@@ -24,7 +24,7 @@ from eqspec.networks.operators import OPERATORS, QUANTISING
 from eqspec.networks.operators.operator_call import OperatorCall, Value
 from eqspec.networks.readers import onnx_reader
 
-SLICE, SLICES = 80, 5
+SLICE, SLICES = 80, 3
 KEPT = sorted((Path(__file__).parent / "kept").glob("*.onnx"))
 
 
