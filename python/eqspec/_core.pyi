@@ -89,6 +89,7 @@ class Settings:
         threads: int = 0,  # 0: one per core
         timeout: float = float("inf"),  # seconds
         memory: int = 2 << 30,  # bytes for open boxes
+        zonotope_memory: int = 2 << 30,  # bytes for the zonotopes of one thread; else a box is bounded backwards alone
         boxes: int = 0,  # stop after so many boxes; 0: no limit
         lp: bool = True,  # solve linear programs
         dual: bool = True,  # in the core, as far as they are small; off, all by the LP solver, only to compare

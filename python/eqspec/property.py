@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Rational
 from typing import Literal, Never, NoReturn, TypeAlias, get_args
 
 from eqspec.errors import InputError
@@ -22,7 +23,10 @@ Norm = Literal["linf", "l1", "l2"]
 def exact(number: Number) -> Fraction:
     """The rational a number stands for; InputError if it stands for none."""
     try:
-        return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
+        if isinstance(number, float):
+            return Fraction(repr(float(number)))
+        # A float32 of numpy is its own shortest decimal too.
+        return Fraction(number if isinstance(number, (Rational, str)) else str(number))
     except (ValueError, TypeError, ZeroDivisionError):
         message = f"{number!r} is not an exact number; give an int, a finite float, a Fraction or text like '8/255'"
         raise InputError(message) from None

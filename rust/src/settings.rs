@@ -18,6 +18,8 @@ macro_rules! with_settings {
             timeout: f64 = f64::INFINITY,
             /// Bytes for open boxes; beyond them the search goes on depth first.
             memory: usize = 2 << 30,
+            /// Bytes for the zonotopes of one thread; where they would not fit, a box is bounded backwards alone.
+            zonotope_memory: usize = 2 << 30,
             /// Boxes after which the search stops; 0 means no limit.
             boxes: u64 = 0,
             /// Whether linear programs may be solved.

@@ -55,6 +55,7 @@ class Mode:
 
     `inputs` is the least number of free inputs over which the engine sees the pair (see `spreading`), `smudge` by
     which share weights are moved and declared uncertain, `few_bytes` a budget of memory that is spent at once,
+    `no_zonotopes` one that no zonotope fits into,
     `styled` whether files and specs are written in a random style (see `onnx_styles`, `spec_styles`).
     """
 
@@ -75,6 +76,7 @@ class Mode:
     inputs: int = 0
     smudge: float = 0.0
     few_bytes: bool = False
+    no_zonotopes: bool = False
     styled: bool = False
     arithmetic: Arithmetic = "real"
     seed: int = 0
@@ -82,6 +84,8 @@ class Mode:
     def settings(self, record: Path | None = None) -> _core.Settings:
         """For the core, which records its proof in a file if it is given one."""
         given: dict[str, Any] = {"memory": 1} if self.few_bytes else {}
+        if self.no_zonotopes:
+            given["zonotope_memory"] = 1
         if record is not None:
             given["record"] = record
         return _core.Settings(
@@ -115,6 +119,7 @@ class Mode:
             *(f"no {word}" for word in STAGES_OFF if not getattr(self, word)),
             *(["smudged"] if self.smudge else []),
             *(["few bytes"] if self.few_bytes else []),
+            *(["no zonotopes"] if self.no_zonotopes else []),
             *(["styled"] if self.styled else []),
             *([self.arithmetic] if self.arithmetic != "real" else []),
         ]
@@ -204,6 +209,7 @@ def random_mode(rng: np.random.Generator, channels: Sequence[Channel] = CHANNELS
         smudge=float(rng.choice([2.0**-50, 2.0**-20, 2.0**-8])) if smudged and not in_float32 else 0.0,
         arithmetic="float32" if in_float32 else "real",
         few_bytes=one(0.05),
+        no_zonotopes=one(0.05),
         styled=channel in THROUGH_FILES and not in_float32 and one(0.8),
         seed=int(rng.integers(1 << 30)),
     )

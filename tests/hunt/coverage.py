@@ -21,6 +21,7 @@ LEAST: Mapping[str, float] = {
     "inputs >= 66": 0.01,
     "smudged": 0.03,
     "few bytes": 0.02,
+    "no zonotopes": 0.02,
     "float32": 0.01,
     "float32 refused": 0.0005,
     **{f"float32 {verdict}": 0.0005 for verdict in ("equivalent", "different", "unknown")},

@@ -101,11 +101,13 @@ impl Question {
 fn settings() -> impl Strategy<Value = Settings> {
     let domain = prop_oneof![3 => Just(AbstractDomain::Reduced), 1 => Just(AbstractDomain::Published), 1 => Just(AbstractDomain::Independent)];
     let memory = prop_oneof![Just(2usize << 30), Just(0), Just(1000)];
+    let zonotopes = prop_oneof![9 => Just(usize::MAX), 1 => Just(0), 1 => Just(2000)];
     let levers = (any::<[bool; 2]>(), 0usize..4, prop_oneof![3 => Just(0u8), 1 => 0u8..16]);
-    (domain, memory, 1usize..=4, levers).prop_map(|(domain, memory, threads, ([lp, dual], contract, without))| {
-        Settings {
+    (domain, (memory, zonotopes), 1usize..=4, levers).prop_map(
+        |(domain, memory, threads, ([lp, dual], contract, without))| Settings {
             domain,
-            memory,
+            memory: memory.0,
+            zonotope_memory: memory.1,
             threads,
             lp,
             dual,
@@ -117,8 +119,8 @@ fn settings() -> impl Strategy<Value = Settings> {
             entropy: without & 4 == 0,
             phases: without & 8 == 0,
             ..Settings::default()
-        }
-    })
+        },
+    )
 }
 
 fn solvers() -> impl Strategy<Value = Solver> {

@@ -75,7 +75,7 @@ def verify(
         cache: True, or a folder, to keep the result, and to take one that is kept.
         resume: go on where an earlier search stopped that was interrupted or ran out of time.
         options: how to search, as `eqspec.Options`.
-        settings: `timeout`, `threads`, `domain`, `lp` and `milp`, each in place of what `options` says.
+        settings: `timeout`, `threads`, `memory`, `domain`, `lp` and `milp`, each in place of what `options` says.
 
     Returns:
         The result. `equivalent` is a theorem about the real numbers; `different` comes with a `witness` that was

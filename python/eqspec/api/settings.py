@@ -7,11 +7,27 @@ stands in the table of rust/src/settings.rs. A test holds these against each oth
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from eqspec.run.options import Options
+from eqspec.spec.numbers import SUFFIXES, NumberError, literal, split_quantity
 from eqspec.tasks.task import Domain
+
+
+def bytes_of(text: str) -> int:
+    """A size on the command line as bytes: 8GB, or a whole number. ArgumentTypeError if it is none."""
+    if text.isdecimal():
+        return int(text)
+    try:
+        number, suffix = split_quantity(text)
+        factor, unit = SUFFIXES.get(suffix, (0, ""))
+        if unit == "B":
+            return int(literal(number) * factor)
+    except NumberError:
+        pass
+    raise ArgumentTypeError(f"{text!r} is no size such as 8GB")
 
 
 class Keywords(TypedDict, total=False):
@@ -19,6 +35,7 @@ class Keywords(TypedDict, total=False):
 
     timeout: float | None
     threads: int | None
+    memory: int | None
     domain: Domain
     lp: bool
     milp: bool
@@ -42,6 +59,12 @@ SETTINGS = (
         {"type": float, "metavar": "S"},
     ),
     Setting("threads", "--threads", "threads for each task (default: one per core)", {"type": int, "metavar": "N"}),
+    Setting(
+        "memory",
+        "--memory",
+        "memory for the open boxes of a task, and as much for the bounds of each thread, such as 8GB (default: 2 GiB)",
+        {"type": bytes_of, "metavar": "SIZE"},
+    ),
     Setting(
         "domain",
         "--domain",

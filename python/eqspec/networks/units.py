@@ -17,10 +17,11 @@ from typing import Any
 from eqspec.networks.matrices import TooLargeError
 from eqspec.networks.program import Function
 
-MAX_NEURONS = 20_000
-"""Of a network that is no chain of fully connected layers: what bounds can still be computed for."""
+MAX_NEURONS = 4_000_000
+"""Of a network that is no chain of fully connected layers. It is read and attacked; bounds are another matter: where its
+zonotopes do not fit in the memory of the task, the core bounds it backwards."""
 
-MAX_PRODUCTS = 5_000_000
+MAX_PRODUCTS = 100_000_000
 """Of such a network: the products of one evaluation, which are the entries of its steps as sparse matrices."""
 
 
@@ -70,7 +71,7 @@ class Reading:
     def check_neurons(self, neurons: int) -> None:
         """Whether so many neurons are too many: TooLargeError."""
         if self.structured and neurons > MAX_NEURONS:
-            message = f"the network has {neurons} neurons up to here; networks of up to {MAX_NEURONS} are decided"
+            message = f"the network has {neurons} neurons up to here; networks of up to {MAX_NEURONS} are read"
             raise TooLargeError(message)
 
     def count_products(self, products: int) -> None:
@@ -85,4 +86,4 @@ class Reading:
         total = self.products + products
         if total > MAX_PRODUCTS:
             message = f"one evaluation of the network costs {total} products up to here; networks of up to "
-            raise TooLargeError(f"{message}{MAX_PRODUCTS} are decided")
+            raise TooLargeError(f"{message}{MAX_PRODUCTS} are read")

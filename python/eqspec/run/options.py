@@ -19,9 +19,14 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+MEMORY = 2 << 30
+"""Bytes, where nothing is said: the default of the core."""
+
+
 @dataclass(frozen=True)
 class Options:
-    """How to run. What is not None replaces the budget of every task: `timeout` in seconds, `threads` for each task.
+    """How to run. What is not None replaces the budget of every task: `timeout` in seconds, `threads` for each task,
+    `memory` in bytes, for its open boxes and as much for the zonotopes of each thread.
 
     `boxes` stops each task after so many boxes; None for no limit. `certifier` is given every verdict. `milp` asks a
     mixed-integer solver, as a last resort, about what splitting does not settle; what rests on its word stays unknown.
@@ -32,6 +37,7 @@ class Options:
 
     timeout: float | None = None
     threads: int | None = None
+    memory: int | None = None
     domain: Domain = "shared"
     lp: bool = True
     milp: bool = False
@@ -45,6 +51,8 @@ class Options:
             raise InputError(f"timeout = {self.timeout} is no time; give seconds, 0 or more")
         if self.threads is not None and not 1 <= self.threads <= 1024:
             raise InputError(f"threads = {self.threads}; give a number from 1 to 1024, or none for one per core")
+        if self.memory is not None and not 1 <= self.memory < 1 << 62:
+            raise InputError(f"memory = {self.memory}; give bytes, 1 or more, or none for the default")
         if self.boxes is not None and self.boxes < 1:
             raise InputError(f"boxes = {self.boxes}; give a limit of 1 or more, or none")
         if self.domain not in ("shared", "paper", "naive"):
@@ -61,8 +69,8 @@ class Options:
         chosen: dict[str, Any] = {"domain": self.domain, "lp": self.lp, "timeout": inf if timeout is None else timeout}
         if threads := self.threads or budget.threads:
             chosen["threads"] = threads
-        if budget.memory is not None:
-            chosen["memory"] = budget.memory
+        if memory := self.memory or budget.memory:
+            chosen["memory"] = chosen["zonotope_memory"] = memory
         if self.milp:
             chosen["milp"] = True
         if self.boxes is not None:
@@ -75,7 +83,9 @@ class Options:
         """The limits on a task, as the cache compares them."""
         timeout = task.budget.timeout if self.timeout is None else self.timeout
         threads = self.threads or task.budget.threads or cores()
-        return Effort(inf if timeout is None else timeout, threads, inf if self.boxes is None else self.boxes)
+        memory = self.memory or task.budget.memory or MEMORY
+        boxes = inf if self.boxes is None else self.boxes
+        return Effort(inf if timeout is None else timeout, threads, boxes, memory)
 
     def record(self, task: Task) -> dict[str, Any]:
         """These options as the `settings` of a result. None stands for no limit, or one thread per core."""
@@ -86,6 +96,6 @@ class Options:
             "milp": self.milp,
             "timeout": timeout,
             "threads": self.threads or task.budget.threads,
-            "memory": task.budget.memory,
+            "memory": self.memory or task.budget.memory,
             "boxes": self.boxes,
         }

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from math import inf
 from typing import Any
 
@@ -35,15 +35,16 @@ KEEP_EVERY = 15.0
 
 @dataclass(frozen=True)
 class Effort:
-    """What may be spent on a task: seconds, threads, boxes; infinite where there is no limit."""
+    """What may be spent on a task: seconds, threads, boxes, bytes; infinite where there is no limit."""
 
     timeout: float
     threads: float
     boxes: float
+    memory: float
 
     def within(self, other: Effort) -> bool:
         """Whether it is no more than the other in anything."""
-        return self.timeout <= other.timeout and self.threads <= other.threads and self.boxes <= other.boxes
+        return all(mine <= theirs for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True))
 
     def to_json(self) -> dict[str, float | None]:
         """Plain numbers; null for infinity."""
@@ -52,7 +53,7 @@ class Effort:
     @classmethod
     def from_json(cls, data: dict[str, float | None]) -> Effort:
         """What `to_json` wrote."""
-        return cls(*(inf if (value := data[name]) is None else value for name in ("timeout", "threads", "boxes")))
+        return cls(*(inf if (value := data[of.name]) is None else value for of in fields(cls)))
 
 
 @dataclass(frozen=True)

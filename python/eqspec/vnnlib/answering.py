@@ -64,9 +64,10 @@ def answer(
     *,
     timeout: float | None = None,
     threads: int | None = None,
+    memory: int | None = None,
     as_real: bool = False,
 ) -> Answered:
-    """Answer a file within `timeout` seconds, reading included.
+    """Answer a file within `timeout` seconds, reading included, with `memory` bytes as in `Options`.
 
     SpecError where it cannot be read or imported, NetworkError for a network, InputError where none is given, or where
     the file declares floating-point types: an answer is about real numbers, which `as_real` consents to.
@@ -88,7 +89,7 @@ def answer(
     if missing:
         raise InputError(f"no file is given for network {missing[0]}; add --network {missing[0]}=FILE")
     found = _Run(
-        made, read, Options(threads=threads, weaken=False), None if timeout is None else began + timeout
+        made, read, Options(threads=threads, memory=memory, weaken=False), None if timeout is None else began + timeout
     ).answer()
     return replace(found, warnings=made.warnings + ((made.empty,) if made.empty is not None else ()))
 

@@ -35,6 +35,12 @@ impl Columns {
         Self { rows: self.rows, count: self.count, data: self.all().to_vec() }
     }
 
+    /// Bytes that the matrix has taken, spare room included.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.data.as_slice())
+    }
+
     /// Number of rows.
     #[must_use]
     #[inline(always)]

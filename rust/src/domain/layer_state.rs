@@ -167,6 +167,13 @@ impl LayerState {
         &self.after.rows
     }
 
+    /// Bytes that the forms take, before and behind the function.
+    pub(super) fn bytes(&self) -> usize {
+        let Postactivation { first, second, common, rest, .. } = &self.after;
+        let forms = [&self.z1, &self.z2, &self.d_common, &self.d_rest, first, second, common, rest];
+        forms.iter().map(|form| form.bytes()).sum()
+    }
+
     /// Frees the forms before the function; bounds and transformers stay.
     pub(super) fn drop_forms(&mut self) {
         for form in [&mut self.z1, &mut self.z2, &mut self.d_common, &mut self.d_rest] {

@@ -250,6 +250,22 @@ impl<'a> Sum<'a> {
 type Terms<T> = SmallVec<[T; 4]>;
 
 impl LayerState {
+    /// About how many bytes the forms of step s will take, before and behind its function: those that
+    /// [`Self::apply_affine`] makes, and at most as many again.
+    pub(super) fn bytes_needed(
+        &self,
+        (before, input): (&[Self], &Input),
+        generators: &Generators,
+        (pair, s): (&Pair, usize),
+    ) -> usize {
+        let terms = pair.first[s].terms.iter().chain(&pair.second[s].terms);
+        let terms = terms.map(|t| Read::of(t.origin, before, input));
+        let [first, second, rest] = columns_of(terms, generators, s + 1 == pair.depth());
+        let copies = if s + 1 == pair.depth() { 1 } else { 2 };
+        let entries = pair.first[s].rows.saturating_mul(first + 2 * second + rest);
+        entries.saturating_mul(copies * size_of::<f64>())
+    }
+
     /// The forms of step s from those of the box and of earlier steps. Returns the number of operations.
     pub(super) fn apply_affine(
         &mut self,

@@ -17,6 +17,8 @@ use crate::network::{Origin, Pair};
 pub enum Failure {
     /// Numbers left the range of binary64, so that nothing is known.
     Overflow,
+    /// The forms of a step would take more memory than is allowed, so that they were not made.
+    TooLarge,
     /// What was known before excludes what was found, so that no input satisfies the assumption.
     Contradiction,
 }
@@ -37,6 +39,7 @@ pub struct Propagation {
     buffers: Buffers,
     back_substitution: Option<BackSubstitution>,
     flops: u64,
+    memory: usize,
     whole: bool,
 }
 
@@ -52,8 +55,16 @@ impl Propagation {
             buffers: Buffers::default(),
             back_substitution: None,
             flops: 0,
+            memory: usize::MAX,
             whole: false,
         }
+    }
+
+    /// The same workspace, whose forms take at most about so many bytes: a propagation that needs more gives up
+    /// ([`Failure::TooLarge`]) before it takes them.
+    #[must_use]
+    pub fn with_memory(self, bytes: usize) -> Self {
+        Self { memory: bytes, ..self }
     }
 
     /// The same workspace, in which each network of a chain is also bounded by itself ([`super::back_substitution`]) where
@@ -90,10 +101,15 @@ impl Propagation {
         &self.input.radius
     }
 
-    /// Propagates the box lower <= x <= upper. Returns `None` if numbers overflowed, so that nothing is known.
+    /// Propagates the box lower <= x <= upper. Returns `None` if nothing is known, as [`Self::enclose`] says why.
     pub fn propagate(&mut self, pair: &Pair, lower: &[f64], upper: &[f64]) -> Option<Output<'_>> {
-        self.run(pair, (lower, upper), None).ok()?;
-        Some(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
+        self.enclose(pair, lower, upper).ok()
+    }
+
+    /// Propagates the box lower <= x <= upper, with nothing else known or assumed.
+    pub fn enclose(&mut self, pair: &Pair, lower: &[f64], upper: &[f64]) -> Result<Output<'_>, Failure> {
+        self.run(pair, (lower, upper), None)?;
+        Ok(Output::new(&self.layers[pair.depth() - 1], pair.inputs(), self.domain))
     }
 
     /// Propagates a box on which bounds are known or assumed. They help to choose the phases, and where they exclude
@@ -118,6 +134,10 @@ impl Propagation {
         for l in 0..depth {
             let (before, after) = self.layers.split_at_mut(l);
             let (layer, from) = (&mut after[0], (&*before, &self.input));
+            let needed = layer.bytes_needed(from, &self.generators, (pair, l));
+            if before.iter().map(LayerState::bytes).sum::<usize>().saturating_add(needed) > self.memory {
+                return Err(Failure::TooLarge);
+            }
             let operations = layer.apply_affine(from, &self.generators, (pair, l), difference, &mut self.buffers);
             self.flops += operations as u64;
             layer.bound(difference);

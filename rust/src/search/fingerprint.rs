@@ -33,8 +33,9 @@ pub fn fingerprint(pair: &Pair, region: &Region, property: &Property, settings: 
     }
     // What `Debug` derives names every field, later ones too, and prints floats so that they read back exactly.
     sum.text(&format!("{property:?}"));
-    let Settings { threads, timeout, memory, boxes, .. } = Settings::default();
-    sum.text(&format!("{:?}", Settings { threads, timeout, memory, boxes, record: None, ..settings.clone() }));
+    let Settings { threads, timeout, memory, zonotope_memory, boxes, .. } = Settings::default();
+    let limits = Settings { threads, timeout, memory, zonotope_memory, boxes, record: None, ..settings.clone() };
+    sum.text(&format!("{limits:?}"));
     sum.0.finalize().into()
 }
 

@@ -282,9 +282,9 @@ def test_a_short_run_does_not_replace_the_state_of_a_long_one(cache: Cache) -> N
 
 @pytest.mark.parametrize("claim", [Epsilon("0.3"), Margin("0.1")])
 def test_efforts_compare_in_everything(claim: Property) -> None:
-    effort = Effort(10.0, 2, 100)
+    effort = Effort(10.0, 2, 100, 1000)
     assert effort.within(effort)
-    for name in ("timeout", "threads", "boxes"):
+    for name in ("timeout", "threads", "boxes", "memory"):
         more = replace(effort, **{name: float("inf")})
         assert effort.within(more)
         assert not more.within(effort)

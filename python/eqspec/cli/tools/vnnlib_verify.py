@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from eqspec.api.settings import bytes_of
 from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import show, show_warnings
@@ -39,6 +40,12 @@ def add(commands: Commands) -> None:
     add_networks(made)
     made.add_argument("--timeout", type=float, metavar="S", help="seconds, reading included (default: no limit)")
     made.add_argument("--threads", type=int, metavar="N", help="threads (default: one per core)")
+    made.add_argument(
+        "--memory",
+        type=bytes_of,
+        metavar="SIZE",
+        help="memory for open boxes, and as much for the bounds of each thread, such as 8GB (default: 2 GiB)",
+    )
     made.add_argument("--as-real", action="store_true", help="read floating-point types as real numbers")
     made.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the answer there too")
     made.epilog = _EPILOG
@@ -53,7 +60,9 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         results = Path(words[-2])
     try:
         query, files, timeout = _asked(arguments)
-        found = answer(query, files, timeout=timeout, threads=arguments.threads, as_real=arguments.as_real)
+        found = answer(
+            query, files, timeout=timeout, threads=arguments.threads, memory=arguments.memory, as_real=arguments.as_real
+        )
         show_warnings(found.warnings, err)
     except SpecError as problem:
         show(problem, err)

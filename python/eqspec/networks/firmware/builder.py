@@ -19,11 +19,11 @@ from eqspec.networks.enclosure import Array
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.firmware.lattices import Lattice, Marks, integers
+from eqspec.networks.firmware.size_limits import MAX_NEURONS, MAX_PRODUCTS
 from eqspec.networks.firmware.sums import Products, Sums
 from eqspec.networks.network import Cast
 from eqspec.networks.program import INPUTS, Function, Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser
-from eqspec.networks.units import MAX_NEURONS, MAX_PRODUCTS
 
 Refuse = Callable[[str, str], NoReturn]
 """What raises the error about the place that is being read: a message and a fix."""

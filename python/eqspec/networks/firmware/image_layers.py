@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from eqspec.networks.firmware.declarations import Configuration
 from eqspec.networks.firmware.layer import SPEED, Layer
+from eqspec.networks.firmware.size_limits import MAX_PRODUCTS
 from eqspec.networks.firmware.sum_layers import STRATEGIES, factors_of, refuse_bits
 from eqspec.networks.firmware.sums import Sums
 from eqspec.networks.firmware.tokens import Words
-from eqspec.networks.units import MAX_PRODUCTS
 
 _CODE = "nnet_code_gen.h"
 _LAYOUT = (

@@ -26,11 +26,11 @@ from eqspec.networks.firmware.finishing import finished
 from eqspec.networks.firmware.folder import DEFINES, PARAMETERS
 from eqspec.networks.firmware.layer import Layer, Project
 from eqspec.networks.firmware.layers import LAYERS, RESULTS
+from eqspec.networks.firmware.size_limits import MAX_NEURONS
 from eqspec.networks.firmware.templates import FOLDER, Templates
 from eqspec.networks.firmware.tokens import UNREAD, Words
 from eqspec.networks.firmware.weights import Weights, read_header, read_text
 from eqspec.networks.network import Network
-from eqspec.networks.units import MAX_NEURONS
 
 _MOST_OF_WEIGHTS, _MOST_OF_CODE = 1 << 28, 1 << 23
 """Bytes of one file of a project."""

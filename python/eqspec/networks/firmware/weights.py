@@ -17,8 +17,8 @@ from eqspec.errors import NetworkError
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.declarations import ArrayOf, Declarations
 from eqspec.networks.firmware.fixed_point_types import FixedPoint
+from eqspec.networks.firmware.size_limits import MAX_PRODUCTS
 from eqspec.networks.firmware.tokens import UNREAD, Words
-from eqspec.networks.units import MAX_PRODUCTS
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DEFINITION = re.compile(r"(?P<head>[^={};]*)=\s*\{(?P<numbers>[^{}]*)\}\s*;", re.DOTALL)

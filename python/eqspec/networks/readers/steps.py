@@ -91,7 +91,7 @@ def _check_products(steps: Sequence[Step]) -> None:
     products = sum(step.products for step in steps)
     if products > MAX_PRODUCTS:
         message = f"one evaluation of the network costs {products} products; networks of up to {MAX_PRODUCTS}"
-        raise mx.TooLargeError(f"{message} are decided")
+        raise mx.TooLargeError(f"{message} are read")
 
 
 def _step(value: Affine, function: Function, number: dict[int, int]) -> Step:

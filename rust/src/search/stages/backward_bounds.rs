@@ -35,7 +35,7 @@ impl Stage for BackwardBounds {
                 return StageResult::Proved;
             }
             // Nothing is left of the first propagation, which the later stages need.
-            Err(Failure::Overflow) => return StageResult::Halve,
+            Err(Failure::Overflow | Failure::TooLarge) => return StageResult::Halve,
         }
         if bounds.intersect(propagation.layers()).is_err() {
             workspace.statistics.stages.contraction += node.open.len() as u64;
@@ -58,7 +58,7 @@ fn worth_bounding(workspace: &Workspace<'_>, node: &Node) -> bool {
 }
 
 /// Closes what backward bounds from the outputs exclude.
-fn bound_violations(workspace: &mut Workspace<'_>, node: &mut Node, bounds: &IntermediateBounds) {
+pub fn bound_violations(workspace: &mut Workspace<'_>, node: &mut Node, bounds: &IntermediateBounds) {
     workspace.enter(Activity::Contraction);
     let Workspace { context, contractor, statistics, .. } = workspace;
     let stop = || context.shared.stopping();

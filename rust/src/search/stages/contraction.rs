@@ -28,7 +28,7 @@ impl Stage for ContractionUnderViolation {
         }
         workspace.enter(Activity::Contraction);
         let (bounds, open) = match known_bounds(workspace, node) {
-            Err(Failure::Overflow) => return StageResult::Halve,
+            Err(Failure::Overflow | Failure::TooLarge) => return StageResult::Halve,
             Err(Failure::Contradiction) => {
                 workspace.statistics.stages.contraction += node.open.len() as u64;
                 return StageResult::Proved;
@@ -60,7 +60,7 @@ fn known_bounds(workspace: &mut Workspace<'_>, node: &Node) -> Result<Intermedia
         match &node.violation_bounds {
             Some(known) => propagation.propagate_within(context.pair, known).map(drop)?,
             None => {
-                propagation.propagate(context.pair, &node.lower, &node.upper).map(drop).ok_or(Failure::Overflow)?;
+                propagation.enclose(context.pair, &node.lower, &node.upper).map(drop)?;
             }
         }
     }

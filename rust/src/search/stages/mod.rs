@@ -18,6 +18,7 @@ mod planning;
 mod propagation;
 mod rows;
 mod sign_split;
+mod without_forms;
 pub mod workspace;
 
 use super::Node;

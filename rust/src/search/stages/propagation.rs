@@ -3,8 +3,10 @@
 //!
 //! A node with violation bounds is propagated within them. If they turn out to contradict the propagation, no input of
 //! the box violates its one obligation, which is a proof. Where the arithmetic overflows the box is halved, because
-//! that may help; nothing is concluded from it.
+//! that may help; nothing is concluded from it. Where the zonotopes would not fit in memory, the box is bounded without
+//! them ([`super::without_forms`]).
 
+use super::without_forms;
 use super::workspace::{Stage, StageResult, Workspace, output_of};
 use crate::domain::propagation::Failure;
 use crate::search::Node;
@@ -21,9 +23,8 @@ impl Stage for Propagation {
         let reached = match &node.violation_bounds {
             Some(known) => propagation.propagate_within(pair, known).map(drop),
             None => propagation
-                .propagate(restricted_pair.restrict_to(node.possibly_active.as_deref()), &node.lower, &node.upper)
-                .map(drop)
-                .ok_or(Failure::Overflow),
+                .enclose(restricted_pair.restrict_to(node.possibly_active.as_deref()), &node.lower, &node.upper)
+                .map(drop),
         };
         match reached {
             Ok(()) => {}
@@ -33,6 +34,7 @@ impl Stage for Propagation {
                 current.plan = Plan::once(&[], &node.lower, &node.upper);
                 return StageResult::Halve;
             }
+            Err(Failure::TooLarge) => return without_forms::bound(workspace, node),
             Err(Failure::Contradiction) => {
                 statistics.stages.contraction += current.opened as u64;
                 return StageResult::Proved;

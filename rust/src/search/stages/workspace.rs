@@ -208,7 +208,9 @@ fn propagation(context: &Context<'_>) -> Propagation {
     let Context { pair, settings, record, .. } = *context;
     let few_inputs = pair.inputs() <= POLICY.probes.inputs;
     let back_substitution = settings.back_substitution && few_inputs && !record.on();
-    Propagation::new(settings.domain, pair.depth()).with_back_substitution(back_substitution)
+    Propagation::new(settings.domain, pair.depth())
+        .with_back_substitution(back_substitution)
+        .with_memory(settings.zonotope_memory)
 }
 
 /// The outputs of the last propagation.
