@@ -80,8 +80,8 @@ class Spec:
     ) -> Report:
         """Run what is selected.
 
-        `options` say how to search; the settings `timeout`, `threads`, `memory`, `domain`, `lp` and `milp` replace what they say.
-        `timeout` (seconds) and `threads` replace what the spec says for each task; `jobs` tasks run at
+        `options` say how to search; the settings `timeout`, `threads`, `memory`, `domain`, `lp` and `milp` replace
+        what they say. `timeout` (seconds) and `threads` replace what the spec says for each task; `jobs` tasks run at
         once (None: what the spec says, up to one per core). `progress` shows what runs: None in notebooks, True on a
         terminal, too; a `monitor` of one's own is told instead. Running out of a budget never raises: see each
         result's `reason`.

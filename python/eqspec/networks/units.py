@@ -18,8 +18,8 @@ from eqspec.networks.matrices import TooLargeError
 from eqspec.networks.program import Function
 
 MAX_NEURONS = 4_000_000
-"""Of a network that is no chain of fully connected layers. It is read and attacked; bounds are another matter: where its
-zonotopes do not fit in the memory of the task, the core bounds it backwards."""
+"""Of a network that is no chain of fully connected layers. It is read and attacked; where its zonotopes do not
+fit in the memory of the task, the core bounds it backwards."""
 
 MAX_PRODUCTS = 100_000_000
 """Of such a network: the products of one evaluation, which are the entries of its steps as sparse matrices."""
