@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from eqspec.tasks.bracket import Bracket
     from eqspec.tasks.lattice import Lattice
     from eqspec.tasks.result import Result
+    from eqspec.tasks.row_groups import RowGroup
+    from eqspec.tasks.row_share import RowShare
+    from eqspec.tasks.row_source import RowSource
     from eqspec.tasks.task import Task
     from eqspec.tasks.verdict import Reason, Verdict
     from eqspec.tasks.witness import Witness
@@ -66,6 +69,9 @@ _HOMES = {
     ),
     "eqspec.tasks.lattice": ("Lattice",),
     "eqspec.tasks.result": ("Result",),
+    "eqspec.tasks.row_groups": ("RowGroup",),
+    "eqspec.tasks.row_share": ("RowShare",),
+    "eqspec.tasks.row_source": ("RowSource",),
     "eqspec.tasks.verdict": ("Reason", "Verdict"),
     "eqspec.tasks.witness": ("Witness",),
     "eqspec.run.core": ("__version__",),
@@ -97,6 +103,9 @@ __all__ = [
     "Report",
     "ResourceError",
     "Result",
+    "RowGroup",
+    "RowShare",
+    "RowSource",
     "Spec",
     "SpecError",
     "Task",
