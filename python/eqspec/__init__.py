@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eqspec.api import Report, Spec, check, load, loads, quantised, verify
+    from eqspec.api.counterexamples import counterexamples
     from eqspec.api.difference import diff
     from eqspec.differences.difference import Difference
     from eqspec.errors import (
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         ResourceError,
         SpecError,
     )
+    from eqspec.mining.found import Counterexamples
     from eqspec.networks import Network, as_network, read_network
     from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1
     from eqspec.run.core import __version__
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "eqspec.api": ("Report", "Spec", "check", "load", "loads", "quantised", "verify"),
+    "eqspec.api.counterexamples": ("counterexamples",),
     "eqspec.api.difference": ("diff",),
     "eqspec.differences.difference": ("Difference",),
     "eqspec.errors": (
@@ -53,6 +56,7 @@ _HOMES = {
         "ResourceError",
         "SpecError",
     ),
+    "eqspec.mining.found": ("Counterexamples",),
     "eqspec.networks": ("Network", "as_network", "read_network"),
     "eqspec.tasks.bracket": ("Bracket",),
     "eqspec.run.monitor": ("Monitor", "Progress"),
@@ -82,6 +86,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Bracket",
     "Confidence",
+    "Counterexamples",
     "Diagnostic",
     "Difference",
     "Epsilon",
@@ -115,6 +120,7 @@ __all__ = [
     "__version__",
     "as_network",
     "check",
+    "counterexamples",
     "diff",
     "load",
     "loads",
