@@ -60,6 +60,8 @@ def make_lhc(folder: Path) -> None:
     write(folder / "reference.onnx", reference, "gemm", JETS, softmax=True)
     write(folder / "pruned.onnx", pruned, "gemm", JETS, softmax=True)
     write_json(folder / "scaler.json", {"mean": mean.tolist(), "std": std.tolist()})
+    for name, per_class, seed in (("seen", 200, 17), ("heldout", 60, 18)):
+        write_jets(folder / f"{name}.csv", per_class, np.random.default_rng(seed))
     report("lhc", {"reference": reference, "pruned": pruned}, test, test_labels)
 
 
@@ -129,6 +131,16 @@ def write_rows(path: Path, inputs: Array, labels: Labels) -> None:
         table.writerow(["label", *(f"pixel_{i}" for i in range(inputs.shape[1]))])
         for label, row in zip(labels, inputs, strict=True):
             table.writerow([int(label), *(int(pixel) for pixel in row)])
+
+
+def write_jets(path: Path, per_class: int, rng: np.random.Generator) -> None:
+    """Toy jets that were not trained on, shuffled: their class, and the features to five digits."""
+    inputs, labels = jets.sample(per_class, rng)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["class", *jets.FEATURES])
+        for i in rng.permutation(len(labels)):
+            table.writerow([jets.CLASSES[labels[i]], *(f"{value:.5g}" for value in inputs[i])])
 
 
 def report(name: str, networks: dict[str, Mlp], inputs: Array, labels: Labels) -> None:

@@ -72,7 +72,13 @@ bound = st.one_of(
     st.builds(ast.Fixed, subject, range_),
 )
 spacing = st.builds(ast.Spacing, subject, expression, st.booleans(), st.none() | expression)
-rows = st.builds(ast.Rows, st.lists(range_, min_size=1, max_size=2).map(tuple), expression, st.none() | range_)
+rows = st.builds(
+    lambda listed, path, columns, drawn: ast.Rows(listed, path, columns, *(drawn or (None, None))),
+    st.lists(range_, max_size=2).map(tuple),
+    expression,
+    st.none() | range_,
+    st.none() | st.tuples(expression, st.none() | expression),
+)
 centre = st.one_of(st.builds(ast.Mean), st.builds(ast.Point, expression), rows)
 use = st.builds(ast.Use, qualified, st.lists(expression, max_size=2).map(tuple))
 term = st.one_of(

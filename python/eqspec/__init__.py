@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eqspec.api import Report, Spec, check, load, loads, quantised, verify
+    from eqspec.api.counterexamples import counterexamples
     from eqspec.api.difference import diff
     from eqspec.differences.difference import Difference
     from eqspec.errors import (
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         ResourceError,
         SpecError,
     )
+    from eqspec.mining.found import Counterexamples
     from eqspec.networks import Network, as_network, read_network
     from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1
     from eqspec.run.core import __version__
@@ -33,12 +35,16 @@ if TYPE_CHECKING:
     from eqspec.tasks.bracket import Bracket
     from eqspec.tasks.lattice import Lattice
     from eqspec.tasks.result import Result
+    from eqspec.tasks.row_groups import RowGroup
+    from eqspec.tasks.row_share import RowShare
+    from eqspec.tasks.row_source import RowSource
     from eqspec.tasks.task import Task
     from eqspec.tasks.verdict import Reason, Verdict
     from eqspec.tasks.witness import Witness
 
 _HOMES = {
     "eqspec.api": ("Report", "Spec", "check", "load", "loads", "quantised", "verify"),
+    "eqspec.api.counterexamples": ("counterexamples",),
     "eqspec.api.difference": ("diff",),
     "eqspec.differences.difference": ("Difference",),
     "eqspec.errors": (
@@ -50,6 +56,7 @@ _HOMES = {
         "ResourceError",
         "SpecError",
     ),
+    "eqspec.mining.found": ("Counterexamples",),
     "eqspec.networks": ("Network", "as_network", "read_network"),
     "eqspec.tasks.bracket": ("Bracket",),
     "eqspec.run.monitor": ("Monitor", "Progress"),
@@ -66,6 +73,9 @@ _HOMES = {
     ),
     "eqspec.tasks.lattice": ("Lattice",),
     "eqspec.tasks.result": ("Result",),
+    "eqspec.tasks.row_groups": ("RowGroup",),
+    "eqspec.tasks.row_share": ("RowShare",),
+    "eqspec.tasks.row_source": ("RowSource",),
     "eqspec.tasks.verdict": ("Reason", "Verdict"),
     "eqspec.tasks.witness": ("Witness",),
     "eqspec.run.core": ("__version__",),
@@ -76,6 +86,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Bracket",
     "Confidence",
+    "Counterexamples",
     "Diagnostic",
     "Difference",
     "Epsilon",
@@ -97,6 +108,9 @@ __all__ = [
     "Report",
     "ResourceError",
     "Result",
+    "RowGroup",
+    "RowShare",
+    "RowSource",
     "Spec",
     "SpecError",
     "Task",
@@ -106,6 +120,7 @@ __all__ = [
     "__version__",
     "as_network",
     "check",
+    "counterexamples",
     "diff",
     "load",
     "loads",

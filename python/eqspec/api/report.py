@@ -8,8 +8,9 @@ from difflib import get_close_matches
 from typing import Any, overload
 
 from eqspec.api import frame
-from eqspec.report import notebook, table
+from eqspec.report import notebook, row_counts, table
 from eqspec.tasks.result import Result
+from eqspec.tasks.row_groups import RowGroup, row_groups
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,9 +47,19 @@ class Report(Sequence[Result]):
         """Whether every task ran and came out as expected."""
         return not (self.interrupted or self.left_out) and all(r.as_expected is True for r in self.results)
 
+    @property
+    def over_rows(self) -> tuple[RowGroup, ...]:
+        """Checks over the rows of a table, summed up at each value of what else is swept; `print` shows them, too.
+
+        The `share` of each has the counts of rows, and `at_least`: a lower bound (95 % confidence) of the share of
+        events around which the claim is proved, if events are drawn like these rows.
+        """
+        return row_groups(self.results)
+
     def __repr__(self) -> str:
         said = table.scores(self.results)
-        return f"<Report: {self._summary()}{f'. {said}' if said else ''}>"
+        over = "".join(f"\n{' ' * indent}{line}" for indent, line in row_counts.lines(self.results))
+        return f"<Report: {self._summary()}{f'. {said}' if said else ''}{over}>"
 
     def _repr_html_(self) -> str:
         return notebook.of_results(self.results, self._summary())
@@ -74,7 +85,7 @@ class Report(Sequence[Result]):
 
     def to_json(self) -> list[dict[str, Any]]:
         """One object per task, in the form of the result schema."""
-        return [result.to_json() for result in self.results]
+        return [result.to_json() for result in row_counts.with_shares(self.results)]
 
 
 def hint(wanted: str, known: Sequence[str], kind: str = "task") -> str:

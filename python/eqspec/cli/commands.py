@@ -42,6 +42,9 @@ COMMANDS = {
     "replay": Listed(
         "evaluate every witness of a results file again, exactly and in onnxruntime", "eqspec.cli.tools.replay"
     ),
+    "counterexamples": Listed(
+        "find many inputs that break a claim, far apart, to learn from", "eqspec.cli.tools.counterexamples"
+    ),
     "audit": Listed("check certificates that 'eqspec check --certify' wrote", "eqspec.cli.tools.audit"),
     "report": Listed("show results from files, as a page or in another form", "eqspec.cli.tools.report"),
     "schema": Listed("print the JSON schema of tasks, results or findings", "eqspec.cli.tools.schema"),

@@ -218,11 +218,11 @@ class _Places:
                 centres = [item.constant for item in items if isinstance(item, MovingForm)]
                 if len(centres) != len(scales):
                     raise UndecidedError(f"'{listed.span.text}' is no point")
-            case ast.Rows(rows=rows, columns=columns):
-                for part in (*rows, *([] if columns is None else [columns])):
-                    for end in (part.lower, part.upper):
-                        if end is not None:
-                            yield Place("the choice of rows or columns", end.span, tracer.number(end), "other")
+            case ast.Rows(rows=rows, columns=columns, sample=sample, seed=seed):
+                parts = (*rows, *([] if columns is None else [columns]))
+                for end in (*(end for part in parts for end in (part.lower, part.upper)), sample, seed):
+                    if end is not None:
+                        yield Place("the choice of rows or columns", end.span, tracer.number(end), "other")
             case ast.Mean():
                 pass
         yield from self._around(centres, tracer.number(ball.radius), scales, "every input", ball.span)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from eqspec.compile.boxes import Row
 from eqspec.compile.csv_table import CellError
+from eqspec.compile.drawn_rows import drawn_rows
 from eqspec.compile.tables import Table, column_name, load_table
 from eqspec.span import Span
 from eqspec.spec.derivations import CalibrationTable
@@ -16,6 +17,7 @@ from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.program import Module
 from eqspec.spec.region_terms import RowsOf
 from eqspec.spec.source_files import locate
+from eqspec.tasks.row_source import RowSource
 
 
 class Tables:
@@ -23,20 +25,37 @@ class Tables:
 
     def __init__(self, findings: Findings) -> None:
         self._known: dict[Path, Table] = {}
+        self._rows: dict[tuple[object, ...], tuple[list[Row], RowSource]] = {}
         self._findings = findings
 
-    def rows(self, wanted: RowsOf, features: Sequence[str]) -> list[Row]:
-        """The wanted rows, a number for each feature; Fault E140 to E142 where the table does not have them."""
+    def rows(self, wanted: RowsOf, features: Sequence[str]) -> tuple[list[Row], RowSource]:
+        """The wanted rows, a number for each feature, and where they come from.
+
+        Fault E140 to E142 where the table does not have them.
+        """
+        chosen = (wanted.rows, wanted.columns, wanted.sample, wanted.seed)
+        key = (wanted.module.directory, wanted.path, *chosen, tuple(features))
+        if key not in self._rows:
+            self._rows[key] = self._read(wanted, features)
+        return self._rows[key]
+
+    def _read(self, wanted: RowsOf, features: Sequence[str]) -> tuple[list[Row], RowSource]:
         clause = wanted.clause
         table = self._table(wanted.path, wanted.module, clause.path.span)
-        if max(wanted.rows) >= table.rows:
+        if wanted.rows is not None and max(wanted.rows) >= table.rows:
             listed = ", ".join(" ".join(r.span.text.split()) for r in clause.rows)
             message = f"rows {listed} of '{wanted.path}': the file has {table.rows} rows"
             hint = f"rows count from 0: 0..{table.rows - 1}" if table.rows else None
             raise Fault(error("E140", message, clause.span, help=hint))
         place = (clause.columns or clause.path).span
+        if wanted.rows is None and not table.rows:
+            raise Fault(error("E140", f"'{wanted.path}' has no rows", clause.span, help="give a table with rows"))
         part = _part(table, wanted.path, wanted.columns, place, features)
-        return [(index, part.row(index, clause.span)) for index in wanted.rows]
+        if wanted.rows is not None and wanted.sample is None:
+            source = RowSource(wanted.path, table.rows, len(wanted.rows), "listed")
+            return [(index, part.row(index, clause.span)) for index in wanted.rows], source
+        available = range(table.rows) if wanted.rows is None else wanted.rows
+        return drawn_rows(wanted, available, table.rows, part.read, self._findings)
 
     def all_rows(self, wanted: CalibrationTable, features: Sequence[str], most: int) -> list[tuple[Fraction, ...]]:
         """Every row, a number for each feature; Fault E140 where there is none or more than `most`, E141, E142."""
@@ -101,10 +120,14 @@ class _Part:
                 hint = "put the columns into the order of the features, or name the features in theirs"
                 raise Fault(error("E142", message, self.place, help=hint))
 
+    def read(self, index: int) -> tuple[Fraction, ...]:
+        """The numbers of a row; CellError where one is none."""
+        return self.table.row(index, self.first, self.last)
+
     def row(self, index: int, span: Span) -> tuple[Fraction, ...]:
         """The numbers of a row; Fault E141 where one is none."""
         try:
-            return self.table.row(index, self.first, self.last)
+            return self.read(index)
         except CellError as cell:
             header = self.table.header
             named = f" ('{header[cell.column]}')" if header and cell.column < len(header) else ""

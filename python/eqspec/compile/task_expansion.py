@@ -104,11 +104,11 @@ class TaskExpansion:
             self._check_scores(facts, pair, claim)
         terms, builder, written = self._region(frame, scope)
         wanted = next((b.centre for b in terms.balls if isinstance(b.centre, RowsOf)), None)
-        rows = None if wanted is None else self._tables.rows(wanted, frame.space.features)
+        rows, source = (None, None) if wanted is None else self._tables.rows(wanted, frame.space.features)
         if rows is not None and only is not None:
             rows = rows[only : only + 1]
         for box in builder.build(rows):
-            yield replace(self._task(frame, pair, claim, box, point, scope), written=written)
+            yield replace(self._task(frame, pair, claim, box, point, scope), written=written, row_source=source)
 
     def _pair(self, facts: CheckFacts, scope: Scope) -> Pair:
         """The networks of a check at one point, with the values that they are given there."""

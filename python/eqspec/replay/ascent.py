@@ -26,6 +26,8 @@ WORK = 20_000_000
 _STEPS = 24
 _LENGTHS = np.array([1.0, 0.5, 0.2, 0.05, 0.01, 1e-3, 1e-5])
 _STARTS = 7
+TRIED_PER_START = 4 * len(_LENGTHS) * _STEPS
+"""The number of inputs that are looked at, at most, for every point where an ascent starts."""
 _LITTLE = 1e-3
 """Steps end where they gain less than this share of the score."""
 
@@ -69,18 +71,18 @@ def climb(task: Task, excess: Excess, start: Array, late: Callable[[], bool]) ->
         return excess.work > WORK and late()
 
     least = float(excess.at(start[None])[0])
-    found = [_ascend(region, excess, start[None], stop)]
+    found = [ascend(region, excess, start[None], stop)]
     if not stop():
         draw = np.random.default_rng(0).uniform(size=(_STARTS - 1, len(start)))
         scattered = region.lower * (1.0 - draw) + region.upper * draw
-        found.append(_ascend(region, excess, np.vstack([region.centre, scattered]), stop))
+        found.append(ascend(region, excess, np.vstack([region.centre, scattered]), stop))
     points, scores = (np.concatenate(part) for part in zip(*found, strict=True))
     order = np.argsort(-scores, kind="stable")
     return [points[i] for i in order if scores[i] > max(least, 0.0)]
 
 
-def _ascend(region: Region, excess: Excess, x: Array, stop: Callable[[], bool]) -> tuple[Array, Array]:
-    """Points (N, I) as far up as they come, and their scores."""
+def ascend(region: Region, excess: Excess, x: Array, stop: Callable[[], bool]) -> tuple[Array, Array]:
+    """Points (N, I) as far up as they come, and their scores (N,), -inf where one is not brought into the region."""
     x = region.within(x)
     scores = np.where(region.holds(x), excess.at(x), -np.inf)
     for _ in range(_STEPS):
@@ -92,7 +94,7 @@ def _ascend(region: Region, excess: Excess, x: Array, stop: Callable[[], bool]) 
         gained = reached[np.arange(len(x)), best]
         better = gained > scores
         x = np.where(better[:, None], flat.reshape(sizes[0], count, -1)[np.arange(len(x)), best], x)
-        enough = gained > scores + _LITTLE * np.abs(scores)
+        enough = gained > scores + _LITTLE * np.abs(np.where(np.isfinite(scores), scores, 0.0))
         scores = np.where(better, gained, scores)
         if not enough.any() or stop():
             break

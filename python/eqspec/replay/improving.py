@@ -23,7 +23,7 @@ from eqspec.property import Containment
 from eqspec.replay.ascent import WORK, climb
 from eqspec.replay.excess import Excess
 from eqspec.replay.replay import Point, Replay, base_of, contains, nearest_floats
-from eqspec.replay.shrinking import shrink
+from eqspec.replay.shrinking import forward, shrink
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.task import Task
 from eqspec.tasks.witness import Witness
@@ -65,7 +65,10 @@ def improve(task: Task, replay: Replay, first: Witness, seconds: float, *, simpl
 def _points(
     task: Task, excess: Excess, x: Array, base: Point | None, least: float, late: Callable[[], bool]
 ) -> Iterator[Point]:
-    """Points to replay: first with few features away from the base, then with all features as they are."""
+    """Points to replay: first with few features away from the base, then with all features as they are.
+
+    From a row of a table fewer features often do if they are moved one by one from there.
+    """
     near = nearest_floats(task, [Fraction(v) for v in x.tolist()])
     if base is None:
         yield near
@@ -74,6 +77,14 @@ def _points(
     centre = np.array([approximately(v) for v in base])
     limit = excess.work + WORK
     kept = shrink(task, excess, rounded, centre, least, lambda: excess.work > limit and late())
+    if task.around is not None and not task.lattices:
+        reached = float(excess.at(rounded[None])[0])
+        few = forward(task, excess, centre, reached, lambda: excess.work > limit and late())
+        if few is not None and (away := few != centre).sum() < kept.sum():
+            held = nearest_floats(task, [Fraction(v) for v in few.tolist()])
+            point = tuple(v if moved else b for v, b, moved in zip(held, base, away, strict=True))
+            if contains(task, point):
+                yield point
     point = tuple(v if keep else b for v, b, keep in zip(near, base, kept, strict=True))
     if contains(task, point):
         yield point

@@ -12,7 +12,11 @@ from eqspec.errors import InputError
 def write_file(path: Path, text: str) -> None:
     """Put the text at `path`, at once. InputError, with the old content still there, if that is impossible."""
     # Names of files may hold bytes that are no text; escaped so, they are good JSON too.
-    content = text.encode("utf-8", errors="backslashreplace")
+    write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """The same for what is no text."""
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():  # a pipe or a device takes what comes

@@ -9,14 +9,15 @@ import json
 from collections.abc import Iterable
 
 from eqspec.report.printable import shown_in_json
+from eqspec.report.row_counts import with_shares
 from eqspec.tasks.result import Result
 
-_DENSE = ("history", "undecided", "sampled", "question")
+_DENSE = ("history", "undecided", "sampled", "question", "over_rows")
 
 
 def to_text(results: Iterable[Result]) -> str:
     """JSON that every reader understands: no NaN, no infinity."""
-    objects = [_spread(result) for result in results]
+    objects = [_spread(result) for result in with_shares(list(results))]
     return "[\n" + ",\n".join(objects) + "\n]" if objects else "[]"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from eqspec.report import numbers, table
+from eqspec.report import numbers, row_counts, table
 from eqspec.report.inputs import inputs
 from eqspec.tasks.result import Result
 from eqspec.tasks.search import Search
@@ -29,6 +29,7 @@ def of_results(results: Sequence[Result], summary: str) -> str:
     if len(results) > _MOST_ROWS:
         parts.append(f"<div>... and {numbers.count(len(results) - _MOST_ROWS)} more; to_frame() has them all</div>")
     parts += [_folded(r, w) for r in shown if (w := _witness_of(r)) is not None]
+    parts += [f'<div style="margin-left:{n}ch">{escape(line)}</div>' for n, line in row_counts.lines(results)]
     if said := table.scores(results):
         parts.append(f"<div>{escape(said)}</div>")
     parts.append(f"<div>{escape(summary)}</div>")

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from eqspec.errors import EqspecError, InputError
-from eqspec.report import formats, github, table
+from eqspec.report import formats, github, row_counts, table
 from eqspec.report.atomic_file import write_file
 from eqspec.report.explain_search import explain_search
 from eqspec.report.json_lines import Lines
@@ -176,6 +176,8 @@ class RunOutput:
 def show_results(results: Sequence[Result], console: Console) -> None:
     """The table of results, and the inputs that break a claim."""
     console.print(table.results_table(results))
+    if over_rows := row_counts.lines(results):
+        console.print(table.indented(over_rows))
     console.print()
     if any(r.witness or (r.find and r.find.witness) for r in results):
         console.print(table.witnesses(results))

@@ -24,6 +24,7 @@ from eqspec.property import (
     exact,
 )
 from eqspec.replay.replay import raw_point
+from eqspec.report.row_counts import table_of
 from eqspec.tasks.directed_rounding import log_odds_below
 from eqspec.tasks.phrasing import approximately, claim_in_words, inequality, number_in_words
 from eqspec.tasks.question import constraint_in_words, points_in_words, short_number
@@ -188,6 +189,8 @@ def _region(task: Task) -> tuple[str, ...]:
 def _notes(task: Task) -> tuple[str, ...]:
     f, g = task.reference_name, task.candidate_name
     notes = []
+    if task.row_source is not None:
+        notes.append(f"X lies around a row of {table_of(task.row_source)}; each of the rows is a task of its own")
     match task.property:
         case Epsilon(eps) if exact(eps) == 0:
             notes.append(f"{f} and {g} may be exchanged; a counterexample is any input where some output differs")

@@ -62,6 +62,11 @@ def results_table(results: Sequence[Result]) -> RenderableType:
     return _Trimmed(table)
 
 
+def indented(lines: Sequence[tuple[int, str]]) -> RenderableType:
+    """Lines of text, each with so many blanks in front of it, also where it is wrapped."""
+    return _Trimmed(Group(*(Padding(Text(line), (0, 0, 0, blanks)) for blanks, line in lines)))
+
+
 def remark(result: Result) -> Text:
     """Why it is unknown, whether it was expected, and what a search found."""
     parts: list[Text] = []

@@ -280,11 +280,16 @@ class Point(Node):
 
 @dataclass(frozen=True, slots=True)
 class Rows(Node):
-    """around rows 0..99 of "table.csv" columns 1..784, in raw units: one region per row."""
+    """around rows 0..99 of "table.csv" columns 1..784 sample 20 seed 1, in raw units: one region per row.
+
+    Without `rows` all of the table; with `sample` so many of these, drawn by the seed.
+    """
 
     rows: tuple[Range, ...]
     path: Expression
     columns: Range | None = None
+    sample: Expression | None = None
+    seed: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,7 +166,9 @@ _BUILDERS: dict[str, Callable[[Builder, list[Any], Span], Any]] = {
     "ball": lambda b, c, s: ast.Ball(b.name(c[0]), b.build(c[1]), c[2] is not None, b.build(c[3]), span=s),
     "mean": lambda _b, _c, s: ast.Mean(span=s),
     "point": lambda b, c, s: ast.Point(b.build(c[0]), span=s),
-    "rows": lambda b, c, s: ast.Rows(b.every(c[:-2]), b.build(c[-2]), b.optional(c[-1]), span=s),
+    "rows": lambda b, c, s: ast.Rows(
+        b.every(c[:-4]), b.build(c[-4]), b.optional(c[-3]), b.optional(c[-2]), b.optional(c[-1]), span=s
+    ),
     "where": lambda b, c, s: ast.Where(b.every(c), span=s),
     "grid": lambda b, c, s: ast.Grid(b.every(c[1:]), span=s),
     "spacing": lambda b, c, s: ast.Spacing(

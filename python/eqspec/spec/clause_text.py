@@ -302,6 +302,10 @@ def _centre(node: ast.Mean | ast.Point | ast.Rows) -> str:
             return "mean"
         case ast.Point(values):
             return f"point {expression(values)}"
-        case ast.Rows(rows, path, columns):
+        case ast.Rows(rows, path, columns, sample, seed):
             listed = ",\n".join(map(_counted, rows))
-            return f"rows {listed}\nof {expression(path)}" + (f"\ncolumns {_counted(columns)}" if columns else "")
+            soft = f"rows {listed}\nof {expression(path)}" if rows else f"rows of {expression(path)}"
+            soft += f"\ncolumns {_counted(columns)}" if columns else ""
+            if sample is not None:
+                soft += f"\nsample {expression(sample)}" + (f" seed {expression(seed)}" if seed is not None else "")
+            return soft

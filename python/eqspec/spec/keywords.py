@@ -18,7 +18,8 @@ CLAUSES = (
 TERMS = ("box", "ball", "where", "grid", "rows", "mean", "point")
 """What regions are made of."""
 CONNECTIVES = (
-    "in", "from", "columns", "output", "takes", "gives", "as", "quantised", "per", "calibrated", "and", "all", "within",
+    "in", "from", "columns", "sample", "seed", "output", "takes", "gives", "as", "quantised", "per", "calibrated",
+    "and", "all", "within",
     "step", "sigma", "of", "around",
     "stays", "equals", "keeps", "top1", "satisfies", "never", "comparing", "when", "to", "if",
 )  # fmt: skip

@@ -40,13 +40,18 @@ Bound: TypeAlias = SigmaBound | RawBound
 
 @dataclass(frozen=True)
 class RowsOf:
-    """Rows of a table, one region each; the path is relative to the module's folder."""
+    """Rows of a table, one region each; the path is relative to the module's folder.
 
-    rows: tuple[int, ...]
+    `rows` None stands for all of them. With `sample` so many of these are meant, drawn by the `seed`.
+    """
+
+    rows: tuple[int, ...] | None
     path: str
     columns: tuple[int, int] | None
     module: Module
     clause: ast.Rows
+    sample: int | None = None
+    seed: int = 1
 
 
 @dataclass(frozen=True)

@@ -343,9 +343,28 @@ class _Term:
             rows += range(found[0], found[1] + 1)
         columns = None if clause.columns is None else whole_range(clause.columns, self.scope, "column")
         path = values.text(clause.path, self.scope)
-        if columns is UNKNOWN or path is UNKNOWN:
+        sample, seed = self._whole(clause.sample, "a sample", 1), self._whole(clause.seed, "a seed", 0)
+        if columns is UNKNOWN or path is UNKNOWN or sample is UNKNOWN or seed is UNKNOWN:
             return UNKNOWN
-        return RowsOf(tuple(dict.fromkeys(rows)), path, columns, self.scope.module, clause)
+        listed = tuple(dict.fromkeys(rows))
+        if sample is not None and listed and sample > len(listed):
+            message = f"a sample of {sample} from {len(listed)} rows"
+            raise Fault(error("E138", message, clause.span, help="leave 'sample' out, or name more rows"))
+        drawn = {} if seed is None else {"seed": seed}
+        return RowsOf(listed or None, path, columns, self.scope.module, clause, sample, **drawn)
+
+    def _whole(
+        self, expression: ast.Expression | None, what: str, least: int
+    ) -> int | Literal[values.Unknown.UNKNOWN] | None:
+        """A whole number that may be left out; Fault E138 where it is none, or less than the least."""
+        number = None if expression is None else values.number(expression, self.scope)
+        if number is None or number is UNKNOWN:
+            return number
+        found = number.constant
+        if found.denominator != 1 or not least <= found < 2**31 or number.unit is not None:
+            message = f"{what} is a whole number from {least}, not {shown(found)}"
+            raise Fault(error("E138", message, cast(ast.Expression, expression).span))
+        return int(found)
 
     def _constraint(self, comparison: ast.Comparison) -> None:
         if comparison.operator in ("<", ">"):

@@ -21,10 +21,12 @@ from eqspec.tasks.json_form import (
     listed,
     one_of,
     optional_text,
+    reference,
     text,
     texts,
 )
 from eqspec.tasks.phrasing import approximately, number_in_words
+from eqspec.tasks.row_source import RowSource
 from eqspec.tasks.task import LinearConstraint, Space, Task
 
 MOST_FEATURES = 24
@@ -54,7 +56,7 @@ class Question(JsonObject):
 
     `written` has the region and the check as the spec has them, empty if there is none. `words` says the region in a
     sentence, `ranges` feature by feature, of which `left_out` more are not listed. `row` is the row of a table that the
-    region lies around. `normalised` is False if networks take raw units as they are.
+    region lies around, and `rows` says which table. `normalised` is False if networks take raw units as they are.
     """
 
     words: str = field(metadata=as_json(text("The region in a sentence.")))
@@ -68,6 +70,10 @@ class Question(JsonObject):
     normalised: bool = field(metadata=as_json(Form({"type": "boolean"})))
     arithmetic: str = field(metadata=as_json(one_of("real", "float32")))
     written: str = field(metadata=as_json(text("The region and the check as the spec has them.")))
+    rows: RowSource | None = field(
+        default=None,
+        metadata=as_json(reference(RowSource, "rows", "The table that 'row' is a row of.", required=False)),
+    )
 
 
 def question(task: Task) -> Question:
@@ -85,6 +91,7 @@ def question(task: Task) -> Question:
         normalised=any(s != 1 for s in space.scale) or any(space.centre),
         arithmetic=task.arithmetic,
         written=task.written,
+        rows=task.row_source,
     )
 
 

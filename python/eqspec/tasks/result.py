@@ -30,6 +30,7 @@ from eqspec.tasks.json_form import (
     texts,
 )
 from eqspec.tasks.question import Question
+from eqspec.tasks.row_share import RowShare
 from eqspec.tasks.score_meaning import of_networks
 from eqspec.tasks.search_statistics import Moment, Sampled, Undecided
 from eqspec.tasks.verdict import Reason, Verdict
@@ -192,6 +193,8 @@ class Result(JsonObject):
 
     `question` says which region the verdict is about, for people who read the result without the spec.
 
+    `over_rows` sums up what became of all rows of a table, for a check that goes over them.
+
     `nearly` is there if an unknown result is undecided because of rounding alone: a slightly weaker claim, which is
     proved.
     """
@@ -351,6 +354,18 @@ class Result(JsonObject):
         default=None,
         metadata=as_json(
             reference(Question, "question", "The region and how networks read it, for people.", required=False)
+        ),
+    )
+    over_rows: RowShare | None = field(
+        default=None,
+        metadata=as_json(
+            reference(
+                RowShare,
+                "over_rows",
+                "Of a check over the rows of a table, what became of all rows at the same values. It is known when all "
+                "have run; null before that, as in JSON Lines.",
+                required=False,
+            )
         ),
     )
 

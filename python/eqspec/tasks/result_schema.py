@@ -8,6 +8,8 @@ from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.json_form import EXACT
 from eqspec.tasks.question import Question
 from eqspec.tasks.result import Nearly, Result
+from eqspec.tasks.row_share import RowShare
+from eqspec.tasks.row_source import RowSource
 from eqspec.tasks.search_statistics import Sampled, Undecided
 from eqspec.tasks.witness import Witness
 
@@ -59,6 +61,8 @@ def result_schema() -> dict[str, Any]:
             "sampled": Sampled.schema(),
             "find": Bracket.schema(),
             "question": Question.schema(),
+            "rows": RowSource.schema(),
+            "over_rows": RowShare.schema(),
             "nearly": Nearly.schema(),
             "witness": Witness.schema(),
         },

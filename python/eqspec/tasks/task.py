@@ -19,6 +19,7 @@ from eqspec.networks.network import Arithmetic, Network
 from eqspec.property import Property
 from eqspec.span import Span
 from eqspec.tasks.lattice import Lattices
+from eqspec.tasks.row_source import RowSource
 
 Expectation = Literal["equivalent", "different", "unknown", "vacuous"]
 Domain = Literal["paper", "naive", "shared"]
@@ -85,6 +86,8 @@ class Task:
     source: Span | None = None
     written: str = ""
     """The region and the check as the spec has them; nothing depends on it."""
+    row_source: RowSource | None = None
+    """Where the row comes from; nothing depends on it."""
     around: tuple[Fraction, ...] | None = None
     """The row of a table that the region lies around, in network units."""
     lattices: Lattices = ()

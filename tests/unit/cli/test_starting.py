@@ -31,6 +31,7 @@ ARGUMENTS = {
     "inspect": ["full.onnx"],
     "compile": ["pair.eqspec"],
     "replay": ["none.json"],
+    "counterexamples": ["pair.eqspec"],
     "audit": ["none"],
     "report": ["none.json"],
     "schema": ["task"],

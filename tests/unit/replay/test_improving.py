@@ -16,6 +16,7 @@ from eqspec.replay.excess import Excess
 from eqspec.replay.improving import improve
 from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.replay import Replay, base_of, contains
+from eqspec.replay.shrinking import forward
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks import serialisation
@@ -147,6 +148,21 @@ def test_features_go_back_to_the_row_that_the_region_lies_around() -> None:
     witness = Runner(Options(timeout=20, threads=1)).run(outside).witness
     assert witness is not None
     assert all(-1 <= x <= 1 for x in witness.normalised)
+
+
+def test_from_a_row_few_features_are_moved() -> None:
+    """Two features suffice, and an attack that moves all of them forward at once cannot tell."""
+    weight = np.full((1, 12), 0.3)
+    weight[0, :2] = 1.0
+    zero, sums = network((np.zeros((1, 12)), np.zeros(1))), network((weight, np.zeros(1)))
+    base = np.zeros(12)
+    asked = task(zero, sums, Epsilon(Fraction(19, 10)), around=(Fraction(0),) * 12)
+    found = forward(asked, Excess(asked), base, 3.1, lambda: False)
+    assert found is not None
+    assert np.flatnonzero(found).tolist() == [0, 1]
+    assert 1.9 < abs(found.sum()) < 2.0  # brought back as far as the share of the score allows
+    assert forward(task(zero, sums, Epsilon(Fraction(5))), Excess(asked), base, -1.0, lambda: False) is None
+    assert forward(asked, Excess(asked), base, 3.1, lambda: True) is None
 
 
 def test_the_row_is_kept_with_the_task(tmp_path: Path) -> None:

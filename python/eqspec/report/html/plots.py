@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -70,23 +71,35 @@ def decided_over_time(results: Sequence[Result]) -> Markup:
     )
 
 
-def proved_rows(points: Sequence[tuple[float, float, float]], variable: str) -> Markup:
-    """Over a variable, the share of rows that is proved and, from above, that is refuted: (at, proved, refuted).
+class RowsAt(NamedTuple):
+    """At a value, the shares of rows that are proved and refuted, and a lower bound of the proved share of events."""
+
+    at: float
+    proved: float
+    refuted: float
+    bound: float | None
+
+
+def proved_rows(points: Sequence[RowsAt], variable: str) -> Markup:
+    """Over a variable, the share of rows that is proved and, from above, that is refuted, and the bound as a line.
 
     What lies between the two is undecided. Values that span more than a factor of twenty have a logarithmic axis.
     """
     frame = Frame(520, 190)
-    low, high = points[0][0], points[-1][0]
+    low, high = points[0].at, points[-1].at
     far = low > 0.0 and high > _FAR * low
     x = frame.log_x(low, high) if far else frame.x(low, high)
     y = frame.y(0.0, 1.0)
-    lower = [(x(at), y(proved)) for at, proved, _ in points]
-    upper = [(x(at), y(1.0 - refuted)) for at, _, refuted in points]
+    lower = [(x(point.at), y(point.proved)) for point in points]
+    upper = [(x(point.at), y(1.0 - point.refuted)) for point in points]
+    bounds = [(x(point.at), y(point.bound)) for point in points if point.bound is not None]
     parts = [
         element("path", d=_closed([(x(low), y(0.0)), *lower, (x(high), y(0.0))]), class_="proved"),
         element("path", d=_closed([(x(low), y(1.0)), *upper, (x(high), y(1.0))]), class_="refuted"),
         element("path", d=_closed([*lower, *reversed(upper)]), class_="between"),
     ]
+    if len(bounds) == len(points):
+        parts.append(element("path", d="M" + "L".join(f"{number(a)} {number(b)}" for a, b in bounds), class_="bound"))
     parts += [line(at, frame.floor, at, frame.floor - 5, "probe") for at, _ in lower]
     ticks = decades(low, high) if far else round_steps(low, high)
     return picture(
