@@ -81,4 +81,5 @@ CODES: dict[str, str] = {
     "W310": "a distance of 0, which no bound proves",
     "W311": "a claim about types of a network without any",
     "W312": "a fixed-point type without a digit behind the point",
+    "W313": "logits of one file compared with what another one gives",
 }
