@@ -89,11 +89,17 @@ def steps(document: Path) -> list[Block | Files]:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """The commands `eqspec`, `pytest` and `python` are those of the tests, whether the package is installed or not."""
+    """The commands of the package, `pytest` and `python` are those of the tests, whether it is installed or not."""
     commands = folder / ".commands"
     commands.mkdir(exist_ok=True)
     plugin = "" if any(e.name == "eqspec" for e in entry_points(group="pytest11")) else " -p eqspec.pytest_plugin"
-    for name, module in (("eqspec", " -m eqspec"), ("pytest", f" -m pytest{plugin}"), ("python", "")):
+    solver = " -c 'import sys; from eqspec.__main__ import start_solver; sys.exit(start_solver())'"
+    for name, module in (
+        ("eqspec", " -m eqspec"),
+        ("eqspec-vnnlib", solver),
+        ("pytest", f" -m pytest{plugin}"),
+        ("python", ""),
+    ):
         script = commands / name
         script.write_text(f'#!/bin/sh\nexec {sys.executable}{module} "$@"\n')
         script.chmod(0o755)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -105,13 +105,16 @@ class Spec:
         cache: ResultCache | None = None,
         *,
         progress: bool | None = None,
+        stop: Callable[[], bool] | None = None,
     ) -> Report:
-        """Run tasks and searches of this spec that were selected before."""
+        """Run tasks and searches of this spec that were selected before; `stop` ends it, as Ctrl-C does, by answering
+        True.
+        """
         began = perf_counter()
         if jobs is None:
             jobs = min(max((item.budget.jobs or 1 for item in chosen), default=1), cores())
         with shown(progress, len(chosen)) if monitor is None else nullcontext(monitor) as told:
-            outcome = run_all(Runner(options, cache), chosen, told, jobs)
+            outcome = run_all(Runner(options, cache), chosen, told, jobs, stop=stop)
         if cache is not None:
             cache.store.tidy()
         return Report(

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.text import Text
 
-from eqspec.api.report import Report
-from eqspec.api.spec import Spec, load, select
 from eqspec.cli.arguments import add_effort, add_params, options_of
 from eqspec.cli.cache_options import advise, cache_from_arguments
 from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.spec_files import spec_files
-from eqspec.errors import EqspecError, InputError, SpecError
-from eqspec.report import diagnostics
-from eqspec.report.json_lines import Lines
-from eqspec.report.live import LiveMonitor
-from eqspec.report.run_output import RunOutput, SpecOutcome, Wanted
+from eqspec.cli.spec_runs import Selection, choose, load_specs, run_specs
+from eqspec.errors import InputError
+from eqspec.report.run_output import RunOutput, Wanted
 from eqspec.run.options import Options
-from eqspec.run.result_cache import ResultCache
-from eqspec.tasks.search import Search
-from eqspec.tasks.task import Task
 
 if TYPE_CHECKING:
     from eqspec.certificates import Certifier
@@ -62,6 +52,11 @@ def add(commands: Commands) -> None:
         nargs="*",
         metavar="FILE",
         help="spec files (*.eqspec), or folders of them; without any, all below this folder",
+    )
+    check.add_argument(
+        "--watch",
+        action="store_true",
+        help="go on: check again what a file that changes touches, until Ctrl-C, which ends with the last verdicts",
     )
     _selection(check.add_argument_group("what to run"))
     effort = check.add_argument_group("how to run")
@@ -119,28 +114,13 @@ def _output(group: argparse._ArgumentGroup) -> None:
     )
 
 
-@dataclass
-class _Run:
-    """A spec file under way."""
-
-    name: str
-    spec: Spec
-    chosen: Sequence[Task | Search] = ()
-    report: Report = field(default_factory=lambda: Report(()))
-
-    @property
-    def outcome(self) -> SpecOutcome:
-        """What came of it, in the form in which it is shown and written."""
-        tasks = {item.id: item for item in self.chosen if isinstance(item, Task)}
-        report = self.report
-        return SpecOutcome(self.name, len(self.chosen), tasks, report.results, report.failures, report.interrupted)
-
-
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Run the command: results to `out`, everything else to `err`.
 
     InputError if an argument makes no sense; whatever is wrong with a file is printed, and the other files go on.
     """
+    if arguments.watch:
+        return _watch(arguments, out, err)
     arguments.files = spec_files(arguments.files)
     certifier = _certifier(arguments.certify)
     with certifier or nullcontext():
@@ -157,24 +137,19 @@ def _certifier(folder: Path | None) -> Certifier | None:
 
 
 def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Console, err: Console) -> ExitCode:
-    options = options_of(arguments, certifier)
-    if arguments.jobs is not None and arguments.jobs < 1:
-        raise InputError(f"jobs = {arguments.jobs}; give 1 or more")
+    options = _options(arguments, certifier)
     output = RunOutput(_wanted(arguments), out, err)
     cache = cache_from_arguments(arguments, err)
     began = perf_counter()
-    runs = _load(arguments, err)
+    selection = _selected(arguments)
+    runs = load_specs(arguments.files, selection, err, only=len(arguments.files) == 1)
     bad_input = len(runs) < len(arguments.files)
     if runs:
-        groups = select([run.spec for run in runs], arguments.select, arguments.tag, arguments.check)
-        for run, chosen in zip(runs, groups, strict=True):
-            run.chosen = chosen
-        if not any(groups):
-            raise InputError(f"nothing to check in {', '.join(run.name for run in runs)}; add a 'check' clause")
+        choose(runs, selection)
     output.several = len(runs) > 1
     lines = output.lines() if runs else None
     try:
-        _run(runs, options, arguments.jobs, cache, output, lines)
+        run_specs(runs, options, arguments.jobs, cache, output, lines)
     finally:
         output.finish([run.outcome for run in runs], perf_counter() - began)
         if certifier is not None:
@@ -190,6 +165,30 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
     return exit_code((run.report for run in runs), bad_input=bad_input, certified=certified)
 
 
+def _watch(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
+    """Check, and check again what changes. InputError for what is written once, at the end of a run."""
+    for name, said in (("certify", "--certify DIR"), ("format", f"--format {arguments.format}")):
+        if getattr(arguments, name) not in (None, "human"):
+            also = "; --report FILE is written anew after every run" if name == "format" else ""
+            raise InputError(f"--watch does not go with {said}, which is for a run that ends{also}")
+    from eqspec.cli.watching import Watch  # only who watches needs it
+
+    options, output = _options(arguments), RunOutput(_wanted(arguments), out, err)
+    cache = cache_from_arguments(arguments, err)
+    return Watch(arguments.files, _selected(arguments), options, arguments.jobs, cache, output).run()
+
+
+def _selected(arguments: argparse.Namespace) -> Selection:
+    return Selection(dict(arguments.param), arguments.select, arguments.tag, arguments.check)
+
+
+def _options(arguments: argparse.Namespace, certifier: Certifier | None = None) -> Options:
+    options = options_of(arguments, certifier)
+    if arguments.jobs is not None and arguments.jobs < 1:
+        raise InputError(f"jobs = {arguments.jobs}; give 1 or more")
+    return options
+
+
 def _wanted(arguments: argparse.Namespace) -> Wanted:
     return Wanted(
         format=arguments.format,
@@ -200,41 +199,3 @@ def _wanted(arguments: argparse.Namespace) -> Wanted:
         explain_search=arguments.explain_search,
         debug=arguments.debug,
     )
-
-
-def _load(arguments: argparse.Namespace, err: Console) -> list[_Run]:
-    """All specs that can be used; what is wrong with the others is printed."""
-    params = dict(arguments.param)
-    only = arguments.check if len(arguments.files) == 1 else None
-    runs: list[_Run] = []
-    for name in arguments.files:
-        try:
-            spec = load(name, params, checks=only)
-        except SpecError as problem:
-            err.print(diagnostics.of_error(problem, err.width), soft_wrap=True)
-        except EqspecError as problem:
-            err.print(Text.assemble(("error", "bold red"), f": {problem}"), soft_wrap=True)
-        else:
-            if spec.warnings:
-                err.print(diagnostics.text(spec.warnings, width=err.width), soft_wrap=True)
-            runs.append(_Run(name, spec))
-    return runs
-
-
-def _run(
-    runs: Sequence[_Run],
-    options: Options,
-    jobs: int | None,
-    cache: ResultCache | None,
-    output: RunOutput,
-    lines: Lines | None,
-) -> None:
-    """Spec after spec, each with its table as soon as it is done."""
-    for run in runs:
-        if run.chosen:
-            output.begin(run.name)
-        with LiveMonitor(output.err, len(run.chosen), lines.add if lines else None) as monitor:
-            run.report = run.spec.run(run.chosen, options, jobs, monitor, cache)
-        output.show(run.outcome)
-        if run.report.interrupted:
-            break

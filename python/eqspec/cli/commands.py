@@ -62,7 +62,7 @@ COMMANDS = {
 }
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """Says in one line what is wrong, with the word that may have been meant.
 
     Control characters of arguments are shown in its messages, instead of being sent.
@@ -101,9 +101,9 @@ def _meant(word: str, known: Sequence[str]) -> str:
     return "" if near is None else f", did you mean {near}?"
 
 
-def parser(version: str, chosen: Collection[str] = tuple(COMMANDS)) -> _Parser:
+def parser(version: str, chosen: Collection[str] = tuple(COMMANDS)) -> Parser:
     """The parser of `eqspec`. All commands are known to it, and those that are `chosen` have their options."""
-    main = _Parser("eqspec", description=_DESCRIPTION, allow_abbrev=False)
+    main = Parser("eqspec", description=_DESCRIPTION, allow_abbrev=False)
     main.add_argument("--version", action="version", version=f"eqspec {version}")
     commands = main.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, listed in COMMANDS.items():

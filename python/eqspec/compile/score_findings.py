@@ -1,10 +1,13 @@
-"""Whether a claim says which scores it is about: E208 where it does not, W309 where it can only mean logits.
+"""Whether a claim says which scores it is about: E208 where it does not, W309 where it can only mean logits, W314 where
+only one of its files says what logits are.
 
 What the scores of a file that ends in Softmax are, and why a distance may tell by itself, stands in
 `eqspec.tasks.score_meaning`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from eqspec.compile.network_instance import Instance
 from eqspec.compile.network_pairs import Networks, Pair
@@ -14,7 +17,7 @@ from eqspec.spec import ast
 from eqspec.spec.checks import CheckFacts
 from eqspec.spec.claims import SENTENCES
 from eqspec.spec.findings import error, warning
-from eqspec.tasks.score_meaning import beyond_probabilities, left_out
+from eqspec.tasks.score_meaning import alone_with_logits, beyond_probabilities, left_out
 
 
 def scores_finding(facts: CheckFacts, pair: Pair, claim: Property, networks: Networks) -> Diagnostic | None:
@@ -24,7 +27,7 @@ def scores_finding(facts: CheckFacts, pair: Pair, claim: Property, networks: Net
     subjects = list(dict.fromkeys(pair))
     unsaid = [one for one in subjects if left_out(networks.as_given(one)) is not None and one.gives is None]
     if not unsaid:
-        return None
+        return _one_sided(facts, subjects, networks)
     tails = dict.fromkeys(left_out(networks.as_given(one)) for one in unsaid)
     names = " and ".join(f"'{one.name}'" for one in unsaid)
     who = f"{names} end{'s' if len(unsaid) == 1 else ''} in {' and '.join(map(str, tails))}"
@@ -39,6 +42,19 @@ def scores_finding(facts: CheckFacts, pair: Pair, claim: Property, networks: Net
     return error(
         "E208", message, span, *labels, help=f"if logits are meant, {hint}; 'gives probabilities' if these are"
     )
+
+
+def _one_sided(facts: CheckFacts, subjects: Sequence[Instance], networks: Networks) -> Diagnostic | None:
+    """W314 where one file ends in Softmax and is read without it, and the other has nothing to leave out."""
+    numbers = alone_with_logits([networks.as_given(one) for one in subjects])
+    bare = [subjects[number] for number in numbers if subjects[number].gives is None]
+    soft = next((one for one in subjects if one not in bare and one.gives == "logits"), None)
+    if not bare or soft is None:
+        return None
+    one = bare[0]
+    message = f"logits of '{soft.name}' are compared with what '{one.name}' gives, which ends in no Softmax"
+    hint = f"if those are logits, too, say so: '{_declared(one)}'; if not, export it without what stands behind them"
+    return warning("W314", message, facts.claim.span, Label(one.declaration.path.span, "this file"), help=hint)
 
 
 def _declared(instance: Instance) -> str:

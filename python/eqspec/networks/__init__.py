@@ -7,6 +7,7 @@ from eqspec.networks.frameworks import Model, as_network
 from eqspec.networks.matching import match
 from eqspec.networks.network import AffineLayer, Arithmetic, ExactLayer, Network, exact_layers
 from eqspec.networks.readers.network_file import comparison, is_network_folder, read_network
+from eqspec.networks.readers.onnx_overview import weight_files
 from eqspec.networks.sharing import share
 from eqspec.networks.softened import softened
 from eqspec.networks.transform import compose_affine, negate_outputs
@@ -31,4 +32,5 @@ __all__ = [
     "read_network",
     "share",
     "softened",
+    "weight_files",
 ]

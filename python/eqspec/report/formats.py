@@ -20,6 +20,8 @@ def _table(results: Sequence[Result]) -> str:
     page.print(table.results_table(results))
     page.print()
     page.print(table.witnesses(results))
+    if said := table.scores(results):
+        page.print(said, soft_wrap=True)
     page.print(table.summary(results, sum(result.seconds for result in results)), soft_wrap=True)
     assert isinstance(page.file, io.StringIO)
     return page.file.getvalue().rstrip("\n")

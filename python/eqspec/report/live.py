@@ -19,6 +19,24 @@ from eqspec.run.monitor import Progress as State
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 
+_SECONDS_TO_TELL = 3.0
+_SHARE_TO_TELL = 0.02
+"""Before so much is proved nothing is said of how long the rest takes."""
+_WIDE = 80
+"""Columns below which there is no bar: the share says the same."""
+
+
+def time_left(progress: State) -> str:
+    """How long it takes at this rate, where enough was proved to tell; it often takes longer towards the end."""
+    if progress.seconds < _SECONDS_TO_TELL or not _SHARE_TO_TELL <= progress.certified < 1.0:
+        return ""
+    seconds = progress.seconds * (1.0 - progress.certified) / progress.certified
+    if seconds < 60:
+        return f"~{max(1, round(seconds))} s left"
+    if seconds < 3600:
+        return f"~{round(seconds / 60)} min left"
+    return f"~{round(seconds / 3600)} h left" if seconds < 100 * 3600 else "days left"
+
 
 class LiveMonitor(Monitor):
     """Lines on a terminal that are redrawn; without a terminal, one line per task that is done.
@@ -33,13 +51,15 @@ class LiveMonitor(Monitor):
         self._counted: set[str] = set()
         self._lines: dict[str, TaskID] = {}
         self._lock = threading.Lock()
+        wide = console.width >= _WIDE
         self._display = Progress(
             TextColumn(
                 "{task.fields[name]}", markup=False, table_column=Column(ratio=3, no_wrap=True, overflow="ellipsis")
             ),
-            BarColumn(bar_width=None, table_column=Column(ratio=2, max_width=24)),
+            *([BarColumn(bar_width=None, table_column=Column(ratio=2, max_width=24))] if wide else []),
             TextColumn("{task.fields[share]}", table_column=Column(no_wrap=True, justify="right", min_width=7)),
             TextColumn("{task.fields[boxes]}", table_column=Column(no_wrap=True, justify="right")),
+            TextColumn("{task.fields[left]}", table_column=Column(no_wrap=True, justify="right")),
             TimeElapsedColumn(),
             console=console,
             transient=True,
@@ -66,7 +86,7 @@ class LiveMonitor(Monitor):
     def started(self, task: Task) -> None:
         """Open a line."""
         with self._lock:
-            self._lines[task.id] = self._display.add_task("", total=1.0, name=task.id, share="0 %", boxes="")
+            self._lines[task.id] = self._display.add_task("", total=1.0, name=task.id, share="0 %", boxes="", left="")
 
     def progress(self, task: Task, progress: State) -> None:
         """Redraw the line."""
@@ -76,7 +96,9 @@ class LiveMonitor(Monitor):
         rate = progress.boxes / progress.seconds if progress.seconds > 0 else 0.0
         speed = count(round(rate)) if rate >= 10 else f"{rate:.1f}"
         boxes = f"{count(progress.boxes)} {'box' if progress.boxes == 1 else 'boxes'}, {speed}/s"
-        self._display.update(line, completed=progress.certified, share=share(progress.certified), boxes=boxes)
+        self._display.update(
+            line, completed=progress.certified, share=share(progress.certified), boxes=boxes, left=time_left(progress)
+        )
 
     def finished(self, task: Task, result: Result) -> None:
         """Close the line; leave one that stays."""

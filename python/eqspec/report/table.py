@@ -28,6 +28,10 @@ from eqspec.tasks.witness import Witness
 STYLES = {Verdict.EQUIVALENT: "green", Verdict.DIFFERENT: "red", Verdict.UNKNOWN: "yellow"}
 _OUT_OF_TIME = " (time ran out)"
 _MOST_WITNESSES = 20
+_VERDICT = len(Verdict.EQUIVALENT.value)
+_GAP = 2
+_SAID = 24
+"""Columns that are enough for what there is to say of a task: it goes on in further lines."""
 _MOST_NUMBERS = 32
 """Of one input or output that are printed; a saved witness has them all."""
 
@@ -50,16 +54,45 @@ class _Trimmed:
 
 def results_table(results: Sequence[Result]) -> RenderableType:
     """One row per task: verdict, time, boxes, and what there is to say."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("task", overflow="fold")
-    table.add_column("verdict")
-    table.add_column("time", justify="right", no_wrap=True)
-    table.add_column("boxes", justify="right", no_wrap=True)
-    table.add_column("", overflow="fold")
-    for result in results:
+    return _Results(results)
+
+
+@dataclass(frozen=True)
+class _Results:
+    """Rows in which an id stands whole: where it leaves too little of a line to the rest, on a line of its own."""
+
+    results: Sequence[Result]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        rows = [(Text(r.id), *self._row(r)) for r in self.results]
+        names = [row[0].cell_len for row in rows]
+        time, boxes = (max((len(row[i]) for row in rows), default=0) for i in (2, 3))
+        said = max((row[4].cell_len for row in rows), default=0)
+        beside = _VERDICT + max(time, len("time")) + max(boxes, len("boxes")) + min(said, _SAID) + 4 * _GAP
+        if max(names, default=0) + beside <= options.max_width:
+            table = self._table()
+            for row in rows:
+                table.add_row(*row)
+            yield _Trimmed(table)
+            return
+        for name, verdict, *numbers, remarks in rows:
+            yield name
+            table = self._table(show_header=False)
+            verdict.pad_right(_VERDICT - verdict.cell_len)
+            table.add_row("", verdict, numbers[0].rjust(time), numbers[1].rjust(boxes), remarks)
+            yield _Trimmed(table)
+
+    def _row(self, result: Result) -> tuple[Text, str, str, Text]:
         verdict = Text(result.verdict.value, STYLES[result.verdict])
-        table.add_row(Text(result.id), verdict, duration(result.seconds), count(result.boxes), remark(result))
-    return _Trimmed(table)
+        return verdict, duration(result.seconds), count(result.boxes), remark(result)
+
+    def _table(self, *, show_header: bool = True) -> Table:
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0), show_header=show_header)
+        names = ("task", "verdict", "time", "boxes") if show_header else ("",) * 4
+        for name, justify in zip(names, ("left", "left", "right", "right"), strict=True):
+            table.add_column(name, no_wrap=True, justify="right" if justify == "right" else "left")
+        table.add_column("", overflow="fold")
+        return table
 
 
 def indented(lines: Sequence[tuple[int, str]]) -> RenderableType:
@@ -228,7 +261,7 @@ def optimised(witness: Witness) -> str | None:
 
 def scores(results: Iterable[Result]) -> str:
     """What the claims compare, where that is not what the files give: said once, for all results; else empty."""
-    said = of_networks(network for result in results for network in result.networks.values())
+    said = of_networks(result.networks.values() for result in results)
     return said[:1].upper() + said[1:]
 
 

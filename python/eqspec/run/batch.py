@@ -49,13 +49,12 @@ def run_all(
     """Decide all tasks and answer all searches, `jobs` at a time.
 
     An exception in one becomes its result, unknown with its message, and the others go on. Ctrl-C stops those that run,
-    keeps what is known of them, and leaves out the rest; so does `stop`, asked about ten times a second, by answering
-    True. It is for whoever has no Ctrl-C, and runs one at a time.
+    keeps what is known of them, and leaves out the rest; so does `stop`, asked a few times a second, by answering True.
     """
     if jobs < 1:
         raise InputError(f"jobs = {jobs}; give 1 or more")
-    batch = _Batch(runner, monitor or Monitor(), jobs if len(items) > 1 and stop is None else 1)
-    return batch.one_by_one(items, stop) if batch.jobs == 1 else batch.several_at_once(items)
+    batch = _Batch(runner, monitor or Monitor(), jobs if len(items) > 1 else 1)
+    return batch.one_by_one(items, stop) if batch.jobs == 1 else batch.several_at_once(items, stop)
 
 
 class _Batch:
@@ -74,8 +73,10 @@ class _Batch:
             outcome.interrupted = True
         return outcome
 
-    def several_at_once(self, items: Sequence[Task | Search]) -> Outcome:
-        """Python delivers Ctrl-C to the main thread alone, so that only waits; the tasks' own callbacks stop them."""
+    def several_at_once(self, items: Sequence[Task | Search], stop: Stop | None = None) -> Outcome:
+        """Python delivers Ctrl-C to the main thread alone, so that only waits, and is the one that asks `stop`; the
+        tasks' own callbacks stop them.
+        """
         outcome = Outcome()
         stopped = threading.Event()
 
@@ -89,7 +90,10 @@ class _Batch:
             while pending:
                 try:
                     pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED).not_done
+                    stopping = stop is not None and not stopped.is_set() and stop()
                 except KeyboardInterrupt:
+                    stopping = True
+                if stopping:
                     stopped.set()
                     outcome.interrupted = True
         for item, future in zip(items, futures, strict=True):

@@ -82,4 +82,5 @@ CODES: dict[str, str] = {
     "W311": "a claim about types of a network without any",
     "W312": "a fixed-point type without a digit behind the point",
     "W313": "rows of a table that hold no numbers",
+    "W314": "logits of one file compared with what another one gives",
 }

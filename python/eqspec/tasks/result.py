@@ -418,7 +418,7 @@ class Result(JsonObject):
     @property
     def scores_in_words(self) -> str:
         """Which networks are read without the Softmax at their end; empty where scores are the files' outputs."""
-        return of_networks(self.networks.values())
+        return of_networks([self.networks.values()])
 
     def __str__(self) -> str:
         return type(self).appearance.text(self)

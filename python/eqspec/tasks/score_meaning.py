@@ -45,18 +45,40 @@ def beyond_probabilities(claim: Property, networks: Sequence[Network]) -> bool:
 
 def of_claim(claim: Property, networks: Iterable[Network]) -> str:
     """What is to be added to a claim in words about its scores."""
-    compares = isinstance(claim, Margin) or ambiguous(claim, networks)
-    return ", scores being logits" if compares and any(left_out(network) is not None for network in networks) else ""
+    compared = list(networks)
+    if not (isinstance(claim, Margin) or ambiguous(claim, compared)) or all(left_out(n) is None for n in compared):
+        return ""
+    return ", scores being logits" + (", taken from one file as it gives them" if alone_with_logits(compared) else "")
 
 
-def of_networks(records: Iterable[Mapping[str, Any]]) -> str:
-    """A sentence on the scores of networks, given as results name them; empty where scores are the files' outputs."""
-    found: dict[str, list[str]] = {}
-    for record in records:
-        if (tail := record.get("left_out")) and record["name"] not in found.setdefault(tail, []):
-            found[tail].append(record["name"])
-    parts = []
-    for tail, names in found.items():
-        listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-        parts.append(f"{listed} {'is' if len(names) == 1 else 'are'} read without the {tail} at the end")
+def alone_with_logits(networks: Sequence[Network]) -> list[int]:
+    """Which networks end in no Softmax while what they are compared with does, and is read without it.
+
+    What they give is taken for logits, and nothing tells whether it is.
+    """
+    without = [number for number, network in enumerate(networks) if left_out(network) is None]
+    return without if len(without) < len(networks) else []
+
+
+def of_networks(pairs: Iterable[Iterable[Mapping[str, Any]]]) -> str:
+    """A sentence on the scores of pairs of networks, given as results name them; empty where scores are the files'
+    outputs.
+    """
+    found: dict[str, dict[str, None]] = {}
+    bare: dict[str, None] = {}
+    for pair in pairs:
+        records = list(pair)
+        for record in records:
+            if tail := record.get("left_out"):
+                found.setdefault(tail, {})[record["name"]] = None
+        if any(record.get("left_out") for record in records):
+            bare.update({record["name"]: None for record in records if record.get("left_out", "?") is None})
+    parts = [f"{_listed(names)} read without the {tail} at the end" for tail, names in found.items()]
+    if bare:
+        parts.append(f"{_listed(bare)} compared as given, without a Softmax to leave out")
     return f"scores are logits: {'; '.join(parts)}" if parts else ""
+
+
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last} are" if first else f"{last} is"

@@ -17,22 +17,27 @@ from time import perf_counter
 
 from eqspec import compile as compiler
 from eqspec.errors import Diagnostic, InputError, SpecError
-from eqspec.networks import read_network
+from eqspec.networks import in_float32, read_network
+from eqspec.networks.readers.onnx_overview import overview
 from eqspec.replay.replay import raw_point
+from eqspec.run.float32_range import refuse_overflow
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.spec import ast, printer
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict
-from eqspec.vnnlib import assignments
+from eqspec.vnnlib import assignments, float32_asserts
 from eqspec.vnnlib.assignments import Assignment
 from eqspec.vnnlib.conjunctions import conjunction
 from eqspec.vnnlib.importing import Imported, import_query
-from eqspec.vnnlib.network_binding import Reader
-from eqspec.vnnlib.reading import read_file
+from eqspec.vnnlib.network_binding import Subject
+from eqspec.vnnlib.query import Query
+from eqspec.vnnlib.reading import Read, read_file
 
 _PROBE = "probe_"
+_LOOK = 5.0
+"""Seconds in which a pair with different inputs is looked at entry by entry, before its differences are."""
 
 
 class Answer(StrEnum):
@@ -69,16 +74,17 @@ def answer(
 ) -> Answered:
     """Answer a file within `timeout` seconds, reading included, with `memory` bytes as in `Options`.
 
+    About float32 tensors, every way in which runtimes may round is covered; `as_real` consents to real numbers.
     SpecError where it cannot be read or imported, NetworkError for a network, InputError where none is given, or where
-    the file declares floating-point types: an answer is about real numbers, which `as_real` consents to.
+    the file declares other floating-point types, or others than its networks have.
     """
     began = perf_counter()
     read = lru_cache(maxsize=None)(read_network)
     asked = read_file(path)
-    for tensor in (t for n in asked.query.networks for t in (n.input, n.output) if t is not None):
-        if tensor.kind.lower() != "real" and not as_real:
-            message = f"'{tensor.name}' is declared {tensor.kind}, but what is proved here holds for real numbers"
-            raise InputError(f"{message}; declare it 'real', or consent with --as-real")
+    rounding = not as_real and _declares_float32(asked.query)
+    if rounding:
+        named = tuple(d for d in asked.warnings if d.code != "W604")  # which says that it is read as real
+        asked = Read(float32_asserts.widened(asked.query), named)
     try:
         made = import_query(asked, files, network_reader=read, answering=True)
     except SpecError as problem:
@@ -88,10 +94,59 @@ def answer(
     missing = [bound.name for bound in made.subject.networks if bound.network is None]
     if missing:
         raise InputError(f"no file is given for network {missing[0]}; add --network {missing[0]}=FILE")
-    found = _Run(
-        made, read, Options(threads=threads, memory=memory, weaken=False), None if timeout is None else began + timeout
-    ).answer()
+    if rounding and (reason := _only_over_the_reals(made)) is not None:
+        return Answered(Answer.UNKNOWN, reason=reason, warnings=made.warnings)
+    judge = _judge(path, made, rounding=rounding)
+    options, deadline = Options(threads=threads, memory=memory, weaken=False), None if timeout is None else began + timeout
+    if made.joint is not None:
+        entries = import_query(asked, files, network_reader=read, answering=True, differences=False)
+        soon = perf_counter() + _LOOK
+        first = _Run(entries, judge, options, soon if deadline is None else min(soon, deadline)).answer()
+        if first.interrupted or first.answer in (Answer.SAT, Answer.UNSAT):
+            return replace(first, warnings=made.warnings)
+    found = _Run(made, judge, options, deadline).answer()
     return replace(found, warnings=made.warnings + ((made.empty,) if made.empty is not None else ()))
+
+
+def _declares_float32(query: Query) -> bool:
+    """Whether tensors are float32, or none is anything but real. InputError for other types."""
+    tensors = [t for network in query.networks for t in (network.input, network.output) if t is not None]
+    for tensor in tensors:
+        if tensor.kind.lower() not in ("real", "float32"):
+            message = f"'{tensor.name}' is declared {tensor.kind}, for which nothing is proved here"
+            raise InputError(f"{message}; float32 and real are supported, and --as-real consents to real numbers")
+    return any(tensor.kind == "float32" for tensor in tensors)
+
+
+def _only_over_the_reals(made: Imported) -> str | None:
+    """Why nothing is known of float32, if so. InputError where a file has other types than are declared."""
+    for bound, declared in zip(made.subject.networks, made.subject.query.networks, strict=True):
+        assert bound.path is not None
+        assert bound.network is not None
+        if bound.path.suffix.lower() == ".onnx":
+            found = overview(str(bound.path))
+            kinds = {kind for _, kind, _ in (*found.inputs, *found.outputs)}
+            if "double" in kinds or "float16" in kinds:
+                names = " and ".join(sorted(kinds))
+                message = f"'{declared.output.name}' is declared float32, but '{bound.path}' has {names}"
+                raise InputError(f"{message}; declare it real, or consent with --as-real")
+        if bound.network.stripped is not None:
+            return f"'{bound.path}' ends in Softmax, and no standard says how runtimes round it; ask about real numbers"
+    if made.joint is not None:
+        return "networks with different inputs are compared over real numbers only; declare their tensors real"
+    if made.raw is not None:
+        return "an input that is another one scaled is taken over real numbers only; declare the tensors real"
+    return None
+
+
+def _judge(path: Path, made: Imported, *, rounding: bool) -> Subject:
+    """What an assignment is held against: the asserts as they are written, and what runtimes compute."""
+    subject = made.subject if made.joint is None else made.joint.original
+    if not rounding:
+        return subject
+    networks = tuple(replace(b, network=None if b.network is None else in_float32(b.network)) for b in subject.networks)
+    query = float32_asserts.demanding(read_file(path).query)
+    return Subject(replace(subject.query, assertions=query.assertions), networks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +158,14 @@ class _Question:
 
 
 class _Run:
-    def __init__(self, made: Imported, read: Reader, options: Options, deadline: float | None) -> None:
-        self._made, self._options, self._deadline = made, options, deadline
+    """`judge` decides whether an input is an answer; with networks of float32, proofs are about float32."""
+
+    def __init__(self, made: Imported, judge: Subject, options: Options, deadline: float | None) -> None:
+        self._made, self._judge, self._options, self._deadline = made, judge, options, deadline
         self._runner = Runner(options)
-        self._questions = _questions(made, read)
         self._reasons: list[str] = []
+        self._float32 = any(b.network is not None and b.network.arithmetic == "float32" for b in judge.networks)
+        self._questions = _questions(made, rounding=self._float32)
 
     def answer(self) -> Answered:
         open_questions = self._questions
@@ -158,35 +216,42 @@ class _Run:
         inputs: list[Sequence[Fraction]] = [
             raw if self._made.raw == number else point for number in range(len(self._made.subject.networks))
         ]
-        return assignments.at(self._made.subject, inputs)
+        if self._made.joint is not None:
+            inputs = [*self._made.joint.split(point)]
+        if self._float32:  # both networks get the same input, of which the asserts name the first
+            inputs = [float32_asserts.inside(self._judge.query, 0, point)] * len(inputs)
+        return assignments.at(self._judge, inputs)
 
 
-def _questions(made: Imported, read: Reader) -> list[_Question]:
+def _questions(made: Imported, *, rounding: bool) -> list[_Question]:
     """The tasks of the imported spec, and those made of cases that no sentence says.
 
-    Empty areas are left for the proof to find: `expect vacuous` keeps the compiler from refusing them.
+    Empty areas are left for the proof to find: `expect vacuous` keeps the compiler from refusing them. With `rounding`
+    they are about float32. InputError where that might overflow, which a task made of cases would not notice.
     """
     empty_is_fine = ast.Expect(ast.Name("vacuous"))
+    clauses = (empty_is_fine, ast.Arithmetic(ast.Name("float32"))) if rounding else (empty_is_fine,)
     declarations = [
-        replace(d, clauses=(*d.clauses, empty_is_fine)) if isinstance(d, ast.Check) else d
-        for d in made.file.declarations
+        replace(d, clauses=(*d.clauses, *clauses)) if isinstance(d, ast.Check) else d for d in made.file.declarations
     ]
     regions = [d.name.text for d in declarations if isinstance(d, ast.Region)]
-    networks = [d.name.text for d in declarations if isinstance(d, ast.Network)]
+    networks = made.names
     probed = sorted({number for number, _ in made.conjunctions})
     for number in probed:  # a check that is never run gives the region, and the networks in its units
         f, g = (ast.Reference(ast.QualifiedName((n,)), ast.Number("0")) for n in (networks[0], networks[-1]))
         left = ast.Sum(g, (("-", f),)) if len(networks) > 1 else g
         claim = ast.Satisfies(g.name, ast.Comparison(left, "<=", ast.Number("0")))
         on = ast.On(ast.Use(ast.QualifiedName((regions[number],))))
-        declarations.append(ast.Check(ast.Name(f"{_PROBE}{number}"), (claim, on, empty_is_fine)))
+        declarations.append(ast.Check(ast.Name(f"{_PROBE}{number}"), (claim, on, *clauses)))
     if not any(isinstance(d, ast.Check) for d in declarations):
         return []
     text = printer.text(ast.File(made.file.version, tuple(declarations)))
-    compiled = compiler.loads(text, name=Path(made.subject.query.source.name).name, read=lambda path: read(str(path)))
+    given = {n: b.network for n, b in zip(networks, made.subject.networks, strict=True) if b.network is not None}
+    compiled = compiler.loads(text, name=Path(made.subject.query.source.name).name, networks=given)
     probes = {task.check: task for task in compiled.tasks if task.check.startswith(_PROBE)}
     questions = [_Question(task) for task in compiled.tasks if task.check not in probes]
     for number, case in made.conjunctions:
         area = probes[f"{_PROBE}{number}"]
+        refuse_overflow(area)
         questions.append(_Question(conjunction(area, case, outer=True), conjunction(area, case, outer=False)))
     return questions

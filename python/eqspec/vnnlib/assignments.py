@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from eqspec.networks import Network
 from eqspec.networks.exact import BITS
 from eqspec.networks.fixed_point import UndefinedError
@@ -67,7 +69,7 @@ class Assignment:
                 tensors.insert(0, (declared.input, [_exact(x) for x in inputs]))
             for tensor, values in tensors:
                 lines.append(f"{tensor.name} {tensor.kind} [{','.join(map(str, tensor.shape))}]")
-                lines += values
+                lines += [_short(value) for value in values] if tensor.kind == "float32" else values
         return "\n".join(lines)
 
 
@@ -88,6 +90,11 @@ def _outputs(network: Network, point: Point) -> tuple[tuple[Fraction, Fraction],
         except UndefinedError:
             continue
     return tuple(network.evaluate_exact(point, 16 * BITS))
+
+
+def _short(value: str) -> str:
+    """The float32 next to a number, in as few digits as tell it from others."""
+    return repr(float(str(np.float32(float(value)))))
 
 
 def _exact(value: Fraction) -> str:

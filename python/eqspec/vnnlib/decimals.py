@@ -1,4 +1,6 @@
-"""Plain decimals, as VNN-LIB 2.0 has them, without exponent; what has no short one is rounded to the side asked for."""
+"""Plain decimals, as VNN-LIB 2.0 has them: without exponent, and with a point, because a number without one is an
+integer there, which no real tensor is compared with. What has no short decimal is rounded to the side asked for.
+"""
 
 from __future__ import annotations
 
@@ -38,10 +40,10 @@ def below(value: Fraction) -> str:
 def above(value: Fraction) -> str:
     """The number, or a decimal just above it."""
     text = below(-value)
-    return text[1:] if text.startswith("-") else "0" if not text.strip("0.") else f"-{text}"
+    return text[1:] if text.startswith("-") else "0.0" if not text.strip("0.") else f"-{text}"
 
 
 def _placed(digits: int, places: int) -> str:
     sign, text = "-" if digits < 0 else "", str(abs(digits)).rjust(places + 1, "0")
     whole, fraction = (text[:-places], text[-places:].rstrip("0")) if places else (text, "")
-    return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}" if whole != "0" else "0"
+    return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}.0" if whole != "0" else "0.0"

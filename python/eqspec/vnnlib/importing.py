@@ -22,8 +22,9 @@ from eqspec.spec import ast, printer
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.vnnlib import consistency, spec_terms
 from eqspec.vnnlib.cases import Case
-from eqspec.vnnlib.input_coupling import Coupled, couple
+from eqspec.vnnlib.input_coupling import Coupled, couple, shares_input
 from eqspec.vnnlib.input_regions import InputRegion, input_regions
+from eqspec.vnnlib.joint_inputs import Joint, join
 from eqspec.vnnlib.network_binding import Bound, Reader, Subject, bind
 from eqspec.vnnlib.query import Comparison
 from eqspec.vnnlib.reading import Read
@@ -44,7 +45,8 @@ class Imported:
 
     `raw` is the network, if any, whose input is the raw input of the spec while the other takes it normalised. `empty`
     is the finding E602 where the asserts of an area cannot be met whatever the networks compute; it has no checks.
-    `conjunctions` are cases that no check covers, with the number of their area.
+    `conjunctions` are cases that no check covers, with the number of their area. `joint` says how the spec's input is
+    that of two networks which the file gives different ones.
     """
 
     file: ast.File
@@ -53,6 +55,12 @@ class Imported:
     raw: int | None
     empty: Diagnostic | None = None
     conjunctions: tuple[tuple[int, Case], ...] = ()
+    joint: Joint | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """What the spec calls the networks."""
+        return [d.name.text for d in self.file.declarations if isinstance(d, ast.Network)]
 
     @property
     def text(self) -> str:
@@ -71,25 +79,31 @@ def import_query(
     *,
     network_reader: Reader = read_network,
     answering: bool = False,
+    differences: bool = True,
 ) -> Imported:
     """The spec for a file that was read.
 
     `files` are the networks by the names they have in it, `folder` is where the spec will stand (None: paths are
     written absolute). SpecError with everything that is wrong. With `answering`, where the file is not to become a
-    spec, E602 is handed on as `empty`, and cases of several comparisons, or of none, as `conjunctions`.
+    spec, E602 is handed on as `empty`, cases of several comparisons, or of none, as `conjunctions`, and two networks
+    with different inputs become two over a `joint` input, for which there are no files: of entries or `differences`.
     """
     findings, notes = Findings(), UniqueWarnings()
     made: Imported | None = None
+    joint: Joint | None = None
     with findings.collecting():
         subject = bind(read.query, files or {}, network_reader)
         for bound, declared in zip(subject.networks, subject.query.networks, strict=True):
             if bound.path is None:
                 message = f"no file is given for network '{bound.name}': the spec says '{_placeholder(bound.name)}'"
                 notes.add("W605", message, declared.span, f"--network {bound.name}=FILE")
+        if answering and not shares_input(subject.query):
+            joint = join(subject, differences=differences)
+            subject = joint.subject
         made = _Importer(subject, notes, folder, answering=answering).run()
     findings.raise_errors()
     assert made is not None
-    return replace(made, warnings=(*read.warnings, *notes.warnings))
+    return replace(made, warnings=(*read.warnings, *notes.warnings), joint=joint)
 
 
 def _placeholder(name: str) -> str:

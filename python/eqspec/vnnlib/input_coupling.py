@@ -2,7 +2,8 @@
 
 An equivalence query says of every input i that X_g[i] = X_f[i]; where one of the files has the normalisation inside,
 X_g[i] = scale_i X_f[i] + shift_i. The second input is then put out of the formulas. Anything else compares the
-networks at different points (monotonicity, robustness of a pair) and is refused.
+networks at different points (monotonicity, robustness of a pair), which a spec does not say; such a query is answered
+over `joint_inputs`.
 """
 
 from __future__ import annotations
@@ -48,6 +49,15 @@ def couple(query: Query) -> Coupled:
     ties, rest = _ties(formulas)
     scale, shift = _maps(query, ties, rest, size)
     return Coupled(tuple(_substituted(f, scale, shift) for f in rest), tuple(scale), tuple(shift))
+
+
+def shares_input(query: Query) -> bool:
+    """Whether a query gives its networks one input."""
+    try:
+        couple(query)
+    except Fault as fault:
+        return fault.diagnostic is None or fault.diagnostic.code != "E610"
+    return True
 
 
 def _parts(formula: Formula) -> list[Formula]:

@@ -66,4 +66,4 @@ def _multiple(monomial: Monomial, coefficient: Fraction, names: Names) -> str:
 
 def _number(value: Fraction) -> str:
     """Exact: what does not end was multiplied up, so only size is left."""
-    return decimals.plain(value) or str(value.numerator)
+    return decimals.plain(value) or f"{value.numerator}.0"

@@ -194,6 +194,29 @@ def test_a_spec_has_to_say_it_too(pair: tuple[str, str], tmp_path: Path, claim: 
     eqspec.load(spec(tmp_path, claim))
 
 
+def test_logits_of_one_file_beside_what_the_other_gives_are_said_to_be(tmp_path: Path) -> None:
+    """In the claim, in the last line, in files; and nothing of it where both have a Softmax, or none."""
+    f, g = file(tmp_path / "f.onnx", 0.0), file(tmp_path / "g.onnx", 0.25, tail=None)
+    result: Any = eqspec.verify(f, g, [-1, -1], [1, 1], Epsilon(0.3), scores="logits")
+    said = "reference is read without the Softmax at the end; candidate is compared as given"
+    assert said in result.scores_in_words
+    assert said in table.scores([result])
+    assert "scores being logits, taken from one file as it gives them" in result.claim
+    for form in ("json", "jsonl", "html", "junit", "sarif", "table"):
+        text = formats.render([result], form)
+        assert "as it gives them" in text or "compared as given" in text, form
+    both: Any = eqspec.verify(f, f, [-1, -1], [1, 1], Epsilon(0.3), scores="logits")
+    none: Any = eqspec.verify(g, g, [-1, -1], [1, 1], Epsilon(0.3))
+    assert "as given" not in both.scores_in_words + none.scores_in_words
+    assert "as it gives them" not in both.claim + none.claim
+    text = SPEC.format(claim="c { prove g stays within 0.3 of f on core", gives="{}").format(" gives logits", "")
+    path = tmp_path / "one.eqspec"
+    path.write_text(text, encoding="utf-8")
+    assert [w.code for w in eqspec.load(path).warnings] == ["W314"]
+    path.write_text(text.replace('"g.onnx" in s', '"g.onnx" in s gives logits'), encoding="utf-8")
+    assert not eqspec.load(path).warnings
+
+
 def test_the_networks_in_front_of_their_softmax_are_what_is_proved(pair: tuple[str, str]) -> None:
     """The logits differ by exactly 1/4, and the probabilities by at most about 0.06."""
     inside: Any = eqspec.verify(*pair, [-1, -1], [1, 1], Epsilon(Fraction(1, 4) + Fraction(1, 10**6)), scores="logits")

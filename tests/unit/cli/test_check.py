@@ -305,7 +305,7 @@ def test_ctrl_c_while_loading(
     def load(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("eqspec.cli.check.load", load)
+    monkeypatch.setattr("eqspec.cli.spec_runs.load", load)
     code, _, err = run(capsys, "check", write_spec(tmp_path))
     assert code == 130
     assert "Interrupted" in err

@@ -108,6 +108,17 @@ def test_brackets(found: Bracket, words: str) -> None:
     assert table.bracket_in_words(found) == words
 
 
+def test_an_id_stands_whole_however_narrow_the_window() -> None:
+    """With the rest of its row beside it, or below it."""
+    long = "confident_in_a_wide_region[sigma=0.25, delta=0.9]"
+    rows = [made(id=long, expected="equivalent"), made(id="short", expected="equivalent")]
+    for width in (50, 60, 80, 120):
+        lines = shown(table.results_table(rows), width).splitlines()
+        assert any(line.startswith(long) for line in lines), width
+        assert sum("equivalent" in line and "as expected" in line for line in lines) == 2, width
+        assert (lines[0].split()[:1] == ["task"]) == (width >= 100), width
+
+
 def test_a_table_fits_the_terminal() -> None:
     long = made(Verdict.UNKNOWN, reason=Reason.TIMEOUT, boxes=1234567, expected="equivalent")
     results = [replace(long, id=f"robustly_same[radius=2/255,row={i}]") for i in (1, 17)]

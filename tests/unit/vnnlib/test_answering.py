@@ -152,14 +152,16 @@ def test_a_strict_bound_of_inputs_is_not_met_on_it(folder: Path) -> None:
     assert answer(query, {"f": folder / "f.onnx"}, timeout=60).answer is Answer.UNKNOWN
 
 
-def test_floats_are_answered_as_reals_only_with_consent(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_floats_are_answered_as_reals_only_with_consent(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     query = folder / "float.vnnlib"
-    query.write_text((PAIR + far(1000)).replace(" real ", " float32 "), encoding="utf-8")
     networks = [f"--network={n}={folder / n}.onnx" for n in "fg"]
+    query.write_text((PAIR + far(1000)).replace(" real ", " float64 "), encoding="utf-8")
     code, lines, err = ask(capsys, query, *networks)
     assert (code, lines) == (2, ["error"])
     assert "--as-real" in err
     assert ask(capsys, query, *networks, "--as-real")[:2] == (0, ["unsat"])
+    query.write_text((PAIR + far(1000)).replace(" real ", " float32 "), encoding="utf-8")
+    assert ask(capsys, query, *networks) == (0, ["unsat"], "")
 
 
 def test_time_runs_out_in_both_forms(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

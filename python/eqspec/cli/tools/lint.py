@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from itertools import chain
 
 from rich.console import Console
 from rich.text import Text
@@ -36,8 +35,8 @@ def add(commands: Commands) -> None:
 def _scores(compiled: compiler.Compiled) -> str:
     """What the claims compare, where that is not what the files give."""
     tasks = [*compiled.tasks, *(find.task_at(find.easy) for find in compiled.finds)]
-    used = ((t.reference_name, t.reference) for t in tasks), ((t.candidate_name, t.candidate) for t in tasks)
-    return of_networks({"name": name, "left_out": left_out(network)} for name, network in chain(*used))
+    pairs = [((t.reference_name, t.reference), (t.candidate_name, t.candidate)) for t in tasks]
+    return of_networks([{"name": name, "left_out": left_out(network)} for name, network in pair] for pair in pairs)
 
 
 def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 import onnx
 
@@ -60,6 +61,19 @@ def overview(path: str) -> Overview:
         parameters=sum(sizes),
         tail=tail,
     )
+
+
+def weight_files(path: Path) -> set[Path]:
+    """The files beside an ONNX file that it says hold its tensors; none of a file that is no ONNX file."""
+    if path.suffix.lower() != ".onnx" or not path.is_file():
+        return set()
+    try:
+        graph = onnx.load(path, load_external_data=False).graph
+    except Exception:  # protobuf raises what it likes, and whoever reads the file says so
+        return set()
+    inside = [attribute.t for node in graph.node for attribute in node.attribute if attribute.HasField("t")]
+    entries = [entry for tensor in (*graph.initializer, *inside) for entry in tensor.external_data]
+    return {path.parent / entry.value for entry in entries if entry.key == "location"}
 
 
 def _value(value: onnx.ValueInfoProto) -> tuple[str, str, tuple[int | str, ...]]:
