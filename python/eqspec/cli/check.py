@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from eqspec.api.cluster_choice import engine_on
 from eqspec.api.report import Report
 from eqspec.api.spec import Spec, load, select
 from eqspec.cli.arguments import add_effort, add_params, options_of
-from eqspec.cli.cache_options import advise, cache_from_arguments
+from eqspec.cli.cache_options import advise, cache_from_arguments, note
 from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.spec_files import spec_files
@@ -25,6 +27,7 @@ from eqspec.report import diagnostics
 from eqspec.report.json_lines import Lines
 from eqspec.report.live import LiveMonitor
 from eqspec.report.run_output import RunOutput, SpecOutcome, Wanted
+from eqspec.run.engine import Engine
 from eqspec.run.options import Options
 from eqspec.run.result_cache import ResultCache
 from eqspec.tasks.search import Search
@@ -174,7 +177,8 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
     output.several = len(runs) > 1
     lines = output.lines() if runs else None
     try:
-        _run(runs, options, arguments.jobs, cache, output, lines)
+        with engine_on(arguments.cluster, partial(note, err)) as engine:
+            _run(runs, options, arguments.jobs, cache, output, lines, engine)
     finally:
         output.finish([run.outcome for run in runs], perf_counter() - began)
         if certifier is not None:
@@ -228,13 +232,14 @@ def _run(
     cache: ResultCache | None,
     output: RunOutput,
     lines: Lines | None,
+    engine: Engine | None,
 ) -> None:
     """Spec after spec, each with its table as soon as it is done."""
     for run in runs:
         if run.chosen:
             output.begin(run.name)
         with LiveMonitor(output.err, len(run.chosen), lines.add if lines else None) as monitor:
-            run.report = run.spec.run(run.chosen, options, jobs, monitor, cache)
+            run.report = run.spec.run(run.chosen, options, jobs, monitor, cache, engine=engine)
         output.show(run.outcome)
         if run.report.interrupted:
             break
