@@ -252,9 +252,9 @@ class Ledger:
     def state(self) -> bytes | None:
         """The whole search as `solve` takes it, with the shares that are out; None if nothing is open."""
     def progress(self) -> Progress: ...
-    def solution(self, reason: str | None = None, witness: tuple[_Array, object] | None = None) -> Solution:
-        """What was found: `different` with a witness (an input (I,), and what confirmed it), `equivalent` if nothing is
-        undecided, else `unknown` for this reason. InternalError or SavedStateError if the boxes do not add up."""
+    def solution(self, reason: str | None = None, witness: tuple[_Array, object, int] | None = None) -> Solution:
+        """What was found: `different` with a witness (an input (I,), what confirmed it, and the boxes of its leg),
+        `equivalent` if nothing is undecided, else `unknown` for this reason. SavedStateError if the boxes do not add up."""
 
 def curve_strip(
     name: str, parameters: Sequence[float], lower: float, upper: float

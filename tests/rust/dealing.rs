@@ -52,14 +52,14 @@ fn work(question: &Question, share: &[u8], boxes: u64) -> Result<(Solution, Opti
 /// Deals a whole search as the moves say, and what they leave in shares of one box.
 fn dealt(question: &Question, state: Option<&[u8]>, moves: &[Move]) -> Result<Solution, TestCaseError> {
     let (mut ledger, mut out) = (ledger(question, state), Vec::<(ShareName, Vec<u8>)>::new());
-    let mut answered = |ledger: &mut Ledger, (name, share): (ShareName, Vec<u8>), boxes| {
+    let answered = |ledger: &mut Ledger, (name, share): (ShareName, Vec<u8>), boxes| {
         let (solution, answer) = work(question, &share, boxes).unwrap();
         prop_assert_eq!(answer.is_none(), solution.verdict == Verdict::Different);
         if let Some(answer) = &answer {
             prop_assert_eq!(ledger.accept(answer), Ok(name));
             prop_assert!(ledger.accept(answer).is_err(), "the same answer again");
         }
-        Ok(solution.witness)
+        Ok(solution.witness.map(|witness| (witness, solution.boxes)))
     };
     for step in moves {
         match step {

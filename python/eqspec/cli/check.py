@@ -176,15 +176,15 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
             raise InputError(f"nothing to check in {', '.join(run.name for run in runs)}; add a 'check' clause")
     output.several = len(runs) > 1
     lines = output.lines() if runs else None
-    try:
-        with engine_on(arguments.cluster, partial(note, err)) as engine:
+    with engine_on(arguments.cluster if runs else None, partial(note, err)) as engine:
+        try:
             _run(runs, options, arguments.jobs, cache, output, lines, engine)
-    finally:
-        output.finish([run.outcome for run in runs], perf_counter() - began)
-        if certifier is not None:
-            made = [one for one in certifier.made.values() if one.reason is None]
-            seconds = sum(one.seconds for one in made)
-            output.certificates(certifier.folder, [one.size for one in made], seconds, certifier.missing)
+        finally:
+            output.finish([run.outcome for run in runs], perf_counter() - began)
+            if certifier is not None:
+                made = [one for one in certifier.made.values() if one.reason is None]
+                seconds = sum(one.seconds for one in made)
+                output.certificates(certifier.folder, [one.size for one in made], seconds, certifier.missing)
     for run in runs:
         output.failures(run.outcome)
     if lines is not None:

@@ -39,6 +39,7 @@ class Candidate:
     input: Array
     beside: bool
     leg: int
+    boxes: int
 
 
 @dataclass(frozen=True)
@@ -270,10 +271,10 @@ class Coordinator:
     def _reported(self, leg: int, sent: _Sent, report: Report) -> None:
         searching = sent.searching
         if report.beside is not None:
-            searching.events.put(Candidate(report.beside, beside=True, leg=leg))
+            searching.events.put(Candidate(report.beside, beside=True, leg=leg, boxes=report.boxes))
         if report.witness is not None:
             # The leg stays under way until the search's own thread has replayed it.
-            searching.events.put(Candidate(report.witness, beside=False, leg=leg))
+            searching.events.put(Candidate(report.witness, beside=False, leg=leg, boxes=report.boxes))
             return
         before = searching.ledger.progress().boxes
         try:

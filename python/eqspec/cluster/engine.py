@@ -138,11 +138,11 @@ class _Search:
         except queue.Empty:
             return None
 
-    def _replayed(self, candidate: Candidate) -> tuple[Array, Witness] | None:
+    def _replayed(self, candidate: Candidate) -> tuple[Array, Witness, int] | None:
         """The witness that an input is, replayed here; what a worker says of it counts for nothing."""
         witness = self._confirm(candidate.input)
         if witness is not None:
-            return candidate.input, witness
+            return candidate.input, witness, candidate.boxes
         if not candidate.beside:
             self._coordinator.refuse(self._searching, candidate.leg)
         return None

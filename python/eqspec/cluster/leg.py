@@ -70,7 +70,7 @@ class Report:
     witness: Array | None
     beside: Array | None
     record: bytes | None
-    seconds: float
+    boxes: int
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,6 @@ def _work(shipped: Shipped, order: Order, called_back: threading.Event) -> Repor
     replay = Replay(question.task)
     answers: list[bytes] = []
     candidates: dict[str, Array] = {}
-    reports: list[float] = [0.0]
 
     def confirm(candidate: Array) -> Witness | None:
         witness = replay.confirm(candidate)
@@ -126,8 +125,7 @@ def _work(shipped: Shipped, order: Order, called_back: threading.Event) -> Repor
             candidates.setdefault("beside", candidate.copy())
         return witness
 
-    def progress(state: Progress) -> None:
-        reports[0] = state.seconds
+    def progress(_: Progress) -> None:
         if called_back.is_set():
             raise KeyboardInterrupt
 
@@ -154,7 +152,7 @@ def _work(shipped: Shipped, order: Order, called_back: threading.Event) -> Repor
         witness=candidates.get("witness") if different else None,
         beside=candidates.get("beside"),
         record=None if written is None else written.removesuffix(_LAST_EVENT),
-        seconds=solution.seconds,
+        boxes=solution.boxes,
     )
 
 

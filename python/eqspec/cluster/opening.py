@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from eqspec.cluster.engine import ClusterEngine
 
 _MISSING = "clusters need Dask, which is not installed: pip install 'eqspec[cluster]'"
-_CONNECT = 30.0
+_CONNECT = 15.0
 
 
 @contextmanager

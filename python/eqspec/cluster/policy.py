@@ -25,7 +25,8 @@ class Limits:
 
     A leg lasts up to `longest`, and at least `each` times the number of workers, so that the coordinator keeps up. One
     may be called back after `recall`, and is given up when it is `grace` late. A share that was lost `deaths` times
-    ends its search. `shares` are made for each worker of what waits.
+    ends its search. `shares` are made for each worker of what waits. A leg bounds
+    up to `boxes` boxes, or as many as it can.
     """
 
     longest: float = 30.0
@@ -34,6 +35,7 @@ class Limits:
     grace: float = 60.0
     deaths: int = 3
     shares: int = 2
+    boxes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -233,7 +235,8 @@ class Policy:
             boxes = max(1, ceil(search.waiting / (limits.shares * workers)))
             search.waiting -= boxes
         longest = max(limits.longest, limits.each * len(self._workers))
-        limit = None if search.left == inf else max(1, int(search.left) // workers)
+        allowed = min(search.left, inf if limits.boxes is None else limits.boxes * workers)
+        limit = None if allowed == inf else max(1, int(allowed) // workers)
         search.left -= limit or 0
         self._number += 1
         leg = _Leg(number, worker, boxes, now, min(longest, search.deadline - now), limit, deaths)

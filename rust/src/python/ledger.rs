@@ -97,11 +97,12 @@ impl Ledger {
         &self,
         py: Python<'_>,
         reason: Option<&str>,
-        witness: Option<(PyReadonlyArray1<'_, f64>, Py<PyAny>)>,
+        witness: Option<(PyReadonlyArray1<'_, f64>, Py<PyAny>, u64)>,
     ) -> PyResult<Solution> {
         let unknown = || Error::Value { name: "reason", value: reason.unwrap_or("").to_owned(), accepted: "a reason" };
         let reason = reason.map(|word| Reason::from_word(word).ok_or_else(unknown)).transpose();
-        let (input, confirmed) = witness.map(|(input, object)| (input.as_array().to_vec(), object)).unzip();
+        let witness = witness.map(|(input, object, boxes)| ((input.as_array().to_vec(), boxes), object));
+        let (input, confirmed) = witness.unzip();
         let found = reason.and_then(|reason| py.detach(|| self.lock().solution(reason, input, self.start)));
         found.map(|found| Solution::new(found, confirmed)).map_err(|e| python_error(&e))
     }

@@ -208,11 +208,12 @@ impl Ledger {
     }
 
     /// What the search found: `different` with a witness that was confirmed, `equivalent` if nothing is undecided, else
-    /// `unknown` for this reason, or for that of its undecided boxes if there is none.
+    /// `unknown` for this reason, or for that of its undecided boxes if there is none. A witness comes with the boxes
+    /// that were bounded where it was found, of which there is no answer.
     pub fn solution(
         &self,
         reason: Option<Reason>,
-        witness: Option<Vec<f64>>,
+        witness: Option<(Vec<f64>, u64)>,
         start: Instant,
     ) -> Result<Solution, Error> {
         let obligations = self.property.obligations.len();
@@ -222,6 +223,7 @@ impl Ledger {
         }
         let shared = Shared::new(&self.settings, start, None, &mut snapshot);
         shared.return_open(snapshot.open.into_iter());
+        let (witness, more) = witness.unzip();
         if let Some(witness) = witness {
             shared.found(witness);
         } else if let Some(reason) = reason {
@@ -229,6 +231,7 @@ impl Ledger {
         }
         let snapshot = shared.snapshot();
         let mut solution = shared.into_solution(obligations, &snapshot);
+        solution.boxes += more.unwrap_or(0);
         let host = &mut AuxiliaryHost { host: &mut NoHost, accepts_all: true };
         let question = Search { pair: &self.whole, region: &self.region, property: &self.property, start };
         question.settle_vacuity(&self.settings, &mut solution, host)?;

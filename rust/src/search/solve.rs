@@ -66,7 +66,9 @@ pub fn work_on(
     let (reduced, region_free) = (pair.specialise(&free, &region.lower), region.restrict(&free));
     let fingerprint = fingerprint(pair, region, property, settings);
     let share = Share::read(share, &Question { pair: &reduced, region: &region_free, property, fingerprint })?;
-    let (solution, left) = search.decide(settings, Origin::Share(&share, 0), host)?;
+    let (mut solution, left) = search.decide(settings, Origin::Share(&share, 0), host)?;
+    let before = share.begin(0).statistics;
+    solution.boxes -= before.probed + before.boxes;
     if solution.verdict != Verdict::Different {
         host.keep_snapshot(share.answer(&left)?);
     }
