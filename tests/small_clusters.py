@@ -41,7 +41,7 @@ class LocalTransport:
         build = self.builds.get(worker, leg.introduce().build)
         self._back.put((worker, Introduction(build, f"host of {worker}")))
 
-    def ship(self, shipped: Shipped) -> Shipped:
+    def ship(self, shipped: Shipped, worker: str) -> Shipped:
         return shipped
 
     def send(self, worker: str, question: Any, order: Order) -> None:

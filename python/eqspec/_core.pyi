@@ -254,7 +254,7 @@ class Ledger:
     def progress(self) -> Progress: ...
     def solution(self, reason: str | None = None, witness: tuple[_Array, object, int] | None = None) -> Solution:
         """What was found: `different` with a witness (an input (I,), what confirmed it, and the boxes of its leg),
-        `equivalent` if nothing is undecided, else `unknown` for this reason. SavedStateError if the boxes do not add up."""
+        `equivalent` if nothing is undecided, else `unknown` for this reason. SavedStateError if boxes do not add up."""
 
 def curve_strip(
     name: str, parameters: Sequence[float], lower: float, upper: float

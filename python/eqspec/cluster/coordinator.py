@@ -69,7 +69,8 @@ class Searching:
     threads: int | None
     record: Path | None
     events: queue.SimpleQueue[Event] = field(default_factory=queue.SimpleQueue)
-    question: Any = None
+    questions: dict[str, Any] = field(default_factory=dict)
+    """The question as it was shipped to each worker."""
     trouble: str | None = None
 
 
@@ -160,6 +161,7 @@ class Coordinator:
         if reason is not None:
             self._policy.stop(searching.number, reason, monotonic())
             return
+        searching.questions.clear()
         legs = self._policy.forget(searching.number)
         self._call_back(legs)
         del self._searches[searching.number]
@@ -198,6 +200,8 @@ class Coordinator:
         for gone in [worker for worker in self._asked if worker not in there]:
             self._asked.discard(gone)
             self._transport.drop(gone)
+            for searching in self._searches.values():
+                searching.questions.pop(gone, None)
             for leg in self._policy.left(gone):
                 self._lose(leg, f"{self._places.get(gone, gone)} is gone")
         for worker, threads in there.items():
@@ -253,8 +257,6 @@ class Coordinator:
         dealt = searching.ledger.deal(action.boxes) if again is None else searching.ledger.deal_again(again)
         if dealt is None:  # the policy counts boxes as the ledger does
             raise RuntimeError("a share was to be sent, and no box waits")
-        if searching.question is None:
-            searching.question = self._transport.ship(searching.shipped)
         name = f"eqspec-{self._run_id}-{action.leg}"
         order = Order(
             leg=name,
@@ -266,7 +268,13 @@ class Coordinator:
         )
         self._legs[action.leg] = _Sent(searching, dealt[0], action.worker, name)
         self._by_name[name] = action.leg
-        self._transport.send(action.worker, searching.question, order)
+        try:
+            if action.worker not in searching.questions:
+                searching.questions[action.worker] = self._transport.ship(searching.shipped, action.worker)
+            self._transport.send(action.worker, searching.questions[action.worker], order)
+        except LostError:
+            self._withdraw(action.leg)
+            self._looked = -_LOOK  # is it gone, or is everything?
 
     def _reported(self, leg: int, sent: _Sent, report: Report) -> None:
         searching = sent.searching
@@ -302,6 +310,13 @@ class Coordinator:
         self._lost_shares[leg] = sent.share
         self._policy.lost(leg)
 
+    def _withdraw(self, leg: int) -> None:
+        """A leg that could not be sent."""
+        sent = self._legs.pop(leg)
+        self._by_name.pop(sent.name, None)
+        self._lost_shares[leg] = sent.share
+        self._policy.withdrawn(leg)
+
     def _dropped(self, leg: int) -> None:
         """A leg that is late: its worker is given nothing more until it is gone or comes back."""
         sent = self._legs.pop(leg)
@@ -319,7 +334,7 @@ class Coordinator:
 
     def _finish(self, number: int, reason: str | None) -> None:
         searching = self._searches.pop(number)
-        searching.question = None
+        searching.questions.clear()
         searching.events.put(Over(reason, searching.trouble if reason == "error" else None))
 
     def _out_of_reach(self, why: str) -> None:

@@ -27,6 +27,7 @@ from eqspec.tasks.task import Task
 from eqspec.tasks.witness import Witness
 
 _MOST_QUESTIONS = 8
+_MOST_CALLED_BACK = 64
 _LAST_EVENT = b"Z"
 
 
@@ -86,7 +87,7 @@ def introduce() -> Introduction:
     return Introduction(build(), f"{platform.node()}, process {os.getpid()}")
 
 
-_called_back: dict[str, threading.Event] = {}
+_called_back: OrderedDict[str, threading.Event] = OrderedDict()
 _questions: OrderedDict[bytes, Question] = OrderedDict()
 _one_at_a_time = threading.Lock()
 _engine = ThisMachine()
@@ -96,6 +97,8 @@ async def call_back(legs: list[str]) -> None:
     """Let legs return what they have, begun or not. Run beside the tasks of their workers."""
     for leg in legs:
         _called_back.setdefault(leg, threading.Event()).set()
+    while len(_called_back) > _MOST_CALLED_BACK:  # of legs that had ended before
+        _called_back.popitem(last=False)
 
 
 def work(shipped: Shipped, order: Order) -> Report:

@@ -1,14 +1,16 @@
 """What the coordinator needs of Dask, and nothing else: who is there, sending legs, calling them back.
 
 A leg is sent to one worker and no other, so that the coordinator knows what is lost with a worker, and sends it again
-itself: nothing is left to Dask's own retries. The question of a search is scattered once and fetched by each worker
-that has a leg of it. Legs are called back by a function that is run on their workers beside their tasks; asking the
+itself: nothing is left to Dask's own retries. The question of a search is scattered to each worker before its first
+leg, once, and to it alone: what is scattered to one worker and fetched by others takes their legs along when that
+worker dies. Legs are called back by a function that is run on their workers beside their tasks; asking the
 scheduler ten times a second from every worker would be its undoing.
 """
 
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from time import monotonic
@@ -33,8 +35,8 @@ class Transport(Protocol):
     def introduce(self, worker: str) -> None:
         """Ask a worker who it is; the answer is an arrival of its address."""
 
-    def ship(self, shipped: Shipped) -> Any:
-        """Make a question known, for `send`."""
+    def ship(self, shipped: Shipped, worker: str) -> Any:
+        """Make a question known to a worker, for `send`. LostError if it cannot be reached."""
 
     def send(self, worker: str, question: Any, order: Order) -> None:
         """Send a leg; what comes of it is an arrival of its name."""
@@ -69,10 +71,10 @@ class DaskTransport:
         """A task of its own."""
         self._submit(worker, worker, leg.introduce)
 
-    def ship(self, shipped: Shipped) -> Future:
-        """To some worker, from which the others fetch it."""
+    def ship(self, shipped: Shipped, worker: str) -> Future:
+        """Kept there as long as the future is."""
         try:
-            return self._client.scatter(shipped, hash=False)
+            return self._client.scatter(shipped, workers=[worker], hash=False)
         except Exception as problem:
             raise LostError(f"{type(problem).__name__}: {problem}") from None
 
@@ -91,7 +93,10 @@ class DaskTransport:
         future.add_done_callback(lambda done: self._back.put((name, done)))
 
     def call_back(self, legs: Mapping[str, str]) -> None:
-        """Beside the tasks of the workers, and without waiting."""
+        """Beside the tasks of the workers, and without waiting, which for one that is gone would take long."""
+        threading.Thread(target=self._call_back, args=(dict(legs),), daemon=True).start()
+
+    def _call_back(self, legs: Mapping[str, str]) -> None:
         with suppress(Exception):  # who cannot be told goes on until its time is over
             self._client.run(leg.call_back, list(legs), workers=list(set(legs.values())), wait=False, on_error="ignore")
 
