@@ -20,7 +20,7 @@ from typing import Any
 
 from eqspec.cluster.leg import Introduction, Order, Report, Shipped
 from eqspec.cluster.policy import Drop, Finish, Limits, Policy, Recall, Send
-from eqspec.cluster.transport import LostError, Transport
+from eqspec.cluster.transport import GoneError, LostError, Transport
 from eqspec.errors import ResourceError, SavedStateError
 from eqspec.run import core
 from eqspec.run.cache_key import build
@@ -223,6 +223,11 @@ class Coordinator:
             self._policy.returned(leg)
         elif isinstance(came, Report):
             self._reported(leg, sent, came)
+        elif isinstance(came, GoneError):
+            self._look(self._transport.workers())
+            if leg in self._legs:  # another one is there in its place, which knows nothing
+                sent.searching.questions.pop(sent.worker, None)
+                self._lose(leg, f"{self._places.get(sent.worker, sent.worker)} gave it up: {came}")
         else:
             self._lose(leg, f"{self._places.get(sent.worker, sent.worker)}: {type(came).__name__}: {came}")
 

@@ -26,6 +26,10 @@ class LostError(Exception):
     """The cluster cannot be reached."""
 
 
+class GoneError(Exception):
+    """A leg was given up by the cluster, mostly because its worker is gone."""
+
+
 class Transport(Protocol):
     """How legs get to workers and back."""
 
@@ -123,10 +127,12 @@ class DaskTransport:
 
 
 def _result(future: Future) -> Report | Introduction | Exception:
+    if future.status in ("cancelled", "lost"):
+        return GoneError("its worker is gone")
     try:
         result: Report | Introduction = future.result(timeout=30)
     except Exception as problem:
         return problem
     except BaseException as problem:  # CancelledError
-        return LostError(f"{type(problem).__name__}: {problem}")
+        return GoneError(f"{type(problem).__name__}: {problem}")
     return result

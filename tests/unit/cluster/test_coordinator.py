@@ -29,7 +29,7 @@ from small_clusters import Fault, LocalTransport, Silence
 from small_tasks import hard, undecided_task
 
 PLAIN = Options(domain="paper", weaken=False)
-QUICK = Limits(longest=5.0, each=0.0, recall=0.01, grace=0.5, boxes=9)
+QUICK = Limits(longest=1.0, each=0.0, recall=0.01, grace=0.5, boxes=9)
 TASK = undecided_task()
 
 

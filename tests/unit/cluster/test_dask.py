@@ -87,5 +87,5 @@ def test_what_a_worker_keeps_of_questions_is_little(client: Client) -> None:
 def test_what_is_no_cluster_is_refused() -> None:
     with pytest.raises(InputError, match=r"no cluster 'nowhere'.*tcp://head:8786"), engine_on("nowhere"):
         pass
-    with pytest.raises(InputError, match=r"give a distributed.Client"), engine_on(3):  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"give a distributed.Client"), engine_on(3):
         pass
