@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "SETTINGS",
+    "Ledger",
     "LinearProgram",
     "MixedProgram",
     "Pair",
@@ -215,6 +216,47 @@ class Solution:
         and the numbers of the `obligations` open on it; None if nothing is open.
         """
 
+@final
+class Ledger:
+    """A search that is dealt out in shares: which boxes wait, which are with whom, and what is proved. Thread-safe.
+
+    Shares and answers are bytes. What is proved is what the boxes of an answer bear out; an answer to no share that is
+    out, twice, damaged, of another question, or that does not add up to its share, raises SavedStateError and changes
+    nothing.
+    """
+
+    def __new__(
+        cls,
+        pair: Pair,
+        lower: _Array,
+        upper: _Array,
+        property: Property,  # noqa: A002 - the word of the field
+        settings: Settings,
+        *,
+        constraints: tuple[_Array, _Array] | None = None,
+        state: bytes | None = None,  # what `solve` gave to `keep`, or `state` returned: go on from there
+    ) -> Ledger: ...
+    @property
+    def waiting(self) -> int: ...  # boxes that nobody works on
+    @property
+    def out(self) -> int: ...  # shares without an answer
+    @property
+    def unresolved(self) -> int: ...  # boxes that cannot be split and are undecided for good
+    def deal(self, boxes: int) -> tuple[bytes, bytes] | None:
+        """A share of at most so many of the hardest boxes that wait: its name and its bytes; None if none waits."""
+    def deal_again(self, name: bytes) -> tuple[bytes, bytes]:
+        """The boxes of a share that is out under another name; the first cannot be answered any more."""
+    def withdraw(self, name: bytes) -> None:
+        """Let the boxes of a share that is out wait again; it cannot be answered any more."""
+    def accept(self, answer: bytes) -> bytes:
+        """Take what `solve` gave to `keep` for a share: the name of that share."""
+    def state(self) -> bytes | None:
+        """The whole search as `solve` takes it, with the shares that are out; None if nothing is open."""
+    def progress(self) -> Progress: ...
+    def solution(self, reason: str | None = None, witness: tuple[_Array, object, int] | None = None) -> Solution:
+        """What was found: `different` with a witness (an input (I,), what confirmed it, and the boxes of its leg),
+        `equivalent` if nothing is undecided, else `unknown` for this reason. SavedStateError if boxes do not add up."""
+
 def curve_strip(
     name: str, parameters: Sequence[float], lower: float, upper: float
 ) -> tuple[tuple[float, float, float], tuple[float, float], tuple[float, float]]:
@@ -236,6 +278,7 @@ def solve(
     | None = None,  # replays a candidate (I,) exactly; None or False refuses it, anything else is the witness
     progress: Callable[[Progress], None] | None = None,  # about ten times a second, on the calling thread
     state: bytes | None = None,  # what `keep` was given by a search with the same fingerprint: go on from there
+    share: bytes | None = None,  # what a `Ledger` dealt: work on that alone, and give `keep` the answer
     keep: Callable[[bytes], None] | None = None,  # takes the state on the way and when the search ends undecided
     keep_every: float = 15.0,  # seconds between two states, more if writing them takes long
 ) -> Solution:

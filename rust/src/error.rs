@@ -84,6 +84,9 @@ pub enum Error {
     /// A saved search does not fit.
     #[error("the saved search cannot go on: {0}")]
     Saved(String),
+    /// A share of a search, or the answer to one, is not what it should be.
+    #[error("a share of the search is refused: {0}")]
+    Share(String),
     /// The worker threads could not be started.
     #[error("cannot start {0} worker threads: {1}; ask for fewer, or raise the limits on processes and memory")]
     Threads(usize, String),
@@ -102,7 +105,7 @@ impl Error {
             | Self::Setting { .. }
             | Self::EmptyNetwork => Kind::Misuse,
             Self::Arithmetic | Self::Record(..) | Self::Threads(..) => Kind::Resource,
-            Self::Saved(_) => Kind::Saved,
+            Self::Saved(_) | Self::Share(_) => Kind::Saved,
         }
     }
 }

@@ -16,6 +16,7 @@ mod certified;
 mod claims;
 mod containment;
 mod curves;
+mod dealing;
 mod descent;
 mod duals;
 mod effort;

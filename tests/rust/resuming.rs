@@ -12,10 +12,10 @@ use proptest::prelude::*;
 use std::time::Duration;
 
 /// A host that keeps what it is given.
-struct Keeping<'q> {
-    host: Replay<'q>,
-    every: Duration,
-    states: Vec<Vec<u8>>,
+pub struct Keeping<'q> {
+    pub host: Replay<'q>,
+    pub every: Duration,
+    pub states: Vec<Vec<u8>>,
 }
 
 impl Host for Keeping<'_> {
@@ -37,7 +37,7 @@ impl Host for Keeping<'_> {
 }
 
 /// Runs from a state, or from the start: the answer, and the states it left.
-fn run(question: &Question, state: Option<&[u8]>, every: Duration) -> (Result<Solution, Error>, Vec<Vec<u8>>) {
+pub fn run(question: &Question, state: Option<&[u8]>, every: Duration) -> (Result<Solution, Error>, Vec<Vec<u8>>) {
     let classes = question.case.layers.last().map_or(0, |l| l[0].bias.len());
     let property = question.claim.property(classes, question.settings.domain);
     let mut host = Keeping { host: question.host(), every, states: Vec::new() };

@@ -8,12 +8,13 @@ from contextlib import nullcontext
 from fractions import Fraction
 from math import isfinite
 from os import PathLike
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eqspec.api.cache_choice import open_cache
+from eqspec.api.cluster_choice import engine_on
 from eqspec.api.progress import shown
 from eqspec.api.settings import Keywords, options_with
 from eqspec.errors import InputError
@@ -27,6 +28,9 @@ from eqspec.tasks.lattice import Lattice, Lattices
 from eqspec.tasks.result import Result
 from eqspec.tasks.score_meaning import ambiguous, beyond_probabilities, left_out
 from eqspec.tasks.task import LinearConstraint, Space, Task
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Bounds: TypeAlias = ArrayLike | Sequence[Number]
 Corner: TypeAlias = tuple[Fraction, ...]
@@ -49,6 +53,7 @@ def verify(
     progress: bool | None = None,
     cache: bool | str | PathLike[str] = False,
     resume: bool = False,
+    client: Client | str | None = None,
     options: Options | None = None,
     **settings: Unpack[Keywords],
 ) -> Result:
@@ -74,6 +79,8 @@ def verify(
         progress: whether to show what runs. None: in notebooks, unless `on_progress` is told; True: on a terminal, too.
         cache: True, or a folder, to keep the result, and to take one that is kept.
         resume: go on where an earlier search stopped that was interrupted or ran out of time.
+        client: a `distributed.Client`, by the workers of whose cluster the search is run; it is neither started nor
+            closed here.
         options: how to search, as `eqspec.Options`.
         settings: `timeout`, `threads`, `memory`, `domain`, `lp` and `milp`, each in place of what `options` says.
 
@@ -144,8 +151,11 @@ def verify(
         constraints=_constraints(constraints, size),
         lattices=lattices,
     )
-    runner = Runner(options_with(options, settings), open_cache(cache, resume=resume))
-    with shown(progress, 1) if on_progress is None else nullcontext(_Listener(on_progress)) as told:
+    with (
+        engine_on(client) as engine,
+        shown(progress, 1) if on_progress is None else nullcontext(_Listener(on_progress)) as told,
+    ):
+        runner = Runner(options_with(options, settings), open_cache(cache, resume=resume), engine)
         if told is None:
             return runner.run(task)
         told.started(task)

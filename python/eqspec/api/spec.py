@@ -8,10 +8,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from time import perf_counter
-from typing import TypeAlias, Unpack
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from eqspec import compile as compiler
 from eqspec.api.cache_choice import open_cache
+from eqspec.api.cluster_choice import engine_on
 from eqspec.api.progress import shown
 from eqspec.api.report import Report, hint
 from eqspec.api.settings import Keywords, options_with
@@ -19,6 +20,7 @@ from eqspec.errors import Diagnostic, InputError
 from eqspec.networks import Model, Network, as_network
 from eqspec.report import notebook
 from eqspec.run.batch import run_all
+from eqspec.run.engine import Engine
 from eqspec.run.monitor import Monitor
 from eqspec.run.options import Options, cores
 from eqspec.run.result_cache import ResultCache
@@ -26,6 +28,9 @@ from eqspec.run.runner import Runner
 from eqspec.spec import ast, printer
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import Task
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
@@ -75,6 +80,7 @@ class Spec:
         progress: bool | None = None,
         cache: bool | StrPath = False,
         resume: bool = False,
+        client: Client | str | None = None,
         options: Options | None = None,
         **settings: Unpack[Keywords],
     ) -> Report:
@@ -91,10 +97,14 @@ class Spec:
 
         `cache` True, or a folder, keeps results and takes those that are kept; with `resume` searches that were
         interrupted or ran out of time go on where they stopped.
+
+        With `client`, a `distributed.Client`, searches are run by the workers of its cluster; it is neither started nor
+        closed here. ResourceError if the cluster cannot be reached.
         """
         chosen = options_with(options, settings)
         results = open_cache(cache, resume=resume)
-        return self.run(self.select(select, tags), chosen, jobs, monitor, results, progress=progress)
+        with engine_on(client) as engine:
+            return self.run(self.select(select, tags), chosen, jobs, monitor, results, progress=progress, engine=engine)
 
     def run(
         self,
@@ -106,6 +116,7 @@ class Spec:
         *,
         progress: bool | None = None,
         stop: Callable[[], bool] | None = None,
+        engine: Engine | None = None,
     ) -> Report:
         """Run tasks and searches of this spec that were selected before; `stop` ends it, as Ctrl-C does, by answering
         True.
@@ -113,8 +124,9 @@ class Spec:
         began = perf_counter()
         if jobs is None:
             jobs = min(max((item.budget.jobs or 1 for item in chosen), default=1), cores())
+            jobs = max(jobs, (engine and engine.at_once) or 1)
         with shown(progress, len(chosen)) if monitor is None else nullcontext(monitor) as told:
-            outcome = run_all(Runner(options, cache), chosen, told, jobs, stop=stop)
+            outcome = run_all(Runner(options, cache, engine), chosen, told, jobs, stop=stop)
         if cache is not None:
             cache.store.tidy()
         return Report(
@@ -169,6 +181,7 @@ def check(
     progress: bool | None = None,
     cache: bool | StrPath = False,
     resume: bool = False,
+    client: Client | str | None = None,
     options: Options | None = None,
     **settings: Unpack[Keywords],
 ) -> Report:
@@ -184,6 +197,7 @@ def check(
         progress=progress,
         cache=cache,
         resume=resume,
+        client=client,
         options=options,
         **settings,
     )

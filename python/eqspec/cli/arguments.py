@@ -28,6 +28,11 @@ def add_effort(group: argparse._ArgumentGroup) -> None:
     for setting in SETTINGS:
         default = getattr(Options, setting.name)
         group.add_argument(setting.option, dest=setting.name, default=default, help=setting.help, **setting.argument)
+    group.add_argument(
+        "--cluster",
+        metavar="WHERE",
+        help="search on a Dask cluster: the address of its scheduler, the file it wrote, or 'local'",
+    )
     add_cache_options(group)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -27,12 +28,13 @@ def add_cache_options(group: argparse._ArgumentGroup) -> None:
 
 def cache_from_arguments(arguments: argparse.Namespace, err: Console) -> ResultCache | None:
     """What `add_cache_options` put into the arguments; `err` is told what cannot be used."""
-
-    def tell(message: str) -> None:
-        err.print(Text.assemble(("note", "bold"), f": {message}"), highlight=False, soft_wrap=True)
-
     folder = False if arguments.no_cache else arguments.cache or True
-    return open_cache(folder, resume=arguments.resume, tell=tell)
+    return open_cache(folder, resume=arguments.resume, tell=partial(note, err))
+
+
+def note(err: Console, message: str) -> None:
+    """Say what a user should know."""
+    err.print(Text.assemble(("note", "bold"), f": {message}"), highlight=False, soft_wrap=True)
 
 
 def advise(cache: ResultCache | None, results: Iterable[Result], err: Console) -> None:

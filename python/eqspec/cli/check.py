@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from eqspec.api.cluster_choice import engine_on
 from eqspec.cli.arguments import add_effort, add_params, options_of
-from eqspec.cli.cache_options import advise, cache_from_arguments
+from eqspec.cli.cache_options import advise, cache_from_arguments, note
 from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.spec_files import spec_files
@@ -148,14 +150,15 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
         choose(runs, selection)
     output.several = len(runs) > 1
     lines = output.lines() if runs else None
-    try:
-        run_specs(runs, options, arguments.jobs, cache, output, lines)
-    finally:
-        output.finish([run.outcome for run in runs], perf_counter() - began)
-        if certifier is not None:
-            made = [one for one in certifier.made.values() if one.reason is None]
-            seconds = sum(one.seconds for one in made)
-            output.certificates(certifier.folder, [one.size for one in made], seconds, certifier.missing)
+    with engine_on(arguments.cluster if runs else None, partial(note, err)) as engine:
+        try:
+            run_specs(runs, options, arguments.jobs, cache, output, lines, engine=engine)
+        finally:
+            output.finish([run.outcome for run in runs], perf_counter() - began)
+            if certifier is not None:
+                made = [one for one in certifier.made.values() if one.reason is None]
+                seconds = sum(one.seconds for one in made)
+                output.certificates(certifier.folder, [one.size for one in made], seconds, certifier.missing)
     for run in runs:
         output.failures(run.outcome)
     if lines is not None:
@@ -175,7 +178,8 @@ def _watch(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCod
 
     options, output = _options(arguments), RunOutput(_wanted(arguments), out, err)
     cache = cache_from_arguments(arguments, err)
-    return Watch(arguments.files, _selected(arguments), options, arguments.jobs, cache, output).run()
+    with engine_on(arguments.cluster, partial(note, err)) as engine:
+        return Watch(arguments.files, _selected(arguments), options, arguments.jobs, cache, output, engine).run()
 
 
 def _selected(arguments: argparse.Namespace) -> Selection:

@@ -15,6 +15,7 @@ from eqspec.report import diagnostics
 from eqspec.report.json_lines import Lines
 from eqspec.report.live import LiveMonitor
 from eqspec.report.run_output import RunOutput, SpecOutcome
+from eqspec.run.engine import Engine
 from eqspec.run.options import Options
 from eqspec.run.result_cache import ResultCache
 from eqspec.tasks.search import Search
@@ -82,6 +83,7 @@ def run_specs(
     output: RunOutput,
     lines: Lines | None = None,
     stop: Callable[[], bool] | None = None,
+    engine: Engine | None = None,
 ) -> None:
     """Spec after spec, each with its table as soon as it is done, until all are or one is interrupted.
 
@@ -91,7 +93,7 @@ def run_specs(
         if run.chosen:
             output.begin(run.name)
         with LiveMonitor(output.err, len(run.chosen), lines.add if lines else None) as monitor:
-            run.report = run.spec.run(run.chosen, options, jobs, monitor, cache, stop=stop)
+            run.report = run.spec.run(run.chosen, options, jobs, monitor, cache, stop=stop, engine=engine)
         if stop is not None and stop():
             break
         output.show(run.outcome)

@@ -24,6 +24,7 @@ from eqspec.errors import EqspecError, InputError
 from eqspec.report import table
 from eqspec.report.numbers import plural
 from eqspec.report.run_output import RunOutput
+from eqspec.run.engine import Engine
 from eqspec.run.options import Options
 from eqspec.run.result_cache import ResultCache
 
@@ -41,10 +42,11 @@ class Watch:
         jobs: int | None,
         cache: ResultCache | None,
         output: RunOutput,
+        engine: Engine | None = None,
     ) -> None:
         """`named` are files and folders, as `spec_files` takes them."""
         self._named, self._selection, self._options, self._jobs = named, selection, options, jobs
-        self._cache, self._output, self._err = cache, output, output.err
+        self._cache, self._output, self._err, self._engine = cache, output, output.err, engine
         self._runs: dict[str, SpecRun] = {}
         self._looks: dict[str, Look] = {}
         self._code, self._seconds = ExitCode.INTERRUPTED, 0.0
@@ -84,7 +86,8 @@ class Watch:
         try:
             if self._runs:
                 choose([*self._runs.values()], self._selection)
-            run_specs(loaded, self._options, self._jobs, self._cache, self._output, stop=outdated)
+            how = (self._options, self._jobs, self._cache, self._output)
+            run_specs(loaded, *how, stop=outdated, engine=self._engine)
         except EqspecError as problem:
             self._err.print(Text.assemble(("error", "bold red"), f": {problem}"), soft_wrap=True)
             usable = False

@@ -95,7 +95,10 @@ class LiveMonitor(Monitor):
             return
         rate = progress.boxes / progress.seconds if progress.seconds > 0 else 0.0
         speed = count(round(rate)) if rate >= 10 else f"{rate:.1f}"
+        workers = getattr(progress, "workers", None)
         boxes = f"{count(progress.boxes)} {'box' if progress.boxes == 1 else 'boxes'}, {speed}/s"
+        if workers is not None:
+            boxes += f", {workers} worker{'s' * (workers != 1)}"
         self._display.update(
             line, completed=progress.certified, share=share(progress.certified), boxes=boxes, left=time_left(progress)
         )

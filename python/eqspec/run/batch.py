@@ -81,7 +81,9 @@ class _Batch:
         stopped = threading.Event()
 
         def work(item: Task | Search) -> _Done | None:
-            options = self.runner.options.share(item.budget.threads, self.jobs)
+            options = self.runner.options
+            if self.runner.engine.at_once is None:
+                options = options.share(item.budget.threads, self.jobs)
             return None if stopped.is_set() else self._run(item, options, stopped.is_set)
 
         with ThreadPoolExecutor(self.jobs) as pool:

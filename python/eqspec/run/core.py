@@ -3,13 +3,27 @@
 import sys
 from typing import TYPE_CHECKING, TypeAlias
 
-from eqspec._core import SETTINGS, Pair, Property, Settings, Solution, __version__, evaluate, fingerprint, solve
+from eqspec._core import (
+    SETTINGS,
+    Ledger,
+    Pair,
+    Progress,
+    Property,
+    Settings,
+    Solution,
+    __version__,
+    evaluate,
+    fingerprint,
+    solve,
+)
 
 __all__ = [
     "FILE",
     "SETTINGS",
     "Function",
+    "Ledger",
     "Pair",
+    "Progress",
     "Property",
     "Settings",
     "Solution",

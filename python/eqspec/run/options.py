@@ -64,6 +64,10 @@ class Options:
 
     def settings(self, task: Task) -> core.Settings:
         """The core's settings for a task."""
+        return core.Settings(**self.chosen(task))
+
+    def chosen(self, task: Task) -> dict[str, Any]:
+        """What the settings for a task say, by name; with a certifier also a new file for the record of its proof."""
         budget = task.budget
         timeout = budget.timeout if self.timeout is None else self.timeout
         chosen: dict[str, Any] = {"domain": self.domain, "lp": self.lp, "timeout": inf if timeout is None else timeout}
@@ -77,7 +81,7 @@ class Options:
             chosen["boxes"] = self.boxes
         if self.certifier is not None and (record := self.certifier.record(task)) is not None:
             chosen["record"] = record
-        return core.Settings(**chosen)
+        return chosen
 
     def effort(self, task: Task) -> Effort:
         """The limits on a task, as the cache compares them."""

@@ -1,17 +1,17 @@
-"""Runs tasks: the one place where the core is called.
+"""Runs tasks: from a task to its result.
 
-A `Runner` keeps what tasks share: aligned pairs, the LP solver of each thread, sessions of onnxruntime. Budgets
+A `Runner` keeps what tasks share: aligned pairs, what runs searches, sessions of onnxruntime. Budgets
 come from the task; options given here replace them. Running out of a budget is a verdict, never an exception.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eqspec.errors import InternalError, ResourceError, SavedStateError
 from eqspec.networks.containment import quantised
@@ -22,6 +22,7 @@ from eqspec.replay.replay import Replay
 from eqspec.run import core
 from eqspec.run.cache_key import key_of
 from eqspec.run.description import describe
+from eqspec.run.engine import Engine, Question, ThisMachine
 from eqspec.run.exactness import decide
 from eqspec.run.float32_range import refuse_overflow
 from eqspec.run.history import Recorder
@@ -39,20 +40,20 @@ from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 
-if TYPE_CHECKING:
-    from eqspec.lp import HighsSolver, LinearProgram, LpAnswer, MixedAnswer, MixedProgram
-
 _BESIDE = "the claim breaks between points of the region's grid, so no bound can prove it"
 
 
 class Runner:
     """Runs tasks with the same options, from any number of threads."""
 
-    def __init__(self, options: Options | None = None, cache: ResultCache | None = None) -> None:
+    def __init__(
+        self, options: Options | None = None, cache: ResultCache | None = None, engine: Engine | None = None
+    ) -> None:
+        """Searches are run by `engine`; without one, by threads of this process."""
         self.options, self.cache = options or Options(), cache
+        self.engine = engine or ThisMachine()
         self._pairs = Pairs()
         self._runtime = RuntimeReplay()
-        self._local = threading.local()
         self._lock = threading.Lock()
 
     def run(
@@ -134,11 +135,16 @@ class Runner:
         return key_of(task, core.fingerprint(pair, task.lower, task.upper, claim, settings, constraints=rows))
 
     def _lowered(self, task: Task, options: Options) -> tuple[core.Pair, core.Property]:
-        # The auditor reads both networks as their files have them; the published search is kept as it was published.
-        matched = options.certifier is None and options.domain == "shared"
         with self._lock:
-            pair = self._pairs.of(task, matched=matched)
+            pair = self._pairs.of(task, matched=self._matched(options))
         return pair, lower_property(task.property, task.reference.output_size)
+
+    def _matched(self, options: Options) -> bool:
+        """Whether neurons that are alike stand side by side.
+
+        The auditor reads both networks as their files have them; the published search is kept as it was published.
+        """
+        return options.certifier is None and options.domain == "shared"
 
     def _search(
         self,
@@ -160,19 +166,10 @@ class Runner:
             if monitor is not None:
                 monitor.progress(task, state)
 
-        solve = partial(
-            core.solve,
-            pair,
-            task.lower,
-            task.upper,
-            claim,
-            options.settings(task),
-            constraints=lower_constraints(task),
-            answer_lps=self._answer_lps,
-            answer_milp=_answer_milp if options.milp else None,
-            confirm=replay.confirm,
-            progress=progress,
+        question = Question(
+            task, pair, claim, lower_constraints(task), options.chosen(task), matched=self._matched(options)
         )
+        solve = partial(self.engine.solve, question, confirm=replay.confirm, progress=progress)
         if earlier.may_save and self.cache is not None:
             every = self.cache.keep_every
             solve = partial(solve, keep=lambda state: earlier.save(state, perf_counter() - began), keep_every=every)
@@ -219,21 +216,6 @@ class Runner:
     def replay(self, task: Task) -> Replay:
         """The replay of a task's candidates, onnxruntime included."""
         return Replay(task, self._runtime)
-
-    def _answer_lps(self, programs: Sequence[LinearProgram]) -> list[LpAnswer]:
-        """What the solver of this thread answers. HiGHS is loaded when there is a program; most searches have none."""
-        if not hasattr(self._local, "solver"):
-            from eqspec.lp import HighsSolver
-
-            self._local.solver = HighsSolver()
-        solver: HighsSolver = self._local.solver
-        return solver.answer(programs)
-
-
-def _answer_milp(program: MixedProgram) -> MixedAnswer:
-    from eqspec.lp import MixedSolver
-
-    return MixedSolver().answer(program)
 
 
 def _searched_first(task: Task) -> bool:

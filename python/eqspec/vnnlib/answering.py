@@ -97,7 +97,8 @@ def answer(
     if rounding and (reason := _only_over_the_reals(made)) is not None:
         return Answered(Answer.UNKNOWN, reason=reason, warnings=made.warnings)
     judge = _judge(path, made, rounding=rounding)
-    options, deadline = Options(threads=threads, memory=memory, weaken=False), None if timeout is None else began + timeout
+    options = Options(threads=threads, memory=memory, weaken=False)
+    deadline = None if timeout is None else began + timeout
     if made.joint is not None:
         entries = import_query(asked, files, network_reader=read, answering=True, differences=False)
         soon = perf_counter() + _LOOK

@@ -1,7 +1,8 @@
-//! The boundary to Python: registration only. Classes are in `types` and `settings`, callbacks and the GIL in `run`,
+//! The boundary to Python: registration only. Classes are in `types`, `settings` and `ledger`, callbacks and the GIL in `run`,
 //! exceptions in `errors`.
 
 mod errors;
+mod ledger;
 mod run;
 mod settings;
 mod types;
@@ -12,6 +13,8 @@ use pyo3::prelude::*;
 mod _core {
     use super::{Bound, PyModule, PyModuleMethods, PyResult};
 
+    #[pymodule_export]
+    use super::ledger::Ledger;
     #[pymodule_export]
     use super::run::{evaluate, fingerprint, solve};
     #[pymodule_export]

@@ -129,13 +129,14 @@ fn extract_answer(answer: &Bound<'_, PyAny>) -> PyResult<lp::Answer> {
     })
 }
 
-type Constraints<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>);
+/// Rows and bounds of linear constraints.
+pub type Constraints<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>);
 
 /// Decides a property of a pair on a box.
 #[pyfunction]
 #[pyo3(signature = (
     pair, lower, upper, property, settings, *, constraints = None, answer_lps = None, answer_milp = None,
-    confirm = None, progress = None, state = None, keep = None, keep_every = 15.0
+    confirm = None, progress = None, state = None, share = None, keep = None, keep_every = 15.0
 ))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // PyO3's calling convention
 pub fn solve<'py>(
@@ -151,6 +152,7 @@ pub fn solve<'py>(
     confirm: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
     state: Option<&[u8]>,
+    share: Option<&[u8]>,
     keep: Option<Py<PyAny>>,
     keep_every: f64,
 ) -> PyResult<Solution> {
@@ -165,9 +167,10 @@ pub fn solve<'py>(
     // A panic is a defect of ours, and of one search: as an ordinary exception it leaves other tasks and what is kept
     // alone.
     let solution = py.detach(|| {
-        catch_unwind(AssertUnwindSafe(|| match state {
-            None => search::solve(&pair, &region, &claim, &settings, &mut caller),
-            Some(state) => search::resume(&pair, &region, &claim, &settings, state, &mut caller),
+        catch_unwind(AssertUnwindSafe(|| match (share, state) {
+            (Some(share), _) => search::work_on(&pair, &region, &claim, &settings, share, &mut caller),
+            (None, None) => search::solve(&pair, &region, &claim, &settings, &mut caller),
+            (None, Some(state)) => search::resume(&pair, &region, &claim, &settings, state, &mut caller),
         }))
     });
     match caller.raised.take() {
@@ -212,7 +215,7 @@ pub fn fingerprint<'py>(
 }
 
 /// Region and claim from what Python hands in.
-fn question(
+pub fn question(
     pair: &Pair,
     lower: &PyReadonlyArray1<'_, f64>,
     upper: &PyReadonlyArray1<'_, f64>,

@@ -9,6 +9,7 @@
 //! | `falsify` | falsification: gradient ascent and random search for counterexamples, and when they are made |
 //! | `split` | branching: which input or which sign to split at, and how often |
 //! | `snapshot`, `fingerprint` | stopping a search and resuming it |
+//! | `account`, `share`, `ledger` | dealing a search out to other processes: what adds up, and nothing else |
 //! | `record` | the record of a proof, from which certificates are made |
 //! | `solution`, `statistics`, `profile`, `open_sample` | what is reported |
 //!
@@ -19,11 +20,13 @@
 //! Workers run in a pool of their own that lives as long as the call. They never call out: linear programs and
 //! candidate counterexamples travel to the calling thread, where a [`Host`] answers.
 
+mod account;
 mod context;
 mod falsify;
 mod fingerprint;
 mod generator;
 mod host;
+mod ledger;
 mod node;
 mod open_sample;
 mod policy;
@@ -31,6 +34,7 @@ mod probe;
 pub mod profile;
 mod record;
 mod region;
+mod share;
 mod shared;
 mod snapshot;
 mod solution;
@@ -42,10 +46,12 @@ mod worker;
 
 pub use fingerprint::fingerprint;
 pub use host::{Host, NoHost};
+pub use ledger::Ledger;
 pub use node::Node;
 pub use open_sample::{OpenBox, WorstBox};
 pub use profile::Profile;
 pub use region::{Constraint, Region};
+pub use share::ShareName;
 pub use solution::{Progress, Reason, Solution, Verdict};
-pub use solve::{resume, solve};
+pub use solve::{resume, solve, work_on};
 pub use statistics::Stages;

@@ -26,10 +26,10 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A new file.
-    pub fn create(path: &Path) -> std::io::Result<Self> {
+    /// A new file, in which new nodes are labelled from `first` on.
+    pub fn create(path: &Path, first: u64) -> std::io::Result<Self> {
         let file = Mutex::new(BufWriter::with_capacity(1 << 18, File::create(path)?));
-        Ok(Self { file, labels: AtomicU64::new(1), failed: AtomicBool::new(false) })
+        Ok(Self { file, labels: AtomicU64::new(first), failed: AtomicBool::new(false) })
     }
 
     fn write(&self, event: &[u8]) {

@@ -9,8 +9,9 @@
 //! and an unresolved box rules out the verdict `equivalent`.
 
 use super::Node;
+use super::account::DEPTHS;
 use super::open_sample::OpenSampler;
-use super::snapshot::{DEPTHS, Snapshot};
+use super::snapshot::Snapshot;
 use super::solution::{Progress, Reason, Solution, Verdict};
 use super::split::gain::SplitGain;
 use super::statistics::{SearchStatistics, WorkerStatistics};

@@ -6,6 +6,7 @@
 //! their own digest and the fingerprint of the question; and a state without anything open, which would read as a
 //! proof, is refused. Boxes, obligations and bounds are checked against the question that goes on.
 
+use super::account::Account;
 use super::statistics::SearchStatistics;
 use super::{Node, Region};
 use crate::error::Error;
@@ -20,13 +21,11 @@ use std::sync::Arc;
 /// The mark at the beginning, whose number changes with the layout of what follows.
 const MAGIC: &[u8] = b"eqspec search 3\n";
 
-/// Depths that count towards what is proved: a deeper node is less than 2^-DEPTHS of the whole.
-pub const DEPTHS: usize = 2048;
-
-const DIGEST: usize = 32;
+/// Bytes of a SHA-256.
+pub const DIGEST: usize = 32;
 
 /// A search whose workers have stopped.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Snapshot {
     /// What has been counted so far.
     pub statistics: SearchStatistics,
@@ -86,36 +85,30 @@ impl Snapshot {
         parts
     }
 
-    /// Whether what is proved and what is open add up to all obligations on the whole box, exactly: two of a depth make
-    /// one of the depth above.
+    /// Whether what is proved and what is open add up to all obligations on the whole box, exactly.
     pub fn adds_up(&self, obligations: usize) -> bool {
-        let mut shares = vec![0u64; DEPTHS];
-        shares.iter_mut().zip(&self.statistics.proved).for_each(|(share, count)| *share = *count);
-        if self.statistics.proved.len() > DEPTHS {
-            return false;
-        }
-        for node in self.open.iter().chain(&self.unresolved) {
-            let Some(share) = shares.get_mut(node.depth) else { return false };
-            let Some(sum) = share.checked_add(node.open.len() as u64) else { return false };
-            *share = sum;
-        }
-        for depth in (1..DEPTHS).rev() {
-            let (share, half) = (shares[depth] % 2, shares[depth] / 2);
-            let Some(sum) = shares[depth - 1].checked_add(half) else { return false };
-            if share != 0 {
-                return false;
-            }
-            shares[depth - 1] = sum;
-        }
-        shares[0] == obligations as u64
+        let all = Account::of(self.open.iter().chain(&self.unresolved), &self.statistics.proved);
+        all == Some(Account::whole(obligations))
+    }
+
+    /// The statistics and the boxes as bytes, without anything that says to what they belong.
+    pub fn payload(&self) -> Option<Vec<u8>> {
+        let document =
+            Written { statistics: &self.statistics, open: groups(&self.open), unresolved: groups(&self.unresolved) };
+        postcard::to_stdvec(&document).ok()
+    }
+
+    /// What [`Snapshot::payload`] wrote; `None` if these bytes are nothing of the kind.
+    pub fn of_payload(payload: &[u8]) -> Option<Self> {
+        let (document, rest): (Read, _) = postcard::take_from_bytes(payload).ok()?;
+        let Document { statistics, open, unresolved } = document;
+        rest.is_empty().then(|| Self { statistics, open: ungroup(open), unresolved: ungroup(unresolved) })
     }
 
     /// The snapshot as bytes; `None` if it is not the whole search, or nothing is open in it.
     pub fn write(&self, question: &Question<'_>) -> Option<Vec<u8>> {
         self.check(question).ok()?;
-        let document =
-            Written { statistics: &self.statistics, open: groups(&self.open), unresolved: groups(&self.unresolved) };
-        let payload = postcard::to_stdvec(&document).ok()?;
+        let payload = self.payload()?;
         Some([MAGIC, &question.fingerprint, &Sha256::digest(&payload)[..], &payload].concat())
     }
 
@@ -132,15 +125,7 @@ impl Snapshot {
         if *fingerprint != question.fingerprint {
             return Err(refuse("it belongs to another question"));
         }
-        let (document, rest): (Read, _) = postcard::take_from_bytes(payload).map_err(|_| damaged())?;
-        if !rest.is_empty() {
-            return Err(damaged());
-        }
-        let saved = Self {
-            statistics: document.statistics,
-            open: ungroup(document.open),
-            unresolved: ungroup(document.unresolved),
-        };
+        let saved = Self::of_payload(payload).ok_or_else(damaged)?;
         saved.check(question).map_err(refuse)?;
         Ok(saved)
     }
@@ -162,7 +147,8 @@ impl Snapshot {
     }
 }
 
-fn fits(node: &Node, question: &Question<'_>) -> bool {
+/// Whether a box can be one of this question.
+pub fn fits(node: &Node, question: &Question<'_>) -> bool {
     let Question { pair, region, property, .. } = *question;
     let n = region.lower.len();
     let inside = |i: usize| {
@@ -209,6 +195,7 @@ fn ungroup(groups: Vec<Group<Vec<(usize, Multipliers)>, Node>>) -> Vec<Node> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::account::DEPTHS;
     use super::super::split::halving::halves;
     use super::*;
     use crate::domain::{IntermediateBounds, intermediate_bounds::LayerBounds, phase::Bounds};

@@ -1,5 +1,6 @@
 //! What a search answers: verdict, reason, progress, and what it took.
 
+use super::Region;
 use super::open_sample::{OpenBox, WorstBox};
 use super::profile::Profile;
 use super::statistics::Stages;
@@ -73,6 +74,12 @@ impl Reason {
         self as u8 + 1
     }
 
+    /// The reason of a word.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|reason| reason.word() == word)
+    }
+
     /// The reason of a number; `None` for 0, which stands for no reason.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
@@ -133,6 +140,16 @@ pub struct Solution {
     pub profile: Profile,
 }
 
+impl Solution {
+    /// Turns the boxes over free inputs in it into boxes over all inputs of the region.
+    pub(super) fn complete(&mut self, region: &Region, free: &[usize]) {
+        self.open_sample.iter_mut().for_each(|open| open.complete(region, free));
+        if let Some(open) = &mut self.worst_open {
+            (open.lower, open.upper) = (region.complete(free, &open.lower), region.complete(free, &open.upper));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,6 +159,7 @@ mod tests {
         for (i, &reason) in Reason::ALL.iter().enumerate() {
             assert_eq!(usize::from(reason.code()), i + 1);
             assert_eq!(Reason::from_code(reason.code()), Some(reason));
+            assert_eq!(Reason::from_word(reason.word()), Some(reason));
             assert!(Reason::ALL[..i].iter().all(|other| other.word() != reason.word()));
         }
         assert_eq!(Reason::from_code(0), None);

@@ -5,6 +5,7 @@ use super::context::Context;
 use super::host::{AuxiliaryHost, Host, serve};
 use super::probe::{self, Probe};
 use super::record::{Record, Recorder};
+use super::share::{Share, first_of};
 use super::shared::Shared;
 use super::snapshot::{Question, Snapshot};
 use super::solution::{Solution, Verdict};
@@ -32,7 +33,7 @@ pub fn solve(
     settings: &Settings,
     host: &mut dyn Host,
 ) -> Result<Solution, Error> {
-    Search { pair, region, property, start: Instant::now() }.answer(settings, None, host)
+    Search { pair, region, property, start: Instant::now() }.answer(settings, Origin::Root(0), host)
 }
 
 /// Resumes a search of the same question from a snapshot that it gave to [`Host::keep_snapshot`]. Time is counted from
@@ -45,15 +46,45 @@ pub fn resume(
     snapshot: &[u8],
     host: &mut dyn Host,
 ) -> Result<Solution, Error> {
-    Search { pair, region, property, start: Instant::now() }.answer(settings, Some(snapshot), host)
+    Search { pair, region, property, start: Instant::now() }.answer(settings, Origin::Snapshot(snapshot), host)
+}
+
+/// Works on a share of a search until it is closed or the settings stop it; their limit on boxes is meant for this
+/// share. [`Host::keep_snapshot`] is given the answer, once, unless a witness was found. Of the solution only the
+/// verdict and what was counted are meant of the share.
+pub fn work_on(
+    pair: &Pair,
+    region: &Region,
+    property: &Property,
+    settings: &Settings,
+    share: &[u8],
+    host: &mut dyn Host,
+) -> Result<Solution, Error> {
+    let search = Search { pair, region, property, start: Instant::now() };
+    search.check(settings)?;
+    let free = region.free();
+    let (reduced, region_free) = (pair.specialise(&free, &region.lower), region.restrict(&free));
+    let fingerprint = fingerprint(pair, region, property, settings);
+    let share = Share::read(share, &Question { pair: &reduced, region: &region_free, property, fingerprint })?;
+    let (mut solution, left) = search.decide(settings, Origin::Share(&share, 0), host)?;
+    let before = share.begin(0).statistics;
+    solution.boxes -= before.probed + before.boxes;
+    if solution.verdict != Verdict::Different {
+        host.keep_snapshot(share.answer(&left)?);
+    }
+    Ok(solution)
 }
 
 /// A question, and since when it is being answered.
-struct Search<'a> {
-    pair: &'a Pair,
-    region: &'a Region,
-    property: &'a Property,
-    start: Instant,
+pub struct Search<'a> {
+    /// The pair over all inputs.
+    pub pair: &'a Pair,
+    /// The region over all inputs.
+    pub region: &'a Region,
+    /// The claim.
+    pub property: &'a Property,
+    /// When it was asked.
+    pub start: Instant,
 }
 
 /// Where a search begins.
@@ -63,37 +94,90 @@ enum Origin<'a> {
     Root(u64),
     /// With the boxes of a snapshot.
     Snapshot(&'a [u8]),
+    /// With the boxes of a share, after so many boxes of probes.
+    Share(&'a Share, u64),
+}
+
+impl Origin<'_> {
+    /// Whether this is the whole search before its first box.
+    fn is_whole(self) -> bool {
+        match self {
+            Self::Root(_) => true,
+            Self::Snapshot(_) => false,
+            Self::Share(share, _) => share.is_whole(),
+        }
+    }
+
+    /// The same after so many boxes of probes.
+    fn after(self, probed: u64) -> Self {
+        match self {
+            Self::Root(_) => Self::Root(probed),
+            Self::Share(share, _) => Self::Share(share, probed),
+            Self::Snapshot(_) => self,
+        }
+    }
+
+    /// A share before anything was done to it.
+    fn untouched(self) -> Option<Snapshot> {
+        if let Self::Share(share, _) = self { Some(share.snapshot.clone()) } else { None }
+    }
+
+    /// Where boxes begin to be counted.
+    fn first_box(self) -> u64 {
+        if let Self::Share(share, _) = self { first_of(share.number) } else { 0 }
+    }
 }
 
 impl Search<'_> {
     /// The solution, in which `vacuous` is decided as far as little time allows.
-    fn answer(&self, settings: &Settings, snapshot: Option<&[u8]>, host: &mut dyn Host) -> Result<Solution, Error> {
+    fn answer(&self, settings: &Settings, origin: Origin<'_>, host: &mut dyn Host) -> Result<Solution, Error> {
+        self.check(settings)?;
+        let (mut solution, _) = self.decide(settings, origin, host)?;
+        self.settle_vacuity(settings, &mut solution, &mut AuxiliaryHost { host, accepts_all: true })?;
+        Ok(solution)
+    }
+
+    /// Refuses what cannot be searched, and a processor on which no bound holds.
+    fn check(&self, settings: &Settings) -> Result<(), Error> {
         settings.validate()?;
         if !arithmetic_is_ieee() {
             return Err(Error::Arithmetic);
         }
         same_size("lower", self.region.lower.len(), self.pair.inputs())?;
         finite("lower", &self.region.lower)?;
-        finite("upper", &self.region.upper)?;
-        let mut solution = self.decide(settings, snapshot, host)?;
+        finite("upper", &self.region.upper)
+    }
+
+    /// Decides whether a proof is vacuous, as far as little time allows: no sampled input met a guard.
+    pub fn settle_vacuity(
+        &self,
+        settings: &Settings,
+        solution: &mut Solution,
+        host: &mut AuxiliaryHost<'_>,
+    ) -> Result<(), Error> {
         if solution.verdict == Verdict::Equivalent && solution.vacuous {
-            // No sampled input met a guard: is there any at all? Worth a little time, never more than is left.
+            // Is there any at all? Worth a little time, never more than is left.
             let left = (settings.timeout - self.start.elapsed().as_secs_f64()).clamp(0.0, VACUITY_SECONDS);
             let auxiliary = Settings { timeout: left, milp: false, record: None, ..settings.clone() };
             let question = Search { property: &self.property.vacuity(), start: Instant::now(), ..*self };
-            let found = question.run(&auxiliary, Origin::Root(0), &mut AuxiliaryHost { host, accepts_all: true })?;
+            let (found, _) = question.run(&auxiliary, Origin::Root(0), host)?;
             solution.vacuous = found.verdict == Verdict::Equivalent;
             solution.seconds = self.start.elapsed().as_secs_f64();
         }
-        Ok(solution)
+        Ok(())
     }
 
     /// Probes by plain bisection where they might do, then the search with all means. The limit on boxes holds for all
-    /// of them together.
-    fn decide(&self, settings: &Settings, snapshot: Option<&[u8]>, host: &mut dyn Host) -> Result<Solution, Error> {
-        if let Some(snapshot) = snapshot {
+    /// of them together. Returns what is left undecided, too.
+    fn decide(
+        &self,
+        settings: &Settings,
+        origin: Origin<'_>,
+        host: &mut dyn Host,
+    ) -> Result<(Solution, Snapshot), Error> {
+        if !origin.is_whole() {
             // That search has made its probes, and counted their boxes.
-            return self.run(settings, Origin::Snapshot(snapshot), host);
+            return self.run(settings, origin, host);
         }
         let probe = Probe { pair: self.pair, region: self.region, property: self.property };
         let mut probed = 0;
@@ -102,22 +186,24 @@ impl Search<'_> {
                 break;
             }
             let plain = probe.settings(settings, probed + boxes);
-            let solution = self.run(&plain, Origin::Root(probed), &mut AuxiliaryHost { host, accepts_all: false })?;
-            let (answers, more) = probe::evaluate(&solution, probed);
+            let auxiliary = &mut AuxiliaryHost { host, accepts_all: false };
+            let (solution, left) = self.run(&plain, origin.after(probed), auxiliary)?;
+            let (answers, more) = probe::evaluate(&solution, probed + origin.first_box());
             if answers {
-                return Ok(solution);
+                let decided = !matches!(solution.verdict, Verdict::Unknown(_));
+                return Ok((solution, origin.untouched().filter(|_| !decided).unwrap_or(left)));
             }
-            probed = solution.boxes;
+            probed = solution.boxes - origin.first_box();
             if !more {
                 break;
             }
         }
-        self.run(settings, Origin::Root(probed), host)
+        self.run(settings, origin.after(probed), host)
     }
 
     /// One search, whose workers stop now and then so that a snapshot can be kept. `vacuous` on return only says that
     /// no input was seen that meets a guard.
-    fn run(&self, settings: &Settings, origin: Origin<'_>, host: &mut dyn Host) -> Result<Solution, Error> {
+    fn run(&self, settings: &Settings, origin: Origin<'_>, host: &mut dyn Host) -> Result<(Solution, Snapshot), Error> {
         let Self { pair, region, property, start } = *self;
         let free = region.free();
         let reduced = pair.specialise(&free, &region.lower);
@@ -127,7 +213,6 @@ impl Search<'_> {
             .num_threads(threads)
             .build()
             .map_err(|e| Error::Threads(threads, e.to_string()))?;
-        let recorder = recorder(settings, origin)?;
         let mut interval = host.snapshot_interval();
         let fingerprint = if interval.is_some() || matches!(origin, Origin::Snapshot(_)) {
             fingerprint(pair, region, property, settings)
@@ -136,16 +221,28 @@ impl Search<'_> {
         };
         let question = Question { pair: &reduced, region: &region_free, property, fingerprint };
         let obligations = property.obligations.len();
+        let mut settings = settings.clone();
         let mut snapshot = match origin {
+            Origin::Share(share, probed) => {
+                interval = None;
+                settings = share.settings(&settings);
+                share.begin(probed)
+            }
             Origin::Snapshot(bytes) => Snapshot::read(bytes, &question)?,
             Origin::Root(probed) => {
                 let (lower, upper) = (region_free.lower.clone(), region_free.upper.clone());
                 Snapshot::start(Node::root(lower, upper, property.open(pair.identical())), obligations, probed)
             }
         };
+        let settings = &settings;
+        let recorder = recorder(settings, origin)?;
         loop {
             let pause = interval.and_then(|i| start.elapsed().checked_add(i));
             let shared = Shared::new(settings, start, pause, &mut snapshot);
+            if !origin.is_whole() && matches!(origin, Origin::Share(..)) {
+                // The first random search is for the beginning of the whole search.
+                let _ = shared.begins_random_search();
+            }
             let shares = snapshot.distribute(threads);
             let (requests, inbox) = mpsc::channel();
             pool.in_place_scope(|scope| {
@@ -188,11 +285,8 @@ impl Search<'_> {
             if let Some(bytes) = undecided.then(|| snapshot.write(&question)).flatten() {
                 host.keep_snapshot(bytes);
             }
-            solution.open_sample.iter_mut().for_each(|open| open.complete(region, &free));
-            if let Some(open) = &mut solution.worst_open {
-                (open.lower, open.upper) = (region.complete(&free, &open.lower), region.complete(&free, &open.upper));
-            }
-            return Ok(solution);
+            solution.complete(region, &free);
+            return Ok((solution, snapshot));
         }
     }
 }
@@ -215,6 +309,7 @@ fn recorder(settings: &Settings, origin: Origin<'_>) -> Result<Option<Recorder>,
             accepted: "none for a search that goes on, since the record of a proof needs all of it",
         });
     }
-    let recorder = Recorder::create(path).map_err(|e| Error::Record(path.display().to_string(), e.to_string()))?;
+    let recorder = Recorder::create(path, origin.first_box() + 1)
+        .map_err(|e| Error::Record(path.display().to_string(), e.to_string()))?;
     Ok(Some(recorder))
 }

@@ -6,16 +6,18 @@ The options become a spec; that text is compiled and run, so what is printed is 
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
 from rich.console import Console
 from rich.text import Text
 
+from eqspec.api.cluster_choice import engine_on
 from eqspec.api.report import Report
 from eqspec.api.spec import loads
 from eqspec.cli.arguments import add_effort, options_of
-from eqspec.cli.cache_options import advise, cache_from_arguments
+from eqspec.cli.cache_options import advise, cache_from_arguments, note
 from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode, exit_code
 from eqspec.cli.tools.common import show, show_warnings
@@ -91,8 +93,8 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     show_warnings(spec.warnings, err)
     cache = cache_from_arguments(arguments, err)
     began = perf_counter()
-    with LiveMonitor(err, 1) as monitor:
-        report = spec.run(spec.tasks, options, 1, monitor, cache)
+    with engine_on(arguments.cluster, partial(note, err)) as engine, LiveMonitor(err, 1) as monitor:
+        report = spec.run(spec.tasks, options, 1, monitor, cache, engine=engine)
     for _, error in report.failures:
         if not isinstance(error, EqspecError):
             raise error

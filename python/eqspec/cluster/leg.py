@@ -1,0 +1,192 @@
+"""A leg, as a worker runs it: a share of a search, worked on for so long, and what is left of it.
+
+A leg is a function of what it is given. It keeps nothing but questions that it has read, by their digests. Before
+it computes anything it makes the question from the task, as the coordinator did, and holds the digest of what the core
+sees against the coordinator's: a worker that would decide something else decides nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import platform
+import tempfile
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eqspec.errors import SavedStateError
+from eqspec.replay.replay import Replay
+from eqspec.run.cache_key import build
+from eqspec.run.engine import Array, Question, ThisMachine
+from eqspec.run.lowering import Pairs, lower_constraints, lower_property
+from eqspec.run.monitor import Progress
+from eqspec.tasks.task import Task
+from eqspec.tasks.witness import Witness
+
+_MOST_QUESTIONS = 8
+_MOST_CALLED_BACK = 64
+_LAST_EVENT = b"Z"
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A question as it travels: its task, pickled, how it was made, and the digest of what the core sees."""
+
+    fingerprint: bytes
+    content: bytes
+    matched: bool
+    chosen: dict[str, Any]
+
+    @classmethod
+    def of(cls, question: Question) -> Shipped:
+        """A question, without what is a matter of each leg."""
+        chosen = {k: v for k, v in question.chosen.items() if k not in ("timeout", "boxes", "threads", "record")}
+        return cls(question.fingerprint(), pickle.dumps(question.task), question.matched, chosen)
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker is to do: a share for so many seconds and boxes, by so many threads."""
+
+    leg: str
+    share: bytes
+    seconds: float
+    boxes: int | None
+    threads: int
+    record: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """What came of a leg: the answer to its share, or a candidate for a witness (I,).
+
+    `beside` is a candidate that breaks the claim beside the grid of the region. `record` is the part of the record of a
+    proof.
+    """
+
+    answer: bytes | None
+    witness: Array | None
+    beside: Array | None
+    record: bytes | None
+    boxes: int
+
+
+@dataclass(frozen=True)
+class Introduction:
+    """Who a worker is: its build of eqspec, where it runs, and the threads that it may use."""
+
+    build: str
+    place: str
+
+
+def introduce() -> Introduction:
+    """Run on a worker before anything else."""
+    return Introduction(build(), f"{platform.node()}, process {os.getpid()}")
+
+
+_called_back: OrderedDict[str, threading.Event] = OrderedDict()
+_questions: OrderedDict[bytes, Question] = OrderedDict()
+_one_at_a_time = threading.Lock()
+_engine = ThisMachine()
+
+
+async def call_back(legs: list[str]) -> None:
+    """Let legs return what they have, begun or not. Run beside the tasks of their workers."""
+    for leg in legs:
+        _called_back.setdefault(leg, threading.Event()).set()
+    while len(_called_back) > _MOST_CALLED_BACK:  # of legs that had ended before
+        _called_back.popitem(last=False)
+
+
+def work(shipped: Shipped, order: Order) -> Report:
+    """Work on a share. One leg at a time: it may use all threads of its worker.
+
+    SavedStateError if the share is damaged or belongs to another question than the one that was shipped.
+    """
+    called_back = _called_back.setdefault(order.leg, threading.Event())
+    try:
+        with _one_at_a_time:
+            return _work(shipped, order, called_back)
+    finally:
+        _called_back.pop(order.leg, None)
+
+
+def _work(shipped: Shipped, order: Order, called_back: threading.Event) -> Report:
+    question = _question(shipped)
+    replay = Replay(question.task)
+    answers: list[bytes] = []
+    candidates: dict[str, Array] = {}
+
+    def confirm(candidate: Array) -> Witness | None:
+        witness = replay.confirm(candidate)
+        if witness is not None:
+            candidates.setdefault("witness", candidate.copy())
+        elif replay.beside:
+            candidates.setdefault("beside", candidate.copy())
+        return witness
+
+    def progress(_: Progress) -> None:
+        if called_back.is_set():
+            raise KeyboardInterrupt
+
+    with tempfile.TemporaryDirectory(prefix="eqspec-leg-") as folder:
+        record = Path(folder) / "record" if order.record else None
+        chosen = question.chosen | {"timeout": order.seconds, "threads": order.threads}
+        if order.boxes is not None:
+            chosen["boxes"] = order.boxes
+        if record is not None:
+            chosen["record"] = record
+        memory = _memory()
+        if memory is not None:
+            chosen["memory"] = min(memory, chosen.get("memory", memory))
+        asked = Question(
+            question.task, question.pair, question.claim, question.constraints, chosen, matched=shipped.matched
+        )
+        solution = _engine.solve(asked, confirm=confirm, progress=progress, share=order.share, keep=answers.append)
+        written = None if record is None else record.read_bytes()
+    different = solution.verdict == "different"
+    if not different and len(answers) != 1:
+        raise SavedStateError("a share was worked on and has no answer; please report this")
+    return Report(
+        answer=None if different else answers[0],
+        witness=candidates.get("witness") if different else None,
+        beside=candidates.get("beside"),
+        record=None if written is None else written.removesuffix(_LAST_EVENT),
+        boxes=solution.boxes,
+    )
+
+
+def _question(shipped: Shipped) -> Question:
+    """The question, made once for as long as a few others are not asked."""
+    known = _questions.get(shipped.fingerprint)
+    if known is None:
+        task: Task = pickle.loads(shipped.content)
+        known = Question(
+            task,
+            Pairs().of(task, matched=shipped.matched),
+            lower_property(task.property, task.reference.output_size),
+            lower_constraints(task),
+            shipped.chosen,
+            matched=shipped.matched,
+        )
+        if known.fingerprint() != shipped.fingerprint:
+            raise SavedStateError("this worker makes another question of the task than the coordinator did")
+        _questions[shipped.fingerprint] = known
+        while len(_questions) > _MOST_QUESTIONS:
+            _questions.popitem(last=False)
+    _questions.move_to_end(shipped.fingerprint)
+    return known
+
+
+def _memory() -> int | None:
+    """Half of what this worker may use, for open boxes; None if it is not limited."""
+    try:
+        from distributed import get_worker
+
+        limit = get_worker().memory_manager.memory_limit
+    except (ImportError, ValueError, AttributeError):  # no worker: called directly
+        return None
+    return None if not limit else int(limit) // 2

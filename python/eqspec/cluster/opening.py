@@ -1,0 +1,102 @@
+"""Which cluster: a client that was given, the address of a scheduler, its file, or processes of this machine."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eqspec.errors import InputError, ResourceError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from eqspec.cluster.engine import ClusterEngine
+
+_MISSING = "clusters need Dask, which is not installed: pip install 'eqspec[cluster]'"
+_CONNECT = 15.0
+
+
+@contextmanager
+def opened(cluster: str | Client, tell: Callable[[str], None] | None = None) -> Iterator[ClusterEngine]:
+    """An engine on a cluster. `tell` is given what a user should know.
+
+    `cluster` is a `distributed.Client`, which is neither started nor closed here, the address of a scheduler
+    (tcp://head:8786), the file that it wrote (scheduler.json), or "local" for one process on each core.
+
+    InputError if there is no such cluster or Dask is not installed; ResourceError if it does not answer.
+    """
+    try:
+        import distributed
+
+        from eqspec.cluster.coordinator import Coordinator
+        from eqspec.cluster.engine import ClusterEngine
+        from eqspec.cluster.transport import DaskTransport
+    except ModuleNotFoundError as problem:
+        if problem.name and problem.name.split(".")[0] in ("eqspec",):
+            raise
+        raise InputError(_MISSING) from None
+    with _client(cluster, distributed) as client:
+        if client.asynchronous:
+            raise InputError("the client is asynchronous; give one that is not: Client(address)")
+        _show_dashboard(client, tell)
+        with Coordinator(DaskTransport(client), tell or _warn) as coordinator:
+            coordinator.wait_for_workers(_CONNECT)
+            yield ClusterEngine(coordinator)
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=2)
+
+
+@contextmanager
+def _client(cluster: str | Client, distributed: object) -> Iterator[Client]:
+    from distributed import Client, LocalCluster
+
+    from eqspec.run.options import cores
+
+    del distributed
+    if isinstance(cluster, Client):
+        if cluster.status not in ("running", "connecting"):
+            raise InputError(f"the client is {cluster.status}; give one that is connected")
+        yield cluster
+        return
+    if not isinstance(cluster, str):
+        raise InputError(f"cluster = {cluster!r}; give a distributed.Client, an address, a file, or 'local'")
+    if cluster == "local":
+        with (
+            LocalCluster(n_workers=cores(), threads_per_worker=1, dashboard_address=None, silence_logs=40) as local,
+            Client(local) as client,
+        ):
+            yield client
+        return
+    if "://" not in cluster and not Path(cluster).is_file():
+        raise InputError(
+            f"there is no cluster {cluster!r}: it is no file; give the address of a scheduler as tcp://head:8786, "
+            "the file that it wrote, or 'local'"
+        )
+    try:
+        found = (
+            Client(cluster, timeout=_CONNECT) if "://" in cluster else Client(scheduler_file=cluster, timeout=_CONNECT)
+        )
+    except (OSError, ValueError, TimeoutError) as problem:
+        cause = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+        raise ResourceError(
+            f"no scheduler answers at {cluster}: {cause}; is it running, and reachable from here?"
+        ) from None
+    try:
+        yield found
+    finally:
+        with suppress(Exception):
+            found.close()
+
+
+def _show_dashboard(client: Client, tell: Callable[[str], None] | None) -> None:
+    if tell is None:
+        return
+    with suppress(Exception):
+        import bokeh  # noqa: F401 - without it there is no dashboard
+
+        tell(f"Dask's dashboard: {client.dashboard_link}")

@@ -1,0 +1,91 @@
+"""Searches on a real cluster of Dask on this machine: the same verdicts, also when workers are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+from distributed import Client, LocalCluster
+
+import eqspec
+from eqspec.api.cluster_choice import engine_on
+from eqspec.cluster import leg
+from eqspec.cluster.coordinator import Coordinator
+from eqspec.cluster.engine import ClusterEngine
+from eqspec.cluster.policy import Limits
+from eqspec.cluster.transport import DaskTransport
+from eqspec.errors import InputError
+from eqspec.run.monitor import Monitor, Progress
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
+from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
+from small_tasks import hard, undecided_task
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_a_spec_is_checked_as_on_one_machine(client: Client, root: Path) -> None:
+    spec = root / "specs/lhc.eqspec"
+    alone, together = (
+        eqspec.check(spec, select=["everywhere", "confident[sigma=0.2]"], client=c) for c in (None, client)
+    )
+    assert [r.verdict for r in together] == [r.verdict for r in alone] == [Verdict.DIFFERENT, Verdict.EQUIVALENT]
+    assert together.results[0].witness is not None
+    assert client.status == "running"
+
+
+class Killer(Monitor):
+    """Kills one of the workers as soon as something is proved."""
+
+    def __init__(self, client: Client) -> None:
+        self._pids = dict(client.run(os.getpid))
+        self.killed: str | None = None
+
+    def progress(self, task: Task, progress: Progress) -> None:
+        if self.killed is None and progress.boxes:
+            self.killed, pid = next(iter(self._pids.items()))
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_a_worker_that_is_killed_costs_its_leg(client: Client) -> None:
+    killer = Killer(client)
+    with Coordinator(DaskTransport(client), limits=Limits(boxes=9)) as coordinator:
+        coordinator.wait_for_workers(20)
+        runner = Runner(Options(domain="paper", weaken=False), engine=ClusterEngine(coordinator))
+        result = runner.run(undecided_task(), killer)
+    assert (result.verdict, result.certified_fraction) == (Verdict.EQUIVALENT, 1.0)
+    assert killer.killed is not None
+    end = monotonic() + 30
+    while killer.killed in (there := client.nthreads()) or len(there) < 2:
+        assert monotonic() < end
+        sleep(0.1)
+
+
+def test_what_a_worker_keeps_of_questions_is_little(client: Client) -> None:
+    with engine_on(client) as engine:
+        assert engine is not None
+        for seed in range(3):
+            Runner(Options(timeout=0.3, weaken=False), engine=engine).run(hard(seed))
+    assert all(count <= 8 for count in client.run(lambda: len(leg._questions)).values())
+    assert all(count <= 64 for count in client.run(lambda: len(leg._called_back)).values())
+
+
+def test_what_is_no_cluster_is_refused() -> None:
+    with pytest.raises(InputError, match=r"no cluster 'nowhere'.*tcp://head:8786"), engine_on("nowhere"):
+        pass
+    with pytest.raises(InputError, match=r"give a distributed.Client"), engine_on(3):
+        pass
