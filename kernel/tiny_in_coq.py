@@ -1,11 +1,11 @@
 """Streams as terms of Coq: `python3 tiny_in_coq.py tiny/*.stream > Tiny.v`.
 
-Every one becomes a lemma that `check` accepts it, and, with a claim that is a little stronger and false, one that it does
-not; both are calculated inside Coq, without extraction. Python's standard library alone.
+Every one becomes a lemma that `check` accepts it, and one that it does not without the last record. Both are calculated
+inside Coq, without extraction. This needs Python's standard library alone.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 
@@ -20,7 +20,7 @@ def words(data: bytes) -> tuple[Iterator[str], Iterator[str], Iterator[str]]:
     return parts[0], parts[1], iter(data.decode().split())
 
 
-def several(count: int, one: object) -> str:
+def several(count: int, one: Callable[[], str]) -> str:
     """A list of Coq."""
     return "[" + "; ".join(one() for _ in range(count)) + "]"
 
@@ -32,50 +32,62 @@ class Terms:
         self.source = source
 
     def z(self) -> str:
+        """An integer."""
         return f"({int(next(self.source))})%Z"
 
     def count(self) -> int:
+        """A number of things that follow."""
         return int(next(self.source))
 
     def nat(self) -> str:
+        """An index."""
         return f"{self.count()}%nat"
 
     def positive(self) -> str:
+        """A positive integer."""
         return f"{self.count()}%positive"
 
     def zs(self) -> str:
+        """A row."""
         return several(self.count(), self.z)
 
     def rat(self) -> str:
+        """A rational number."""
         return f"({self.z()}, {self.positive()})"
 
     def flag(self) -> str:
+        """0 or 1."""
         return {"0": "false", "1": "true"}[next(self.source)]
 
     def kind(self) -> str:
+        """x, y or d."""
         return "K" + next(self.source).upper()
 
     def function(self) -> str:
+        """A piecewise linear function."""
         base, shift = self.z(), self.z()
         return f"(Fn {base} {shift} {several(self.count(), lambda: f'({self.z()}, {self.z()})')})"
 
     def neuron(self, functions: list[str]) -> str:
+        """A neuron."""
         which, bias1, row1, bias2, row2 = self.count(), self.z(), self.zs(), self.z(), self.zs()
         return f"Neuron {functions[which]} {row1} {bias1} {row2} {bias2}"
 
     def layer(self) -> str:
+        """A layer."""
         assert next(self.source) == "layer"
         denominator = self.positive()
         functions = [self.function() for _ in range(self.count())]
         return f"Layer {denominator} {several(self.count(), lambda: self.neuron(functions))}"
 
     def pair(self) -> tuple[int, str]:
+        """How many inputs there are, and the layers from the last to the first."""
         assert next(self.source) == "pair"
         inputs, layers = self.count(), self.count()
         return inputs, "[" + "; ".join(reversed([self.layer() for _ in range(layers)])) + "]"
 
     def claim(self) -> tuple[str, str]:
-        """The claim, and where its threshold is in it."""
+        """The constructor of a claim, and what it is given."""
         name = next(self.source)
         if name in ("distance", "manhattan"):
             return name.capitalize(), f"{several(self.count(), self.nat)} {self.rat()}"
@@ -86,6 +98,7 @@ class Terms:
         return "Inequality", f"{self.zs()} {self.zs()} {self.rat()} {self.flag()}"
 
     def question(self, inputs: int) -> str:
+        """The question about `pair`."""
         assert next(self.source) == "question"
         grain = self.positive()
         assert next(self.source) == "ranges"
@@ -96,12 +109,15 @@ class Terms:
         return f"Question {grain} pair {ranges} {rows} ({' '.join(self.claim())})"
 
     def hints(self) -> str:
+        """Hints of layers."""
+
         def hint() -> str:
             return f"Hint {self.z()} {self.z()} {self.z()} {self.z()}"
 
         return several(self.count(), lambda: f"({self.z()}, {several(self.count(), hint)})")
 
     def record(self, name: str) -> str:
+        """A record."""
         given = {
             "I": ("RInput", "nat z"), "C": ("RCut", "nat nat kind z"), "A": ("RAssume", "nat"),
             "B": ("RBound", "nat nat kind flag z hints"), "N": ("RBoundInput", "nat flag z hints"),

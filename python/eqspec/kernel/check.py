@@ -31,6 +31,19 @@ class Checked:
     fields: Mapping[str, str]
     seconds: float
 
+    def to_json(self) -> dict[str, Any]:
+        """As `eqspec audit --format json` has it."""
+        return {"accepts": self.refused is None, "refused": self.refused, **self.fields}
+
+    def said(self) -> list[tuple[str, str]]:
+        """What the kernel counted, in headings and sentences."""
+        leaves, bounds, records = (int(self.fields.get(name, 0)) for name in ("leaves", "pulls", "records"))
+        return [
+            ("kernel", f"accepted: leaves {leaves}, backward bounds {bounds}, records {records}"),
+            ("pair", f"{self.fields.get('pair', '')}, sha256 of both networks in the kernel's form"),
+            ("question", f"{self.fields.get('question', '')}, sha256 of region and claim in the kernel's form"),
+        ]
+
 
 def check(path: Path, folder: Path | None = None, seconds: float | None = None, records: Path | None = None) -> Checked:
     """Have the kernel check a certificate; the networks are where the task says, or in `folder`.
@@ -63,7 +76,7 @@ def prepared(path: Path, folder: Path) -> bytes:
         claimed = questions.claim(asked)  # what it cannot check is refused before any file is read
         networks = [network(asked, role, folder) for role in ("reference", "candidate")]
         steps = [one.steps() for one in networks]
-        pair = canonical(*steps, len(networks[0].scale))
+        pair = canonical(steps[0], steps[1], len(networks[0].scale))
         validate(pair.text, pair.grain, steps)
         rows_and_obligations = obligations_of(asked, networks[0].outputs)
         widths = Pair.of(networks[0], networks[1], (rows_and_obligations[0], rows_and_obligations[1])).widths
@@ -75,10 +88,3 @@ def prepared(path: Path, folder: Path) -> bytes:
 def numbers(claimed: str, obligations: int) -> list[int]:
     """The kernel's numbers of the obligations of a certificate: sums of l1 come in the other order of signs."""
     return list(range(obligations))[:: -1 if claimed.startswith("manhattan") else 1]
-
-
-def summary(checked: Checked) -> list[tuple[str, str]]:
-    """What was checked, in headings and sentences."""
-    fields: dict[str, Any] = dict(checked.fields)
-    counted = f"{fields['leaves']} leaves, {fields['pulls']} backward bounds, {fields['records']} records"
-    return [("kernel", f"accepted: {counted}"), ("canonical pair", f"sha256 {fields['pair']}")]

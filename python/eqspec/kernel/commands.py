@@ -24,7 +24,7 @@ DEPTH = 40
 
 @dataclass(frozen=True)
 class Quantities:
-    """How a certificate numbers them: inputs, then x, y and d of every step, of which the last may be rows of the claim."""
+    """How a certificate numbers them: inputs, then x, y and d of every step; the last may be rows of the claim."""
 
     inputs: int
     steps: Sequence[int]  # widths in the certificate

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import NoReturn
 
 from eqspec.audit.functions import Curve
 from eqspec.audit.reading import Step
@@ -23,6 +24,13 @@ Affine = tuple[dict[int, Fraction], Fraction]
 
 def validate(text: str, grain: int, networks: Sequence[Sequence[Step]]) -> None:
     """Refused unless the text means these networks."""
+    try:
+        _compare(text, grain, networks)
+    except (StopIteration, ValueError, IndexError):
+        _differs("its form")
+
+
+def _compare(text: str, grain: int, networks: Sequence[Sequence[Step]]) -> None:
     words = iter(text.split())
     _expect(words, "pair")
     _, depth = int(next(words)), int(next(words))
@@ -116,5 +124,5 @@ def _expect(words: Iterator[str], due: str) -> None:
         _differs(f"a place where {due} is due")
 
 
-def _differs(what: str) -> None:
+def _differs(what: str) -> NoReturn:
     raise Refused(f"the canonical pair is not what the network files say: it differs in {what}")
