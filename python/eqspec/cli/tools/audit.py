@@ -19,6 +19,7 @@ from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import load
 from eqspec.errors import EqspecError, InputError
+from eqspec.kernel import Checked, check, find
 from eqspec.report.numbers import count, plural
 
 
@@ -47,6 +48,12 @@ def add(commands: Commands) -> None:
         "--timeout", type=float, metavar="S", help=f"seconds for each certificate (default: {limits.SECONDS:g})"
     )
     audit.add_argument(
+        "--kernel",
+        action="store_true",
+        help="have proofs checked once more by eqspec-kernel, whose correctness is proved in Coq: chains of layers,"
+        " claims over the real numbers",
+    )
+    audit.add_argument(
         "--format", choices=("human", "json"), default="human", help="sentences, or one JSON object with exact numbers"
     )
     audit.epilog = (
@@ -65,11 +72,14 @@ class _Found:
     answer: Answer
     tasks: Sequence[str] = ()
     refused: str | None = None
+    kernel: Checked | None = None
 
     def to_json(self) -> dict[str, Any]:
         data = {name: value for name, value in asdict(self.answer).items() if name not in ("refused", "seconds")}
-        return {"file": str(self.file), "holds": self.refused is None, "refused": self.refused} | (
-            data | {"tasks": list(self.tasks)} if self.answer.refused is None else {}
+        return (
+            {"file": str(self.file), "holds": self.refused is None, "refused": self.refused}
+            | (data | {"tasks": list(self.tasks)} if self.answer.refused is None else {})
+            | ({} if self.kernel is None else {"kernel": self.kernel.to_json()})
         )
 
 
@@ -79,6 +89,8 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         raise InputError(f"timeout = {arguments.timeout:g}; give a number of seconds above 0")
     if arguments.param and not arguments.spec:
         raise InputError("--param gives values to a spec; name it with --spec")
+    if arguments.kernel:
+        find()  # or it is said now how to build it
     files = [file for given in arguments.files for file in _files(given)]
     coverage = _coverage(arguments, err)
     if arguments.spec and coverage is None:
@@ -129,9 +141,14 @@ def _audited(file: Path, auditor: Auditor, arguments: argparse.Namespace, covera
     if answer.refused is not None:
         return _Found(file, answer, refused=answer.refused)
     try:
-        return _Found(file, answer, coverage.bind(answer) if coverage else ())
+        tasks = coverage.bind(answer) if coverage else ()
     except UnboundError as reason:
         return _Found(file, answer, refused=str(reason))
+    if not arguments.kernel or answer.verdict != "equivalent":
+        return _Found(file, answer, tasks)
+    checked = check(file, arguments.networks, arguments.timeout)
+    refused = None if checked.refused is None else f"the kernel does not accept it: {checked.refused}"
+    return _Found(file, answer, tasks, refused, checked)
 
 
 def _show(one: _Found, out: Console) -> None:
@@ -145,8 +162,9 @@ def _show(one: _Found, out: Console) -> None:
     bound = [("task", ", ".join(one.tasks))] if one.tasks else []
     named = [] if one.tasks else [("called", f"{_labels(answer)} (the certificate's own words, not checked)")]
     out.print(Text.assemble((name, "bold"), "  ", (answer.verdict, "bold green")), soft_wrap=True)
+    kernel = one.kernel.said() if one.kernel else []
     before = ""
-    for heading, sentence in [*bound, *answer.said, *checked, *named]:
+    for heading, sentence in [*bound, *answer.said, *checked, *kernel, *named]:
         shown = "" if heading == before else heading
         out.print(Text.assemble((f"  {shown:14}", "dim"), sentence), soft_wrap=True)
         before = heading

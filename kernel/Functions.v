@@ -1,0 +1,209 @@
+(** Continuous piecewise linear functions of one variable with integer data: ReLU, leaky ReLU, clip, |v|, hard sigmoids,
+    finite tables of slopes, with any number of kinks at any places.
+
+    Two facts about them are all that the kernel uses:
+    - [low_line_ok]: p f(v) >= a v + c on [l, u], where c is the least of p f(v) - a v at the ends and the kinks inside;
+    - [slopes_ok]: f(x) - f(y) lies between the least and the greatest slope on [l, u] times x - y. *)
+From Coq Require Import ZArith Reals List Bool Lia Lra Psatz.
+Import ListNotations.
+Open Scope R_scope.
+
+(** Places where the slope changes, and by how much. *)
+Definition kinks := list (Z * Z).
+
+(** f(v) = base v + shift + the sum of s max(0, v - b) over the kinks (b, s). *)
+Record fn := Fn { base : Z; shift : Z; kinks_of : kinks }.
+
+Fixpoint hR (ks : kinks) (v : R) : R :=
+  match ks with
+  | [] => 0
+  | (b, s) :: ks' => (if Rle_dec v (IZR b) then 0 else IZR s * (v - IZR b)) + hR ks' v
+  end.
+Fixpoint hZ (ks : kinks) (v : Z) : Z :=
+  (match ks with
+   | [] => 0
+   | (b, s) :: ks' => (if v <=? b then 0 else s * (v - b)) + hZ ks' v
+   end)%Z.
+Definition fR (f : fn) (v : R) : R := IZR (base f) * v + IZR (shift f) + hR (kinks_of f) v.
+Definition fZ (f : fn) (v : Z) : Z := (base f * v + shift f + hZ (kinks_of f) v)%Z.
+
+Lemma h_IZR ks v : hR ks (IZR v) = IZR (hZ ks v).
+Proof.
+  induction ks as [| [b s] ks IH]; simpl; [reflexivity |]. rewrite plus_IZR, IH. f_equal.
+  destruct (Rle_dec (IZR v) (IZR b)) as [L | L]; destruct (Z.leb_spec v b) as [M | M]; try reflexivity.
+  - apply le_IZR in L. lia.
+  - apply IZR_le in M. lra.
+  - rewrite mult_IZR, minus_IZR. reflexivity.
+Qed.
+Lemma f_IZR f v : fR f (IZR v) = IZR (fZ f v).
+Proof. unfold fR, fZ. rewrite h_IZR, !plus_IZR, mult_IZR. reflexivity. Qed.
+
+(** * Lines below multiples of a function *)
+Definition atZ (f : fn) (p a v : Z) : Z := (p * fZ f v - a * v)%Z.
+Fixpoint low (f : fn) (p a : Z) (ks : kinks) (l u : Z) : Z :=
+  match ks with
+  | [] => Z.min (atZ f p a l) (atZ f p a u)
+  | (b, _) :: ks' =>
+      if ((l <? b) && (b <? u))%Z%bool then Z.min (atZ f p a b) (low f p a ks' l u) else low f p a ks' l u
+  end.
+Definition low_line (f : fn) (p a l u : Z) : Z :=
+  if ((p =? 0) && (a =? 0))%Z%bool then 0%Z else low f p a (kinks_of f) l u.
+
+(** Between two neighbours among ends and kinks the function is affine. *)
+Definition free (ks : kinks) (l u : Z) : Prop := forall b s, In (b, s) ks -> (b <= l \/ u <= b)%Z.
+Lemma affine ks l u : free ks l u -> exists c d, forall v, IZR l <= v <= IZR u -> hR ks v = c * v + d.
+Proof.
+  induction ks as [| [b s] ks IH]; intros F; simpl; [exists 0, 0; intros; ring |].
+  destruct IH as (c & d & H); [intros x y I; apply (F x y); right; exact I |].
+  destruct (F b s (or_introl eq_refl)) as [L | L]; apply IZR_le in L.
+  - exists (c + IZR s), (d - IZR s * IZR b). intros v V. rewrite (H v V).
+    destruct (Rle_dec v (IZR b)); [assert (v = IZR b) by lra; subst; lra | lra].
+  - exists c, d. intros v V. rewrite (H v V). destruct (Rle_dec v (IZR b)); lra.
+Qed.
+Lemma on_free f p a l u v : free (kinks_of f) l u -> IZR l <= v <= IZR u ->
+  IZR p * fR f v - IZR a * v >= Rmin (IZR (atZ f p a l)) (IZR (atZ f p a u)).
+Proof.
+  intros F V. destruct (affine _ _ _ F) as (c & d & H).
+  assert (E : forall z, IZR l <= IZR z <= IZR u -> IZR (atZ f p a z) = IZR p * fR f (IZR z) - IZR a * IZR z).
+  { intros. unfold atZ. rewrite minus_IZR, !mult_IZR, f_IZR. reflexivity. }
+  rewrite (E l), (E u) by lra. unfold fR. rewrite (H v V), (H (IZR l)), (H (IZR u)) by lra.
+  set (k := IZR p * (IZR (base f) + c) - IZR a).
+  unfold Rmin. destruct (Rle_dec _ _); destruct (Rle_dec 0 k); unfold k in *; nra.
+Qed.
+
+(** The nearest ends or kinks around v. *)
+Lemma around ks l u v : IZR l <= v <= IZR u -> exists l' u',
+  IZR l' <= v <= IZR u' /\ free ks l' u' /\ (l <= l')%Z /\ (u' <= u)%Z
+  /\ (l' = l \/ exists s, In (l', s) ks) /\ (u' = u \/ exists s, In (u', s) ks).
+Proof.
+  induction ks as [| [b s] ks IH]; intros V.
+  - exists l, u. repeat split; try lra; try lia; auto. intros ? ? [].
+  - destruct (IH V) as (l' & u' & W & F & A & B & C & D).
+    assert (C' : l' = l \/ exists s0, In (l', s0) ((b, s) :: ks))
+      by (destruct C as [C | [x C]]; [auto | right; exists x; right; auto]).
+    assert (D' : u' = u \/ exists s0, In (u', s0) ((b, s) :: ks))
+      by (destruct D as [D | [x D]]; [auto | right; exists x; right; auto]).
+    destruct (Z_le_dec b l'); [| destruct (Z_le_dec u' b)].
+    1, 2: exists l', u'; repeat split; try lra; try lia; auto;
+      intros x y [I | I]; [inversion I; subst; auto | eauto].
+    destruct (Rle_dec v (IZR b)).
+    + exists l', b. repeat split; try lra; try lia; auto.
+      * intros x y [I | I]; [inversion I; subst; lia | destruct (F x y I); lia].
+      * right. exists s. left. reflexivity.
+    + exists b, u'. repeat split; try lra; try lia; auto.
+      * intros x y [I | I]; [inversion I; subst; lia | destruct (F x y I); lia].
+      * right. exists s. left. reflexivity.
+Qed.
+Lemma low_end f p a ks l u : (low f p a ks l u <= atZ f p a l /\ low f p a ks l u <= atZ f p a u)%Z.
+Proof. induction ks as [| [b s] ks IH]; simpl; [lia |]. destruct ((l <? b) && (b <? u))%Z%bool; lia. Qed.
+Lemma low_kink f p a ks l u b s : In (b, s) ks -> (l <= b <= u)%Z -> (low f p a ks l u <= atZ f p a b)%Z.
+Proof.
+  intros I B. destruct (Z.eq_dec b l) as [-> |]; [apply low_end |]. destruct (Z.eq_dec b u) as [-> |]; [apply low_end |].
+  induction ks as [| [c t] ks IH]; [destruct I |]. simpl. destruct I as [I | I].
+  - inversion I; subst. destruct (Z.ltb_spec l b); [| lia]. destruct (Z.ltb_spec b u); [| lia]. simpl. lia.
+  - specialize (IH I). destruct ((l <? c) && (c <? u))%Z%bool; lia.
+Qed.
+Theorem low_line_ok f p a l u v :
+  IZR l <= v <= IZR u -> IZR p * fR f v >= IZR a * v + IZR (low_line f p a l u).
+Proof.
+  intros V. unfold low_line. destruct ((p =? 0) && (a =? 0))%Z%bool eqn:E.
+  { apply andb_prop in E. destruct E as [P A]. apply Z.eqb_eq in P, A. subst. lra. }
+  destruct (around (kinks_of f) l u v V) as (l' & u' & W & F & A & B & C & D).
+  pose proof (on_free f p a l' u' v F W) as G.
+  assert (Q : (l' <= u')%Z) by (apply le_IZR; lra).
+  assert (X : (low f p a (kinks_of f) l u <= atZ f p a l')%Z).
+  { destruct C as [-> | [s C]]; [apply low_end | eapply low_kink; eauto; lia]. }
+  assert (Y : (low f p a (kinks_of f) l u <= atZ f p a u')%Z).
+  { destruct D as [-> | [s D]]; [apply low_end | eapply low_kink; eauto; lia]. }
+  apply IZR_le in X, Y. unfold Rmin in G. destruct (Rle_dec _ _); lra.
+Qed.
+
+(** * Slopes *)
+Fixpoint slope_low (c : Z) (ks : kinks) (l u : Z) : Z :=
+  (match ks with
+   | [] => c
+   | (b, s) :: ks' =>
+       if u <=? b then c
+       else if b <=? l then slope_low (c + s) ks' l u else Z.min c (slope_low (c + s) ks' l u)
+   end)%Z.
+Fixpoint slope_high (c : Z) (ks : kinks) (l u : Z) : Z :=
+  (match ks with
+   | [] => c
+   | (b, s) :: ks' =>
+       if u <=? b then c
+       else if b <=? l then slope_high (c + s) ks' l u else Z.max c (slope_high (c + s) ks' l u)
+   end)%Z.
+Fixpoint sorted (ks : kinks) : bool :=
+  match ks with
+  | [] => true
+  | (b, _) :: ks' => (forallb (fun k => b <=? fst k)%Z ks' && sorted ks')%bool
+  end.
+
+Lemma h_below ks b v : forallb (fun k => b <=? fst k)%Z ks = true -> v <= IZR b -> hR ks v = 0.
+Proof.
+  induction ks as [| [c s] ks IH]; simpl; intros F V; [reflexivity |].
+  apply andb_prop in F. destruct F as [L F]. apply Z.leb_le in L. apply IZR_le in L.
+  rewrite (IH F V). destruct (Rle_dec v (IZR c)); lra.
+Qed.
+Lemma times_le a b d : a <= b -> 0 <= d -> a * d <= b * d.
+Proof. intros. nra. Qed.
+Lemma min_l a b : IZR (Z.min a b) <= IZR a. Proof. apply IZR_le. lia. Qed.
+Lemma min_r a b : IZR (Z.min a b) <= IZR b. Proof. apply IZR_le. lia. Qed.
+Lemma max_l a b : IZR a <= IZR (Z.max a b). Proof. apply IZR_le. lia. Qed.
+Lemma max_r a b : IZR b <= IZR (Z.max a b). Proof. apply IZR_le. lia. Qed.
+
+Lemma slopes_walk ks l u : sorted ks = true -> forall c x y, IZR l <= y -> y <= x -> x <= IZR u ->
+  IZR (slope_low c ks l u) * (x - y) <= IZR c * x + hR ks x - (IZR c * y + hR ks y)
+    <= IZR (slope_high c ks l u) * (x - y).
+Proof.
+  induction ks as [| [b s] ks IH]; intros S c x y L M U; simpl; [lra |].
+  simpl in S. apply andb_prop in S. destruct S as [F S].
+  pose proof (fun c x y => IH S c x y) as IHs. clear IH.
+  assert (Z0 : forall v, v <= IZR b -> hR ks v = 0) by (intros; eapply h_below; eauto).
+  destruct (Z.leb_spec u b) as [UB | UB].
+  - apply IZR_le in UB. rewrite !Z0 by lra.
+    destruct (Rle_dec x (IZR b)); destruct (Rle_dec y (IZR b)); lra.
+  - apply IZR_lt in UB. destruct (Z.leb_spec b l) as [BL | BL].
+    + apply IZR_le in BL. specialize (IHs (c + s)%Z x y L M U). rewrite plus_IZR in IHs.
+      destruct (Rle_dec x (IZR b)) as [X | X]; destruct (Rle_dec y (IZR b)) as [Y | Y]; try lra.
+      * assert (x = IZR b) by lra. assert (y = IZR b) by lra. subst x. rewrite H0 in *. lra.
+      * assert (y = IZR b) by lra. subst y. lra.
+    + apply IZR_lt in BL.
+      pose proof (min_l c (slope_low (c + s) ks l u)) as A. pose proof (min_r c (slope_low (c + s) ks l u)) as B.
+      pose proof (max_l c (slope_high (c + s) ks l u)) as A'. pose proof (max_r c (slope_high (c + s) ks l u)) as B'.
+      destruct (Rle_dec x (IZR b)) as [X | X]; destruct (Rle_dec y (IZR b)) as [Y | Y]; try lra.
+      * rewrite !Z0 by lra.
+        pose proof (times_le _ _ (x - y) A). pose proof (times_le _ _ (x - y) A'). lra.
+      * rewrite (Z0 y) by lra. specialize (IHs (c + s)%Z x (IZR b)). rewrite plus_IZR, (Z0 (IZR b)) in IHs by lra.
+        assert (P : IZR l <= IZR b) by lra. specialize (IHs P ltac:(lra) U).
+        pose proof (times_le _ _ (x - IZR b) B ltac:(lra)). pose proof (times_le _ _ (x - IZR b) B' ltac:(lra)).
+        pose proof (times_le _ _ (IZR b - y) A ltac:(lra)). pose proof (times_le _ _ (IZR b - y) A' ltac:(lra)). lra.
+      * specialize (IHs (c + s)%Z x y L M U). rewrite plus_IZR in IHs.
+        pose proof (times_le _ _ (x - y) B ltac:(lra)). pose proof (times_le _ _ (x - y) B' ltac:(lra)). lra.
+Qed.
+
+Definition steepest_down (f : fn) (l u : Z) : Z := slope_low (base f) (kinks_of f) l u.
+Definition steepest_up (f : fn) (l u : Z) : Z := slope_high (base f) (kinks_of f) l u.
+Theorem slopes_ok f l u x y : sorted (kinks_of f) = true -> IZR l <= y -> y <= x -> x <= IZR u ->
+  IZR (steepest_down f l u) * (x - y) <= fR f x - fR f y <= IZR (steepest_up f l u) * (x - y).
+Proof.
+  intros S L M U. pose proof (slopes_walk _ l u S (base f) x y L M U) as H.
+  unfold fR, steepest_down, steepest_up. lra.
+Qed.
+
+(** * The same functions in another unit: kinks and shift are given in units of u. *)
+Fixpoint bends (u : R) (ks : kinks) (v : R) : R :=
+  match ks with
+  | [] => 0
+  | (b, s) :: ks' => IZR s * Rmax 0 (v - IZR b * u) + bends u ks' v
+  end.
+Definition value (u : R) (f : fn) (v : R) : R := IZR (base f) * v + IZR (shift f) * u + bends u (kinks_of f) v.
+Lemma bends_scaled u ks w : 0 < u -> bends u ks (u * w) = u * hR ks w.
+Proof.
+  intros U. induction ks as [| [b s] ks IH]; simpl; [ring |]. rewrite IH.
+  assert (E : Rmax 0 (u * w - IZR b * u) = u * (if Rle_dec w (IZR b) then 0 else w - IZR b)).
+  { unfold Rmax. destruct (Rle_dec 0 _); destruct (Rle_dec w (IZR b)); nra. }
+  rewrite E. destruct (Rle_dec w (IZR b)); ring.
+Qed.
+Lemma value_scaled u f w : 0 < u -> value u f (u * w) = u * fR f w.
+Proof. intros U. unfold value, fR. rewrite bends_scaled by exact U. ring. Qed.

@@ -1,0 +1,322 @@
+(** Backward bounds: a functional is pulled through all layers, down to the region of inputs.
+
+    [pull_ok]: what is asked about (the wishes), plus p X + q Y of the last layer, times the product of all denominators,
+    is at least the number that [pull] calculates, at every input of the region where the known bounds hold. *)
+From Coq Require Import ZArith Reals List Bool Lia Lra Psatz.
+From Kernel Require Import Functions Networks Bounds Relaxation.
+Import ListNotations.
+Open Scope R_scope.
+
+(** * The region: a box and constraints A w <= b, in multiples of the unit *)
+Definition box := list (Z * Z).
+Definition constraint := (list Z * Z)%type.
+Record region := Region { sides : box; constraints : list constraint }.
+Definition in_box (B : box) (w : list R) : Prop := Forall2 (fun b x => IZR (fst b) <= x <= IZR (snd b)) B w.
+Definition in_region (B : region) (w : list R) : Prop :=
+  in_box (sides B) w /\ Forall (fun c => dot (fst c) w <= IZR (snd c)) (constraints B).
+
+Fixpoint low_box (B : box) (p : list Z) : Z :=
+  match B, p with
+  | (l, u) :: B', a :: p' => (Z.min (a * l) (a * u) + low_box B' p')%Z
+  | _, _ => 0%Z
+  end.
+(** With multipliers of constraints, of which the sizes count: p w >= (p + m A) w - m b for m >= 0. *)
+Fixpoint low_region (B : box) (cs : list constraint) (h : list hint) (p : list Z) : Z :=
+  match cs, h with
+  | (r, b) :: cs', m :: h' =>
+      (low_region B cs' h' (add_times (Z.abs (link m)) r p) - Z.abs (link m) * b)%Z
+  | _, _ => low_box B p
+  end.
+
+Lemma line_ends (c l u v : R) : l <= v <= u -> c * v >= c * l \/ c * v >= c * u.
+Proof. intros. destruct (Rle_dec 0 c); [left | right]; nra. Qed.
+Lemma low_box_ok B : forall w p, in_box B w -> dot p w >= IZR (low_box B p).
+Proof.
+  induction B as [| [l u] B IH]; intros w p HB; inversion HB; subst.
+  - rewrite dot_nil. simpl. lra.
+  - destruct p as [| a p]; simpl; [lra |]. rewrite plus_IZR. specialize (IH _ p H3). simpl in H1.
+    destruct (line_ends (IZR a) (IZR l) (IZR u) y H1) as [G | G].
+    + pose proof (min_l (a * l) (a * u)) as Q. rewrite mult_IZR in Q. lra.
+    + pose proof (min_r (a * l) (a * u)) as Q. rewrite (mult_IZR a u) in Q. lra.
+Qed.
+Lemma low_region_ok B w : in_box B w -> forall cs h p, Forall (fun c => dot (fst c) w <= IZR (snd c)) cs ->
+  dot p w >= IZR (low_region B cs h p).
+Proof.
+  intros HB. induction cs as [| [r b] cs IH]; intros h p HC; [apply low_box_ok, HB |].
+  destruct h as [| m h]; [apply low_box_ok, HB |]. inversion HC as [| ? ? C1 C2]; subst. simpl in *.
+  specialize (IH h (add_times (Z.abs (link m)) r p) C2). rewrite dot_add_times in IH. rewrite minus_IZR, mult_IZR.
+  assert (0 <= IZR (Z.abs (link m))) by (apply IZR_le; lia). nra.
+Qed.
+
+(** * Pulls *)
+Definition hints := list (Z * list hint).      (* per layer a scale and hints; behind them multipliers of constraints *)
+Definition wishes := list (list wish).         (* per layer; behind them coefficients of inputs *)
+Definition scale (H : hints) : Z := match H with [] => 1%Z | (m, _) :: _ => Z.abs m end.
+Definition hints_here (H : hints) : list hint := match H with [] => [] | (_, h) :: _ => h end.
+Definition idle (h : list hint) (o : list wish) (p q : list Z) : bool :=
+  match h, o, p, q with [], [], [], [] => true | _, _, _, _ => false end.
+
+Fixpoint total (n : net) : Z := match n with [] => 1%Z | l :: n' => (Zpos (denominator l) * total n')%Z end.
+
+(** A bound, and the product of the denominators. *)
+Fixpoint pull (n : net) (B : region) (K : known) (H : hints) (O : wishes) (p q : list Z) : Z * Z :=
+  match n with
+  | [] => (low_region (sides B) (constraints B) (hints_here H) (add_times 1 (map fst (hd [] O)) (add_times 1 p q)), 1%Z)
+  | l :: n' =>
+      if idle (hints_here H) (hd [] O) p q then
+        let '(low, below) := pull n' B (tl K) (tl H) (tl O) [] [] in
+        (scale H * low, Zpos (denominator l) * below)%Z
+      else
+        let '(c, cb, p', q') := relax (scale H) (neurons l) (hd [] K) (hints_here H) (hd [] O) p q in
+        let '(low, below) := pull n' B (tl K) (tl H) (tl O) p' q' in
+        let all := (Zpos (denominator l) * below)%Z in
+        (c * all + scale H * (cb * below + low), all)%Z
+  end.
+
+Fixpoint asked (n : net) (O : wishes) (H : hints) (w : list R) : R :=
+  match n with
+  | [] => dot (map fst (hd [] O)) w
+  | l :: n' =>
+      IZR (scale H) * (wished (hd [] O) (denominator l) (neurons l) (post First n' w) (post Second n' w)
+                       + asked n' (tl O) (tl H) w / IZR (Zpos (denominator l)))
+  end.
+
+Lemma total_pos n : (0 < total n)%Z.
+Proof. induction n; [reflexivity |]. cbn [total]. apply Z.mul_pos_pos; [reflexivity | assumption]. Qed.
+Lemma pull_total : forall n B K H O p q, snd (pull n B K H O p q) = total n.
+Proof.
+  induction n as [| l n IH]; intros B K H O p q; [reflexivity |]. cbn [pull total].
+  destruct (idle _ _ _ _).
+  - specialize (IH B (tl K) (tl H) (tl O) [] []). destruct (pull _ _ _ _ _ _ _). cbn [snd] in *. subst. reflexivity.
+  - destruct (relax _ _ _ _ _ _ _) as [[[c cb] p'] q']. specialize (IH B (tl K) (tl H) (tl O) p' q').
+    destruct (pull _ _ _ _ _ _ _). cbn [snd] in *. subst. reflexivity.
+Qed.
+Lemma scale_nonneg H : 0 <= IZR (scale H).
+Proof. apply IZR_le. destruct H as [| [m ?] ?]; simpl; lia. Qed.
+
+Theorem pull_ok : forall n B w, Forall ordered n -> in_region B w -> forall K H O p q, inside n K w ->
+  (asked n O H w + dot p (post First n w) + dot q (post Second n w)) * IZR (total n) >= IZR (fst (pull n B K H O p q)).
+Proof.
+  induction n as [| l n IH]; intros B w HF HB K H O p q HI.
+  - destruct HB as [HB HC]. cbn [asked post total pull fst].
+    pose proof (low_region_ok _ w HB (constraints B) (hints_here H)
+      (add_times 1 (map fst (hd [] O)) (add_times 1 p q)) HC) as G.
+    rewrite !dot_add_times in G. rewrite ?Rmult_1_l in G. lra.
+  - destruct K as [| bs K]; [destruct HI |]. destruct HI as [HW HI]. inversion HF as [| ? ? HO HF']; subst.
+    pose proof (scale_nonneg H) as HM. pose proof (pos_IZR (denominator l)) as HD.
+    pose proof (total_pos n) as HT. apply IZR_lt in HT.
+    cbn [pull asked hd tl total post]. destruct (idle _ _ _ _) eqn:E.
+    + specialize (IH B w HF' HB K (tl H) (tl O) [] [] HI).
+      destruct (pull n B K (tl H) (tl O) [] []) as [low below]. cbn [fst snd] in *. rewrite !dot_none in IH.
+      assert (p = [] /\ q = [] /\ hd [] O = []) as (-> & -> & ->)
+        by (destruct (hints_here H), (hd [] O), p, q; try discriminate; auto).
+      rewrite wished_nil, !mult_IZR, !dot_none.
+      replace ((IZR (scale H) * (0 + asked n (tl O) (tl H) w / IZR (Zpos (denominator l))) + 0 + 0)
+        * (IZR (Zpos (denominator l)) * IZR (total n)))
+        with (IZR (scale H) * ((asked n (tl O) (tl H) w + 0 + 0) * IZR (total n))) by (field; lra).
+      nra.
+    + destruct (relax (scale H) (neurons l) bs (hints_here H) (hd [] O) p q) as [[[c cb] p'] q'] eqn:R.
+      pose proof (relax_ok _ _ _ _ _ _ _ _ _ _ _ _ _ _ HO HW R) as G.
+      specialize (IH B w HF' HB K (tl H) (tl O) p' q' HI).
+      pose proof (pull_total n B K (tl H) (tl O) p' q') as T.
+      destruct (pull n B K (tl H) (tl O) p' q') as [low below]. cbn [fst snd] in *. subst below.
+      rewrite plus_IZR, !mult_IZR, plus_IZR, mult_IZR.
+      set (D := IZR (Zpos (denominator l))) in *. set (T := IZR (total n)) in *. set (M := IZR (scale H)) in *.
+      set (A := asked n (tl O) (tl H) w) in *. set (P := dot p' (post First n w)) in *.
+      set (Q := dot q' (post Second n w)) in *.
+      set (F := wished _ _ _ _ _) in *.
+      match goal with |- ((M * (F + A / D) + ?u + ?v) * (D * T) >= _) => set (S := u) in *; set (V := v) in * end.
+      assert (X : (M * (F + A / D) + S + V) * (D * T) = (S + V + M * F) * D * T + M * (A * T)) by (field; lra).
+      assert (Y : (IZR c + M * ((IZR cb + P + Q) / D)) * D * T = IZR c * (D * T) + M * ((IZR cb + P + Q) * T))
+        by (field; lra).
+      assert (Z1 : (S + V + M * F) * D * T >= (IZR c + M * ((IZR cb + P + Q) / D)) * D * T).
+      { apply Rle_ge. apply Rmult_le_compat_r; [lra |]. apply Rmult_le_compat_r; [lra |]. lra. }
+      rewrite X. nra.
+Qed.
+
+(** * Interval arithmetic: the same without hints *)
+Lemma asked_nil n : forall w H, asked n [] H w = 0.
+Proof.
+  induction n as [| l n IH]; intros w H; cbn [asked hd tl]; [reflexivity |]. rewrite wished_nil, IH.
+  pose proof (pos_IZR (denominator l)). field. lra.
+Qed.
+Definition floor_div (a b : Z) : Z := (a / b)%Z.
+Lemma floor_div_ok L D z : (0 < D)%Z -> z * IZR D >= IZR L -> z >= IZR (floor_div L D).
+Proof.
+  intros P H. unfold floor_div. pose proof (Z.mul_div_le L D P) as G. apply IZR_le in G. rewrite mult_IZR in G.
+  apply IZR_lt in P. nra.
+Qed.
+Definition interval (n : net) (B : region) (K : known) (d : positive) (k : neuron) : bounds :=
+  let low p q c :=
+    let '(v, all) := pull n B K [] [] p q in floor_div (v + c * all) (Zpos d * all) in
+  let o := map Z.opp in
+  (Bounds (low (row1 k) [] (bias1 k)) (- low (o (row1 k)) [] (- bias1 k))
+          (low [] (row2 k) (bias2 k)) (- low [] (o (row2 k)) (- bias2 k))
+          (low (row1 k) (o (row2 k)) (bias1 k - bias2 k)) (- low (o (row1 k)) (row2 k) (bias2 k - bias1 k)))%Z.
+Lemma interval_ok n B K d k w : Forall ordered n -> in_region B w -> inside n K w ->
+  within (interval n B K d k) (pre First d k (post First n w)) (pre Second d k (post Second n w)).
+Proof.
+  intros HF HB HI.
+  assert (L : forall p q c, (dot p (post First n w) + dot q (post Second n w) + IZR c) / IZR (Zpos d) >=
+    IZR (let '(v, all) := pull n B K [] [] p q in floor_div (v + c * all) (Zpos d * all))).
+  { intros p q c. pose proof (pull_ok n B w HF HB K [] [] p q HI) as P.
+    pose proof (pull_total n B K [] [] p q) as T. destruct (pull n B K [] [] p q) as [v all]. cbn [fst snd] in *. subst all.
+    rewrite asked_nil in P. pose proof (total_pos n) as HT. apply floor_div_ok; [lia |].
+    rewrite plus_IZR, !mult_IZR. pose proof (pos_IZR d).
+    replace ((dot p (post First n w) + dot q (post Second n w) + IZR c) / IZR (Zpos d) * (IZR (Zpos d) * IZR (total n)))
+      with ((0 + dot p (post First n w) + dot q (post Second n w)) * IZR (total n) + IZR c * IZR (total n))
+      by (field; lra).
+    lra. }
+  pose proof (pos_IZR d) as HD. unfold interval, within, pre, row, bias. simpl. rewrite !opp_IZR.
+  pose proof (L (row1 k) [] (bias1 k)) as A1. pose proof (L (map Z.opp (row1 k)) [] (- bias1 k)%Z) as A2.
+  pose proof (L [] (row2 k) (bias2 k)) as B1. pose proof (L [] (map Z.opp (row2 k)) (- bias2 k)%Z) as B2.
+  pose proof (L (row1 k) (map Z.opp (row2 k)) (bias1 k - bias2 k)%Z) as D1.
+  pose proof (L (map Z.opp (row1 k)) (row2 k) (bias2 k - bias1 k)%Z) as D2.
+  rewrite ?dot_opp, ?opp_IZR, ?minus_IZR in *. simpl in *.
+  set (X := dot (row1 k) _) in *. set (Y := dot (row2 k) _) in *.
+  unfold Rdiv in *. set (I := / IZR (Zpos d)) in *.
+  repeat split; lra.
+Qed.
+Fixpoint start (n : net) (B : region) : known :=
+  match n with
+  | [] => []
+  | l :: n' => let K := start n' B in map (interval n' B K (denominator l)) (neurons l) :: K
+  end.
+Lemma start_ok n B w : Forall ordered n -> in_region B w -> inside n (start n B) w.
+Proof.
+  intros HF HB. induction n as [| l n IH]; [exact I |]. inversion HF; subst. specialize (IH H2). simpl.
+  split; [| exact IH].
+  induction (neurons l); simpl; constructor; auto. apply interval_ok; assumption.
+Qed.
+(** Intervals of one layer again, from what is known by now. *)
+Fixpoint forward (n : net) (B : region) (K : known) (t : nat) : known :=
+  match n, K, t with
+  | l :: n', bs :: K', O =>
+      map (fun kb => exchange (meet (interval n' B K' (denominator l) (fst kb)) (snd kb))) (combine (neurons l) bs) :: K'
+  | _ :: n', bs :: K', S t' => bs :: forward n' B K' t'
+  | _, _, _ => K
+  end.
+Lemma forward_ok B w : in_region B w -> forall n t K, Forall ordered n -> inside n K w -> inside n (forward n B K t) w.
+Proof.
+  intros HB. induction n as [| l n IH]; intros t K HF HI; [destruct K; [exact I | destruct HI] |].
+  destruct K as [| bs K]; [destruct HI |]. destruct HI as [HW HI]. inversion HF as [| ? ? HO HF']; subst.
+  destruct t as [| t]; simpl; split; auto.
+  clear HO. induction HW; simpl; constructor; auto. apply exchange_ok, meet_ok; auto. apply interval_ok; auto.
+Qed.
+
+(** * A bound of one quantity: its coefficient times its unit times the quantity is at least the pull. *)
+Fixpoint single (t i : nat) (e : wish) : wishes :=
+  match t with O => [repeat (0, 0)%Z i ++ [e]] | S t' => [] :: single t' i e end.
+Fixpoint unit_of (n : net) (t : nat) (H : hints) : Z :=
+  match n, t with
+  | [], _ => 1%Z
+  | _ :: _, O => scale H
+  | _ :: n', S t' => (scale H * unit_of n' t' (tl H))%Z
+  end.
+Fixpoint below (n : net) (t : nat) : Z :=
+  match n, t with [], _ => 1%Z | _ :: _, O => total n | _ :: n', S t' => below n' t' end.
+(** The quantity itself: coefficients of x and y of a neuron, or one of an input. *)
+Definition sought (n : net) (t i : nat) (e : wish) (w : list R) : R :=
+  if (t <? length n)%nat then
+    match at_ n t i w with None => 0 | Some (x, y) => IZR (fst e) * x + IZR (snd e) * y end
+  else if (t =? length n)%nat then IZR (fst e) * nth i w 0 else 0.
+
+Lemma wished_single d e : forall i ks X Y, wished (repeat (0, 0)%Z i ++ [e]) d ks X Y =
+  match nth_error ks i with None => 0 | Some k => IZR (fst e) * pre First d k X + IZR (snd e) * pre Second d k Y end.
+Proof.
+  induction i as [| i IH]; intros [| k ks] X Y; simpl; try reflexivity; [ring |]. rewrite IH.
+  destruct (nth_error ks i); ring.
+Qed.
+Lemma dot_single e : forall i w, dot (map fst (repeat (0, 0)%Z i ++ [e])) w = IZR (fst e) * nth i w 0.
+Proof.
+  induction i as [| i IH]; intros [| x w]; simpl; try ring. rewrite IH. ring.
+Qed.
+Lemma asked_single e w : forall n t i H,
+  asked n (single t i e) H w * IZR (total n) = IZR (unit_of n t H) * IZR (below n t) * sought n t i e w.
+Proof.
+  induction n as [| l n IH]; intros t i H.
+  - destruct t as [| t]; simpl; [rewrite dot_single; unfold sought; simpl; ring | unfold sought; simpl; ring].
+  - pose proof (pos_IZR (denominator l)) as HD. destruct t as [| t]; cbn [single asked hd tl unit_of below].
+    + rewrite wished_single, asked_nil. unfold sought. simpl. destruct (nth_error (neurons l) i); simpl; field; lra.
+    + rewrite wished_nil. cbn [total]. rewrite !mult_IZR.
+      replace (IZR (scale H) * (0 + asked n (single t i e) (tl H) w / IZR (Zpos (denominator l)))
+        * (IZR (Zpos (denominator l)) * IZR (total n)))
+        with (IZR (scale H) * (asked n (single t i e) (tl H) w * IZR (total n))) by (field; lra).
+      rewrite IH. unfold sought. simpl.
+      change (S t <? S (length n))%nat with (t <? length n)%nat. ring.
+Qed.
+Lemma below_pos : forall n t, (0 < below n t)%Z.
+Proof.
+  induction n as [| l n IH]; intros [| t]; cbn [below]; try reflexivity; [apply total_pos | apply IH].
+Qed.
+
+Definition signed (least : bool) (z : Z) : Z := if least then z else (- z)%Z.
+Definition pulled (n : net) (B : region) (K : known) (t i : nat) (d : kind) (least : bool) (e : Z) (H : hints) : option Z :=
+  let D := (below n t * (unit_of n t H * Z.abs e))%Z in
+  if (0 <? D)%Z then
+    let L := fst (pull n B K H (single t i (signed least (of_x d) * Z.abs e, signed least (of_y d) * Z.abs e)%Z) [] []) in
+    Some (signed least (floor_div L D))
+  else None.
+Lemma pulled_ok n B K t i d least e H c w : Forall ordered n -> in_region B w -> inside n K w ->
+  pulled n B K t i d least e H = Some c ->
+  IZR (signed least 1) * sought n t i (of_x d, of_y d) w >= IZR (signed least c).
+Proof.
+  intros HF HB HI E. unfold pulled in E. destruct (Z.ltb_spec 0 (below n t * (unit_of n t H * Z.abs e))) as [L | L];
+    [| discriminate]. inversion E; subst; clear E.
+  set (E := (signed least (of_x d) * Z.abs e, signed least (of_y d) * Z.abs e)%Z).
+  pose proof (pull_ok n B w HF HB K H (single t i E) [] [] HI) as P. simpl in P.
+  rewrite !Rplus_0_r in P. rewrite asked_single in P.
+  set (Q := fst (pull n B K H (single t i E) [] [])) in *.
+  assert (S : sought n t i E w = IZR (Z.abs e) * (IZR (signed least 1) * sought n t i (of_x d, of_y d) w)).
+  { unfold sought, E. destruct (t <? length n)%nat.
+    - destruct (at_ n t i w) as [[x y] |]; simpl; [| ring].
+      rewrite !mult_IZR. destruct least; simpl; rewrite ?opp_IZR; ring.
+    - destruct (t =? length n)%nat; simpl; [| ring]. rewrite mult_IZR. destruct least; simpl; rewrite ?opp_IZR; ring. }
+  rewrite S in P.
+  assert (G : IZR (signed least 1) * sought n t i (of_x d, of_y d) w
+    >= IZR (floor_div Q (below n t * (unit_of n t H * Z.abs e)))).
+  { apply floor_div_ok; [exact L |]. rewrite !mult_IZR. lra. }
+  destruct least; simpl in *; [exact G |]. rewrite Z.opp_involutive. exact G.
+Qed.
+Definition bound (n : net) (B : region) (K : known) (t i : nat) (d : kind) (least : bool) (e : Z) (H : hints) : known :=
+  match pulled n B K t i d least e H with
+  | Some c => if (t <? length n)%nat then tighten K t i d least c else K
+  | None => K
+  end.
+Lemma bound_ok n B K t i d least e H w : Forall ordered n -> in_region B w -> inside n K w ->
+  inside n (bound n B K t i d least e H) w.
+Proof.
+  intros HF HB HI. unfold bound. destruct (pulled n B K t i d least e H) as [c |] eqn:E; [| exact HI].
+  destruct (t <? length n)%nat eqn:T; [| exact HI].
+  pose proof (pulled_ok _ _ _ _ _ _ _ _ _ _ _ HF HB HI E) as G.
+  apply tighten_ok; [exact HI |]. unfold fact, sought in *. rewrite T in G.
+  destruct (at_ n t i w) as [[x y] |]; [| exact I]. unfold says, quantity. simpl in G.
+  destruct least; simpl in G; rewrite ?opp_IZR in G; lra.
+Qed.
+
+(** The same for an input. *)
+Definition cut_side (i : nat) (least : bool) (c : Z) (B : region) : region :=
+  Region (update i (fun b => if least then (Z.max (fst b) c, snd b) else (fst b, Z.min (snd b) c)) (sides B)) (constraints B).
+Definition bound_input (n : net) (B : region) (K : known) (i : nat) (least : bool) (e : Z) (H : hints) : region :=
+  match pulled n B K (length n) i KX least e H with Some c => cut_side i least c B | None => B end.
+Lemma in_box_update B : forall i w f, in_box B w ->
+  (forall b x, nth_error w i = Some x -> IZR (fst b) <= x <= IZR (snd b) -> IZR (fst (f b)) <= x <= IZR (snd (f b))) ->
+  in_box (update i f B) w.
+Proof.
+  induction B as [| b B IH]; intros i w f HB HF; inversion HB; subst; [simpl; constructor |].
+  destruct i; simpl; constructor; auto. apply IH; [assumption | intros; eapply HF; eauto].
+Qed.
+Lemma cut_side_ok B i (least : bool) c w : in_region B w ->
+  (forall x, nth_error w i = Some x -> if least then IZR c <= x else x <= IZR c) -> in_region (cut_side i least c B) w.
+Proof.
+  intros [HB HC] H. split; [| exact HC]. apply in_box_update; [exact HB |]. intros b x E Hb. specialize (H x E).
+  destruct least; simpl; split; try lra; [apply max_case; lra | apply min_case; lra].
+Qed.
+Lemma bound_input_ok n B K i least e H w : Forall ordered n -> in_region B w -> inside n K w ->
+  in_region (bound_input n B K i least e H) w.
+Proof.
+  intros HF HB HI. unfold bound_input. destruct (pulled n B K (length n) i KX least e H) as [c |] eqn:E; [| exact HB].
+  pose proof (pulled_ok _ _ _ _ _ _ _ _ _ _ _ HF HB HI E) as G. apply cut_side_ok; [exact HB |]. intros x N.
+  unfold sought in G. rewrite Nat.ltb_irrefl, Nat.eqb_refl in G. simpl in G.
+  rewrite (nth_error_nth w i 0 N) in G. destruct least; simpl in G; rewrite ?opp_IZR in G; lra.
+Qed.

@@ -1,0 +1,120 @@
+(** The one rule for a layer: from a functional of what its functions give to one of what it reads.
+
+    With a hint (g, a, b, s) per neuron, any integers,
+      p f(x) + q f(y)  =  (p + g) f(x) + (q - g) f(y) - g (f(x) - f(y)),
+    and each of the three is at least a line in x, in y or in d = x - y, of slope M a, M b or M s, by the bounds that are
+    known. The slopes of CROWN and of alpha-CROWN, chords, stable phases, the link g between two networks, multipliers of
+    phase splits, of assumed violations and of guards are all choices of the hint. M is a common scale of the slopes, so
+    that they are short. *)
+From Coq Require Import ZArith Reals List Bool Lia Lra Psatz.
+From Kernel Require Import Functions Networks Bounds.
+Import ListNotations.
+Open Scope R_scope.
+
+(** * The difference of a function at two places *)
+Definition steps (up down : Z) : fn := Fn down 0 [(0, up - down)%Z].   (* up v for v > 0, down v for v < 0 *)
+Definition low_difference (f : fn) (t s : Z) (b : bounds) : Z :=
+  (if (t =? 0) && (s =? 0) then 0
+   else
+     let l := Z.min (lx b) (ly b) in
+     let u := Z.max (ux b) (uy b) in
+     let lo := steepest_down f l u in
+     let hi := steepest_up f l u in
+     low_line (if 0 <=? t then steps lo hi else steps hi lo) t s (ld b) (ud b))%Z%bool.
+
+Lemma steps_above up down v : 0 <= v -> fR (steps up down) v = IZR up * v.
+Proof.
+  intros. unfold fR, steps. simpl. rewrite minus_IZR. destruct (Rle_dec v 0); [assert (v = 0) by lra; subst; lra | lra].
+Qed.
+Lemma steps_below up down v : v <= 0 -> fR (steps up down) v = IZR down * v.
+Proof. intros. unfold fR, steps. simpl. destruct (Rle_dec v 0); lra. Qed.
+Lemma difference_between f b x y : sorted (kinks_of f) = true -> within b x y ->
+  let l := Z.min (lx b) (ly b) in
+  let u := Z.max (ux b) (uy b) in
+  let lo := steepest_down f l u in
+  let hi := steepest_up f l u in
+  fR (steps lo hi) (x - y) <= fR f x - fR f y <= fR (steps hi lo) (x - y).
+Proof.
+  intros S (HX & HY & _) l u lo hi.
+  assert (L : IZR l <= x /\ IZR l <= y).
+  { pose proof (min_l (lx b) (ly b)). pose proof (min_r (lx b) (ly b)). unfold l. lra. }
+  assert (U : x <= IZR u /\ y <= IZR u).
+  { pose proof (max_l (ux b) (uy b)). pose proof (max_r (ux b) (uy b)). unfold u. lra. }
+  destruct (Rle_dec y x) as [O | O].
+  - rewrite !steps_above by lra. pose proof (slopes_ok f l u x y S). unfold lo, hi. lra.
+  - rewrite !steps_below by lra. pose proof (slopes_ok f l u y x S) as H. unfold lo, hi. lra.
+Qed.
+Lemma low_difference_ok f t s b x y : sorted (kinks_of f) = true -> within b x y ->
+  IZR t * (fR f x - fR f y) >= IZR s * (x - y) + IZR (low_difference f t s b).
+Proof.
+  intros S W. unfold low_difference. destruct ((t =? 0) && (s =? 0))%Z%bool eqn:E.
+  { apply andb_prop in E. destruct E as [T E]. apply Z.eqb_eq in T, E. subst. lra. }
+  pose proof (difference_between f b x y S W) as D. cbv zeta in D. destruct W as (_ & _ & W).
+  cbv zeta. destruct (Z.leb_spec 0 t) as [T | T].
+  - apply IZR_le in T.
+    match goal with |- context [low_line ?g t s _ _] => pose proof (low_line_ok g t s _ _ _ W) end. nra.
+  - apply IZR_lt in T.
+    match goal with |- context [low_line ?g t s _ _] => pose proof (low_line_ok g t s _ _ _ W) end. nra.
+Qed.
+
+(** * A layer *)
+Record hint := Hint { link : Z; slope_x : Z; slope_y : Z; slope_d : Z }.
+Definition no_hint := Hint 0 0 0 0.
+Definition wish := (Z * Z)%type.      (* coefficients of x and y that are asked about *)
+
+(** p f(x) + q f(y) + M (wishes) >= c + M (cb + p' X + q' Y) / D over the layer of denominator D that reads X and Y. *)
+Fixpoint relax (M : Z) (ks : list neuron) (bs : list bounds) (h : list hint) (o : list wish) (p q : list Z)
+  : Z * Z * list Z * list Z :=
+  match ks, bs with
+  | k :: ks', b :: bs' =>
+      let '(c, cb, p', q') := relax M ks' bs' (tl h) (tl o) (tl p) (tl q) in
+      let t := hd no_hint h in
+      let e := hd (0, 0)%Z o in
+      let a := (slope_x t + slope_d t + fst e)%Z in
+      let a' := (slope_y t - slope_d t + snd e)%Z in
+      ( (c + low_line (function k) (head p + link t) (M * slope_x t) (lx b) (ux b)
+           + low_line (function k) (head q - link t) (M * slope_y t) (ly b) (uy b)
+           + low_difference (function k) (- link t) (M * slope_d t) b)%Z
+      , (cb + a * bias1 k + a' * bias2 k)%Z
+      , add_times a (row1 k) p', add_times a' (row2 k) q' )
+  | _, _ => (0%Z, 0%Z, [], [])
+  end.
+
+Fixpoint wished (o : list wish) (d : positive) (ks : list neuron) (X Y : list R) : R :=
+  match o, ks with
+  | e :: o', k :: ks' => IZR (fst e) * pre First d k X + IZR (snd e) * pre Second d k Y + wished o' d ks' X Y
+  | _, _ => 0
+  end.
+Lemma wished_head o d k ks X Y : wished o d (k :: ks) X Y =
+  IZR (fst (hd (0, 0)%Z o)) * pre First d k X + IZR (snd (hd (0, 0)%Z o)) * pre Second d k Y + wished (tl o) d ks X Y.
+Proof. destruct o; simpl; ring. Qed.
+Lemma wished_nil d ks X Y : wished [] d ks X Y = 0.
+Proof. destruct ks; reflexivity. Qed.
+
+Theorem relax_ok M d X Y : forall ks bs h o p q c cb p' q',
+  Forall (fun k => sorted (kinks_of (function k)) = true) ks ->
+  Forall2 (fun k b => within b (pre First d k X) (pre Second d k Y)) ks bs ->
+  relax M ks bs h o p q = (c, cb, p', q') ->
+  dot p (map (fun k => fR (function k) (pre First d k X)) ks)
+    + dot q (map (fun k => fR (function k) (pre Second d k Y)) ks) + IZR M * wished o d ks X Y
+  >= IZR c + IZR M * ((IZR cb + dot p' X + dot q' Y) / IZR (Zpos d)).
+Proof.
+  pose proof (pos_IZR d) as HD.
+  induction ks as [| k ks IH]; intros bs h o p q c cb p' q' HS HW E; inversion HW; subst; simpl in E.
+  - inversion E; subst. rewrite !dot_nil. destruct o; simpl; field_simplify; lra.
+  - destruct (relax M ks l' (tl h) (tl o) (tl p) (tl q)) as [[[c0 cb0] p0] q0] eqn:E0.
+    inversion E; subst; clear E. rename y into b. inversion HS as [| ? ? HK HS']; subst.
+    specialize (IH _ _ _ _ _ _ _ _ _ HS' H3 E0). cbn [map]. rewrite !dot_head, wished_head, !dot_add_times.
+    set (t := hd no_hint h). set (e := hd (0, 0)%Z o).
+    set (x := pre First d k X) in *. set (y := pre Second d k Y) in *.
+    pose proof (low_line_ok (function k) (head p + link t) (M * slope_x t) _ _ _ (proj1 H1)) as A.
+    pose proof (low_line_ok (function k) (head q - link t) (M * slope_y t) _ _ _ (proj1 (proj2 H1))) as B.
+    pose proof (low_difference_ok (function k) (- link t) (M * slope_d t) _ _ _ HK H1) as C.
+    rewrite !plus_IZR, !mult_IZR, !plus_IZR, !minus_IZR.
+    rewrite plus_IZR, mult_IZR in A. rewrite minus_IZR, mult_IZR in B. rewrite opp_IZR, mult_IZR in C.
+    set (S := (IZR cb0 + dot p0 X + dot q0 Y) / IZR (Zpos d)) in *.
+    match goal with |- _ >= _ + _ * (?N / _) => assert (F : N / IZR (Zpos d) = S
+      + (IZR (slope_x t) + IZR (slope_d t) + IZR (fst e)) * x + (IZR (slope_y t) - IZR (slope_d t) + IZR (snd e)) * y) end.
+    { unfold S, x, y, pre, row, bias. field. lra. }
+    rewrite F. clear F. generalize dependent (fR (function k) x). generalize dependent (fR (function k) y). intros. lra.
+Qed.

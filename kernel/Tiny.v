@@ -1,0 +1,361 @@
+(** Tiny certificates, checked inside Coq: made by tiny_in_coq.py of the streams in tiny/. *)
+From Coq Require Import ZArith List.
+From Kernel Require Import Functions Networks Bounds Relaxation Pulls Trees Claims.
+Import ListNotations.
+Open Scope Z_scope.
+
+Module Tiny_clip.
+Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(8)%Z; (6)%Z; (-1)%Z; (2)%Z] (131072)%Z [(9)%Z; (6)%Z; (-1)%Z; (2)%Z] (114688)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)]) [(5)%Z; (-11)%Z] (-458752)%Z [(4)%Z; (-12)%Z] (-442368)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)]) [(13)%Z; (-1)%Z] (262144)%Z [(13)%Z; (-1)%Z] (262144)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)]) [(-10)%Z; (-15)%Z] (262144)%Z [(-11)%Z; (-15)%Z] (262144)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((65536)%Z, (-1)%Z)]) [(-2)%Z; (-9)%Z] (-393216)%Z [(-2)%Z; (-9)%Z] (-409600)%Z]].
+Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat] ((1)%Z, 16%positive)).
+Definition records := [
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (-7340032)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (1048576)%Z; Hint (16777216)%Z (0)%Z (0)%Z (-4194304)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-67108864)%Z (0)%Z (-606208)%Z (9437184)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-1048576)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (-7340032)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (1048576)%Z; Hint (16777216)%Z (0)%Z (0)%Z (-4194304)%Z])];
+  RInput 0%nat (0)%Z;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (-4194304)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (2097152)%Z; Hint (16777216)%Z (0)%Z (0)%Z (-4194304)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-67108864)%Z (0)%Z (-393216)%Z (12582912)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-67108864)%Z (0)%Z (-393216)%Z (12582912)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RInput 1%nat (0)%Z;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-67108864)%Z (0)%Z (-344064)%Z (8388608)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-67108864)%Z (0)%Z (-344064)%Z (8388608)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RInput 1%nat (-32768)%Z;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-67108864)%Z (0)%Z (-550502)%Z (8388608)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-67108864)%Z (0)%Z (-550502)%Z (8388608)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RInput 1%nat (-49152)%Z;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-67108864)%Z (0)%Z (-786432)%Z (8388608)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (2097152)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-67108864)%Z (0)%Z (-337042)%Z (8388608)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((1)%Z, [Hint (-67108864)%Z (0)%Z (0)%Z (0)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((1)%Z, [Hint (-67108864)%Z (0)%Z (0)%Z (0)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (-9786709)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (16777216)%Z (0)%Z (0)%Z (-4194304)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((2)%Z, [Hint (-67108864)%Z (0)%Z (-1385618)%Z (13981013)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-4194304)%Z; Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (-9786709)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (16777216)%Z (0)%Z (0)%Z (-4194304)%Z])];
+  RInput 1%nat (0)%Z;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (2097152)%Z (-6291456)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (16777216)%Z (0)%Z (0)%Z (-4194304)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (67108864)%Z (0)%Z (0)%Z (0)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (16777216)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_clip.
+
+Module Tiny_confident.
+Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(-4)%Z; (11)%Z; (-12)%Z] (196608)%Z [(-4)%Z; (11)%Z; (-12)%Z] (180224)%Z; Neuron (Fn (1)%Z (0)%Z []) [(1)%Z; (-8)%Z; (14)%Z] (196608)%Z [(1)%Z; (-9)%Z; (13)%Z] (180224)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(9)%Z; (16)%Z] (327680)%Z [(10)%Z; (17)%Z] (344064)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-14)%Z; (-3)%Z] (-524288)%Z [(-14)%Z; (-3)%Z] (-524288)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(8)%Z; (-16)%Z] (-196608)%Z [(8)%Z; (-16)%Z] (-196608)%Z]].
+Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (KeepsConfident ((55)%Z, 100%positive) ((841591)%Z, 4194304%positive) 10%nat).
+Definition records := [
+  RForward 2%nat;
+  RBound 0%nat 0%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z]); ((4)%Z, [Hint (0)%Z (10485760)%Z (0)%Z (0)%Z; Hint (0)%Z (-10547441)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z]); ((8)%Z, [Hint (0)%Z (0)%Z (-3131164)%Z (0)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (-11468800)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((16)%Z, [Hint (-41943040)%Z (0)%Z (0)%Z (1474560)%Z; Hint (159383552)%Z (0)%Z (0)%Z (-9961472)%Z; Hint (-209715200)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((16)%Z, [Hint (41943040)%Z (0)%Z (0)%Z (-1146880)%Z; Hint (-159383552)%Z (0)%Z (-138782)%Z (0)%Z; Hint (209715200)%Z (-229376)%Z (0)%Z (-13107200)%Z])];
+  RBound 0%nat 1%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z]); ((8)%Z, [Hint (0)%Z (-3145728)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (-11927552)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 1%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (8388608)%Z (0)%Z]); ((4)%Z, [Hint (0)%Z (0)%Z (10485760)%Z (0)%Z; Hint (0)%Z (0)%Z (-11102569)%Z (0)%Z])];
+  RBound 0%nat 1%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((16)%Z, [Hint (41943040)%Z (0)%Z (0)%Z (-1146880)%Z; Hint (-159383552)%Z (0)%Z (-138782)%Z (0)%Z; Hint (209715200)%Z (-229376)%Z (0)%Z (-13107200)%Z])];
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((16)%Z, [Hint (-41943040)%Z (0)%Z (0)%Z (1474560)%Z; Hint (159383552)%Z (0)%Z (0)%Z (-9961472)%Z; Hint (-209715200)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone;
+  RAssume 0%nat;
+  RVoid 0%nat 0%nat;
+  RAssume 0%nat;
+  RVoid 0%nat 1%nat;
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_confident.
+
+Module Tiny_constraint.
+Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(-12)%Z; (1)%Z; (-9)%Z; (9)%Z] (65536)%Z [(-12)%Z; (1)%Z; (-9)%Z; (9)%Z] (49152)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(6)%Z; (-9)%Z] (-524288)%Z [(6)%Z; (-10)%Z] (-507904)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(15)%Z; (-14)%Z] (-524288)%Z [(16)%Z; (-14)%Z] (-540672)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(10)%Z; (12)%Z] (-65536)%Z [(11)%Z; (11)%Z] (-49152)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-12)%Z; (-11)%Z] (-458752)%Z [(-13)%Z; (-11)%Z] (-458752)%Z]].
+Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [([(1)%Z; (1)%Z], ((1)%Z, 4%positive))] (Distance [0%nat] ((3)%Z, 16%positive)).
+Definition records := [
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (-100663296)%Z (0)%Z (0)%Z (15728640)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-1310720)%Z; Hint (-75497472)%Z (0)%Z (0)%Z (10616832)%Z; Hint (75497472)%Z (0)%Z (0)%Z (-9437184)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (100663296)%Z (0)%Z (0)%Z (-9437184)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (786432)%Z; Hint (75497472)%Z (0)%Z (0)%Z (-8257536)%Z; Hint (-75497472)%Z (0)%Z (0)%Z (9437184)%Z])];
+  RDone;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (-100663296)%Z (0)%Z (0)%Z (15728640)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-1310720)%Z; Hint (-75497472)%Z (0)%Z (0)%Z (10616832)%Z; Hint (75497472)%Z (0)%Z (0)%Z (-9437184)%Z])];
+  RInput 0%nat (0)%Z;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (-100663296)%Z (0)%Z (0)%Z (15728640)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-2097152)%Z; Hint (-75497472)%Z (0)%Z (0)%Z (7864320)%Z; Hint (75497472)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (-100663296)%Z (0)%Z (0)%Z (7864320)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-262144)%Z; Hint (-75497472)%Z (0)%Z (0)%Z (7077888)%Z; Hint (75497472)%Z (0)%Z (0)%Z (-9437184)%Z])];
+  RDone;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (-100663296)%Z (0)%Z (0)%Z (7864320)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-262144)%Z; Hint (-75497472)%Z (0)%Z (0)%Z (7077888)%Z; Hint (75497472)%Z (0)%Z (0)%Z (-9437184)%Z])];
+  RInput 0%nat (32768)%Z;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (-100663296)%Z (0)%Z (0)%Z (7864320)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-524288)%Z; Hint (-75497472)%Z (0)%Z (0)%Z (6606029)%Z; Hint (75497472)%Z (0)%Z (0)%Z (-9437184)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (-100663296)%Z (0)%Z (0)%Z (7864320)%Z; Hint (8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (-75497472)%Z (0)%Z (0)%Z (8493466)%Z; Hint (75497472)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_constraint.
+
+Module Tiny_deep.
+Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(14)%Z; (-4)%Z; (-8)%Z] (-393216)%Z [(14)%Z; (-5)%Z; (-8)%Z] (-409600)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(1)%Z; (10)%Z; (-9)%Z] (196608)%Z [(0)%Z; (11)%Z; (-8)%Z] (196608)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-10)%Z; (2)%Z; (16)%Z] (131072)%Z [(-9)%Z; (2)%Z; (16)%Z] (114688)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(10)%Z; (10)%Z; (7)%Z] (393216)%Z [(10)%Z; (10)%Z; (8)%Z] (393216)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(4)%Z; (-5)%Z] (458752)%Z [(4)%Z; (-4)%Z] (442368)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(10)%Z; (13)%Z] (196608)%Z [(10)%Z; (14)%Z] (180224)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-3)%Z; (-1)%Z] (196608)%Z [(-4)%Z; (-1)%Z] (196608)%Z]].
+Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat] ((3)%Z, 16%positive)).
+Definition records := [
+  RForward 3%nat;
+  RBound 2%nat 0%nat KD true (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((32)%Z, [Hint (0)%Z (2097152)%Z (0)%Z (0)%Z; Hint (-671088640)%Z (0)%Z (-1168725)%Z (7864320)%Z; Hint (536870912)%Z (-1835008)%Z (0)%Z (-8388608)%Z])];
+  RBound 2%nat 0%nat KD false (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((32)%Z, [Hint (0)%Z (-1864135)%Z (0)%Z (0)%Z; Hint (671088640)%Z (0)%Z (2097152)%Z (-13107200)%Z; Hint (-536870912)%Z (2097152)%Z (0)%Z (8388608)%Z])];
+  RBound 2%nat 0%nat KX true (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (1048576)%Z (0)%Z (0)%Z; Hint (0)%Z (10485760)%Z (0)%Z (0)%Z; Hint (0)%Z (-8257536)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 0%nat KX false (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (-932068)%Z (0)%Z (0)%Z; Hint (0)%Z (-5926734)%Z (0)%Z (0)%Z; Hint (0)%Z (9437184)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 1%nat KD true (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (603979776)%Z (-932068)%Z (0)%Z (-5898240)%Z; Hint (-134217728)%Z (0)%Z (0)%Z (786432)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z])];
+  RBound 2%nat 1%nat KD false (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (-603979776)%Z (1048576)%Z (0)%Z (3538944)%Z; Hint (134217728)%Z (0)%Z (0)%Z (-1310720)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z])];
+  RBound 2%nat 1%nat KX true (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((128)%Z, [Hint (0)%Z (-4660338)%Z (0)%Z (0)%Z; Hint (0)%Z (1048576)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 1%nat KX false (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (10485760)%Z (0)%Z (0)%Z; Hint (0)%Z (-1185347)%Z (0)%Z (0)%Z; Hint (0)%Z (-14680064)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (117440512)%Z (0)%Z (0)%Z (-8019053)%Z; Hint (-33554432)%Z (0)%Z (-685216)%Z (2548799)%Z; Hint (-67108864)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-50379037)%Z (0)%Z (-507136)%Z (2361517)%Z; Hint (-2144527)%Z (831078)%Z (0)%Z (100525)%Z; Hint (-171672517)%Z (0)%Z (-1133301)%Z (10729532)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-117440512)%Z (0)%Z (0)%Z (6661011)%Z; Hint (33554432)%Z (0)%Z (1048576)%Z (-1645505)%Z; Hint (67108864)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (59639351)%Z (-125630)%Z (0)%Z (-4659324)%Z; Hint (16003121)%Z (-322447)%Z (0)%Z (-1250244)%Z; Hint (144997435)%Z (0)%Z (2313102)%Z (-9062340)%Z])];
+  RDone;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (117440512)%Z (0)%Z (0)%Z (-8019053)%Z; Hint (-33554432)%Z (0)%Z (-685216)%Z (2548799)%Z; Hint (-67108864)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-50379037)%Z (0)%Z (-507136)%Z (2361517)%Z; Hint (-2144527)%Z (831078)%Z (0)%Z (100525)%Z; Hint (-171672517)%Z (0)%Z (-1133301)%Z (10729532)%Z])];
+  RInput 0%nat (0)%Z;
+  RForward 3%nat;
+  RBound 2%nat 0%nat KD true (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (1048576)%Z (0)%Z (0)%Z; Hint (-671088640)%Z (0)%Z (-462201)%Z (3932160)%Z; Hint (536870912)%Z (-1048576)%Z (0)%Z (-8388608)%Z])];
+  RBound 2%nat 0%nat KD false (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (-898779)%Z (0)%Z (0)%Z; Hint (671088640)%Z (0)%Z (0)%Z (-6553600)%Z; Hint (-536870912)%Z (1048576)%Z (0)%Z (8388608)%Z])];
+  RBound 2%nat 0%nat KX true (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (1048576)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (-9437184)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 0%nat KX false (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (-898779)%Z (0)%Z (0)%Z; Hint (0)%Z (-4660338)%Z (0)%Z (0)%Z; Hint (0)%Z (9437184)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 1%nat KD true (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((128)%Z, [Hint (603979776)%Z (-449390)%Z (0)%Z (-2949120)%Z; Hint (-134217728)%Z (0)%Z (0)%Z (393216)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z])];
+  RBound 2%nat 1%nat KD false (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((128)%Z, [Hint (-603979776)%Z (524288)%Z (0)%Z (1769472)%Z; Hint (134217728)%Z (0)%Z (0)%Z (-655360)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z])];
+  RBound 2%nat 1%nat KX true (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((128)%Z, [Hint (0)%Z (-4493897)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 1%nat KX false (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((128)%Z, [Hint (0)%Z (5242880)%Z (0)%Z (0)%Z; Hint (0)%Z (-466034)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (117440512)%Z (0)%Z (0)%Z (-6995281)%Z; Hint (-33554432)%Z (0)%Z (-892259)%Z (3289785)%Z; Hint (-67108864)%Z (0)%Z (0)%Z (8388608)%Z]); ((16)%Z, [Hint (-43992949)%Z (0)%Z (-126242)%Z (1031085)%Z; Hint (-15302077)%Z (0)%Z (0)%Z (358642)%Z; Hint (-174314345)%Z (0)%Z (-979342)%Z (10894647)%Z])];
+  RDone;
+  RForward 3%nat;
+  RBound 2%nat 0%nat KD true (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (1048576)%Z (0)%Z (0)%Z; Hint (-671088640)%Z (0)%Z (-738142)%Z (3932160)%Z; Hint (536870912)%Z (-838861)%Z (0)%Z (-8388608)%Z])];
+  RBound 2%nat 0%nat KD false (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((32)%Z, [Hint (0)%Z (-2097152)%Z (0)%Z (0)%Z; Hint (671088640)%Z (0)%Z (2097152)%Z (-13107200)%Z; Hint (-536870912)%Z (2097152)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 0%nat KX true (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (1048576)%Z (0)%Z (0)%Z; Hint (0)%Z (10485760)%Z (0)%Z (0)%Z; Hint (0)%Z (-7549747)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 0%nat KX false (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (-1048576)%Z (0)%Z (0)%Z; Hint (0)%Z (-7573049)%Z (0)%Z (0)%Z; Hint (0)%Z (9437184)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 1%nat KD true (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (603979776)%Z (-1048576)%Z (0)%Z (-9437184)%Z; Hint (-134217728)%Z (0)%Z (0)%Z (786432)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 1%nat KD false (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((128)%Z, [Hint (-603979776)%Z (524288)%Z (0)%Z (4718592)%Z; Hint (134217728)%Z (0)%Z (0)%Z (-655360)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z])];
+  RBound 2%nat 1%nat KX true (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((128)%Z, [Hint (0)%Z (-5242880)%Z (0)%Z (0)%Z; Hint (0)%Z (1048576)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z])];
+  RBound 2%nat 1%nat KX false (67108864)%Z [((1)%Z, []); ((1)%Z, []); ((1)%Z, []); ((64)%Z, [Hint (0)%Z (10485760)%Z (0)%Z (0)%Z; Hint (0)%Z (-1514610)%Z (0)%Z (0)%Z; Hint (0)%Z (-13421773)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (117440512)%Z (0)%Z (0)%Z (-6854295)%Z; Hint (-33554432)%Z (0)%Z (-539964)%Z (2216308)%Z; Hint (-67108864)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-54868705)%Z (0)%Z (-1052732)%Z (13717176)%Z; Hint (-14001379)%Z (1443592)%Z (0)%Z (1312629)%Z; Hint (-155869839)%Z (0)%Z (-1695623)%Z (0)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_deep.
+
+Module Tiny_distance.
+Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(9)%Z; (-14)%Z; (-1)%Z] (196608)%Z [(9)%Z; (-14)%Z; (-1)%Z] (180224)%Z; Neuron (Fn (1)%Z (0)%Z []) [(-13)%Z; (-14)%Z; (15)%Z] (131072)%Z [(-13)%Z; (-14)%Z; (16)%Z] (114688)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-7)%Z; (5)%Z] (0)%Z [(-6)%Z; (4)%Z] (0)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(4)%Z; (3)%Z] (-196608)%Z [(3)%Z; (3)%Z] (-180224)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(3)%Z; (14)%Z] (-196608)%Z [(2)%Z; (13)%Z] (-180224)%Z]].
+Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat; 1%nat] ((3)%Z, 16%positive)).
+Definition records := [
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (75497472)%Z (0)%Z (0)%Z (-4718592)%Z; Hint (-117440512)%Z (0)%Z (0)%Z (9175040)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (589824)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (-75497472)%Z (0)%Z (0)%Z (9437184)%Z; Hint (117440512)%Z (0)%Z (0)%Z (-11010048)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-917504)%Z])];
+  RBound 0%nat 1%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (-109051904)%Z (0)%Z (0)%Z (6815744)%Z; Hint (-117440512)%Z (0)%Z (0)%Z (9175040)%Z; Hint (125829120)%Z (0)%Z (0)%Z (-6881280)%Z])];
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (109051904)%Z (0)%Z (0)%Z (-6815744)%Z; Hint (117440512)%Z (0)%Z (0)%Z (-5505024)%Z; Hint (-125829120)%Z (0)%Z (-428169)%Z (8847360)%Z])];
+  RDone;
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (109051904)%Z (0)%Z (0)%Z (-6815744)%Z; Hint (117440512)%Z (0)%Z (0)%Z (-5505024)%Z; Hint (-125829120)%Z (0)%Z (-428169)%Z (8847360)%Z])];
+  RInput 1%nat (0)%Z;
+  RForward 2%nat;
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((4)%Z, [Hint (109051904)%Z (0)%Z (0)%Z (-9087659)%Z; Hint (117440512)%Z (0)%Z (0)%Z (-11010048)%Z; Hint (-125829120)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (109051904)%Z (0)%Z (0)%Z (-9087659)%Z; Hint (117440512)%Z (0)%Z (0)%Z (-5505024)%Z; Hint (-125829120)%Z (0)%Z (-755592)%Z (6553600)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_distance.
+
+Module Tiny_first.
+Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(-11)%Z; (-16)%Z; (-7)%Z] (196608)%Z [(-12)%Z; (-17)%Z; (-7)%Z] (212992)%Z; Neuron (Fn (1)%Z (0)%Z []) [(13)%Z; (8)%Z; (-11)%Z] (-458752)%Z [(13)%Z; (8)%Z; (-11)%Z] (-475136)%Z; Neuron (Fn (1)%Z (0)%Z []) [(14)%Z; (-11)%Z; (1)%Z] (458752)%Z [(15)%Z; (-12)%Z; (0)%Z] (442368)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-2)%Z; (10)%Z] (-65536)%Z [(-2)%Z; (9)%Z] (-81920)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(1)%Z; (-10)%Z] (458752)%Z [(1)%Z; (-10)%Z] (475136)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(8)%Z; (-1)%Z] (-393216)%Z [(8)%Z; (-1)%Z] (-409600)%Z]].
+Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (KeepsFirst ((1)%Z, 8%positive)).
+Definition records := [
+  RForward 2%nat;
+  RBound 0%nat 0%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z]); ((16)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (12582912)%Z (0)%Z (0)%Z; Hint (0)%Z (-349525)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z]); ((16)%Z, [Hint (0)%Z (0)%Z (-5808873)%Z (0)%Z; Hint (0)%Z (0)%Z (-10873018)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((16)%Z, [Hint (-201326592)%Z (0)%Z (-232355)%Z (4718592)%Z; Hint (-201326592)%Z (0)%Z (-434921)%Z (12582912)%Z; Hint (33554432)%Z (0)%Z (0)%Z (-2097152)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (201326592)%Z (0)%Z (0)%Z (-15728640)%Z; Hint (201326592)%Z (0)%Z (1048576)%Z (0)%Z; Hint (-33554432)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 1%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z]); ((4)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (10485760)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 1%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z]); ((8)%Z, [Hint (0)%Z (0)%Z (-12547165)%Z (0)%Z; Hint (0)%Z (0)%Z (-4349207)%Z (0)%Z; Hint (0)%Z (0)%Z (-1121394)%Z (0)%Z])];
+  RBound 0%nat 1%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-209715200)%Z (0)%Z (-929420)%Z (9830400)%Z; Hint (-41943040)%Z (0)%Z (0)%Z (5242880)%Z; Hint (-58720256)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (209715200)%Z (0)%Z (0)%Z (-16384000)%Z; Hint (41943040)%Z (0)%Z (0)%Z (0)%Z; Hint (58720256)%Z (-174763)%Z (0)%Z (-7340032)%Z])];
+  RBound 0%nat 2%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z]); ((16)%Z, [Hint (0)%Z (-5767168)%Z (0)%Z (0)%Z; Hint (0)%Z (-10295110)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 2%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (8388608)%Z (0)%Z]); ((16)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (13107200)%Z (0)%Z; Hint (0)%Z (0)%Z (-320398)%Z (0)%Z])];
+  RBound 0%nat 2%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (201326592)%Z (0)%Z (0)%Z (-15728640)%Z; Hint (201326592)%Z (0)%Z (1048576)%Z (0)%Z; Hint (-33554432)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 2%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((16)%Z, [Hint (-201326592)%Z (0)%Z (-232355)%Z (4718592)%Z; Hint (-201326592)%Z (0)%Z (-434921)%Z (12582912)%Z; Hint (33554432)%Z (0)%Z (0)%Z (-2097152)%Z])];
+  RBound 0%nat 3%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z]); ((8)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (-16300591)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 3%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z]); ((16)%Z, [Hint (0)%Z (0)%Z (-464710)%Z (0)%Z; Hint (0)%Z (0)%Z (10485760)%Z (0)%Z; Hint (0)%Z (0)%Z (-881095)%Z (0)%Z])];
+  RBound 0%nat 3%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((1)%Z, [Hint (-8388608)%Z (0)%Z (-3717679)%Z (3145728)%Z; Hint (159383552)%Z (0)%Z (8388608)%Z (0)%Z; Hint (-92274688)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 3%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((16)%Z, [Hint (8388608)%Z (0)%Z (0)%Z (-327680)%Z; Hint (-159383552)%Z (0)%Z (-434921)%Z (9961472)%Z; Hint (92274688)%Z (-87381)%Z (0)%Z (-5767168)%Z])];
+  RBound 0%nat 4%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z]); ((8)%Z, [Hint (0)%Z (-12014933)%Z (0)%Z (0)%Z; Hint (0)%Z (-4289629)%Z (0)%Z (0)%Z; Hint (0)%Z (-1398101)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 4%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (8388608)%Z (0)%Z]); ((4)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (10485760)%Z (0)%Z])];
+  RBound 0%nat 4%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (209715200)%Z (0)%Z (0)%Z (-16384000)%Z; Hint (41943040)%Z (0)%Z (0)%Z (0)%Z; Hint (58720256)%Z (-174763)%Z (0)%Z (-7340032)%Z])];
+  RBound 0%nat 4%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-209715200)%Z (0)%Z (-929420)%Z (9830400)%Z; Hint (-41943040)%Z (0)%Z (0)%Z (5242880)%Z; Hint (-58720256)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 5%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z]); ((16)%Z, [Hint (0)%Z (-240299)%Z (0)%Z (0)%Z; Hint (0)%Z (9961472)%Z (0)%Z (0)%Z; Hint (0)%Z (-1048576)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 5%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (8388608)%Z (0)%Z]); ((16)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (-8698415)%Z (0)%Z])];
+  RBound 0%nat 5%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((16)%Z, [Hint (8388608)%Z (0)%Z (0)%Z (-327680)%Z; Hint (-159383552)%Z (0)%Z (-434921)%Z (9961472)%Z; Hint (92274688)%Z (-87381)%Z (0)%Z (-5767168)%Z])];
+  RBound 0%nat 5%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((1)%Z, [Hint (-8388608)%Z (0)%Z (-3717679)%Z (3145728)%Z; Hint (159383552)%Z (0)%Z (8388608)%Z (0)%Z; Hint (-92274688)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone;
+  RAssume 1%nat;
+  RVoid 0%nat 3%nat;
+  RAssume 1%nat;
+  RVoid 0%nat 5%nat;
+  RBound 0%nat 2%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (8388608)%Z (0)%Z]); ((16)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (13107200)%Z (0)%Z; Hint (0)%Z (0)%Z (-320398)%Z (0)%Z])];
+  RInput 1%nat (0)%Z;
+  RForward 2%nat;
+  RBound 0%nat 2%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z]); ((16)%Z, [Hint (0)%Z (-898779)%Z (0)%Z (0)%Z; Hint (0)%Z (-12582912)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 2%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (8388608)%Z (0)%Z]); ((16)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (0)%Z (13107200)%Z (0)%Z; Hint (0)%Z (0)%Z (-339245)%Z (0)%Z])];
+  RBound 0%nat 2%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((16)%Z, [Hint (201326592)%Z (0)%Z (0)%Z (-3145728)%Z; Hint (201326592)%Z (0)%Z (524288)%Z (-12582912)%Z; Hint (-33554432)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 2%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((16)%Z, [Hint (-201326592)%Z (0)%Z (-30247)%Z (9437184)%Z; Hint (-201326592)%Z (0)%Z (-524288)%Z (12582912)%Z; Hint (33554432)%Z (0)%Z (0)%Z (-2097152)%Z])];
+  RBound 0%nat 3%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z]); ((16)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (-9961472)%Z (0)%Z (0)%Z])];
+  RDone;
+  RAssume 0%nat;
+  RVoid 0%nat 2%nat;
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 2%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z]); ((16)%Z, [Hint (0)%Z (-9886574)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 2%nat KY true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (-8388608)%Z (0)%Z; Hint (0)%Z (0)%Z (8388608)%Z (0)%Z]); ((16)%Z, [Hint (0)%Z (0)%Z (13107200)%Z (0)%Z; Hint (0)%Z (0)%Z (13107200)%Z (0)%Z; Hint (0)%Z (0)%Z (-215883)%Z (0)%Z])];
+  RBound 0%nat 2%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((16)%Z, [Hint (201326592)%Z (0)%Z (524288)%Z (-12582912)%Z; Hint (201326592)%Z (0)%Z (524288)%Z (0)%Z; Hint (-33554432)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 2%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((16)%Z, [Hint (-201326592)%Z (0)%Z (-393216)%Z (0)%Z; Hint (-201326592)%Z (0)%Z (-360448)%Z (12582912)%Z; Hint (33554432)%Z (0)%Z (0)%Z (-2097152)%Z])];
+  RBound 0%nat 3%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z]); ((8)%Z, [Hint (0)%Z (1048576)%Z (0)%Z (0)%Z; Hint (0)%Z (-13281963)%Z (0)%Z (0)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_first.
+
+Module Tiny_inequality.
+Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(-15)%Z; (-16)%Z; (-5)%Z] (327680)%Z [(-16)%Z; (-16)%Z; (-5)%Z] (344064)%Z; Neuron (Fn (1)%Z (0)%Z []) [(7)%Z; (5)%Z; (-3)%Z] (-262144)%Z [(7)%Z; (6)%Z; (-2)%Z] (-278528)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(13)%Z; (-12)%Z] (-393216)%Z [(13)%Z; (-13)%Z] (-393216)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-7)%Z; (-4)%Z] (-524288)%Z [(-7)%Z; (-4)%Z] (-507904)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(13)%Z; (-8)%Z] (393216)%Z [(13)%Z; (-9)%Z] (393216)%Z]].
+Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Inequality [(1)%Z; (0)%Z] [(-1)%Z; (0)%Z] ((3)%Z, 16%positive) true).
+Definition records := [
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((16)%Z, [Hint (-125829120)%Z (0)%Z (-201649)%Z (3932160)%Z; Hint (-134217728)%Z (0)%Z (0)%Z (8388608)%Z; Hint (-41943040)%Z (0)%Z (0)%Z (1310720)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_inequality.
+
+Module Tiny_leaky.
+Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(3)%Z; (15)%Z; (0)%Z] (327680)%Z [(2)%Z; (15)%Z; (0)%Z] (327680)%Z; Neuron (Fn (1)%Z (0)%Z []) [(2)%Z; (-7)%Z; (14)%Z] (-524288)%Z [(1)%Z; (-6)%Z; (14)%Z] (-540672)%Z]; Layer 16%positive [Neuron (Fn (1)%Z (0)%Z [((0)%Z, (3)%Z)]) [(4)%Z; (-7)%Z] (131072)%Z [(5)%Z; (-7)%Z] (131072)%Z; Neuron (Fn (1)%Z (0)%Z [((0)%Z, (3)%Z)]) [(11)%Z; (-2)%Z] (458752)%Z [(11)%Z; (-2)%Z] (475136)%Z; Neuron (Fn (1)%Z (0)%Z [((0)%Z, (3)%Z)]) [(8)%Z; (8)%Z] (-196608)%Z [(9)%Z; (9)%Z] (-196608)%Z]].
+Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat; 1%nat] ((11)%Z, 16%positive)).
+Definition records := [
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (16777216)%Z (-2907415)%Z (0)%Z (-5242880)%Z; Hint (125829120)%Z (0)%Z (0)%Z (-15728640)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((32)%Z, [Hint (-16777216)%Z (1048576)%Z (0)%Z (1310720)%Z; Hint (-125829120)%Z (0)%Z (0)%Z (15728640)%Z])];
+  RBound 0%nat 1%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((32)%Z, [Hint (8388608)%Z (-726854)%Z (0)%Z (-655360)%Z; Hint (-50331648)%Z (1048576)%Z (0)%Z (6291456)%Z; Hint (117440512)%Z (0)%Z (0)%Z (-9175040)%Z])];
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((32)%Z, [Hint (-8388608)%Z (1048576)%Z (0)%Z (655360)%Z; Hint (50331648)%Z (-867092)%Z (0)%Z (-1572864)%Z; Hint (-117440512)%Z (0)%Z (0)%Z (9175040)%Z])];
+  RDone;
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((32)%Z, [Hint (-8388608)%Z (1048576)%Z (0)%Z (655360)%Z; Hint (50331648)%Z (-867092)%Z (0)%Z (-1572864)%Z; Hint (-117440512)%Z (0)%Z (0)%Z (9175040)%Z])];
+  RInput 1%nat (0)%Z;
+  RForward 2%nat;
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((16)%Z, [Hint (-8388608)%Z (2097152)%Z (0)%Z (1310720)%Z; Hint (50331648)%Z (-1835008)%Z (0)%Z (-3145728)%Z; Hint (-117440512)%Z (0)%Z (0)%Z (14680064)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((32)%Z, [Hint (-8388608)%Z (262144)%Z (0)%Z (655360)%Z; Hint (50331648)%Z (-851968)%Z (0)%Z (-1572864)%Z; Hint (-117440512)%Z (0)%Z (0)%Z (11010048)%Z])];
+  RDone;
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((32)%Z, [Hint (-8388608)%Z (262144)%Z (0)%Z (655360)%Z; Hint (50331648)%Z (-851968)%Z (0)%Z (-1572864)%Z; Hint (-117440512)%Z (0)%Z (0)%Z (11010048)%Z])];
+  RInput 0%nat (0)%Z;
+  RForward 2%nat;
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((32)%Z, [Hint (-8388608)%Z (262144)%Z (0)%Z (262144)%Z; Hint (50331648)%Z (-685607)%Z (0)%Z (-1572864)%Z; Hint (-117440512)%Z (0)%Z (0)%Z (9175040)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 1%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (0)%Z (0)%Z (0)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((32)%Z, [Hint (-8388608)%Z (1048576)%Z (0)%Z (1048576)%Z; Hint (50331648)%Z (-1048576)%Z (0)%Z (-6291456)%Z; Hint (-117440512)%Z (0)%Z (0)%Z (14680064)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_leaky.
+
+Module Tiny_manhattan.
+Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(-1)%Z; (-14)%Z; (14)%Z] (-458752)%Z [(-1)%Z; (-14)%Z; (14)%Z] (-475136)%Z; Neuron (Fn (1)%Z (0)%Z []) [(-15)%Z; (13)%Z; (14)%Z] (-262144)%Z [(-16)%Z; (13)%Z; (14)%Z] (-262144)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(4)%Z; (13)%Z] (393216)%Z [(3)%Z; (13)%Z] (376832)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-6)%Z; (-12)%Z] (196608)%Z [(-6)%Z; (-12)%Z] (180224)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(0)%Z; (-9)%Z] (0)%Z [(0)%Z; (-9)%Z] (16384)%Z]].
+Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Manhattan [0%nat; 1%nat] ((1)%Z, 8%positive)).
+Definition records := [
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (-134217728)%Z (0)%Z (-1425408)%Z (12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (234881024)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 1%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((16)%Z, [Hint (-117440512)%Z (0)%Z (-356352)%Z (2752512)%Z; Hint (226492416)%Z (0)%Z (0)%Z (-14155776)%Z])];
+  RBound 0%nat 2%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (117440512)%Z (0)%Z (1048576)%Z (-9175040)%Z; Hint (-226492416)%Z (0)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 3%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z; Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((16)%Z, [Hint (134217728)%Z (0)%Z (524288)%Z (-5242880)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-524288)%Z; Hint (-234881024)%Z (0)%Z (0)%Z (14680064)%Z])];
+  RDone;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((4)%Z, [Hint (-134217728)%Z (0)%Z (-1425408)%Z (12582912)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (234881024)%Z (0)%Z (0)%Z (0)%Z])];
+  RInput 1%nat (0)%Z;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((16)%Z, [Hint (-134217728)%Z (0)%Z (-241448)%Z (3145728)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (234881024)%Z (0)%Z (0)%Z (-14680064)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((16)%Z, [Hint (-134217728)%Z (0)%Z (-524288)%Z (8388608)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_manhattan.
+
+Module Tiny_size.
+Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(14)%Z; (6)%Z; (-16)%Z] (327680)%Z [(14)%Z; (6)%Z; (-15)%Z] (327680)%Z]; Layer 16%positive [Neuron (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)]) [(6)%Z; (2)%Z] (327680)%Z [(6)%Z; (3)%Z] (311296)%Z; Neuron (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)]) [(-3)%Z; (-5)%Z] (262144)%Z [(-4)%Z; (-6)%Z] (245760)%Z; Neuron (Fn (-1)%Z (0)%Z [((0)%Z, (2)%Z)]) [(-14)%Z; (-5)%Z] (-131072)%Z [(-14)%Z; (-6)%Z] (-131072)%Z]].
+Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat] ((3)%Z, 16%positive)).
+Definition records := [
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((2)%Z, [Hint (117440512)%Z (0)%Z (0)%Z (-14680064)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-3145728)%Z; Hint (-125829120)%Z (-4194304)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((2)%Z, [Hint (-117440512)%Z (0)%Z (0)%Z (-14680064)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (-3145728)%Z; Hint (125829120)%Z (441506)%Z (0)%Z (0)%Z])];
+  RDone;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((2)%Z, [Hint (117440512)%Z (0)%Z (0)%Z (-14680064)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-3145728)%Z; Hint (-125829120)%Z (-4194304)%Z (0)%Z (0)%Z])];
+  RInput 0%nat (0)%Z;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((2)%Z, [Hint (117440512)%Z (0)%Z (0)%Z (-14680064)%Z; Hint (50331648)%Z (0)%Z (0)%Z (4194304)%Z; Hint (-125829120)%Z (4194304)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((2)%Z, [Hint (-117440512)%Z (0)%Z (0)%Z (-14680064)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (4194304)%Z; Hint (125829120)%Z (-1747627)%Z (0)%Z (0)%Z])];
+  RDone;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((2)%Z, [Hint (-117440512)%Z (0)%Z (0)%Z (-14680064)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (4194304)%Z; Hint (125829120)%Z (-1747627)%Z (0)%Z (0)%Z])];
+  RInput 1%nat (0)%Z;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-117440512)%Z (0)%Z (0)%Z (-14680064)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (6291456)%Z; Hint (125829120)%Z (-827823)%Z (0)%Z (15728640)%Z])];
+  RDone;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-117440512)%Z (0)%Z (0)%Z (-14680064)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (6291456)%Z; Hint (125829120)%Z (-827823)%Z (0)%Z (15728640)%Z])];
+  RInput 0%nat (-32768)%Z;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-117440512)%Z (0)%Z (0)%Z (-14680064)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (6291456)%Z; Hint (125829120)%Z (-1048576)%Z (0)%Z (-15728640)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (0)%Z (14680064)%Z (-8563371)%Z (0)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (6291456)%Z; Hint (125829120)%Z (-699051)%Z (0)%Z (15728640)%Z])];
+  RDone;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (0)%Z (14680064)%Z (-8563371)%Z (0)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (6291456)%Z; Hint (125829120)%Z (-699051)%Z (0)%Z (15728640)%Z])];
+  RInput 1%nat (-32768)%Z;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (0)%Z (14680064)%Z (-6524473)%Z (0)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (6291456)%Z; Hint (125829120)%Z (-1048576)%Z (0)%Z (-15728640)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-117440512)%Z (0)%Z (0)%Z (14680064)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (6291456)%Z; Hint (125829120)%Z (-607070)%Z (0)%Z (15728640)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-117440512)%Z (0)%Z (0)%Z (7340032)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (-1572864)%Z; Hint (125829120)%Z (-275941)%Z (0)%Z (-15728640)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((8)%Z, [Hint (117440512)%Z (0)%Z (0)%Z (-14680064)%Z; Hint (50331648)%Z (0)%Z (0)%Z (-3145728)%Z; Hint (-125829120)%Z (-1048576)%Z (0)%Z (0)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-117440512)%Z (0)%Z (0)%Z (14680064)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (-3145728)%Z; Hint (125829120)%Z (786432)%Z (0)%Z (0)%Z])];
+  RDone;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-117440512)%Z (0)%Z (0)%Z (14680064)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (-3145728)%Z; Hint (125829120)%Z (786432)%Z (0)%Z (0)%Z])];
+  RInput 1%nat (0)%Z;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-117440512)%Z (0)%Z (0)%Z (14680064)%Z; Hint (0)%Z (6291456)%Z (-5976883)%Z (0)%Z; Hint (125829120)%Z (717447)%Z (0)%Z (15728640)%Z])];
+  RDone;
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((8)%Z, [Hint (-117440512)%Z (0)%Z (0)%Z (14680064)%Z; Hint (-50331648)%Z (0)%Z (0)%Z (-6291456)%Z; Hint (125829120)%Z (1048576)%Z (0)%Z (15728640)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_size.
+

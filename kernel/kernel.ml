@@ -1,0 +1,1361 @@
+
+(** val negb : bool -> bool **)
+
+let negb = function
+| true -> false
+| false -> true
+
+type nat =
+| O
+| S of nat
+
+(** val fst : ('a1 * 'a2) -> 'a1 **)
+
+let fst = function
+| (x, _) -> x
+
+(** val snd : ('a1 * 'a2) -> 'a2 **)
+
+let snd = function
+| (_, y) -> y
+
+(** val length : 'a1 list -> nat **)
+
+let rec length = function
+| [] -> O
+| _ :: l' -> S (length l')
+
+(** val app : 'a1 list -> 'a1 list -> 'a1 list **)
+
+let rec app l m =
+  match l with
+  | [] -> m
+  | a :: l1 -> a :: (app l1 m)
+
+type comparison =
+| Eq
+| Lt
+| Gt
+
+module Nat =
+ struct
+  (** val eqb : nat -> nat -> bool **)
+
+  let rec eqb n m =
+    match n with
+    | O -> (match m with
+            | O -> true
+            | S _ -> false)
+    | S n' -> (match m with
+               | O -> false
+               | S m' -> eqb n' m')
+
+  (** val leb : nat -> nat -> bool **)
+
+  let rec leb n m =
+    match n with
+    | O -> true
+    | S n' -> (match m with
+               | O -> false
+               | S m' -> leb n' m')
+
+  (** val ltb : nat -> nat -> bool **)
+
+  let ltb n m =
+    leb (S n) m
+
+  (** val iter : nat -> ('a1 -> 'a1) -> 'a1 -> 'a1 **)
+
+  let rec iter n f x =
+    match n with
+    | O -> x
+    | S n0 -> f (iter n0 f x)
+ end
+
+module Pos =
+ struct
+  (** val succ : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec succ = Big_int_Z.succ_big_int
+
+  (** val add :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec add = Big_int_Z.add_big_int
+
+  (** val add_carry :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  and add_carry x y =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (add_carry p q))
+        (fun q -> Big_int_Z.mult_int_big_int 2 (add_carry p q))
+        (fun _ ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (succ p))
+        y)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> Big_int_Z.mult_int_big_int 2 (add_carry p q))
+        (fun q ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (add p q))
+        (fun _ -> Big_int_Z.mult_int_big_int 2 (succ p))
+        y)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (succ q))
+        (fun q -> Big_int_Z.mult_int_big_int 2 (succ q))
+        (fun _ ->
+        (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        Big_int_Z.unit_big_int)
+        y)
+      x
+
+  (** val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec pred_double x =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p ->
+      (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      (Big_int_Z.mult_int_big_int 2 p))
+      (fun p ->
+      (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      (pred_double p))
+      (fun _ -> Big_int_Z.unit_big_int)
+      x
+
+  (** val mul :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec mul = Big_int_Z.mult_big_int
+
+  (** val iter : ('a1 -> 'a1) -> 'a1 -> Big_int_Z.big_int -> 'a1 **)
+
+  let rec iter f x n =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun n' -> f (iter f (iter f x n') n'))
+      (fun n' -> iter f (iter f x n') n')
+      (fun _ -> f x)
+      n
+
+  (** val compare_cont :
+      comparison -> Big_int_Z.big_int -> Big_int_Z.big_int -> comparison **)
+
+  let rec compare_cont = (fun c x y -> let s = Big_int_Z.compare_big_int x y in
+  if s = 0 then c else if s < 0 then Lt else Gt)
+
+  (** val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison **)
+
+  let compare = (fun x y -> let s = Big_int_Z.compare_big_int x y in
+  if s = 0 then Eq else if s < 0 then Lt else Gt)
+
+  (** val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+  let rec eqb p q =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q0 -> eqb p0 q0)
+        (fun _ -> false)
+        (fun _ -> false)
+        q)
+      (fun p0 ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> false)
+        (fun q0 -> eqb p0 q0)
+        (fun _ -> false)
+        q)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> false)
+        (fun _ -> false)
+        (fun _ -> true)
+        q)
+      p
+
+  (** val of_succ_nat : nat -> Big_int_Z.big_int **)
+
+  let rec of_succ_nat = function
+  | O -> Big_int_Z.unit_big_int
+  | S x -> succ (of_succ_nat x)
+ end
+
+module Z =
+ struct
+  (** val double : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let double x =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.zero_big_int)
+      (fun p -> (Big_int_Z.mult_int_big_int 2 p))
+      (fun p -> Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2 p))
+      x
+
+  (** val succ_double : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let succ_double x =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.unit_big_int)
+      (fun p ->
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      p))
+      (fun p -> Big_int_Z.minus_big_int (Pos.pred_double p))
+      x
+
+  (** val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let pred_double x =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.minus_big_int Big_int_Z.unit_big_int)
+      (fun p -> (Pos.pred_double p))
+      (fun p -> Big_int_Z.minus_big_int
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x)) p))
+      x
+
+  (** val pos_sub :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let rec pos_sub x y =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> double (pos_sub p q))
+        (fun q -> succ_double (pos_sub p q))
+        (fun _ -> (Big_int_Z.mult_int_big_int 2 p))
+        y)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> pred_double (pos_sub p q))
+        (fun q -> double (pos_sub p q))
+        (fun _ -> (Pos.pred_double p))
+        y)
+      (fun _ ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun q -> Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2
+        q))
+        (fun q -> Big_int_Z.minus_big_int (Pos.pred_double q))
+        (fun _ -> Big_int_Z.zero_big_int)
+        y)
+      x
+
+  (** val add :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let add = Big_int_Z.add_big_int
+
+  (** val opp : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let opp = Big_int_Z.minus_big_int
+
+  (** val sub :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let sub = Big_int_Z.sub_big_int
+
+  (** val mul :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let mul = Big_int_Z.mult_big_int
+
+  (** val pow_pos :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let pow_pos z0 =
+    Pos.iter (mul z0) Big_int_Z.unit_big_int
+
+  (** val pow :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let pow x y =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> Big_int_Z.unit_big_int)
+      (fun p -> pow_pos x p)
+      (fun _ -> Big_int_Z.zero_big_int)
+      y
+
+  (** val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison **)
+
+  let compare = (fun x y -> let s = Big_int_Z.compare_big_int x y in
+  if s = 0 then Eq else if s < 0 then Lt else Gt)
+
+  (** val max :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let max = Big_int_Z.max_big_int
+
+  (** val min :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let min = Big_int_Z.min_big_int
+
+  (** val abs : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let abs = Big_int_Z.abs_big_int
+
+  (** val of_nat : nat -> Big_int_Z.big_int **)
+
+  let of_nat = function
+  | O -> Big_int_Z.zero_big_int
+  | S n0 -> (Pos.of_succ_nat n0)
+
+  (** val pos_div_eucl :
+      Big_int_Z.big_int -> Big_int_Z.big_int ->
+      Big_int_Z.big_int * Big_int_Z.big_int **)
+
+  let rec pos_div_eucl a b =
+    (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+      (fun a' ->
+      let (q, r) = pos_div_eucl a' b in
+      let r' =
+        add (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) r)
+          Big_int_Z.unit_big_int
+      in
+      if Big_int_Z.lt_big_int r' b
+      then ((mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q), r')
+      else ((add
+              (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q)
+              Big_int_Z.unit_big_int), (sub r' b)))
+      (fun a' ->
+      let (q, r) = pos_div_eucl a' b in
+      let r' = mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) r in
+      if Big_int_Z.lt_big_int r' b
+      then ((mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q), r')
+      else ((add
+              (mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) q)
+              Big_int_Z.unit_big_int), (sub r' b)))
+      (fun _ ->
+      if Big_int_Z.le_big_int (Big_int_Z.mult_int_big_int 2
+           Big_int_Z.unit_big_int) b
+      then (Big_int_Z.zero_big_int, Big_int_Z.unit_big_int)
+      else (Big_int_Z.unit_big_int, Big_int_Z.zero_big_int))
+      a
+
+  (** val div_eucl :
+      Big_int_Z.big_int -> Big_int_Z.big_int ->
+      Big_int_Z.big_int * Big_int_Z.big_int **)
+
+  let div_eucl = Big_int_Z.(fun x y ->
+  match sign_big_int y with
+  | 0 -> (zero_big_int, x)
+  | 1 -> quomod_big_int x y
+  | _ -> let (q, r) = quomod_big_int (add_int_big_int (-1) x) y in
+          (add_int_big_int (-1) q, add_big_int (add_int_big_int 1 y) r))
+
+  (** val div :
+      Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+  let div = Big_int_Z.(fun x y ->
+  match sign_big_int y with
+  | 0 -> zero_big_int
+  | 1 -> div_big_int x y
+  | _ -> add_int_big_int (-1) (div_big_int (add_int_big_int (-1) x) y))
+ end
+
+(** val hd : 'a1 -> 'a1 list -> 'a1 **)
+
+let hd default = function
+| [] -> default
+| x :: _ -> x
+
+(** val tl : 'a1 list -> 'a1 list **)
+
+let tl = function
+| [] -> []
+| _ :: m -> m
+
+(** val nth_error : 'a1 list -> nat -> 'a1 option **)
+
+let rec nth_error l = function
+| O -> (match l with
+        | [] -> None
+        | x :: _ -> Some x)
+| S n0 -> (match l with
+           | [] -> None
+           | _ :: l0 -> nth_error l0 n0)
+
+(** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
+
+let rec map f = function
+| [] -> []
+| a :: t -> (f a) :: (map f t)
+
+(** val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list **)
+
+let rec flat_map f = function
+| [] -> []
+| x :: t -> app (f x) (flat_map f t)
+
+(** val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1 **)
+
+let rec fold_left f l a0 =
+  match l with
+  | [] -> a0
+  | b :: t -> fold_left f t (f a0 b)
+
+(** val existsb : ('a1 -> bool) -> 'a1 list -> bool **)
+
+let rec existsb f = function
+| [] -> false
+| a :: l0 -> (||) (f a) (existsb f l0)
+
+(** val forallb : ('a1 -> bool) -> 'a1 list -> bool **)
+
+let rec forallb f = function
+| [] -> true
+| a :: l0 -> (&&) (f a) (forallb f l0)
+
+(** val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list **)
+
+let rec filter f = function
+| [] -> []
+| x :: l0 -> if f x then x :: (filter f l0) else filter f l0
+
+(** val combine : 'a1 list -> 'a2 list -> ('a1 * 'a2) list **)
+
+let rec combine l l' =
+  match l with
+  | [] -> []
+  | x :: tl0 ->
+    (match l' with
+     | [] -> []
+     | y :: tl' -> (x, y) :: (combine tl0 tl'))
+
+(** val list_prod : 'a1 list -> 'a2 list -> ('a1 * 'a2) list **)
+
+let rec list_prod l l' =
+  match l with
+  | [] -> []
+  | x :: t -> app (map (fun y -> (x, y)) l') (list_prod t l')
+
+(** val seq : nat -> nat -> nat list **)
+
+let rec seq start0 = function
+| O -> []
+| S len0 -> start0 :: (seq (S start0) len0)
+
+(** val repeat : 'a1 -> nat -> 'a1 list **)
+
+let rec repeat x = function
+| O -> []
+| S k -> x :: (repeat x k)
+
+type kinks = (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+type fn = { base : Big_int_Z.big_int; shift : Big_int_Z.big_int;
+            kinks_of : kinks }
+
+(** val hZ : kinks -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let rec hZ ks v =
+  match ks with
+  | [] -> Big_int_Z.zero_big_int
+  | p :: ks' ->
+    let (b, s) = p in
+    Z.add
+      (if Big_int_Z.le_big_int v b
+       then Big_int_Z.zero_big_int
+       else Z.mul s (Z.sub v b)) (hZ ks' v)
+
+(** val fZ : fn -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let fZ f v =
+  Z.add (Z.add (Z.mul f.base v) f.shift) (hZ f.kinks_of v)
+
+(** val atZ :
+    fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let atZ f p a v =
+  Z.sub (Z.mul p (fZ f v)) (Z.mul a v)
+
+(** val low :
+    fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> kinks ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let rec low f p a ks l u =
+  match ks with
+  | [] -> Z.min (atZ f p a l) (atZ f p a u)
+  | p0 :: ks' ->
+    let (b, _) = p0 in
+    if (&&) (Big_int_Z.lt_big_int l b) (Big_int_Z.lt_big_int b u)
+    then Z.min (atZ f p a b) (low f p a ks' l u)
+    else low f p a ks' l u
+
+(** val low_line :
+    fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let low_line f p a l u =
+  if (&&) (Big_int_Z.eq_big_int p Big_int_Z.zero_big_int)
+       (Big_int_Z.eq_big_int a Big_int_Z.zero_big_int)
+  then Big_int_Z.zero_big_int
+  else low f p a f.kinks_of l u
+
+(** val slope_low :
+    Big_int_Z.big_int -> kinks -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let rec slope_low c ks l u =
+  match ks with
+  | [] -> c
+  | p :: ks' ->
+    let (b, s) = p in
+    if Big_int_Z.le_big_int u b
+    then c
+    else if Big_int_Z.le_big_int b l
+         then slope_low (Z.add c s) ks' l u
+         else Z.min c (slope_low (Z.add c s) ks' l u)
+
+(** val slope_high :
+    Big_int_Z.big_int -> kinks -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let rec slope_high c ks l u =
+  match ks with
+  | [] -> c
+  | p :: ks' ->
+    let (b, s) = p in
+    if Big_int_Z.le_big_int u b
+    then c
+    else if Big_int_Z.le_big_int b l
+         then slope_high (Z.add c s) ks' l u
+         else Z.max c (slope_high (Z.add c s) ks' l u)
+
+(** val sorted : kinks -> bool **)
+
+let rec sorted = function
+| [] -> true
+| p :: ks' ->
+  let (b, _) = p in
+  (&&) (forallb (fun k -> Big_int_Z.le_big_int b (fst k)) ks') (sorted ks')
+
+(** val steepest_down :
+    fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let steepest_down f l u =
+  slope_low f.base f.kinks_of l u
+
+(** val steepest_up :
+    fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let steepest_up f l u =
+  slope_high f.base f.kinks_of l u
+
+(** val add_row :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let rec add_row m r acc =
+  match r with
+  | [] -> acc
+  | a :: r' ->
+    (match acc with
+     | [] -> (Z.mul m a) :: (add_row m r' [])
+     | b :: acc' -> (Z.add b (Z.mul m a)) :: (add_row m r' acc'))
+
+(** val add_times :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let add_times m r acc =
+  if Big_int_Z.eq_big_int m Big_int_Z.zero_big_int
+  then acc
+  else add_row m r acc
+
+(** val head : Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let head = function
+| [] -> Big_int_Z.zero_big_int
+| a :: _ -> a
+
+type neuron = { function0 : fn; row1 : Big_int_Z.big_int list;
+                bias1 : Big_int_Z.big_int; row2 : Big_int_Z.big_int list;
+                bias2 : Big_int_Z.big_int }
+
+type layer = { denominator : Big_int_Z.big_int; neurons : neuron list }
+
+type net = layer list
+
+(** val width : nat -> net -> nat **)
+
+let width inputs = function
+| [] -> inputs
+| l :: _ -> length l.neurons
+
+(** val fits : nat -> neuron -> bool **)
+
+let fits m k =
+  (&&) ((&&) (Nat.leb (length k.row1) m) (Nat.leb (length k.row2) m))
+    (sorted k.function0.kinks_of)
+
+(** val well_formed : nat -> net -> bool **)
+
+let rec well_formed inputs = function
+| [] -> true
+| l :: n' ->
+  (&&) (forallb (fits (width inputs n')) l.neurons) (well_formed inputs n')
+
+type bounds = { lx : Big_int_Z.big_int; ux : Big_int_Z.big_int;
+                ly : Big_int_Z.big_int; uy : Big_int_Z.big_int;
+                ld : Big_int_Z.big_int; ud : Big_int_Z.big_int }
+
+(** val exchange : bounds -> bounds **)
+
+let exchange b =
+  { lx = (Z.max b.lx (Z.add b.ly b.ld)); ux = (Z.min b.ux (Z.add b.uy b.ud));
+    ly = (Z.max b.ly (Z.sub b.lx b.ud)); uy = (Z.min b.uy (Z.sub b.ux b.ld));
+    ld = (Z.max b.ld (Z.sub b.lx b.uy)); ud = (Z.min b.ud (Z.sub b.ux b.ly)) }
+
+(** val meet : bounds -> bounds -> bounds **)
+
+let meet a b =
+  { lx = (Z.max a.lx b.lx); ux = (Z.min a.ux b.ux); ly = (Z.max a.ly b.ly);
+    uy = (Z.min a.uy b.uy); ld = (Z.max a.ld b.ld); ud = (Z.min a.ud b.ud) }
+
+(** val contradictory : bounds -> bool **)
+
+let contradictory b =
+  (||)
+    ((||) (Big_int_Z.lt_big_int b.ux b.lx) (Big_int_Z.lt_big_int b.uy b.ly))
+    (Big_int_Z.lt_big_int b.ud b.ld)
+
+type kind =
+| KX
+| KY
+| KD
+
+(** val of_x : kind -> Big_int_Z.big_int **)
+
+let of_x = function
+| KY -> Big_int_Z.zero_big_int
+| _ -> Big_int_Z.unit_big_int
+
+(** val of_y : kind -> Big_int_Z.big_int **)
+
+let of_y = function
+| KX -> Big_int_Z.zero_big_int
+| KY -> Big_int_Z.unit_big_int
+| KD -> Big_int_Z.minus_big_int Big_int_Z.unit_big_int
+
+(** val tight : kind -> bool -> Big_int_Z.big_int -> bounds -> bounds **)
+
+let tight d least c b =
+  match d with
+  | KX ->
+    if least
+    then { lx = (Z.max c b.lx); ux = b.ux; ly = b.ly; uy = b.uy; ld = b.ld;
+           ud = b.ud }
+    else { lx = b.lx; ux = (Z.min c b.ux); ly = b.ly; uy = b.uy; ld = b.ld;
+           ud = b.ud }
+  | KY ->
+    if least
+    then { lx = b.lx; ux = b.ux; ly = (Z.max c b.ly); uy = b.uy; ld = b.ld;
+           ud = b.ud }
+    else { lx = b.lx; ux = b.ux; ly = b.ly; uy = (Z.min c b.uy); ld = b.ld;
+           ud = b.ud }
+  | KD ->
+    if least
+    then { lx = b.lx; ux = b.ux; ly = b.ly; uy = b.uy; ld = (Z.max c b.ld);
+           ud = b.ud }
+    else { lx = b.lx; ux = b.ux; ly = b.ly; uy = b.uy; ld = b.ld; ud =
+           (Z.min c b.ud) }
+
+(** val tighter : kind -> bool -> Big_int_Z.big_int -> bounds -> bounds **)
+
+let tighter d least c b =
+  exchange (tight d least c b)
+
+type known = bounds list list
+
+(** val update : nat -> ('a1 -> 'a1) -> 'a1 list -> 'a1 list **)
+
+let rec update i f = function
+| [] -> []
+| a :: l' -> (match i with
+              | O -> (f a) :: l'
+              | S i' -> a :: (update i' f l'))
+
+(** val tighten :
+    known -> nat -> nat -> kind -> bool -> Big_int_Z.big_int -> known **)
+
+let rec tighten k t i d least c =
+  match k with
+  | [] -> []
+  | bs :: k' ->
+    (match t with
+     | O -> (update i (tighter d least c) bs) :: k'
+     | S t' -> bs :: (tighten k' t' i d least c))
+
+(** val get : known -> nat -> nat -> bounds option **)
+
+let get k t i =
+  match nth_error k t with
+  | Some bs -> nth_error bs i
+  | None -> None
+
+(** val lowest : kind -> bounds -> Big_int_Z.big_int **)
+
+let lowest d b =
+  match d with
+  | KX -> b.lx
+  | KY -> b.ly
+  | KD -> b.ld
+
+(** val highest : kind -> bounds -> Big_int_Z.big_int **)
+
+let highest d b =
+  match d with
+  | KX -> b.ux
+  | KY -> b.uy
+  | KD -> b.ud
+
+(** val steps : Big_int_Z.big_int -> Big_int_Z.big_int -> fn **)
+
+let steps up0 down0 =
+  { base = down0; shift = Big_int_Z.zero_big_int; kinks_of =
+    ((Big_int_Z.zero_big_int, (Z.sub up0 down0)) :: []) }
+
+(** val low_difference :
+    fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> bounds ->
+    Big_int_Z.big_int **)
+
+let low_difference f t s b =
+  if (&&) (Big_int_Z.eq_big_int t Big_int_Z.zero_big_int)
+       (Big_int_Z.eq_big_int s Big_int_Z.zero_big_int)
+  then Big_int_Z.zero_big_int
+  else let l = Z.min b.lx b.ly in
+       let u = Z.max b.ux b.uy in
+       let lo = steepest_down f l u in
+       let hi = steepest_up f l u in
+       low_line
+         (if Big_int_Z.le_big_int Big_int_Z.zero_big_int t
+          then steps lo hi
+          else steps hi lo) t s b.ld b.ud
+
+type hint = { link : Big_int_Z.big_int; slope_x : Big_int_Z.big_int;
+              slope_y : Big_int_Z.big_int; slope_d : Big_int_Z.big_int }
+
+(** val no_hint : hint **)
+
+let no_hint =
+  { link = Big_int_Z.zero_big_int; slope_x = Big_int_Z.zero_big_int;
+    slope_y = Big_int_Z.zero_big_int; slope_d = Big_int_Z.zero_big_int }
+
+type wish = Big_int_Z.big_int * Big_int_Z.big_int
+
+(** val relax :
+    Big_int_Z.big_int -> neuron list -> bounds list -> hint list -> wish list
+    -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+    list) * Big_int_Z.big_int list **)
+
+let rec relax m ks bs h o p q =
+  match ks with
+  | [] -> (((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int), []), [])
+  | k :: ks' ->
+    (match bs with
+     | [] -> (((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int), []), [])
+     | b :: bs' ->
+       let (p0, q') = relax m ks' bs' (tl h) (tl o) (tl p) (tl q) in
+       let (p1, p') = p0 in
+       let (c, cb) = p1 in
+       let t = hd no_hint h in
+       let e = hd (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int) o in
+       let a = Z.add (Z.add t.slope_x t.slope_d) (fst e) in
+       let a' = Z.add (Z.sub t.slope_y t.slope_d) (snd e) in
+       ((((Z.add
+            (Z.add
+              (Z.add c
+                (low_line k.function0 (Z.add (head p) t.link)
+                  (Z.mul m t.slope_x) b.lx b.ux))
+              (low_line k.function0 (Z.sub (head q) t.link)
+                (Z.mul m t.slope_y) b.ly b.uy))
+            (low_difference k.function0 (Z.opp t.link) (Z.mul m t.slope_d) b)),
+       (Z.add (Z.add cb (Z.mul a k.bias1)) (Z.mul a' k.bias2))),
+       (add_times a k.row1 p')), (add_times a' k.row2 q')))
+
+type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+type constraint0 = Big_int_Z.big_int list * Big_int_Z.big_int
+
+type region = { sides : box; constraints : constraint0 list }
+
+(** val low_box : box -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec low_box b p =
+  match b with
+  | [] -> Big_int_Z.zero_big_int
+  | p0 :: b' ->
+    let (l, u) = p0 in
+    (match p with
+     | [] -> Big_int_Z.zero_big_int
+     | a :: p' -> Z.add (Z.min (Z.mul a l) (Z.mul a u)) (low_box b' p'))
+
+(** val low_region :
+    box -> constraint0 list -> hint list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int **)
+
+let rec low_region b cs h p =
+  match cs with
+  | [] -> low_box b p
+  | c :: cs' ->
+    let (r, b0) = c in
+    (match h with
+     | [] -> low_box b p
+     | m :: h' ->
+       Z.sub (low_region b cs' h' (add_times (Z.abs m.link) r p))
+         (Z.mul (Z.abs m.link) b0))
+
+type hints = (Big_int_Z.big_int * hint list) list
+
+type wishes = wish list list
+
+(** val scale : hints -> Big_int_Z.big_int **)
+
+let scale = function
+| [] -> Big_int_Z.unit_big_int
+| p :: _ -> let (m, _) = p in Z.abs m
+
+(** val hints_here : hints -> hint list **)
+
+let hints_here = function
+| [] -> []
+| p :: _ -> let (_, h0) = p in h0
+
+(** val idle :
+    hint list -> wish list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list -> bool **)
+
+let idle h o p q =
+  match h with
+  | [] ->
+    (match o with
+     | [] ->
+       (match p with
+        | [] -> (match q with
+                 | [] -> true
+                 | _ :: _ -> false)
+        | _ :: _ -> false)
+     | _ :: _ -> false)
+  | _ :: _ -> false
+
+(** val total : net -> Big_int_Z.big_int **)
+
+let rec total = function
+| [] -> Big_int_Z.unit_big_int
+| l :: n' -> Z.mul l.denominator (total n')
+
+(** val pull :
+    net -> region -> known -> hints -> wishes -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let rec pull n b k h o p q =
+  match n with
+  | [] ->
+    ((low_region b.sides b.constraints (hints_here h)
+       (add_times Big_int_Z.unit_big_int (map fst (hd [] o))
+         (add_times Big_int_Z.unit_big_int p q))), Big_int_Z.unit_big_int)
+  | l :: n' ->
+    if idle (hints_here h) (hd [] o) p q
+    then let (low0, below0) = pull n' b (tl k) (tl h) (tl o) [] [] in
+         ((Z.mul (scale h) low0), (Z.mul l.denominator below0))
+    else let (p0, q') =
+           relax (scale h) l.neurons (hd [] k) (hints_here h) (hd [] o) p q
+         in
+         let (p1, p') = p0 in
+         let (c, cb) = p1 in
+         let (low0, below0) = pull n' b (tl k) (tl h) (tl o) p' q' in
+         let all = Z.mul l.denominator below0 in
+         ((Z.add (Z.mul c all)
+            (Z.mul (scale h) (Z.add (Z.mul cb below0) low0))), all)
+
+(** val floor_div :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let floor_div =
+  Z.div
+
+(** val interval :
+    net -> region -> known -> Big_int_Z.big_int -> neuron -> bounds **)
+
+let interval n b k d k0 =
+  let low0 = fun p q c ->
+    let (v, all) = pull n b k [] [] p q in
+    floor_div (Z.add v (Z.mul c all)) (Z.mul d all)
+  in
+  let o = map Z.opp in
+  { lx = (low0 k0.row1 [] k0.bias1); ux =
+  (Z.opp (low0 (o k0.row1) [] (Z.opp k0.bias1))); ly =
+  (low0 [] k0.row2 k0.bias2); uy =
+  (Z.opp (low0 [] (o k0.row2) (Z.opp k0.bias2))); ld =
+  (low0 k0.row1 (o k0.row2) (Z.sub k0.bias1 k0.bias2)); ud =
+  (Z.opp (low0 (o k0.row1) k0.row2 (Z.sub k0.bias2 k0.bias1))) }
+
+(** val start : net -> region -> known **)
+
+let rec start n b =
+  match n with
+  | [] -> []
+  | l :: n' ->
+    let k = start n' b in (map (interval n' b k l.denominator) l.neurons) :: k
+
+(** val forward : net -> region -> known -> nat -> known **)
+
+let rec forward n b k t =
+  match n with
+  | [] -> k
+  | l :: n' ->
+    (match k with
+     | [] -> k
+     | bs :: k' ->
+       (match t with
+        | O ->
+          (map (fun kb ->
+            exchange (meet (interval n' b k' l.denominator (fst kb)) (snd kb)))
+            (combine l.neurons bs)) :: k'
+        | S t' -> bs :: (forward n' b k' t')))
+
+(** val single : nat -> nat -> wish -> wishes **)
+
+let rec single t i e =
+  match t with
+  | O ->
+    (app (repeat (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int) i)
+      (e :: [])) :: []
+  | S t' -> [] :: (single t' i e)
+
+(** val unit_of : net -> nat -> hints -> Big_int_Z.big_int **)
+
+let rec unit_of n t h =
+  match n with
+  | [] -> Big_int_Z.unit_big_int
+  | _ :: n' ->
+    (match t with
+     | O -> scale h
+     | S t' -> Z.mul (scale h) (unit_of n' t' (tl h)))
+
+(** val below : net -> nat -> Big_int_Z.big_int **)
+
+let rec below n t =
+  match n with
+  | [] -> Big_int_Z.unit_big_int
+  | _ :: n' -> (match t with
+                | O -> total n
+                | S t' -> below n' t')
+
+(** val signed : bool -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let signed least z0 =
+  if least then z0 else Z.opp z0
+
+(** val pulled :
+    net -> region -> known -> nat -> nat -> kind -> bool -> Big_int_Z.big_int
+    -> hints -> Big_int_Z.big_int option **)
+
+let pulled n b k t i d least e h =
+  let d0 = Z.mul (below n t) (Z.mul (unit_of n t h) (Z.abs e)) in
+  if Big_int_Z.lt_big_int Big_int_Z.zero_big_int d0
+  then let l =
+         fst
+           (pull n b k h
+             (single t i ((Z.mul (signed least (of_x d)) (Z.abs e)),
+               (Z.mul (signed least (of_y d)) (Z.abs e)))) [] [])
+       in
+       Some (signed least (floor_div l d0))
+  else None
+
+(** val bound :
+    net -> region -> known -> nat -> nat -> kind -> bool -> Big_int_Z.big_int
+    -> hints -> known **)
+
+let bound n b k t i d least e h =
+  match pulled n b k t i d least e h with
+  | Some c -> if Nat.ltb t (length n) then tighten k t i d least c else k
+  | None -> k
+
+(** val cut_side : nat -> bool -> Big_int_Z.big_int -> region -> region **)
+
+let cut_side i least c b =
+  { sides =
+    (update i (fun b0 ->
+      if least
+      then ((Z.max (fst b0) c), (snd b0))
+      else ((fst b0), (Z.min (snd b0) c))) b.sides); constraints =
+    b.constraints }
+
+(** val bound_input :
+    net -> region -> known -> nat -> bool -> Big_int_Z.big_int -> hints ->
+    region **)
+
+let bound_input n b k i least e h =
+  match pulled n b k (length n) i KX least e h with
+  | Some c -> cut_side i least c b
+  | None -> b
+
+type limit = { layer_of : nat; neuron_of : nat; kind_of : kind;
+               at_least : bool; value_of : Big_int_Z.big_int; strict : 
+               bool }
+
+type obligation = limit list
+
+(** val excluded_limit : known -> limit -> bool **)
+
+let excluded_limit k q =
+  match get k q.layer_of q.neuron_of with
+  | Some b ->
+    if q.at_least
+    then let h = highest q.kind_of b in
+         (||) (Big_int_Z.lt_big_int h q.value_of)
+           ((&&) q.strict (Big_int_Z.le_big_int h q.value_of))
+    else let l = lowest q.kind_of b in
+         (||) (Big_int_Z.lt_big_int q.value_of l)
+           ((&&) q.strict (Big_int_Z.le_big_int q.value_of l))
+  | None -> false
+
+(** val excluded : known -> obligation -> bool **)
+
+let excluded k o =
+  existsb (excluded_limit k) o
+
+(** val assume : known -> limit -> known **)
+
+let assume k q =
+  tighten k q.layer_of q.neuron_of q.kind_of q.at_least q.value_of
+
+type node = { area : region; known_of : known; open0 : obligation list }
+
+type record =
+| RInput of nat * Big_int_Z.big_int
+| RCut of nat * nat * kind * Big_int_Z.big_int
+| RAssume of nat
+| RBound of nat * nat * kind * bool * Big_int_Z.big_int * hints
+| RBoundInput of nat * bool * Big_int_Z.big_int * hints
+| RForward of nat
+| RDone
+| RLeaf of hints
+| RVoid of nat * nat
+| REmpty of nat
+
+(** val without : nat -> 'a1 list -> 'a1 list **)
+
+let rec without i = function
+| [] -> []
+| a :: l' -> (match i with
+              | O -> l'
+              | S i' -> a :: (without i' l'))
+
+(** val void : known -> nat -> nat -> bool **)
+
+let void k t i =
+  match get k t i with
+  | Some b -> contradictory b
+  | None -> false
+
+(** val crossed : region -> nat -> bool **)
+
+let crossed b i =
+  match nth_error b.sides i with
+  | Some b0 -> Big_int_Z.lt_big_int (snd b0) (fst b0)
+  | None -> false
+
+(** val step : net -> record -> node list -> node list option **)
+
+let step n r = function
+| [] -> None
+| n0 :: rest ->
+  let { area = b; known_of = k; open0 = os } = n0 in
+  (match r with
+   | RInput (i, c) ->
+     Some ({ area = (cut_side i false c b); known_of = k; open0 =
+       os } :: ({ area = (cut_side i true c b); known_of = k; open0 =
+       os } :: rest))
+   | RCut (t, i, d, c) ->
+     Some ({ area = b; known_of = (tighten k t i d false c); open0 =
+       os } :: ({ area = b; known_of = (tighten k t i d true c); open0 =
+       os } :: rest))
+   | RAssume i ->
+     (match nth_error os i with
+      | Some o ->
+        Some ({ area = b; known_of = (fold_left assume o k); open0 =
+          (o :: []) } :: ({ area = b; known_of = k; open0 =
+          (without i os) } :: rest))
+      | None -> None)
+   | RBound (t, i, d, least, e, h) ->
+     Some ({ area = b; known_of = (bound n b k t i d least e h); open0 =
+       os } :: rest)
+   | RBoundInput (i, least, e, h) ->
+     Some ({ area = (bound_input n b k i least e h); known_of = k; open0 =
+       os } :: rest)
+   | RForward t ->
+     Some ({ area = b; known_of = (forward n b k t); open0 = os } :: rest)
+   | RDone ->
+     (match filter (fun o -> negb (excluded k o)) os with
+      | [] -> Some rest
+      | o :: l -> Some ({ area = b; known_of = k; open0 = (o :: l) } :: rest))
+   | RLeaf h ->
+     if Big_int_Z.lt_big_int Big_int_Z.zero_big_int
+          (fst (pull n b k h [] [] []))
+     then Some rest
+     else None
+   | RVoid (t, i) -> if void k t i then Some rest else None
+   | REmpty i -> if crossed b i then Some rest else None)
+
+(** val run : net -> record list -> node list -> node list option **)
+
+let rec run n rs todo =
+  match rs with
+  | [] -> Some todo
+  | r :: rs' ->
+    (match step n r todo with
+     | Some next -> run n rs' next
+     | None -> None)
+
+(** val root_of : net -> region -> obligation list -> node **)
+
+let root_of n b os =
+  { area = b; known_of = (start n b); open0 = os }
+
+type rat = Big_int_Z.big_int * Big_int_Z.big_int
+
+(** val down : Big_int_Z.big_int -> rat -> Big_int_Z.big_int **)
+
+let down g r =
+  Z.div (Z.mul (fst r) g) (snd r)
+
+(** val up : Big_int_Z.big_int -> rat -> Big_int_Z.big_int **)
+
+let up g r =
+  Z.opp (down g ((Z.opp (fst r)), (snd r)))
+
+type claim =
+| Distance of nat list * rat
+| Manhattan of nat list * rat
+| KeepsFirst of rat
+| KeepsConfident of rat * rat * nat
+| Inequality of Big_int_Z.big_int list * Big_int_Z.big_int list * rat * bool
+
+(** val unit_row : nat -> Big_int_Z.big_int list **)
+
+let unit_row i =
+  app (repeat Big_int_Z.zero_big_int i) (Big_int_Z.unit_big_int :: [])
+
+(** val numbered : 'a1 list -> (nat * 'a1) list **)
+
+let numbered l =
+  combine (seq O (length l)) l
+
+(** val signed_rows : nat list -> Big_int_Z.big_int list list **)
+
+let rec signed_rows = function
+| [] -> [] :: []
+| i :: outs' ->
+  flat_map (fun r ->
+    (add_row Big_int_Z.unit_big_int (unit_row i) r) :: ((add_row
+                                                          (Big_int_Z.minus_big_int
+                                                          Big_int_Z.unit_big_int)
+                                                          (unit_row i) r) :: []))
+    (signed_rows outs')
+
+(** val pairs : nat -> (nat * nat) list **)
+
+let pairs m =
+  filter (fun p -> negb (Nat.eqb (fst p) (snd p)))
+    (list_prod (seq O m) (seq O m))
+
+(** val rows_of :
+    nat -> claim -> (Big_int_Z.big_int list * Big_int_Z.big_int list) list **)
+
+let rows_of m = function
+| Distance (outs, _) -> map (fun i -> ((unit_row i), (unit_row i))) outs
+| Manhattan (outs, _) -> map (fun r -> (r, r)) (signed_rows outs)
+| Inequality (a, b, _, _) -> (a, (map Z.opp b)) :: []
+| _ ->
+  map (fun p ->
+    let r =
+      add_row (Big_int_Z.minus_big_int Big_int_Z.unit_big_int)
+        (unit_row (snd p)) (unit_row (fst p))
+    in
+    (r, r)) (pairs m)
+
+(** val ahead : nat -> Big_int_Z.big_int -> obligation list **)
+
+let ahead m least =
+  let all = numbered (pairs m) in
+  map (fun rp -> { layer_of = O; neuron_of = (fst rp); kind_of = KY;
+    at_least = false; value_of = Big_int_Z.zero_big_int; strict =
+    true } :: (map (fun sq -> { layer_of = O; neuron_of = (fst sq); kind_of =
+                KX; at_least = true; value_of = least; strict = false })
+                (filter (fun sq -> Nat.eqb (fst (snd sq)) (fst (snd rp))) all)))
+    all
+
+(** val obligations_of :
+    Big_int_Z.big_int -> nat -> claim -> obligation list **)
+
+let obligations_of g m = function
+| Distance (outs, eps) ->
+  flat_map (fun r -> ({ layer_of = O; neuron_of = r; kind_of = KD; at_least =
+    true; value_of = (down g eps); strict = true } :: []) :: (({ layer_of =
+    O; neuron_of = r; kind_of = KD; at_least = false; value_of =
+    (Z.opp (down g eps)); strict = true } :: []) :: [])) (seq O (length outs))
+| Manhattan (outs, eps) ->
+  map (fun r -> { layer_of = O; neuron_of = r; kind_of = KD; at_least = true;
+    value_of = (down g eps); strict = true } :: [])
+    (seq O (length (signed_rows outs)))
+| KeepsFirst margin -> ahead m (down g margin)
+| KeepsConfident (_, t, _) ->
+  ahead m (Z.max Big_int_Z.zero_big_int (down g t))
+| Inequality (_, _, most, less) ->
+  ({ layer_of = O; neuron_of = O; kind_of = KD; at_least = true; value_of =
+    (down g most); strict = (negb less) } :: []) :: []
+
+(** val zero : fn **)
+
+let zero =
+  { base = Big_int_Z.zero_big_int; shift = Big_int_Z.zero_big_int; kinks_of =
+    [] }
+
+(** val claim_layer :
+    (Big_int_Z.big_int list * Big_int_Z.big_int list) list -> layer **)
+
+let claim_layer rows =
+  { denominator = Big_int_Z.unit_big_int; neurons =
+    (map (fun r -> { function0 = zero; row1 = (fst r); bias1 =
+      Big_int_Z.zero_big_int; row2 = (snd r); bias2 =
+      Big_int_Z.zero_big_int }) rows) }
+
+(** val square : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let square x =
+  Z.mul x x
+
+(** val margin_of_confidence : rat -> rat -> nat -> bool **)
+
+let margin_of_confidence delta t powers =
+  let den =
+    Z.mul (snd t)
+      (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+        (Z.of_nat powers))
+  in
+  let num = Z.sub den (fst t) in
+  let n = Nat.iter powers square num in
+  let d = Nat.iter powers square den in
+  (&&)
+    ((&&)
+      ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (fst delta))
+        (Big_int_Z.le_big_int (fst delta) (snd delta)))
+      (Big_int_Z.le_big_int Big_int_Z.zero_big_int num))
+    (Big_int_Z.le_big_int (Z.mul (Z.sub (snd delta) (fst delta)) d)
+      (Z.mul n (fst delta)))
+
+(** val sensible : claim -> bool **)
+
+let sensible = function
+| KeepsConfident (delta, t, powers) -> margin_of_confidence delta t powers
+| _ -> true
+
+type question = { grain : Big_int_Z.big_int; pair : net;
+                  ranges : (rat * rat) list;
+                  inequalities : (Big_int_Z.big_int list * rat) list;
+                  asked_for : claim }
+
+(** val outputs_count : question -> nat **)
+
+let outputs_count q =
+  width (length q.ranges) q.pair
+
+(** val problem : question -> net **)
+
+let problem q =
+  (claim_layer (rows_of (outputs_count q) q.asked_for)) :: q.pair
+
+(** val region_of : question -> region **)
+
+let region_of q =
+  { sides =
+    (map (fun s -> ((down q.grain (fst s)), (up q.grain (snd s)))) q.ranges);
+    constraints =
+    (map (fun c -> ((fst c), (up q.grain (snd c)))) q.inequalities) }
+
+(** val root : question -> node **)
+
+let root q =
+  root_of (problem q) (region_of q)
+    (obligations_of q.grain (outputs_count q) q.asked_for)
+
+(** val meaningful : question -> bool **)
+
+let meaningful q =
+  (&&)
+    ((&&) (well_formed (length q.ranges) (problem q)) (sensible q.asked_for))
+    (forallb (fun c -> Nat.leb (length (fst c)) (length q.ranges))
+      q.inequalities)
+
+(** val check : question -> record list -> bool **)
+
+let check q rs =
+  (&&) (meaningful q)
+    (match run (problem q) rs ((root q) :: []) with
+     | Some l -> (match l with
+                  | [] -> true
+                  | _ :: _ -> false)
+     | None -> false)

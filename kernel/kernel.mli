@@ -1,0 +1,392 @@
+
+val negb : bool -> bool
+
+type nat =
+| O
+| S of nat
+
+val fst : ('a1 * 'a2) -> 'a1
+
+val snd : ('a1 * 'a2) -> 'a2
+
+val length : 'a1 list -> nat
+
+val app : 'a1 list -> 'a1 list -> 'a1 list
+
+type comparison =
+| Eq
+| Lt
+| Gt
+
+module Nat :
+ sig
+  val eqb : nat -> nat -> bool
+
+  val leb : nat -> nat -> bool
+
+  val ltb : nat -> nat -> bool
+
+  val iter : nat -> ('a1 -> 'a1) -> 'a1 -> 'a1
+ end
+
+module Pos :
+ sig
+  val succ : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val add : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val add_carry : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val mul : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val iter : ('a1 -> 'a1) -> 'a1 -> Big_int_Z.big_int -> 'a1
+
+  val compare_cont :
+    comparison -> Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
+
+  val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
+
+  val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val of_succ_nat : nat -> Big_int_Z.big_int
+ end
+
+module Z :
+ sig
+  val double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val succ_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pos_sub : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val add : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val opp : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val sub : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val mul : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pow_pos : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pow : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
+
+  val max : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val min : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val abs : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val of_nat : nat -> Big_int_Z.big_int
+
+  val pos_div_eucl :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int
+
+  val div_eucl :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int
+
+  val div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+ end
+
+val hd : 'a1 -> 'a1 list -> 'a1
+
+val tl : 'a1 list -> 'a1 list
+
+val nth_error : 'a1 list -> nat -> 'a1 option
+
+val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
+
+val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
+
+val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1
+
+val existsb : ('a1 -> bool) -> 'a1 list -> bool
+
+val forallb : ('a1 -> bool) -> 'a1 list -> bool
+
+val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
+
+val combine : 'a1 list -> 'a2 list -> ('a1 * 'a2) list
+
+val list_prod : 'a1 list -> 'a2 list -> ('a1 * 'a2) list
+
+val seq : nat -> nat -> nat list
+
+val repeat : 'a1 -> nat -> 'a1 list
+
+type kinks = (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+type fn = { base : Big_int_Z.big_int; shift : Big_int_Z.big_int;
+            kinks_of : kinks }
+
+val hZ : kinks -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val fZ : fn -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val atZ :
+  fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val low :
+  fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> kinks -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val low_line :
+  fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int
+
+val slope_low :
+  Big_int_Z.big_int -> kinks -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val slope_high :
+  Big_int_Z.big_int -> kinks -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val sorted : kinks -> bool
+
+val steepest_down :
+  fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val steepest_up :
+  fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val add_row :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
+val add_times :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
+val head : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+type neuron = { function0 : fn; row1 : Big_int_Z.big_int list;
+                bias1 : Big_int_Z.big_int; row2 : Big_int_Z.big_int list;
+                bias2 : Big_int_Z.big_int }
+
+type layer = { denominator : Big_int_Z.big_int; neurons : neuron list }
+
+type net = layer list
+
+val width : nat -> net -> nat
+
+val fits : nat -> neuron -> bool
+
+val well_formed : nat -> net -> bool
+
+type bounds = { lx : Big_int_Z.big_int; ux : Big_int_Z.big_int;
+                ly : Big_int_Z.big_int; uy : Big_int_Z.big_int;
+                ld : Big_int_Z.big_int; ud : Big_int_Z.big_int }
+
+val exchange : bounds -> bounds
+
+val meet : bounds -> bounds -> bounds
+
+val contradictory : bounds -> bool
+
+type kind =
+| KX
+| KY
+| KD
+
+val of_x : kind -> Big_int_Z.big_int
+
+val of_y : kind -> Big_int_Z.big_int
+
+val tight : kind -> bool -> Big_int_Z.big_int -> bounds -> bounds
+
+val tighter : kind -> bool -> Big_int_Z.big_int -> bounds -> bounds
+
+type known = bounds list list
+
+val update : nat -> ('a1 -> 'a1) -> 'a1 list -> 'a1 list
+
+val tighten :
+  known -> nat -> nat -> kind -> bool -> Big_int_Z.big_int -> known
+
+val get : known -> nat -> nat -> bounds option
+
+val lowest : kind -> bounds -> Big_int_Z.big_int
+
+val highest : kind -> bounds -> Big_int_Z.big_int
+
+val steps : Big_int_Z.big_int -> Big_int_Z.big_int -> fn
+
+val low_difference :
+  fn -> Big_int_Z.big_int -> Big_int_Z.big_int -> bounds -> Big_int_Z.big_int
+
+type hint = { link : Big_int_Z.big_int; slope_x : Big_int_Z.big_int;
+              slope_y : Big_int_Z.big_int; slope_d : Big_int_Z.big_int }
+
+val no_hint : hint
+
+type wish = Big_int_Z.big_int * Big_int_Z.big_int
+
+val relax :
+  Big_int_Z.big_int -> neuron list -> bounds list -> hint list -> wish list
+  -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+  list) * Big_int_Z.big_int list
+
+type box = (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+type constraint0 = Big_int_Z.big_int list * Big_int_Z.big_int
+
+type region = { sides : box; constraints : constraint0 list }
+
+val low_box : box -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val low_region :
+  box -> constraint0 list -> hint list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int
+
+type hints = (Big_int_Z.big_int * hint list) list
+
+type wishes = wish list list
+
+val scale : hints -> Big_int_Z.big_int
+
+val hints_here : hints -> hint list
+
+val idle :
+  hint list -> wish list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  -> bool
+
+val total : net -> Big_int_Z.big_int
+
+val pull :
+  net -> region -> known -> hints -> wishes -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int * Big_int_Z.big_int
+
+val floor_div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val interval : net -> region -> known -> Big_int_Z.big_int -> neuron -> bounds
+
+val start : net -> region -> known
+
+val forward : net -> region -> known -> nat -> known
+
+val single : nat -> nat -> wish -> wishes
+
+val unit_of : net -> nat -> hints -> Big_int_Z.big_int
+
+val below : net -> nat -> Big_int_Z.big_int
+
+val signed : bool -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val pulled :
+  net -> region -> known -> nat -> nat -> kind -> bool -> Big_int_Z.big_int
+  -> hints -> Big_int_Z.big_int option
+
+val bound :
+  net -> region -> known -> nat -> nat -> kind -> bool -> Big_int_Z.big_int
+  -> hints -> known
+
+val cut_side : nat -> bool -> Big_int_Z.big_int -> region -> region
+
+val bound_input :
+  net -> region -> known -> nat -> bool -> Big_int_Z.big_int -> hints ->
+  region
+
+type limit = { layer_of : nat; neuron_of : nat; kind_of : kind;
+               at_least : bool; value_of : Big_int_Z.big_int; strict : 
+               bool }
+
+type obligation = limit list
+
+val excluded_limit : known -> limit -> bool
+
+val excluded : known -> obligation -> bool
+
+val assume : known -> limit -> known
+
+type node = { area : region; known_of : known; open0 : obligation list }
+
+type record =
+| RInput of nat * Big_int_Z.big_int
+| RCut of nat * nat * kind * Big_int_Z.big_int
+| RAssume of nat
+| RBound of nat * nat * kind * bool * Big_int_Z.big_int * hints
+| RBoundInput of nat * bool * Big_int_Z.big_int * hints
+| RForward of nat
+| RDone
+| RLeaf of hints
+| RVoid of nat * nat
+| REmpty of nat
+
+val without : nat -> 'a1 list -> 'a1 list
+
+val void : known -> nat -> nat -> bool
+
+val crossed : region -> nat -> bool
+
+val step : net -> record -> node list -> node list option
+
+val run : net -> record list -> node list -> node list option
+
+val root_of : net -> region -> obligation list -> node
+
+type rat = Big_int_Z.big_int * Big_int_Z.big_int
+
+val down : Big_int_Z.big_int -> rat -> Big_int_Z.big_int
+
+val up : Big_int_Z.big_int -> rat -> Big_int_Z.big_int
+
+type claim =
+| Distance of nat list * rat
+| Manhattan of nat list * rat
+| KeepsFirst of rat
+| KeepsConfident of rat * rat * nat
+| Inequality of Big_int_Z.big_int list * Big_int_Z.big_int list * rat * bool
+
+val unit_row : nat -> Big_int_Z.big_int list
+
+val numbered : 'a1 list -> (nat * 'a1) list
+
+val signed_rows : nat list -> Big_int_Z.big_int list list
+
+val pairs : nat -> (nat * nat) list
+
+val rows_of :
+  nat -> claim -> (Big_int_Z.big_int list * Big_int_Z.big_int list) list
+
+val ahead : nat -> Big_int_Z.big_int -> obligation list
+
+val obligations_of : Big_int_Z.big_int -> nat -> claim -> obligation list
+
+val zero : fn
+
+val claim_layer :
+  (Big_int_Z.big_int list * Big_int_Z.big_int list) list -> layer
+
+val square : Big_int_Z.big_int -> Big_int_Z.big_int
+
+val margin_of_confidence : rat -> rat -> nat -> bool
+
+val sensible : claim -> bool
+
+type question = { grain : Big_int_Z.big_int; pair : net;
+                  ranges : (rat * rat) list;
+                  inequalities : (Big_int_Z.big_int list * rat) list;
+                  asked_for : claim }
+
+val outputs_count : question -> nat
+
+val problem : question -> net
+
+val region_of : question -> region
+
+val root : question -> node
+
+val meaningful : question -> bool
+
+val check : question -> record list -> bool

@@ -1,0 +1,92 @@
+(* eqspec-kernel: reads a pair, a question and records from its input, and says whether the kernel accepts.
+
+   Trusted here: that the question which was read is the one that is asked, that it is meaningful, and that the answer is
+   "accepted" only where the kernel's stack of nodes, which began as the root alone, is empty. *)
+
+open Reader
+
+let usage = "eqspec-kernel [--records FILE] < STREAM\n\
+  accepts or refuses a proof about two networks; README.md beside its sources has the grammar of streams\n"
+
+let count list = List.length list
+
+let rational (top, bottom) = if Z.equal bottom Z.one then Z.to_string top else Z.to_string top ^ "/" ^ Z.to_string bottom
+
+let claim = function
+  | Kernel.Distance (outs, eps) -> Printf.sprintf "distance %d outputs %s" (count outs) (rational eps)
+  | Manhattan (outs, eps) -> Printf.sprintf "manhattan %d outputs %s" (count outs) (rational eps)
+  | KeepsFirst margin -> Printf.sprintf "keeps-first %s" (rational margin)
+  | KeepsConfident (delta, _, _) -> Printf.sprintf "keeps-confident %s" (rational delta)
+  | Inequality (_, _, most, less) -> Printf.sprintf "inequality %s %s" (if less then "<" else "<=") (rational most)
+
+(* Records as the reader takes them. *)
+let write out record =
+  let n = int_of_nat and z = Z.to_string in
+  let kind = function Kernel.KX -> "x" | KY -> "y" | KD -> "d" in
+  let flag b = if b then 1 else 0 in
+  let hints h =
+    Printf.fprintf out " %d" (count h);
+    List.iter
+      (fun (m, hs) ->
+        Printf.fprintf out " %s %d" (z m) (count hs);
+        List.iter (fun t -> Printf.fprintf out " %s %s %s %s" (z t.Kernel.link) (z t.slope_x) (z t.slope_y) (z t.slope_d)) hs)
+      h
+  in
+  (match record with
+  | Kernel.RInput (i, c) -> Printf.fprintf out "I %d %s" (n i) (z c)
+  | RCut (t, i, d, c) -> Printf.fprintf out "C %d %d %s %s" (n t) (n i) (kind d) (z c)
+  | RAssume o -> Printf.fprintf out "A %d" (n o)
+  | RBound (t, i, d, least, e, h) -> Printf.fprintf out "B %d %d %s %d %s" (n t) (n i) (kind d) (flag least) (z e); hints h
+  | RBoundInput (i, least, e, h) -> Printf.fprintf out "N %d %d %s" (n i) (flag least) (z e); hints h
+  | RForward t -> Printf.fprintf out "F %d" (n t)
+  | RDone -> output_string out "D"
+  | RLeaf h -> output_string out "L"; hints h
+  | RVoid (t, i) -> Printf.fprintf out "V %d %d" (n t) (n i)
+  | REmpty i -> Printf.fprintf out "E %d" (n i));
+  output_char out '\n'
+
+let run kept =
+  set_binary_mode_in stdin true;
+  let pair_text, digest = section stdin "pair" in
+  let question_text, asked = section stdin "question" in
+  let question = question question_text (pair pair_text) in
+  if not (Kernel.meaningful question) then
+    refuse "the question means nothing: a row is longer than what it reads, kinks are out of order, or the margin does not \
+            follow from the confidence";
+  let out = Option.map open_out_bin kept in
+  let tell record = Option.iter (fun out -> write out record) out in
+  let state = Prover.start question tell in
+  let source = of_channel stdin in
+  let rec go () =
+    match command source with
+    | None -> ()
+    | Some one ->
+        (match one with
+        | Record record -> Prover.take state record; Prover.settle state
+        | Prove depth -> Prover.prove state depth
+        | Assume (obligation, skipped) -> if not (Prover.assume state obligation) then skip skipped
+        | Try skipped -> if Prover.closes state then skip skipped);
+        go ()
+  and skip commands = if commands > 0 then (ignore (command source); skip (commands - 1))
+  in
+  go ();
+  Option.iter close_out out;
+  if state.todo <> [] then refuse "%d nodes are left where the records end" (count state.todo);
+  Printf.printf "accepted\npair %s\nquestion %s\nclaim %s\nrecords %d\npulls %d\nleaves %d\nsplits %d\n" digest asked
+    (claim question.asked_for) state.records state.pulls state.leaves state.splits
+
+let () =
+  let answer =
+    try
+      (match Array.to_list Sys.argv with
+      | [ _ ] -> run None
+      | [ _; "--records"; file ] -> run (Some file)
+      | _ -> prerr_string usage; exit 2);
+      0
+    with
+    | Refused reason -> Printf.printf "refused\n%s\n" reason; 1
+    | Stack_overflow | Out_of_memory -> print_string "refused\nit needs more memory than there is\n"; 1
+    | Sys_error reason -> Printf.printf "refused\n%s\n" reason; 1
+    | problem -> Printf.printf "refused\nthe prover failed: %s\n" (Printexc.to_string problem); 1
+  in
+  exit answer

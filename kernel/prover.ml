@@ -1,0 +1,230 @@
+(* Writes records where a stream asks for it: bounds of what is open, goals, splits. Nothing here is trusted.
+
+   The state is the kernel's stack of nodes; every change of it is a record that the kernel took. What was tried in vain
+   is dropped together with its records. *)
+
+type state = {
+  net : Kernel.net;
+  layers : Relaxing.layer array; (* from the last, which has the rows of the claim, to the first *)
+  inputs : int;
+  obligations : Kernel.obligation array;
+  naturals : Kernel.nat array;
+  mutable todo : Kernel.node list;
+  mutable pending : Kernel.record list; (* taken, not yet told *)
+  mutable tell : Kernel.record -> unit;
+  mutable records : int;
+  mutable pulls : int;
+  mutable leaves : int;
+  mutable splits : int;
+}
+
+let start question tell =
+  let net = Kernel.problem question in
+  let layers = Array.of_list (List.map Relaxing.layer_of net) in
+  let inputs = List.length question.Kernel.ranges in
+  let widest = Array.fold_left (fun m (l : Relaxing.layer) -> max m (Array.length l.shapes)) inputs layers in
+  let most = 2 + max widest (Array.length layers) in
+  let naturals = Array.make (most + 1) Kernel.O in
+  for i = 1 to most do naturals.(i) <- Kernel.S naturals.(i - 1) done;
+  let root = Kernel.root question in
+  { net; layers; inputs; obligations = Array.of_list root.open0; naturals; todo = [ root ]; pending = []; tell; records = 0; pulls = 0;
+    leaves = 0; splits = 0 }
+
+let settle state =
+  List.iter (fun r -> state.records <- state.records + 1; state.tell r) (List.rev state.pending);
+  state.pending <- []
+
+(* A record, taken by the kernel or not. *)
+let takes state record =
+  match Kernel.step state.net record state.todo with
+  | None -> false
+  | Some next ->
+      state.todo <- next;
+      state.pending <- record :: state.pending;
+      true
+
+let take state record =
+  if not (takes state record) then Reader.refuse "the kernel refuses record %d" (state.records + List.length state.pending + 1)
+
+let attempt state doing =
+  let todo = state.todo and pending = state.pending in
+  doing () || (state.todo <- todo; state.pending <- pending; false)
+
+let top state = match state.todo with node :: _ -> node | [] -> Reader.refuse "records go on after the proof is complete"
+let knowns state = Array.of_list (List.map Relaxing.known_of (top state).known_of)
+
+(* The bounds of one neuron in the node at hand. *)
+let bounds_of state t i = List.nth (List.nth (top state).known_of t) i
+
+(* Pull one quantity, and note what is known of it then. *)
+let bound state knowns t i kind least =
+  let layer = state.layers.(t) in
+  let sign = if least then 1.0 else -1.0 in
+  let x, y = match kind with Kernel.KX -> (1.0, 0.0) | KY -> (0.0, 1.0) | KD -> (1.0, -1.0) in
+  let row1 = layer.rows1.(i) and row2 = layer.rows2.(i) in
+  let most = Array.fold_left (fun a b -> Float.max a (Float.abs b)) in
+  let largest = most (most 0.0 row1) row2 in
+  (* So that the coefficients of the functions before have bits enough. *)
+  let factor = Float.ldexp 1.0 (max 0 (30 - int_of_float (Float.ceil (Float.log2 (Float.max 1.0 largest))))) in
+  let width = if t + 1 < Array.length state.layers then Array.length state.layers.(t + 1).shapes else state.inputs in
+  let p = Array.make width 0.0 and q = Array.make width 0.0 in
+  Relaxing.add_row (sign *. x *. factor) row1 p;
+  Relaxing.add_row (sign *. y *. factor) row2 q;
+  let found = Relaxing.pull state.layers knowns state.inputs t p q in
+  let hints = List.init (t + 1) (fun _ -> (Z.one, [])) @ found.hints in
+  let n = state.naturals in
+  take state (RBound (n.(t), n.(i), kind, least, Relaxing.integer factor, hints));
+  state.pulls <- state.pulls + 1;
+  Relaxing.set knowns.(t) i (bounds_of state t i);
+  found
+
+(* Bounds of all neurons whose functions are bent where they may be, from the first layer on. *)
+let tighten state =
+  let known = knowns state and count = Array.length state.layers in
+  for t = count - 1 downto 1 do
+    let shapes = state.layers.(t).shapes in
+    if t = count - 1 then begin
+      take state (RForward state.naturals.(t));
+      known.(t) <- Relaxing.known_of (List.nth (top state).known_of t)
+    end
+    else
+      for i = 0 to Array.length shapes - 1 do
+        let k = known.(t) and f = shapes.(i) in
+        let open_x () = Relaxing.bent f k.lx.(i) k.ux.(i) and open_y () = Relaxing.bent f k.ly.(i) k.uy.(i) in
+        if open_x () || open_y () then begin
+          let all kind least = ignore (bound state known t i kind least) in
+          all KD true;
+          all KD false;
+          let pulled_x = open_x () in
+          if pulled_x then all KX true;
+          if open_x () then all KX false;
+          let loose () = (not pulled_x) || k.ud.(i) -. k.ld.(i) > 0.25 *. (k.uy.(i) -. k.ly.(i)) in
+          if open_y () && loose () then all KY true;
+          if open_y () && loose () then all KY false
+        end
+      done
+  done;
+  known
+
+(* Rows, and which of their bounds would exclude one of these obligations. *)
+let wanted obligations =
+  let of_limit (q : Kernel.limit) =
+    let i = Reader.int_of_nat q.neuron_of in
+    let differences = match q.kind_of with KY -> [ (i, Kernel.KD, true); (i, Kernel.KD, false) ] | _ -> [] in
+    (i, q.kind_of, not q.at_least) :: differences
+  in
+  List.sort_uniq compare (List.concat_map (List.concat_map of_limit) obligations)
+
+let closed state before = List.length state.todo < before
+
+(* Whether all obligations that are open on the node at hand are closed, each by bounds or under its own assumption. *)
+let goals state known =
+  let before = List.length state.todo in
+  List.iter (fun (i, kind, least) -> ignore (bound state known 0 i kind least)) (wanted (top state).open0);
+  take state RDone;
+  let rec each o =
+    if closed state before then true
+    else if o >= List.length (top state).open0 then false
+    else if
+      attempt state (fun () ->
+          let obligation = List.nth (top state).open0 o in
+          take state (RAssume state.naturals.(o));
+          let stack = List.length state.todo in
+          let rows = List.sort_uniq compare (List.map (fun (q : Kernel.limit) -> q.neuron_of) obligation) in
+          List.exists (fun i -> takes state (RVoid (Kernel.O, i))) rows
+          || (takes state RDone && List.length state.todo < stack))
+    then begin
+      (* The others remain; none of them may be left. *)
+      if (top state).open0 = [] then take state RDone;
+      each o
+    end
+    else each (o + 1)
+  in
+  each 0
+
+(* Assume an obligation by its number in the question, if it is open. *)
+let assume state number =
+  let rec place o = function
+    | [] -> None
+    | one :: others -> if number < Array.length state.obligations && one == state.obligations.(number) then Some o else place (o + 1) others
+  in
+  match place 0 (top state).open0 with
+  | None -> false
+  | Some o -> take state (RAssume state.naturals.(o)); settle state; true
+
+(* Where to split: an input if there are few, else the neuron whose lines give away the most. *)
+let split state known =
+  let node = top state in
+  let limit = List.hd (List.hd node.open0) in
+  let least = not limit.at_least in
+  let found = bound state known 0 (Reader.int_of_nat limit.neuron_of) limit.kind_of least in
+  let sides = Array.of_list node.area.sides in
+  let by_x, by_y = found.at_inputs in
+  let best = ref (-1) and top_score = ref 0.0 in
+  let free = Array.fold_left (fun c (l, u) -> if Z.lt l u then c + 1 else c) 0 sides in
+  if free <= 32 then
+    Array.iteri
+      (fun i (l, u) ->
+        let score = Z.to_float (Z.sub u l) *. Float.max (Float.abs by_x.(i)) (Float.abs by_y.(i)) in
+        if score > !top_score && Z.gt (Z.sub u l) Z.one then (top_score := score; best := i))
+      sides;
+  if !best >= 0 then begin
+    let l, u = sides.(!best) in
+    Some (Kernel.RInput (state.naturals.(!best), Z.div (Z.add l u) (Z.of_int 2)))
+  end
+  else begin
+    let choice = ref None in
+    List.iter
+      (fun (t, loss_x, loss_y) ->
+        let look kind losses low high =
+          Array.iteri
+            (fun i loss ->
+              if loss > !top_score then
+                Array.iter
+                  (fun (b, _) ->
+                    if low.(i) < b && b < high.(i) then begin
+                      top_score := loss;
+                      choice := Some (Kernel.RCut (state.naturals.(t), state.naturals.(i), kind, Relaxing.integer b))
+                    end)
+                  state.layers.(t).shapes.(i).kinks)
+            losses
+        in
+        look Kernel.KX loss_x known.(t).Relaxing.lx known.(t).ux;
+        look Kernel.KY loss_y known.(t).ly known.(t).uy)
+      found.losses;
+    !choice
+  end
+
+(* Whether the node at hand is closed without a split; what was found out about it stays. *)
+let closes_with state known_when_open =
+  let before = List.length state.todo in
+  let node = top state in
+  let crossed = List.mapi (fun i (l, u) -> (i, Z.gt l u)) node.area.sides |> List.filter snd in
+  (match crossed with
+  | (i, _) :: _ -> take state (REmpty state.naturals.(i))
+  | [] ->
+      if node.open0 = [] then take state RDone
+      else begin
+        let known = tighten state in
+        if not (goals state known) then known_when_open known
+      end);
+  let done_ = closed state before in
+  if done_ then state.leaves <- state.leaves + 1;
+  settle state;
+  done_
+
+let closes state = closes_with state ignore
+
+(* Refute the node at hand, with so many splits below each other at most. *)
+let rec prove state depth =
+  let found = ref [||] in
+  if not (closes_with state (fun known -> found := known)) then
+    match if depth = 0 then None else split state !found with
+    | None ->
+        Reader.refuse "after %d leaves a part is not proved by the bounds that the prover finds, at the depth it may split to"
+          state.leaves
+    | Some record ->
+        take state record;
+        state.splits <- state.splits + 1;
+        prove state (depth - 1);
+        prove state (depth - 1)

@@ -1,0 +1,260 @@
+(* Reads questions and records. Trusted: that [question] makes of a text what the grammar in README.md says.
+   Everything is bounded before memory is taken for it, and whatever is wrong ends with [Refused]. *)
+
+exception Refused of string
+
+let refuse form = Printf.ksprintf (fun reason -> raise (Refused reason)) form
+
+(* What a question and a record may have. Lists are read one after the other, and recursion is as deep as they are long. *)
+let most_bytes = 1 lsl 28
+let most_layers = 512
+let most_width = 16384
+let most_weights = 1 lsl 24
+let most_digits = 4096
+let most_kinks = 64
+
+(* Words between white space, of a channel or of a text. *)
+type source = { next : unit -> char option; mutable words : int }
+
+let next_char channel = try Some (input_char channel) with End_of_file -> None
+let of_channel channel = { next = (fun () -> next_char channel); words = 0 }
+
+let of_string text =
+  let at = ref 0 in
+  let next () = if !at >= String.length text then None else (incr at; Some text.[!at - 1]) in
+  { next; words = 0 }
+
+let is_white c = c = ' ' || c = '\n' || c = '\t' || c = '\r'
+
+(* The next word, or none at the end. *)
+let word_or_end source =
+  let rec skip () = match source.next () with Some c when is_white c -> skip () | c -> c in
+  match skip () with
+  | None -> None
+  | Some c ->
+      let found = Buffer.create 16 in
+      let rec go c =
+        Buffer.add_char found c;
+        if Buffer.length found > most_digits then refuse "word %d is longer than %d characters" source.words most_digits;
+        match source.next () with Some c when not (is_white c) -> go c | _ -> ()
+      in
+      go c;
+      source.words <- source.words + 1;
+      Some (Buffer.contents found)
+
+let word source what =
+  match word_or_end source with Some found -> found | None -> refuse "it ends where %s is due" what
+
+let is_integer text =
+  let digits = if text <> "" && text.[0] = '-' then String.sub text 1 (String.length text - 1) else text in
+  digits <> "" && String.for_all (fun c -> c >= '0' && c <= '9') digits
+
+let integer source what =
+  let found = word source what in
+  if is_integer found then Z.of_string found else refuse "word %d is %S; %s is an integer" source.words found what
+
+let count source what most =
+  let found = integer source what in
+  if Z.sign found < 0 || Z.gt found (Z.of_int most) then
+    refuse "word %d: %s is %s; 0 to %d are read" source.words what (Z.to_string found) most;
+  Z.to_int found
+
+let positive source what =
+  let found = integer source what in
+  if Z.sign found <= 0 then refuse "word %d: %s is not positive" source.words what;
+  found
+
+let rec nat i = if i = 0 then Kernel.O else Kernel.S (nat (i - 1))
+
+let rec int_of_nat = function Kernel.O -> 0 | Kernel.S n -> 1 + int_of_nat n
+
+let list n read =
+  let rec go i found = if i = 0 then List.rev found else go (i - 1) (read () :: found) in
+  go n []
+
+let rational source what =
+  let top = integer source what in
+  (top, positive source what)
+
+let flag source what =
+  match word source what with "0" -> false | "1" -> true | other -> refuse "%s is %S; 0 or 1 is due" what other
+
+let expect source due =
+  let found = word source due in
+  if found <> due then refuse "word %d is %S; %S is due" source.words found due
+
+(* The pair: "pair INPUTS LAYERS", then the layers from the first to the last. *)
+let pair text =
+  let source = of_string text in
+  expect source "pair";
+  let inputs = count source "the number of inputs" most_width in
+  let layers = count source "the number of layers" most_layers in
+  let left = ref most_weights in
+  let integers what = fun () ->
+    decr left;
+    if !left < 0 then refuse "it has more than %d numbers" most_weights;
+    integer source what
+  in
+  let row () =
+    let size = count source "the length of a row" most_width in
+    list size (integers "a weight")
+  in
+  let neuron functions () =
+    let which = count source "the number of a function" (Array.length functions - 1) in
+    let bias1 = integer source "a bias" in
+    let row1 = row () in
+    let bias2 = integer source "a bias" in
+    let row2 = row () in
+    { Kernel.function0 = functions.(which); row1; bias1; row2; bias2 }
+  in
+  let layer () =
+    expect source "layer";
+    let denominator = positive source "a denominator" in
+    let several = count source "the number of functions" most_width in
+    let function0 () =
+      let base = integer source "a slope" in
+      let shift = integer source "a shift" in
+      let kinks = count source "the number of kinks" most_kinks in
+      let kink () = let place = integer source "a kink" in (place, integer source "a slope") in
+      { Kernel.base; shift; kinks_of = list kinks kink }
+    in
+    let functions = Array.of_list (list several function0) in
+    let width = count source "the number of neurons" most_width in
+    { Kernel.denominator; neurons = list width (neuron functions) }
+  in
+  let found = List.rev (list layers layer) in
+  expect source "end";
+  if word_or_end source <> None then refuse "the pair goes on after its end";
+  (inputs, found)
+
+(* The question: "question GRAIN", the region, the claim. *)
+let question text (inputs, pair) =
+  let source = of_string text in
+  expect source "question";
+  let grain = positive source "the grain" in
+  expect source "ranges";
+  let ranges = list inputs (fun () -> let least = rational source "a side" in (least, rational source "a side")) in
+  expect source "inequalities";
+  let inequality () =
+    let size = count source "the length of a row" most_width in
+    let row = list size (fun () -> integer source "a factor") in
+    (row, rational source "a bound")
+  in
+  let inequalities = list (count source "the number of inequalities" most_width) inequality in
+  expect source "claim";
+  let several () = list (count source "the number of outputs" most_width) (fun () -> nat (count source "an output" most_width)) in
+  let row () =
+    let size = count source "the length of a row" most_width in
+    list size (fun () -> integer source "a factor")
+  in
+  let asked_for =
+    match word source "a claim" with
+    | "distance" -> let outs = several () in Kernel.Distance (outs, rational source "eps")
+    | "manhattan" ->
+        let outs = several () in
+        if List.length outs > 10 then refuse "a distance in l1 of more than 10 outputs";
+        Kernel.Manhattan (outs, rational source "eps")
+    | "keeps-first" -> Kernel.KeepsFirst (rational source "a margin")
+    | "keeps-confident" ->
+        let delta = rational source "a confidence" in
+        let t = rational source "a margin" in
+        Kernel.KeepsConfident (delta, t, nat (count source "squarings" 12))
+    | "inequality" ->
+        let a = row () in
+        let b = row () in
+        let most = rational source "a bound" in
+        Kernel.Inequality (a, b, most, flag source "less")
+    | other -> refuse "%S is no claim that this kernel knows" other
+  in
+  expect source "end";
+  if word_or_end source <> None then refuse "the question goes on after its end";
+  { Kernel.grain; pair; ranges; inequalities; asked_for }
+
+(* A section of a stream: "NAME SHA256 BYTES" on one line, then so many bytes with this digest. *)
+let section channel name =
+  let line =
+    let found = Buffer.create 100 in
+    let rec go () =
+      match next_char channel with
+      | Some '\n' -> ()
+      | Some c when Buffer.length found < 200 -> Buffer.add_char found c; go ()
+      | _ -> refuse "there is no line %s SHA256 BYTES" name
+    in
+    go ();
+    Buffer.contents found
+  in
+  match String.split_on_char ' ' line with
+  | [ found; digest; bytes ] when found = name && is_integer bytes && String.length bytes < 10 ->
+      let bytes = int_of_string bytes in
+      if bytes < 0 || bytes > most_bytes then refuse "section %s has %d bytes; up to %d are read" name bytes most_bytes;
+      (match really_input_string channel bytes with
+      | exception End_of_file -> refuse "section %s ends before its %d bytes" name bytes
+      | text ->
+          let now = Sha256.hex text in
+          if now <> digest then refuse "section %s has the digest %s, not %s as its line says" name now digest;
+          (text, digest))
+  | _ -> refuse "%S is not the line %s SHA256 BYTES" line name
+
+(* Records of a proof, and two commands to the prover, which is not trusted. *)
+type command = Record of Kernel.record | Prove of int | Try of int | Assume of int * int
+
+let kind source =
+  match word source "a kind" with
+  | "x" -> Kernel.KX
+  | "y" -> Kernel.KY
+  | "d" -> Kernel.KD
+  | other -> refuse "word %d is %S; x, y or d is due" source.words other
+
+let index source what = nat (count source what most_width)
+
+let hints source =
+  let hint () =
+    let link = integer source "a link" in
+    let slope_x = integer source "a slope" in
+    let slope_y = integer source "a slope" in
+    { Kernel.link; slope_x; slope_y; slope_d = integer source "a slope" }
+  in
+  let layer () =
+    let scale = integer source "a scale" in
+    (scale, list (count source "the number of hints" most_width) hint)
+  in
+  list (count source "the number of layers" (most_layers + 2)) layer
+
+let command source =
+  match word_or_end source with
+  | None -> None
+  | Some name ->
+      let record =
+        match name with
+        | "I" -> let i = index source "an input" in Record (RInput (i, integer source "a place"))
+        | "C" ->
+            let t = index source "a layer" in
+            let i = index source "a neuron" in
+            let d = kind source in
+            Record (RCut (t, i, d, integer source "a place"))
+        | "A" -> Record (RAssume (index source "an obligation"))
+        | "B" ->
+            let t = index source "a layer" in
+            let i = index source "a neuron" in
+            let d = kind source in
+            let least = flag source "a direction" in
+            let e = integer source "a factor" in
+            Record (RBound (t, i, d, least, e, hints source))
+        | "N" ->
+            let i = index source "an input" in
+            let least = flag source "a direction" in
+            let e = integer source "a factor" in
+            Record (RBoundInput (i, least, e, hints source))
+        | "F" -> Record (RForward (index source "a layer"))
+        | "D" -> Record RDone
+        | "L" -> Record (RLeaf (hints source))
+        | "V" -> let t = index source "a layer" in Record (RVoid (t, index source "a neuron"))
+        | "E" -> Record (REmpty (index source "an input"))
+        | "P" -> Prove (count source "a depth" 64)
+        | "O" ->
+            let obligation = count source "an obligation" most_weights in
+            Assume (obligation, count source "a number of commands" max_int)
+        | "Q" -> Try (count source "a number of commands" max_int)
+        | other -> refuse "word %d of the records is %S, which is no record" source.words other
+      in
+      Some record

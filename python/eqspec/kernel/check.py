@@ -1,0 +1,90 @@
+"""A certificate, checked by the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from eqspec.audit.claim import claim as obligations_of
+from eqspec.audit.opening import Bounded, header, limits, opened, plain, question
+from eqspec.audit.reading import network
+from eqspec.audit.reading.pair import Pair
+from eqspec.audit.rounding import Refused
+
+from . import questions
+from .binary import ask, find, stream
+from .canonical import canonical
+from .commands import Quantities, commands
+from .validation import validate
+
+FORMAT = "eqspec-certificate/5"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the kernel says: `refused` is None where it accepts, with what it counted in `fields`."""
+
+    refused: str | None
+    fields: Mapping[str, str]
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """As `eqspec audit --format json` has it."""
+        return {"accepts": self.refused is None, "refused": self.refused, **self.fields}
+
+    def said(self) -> list[tuple[str, str]]:
+        """What the kernel counted, in headings and sentences."""
+        leaves, bounds, records = (int(self.fields.get(name, 0)) for name in ("leaves", "pulls", "records"))
+        return [
+            ("kernel", f"accepted: leaves {leaves}, backward bounds {bounds}, records {records}"),
+            ("pair", f"{self.fields.get('pair', '')}, sha256 of both networks in the kernel's form"),
+            ("question", f"{self.fields.get('question', '')}, sha256 of region and claim in the kernel's form"),
+        ]
+
+
+def check(path: Path, folder: Path | None = None, seconds: float | None = None, records: Path | None = None) -> Checked:
+    """Have the kernel check a certificate; the networks are where the task says, or in `folder`.
+
+    A BinaryError says that there is no kernel. `records`, a file, takes what the kernel took, as its reader reads it.
+    """
+    binary, began = find(), perf_counter()
+    try:
+        data = prepared(path, folder or path.parent)
+    except Refused as reason:
+        return Checked(plain(str(reason)), {}, perf_counter() - began)
+    except MemoryError:
+        return Checked("it needs more memory than there is", {}, perf_counter() - began)
+    answer = ask(binary, data, seconds or limits.SECONDS, records)
+    return Checked(answer.refused, answer.fields, perf_counter() - began)
+
+
+def prepared(path: Path, folder: Path) -> bytes:
+    """The stream of a certificate; Refused by name if the kernel cannot check it."""
+    with opened(path, limits.CERTIFICATE) as opened_file:
+        file = Bounded(opened_file)
+        head = header(file)
+        asked = question(head.get("task"))
+        if head.get("format") != FORMAT:
+            raise Refused(f"the kernel reads certificates of the format {FORMAT}")
+        if head.get("verdict") != "equivalent":
+            raise Refused("the kernel checks proofs; a counterexample is evaluated by the auditor, in rationals")
+        if "decision" in head:
+            raise Refused("the kernel checks proofs of a search; this claim was decided by exact integers")
+        claimed = questions.claim(asked)  # what it cannot check is refused before any file is read
+        networks = [network(asked, role, folder) for role in ("reference", "candidate")]
+        steps = [one.steps() for one in networks]
+        pair = canonical(steps[0], steps[1], len(networks[0].scale))
+        validate(pair.text, pair.grain, steps)
+        rows_and_obligations = obligations_of(asked, networks[0].outputs)
+        widths = Pair.of(networks[0], networks[1], (rows_and_obligations[0], rows_and_obligations[1])).widths
+        quantities = Quantities(pair.inputs, widths, len(pair.widths), pair.grain)
+        order = numbers(claimed, len(rows_and_obligations[2]))
+        return stream(pair.text, questions.question(asked, pair.grain), commands(file, quantities, order))
+
+
+def numbers(claimed: str, obligations: int) -> list[int]:
+    """The kernel's numbers of the obligations of a certificate: sums of l1 come in the other order of signs."""
+    return list(range(obligations))[:: -1 if claimed.startswith("manhattan") else 1]

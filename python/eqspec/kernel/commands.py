@@ -1,0 +1,105 @@
+"""The tree of a certificate, as commands for the kernel's prover.
+
+Cuts and assumptions become records; a leaf becomes `P`, prove this node. Where several leaves follow, the prover first
+tries to close the whole subtree (`Q`), since its bounds differ from those that the certificate was made with. Rounds of
+multipliers are left out: the prover makes its own. Nothing of this is trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from eqspec.audit.opening import Bounded, array, limits
+from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND
+from eqspec.audit.rounding import Array, Refused
+
+KINDS = "xyd"
+DEPTH = 40
+"""How often the prover may split a leaf of the certificate."""
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """How a certificate numbers them: inputs, then x, y and d of every step; the last may be rows of the claim."""
+
+    inputs: int
+    steps: Sequence[int]  # widths in the certificate
+    layers: int  # of the networks, without the rows of the claim
+    grain: int
+
+    def cut(self, which: int, place: float) -> str:
+        """The record of a cut."""
+        at = round(Fraction(place) * self.grain)
+        if which < self.inputs:
+            return f"I {which} {at}"
+        which -= self.inputs
+        for step, width in enumerate(self.steps):
+            if which < 3 * width:
+                kind, row = divmod(which, width)
+                if step >= self.layers:  # rows of outputs, in which the outputs themselves come first
+                    outputs = self.steps[self.layers - 1]
+                    return f"C {int(row < outputs)} {row if row < outputs else row - outputs} {KINDS[kind]} {at}"
+                return f"C {self.layers - step} {row} {KINDS[kind]} {at}"
+            which -= 3 * width
+        raise Refused("a cut of a quantity that there is not")
+
+
+def commands(file: Bounded, quantities: Quantities, obligations: Sequence[int]) -> list[str]:
+    """Of a tree; `obligations` are the kernel's numbers of those of the certificate."""
+    tree = array(file, 2, 3 * limits.RECORDS, 3)
+    records, leaves = subtrees(tree[:, 0].astype(int))
+    todo = [(tuple(obligations), 0)]
+    found, tries = list[str](), list[tuple[int, int]]()  # where a try is among the commands, where its subtree ends
+    for at, (kind, which, place) in enumerate(tree):
+        _fill(found, tries, at)
+        open_, tried = todo.pop()
+        if leaves[at] > 1 and (not tried or 2 * leaves[at] <= tried) and kind != ROUND:
+            tries.append((len(found), at + records[at]))
+            found.append("Q")
+            tried = leaves[at]
+        if kind == LEAF:
+            found.append(f"P {DEPTH}")
+        elif kind == CUT:
+            found.append(quantities.cut(int(which), float(place)))
+            todo += [(open_, tried)] * 2
+        elif kind == ROUND:
+            for dimensions in (1, 1, 2):
+                array(file, dimensions)
+            todo.append((open_, tried))
+        elif kind == ASSUME and 0 <= which < len(obligations) and obligations[int(which)] in open_:
+            o = obligations[int(which)]
+            tries.append((len(found), at + 1 + records[at + 1]))
+            found.append(f"O {o}")
+            todo += [(tuple(p for p in open_ if p != o), tried), ((o,), tried)]
+        else:
+            raise Refused("an unknown record, or a proof of something that is not open")
+    _fill(found, tries, len(tree))
+    return found
+
+
+def _fill(found: list[str], tries: list[tuple[int, int]], at: int) -> None:
+    """Tries and assumptions whose subtrees are complete say how many commands these have."""
+    while tries and tries[-1][1] <= at:
+        place, _ = tries.pop()
+        found[place] += f" {len(found) - place - 1}"
+
+
+def subtrees(kinds: Array) -> tuple[list[int], list[int]]:
+    """Of a tree in preorder: how many records each node has with those below it, and how many leaves."""
+    children = np.select([kinds == LEAF, kinds == ROUND], [0, 1], 2).tolist()
+    records, leaves, stack = [1] * len(kinds), [1] * len(kinds), list[int]()
+    for at in range(len(kinds) - 1, -1, -1):
+        if len(stack) < children[at]:
+            raise Refused("the tree ends before it is complete")
+        below = [stack.pop() for _ in range(children[at])]
+        if below:
+            leaves[at] = sum(leaves[b] for b in below)
+            records[at] += sum(records[b] for b in below)
+        stack.append(at)
+    if len(stack) != 1:
+        raise Refused("the tree goes on after its end")
+    return records, leaves
