@@ -60,6 +60,7 @@ let run kept =
   let rec go () =
     match command source with
     | None -> ()
+    | Some _ when state.todo = [] -> refuse "the records go on after the proof is complete"
     | Some one ->
         (match one with
         | Record record -> Prover.take state record; Prover.settle state
@@ -71,7 +72,7 @@ let run kept =
   in
   go ();
   Option.iter close_out out;
-  if state.todo <> [] then refuse "%d nodes are left where the records end" (count state.todo);
+  if state.todo <> [] then refuse "%d parts of the region are left where the records end" (count state.todo);
   Printf.printf "accepted\npair %s\nquestion %s\nclaim %s\nrecords %d\npulls %d\nleaves %d\nsplits %d\n" digest asked
     (claim question.asked_for) state.records state.pulls state.leaves state.splits
 

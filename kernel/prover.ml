@@ -9,6 +9,8 @@ type state = {
   inputs : int;
   obligations : Kernel.obligation array;
   naturals : Kernel.nat array;
+  rows : float array array; (* of the constraints *)
+  limits : float array;
   mutable todo : Kernel.node list;
   mutable pending : Kernel.record list; (* taken, not yet told *)
   mutable tell : Kernel.record -> unit;
@@ -27,7 +29,10 @@ let start question tell =
   let naturals = Array.make (most + 1) Kernel.O in
   for i = 1 to most do naturals.(i) <- Kernel.S naturals.(i - 1) done;
   let root = Kernel.root question in
-  { net; layers; inputs; obligations = Array.of_list root.open0; naturals; todo = [ root ]; pending = []; tell; records = 0; pulls = 0;
+  let constraints = root.area.constraints in
+  let rows = Array.of_list (List.map (fun (r, _) -> Array.of_list (List.map Relaxing.float_of r)) constraints) in
+  let limits = Array.of_list (List.map (fun (_, b) -> Relaxing.float_of b) constraints) in
+  { rows; limits; net; layers; inputs; obligations = Array.of_list root.open0; naturals; todo = [ root ]; pending = []; tell; records = 0; pulls = 0;
     leaves = 0; splits = 0 }
 
 let settle state =
@@ -56,6 +61,33 @@ let knowns state = Array.of_list (List.map Relaxing.known_of (top state).known_o
 (* The bounds of one neuron in the node at hand. *)
 let bounds_of state t i = List.nth (List.nth (top state).known_of t) i
 
+(* Multipliers of the constraints for these coefficients of inputs, as the last of the hints. *)
+let with_constraints state p =
+  if state.rows = [||] then []
+  else begin
+    let sides = Array.of_list (top state).area.sides in
+    let low = Array.map (fun (l, _) -> Relaxing.float_of l) sides and high = Array.map (fun (_, u) -> Relaxing.float_of u) sides in
+    let found = Relaxing.multipliers state.rows state.limits low high p in
+    let hint m = { Kernel.link = Relaxing.integer m; slope_x = Z.zero; slope_y = Z.zero; slope_d = Z.zero } in
+    [ (Z.one, Array.to_list (Array.map hint found)) ]
+  end
+
+let unhinted count = List.init count (fun _ -> (Z.one, []))
+
+(* The box, shrunk by the constraints alone. *)
+let shrink state =
+  if state.rows <> [||] && state.inputs <= 64 then
+    for i = 0 to state.inputs - 1 do
+      List.iter
+        (fun least ->
+          let factor = Float.ldexp 1.0 30 in
+          let p = Array.make state.inputs 0.0 in
+          p.(i) <- (if least then factor else -.factor);
+          let hints = unhinted (Array.length state.layers) @ with_constraints state p in
+          take state (RBoundInput (state.naturals.(i), least, Relaxing.integer factor, hints)))
+        [ true; false ]
+    done
+
 (* Pull one quantity, and note what is known of it then. *)
 let bound state knowns t i kind least =
   let layer = state.layers.(t) in
@@ -71,7 +103,7 @@ let bound state knowns t i kind least =
   Relaxing.add_row (sign *. x *. factor) row1 p;
   Relaxing.add_row (sign *. y *. factor) row2 q;
   let found = Relaxing.pull state.layers knowns state.inputs t p q in
-  let hints = List.init (t + 1) (fun _ -> (Z.one, [])) @ found.hints in
+  let hints = unhinted (t + 1) @ found.hints @ with_constraints state found.at_base in
   let n = state.naturals in
   take state (RBound (n.(t), n.(i), kind, least, Relaxing.integer factor, hints));
   state.pulls <- state.pulls + 1;
@@ -117,11 +149,60 @@ let wanted obligations =
 
 let closed state before = List.length state.todo < before
 
+(* Where an obligation is assumed alone: what the inputs obey then. The limits are added up, pulled to the inputs and leave
+   0 >= a v + c over the box; this bounds every input on one side. True if that empties the node. *)
+let contract state known (obligation : Kernel.obligation) chosen =
+  let layer = state.layers.(0) in
+  let m = Array.length layer.shapes and size = Float.ldexp 1.0 30 in
+  let x = Array.make m 0.0 and y = Array.make m 0.0 and d = Array.make m 0.0 in
+  List.iteri
+    (fun number (q : Kernel.limit) ->
+      if chosen number q then begin
+        let i = Reader.int_of_nat q.neuron_of in
+        let into = match q.kind_of with Kernel.KX -> x | KY -> y | KD -> d in
+        into.(i) <- into.(i) +. (if q.at_least then -.size else size)
+      end)
+    obligation;
+  let width = if Array.length state.layers > 1 then Array.length state.layers.(1).shapes else state.inputs in
+  let p = Array.make width 0.0 and q = Array.make width 0.0 in
+  for i = 0 to m - 1 do
+    Relaxing.add_row (x.(i) +. d.(i)) layer.rows1.(i) p;
+    Relaxing.add_row (y.(i) -. d.(i)) layer.rows2.(i) q
+  done;
+  let found = Relaxing.pull state.layers known state.inputs 0 p q in
+  let hint i =
+    { Kernel.link = Z.zero; slope_x = Relaxing.integer x.(i); slope_y = Relaxing.integer y.(i); slope_d = Relaxing.integer d.(i) }
+  in
+  let above = (Z.one, List.init m hint) :: found.hints in
+  let before = List.length state.todo in
+  if takes state (RLeaf (above @ with_constraints state found.at_base)) then true
+  else begin
+    Array.iteri
+      (fun i a ->
+        (* The first sum of all is only as exact as its integers are: the kernel calculates what follows. *)
+        if (not (closed state before)) && a <> 0.0 then begin
+          let p = Array.copy found.at_base in
+          p.(i) <- 0.0;
+          let hints = above @ with_constraints state p in
+          take state (RBoundInput (state.naturals.(i), a < 0.0, Relaxing.integer (Float.abs a), hints));
+          ignore (takes state (REmpty state.naturals.(i)))
+        end)
+      found.at_base;
+    closed state before
+  end
+
+let volume state =
+  List.fold_left (fun v (l, u) -> v +. Float.log (Float.max 1.0 (Z.to_float (Z.sub u l)))) 0.0 (top state).area.sides
+
+(* Obligations that may be open where each is assumed and contracted by itself. *)
+let most_contracted = 4
+
 (* Whether all obligations that are open on the node at hand are closed, each by bounds or under its own assumption. *)
 let goals state known =
   let before = List.length state.todo in
   List.iter (fun (i, kind, least) -> ignore (bound state known 0 i kind least)) (wanted (top state).open0);
   take state RDone;
+  let contracting = (not (closed state before)) && state.inputs <= 64 && List.length (top state).open0 <= most_contracted in
   let rec each o =
     if closed state before then true
     else if o >= List.length (top state).open0 then false
@@ -131,8 +212,30 @@ let goals state known =
           take state (RAssume state.naturals.(o));
           let stack = List.length state.todo in
           let rows = List.sort_uniq compare (List.map (fun (q : Kernel.limit) -> q.neuron_of) obligation) in
-          List.exists (fun i -> takes state (RVoid (Kernel.O, i))) rows
-          || (takes state RDone && List.length state.todo < stack))
+          let known = Array.copy known in
+          let refuted () =
+            List.exists (fun i -> takes state (RVoid (Kernel.O, i))) rows
+            || (takes state RDone && List.length state.todo < stack)
+          in
+          let read () = known.(0) <- Relaxing.known_of (List.hd (top state).known_of) in
+          let first number (q : Kernel.limit) = number = 0 || (List.hd obligation).neuron_of = q.neuron_of in
+          let rec rounds left =
+            refuted ()
+            || left > 0
+               && begin
+                    read ();
+                    let size = volume state in
+                    contract state known obligation first
+                    || (volume state < size -. 0.2
+                        && begin
+                             let again = tighten state in
+                             Array.blit again 0 known 0 (Array.length again);
+                             List.iter (fun (i, kind, least) -> ignore (bound state known 0 i kind least)) (wanted [ obligation ]);
+                             rounds (left - 1)
+                           end)
+                  end
+          in
+          rounds (if contracting then 4 else 0))
     then begin
       (* The others remain; none of them may be left. *)
       if (top state).open0 = [] then take state RDone;
@@ -205,6 +308,7 @@ let closes_with state known_when_open =
   | [] ->
       if node.open0 = [] then take state RDone
       else begin
+        shrink state;
         let known = tighten state in
         if not (goals state known) then known_when_open known
       end);

@@ -98,7 +98,8 @@ let steepest f l u =
 
 type pulled = {
   hints : Kernel.hints; (* from the layer on that was asked about *)
-  at_inputs : float array * float array; (* coefficients of the inputs by way of either network *)
+  at_inputs : float array * float array; (* coefficients of the inputs by way of either network, in real units *)
+  at_base : float array; (* their sum, as the integers of the kernel *)
   losses : (int * float array * float array) list; (* per layer: what the lines of x and of y give away, in one unit *)
 }
 
@@ -178,4 +179,35 @@ let pull layers knowns inputs at p q =
     q := q'
   done;
   let inputs = (Array.map (fun v -> v *. !unit) !p, Array.map (fun v -> v *. !unit) !q) in
-  { hints = List.rev !hints; at_inputs = inputs; losses = !losses }
+  { hints = List.rev !hints; at_inputs = inputs; at_base = Array.map2 ( +. ) !p !q; losses = !losses }
+
+(* Multipliers of constraints A v <= b that raise the least of p v on a box: coordinate by coordinate, at the places where
+   a coefficient changes its sign. *)
+let multipliers rows limits low high p =
+  let count = Array.length rows and n = Array.length p in
+  let found = Array.make count 0.0 and p = Array.copy p in
+  let least p = let total = ref 0.0 in
+    for i = 0 to n - 1 do total := !total +. Float.min (p.(i) *. low.(i)) (p.(i) *. high.(i)) done;
+    !total in
+  for _ = 1 to (if count > 1 then 3 else 1) do
+    for c = 0 to count - 1 do
+      let row = rows.(c) and trial = Array.make n 0.0 in
+      Array.iteri (fun i a -> p.(i) <- p.(i) -. (found.(c) *. a)) row;
+      let gain m =
+        Array.blit p 0 trial 0 n;
+        Array.iteri (fun i a -> trial.(i) <- trial.(i) +. (m *. a)) row;
+        least trial -. (m *. limits.(c))
+      in
+      let best = ref 0.0 and top = ref (gain 0.0) in
+      Array.iteri
+        (fun i a ->
+          let m = Float.round (-.p.(i) /. a) in
+          if a <> 0.0 && m > 0.0 && Float.is_finite m then
+            let g = gain m in
+            if g > !top then (top := g; best := m))
+        row;
+      found.(c) <- !best;
+      Array.iteri (fun i a -> p.(i) <- p.(i) +. (!best *. a)) row
+    done
+  done;
+  found

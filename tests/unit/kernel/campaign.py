@@ -1,0 +1,79 @@
+"""False claims with changed records, by the hundred thousand: none may be accepted.
+
+    PYTHONPATH=tests python -m unit.kernel.campaign --cases 100000 --seed 1
+
+A slice of it is a test. Exit code 1 if the kernel accepted something false.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+from eqspec.kernel import find
+from eqspec.kernel.binary import ask, stream
+from unit.kernel.pairs import Claim, Pair, changed, claims, question, random_pair
+
+EACH = 25
+"""Changes of the records of one claim."""
+
+
+@dataclass
+class Counts:
+    """What came of them."""
+
+    true: int = 0
+    accepted: int = 0
+    false: int = 0
+    wrong: int = 0
+
+
+def hunt(cases: int, seed: int, folder: Path) -> Counts:
+    """At least so many false claims, with records that prove a weaker one or try to prove it."""
+    random, counts = Random(seed), Counts()
+    while counts.false < cases:
+        pair = random_pair(random)
+        for claim, threshold in claims(pair, random):
+            _one(pair, claim, threshold, random, folder, counts)
+    return counts
+
+
+def _one(pair: Pair, claim: Claim, broken: Fraction, random: Random, folder: Path, counts: Counts) -> None:
+    binary, text, records = find(), pair.text(), list[str]()
+    for factor in (Fraction(3, 2), Fraction(4), Fraction(100)):
+        counts.true += 1
+        data = stream(text, question(pair, claim(broken * factor + 1)), ["P 3"])
+        if ask(binary, data, 20, folder / "records").refused is None:
+            counts.accepted += 1
+            records = (folder / "records").read_text().splitlines()
+            break
+    for _ in range(EACH):
+        counts.false += 1
+        asked = question(pair, claim(broken * random.choice([Fraction(1), Fraction(9, 10), Fraction(0)])))
+        data = stream(text, asked, changed(records or ["P 2"], random))
+        if ask(binary, data, 20).refused is None:
+            counts.wrong += 1
+            kept = Path(f"wrong-{counts.wrong}.stream")
+            kept.write_bytes(data)
+            print(f"ACCEPTED: {kept}", file=sys.stderr)
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--cases", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    with TemporaryDirectory() as folder:
+        counts = hunt(arguments.cases, arguments.seed, Path(folder))
+    print(f"true claims {counts.true}, accepted {counts.accepted}; false ones {counts.false}, accepted {counts.wrong}")
+    return int(counts.wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,180 @@
+"""Random pairs in the kernel's form, evaluated in rationals; claims about them that break; records that were changed.
+
+What breaks is known from a point: both networks are evaluated there as the grammar of `kernel/README.md` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+
+Function = tuple[int, int, tuple[tuple[int, int], ...]]
+GRAIN = 2**12
+ONE = GRAIN
+FUNCTIONS: tuple[Function, ...] = (
+    (0, 0, ((0, 1),)),  # ReLU
+    (1, 0, ((0, 3),)),  # 4 times a leaky ReLU of slope 1/4
+    (0, 0, ((0, 1), (ONE, -1))),  # a clip to 0 .. 1
+    (-1, 0, ((0, 2),)),  # the absolute value
+    (0, -ONE, ((-ONE, 1), (ONE, -1))),  # a clip to -1 .. 1
+    (2, ONE // 2, ((-ONE // 2, -3), (0, 1), (ONE // 4, 2))),  # neither monotone nor convex
+)
+IDENTITY: Function = (1, 0, ())
+
+
+@dataclass(frozen=True)
+class Neuron:
+    """A function, and in either network a bias in multiples of 1 / grain and a row."""
+
+    function: Function
+    biases: tuple[int, int]
+    rows: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Layers from the first to the last, each with its denominator."""
+
+    inputs: int
+    layers: tuple[tuple[int, tuple[Neuron, ...]], ...]
+
+    @property
+    def outputs(self) -> int:
+        """Of either network."""
+        return len(self.layers[-1][1])
+
+    def text(self) -> str:
+        """As the kernel reads it."""
+        words: list[object] = ["pair", self.inputs, len(self.layers)]
+        for denominator, neurons in self.layers:
+            functions = list(dict.fromkeys(neuron.function for neuron in neurons))
+            words += ["layer", denominator, len(functions)]
+            for base, shift, kinks in functions:
+                words += [base, shift, len(kinks), *(number for kink in kinks for number in kink)]
+            words.append(len(neurons))
+            for neuron in neurons:
+                words.append(functions.index(neuron.function))
+                for bias, row in zip(neuron.biases, neuron.rows, strict=True):
+                    words += [bias, len(row), *row]
+        return " ".join(map(str, [*words, "end"]))
+
+    def at(self, point: Sequence[Fraction], side: int) -> list[Fraction]:
+        """What one of the networks computes."""
+        values = list(point)
+        for denominator, neurons in self.layers:
+            arguments = [
+                (sum(w * x for w, x in zip(n.rows[side], values, strict=True)) + Fraction(n.biases[side], GRAIN))
+                / denominator
+                for n in neurons
+            ]
+            values = [value(n.function, v) for n, v in zip(neurons, arguments, strict=True)]
+        return values
+
+
+def value(function: Function, v: Fraction) -> Fraction:
+    """Of a function."""
+    base, shift, kinks = function
+    return base * v + Fraction(shift, GRAIN) + sum(s * max(Fraction(0), v - Fraction(b, GRAIN)) for b, s in kinks)
+
+
+def random_pair(random: Random) -> Pair:
+    """Two networks that are alike."""
+    inputs, function = random.randint(1, 3), random.choice(FUNCTIONS)
+    sizes = [random.randint(1, 4) for _ in range(random.randint(1, 2))] + [random.randint(1, 3)]
+    layers, before = [], inputs
+    for depth, width in enumerate(sizes):
+        denominator, neurons = random.choice([4, 7, 16]), []
+        for _ in range(width):
+            row = [random.randint(-12, 12) for _ in range(before)]
+            bias = random.randint(-8, 8) * GRAIN
+            other = [w + random.choice([-1, 0, 0, 1]) for w in row]
+            f = IDENTITY if depth == len(sizes) - 1 else function if random.random() < 0.8 else random.choice(FUNCTIONS)
+            neurons.append(Neuron(f, (bias, bias + random.randint(-GRAIN, GRAIN)), (tuple(row), tuple(other))))
+        layers.append((denominator, tuple(neurons)))
+        before = width
+    return Pair(inputs, tuple(layers))
+
+
+def question(pair: Pair, claim: str) -> str:
+    """A claim on the box -1 .. 1, of which a corner is cut off."""
+    sides = " ".join(["-1 1 1 1"] * pair.inputs)
+    corner = " ".join(["1"] * pair.inputs)
+    return f"question {GRAIN} ranges {sides} inequalities 1 {pair.inputs} {corner} {pair.inputs} 2 claim {claim} end"
+
+
+def points(pair: Pair, random: Random, count: int) -> list[list[Fraction]]:
+    """Of the region."""
+    found: list[list[Fraction]] = []
+    while len(found) < count:
+        ends = random.random() < 0.3
+        point = [Fraction(random.choice([-8, 8]) if ends else random.randint(-8, 8), 8) for _ in range(pair.inputs)]
+        if sum(point) <= Fraction(pair.inputs, 2):
+            found.append(point)
+    return found
+
+
+Claim = Callable[[Fraction], str]
+
+
+def claims(pair: Pair, random: Random) -> list[tuple[Claim, Fraction]]:
+    """Claims by their threshold, and a threshold at which they are broken by a point, as is every smaller one."""
+    ends = [(pair.at(point, 0), pair.at(point, 1)) for point in points(pair, random, 40)]
+    every = " ".join(map(str, [pair.outputs, *range(pair.outputs)]))
+    row = [random.randint(-3, 3) for _ in range(pair.outputs)]
+    less = random.randint(0, 1)
+    factors = " ".join(map(str, [pair.outputs, *row, pair.outputs, *(-w for w in row)]))
+    largest = max(max(abs(a - b) for a, b in zip(f, g, strict=True)) for f, g in ends)
+    summed = max(sum(abs(a - b) for a, b in zip(f, g, strict=True)) for f, g in ends)
+    linear = max(sum(w * (a - b) for w, a, b in zip(row, f, g, strict=True)) for f, g in ends)
+    tiny = Fraction(1, 10**6)
+    found: list[tuple[Claim, Fraction]] = [
+        (lambda t: f"distance {every} {t.numerator} {t.denominator}", largest - tiny),
+        (lambda t: f"manhattan {every} {t.numerator} {t.denominator}", summed - tiny),
+        (lambda t: f"inequality {factors} {t.numerator} {t.denominator} {less}", linear - (0 if less else tiny)),
+    ]
+    leads = [lead(f, g) for f, g in ends]
+    if any(one is not None for one in leads):
+        most = max(one for one in leads if one is not None)
+        found.append((lambda t: f"keeps-first {t.numerator} {t.denominator}", most))
+    return [(claim, threshold) for claim, threshold in found if threshold > 0]
+
+
+def lead(reference: Sequence[Fraction], candidate: Sequence[Fraction]) -> Fraction | None:
+    """By how much the reference puts a class first that the candidate does not put first."""
+    k = max(range(len(reference)), key=lambda i: reference[i])
+    if max(candidate) <= candidate[k]:
+        return None
+    return min(reference[k] - x for i, x in enumerate(reference) if i != k)
+
+
+NUMBERS = (-1, 0, 1, 2, 3, 7, 2**20, -(2**20), 2**40, 2**70)
+RECORDS = ("I 0 0", "I 1 7", "I 0 99999999", "C 1 0 x 0", "C 2 1 d 2", "A 0", "A 1", "D", "F 1", "F 9", "V 0 0", "E 0",
+    "C 9 9 y 4", "L 0", "B 0 0 d 0 1 0", "B 1 0 x 1 -3 1 -5 0", "N 0 1 1 0", "P 2")  # fmt: skip
+
+
+def changed(records: Sequence[str], random: Random) -> list[str]:
+    """Numbers replaced, records put in, left out, exchanged or repeated; sometimes nothing."""
+    found = list(records)
+    for _ in range(random.randint(0, 4)):
+        if not found:
+            break
+        at = random.randrange(len(found))
+        words = found[at].split(" ")
+        kind = random.random()
+        if kind < 0.7 and len(words) > 1:
+            place = random.randrange(1, len(words))
+            old = int(words[place]) if words[place].lstrip("-").isdigit() else 0
+            words[place] = str(random.choice([*NUMBERS, 2 * old, -old, old + 1, old - 1]))
+            found[at] = " ".join(words)
+        elif kind < 0.8:
+            found.insert(at, random.choice(RECORDS))
+        elif kind < 0.88:
+            del found[at]
+        elif kind < 0.94:
+            other = random.randrange(len(found))
+            found[at], found[other] = found[other], found[at]
+        else:
+            found.insert(at, found[random.randrange(len(found))])
+    return found
