@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The mark at the beginning, whose number changes with the layout of what follows.
-const MAGIC: &[u8] = b"eqspec search 3\n";
+const MAGIC: &[u8] = b"eqspec search 4\n";
 
 /// Depths that count towards what is proved: a deeper node is less than 2^-DEPTHS of the whole.
 pub const DEPTHS: usize = 2048;
