@@ -307,9 +307,11 @@ def _slots(x: _Values, y: _Values) -> _Slots:
     given = [i if i < n else None for i in range(m)]
     partner: list[int | None] = given
     beaten = (diagonal > costs[:both].min(axis=1) + 1e-12) | (diagonal > costs[:, :both].min(axis=0) + 1e-12)
-    if beaten.any() and max(m, n) <= MOST:
+    total = float(diagonal.sum())
+    # No assignment costs less than the cheapest partner of each neuron of the smaller layer.
+    most = total - float(costs.min(axis=1 if m <= n else 0).sum())
+    if beaten.any() and most > max(0.5, 0.5 * total) and max(m, n) <= MOST:
         found = _assigned(costs)
-        total = float(diagonal.sum())
         gain = total - sum(float(costs[i, j]) for i, j in enumerate(found) if j is not None)
         if gain > max(0.5, 0.5 * total):
             partner = found

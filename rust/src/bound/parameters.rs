@@ -5,6 +5,9 @@
 //! but the slopes. Slopes alpha are those of alpha-CROWN (Xu et al., ICLR 2021), multipliers beta of assumed signs
 //! those of beta-CROWN (Wang et al., NeurIPS 2021); the links are eqspec's own.
 //!
+//! The moments of the gradients are kept in single precision, and so is the length of a step: neither touches what a
+//! bound rests on, and roots and quotients of twice as many numbers fit a register.
+//!
 //! Arrays are functional-major: the numbers of functional f are contiguous.
 
 /// One array of multipliers, with the moments of its gradient that Adam keeps.
@@ -12,16 +15,18 @@
 pub struct AdamVariable {
     /// Current values.
     pub value: Vec<f64>,
-    mean: Vec<f64>,
-    square: Vec<f64>,
+    mean: Vec<f32>,
+    square: Vec<f32>,
 }
 
 /// How much of the mean gradient a step keeps.
-const MEAN: f64 = 0.9;
+const MEAN: f32 = 0.9;
 /// How much of the mean square of the gradient a step keeps.
-const SQUARE: f64 = 0.999;
+const SQUARE: f32 = 0.999;
 /// Keeps steps finite where the gradient vanishes.
-const EPSILON: f64 = 1e-8;
+const EPSILON: f32 = 1e-8;
+/// Gradients count as no larger than this, so that their squares stay finite in single precision.
+const LARGEST: f64 = 1e18;
 
 impl AdamVariable {
     fn filled(n: usize, value: f64) -> Self {
@@ -31,13 +36,10 @@ impl AdamVariable {
     /// One step uphill along `gradient`, then back into [low, high]. `step` counts from 1.
     #[inline(always)]
     pub fn ascend(&mut self, gradient: &[f64], rate: f64, step: i32, (low, high): (f64, f64)) {
-        let (mean_scale, square_scale) = correction(step);
+        let scales = correction(step);
         let moments = self.mean.iter_mut().zip(self.square.iter_mut());
         for ((v, (m, s)), g) in self.value.iter_mut().zip(moments).zip(gradient) {
-            *m = MEAN * *m + (1.0 - MEAN) * g;
-            *s = SQUARE * *s + (1.0 - SQUARE) * g * g;
-            let next = *v + rate * (*m * mean_scale) / ((*s * square_scale).sqrt() + EPSILON);
-            *v = next.max(low).min(high);
+            *v = (*v + rate * direction(m, s, *g, scales)).max(low).min(high);
         }
     }
 
@@ -45,15 +47,11 @@ impl AdamVariable {
     /// units.
     #[inline(always)]
     pub fn ascend_in(&mut self, units: &[f64], gradient: &[f64], rate: f64, step: i32, (low, high): (f64, f64)) {
-        let (mean_scale, square_scale) = correction(step);
+        let scales = correction(step);
         let moments = self.mean.iter_mut().zip(self.square.iter_mut());
         let steps = gradient.iter().zip(units);
         for ((v, (m, s)), (g, unit)) in self.value.iter_mut().zip(moments).zip(steps) {
-            let g = g * unit;
-            *m = MEAN * *m + (1.0 - MEAN) * g;
-            *s = SQUARE * *s + (1.0 - SQUARE) * g * g;
-            let next = *v + unit * rate * (*m * mean_scale) / ((*s * square_scale).sqrt() + EPSILON);
-            *v = next.max(low).min(high);
+            *v = (*v + unit * rate * direction(m, s, g * unit, scales)).max(low).min(high);
         }
     }
 
@@ -82,14 +80,24 @@ impl AdamVariable {
     }
 
     fn bytes(&self) -> usize {
-        8 * (self.value.len() + self.mean.len() + self.square.len())
+        8 * self.value.len() + 4 * (self.mean.len() + self.square.len())
     }
 }
 
 /// The factors that correct moments that started from zero.
 #[inline(always)]
-fn correction(step: i32) -> (f64, f64) {
+fn correction(step: i32) -> (f32, f32) {
     (1.0 / (1.0 - MEAN.powi(step)), 1.0 / (1.0 - SQUARE.powi(step)))
+}
+
+/// Updates the moments of one gradient and returns the step for a rate of 1.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation)]
+fn direction(mean: &mut f32, square: &mut f32, gradient: f64, (mean_scale, square_scale): (f32, f32)) -> f64 {
+    let g = gradient.max(-LARGEST).min(LARGEST) as f32;
+    *mean = MEAN * *mean + (1.0 - MEAN) * g;
+    *square = SQUARE * *square + (1.0 - SQUARE) * g * g;
+    f64::from(*mean * mean_scale / ((*square * square_scale).sqrt() + EPSILON))
 }
 
 /// Multipliers at one layer of ReLUs.

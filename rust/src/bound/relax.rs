@@ -19,6 +19,7 @@ use crate::domain::intermediate_bounds::LayerBounds;
 use crate::domain::phase::{Bounds, Phase};
 use crate::domain::relu::{above, below, height};
 use crate::network::Curves;
+use std::ops::Range;
 
 /// The coefficients of every neuron. Masks are 0 or 1, so that loops need no branches.
 #[derive(Debug, Clone, Default)]
@@ -104,6 +105,32 @@ pub struct RelaxationView<'a> {
     pub low: &'a [f64],
     pub high_slope: &'a [f64],
     pub high: &'a [f64],
+}
+
+impl<'a> RelaxationView<'a> {
+    /// The same of some neurons.
+    #[inline(always)]
+    #[must_use]
+    pub fn part(&self, range: Range<usize>) -> RelaxationView<'a> {
+        let of = |v: &'a [f64]| &v[range.clone()];
+        RelaxationView {
+            active1: of(self.active1),
+            unstable1: of(self.unstable1),
+            slope1: of(self.slope1),
+            height1: of(self.height1),
+            active2: of(self.active2),
+            unstable2: of(self.unstable2),
+            slope2: of(self.slope2),
+            height2: of(self.height2),
+            fold_first: of(self.fold_first),
+            fold_second: of(self.fold_second),
+            keep: of(self.keep),
+            low_slope: of(self.low_slope),
+            low: of(self.low),
+            high_slope: of(self.high_slope),
+            high: of(self.high),
+        }
+    }
 }
 
 impl Relaxation {

@@ -19,24 +19,49 @@ fn after_link((p, q, s): (f64, f64, f64), g: f64, v: RelaxationView<'_>, i: usiz
 /// coefficients for the rounding bound.
 #[inline(always)]
 pub(super) fn relu_sums((p, q, s): TripleMut<'_>, link: &[f64], v: RelaxationView<'_>) -> (f64, f64, f64) {
-    let (mut constant, mut magnitude, mut norm) = ([0.0f64; LANES], [0.0f64; LANES], [0.0f64; LANES]);
+    let mut sums = [[0.0f64; LANES]; 3];
     let m = v.keep.len();
     let (p, q, s, link) = (&p[..m], &q[..m], &s[..m], &link[..m]);
-    for i in 0..m {
-        let (x, y, z, d) = after_link((p[i], q[i], s[i]), link[i], v, i);
-        let cx = if x < 0.0 { x * v.height1[i] } else { 0.0 };
-        let cy = if y < 0.0 { y * v.height2[i] } else { 0.0 };
-        let cz = z * if z < 0.0 { v.high[i] } else { v.low[i] };
-        let lane = i % LANES;
-        constant[lane] += cx + cy + cz;
-        magnitude[lane] += cx.abs() + cy.abs() + cz.abs();
-        norm[lane] += x.abs() + y.abs() + 2.0 * d.abs() + 3.0 * link[i].abs() + p[i].abs() + q[i].abs();
+    let whole = m - m % LANES;
+    for from in (0..whole).step_by(LANES) {
+        let range = from..from + LANES;
+        let part = v.part(range.clone());
+        let (p, q, s) = (&p[range.clone()], &q[range.clone()], &s[range.clone()]);
+        add_sums(&mut sums, p, q, s, &link[range], part, LANES);
     }
+    add_sums(&mut sums, &p[whole..], &q[whole..], &s[whole..], &link[whole..], v.part(whole..m), m - whole);
+    let [constant, magnitude, norm] = sums;
     (constant.iter().sum(), magnitude.iter().sum(), norm.iter().sum())
 }
 
 /// Sums run in so many independent parts.
 const LANES: usize = 8;
+
+/// Adds what the first `count` neurons of a part contribute, at most one for each part of the sums.
+#[inline(always)]
+fn add_sums(
+    [constant, magnitude, norm]: &mut [[f64; LANES]; 3],
+    p: &[f64],
+    q: &[f64],
+    s: &[f64],
+    link: &[f64],
+    v: RelaxationView<'_>,
+    count: usize,
+) {
+    let (p, q, s, link) = (&p[..count], &q[..count], &s[..count], &link[..count]);
+    for i in 0..count {
+        // Everything is read whatever the signs are, so that no branch is in the way of vector registers.
+        let (height1, height2, high, low) = (v.height1[i], v.height2[i], v.high[i], v.low[i]);
+        let (x, y, z, d) = after_link((p[i], q[i], s[i]), link[i], v, i);
+        let (of_x, of_y) = (x * height1, y * height2);
+        let cx = if x < 0.0 { of_x } else { 0.0 };
+        let cy = if y < 0.0 { of_y } else { 0.0 };
+        let cz = z * if z < 0.0 { high } else { low };
+        constant[i] += cx + cy + cz;
+        magnitude[i] += cx.abs() + cy.abs() + cz.abs();
+        norm[i] += x.abs() + y.abs() + 2.0 * d.abs() + 3.0 * link[i].abs() + p[i].abs() + q[i].abs();
+    }
+}
 
 /// One functional through a layer of ReLUs, backwards. The second triple is set to the coefficients of X, Y and D,
 /// whose signs choose the relaxations.
@@ -69,12 +94,15 @@ fn relu_column_of(
     let (p, q, s) = (&mut p[..m], &mut q[..m], &mut s[..m]);
     let (sp, sq, ss) = (&mut sp[..m], &mut sq[..m], &mut ss[..m]);
     let (link, alpha1, alpha2) = (&link[..m], &alpha1[..m], &alpha2[..m]);
+    let v = v.part(0..m);
     for i in 0..m {
+        let (slope1, slope2, high_slope, low_slope) = (v.slope1[i], v.slope2[i], v.high_slope[i], v.low_slope[i]);
+        let (lower1, lower2) = (v.active1[i] + v.unstable1[i] * alpha1[i], v.active2[i] + v.unstable2[i] * alpha2[i]);
         let (x, y, z, _) = after_link((p[i], q[i], s[i]), link[i], v, i);
         (sp[i], sq[i], ss[i]) = (x, y, z);
-        p[i] = x * if x < 0.0 { v.slope1[i] } else { v.active1[i] + v.unstable1[i] * alpha1[i] };
-        q[i] = y * if y < 0.0 { v.slope2[i] } else { v.active2[i] + v.unstable2[i] * alpha2[i] };
-        s[i] = z * if z < 0.0 { v.high_slope[i] } else { v.low_slope[i] };
+        p[i] = x * if x < 0.0 { slope1 } else { lower1 };
+        q[i] = y * if y < 0.0 { slope2 } else { lower2 };
+        s[i] = z * if z < 0.0 { high_slope } else { low_slope };
     }
 }
 
@@ -108,13 +136,22 @@ fn surrogate_column_of(
     let m = v.keep.len();
     let (x, y, d, g1, g2) = (&mut x[..m], &mut y[..m], &mut d[..m], &mut g1[..m], &mut g2[..m]);
     let (sp, sq, ss, alpha1, alpha2) = (&sp[..m], &sq[..m], &ss[..m], &alpha1[..m], &alpha2[..m]);
+    let v = v.part(0..m);
     for i in 0..m {
+        // Everything is read whatever the signs are, so that no branch is in the way of vector registers.
+        let (slope1, slope2, height1, height2) = (v.slope1[i], v.slope2[i], v.height1[i], v.height2[i]);
+        let (high_slope, high, low_slope, low) = (v.high_slope[i], v.high[i], v.low_slope[i], v.low[i]);
         let (lower1, lower2) = (v.active1[i] + v.unstable1[i] * alpha1[i], v.active2[i] + v.unstable2[i] * alpha2[i]);
-        g1[i] = if sp[i] >= 0.0 { sp[i] * x[i] * v.unstable1[i] } else { 0.0 };
-        g2[i] = if sq[i] >= 0.0 { sq[i] * y[i] * v.unstable2[i] } else { 0.0 };
-        let after_x = if sp[i] < 0.0 { v.slope1[i] * x[i] + v.height1[i] } else { lower1 * x[i] };
-        let after_y = if sq[i] < 0.0 { v.slope2[i] * y[i] + v.height2[i] } else { lower2 * y[i] };
-        let own = if ss[i] < 0.0 { v.high_slope[i] * d[i] + v.high[i] } else { v.low_slope[i] * d[i] + v.low[i] };
+        let (of_x, of_y, of_d) = (x[i], y[i], d[i]);
+        let (rise1, rise2) = (sp[i] * of_x * v.unstable1[i], sq[i] * of_y * v.unstable2[i]);
+        g1[i] = if sp[i] >= 0.0 { rise1 } else { 0.0 };
+        g2[i] = if sq[i] >= 0.0 { rise2 } else { 0.0 };
+        let (above_x, below_x) = (slope1 * of_x + height1, lower1 * of_x);
+        let (above_y, below_y) = (slope2 * of_y + height2, lower2 * of_y);
+        let (above_d, below_d) = (high_slope * of_d + high, low_slope * of_d + low);
+        let after_x = if sp[i] < 0.0 { above_x } else { below_x };
+        let after_y = if sq[i] < 0.0 { above_y } else { below_y };
+        let own = if ss[i] < 0.0 { above_d } else { below_d };
         x[i] = after_x;
         y[i] = after_y;
         d[i] = v.keep[i] * own + v.fold_first[i] * after_x - v.fold_second[i] * after_y;

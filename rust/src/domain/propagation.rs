@@ -38,6 +38,7 @@ pub struct Propagation {
     input: Input,
     buffers: Buffers,
     back_substitution: Option<BackSubstitution>,
+    substituting: bool,
     flops: u64,
     memory: usize,
     whole: bool,
@@ -54,6 +55,7 @@ impl Propagation {
             input: Input::default(),
             buffers: Buffers::default(),
             back_substitution: None,
+            substituting: true,
             flops: 0,
             memory: usize::MAX,
             whole: false,
@@ -73,6 +75,18 @@ impl Propagation {
     pub fn with_back_substitution(self, wanted: bool) -> Self {
         let wanted = wanted && self.domain == AbstractDomain::Reduced;
         Self { back_substitution: wanted.then(BackSubstitution::default), ..self }
+    }
+
+    /// Whether each network is also bounded by itself on a box without assumptions; if it is, that can be switched off
+    /// for a while ([`Self::substitute`]).
+    #[must_use]
+    pub fn substitutes(&self, pair: &Pair) -> bool {
+        self.back_substitution.is_some() && pair.is_chain()
+    }
+
+    /// Whether the next propagations bound each network by itself where they can.
+    pub fn substitute(&mut self, wanted: bool) {
+        self.substituting = wanted;
     }
 
     /// The states of all steps after the last propagation. The forms of the last step are those of the outputs. There
@@ -130,7 +144,8 @@ impl Propagation {
         let (depth, inputs, difference) = (pair.depth(), pair.inputs(), self.domain != AbstractDomain::Independent);
         self.generators.reset(inputs);
         let keep = bytes(pair) <= KEPT;
-        let mut back_substitution = self.back_substitution.as_mut().filter(|_| known.is_none() && pair.is_chain());
+        let mut back_substitution =
+            self.back_substitution.as_mut().filter(|_| self.substituting && known.is_none() && pair.is_chain());
         for l in 0..depth {
             let (before, after) = self.layers.split_at_mut(l);
             let (layer, from) = (&mut after[0], (&*before, &self.input));

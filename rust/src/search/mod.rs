@@ -8,6 +8,7 @@
 //! | `stages` | bounding a box: one file per stage, in the order that `policy` sets |
 //! | `falsify` | falsification: gradient ascent and random search for counterexamples, and when they are made |
 //! | `split` | branching: which input or which sign to split at, and how often |
+//! | `payoff` | whether bounds of each network by itself are worth their cost |
 //! | `snapshot`, `fingerprint` | stopping a search and resuming it |
 //! | `account`, `share`, `ledger` | dealing a search out to other processes: what adds up, and nothing else |
 //! | `record` | the record of a proof, from which certificates are made |
@@ -29,6 +30,7 @@ mod host;
 mod ledger;
 mod node;
 mod open_sample;
+mod payoff;
 mod policy;
 mod probe;
 pub mod profile;

@@ -11,6 +11,7 @@
 use super::Node;
 use super::account::DEPTHS;
 use super::open_sample::OpenSampler;
+use super::payoff::Payoff;
 use super::snapshot::Snapshot;
 use super::solution::{Progress, Reason, Solution, Verdict};
 use super::split::gain::SplitGain;
@@ -55,7 +56,7 @@ pub struct Shared {
     witness: Mutex<Option<Vec<f64>>>,
     initial_bound: Mutex<f64>,
     statistics: Mutex<WorkerStatistics>,
-    gain: Mutex<SplitGain>,
+    learned: Mutex<(SplitGain, Payoff)>,
     /// Open boxes that workers returned when they ended.
     open: Mutex<Vec<Node>>,
     /// Boxes that are undecided and cannot be split.
@@ -96,7 +97,7 @@ impl Shared {
             witness: Mutex::new(None),
             initial_bound: Mutex::new(counts.initial_bound),
             statistics: Mutex::new(counts.workers.clone()),
-            gain: Mutex::new(counts.gain),
+            learned: Mutex::new((counts.gain, counts.payoff)),
             open: Mutex::new(Vec::new()),
             unresolved: Mutex::new(std::mem::take(&mut snapshot.unresolved)),
         }
@@ -243,15 +244,15 @@ impl Shared {
         self.outstanding.load(Ordering::SeqCst) == 0
     }
 
-    /// The split gain that a worker starts with.
-    pub fn gain(&self) -> SplitGain {
-        *lock(&self.gain)
+    /// The estimates that a worker starts with.
+    pub fn learned(&self) -> (SplitGain, Payoff) {
+        *lock(&self.learned)
     }
 
     /// Adds what a worker counted and learned, when it ends.
-    pub fn add_statistics(&self, statistics: &WorkerStatistics, gain: SplitGain) {
+    pub fn add_statistics(&self, statistics: &WorkerStatistics, learned: (SplitGain, Payoff)) {
         lock(&self.statistics).add(statistics);
-        *lock(&self.gain) = gain;
+        *lock(&self.learned) = learned;
     }
 
     /// Takes the open boxes of a worker that ends.
@@ -274,6 +275,7 @@ impl Shared {
     pub fn snapshot(&self) -> Snapshot {
         let mut open = std::mem::take(&mut *lock(&self.open));
         open.append(&mut lock(&self.donated));
+        let (gain, payoff) = self.learned();
         let statistics = SearchStatistics {
             proved: self.proved.iter().map(|count| count.load(Ordering::Relaxed)).collect(),
             probed: self.probed,
@@ -281,7 +283,8 @@ impl Shared {
             initial_bound: *lock(&self.initial_bound),
             guard_met: self.guard_met.load(Ordering::SeqCst),
             workers: lock(&self.statistics).clone(),
-            gain: *lock(&self.gain),
+            gain,
+            payoff,
         };
         Snapshot { statistics, open, unresolved: std::mem::take(&mut lock(&self.unresolved)) }
     }

@@ -4,6 +4,7 @@
 //! obligations proved by depth in [`SearchStatistics`], which must add up to the whole claim, and
 //! [`WorkerStatistics::unresolved`], which must be zero.
 
+use super::payoff::Payoff;
 use super::profile::Profile;
 use super::split::gain::SplitGain;
 use serde::{Deserialize, Serialize};
@@ -108,6 +109,8 @@ pub struct SearchStatistics {
     pub workers: WorkerStatistics,
     /// The split gain that the worker that ended last had learned.
     pub gain: SplitGain,
+    /// What that worker had learned of bounds of each network by itself.
+    pub payoff: Payoff,
 }
 
 impl Default for SearchStatistics {
@@ -120,6 +123,7 @@ impl Default for SearchStatistics {
             guard_met: false,
             workers: WorkerStatistics::default(),
             gain: SplitGain::default(),
+            payoff: Payoff::default(),
         }
     }
 }

@@ -78,7 +78,7 @@ pub fn run(context: Context<'_>, requests: &mpsc::Sender<Request>, nodes: Vec<No
         context.shared.fail_arithmetic();
     }
     worker.close_profile();
-    context.shared.add_statistics(&worker.workspace.statistics, worker.workspace.scores.gain);
+    context.shared.add_statistics(&worker.workspace.statistics, worker.workspace.learned());
     context.shared.return_open(worker.into_open());
 }
 

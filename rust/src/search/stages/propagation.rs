@@ -5,12 +5,16 @@
 //! the box violates its one obligation, which is a proof. Where the arithmetic overflows the box is halved, because
 //! that may help; nothing is concluded from it. Where the zonotopes would not fit in memory, the box is bounded without
 //! them ([`super::without_forms`]).
+//!
+//! Whether each network is bounded by itself, too, is learned from boxes that are propagated both ways
+//! ([`crate::search::payoff`]). The last propagation is the one that counts.
 
 use super::without_forms;
 use super::workspace::{Stage, StageResult, Workspace, output_of};
 use crate::domain::propagation::Failure;
 use crate::search::Node;
 use crate::search::context::Context;
+use crate::search::payoff::{Propagated, Way};
 use crate::search::split::Plan;
 
 /// See the head of this file.
@@ -18,13 +22,29 @@ pub struct Propagation;
 
 impl Stage for Propagation {
     fn run(&self, workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
-        let Workspace { context, propagation, restricted_pair, statistics, current, .. } = workspace;
+        let Workspace { context, propagation, restricted_pair, statistics, current, payoff, .. } = workspace;
         let Context { pair, property, shared, .. } = *context;
         let reached = match &node.violation_bounds {
             Some(known) => propagation.propagate_within(pair, known).map(drop),
-            None => propagation
-                .enclose(restricted_pair.restrict_to(node.possibly_active.as_deref()), &node.lower, &node.upper)
-                .map(drop),
+            None => {
+                let part = restricted_pair.restrict_to(node.possibly_active.as_deref());
+                let way = if propagation.substitutes(part) { payoff.next() } else { Way::With };
+                let mut once = |wanted: bool| {
+                    let before = propagation.flops();
+                    propagation.substitute(wanted);
+                    let reached = propagation.enclose(part, &node.lower, &node.upper)?;
+                    let compared = way == Way::Both;
+                    let bound =
+                        if compared { reached.largest_difference(property.reported.iter().copied()) } else { 0.0 };
+                    Ok(Propagated { bound, flops: propagation.flops() - before })
+                };
+                let without = if way == Way::With { None } else { Some(once(false)) };
+                let with = if way == Way::Without { None } else { Some(once(true)) };
+                if let (Some(Ok(without)), Some(Ok(with))) = (without, with) {
+                    payoff.observe(without, with);
+                }
+                with.or(without).map_or(Err(Failure::Overflow), |reached| reached.map(drop))
+            }
         };
         match reached {
             Ok(()) => {}

@@ -11,9 +11,11 @@ use crate::search::Node;
 use crate::search::context::Context;
 use crate::search::falsify::Falsifier;
 use crate::search::host::Request;
+use crate::search::payoff::Payoff;
 use crate::search::policy::POLICY;
 use crate::search::profile::Activity;
 use crate::search::split::Plan;
+use crate::search::split::gain::SplitGain;
 use crate::search::split::score::Scores;
 use crate::search::statistics::WorkerStatistics;
 use std::sync::mpsc;
@@ -42,6 +44,8 @@ pub struct Workspace<'a> {
     pub generators: Vec<f64>,
     /// Contraction under an assumed violation.
     pub contractor: Contractor<'a>,
+    /// Whether bounds of each network by itself pay.
+    pub payoff: Payoff,
     /// The scores by which inputs are chosen for a split.
     pub scores: Scores,
     /// The search for counterexamples.
@@ -157,6 +161,7 @@ pub trait Stage {
 impl<'a> Workspace<'a> {
     /// For one worker.
     pub fn new(context: Context<'a>, requests: &'a mpsc::Sender<Request>) -> Self {
+        let (gain, payoff) = context.shared.learned();
         Self {
             context,
             requests,
@@ -169,11 +174,17 @@ impl<'a> Workspace<'a> {
             ray: Multipliers::default(),
             generators: Vec::new(),
             contractor: Contractor::new(context.pair).recording(context.record.on()),
-            scores: Scores::new(context.shared.gain()),
+            payoff,
+            scores: Scores::new(gain),
             falsifier: Falsifier::new(context, requests),
             statistics: WorkerStatistics::default(),
             current: Current::new(0, false, 0),
         }
+    }
+
+    /// What the worker has learned, for those that go on.
+    pub fn learned(&self) -> (SplitGain, Payoff) {
+        (self.scores.gain, self.payoff)
     }
 
     /// From now on time is spent on `activity`.
