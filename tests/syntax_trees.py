@@ -86,6 +86,7 @@ term = st.one_of(
     st.builds(ast.Ball, name, expression, st.booleans(), centre),
     st.builds(ast.Where, st.lists(comparison, min_size=1, max_size=3).map(tuple)),
     st.builds(ast.Grid, st.lists(spacing, max_size=3).map(tuple)),
+    st.builds(ast.Data, text, expression, st.none() | range_, st.none() | expression),
     use,
 )
 guard = st.none() | st.builds(ast.Guard, name, st.sampled_from(["<=", ">=", ">"]), expression)

@@ -9,7 +9,7 @@ Where an input lies on a grid, its bounds are rounded to points of it, inward an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.compile.scalers import Scaler
+from eqspec.compile.seen_region import SeenRegion, bites
 from eqspec.span import Span
 from eqspec.spec.findings import Fault, error
 from eqspec.spec.numbers import shown
@@ -52,13 +53,23 @@ class RegionBox:
     joint: tuple[RawConstraint, ...]
     around: tuple[Fraction, ...] | None = None
     lattices: Lattices = ()
+    from_data: tuple[int, ...] = ()
+    """How many of the constraints, the last ones, are made of the rows of each table."""
 
 
 class BoxBuilder:
     """The boxes of one region in one space."""
 
-    def __init__(self, name: str, span: Span, terms: Terms, space: SpaceFacts, scaler: Scaler) -> None:
-        self.name, self.span, self.space, self.scaler = name, span, space, scaler
+    def __init__(
+        self,
+        name: str,
+        span: Span,
+        terms: Terms,
+        space: SpaceFacts,
+        scaler: Scaler,
+        seen: Sequence[SeenRegion] = (),
+    ) -> None:
+        self.name, self.span, self.space, self.scaler, self.seen = name, span, space, scaler, seen
         self.features = space.features or ()
         self.low: list[Fraction | None] = [None] * len(self.features)
         self.high: list[Fraction | None] = [None] * len(self.features)
@@ -83,6 +94,7 @@ class BoxBuilder:
             if len(constraint.coefficients) <= 1:
                 self._single(constraint)
         self.constraints = tuple(lowered for c in self.joint for lowered in self._lowered(c))
+        self._of_data = [[(c, lowered) for c in one.constraints for lowered in self._lowered(c)] for one in seen]
 
     def build(self, rows: list[Row] | None) -> Iterator[RegionBox]:
         """The box, or the boxes around each of the rows. Fault E133 where one is empty."""
@@ -118,17 +130,40 @@ class BoxBuilder:
     def _box(
         self, row: int | None, sides: list[tuple[Side, Side]], around: tuple[Fraction, ...] | None = None
     ) -> RegionBox:
+        lower, upper = tuple(low[0] for low, _ in sides), tuple(high[0] for _, high in sides)
+        counts = list[int]()
+        cutting = list[tuple[RawConstraint, LinearConstraint]]()
+        for constraints in self._of_data:
+            here = [(raw, lowered) for raw, lowered in constraints if bites(lowered, lower, upper)]
+            counts.append(len(here))
+            cutting += here
         return RegionBox(
             row,
-            tuple(low[0] for low, _ in sides),
-            tuple(high[0] for _, high in sides),
+            lower,
+            upper,
             np.array([low[1] for low, _ in sides], np.float64),
             np.array([high[1] for _, high in sides], np.float64),
-            self.constraints,
-            self.joint,
+            (*self.constraints, *(lowered for _, lowered in cutting)),
+            (*self.joint, *(raw for raw, _ in cutting)),
             around,
             tuple(self.lattices) if any(self.lattices) else (),
+            tuple(counts),
         )
+
+    def held_out_inside(self, box: RegionBox, number: int) -> int:
+        """How many held-out rows of a table, by its place among `seen`, certainly lie in the region with this box."""
+        one = self.seen[number]
+        others = [lowered for n, part in enumerate(self._of_data) if n != number for _, lowered in part]
+        constraints = (*self.constraints, *others)
+        found = 0
+        for index in one.kept:
+            x = [self._normalised(i, value) for i, value in enumerate(one.rows[index])]
+            within = all(low <= v <= high for low, v, high in zip(box.lower_exact, x, box.upper_exact, strict=True))
+            found += within and all(
+                sum((a * v for a, v in zip(c.coefficients, x, strict=True) if a), Fraction(0)) <= c.bound
+                for c in constraints
+            )
+        return found
 
     def _sides(self, i: int, low: Fraction | None, high: Fraction | None, row: int | None) -> tuple[Side, Side]:
         if low is None or high is None:  # the static check has said so

@@ -172,6 +172,12 @@ class _Places:
                 case ast.Grid():
                     for spacing in term.spacings:
                         yield from self._spacing(spacing, Tracer(inner, given, *self._ends))
+                case ast.Data(columns=columns, share=share, components=components):
+                    ends = [] if columns is None else [columns.lower, columns.upper]
+                    for written in (share, components, *ends):
+                        if written is not None:
+                            number = Tracer(inner, given, *self._ends).number(written)
+                            yield Place("what is kept of a table", written.span, number, "other")
                 case ast.Where():
                     atoms = Scope(inner.module, inner.values, inner.locals, self._facts.subjects.space.atoms())
                     for comparison in term.constraints:

@@ -31,9 +31,9 @@ def refute(name: str, span: Span, box: RegionBox, scaler: Scaler) -> Diagnostic 
         if finding is not None:
             return finding
     if len(box.constraints) > 1 and _contradict(box):
-        listed = " and ".join(f"'{written(c)}'" for c in box.joint[:4])
+        listed = " and ".join(dict.fromkeys(f"'{written(c)}'" for c in box.joint[:4]))
         message = f"region '{name}' is empty: {listed} cannot hold together"
-        labels = tuple(Label(c.span, "one of them") for c in box.joint[:4])
+        labels = tuple(Label(span, "one of them") for span in dict.fromkeys(c.span for c in box.joint[:4]))
         return error("E133", message, span, *labels, help="relax one of the constraints")
     return None
 
@@ -51,10 +51,15 @@ def _refute_one(name: str, constraint: RawConstraint, box: RegionBox, scaler: Sc
     too_small = constraint.equality and most < constraint.bound
     if not too_large and not too_small:
         return None
+    where = "" if box.row is None else f" around row {box.row}"
+    if constraint.table is not None:
+        message = (
+            f"region '{name}' is empty{where}: no input of its box lies as near to the rows of '{constraint.table}'"
+        )
+        return error("E133", message, constraint.span, help="move or widen the box to where the rows lie")
     sign = -1 if constraint.operator == ">=" else 1
     extreme = shown(sign * (least if too_large else most) + constraint.offset)
     which = "maximum" if too_small or constraint.operator == ">=" else "minimum"
-    where = "" if box.row is None else f" around row {box.row}"
     message = f"region '{name}' is empty{where}: '{written(constraint)}', but its {which} over the box is {extreme}"
     return error("E133", message, constraint.span, help="relax the constraint")
 

@@ -7,6 +7,7 @@ decided in `eqspec.compile.direction`; here it is only looked at once more, at b
 
 from __future__ import annotations
 
+from eqspec.compile.seen_region import largest
 from eqspec.property import (
     Confidence,
     Decision,
@@ -57,8 +58,11 @@ def region_inside(inner: Task, outer: Task) -> bool:
         )
     )
     same_grid = inner.lattices == outer.lattices or not outer.lattices
-    return same_grid and box and all(_implied(constraint, inner.constraints) for constraint in outer.constraints)
+    return same_grid and box and all(_implied(constraint, inner) for constraint in outer.constraints)
 
 
-def _implied(constraint: LinearConstraint, given: tuple[LinearConstraint, ...]) -> bool:
-    return any(g.coefficients == constraint.coefficients and g.bound <= constraint.bound for g in given)
+def _implied(constraint: LinearConstraint, inner: Task) -> bool:
+    """Whether a constraint holds in a region: one with the same coefficients says so, or its box by itself."""
+    if any(g.coefficients == constraint.coefficients and g.bound <= constraint.bound for g in inner.constraints):
+        return True
+    return largest(constraint, inner.lower_exact, inner.upper_exact) < constraint.bound

@@ -10,12 +10,14 @@ from pathlib import Path
 from eqspec.compile.boxes import Row
 from eqspec.compile.csv_table import CellError
 from eqspec.compile.drawn_rows import drawn_rows
+from eqspec.compile.seen_region import MOST_ROWS, SeenRegion, seen_region
 from eqspec.compile.tables import Table, column_name, load_table
 from eqspec.span import Span
+from eqspec.spec import ast
 from eqspec.spec.derivations import CalibrationTable
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.program import Module
-from eqspec.spec.region_terms import RowsOf
+from eqspec.spec.region_terms import DataOf, RowsOf
 from eqspec.spec.source_files import locate
 from eqspec.tasks.row_source import RowSource
 
@@ -26,6 +28,7 @@ class Tables:
     def __init__(self, findings: Findings) -> None:
         self._known: dict[Path, Table] = {}
         self._rows: dict[tuple[object, ...], tuple[list[Row], RowSource]] = {}
+        self._seen: dict[tuple[object, ...], SeenRegion] = {}
         self._findings = findings
 
     def rows(self, wanted: RowsOf, features: Sequence[str]) -> tuple[list[Row], RowSource]:
@@ -42,7 +45,7 @@ class Tables:
     def _read(self, wanted: RowsOf, features: Sequence[str]) -> tuple[list[Row], RowSource]:
         clause = wanted.clause
         table = self._table(wanted.path, wanted.module, clause.path.span)
-        if wanted.rows is not None and max(wanted.rows) >= table.rows:
+        if isinstance(clause, ast.Rows) and wanted.rows is not None and max(wanted.rows) >= table.rows:
             listed = ", ".join(" ".join(r.span.text.split()) for r in clause.rows)
             message = f"rows {listed} of '{wanted.path}': the file has {table.rows} rows"
             hint = f"rows count from 0: 0..{table.rows - 1}" if table.rows else None
@@ -56,6 +59,17 @@ class Tables:
             return [(index, part.row(index, clause.span)) for index in wanted.rows], source
         available = range(table.rows) if wanted.rows is None else wanted.rows
         return drawn_rows(wanted, available, table.rows, part.read, self._findings)
+
+    def seen(self, wanted: DataOf, share: Fraction, features: Sequence[str]) -> SeenRegion:
+        """The region of a table's rows; Fault E138 to E148 where there is none. Of very large tables rows are drawn."""
+        key = (wanted.module.directory, wanted.path, wanted.columns, wanted.components, share, tuple(features))
+        if key not in self._seen:
+            table = self._table(wanted.path, wanted.module, wanted.clause.path.span)
+            sample = MOST_ROWS if table.rows > MOST_ROWS else None
+            of = RowsOf(None, wanted.path, wanted.columns, wanted.module, wanted.clause, sample)
+            rows, _ = self.rows(of, features)
+            self._seen[key] = seen_region(wanted, share, rows, features, self._findings)
+        return self._seen[key]
 
     def all_rows(self, wanted: CalibrationTable, features: Sequence[str], most: int) -> list[tuple[Fraction, ...]]:
         """Every row, a number for each feature; Fault E140 where there is none or more than `most`, E141, E142."""

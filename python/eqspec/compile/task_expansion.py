@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import cast
 
 from eqspec.compile.best_value import BestValueSearch
-from eqspec.compile.boxes import BoxBuilder, RegionBox
+from eqspec.compile.boxes import BoxBuilder, RegionBox, Row
 from eqspec.compile.direction import refuse_direction
 from eqspec.compile.feasibility import refute
 from eqspec.compile.implication import follows
@@ -31,9 +31,11 @@ from eqspec.spec.derivations import source
 from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding
-from eqspec.spec.region_terms import RowsOf, Terms
+from eqspec.spec.region_terms import DataOf, RowsOf, Terms
 from eqspec.spec.scope import Scope
 from eqspec.spec.values import Form
+from eqspec.tasks.observed import Observed
+from eqspec.tasks.seen_data import SeenData
 from eqspec.tasks.task import Budget, Expectation, Space, Task
 
 
@@ -107,8 +109,28 @@ class TaskExpansion:
         rows, source = (None, None) if wanted is None else self._tables.rows(wanted, frame.space.features)
         if rows is not None and only is not None:
             rows = rows[only : only + 1]
+        observed = self._observed(frame, builder, wanted, rows)
         for box in builder.build(rows):
-            yield replace(self._task(frame, pair, claim, box, point, scope), written=written, row_source=source)
+            yield replace(
+                self._task(frame, pair, claim, box, point, scope),
+                written=written,
+                row_source=source,
+                observed=observed,
+                seen=tuple(_counted(number, builder, box) for number in range(len(builder.seen))),
+            )
+
+    def _observed(
+        self, frame: _Frame, builder: BoxBuilder, wanted: RowsOf | None, rows: Sequence[Row] | None
+    ) -> tuple[Observed, ...]:
+        """The rows of tables that a region was made from."""
+        centre, scale = frame.space.centre, frame.space.scale
+        found = [
+            Observed(one.wanted.path, tuple(zip(one.indices, one.rows, strict=True)), centre, scale)
+            for one in builder.seen
+        ]
+        if wanted is not None and rows is not None:
+            found.append(Observed(wanted.path, rows, centre, scale))
+        return tuple(found)
 
     def _pair(self, facts: CheckFacts, scope: Scope) -> Pair:
         """The networks of a check at one point, with the values that they are given there."""
@@ -143,7 +165,9 @@ class TaskExpansion:
         terms = self.spec.regions.terms(region, arguments, scope, use.span)
         if not terms.complete:
             raise Fault
-        builder = BoxBuilder(str(use.region), use.span, terms, frame.facts.subjects.space, frame.scaler)
+        features = frame.space.features
+        seen = [self._tables.seen(one, _share(one), features) for one in terms.data]
+        builder = BoxBuilder(str(use.region), use.span, terms, frame.facts.subjects.space, frame.scaler, seen)
         return terms, builder, f"{region.declaration.span.text}\n{_declaration(frame.facts).span.text}"
 
     def _task(
@@ -285,6 +309,29 @@ class _TaskAt:
 
     def __call__(self, value: Fraction) -> Task:
         return self.expansion.single(self.frame, self.point, value, self.number)
+
+
+def _share(wanted: DataOf) -> Fraction:
+    if wanted.share is values.UNKNOWN:
+        raise Fault
+    return wanted.share
+
+
+def _counted(number: int, builder: BoxBuilder, box: RegionBox) -> SeenData:
+    """What a region made of data is, with the held-out rows that lie in all of the region."""
+    one = builder.seen[number]
+    return SeenData(
+        table=one.wanted.path,
+        rows=len(one.rows),
+        components=one.components,
+        explained=one.explained,
+        share=_share(one.wanted),
+        factor=one.factor,
+        constraints=len(one.constraints),
+        biting=box.from_data[number],
+        held_out=len(one.held_out),
+        inside=builder.held_out_inside(box, number),
+    )
 
 
 def _declaration(facts: CheckFacts) -> ast.Check:

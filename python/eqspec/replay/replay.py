@@ -26,6 +26,7 @@ from eqspec.replay.onnx_runtime import RuntimeReplay
 from eqspec.replay.violation import Enclosure, LeavesType, OtherClass, Violation, softmax, violation
 from eqspec.replay.violation_in_words import violation_in_words
 from eqspec.tasks.lattice import on
+from eqspec.tasks.observed import NearestRow
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.task import Task
 from eqspec.tasks.witness import OutOfType, Witness
@@ -87,7 +88,14 @@ class Replay:
             moved=tuple(i for i, (x, b) in enumerate(zip(point, base_of(task), strict=True)) if x != b),
             base="centre" if task.around is None else "row",
             out_of_type=_out_of_type(task, found),
+            nearest=_nearest(task, point),
         )
+
+
+def _nearest(task: Task, point: Point) -> NearestRow | None:
+    """The nearest of all rows that the region was made from."""
+    found = [near for rows in task.observed if (near := rows.nearest(point)) is not None]
+    return min(found, key=lambda near: near.distance, default=None)
 
 
 def _violation(task: Task, point: Point) -> tuple[Violation, list[Enclosure], list[Enclosure]] | None:

@@ -44,6 +44,15 @@ def set_apart(witness: Witness) -> str:
     return f"{plural(apart, 'feature')} of {features} {'differs' if apart == 1 else 'differ'} {_from(witness)}."
 
 
+def nearest_row(witness: Witness) -> str:
+    """How far it is from the nearest row of the table that the region was made from; "" where there is none."""
+    near = witness.nearest
+    if near is None:
+        return ""
+    far = f"{near.distance:.3g} away, after normalisation" if near.distance else "that row itself"
+    return f"the nearest row is {near.row} of {near.table}, {far}"
+
+
 def _base(witness: Witness) -> str:
     return "at the centre of the region" if witness.base == "centre" else "as in the row"
 

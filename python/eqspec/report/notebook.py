@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from eqspec.report import numbers, row_counts, table
-from eqspec.report.inputs import inputs
+from eqspec.report.inputs import inputs, nearest_row
 from eqspec.tasks.result import Result
 from eqspec.tasks.search import Search
 from eqspec.tasks.task import Task
@@ -82,6 +82,7 @@ def _witness(witness: Witness) -> str:
     if (differs := table.optimised(witness)) is not None:
         said += f" {differs[0].upper()}{differs[1:]}."
     said += f" {seen.others[0].upper()}{seen.others[1:]}." if seen.others else ""
+    said += f" {near[0].upper()}{escape(near[1:])}." if (near := nearest_row(witness)) else ""
     return f'<div>{said}</div><div style="display:flex;gap:2em;align-items:flex-start">{both}</div>'
 
 

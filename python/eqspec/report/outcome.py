@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from itertools import takewhile
 
-from eqspec.report.inputs import inputs
+from eqspec.report.inputs import inputs, nearest_row
 from eqspec.report.numbers import count, value
 from eqspec.report.table import remark
 from eqspec.tasks.result import Result
@@ -95,6 +95,7 @@ def account(result: Result) -> str:
     if seen is not None:
         at = inputs(seen)
         lines.append("at: " + ", ".join(at.parts) + (f"; {at.others}" if at.others else ""))
+        lines += [near] if (near := nearest_row(seen)) else []
         for name, reference, candidate in zip(seen.outputs, seen.reference, seen.candidate, strict=True):
             lines.append(f"output {name}: reference {value(reference)}, candidate {value(candidate)}")
     if result.verdict is Verdict.UNKNOWN and result.initial_bound is not None:

@@ -27,7 +27,7 @@ from eqspec.replay.replay import raw_point
 from eqspec.report.row_counts import table_of
 from eqspec.tasks.directed_rounding import log_odds_below
 from eqspec.tasks.phrasing import approximately, claim_in_words, inequality, number_in_words
-from eqspec.tasks.question import constraint_in_words, points_in_words, short_number
+from eqspec.tasks.question import constraints_in_words, points_in_words, short_number
 from eqspec.tasks.score_meaning import left_out
 from eqspec.tasks.task import Task
 
@@ -180,7 +180,7 @@ def _region(task: Task) -> tuple[str, ...]:
         lines.append(f"{name.ljust(width)} {bound}{step}{f' {unit}' if unit else ''}")
     if len(names) > _MOST:
         lines.append(f"... and {len(names) - _MOST} more")
-    lines += [constraint_in_words(task.space, constraint) for constraint in task.constraints]
+    lines += constraints_in_words(task)
     if points := points_in_words(task):
         lines.append(points)
     return tuple(lines)

@@ -16,7 +16,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from eqspec.report.inputs import inputs
+from eqspec.report.inputs import inputs, nearest_row
 from eqspec.report.numbers import count, duration, plural, share, value
 from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.phrasing import number_in_words
@@ -227,7 +227,8 @@ def _witness(result: Result, witness: Witness) -> RenderableType:
     if len(rows) > _MOST_NUMBERS:
         outputs.add_row(Text(f"... {len(rows) - _MOST_NUMBERS} more"), "", "")
     said = runtime_said(witness, logits=result.scores == "logits")
-    return Group(where, Padding(Group(at, outputs, said), (0, 0, 1, 2)))
+    beside = [Text(near)] if (near := nearest_row(witness)) else []
+    return Group(where, Padding(Group(at, *beside, outputs, said), (0, 0, 1, 2)))
 
 
 def _listed(parts: Sequence[str]) -> str:

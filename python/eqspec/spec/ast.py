@@ -327,6 +327,16 @@ class Grid(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Data(Node):
+    """data "table.csv" columns 1..16 keeping 0.99 with 8 components; without `components` as many as are needed."""
+
+    path: Expression
+    share: Expression
+    columns: Range | None = None
+    components: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Use(Node):
     """A region with values for its formal parameters."""
 
@@ -334,7 +344,7 @@ class Use(Node):
     arguments: tuple[Expression, ...] = ()
 
 
-Term: TypeAlias = Box | Ball | Where | Grid | Use
+Term: TypeAlias = Box | Ball | Where | Grid | Data | Use
 
 
 @dataclass(frozen=True, slots=True)

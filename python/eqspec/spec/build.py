@@ -171,6 +171,7 @@ _BUILDERS: dict[str, Callable[[Builder, list[Any], Span], Any]] = {
     ),
     "where": lambda b, c, s: ast.Where(b.every(c), span=s),
     "grid": lambda b, c, s: ast.Grid(b.every(c[1:]), span=s),
+    "data": lambda b, c, s: ast.Data(b.build(c[1]), b.build(c[3]), b.optional(c[2]), b.optional(c[4]), span=s),
     "spacing": lambda b, c, s: ast.Spacing(
         _subject(b, c[0]), b.build(c[1]), c[2] is not None, b.optional(c[3]), span=s
     ),

@@ -98,7 +98,7 @@ def clause(node: ast.Node) -> str:
             return text
         case ast.QualifiedName(parts):
             return ".".join(parts)
-        case ast.Box() | ast.Ball() | ast.Where() | ast.Grid() | ast.Use():
+        case ast.Box() | ast.Ball() | ast.Where() | ast.Grid() | ast.Data() | ast.Use():
             return term(node)
         case ast.Mean() | ast.Point() | ast.Rows():
             return _centre(node)
@@ -167,6 +167,10 @@ def term(node: ast.Term) -> str:
         case ast.Grid(spacings):
             inner = "  ".join(map(_spacing, spacings))
             return f"grid {{ {inner} }}" if spacings else "grid { }"
+        case ast.Data(path, share, columns, components):
+            soft = f"data {expression(path)}" + (f"\ncolumns {_counted(columns)}" if columns else "")
+            soft += f"\nkeeping {expression(share)}"
+            return soft + (f"\nwith {expression(components)} components" if components is not None else "")
         case ast.Use(used, arguments):
             return str(used) + (f"({_comma(arguments)})" if arguments else "")
 

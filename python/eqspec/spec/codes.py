@@ -51,6 +51,7 @@ CODES: dict[str, str] = {
     "E145": "a table without a header",
     "E146": "a table that can be read in two ways",
     "E147": "a region without a point of its grid",
+    "E148": "too few rows for a region of data",
     "E201": "a network with other inputs or outputs than its space",
     "E202": "two networks in different spaces",
     "E203": "a region of another space",
@@ -83,4 +84,5 @@ CODES: dict[str, str] = {
     "W312": "a fixed-point type without a digit behind the point",
     "W313": "rows of a table that hold no numbers",
     "W314": "logits of one file compared with what another one gives",
+    "W315": "features of a table that hardly vary",
 }

@@ -15,11 +15,11 @@ CLAUSES = (
     "arithmetic", "tags",
 )  # fmt: skip
 """What starts a clause in a block, apart from `budget`, which is also a declaration."""
-TERMS = ("box", "ball", "where", "grid", "rows", "mean", "point")
+TERMS = ("box", "ball", "where", "grid", "data", "rows", "mean", "point")
 """What regions are made of."""
 CONNECTIVES = (
-    "in", "from", "columns", "sample", "seed", "output", "takes", "gives", "as", "quantised", "per", "calibrated",
-    "and", "all", "within",
+    "in", "from", "columns", "sample", "seed", "keeping", "with", "components", "output", "takes", "gives", "as",
+    "quantised", "per", "calibrated", "and", "all", "within",
     "step", "sigma", "of", "around",
     "stays", "equals", "keeps", "top1", "satisfies", "never", "comparing", "when", "to", "if",
 )  # fmt: skip

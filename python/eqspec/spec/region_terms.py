@@ -49,9 +49,21 @@ class RowsOf:
     path: str
     columns: tuple[int, int] | None
     module: Module
-    clause: ast.Rows
+    clause: ast.Rows | ast.Data
     sample: int | None = None
     seed: int = 1
+
+
+@dataclass(frozen=True)
+class DataOf:
+    """Where the rows of a table lie, a share of them kept, in so many principal components, or in as many as needed."""
+
+    path: str
+    columns: tuple[int, int] | None
+    share: Maybe
+    components: int | None
+    module: Module
+    clause: ast.Data
 
 
 @dataclass(frozen=True)
@@ -68,7 +80,8 @@ class BallAround:
 class RawConstraint:
     """sum of coefficient * x <= bound in raw units, or == with `equality`.
 
-    As written it compares the same sum, turned round for >=, plus `offset`; that is for messages alone.
+    As written it compares the same sum, turned round for >=, plus `offset`; that is for messages alone. `table` is the
+    one whose rows it was made of, None if it was written.
     """
 
     coefficients: Mapping[int, Fraction]
@@ -77,6 +90,7 @@ class RawConstraint:
     operator: str
     offset: Fraction
     span: Span
+    table: str | None = None
 
 
 @dataclass(frozen=True)
@@ -99,6 +113,7 @@ class Terms:
     grids: list[dict[int, Spacing]] = field(default_factory=list)
     balls: list[BallAround] = field(default_factory=list)
     constraints: list[RawConstraint] = field(default_factory=list)
+    data: list[DataOf] = field(default_factory=list)
     complete: bool = True
     first_box: Span | None = None
 

@@ -23,6 +23,7 @@ from eqspec.spec.program import Binding
 from eqspec.spec.region_terms import (
     BallAround,
     Bound,
+    DataOf,
     Maybe,
     RawBound,
     RawConstraint,
@@ -127,6 +128,8 @@ class _Term:
                         self._constraint(comparison)
             case ast.Grid():
                 self._grid(term)
+            case ast.Data():
+                self._data(term)
             case ast.Use():
                 self._use(term)
 
@@ -141,6 +144,7 @@ class _Term:
         self.terms.grids += inner.grids
         self.terms.balls += inner.balls
         self.terms.constraints += inner.constraints
+        self.terms.data += inner.data
         self.terms.complete &= inner.complete
         self.terms.first_box = self.terms.first_box or inner.first_box
 
@@ -365,6 +369,19 @@ class _Term:
             message = f"{what} is a whole number from {least}, not {shown(found)}"
             raise Fault(error("E138", message, cast(ast.Expression, expression).span))
         return int(found)
+
+    def _data(self, clause: ast.Data) -> None:
+        share = self._amount(clause.share, "a share")
+        if share is not UNKNOWN and not 0 < share < 1:
+            message = f"a share of rows lies between 0 and 1, not {shown(share)}"
+            raise Fault(error("E138", message, clause.share.span, help="write 0.99 for 99 %"))
+        columns = None if clause.columns is None else whole_range(clause.columns, self.scope, "column")
+        components = self._whole(clause.components, "the number of components", 1)
+        path = values.text(clause.path, self.scope)
+        if columns is UNKNOWN or components is UNKNOWN or path is UNKNOWN:
+            self.terms.complete = False
+            return
+        self.terms.data.append(DataOf(path, columns, share, components, self.scope.module, clause))
 
     def _constraint(self, comparison: ast.Comparison) -> None:
         if comparison.operator in ("<", ">"):

@@ -329,8 +329,8 @@ def _keywords(stop: Stop) -> list[str]:
 
 def literal(terminal: str) -> str | None:
     """What a terminal with a fixed text looks like."""
-    if terminal == "GRID":  # which is followed by a brace
-        return "grid"
+    if terminal in ("GRID", "DATA"):  # words that are looked at with what stands behind them
+        return terminal.lower()
     pattern = next((t.pattern for t in parser().terminals if t.name == terminal), None)
     return pattern.value if pattern is not None and pattern.type == "str" else None
 

@@ -8,9 +8,9 @@ many features the first ones are listed. The exact region is that of the task.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import log10
+from math import floor, log10
 
 from eqspec.tasks.json_form import (
     Form,
@@ -27,6 +27,7 @@ from eqspec.tasks.json_form import (
 )
 from eqspec.tasks.phrasing import approximately, number_in_words
 from eqspec.tasks.row_source import RowSource
+from eqspec.tasks.seen_data import SeenData
 from eqspec.tasks.task import LinearConstraint, Space, Task
 
 MOST_FEATURES = 24
@@ -70,6 +71,15 @@ class Question(JsonObject):
     normalised: bool = field(metadata=as_json(Form({"type": "boolean"})))
     arithmetic: str = field(metadata=as_json(one_of("real", "float32")))
     written: str = field(metadata=as_json(text("The region and the check as the spec has them.")))
+    seen: tuple[SeenData, ...] = field(
+        default=(),
+        metadata=as_json(
+            replace(
+                listed(SeenData.schema(), "What was made of the rows of tables.", SeenData.to_json, SeenData.from_json),
+                required=False,
+            )
+        ),
+    )
     rows: RowSource | None = field(
         default=None,
         metadata=as_json(reference(RowSource, "rows", "The table that 'row' is a row of.", required=False)),
@@ -85,13 +95,14 @@ def question(task: Task) -> Question:
         words=_words(task),
         ranges=tuple(_range(task, i) for i in shown),
         left_out=len(space.features) - len(shown),
-        constraints=tuple(constraint_in_words(space, c) for c in task.constraints),
+        constraints=constraints_in_words(task),
         points=points_in_words(task),
         row=None if row is None else int(row),
         normalised=any(s != 1 for s in space.scale) or any(space.centre),
         arithmetic=task.arithmetic,
         written=task.written,
         rows=task.row_source,
+        seen=task.seen,
     )
 
 
@@ -181,6 +192,27 @@ def _points(task: Task) -> int | None:
             return None
         total *= 1 if lattice is None else lattice.points(low, high)
     return total if task.lattices else None
+
+
+def constraints_in_words(task: Task) -> tuple[str, ...]:
+    """The constraints on raw inputs; those made of the rows of a table in one sentence for each table."""
+    from_data = sum(seen.biting for seen in task.seen)
+    written = task.constraints[: len(task.constraints) - from_data]
+    return (*(constraint_in_words(task.space, c) for c in written), *map(seen_in_words, task.seen))
+
+
+def seen_in_words(seen: SeenData) -> str:
+    """Where the rows of a table lie, and how many of those that were held out do in the whole region."""
+    plane = f"{seen.components} principal component{'' if seen.components == 1 else 's'} of {seen.table}"
+    kept = f"keeping {short_number(100 * seen.share)} %"
+    least = floor(1000 * seen.at_least) / 10
+    sure = f"{short_number(100 * seen.confidence)} % confidence"
+    said = f": at least {least:g} % of such events, {sure}, if drawn alike" if least else ""
+    return (
+        f"within {short_number(seen.factor)} standard deviations of {plane}, {kept} "
+        f"({seen.biting} linear constraints that cut off something of the box); "
+        f"{seen.inside} of {seen.held_out} held-out rows lie in the region{said}"
+    )
 
 
 def constraint_in_words(space: Space, constraint: LinearConstraint) -> str:

@@ -19,7 +19,9 @@ from eqspec.networks.network import Arithmetic, Network
 from eqspec.property import Property
 from eqspec.span import Span
 from eqspec.tasks.lattice import Lattices
+from eqspec.tasks.observed import Observed
 from eqspec.tasks.row_source import RowSource
+from eqspec.tasks.seen_data import SeenData
 
 Expectation = Literal["equivalent", "different", "unknown", "vacuous"]
 Domain = Literal["paper", "naive", "shared"]
@@ -88,6 +90,10 @@ class Task:
     """The region and the check as the spec has them; nothing depends on it."""
     row_source: RowSource | None = None
     """Where the row comes from; nothing depends on it."""
+    seen: tuple[SeenData, ...] = ()
+    """What the last of the constraints were made of: rows of tables. Nothing depends on it."""
+    observed: tuple[Observed, ...] = ()
+    """The rows that the region was made from, for distances to them; nothing depends on it."""
     around: tuple[Fraction, ...] | None = None
     """The row of a table that the region lies around, in network units."""
     lattices: Lattices = ()

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from eqspec.tasks.json_form import Form, JsonObject, finite, listed, optional_text, table, text, texts
+from eqspec.tasks.observed import NearestRow
 
 _EXACT = {"$ref": "#/$defs/exact"}
 _OUTPUTS = {"type": ["number", "null"]}
@@ -63,6 +64,13 @@ _FORMS = {
         },
         required=False,
     ),
+    "nearest": Form(
+        {
+            "oneOf": [{"type": "null"}, NearestRow.schema()],
+            "description": "The nearest row of the table that the region was made from, where there is one.",
+        },
+        required=False,
+    ),
     "base": Form(
         {
             "enum": ["centre", "row"],
@@ -107,7 +115,8 @@ class Witness(JsonObject):
     `onnxruntime_default_confirms` says the same of onnxruntime's default settings, by which it rewrites a model before
     it runs it; None if that was not asked or could not be run. `moved` are the features away from the `base`, by
     number: the centre of the region, or the row of the table that it lies around; None where nobody looked.
-    `out_of_type` is there for claims about types.
+    `out_of_type` is there for claims about types. `nearest` is the nearest row of the tables that the region was made
+    from.
     """
 
     normalised: tuple[Fraction, ...]
@@ -125,6 +134,7 @@ class Witness(JsonObject):
     moved: tuple[int, ...] | None = None
     base: Base = "centre"
     out_of_type: OutOfType | None = None
+    nearest: NearestRow | None = None
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
@@ -150,6 +160,7 @@ class Witness(JsonObject):
             "onnxruntime_default_confirms": self.onnxruntime_default_confirms,
             "moved": None if self.moved is None else [self.features[i] for i in self.moved],
             "base": self.base,
+            **({} if self.nearest is None else {"nearest": self.nearest.to_json()}),
             **({} if self.out_of_type is None else {"out_of_type": self.out_of_type.to_json()}),
         }
 
@@ -172,6 +183,7 @@ class Witness(JsonObject):
             moved=None if data.get("moved") is None else tuple(list(data["raw"]).index(n) for n in data["moved"]),
             base=data.get("base", "centre"),
             out_of_type=None if data.get("out_of_type") is None else OutOfType.from_json(data["out_of_type"]),
+            nearest=None if data.get("nearest") is None else NearestRow.from_json(data["nearest"]),
         )
 
 

@@ -114,6 +114,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "checked.eqspec").write_text("eqspec 1\ncheck inner { }\n")
     (folder / "binary.eqspec").write_bytes(b"eqspec 1 \xff\xfe")
     (folder / "rows.csv").write_text("label,major,minor,area\n0,1,2,3\n1,2,3,4\n0,1,2,n/a\n1,2,3,4\n")
+    several = [(i % 7, (i * i) % 11, 4) for i in range(48)]
+    (folder / "flat.csv").write_text("u,v,w\n" + "".join(f"{u},{v},{w}\n" for u, v, w in several))
     (folder / "bare.csv").write_text("1,2\n3,4\n")
     (folder / "counted.csv").write_text("0,1\n0.5,3.5\n1.5,4.5\n")
     (folder / "labelled.csv").write_text("0.5,3.5,cat\n1.5,4.5,dog\n0.5,2.5,cat\n")

@@ -80,6 +80,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "checked.eqspec").write_text("eqspec 1\ncheck inner { }\n")
     (folder / "binary.eqspec").write_bytes(b"eqspec 1 \xff\xfe")
     (folder / "rows.csv").write_text("label,mass,width,tilt\n0,80,0,0\n1,81,0,0\n0,82,n/a,0\n")
+    several = [(80 + i % 7, (i * i) % 11, (3 * i) % 5) for i in range(48)]
+    (folder / "many.csv").write_text("mass,width,tilt\n" + "".join(f"{a},{b},{c}\n" for a, b, c in several))
+    (folder / "flat.csv").write_text("mass,width,tilt\n" + "".join(f"{a},{b},0\n" for a, b, _ in several))
     (folder / "bare.csv").write_text("1,2\n3,4\n")
     (folder / "counted.csv").write_text("0,1,2\n80,0.5,0.25\n81,0.5,0\n")
     (folder / "named.csv").write_text("0,1,label\n80,0.5,a\n81,0.5,b\n")

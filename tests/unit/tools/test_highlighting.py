@@ -21,8 +21,9 @@ from eqspec.spec.vocabulary import WORDS
 def words_of_the_grammar() -> set[str]:
     patterns = {t.name: t.pattern.value for t in parser().terminals}
     assert re.match(patterns.pop("GRID"), "grid { all step 1 }")  # a word that is looked at with the brace behind it
+    assert re.match(patterns.pop("DATA"), 'data "t.csv"')  # and one with the table that is meant
     fixed = {t.pattern.value for t in parser().terminals if t.pattern.type == "str"}
-    return {"grid", *(word for word in fixed if word[0].isalpha())}
+    return {"grid", "data", *(word for word in fixed if word[0].isalpha())}
 
 
 def test_the_table_has_the_words_of_the_grammar_and_no_other() -> None:

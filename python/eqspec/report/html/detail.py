@@ -15,7 +15,7 @@ from eqspec.report.advice import advice
 from eqspec.report.explain_search import PARTS, STAGES
 from eqspec.report.html import plots, raster
 from eqspec.report.html.asked import Asked, asked
-from eqspec.report.inputs import set_apart
+from eqspec.report.inputs import nearest_row, set_apart
 from eqspec.report.numbers import count, duration, share, value
 from eqspec.report.outcome import Outcome, headline, outcome, place, witness_of
 from eqspec.report.table import bracket_in_words, optimised, remark
@@ -241,11 +241,12 @@ def _witness(result: Result, seen: Witness) -> Shown:
             runtime = f"onnxruntime was not asked: {seen.onnxruntime_reason}."
     if (differs := optimised(seen)) is not None:
         runtime = f"{runtime} {differs[0].upper()}{differs[1:]}."
+    near = nearest_row(seen)
     return Shown(
         statement=seen.statement,
         at=f"{found.variable} = {value(float(found.refuted))}" if found and found.refuted is not None else "",
         confidence="" if seen.confidence is None else value(seen.confidence),
-        runtime=f"{set_apart(seen)} {runtime}".strip(),
+        runtime=" ".join(filter(None, (set_apart(seen), near and f"{near[0].upper()}{near[1:]}.", runtime))),
         outputs=outputs,
         base=_base(seen, result) if "region" in (result.task or {}) else "",
         features=_features(seen, (result.task or {}).get("region")),
