@@ -138,7 +138,7 @@ def _divided(count: int) -> tuple[list[int], list[int], list[int]]:
 def _mention_constant(wanted: DataOf, names: Sequence[str], findings: Findings) -> None:
     if names:
         more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        message = f"'{wanted.path}': {', '.join(names[:5])}{more} hardly vary, so nothing is learnt of them"
+        message = f"features of '{wanted.path}' with hardly any spread: {', '.join(names[:5])}{more}; nothing is learnt of them"
         fix = "only the box bounds them; bound them there as they can occur"
         findings.add(warning("W315", message, wanted.clause.span, help=fix))
 
