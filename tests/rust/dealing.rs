@@ -103,7 +103,7 @@ fn dealt(question: &Question, state: Option<&[u8]>, moves: &[Move]) -> Result<So
 #[test]
 fn a_search_that_is_dealt_out_is_never_wrong() {
     let decided = std::cell::Cell::new(0);
-    for_all(400, (lines(), moves()), |(mut question, moves)| {
+    for_all(200, (lines(), moves()), |(mut question, moves)| {
         question.solver = Solver::Silent;
         question.settings.memory = 1 << 30;
         // From the beginning, and from where a search stopped after a box.
@@ -123,12 +123,12 @@ fn a_search_that_is_dealt_out_is_never_wrong() {
         }
         Ok(())
     });
-    assert!(decided.get() > 200, "{}", decided.get());
+    assert!(decided.get() > 100, "{}", decided.get());
 }
 
 #[test]
 fn what_is_proved_in_shares_holds_at_samples() {
-    for_all(150, (questions(cases(1..=3, 1..=3, 1..=4, any_scale(), 40), 60), moves()), |(mut question, moves)| {
+    for_all(80, (questions(cases(1..=3, 1..=3, 1..=4, any_scale(), 40), 60), moves()), |(mut question, moves)| {
         question.settings.memory = 1 << 30;
         let solution = dealt(&question, None, &moves)?;
         let host = question.host();
@@ -144,7 +144,7 @@ fn what_is_proved_in_shares_holds_at_samples() {
 #[test]
 fn a_changed_share_or_answer_is_refused() {
     let tried = std::cell::Cell::new(0);
-    for_all(150, (lines(), any::<prop::sample::Index>(), 0u8..8), |(mut question, place, bit)| {
+    for_all(100, (lines(), any::<prop::sample::Index>(), 0u8..8), |(mut question, place, bit)| {
         question.settings.attack = false;
         let mut ledger = ledger(&question, None);
         let Some((_, share)) = ledger.deal(1).unwrap() else { return Ok(()) };

@@ -130,7 +130,7 @@ class Coordinator:
         while not self.workers:
             if self._unreached is not None:
                 raise ResourceError("the cluster is out of reach; is its scheduler running?")
-            if self._refused and len(self._refused) >= len(self._asked):
+            if self._refused and self._asked <= self._refused.keys():
                 raise ResourceError("the cluster has no worker that can be used, see above")
             if monotonic() > end:
                 self._tell("the cluster has no workers yet; searches begin when the first one comes")
@@ -199,6 +199,7 @@ class Coordinator:
         """Workers that came and went since the last time."""
         for gone in [worker for worker in self._asked if worker not in there]:
             self._asked.discard(gone)
+            self._refused.pop(gone, None)
             self._transport.drop(gone)
             for searching in self._searches.values():
                 searching.questions.pop(gone, None)
@@ -215,8 +216,11 @@ class Coordinator:
             self._introduced(name, came)
             return
         leg = self._by_name.pop(name, None)
-        sent = self._legs.get(leg) if leg is not None else None
-        if leg is None or sent is None:
+        if leg is None:
+            return
+        sent = self._legs.get(leg)
+        if sent is None:  # it was given up, and its boxes were sent to another worker
+            self._policy.returned(leg)
             return
         if sent.searching.number not in self._searches:
             self._legs.pop(leg)
@@ -233,6 +237,9 @@ class Coordinator:
 
     def _introduced(self, worker: str, came: Report | Introduction | Exception) -> None:
         """Only a worker of this very build computes."""
+        if isinstance(came, GoneError):
+            self._asked.discard(worker)  # it is asked again if it is still there
+            return
         if isinstance(came, Introduction):
             self._places[worker] = f"worker {worker} ({came.place})"
             if came.build == build():
@@ -300,7 +307,7 @@ class Coordinator:
             with searching.record.open("ab") as file:
                 file.write(report.record)
         self._legs.pop(leg)
-        self._policy.answered(leg, searching.ledger.waiting, searching.ledger.progress().boxes - before)
+        self._policy.answered(leg, searching.ledger.waiting, searching.ledger.progress().boxes - before, monotonic())
         searching.events.put(Answered())
 
     def _failed(self, leg: int, why: str) -> None:
@@ -325,12 +332,10 @@ class Coordinator:
     def _dropped(self, leg: int) -> None:
         """A leg that is late: its worker is given nothing more until it is gone or comes back."""
         sent = self._legs.pop(leg)
-        self._by_name.pop(sent.name, None)
-        self._transport.drop(sent.name)
         where = self._places.get(sent.worker, sent.worker)
         sent.searching.trouble = f"{where} did not answer in time"
         self._lost_shares[leg] = sent.share
-        self._tell(f"{where} does not answer; it is given nothing more")
+        self._tell(f"{where} does not answer; it is given nothing before it does")
 
     def _call_back(self, legs: list[int]) -> None:
         sent = {self._legs[leg].name: self._legs[leg].worker for leg in legs if leg in self._legs}

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from time import monotonic
+from typing import Any
 
 from eqspec.cluster.coordinator import Answered, Candidate, Coordinator, Over, Searching
 from eqspec.cluster.leg import Shipped
@@ -20,6 +21,7 @@ from eqspec.errors import ResourceError
 from eqspec.run import core
 from eqspec.run.engine import Array, Confirm, Question, Tell
 from eqspec.run.monitor import Progress
+from eqspec.run.options import Options
 from eqspec.run.result_cache import KEEP_EVERY
 from eqspec.tasks.witness import Witness
 
@@ -55,6 +57,7 @@ class ClusterEngine:
     def solve(
         self,
         question: Question,
+        options: Options,
         *,
         confirm: Confirm,
         progress: Tell,
@@ -63,7 +66,8 @@ class ClusterEngine:
         keep_every: float = KEEP_EVERY,  # noqa: ARG002 - a state is kept after answers, as often as that is cheap
     ) -> core.Solution:
         """The solution. ResourceError if the cluster is lost, or a leg failed again and again."""
-        return _Search(self.coordinator, next(self._numbers), question, confirm, progress, state, keep).run()
+        chosen = options.chosen(question.task)
+        return _Search(self.coordinator, next(self._numbers), question, chosen, confirm, progress, state, keep).run()
 
 
 class _Search:
@@ -72,26 +76,27 @@ class _Search:
         coordinator: Coordinator,
         number: int,
         question: Question,
+        chosen: dict[str, Any],
         confirm: Confirm,
         progress: Tell,
         state: bytes | None,
         keep: Callable[[bytes], None] | None,
     ) -> None:
         self._coordinator, self._confirm, self._tell, self._keep = coordinator, confirm, progress, keep
-        task, chosen = question.task, question.chosen
+        task = question.task
         self._ledger = core.Ledger(
             question.pair,
             task.lower,
             task.upper,
             question.claim,
-            question.settings,
+            core.Settings(**chosen),
             constraints=question.constraints,
             state=state,
         )
         self._seconds: float = chosen.get("timeout", inf)
         self._boxes: float = chosen.get("boxes") or inf
         self._searching = Searching(
-            number, self._ledger, Shipped.of(question), chosen.get("threads"), chosen.get("record")
+            number, self._ledger, Shipped.of(question, chosen), chosen.get("threads"), chosen.get("record")
         )
         self._next_keep = 0.0
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from eqspec.errors import SavedStateError
 from eqspec.replay.replay import Replay
+from eqspec.run import core
 from eqspec.run.cache_key import build
 from eqspec.run.engine import Array, Question, ThisMachine
 from eqspec.run.lowering import Pairs, lower_constraints, lower_property
@@ -41,10 +42,10 @@ class Shipped:
     chosen: dict[str, Any]
 
     @classmethod
-    def of(cls, question: Question) -> Shipped:
-        """A question, without what is a matter of each leg."""
-        chosen = {k: v for k, v in question.chosen.items() if k not in ("timeout", "boxes", "threads", "record")}
-        return cls(question.fingerprint(), pickle.dumps(question.task), question.matched, chosen)
+    def of(cls, question: Question, chosen: dict[str, Any]) -> Shipped:
+        """A question with the settings of its search by name, without what is a matter of each leg."""
+        chosen = {k: v for k, v in chosen.items() if k not in ("timeout", "boxes", "threads", "record")}
+        return cls(question.fingerprint(core.Settings(**chosen)), pickle.dumps(question.task), question.matched, chosen)
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def _work(shipped: Shipped, order: Order, called_back: threading.Event) -> Repor
 
     with tempfile.TemporaryDirectory(prefix="eqspec-leg-") as folder:
         record = Path(folder) / "record" if order.record else None
-        chosen = question.chosen | {"timeout": order.seconds, "threads": order.threads}
+        chosen = shipped.chosen | {"timeout": order.seconds, "threads": order.threads}
         if order.boxes is not None:
             chosen["boxes"] = order.boxes
         if record is not None:
@@ -142,10 +143,15 @@ def _work(shipped: Shipped, order: Order, called_back: threading.Event) -> Repor
         memory = _memory()
         if memory is not None:
             chosen["memory"] = min(memory, chosen.get("memory", memory))
-        asked = Question(
-            question.task, question.pair, question.claim, question.constraints, chosen, matched=shipped.matched
+        solution = _engine.answer(
+            question,
+            core.Settings(**chosen),
+            order.share,
+            milp=chosen.get("milp", False),
+            confirm=confirm,
+            progress=progress,
+            keep=answers.append,
         )
-        solution = _engine.solve(asked, confirm=confirm, progress=progress, share=order.share, keep=answers.append)
         written = None if record is None else record.read_bytes()
     different = solution.verdict == "different"
     if not different and len(answers) != 1:
@@ -169,10 +175,9 @@ def _question(shipped: Shipped) -> Question:
             Pairs().of(task, matched=shipped.matched),
             lower_property(task.property, task.reference.output_size),
             lower_constraints(task),
-            shipped.chosen,
             matched=shipped.matched,
         )
-        if known.fingerprint() != shipped.fingerprint:
+        if known.fingerprint(core.Settings(**shipped.chosen)) != shipped.fingerprint:
             raise SavedStateError("this worker makes another question of the task than the coordinator did")
         _questions[shipped.fingerprint] = known
         while len(_questions) > _MOST_QUESTIONS:

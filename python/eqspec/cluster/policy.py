@@ -23,16 +23,18 @@ from typing import TypeAlias
 class Limits:
     """Times in seconds.
 
-    A leg lasts up to `longest`, and at least `each` times the number of workers, so that the coordinator keeps up. One
-    may be called back after `recall`, and is given up when it is `grace` late. A share that was lost `deaths` times
-    ends its search. `shares` are made for each worker of what waits. A leg bounds
-    up to `boxes` boxes, or as many as it can.
+    A leg lasts up to `longest`. With many legs under way each should last `each` times their number, or the coordinator
+    would not keep up: shares are made as large, and legs are called back as late. One may be called back after
+    `recall`. One that is `grace` late is given up, and one whose search ends after `patience`. A share that was lost
+    `deaths` times ends its search. `shares` are made for each worker of what waits. A leg bounds up to `boxes` boxes,
+    or as many as it can.
     """
 
     longest: float = 30.0
-    each: float = 0.02
+    each: float = 0.01
     recall: float = 1.0
-    grace: float = 60.0
+    grace: float = 300.0
+    patience: float = 10.0
     deaths: int = 3
     shares: int = 2
     boxes: int | None = None
@@ -74,6 +76,9 @@ class Finish:
     reason: str | None
 
 
+_FOLLOW = 0.1
+"""How far one leg changes what is expected of the next."""
+
 Action: TypeAlias = Send | Recall | Drop | Finish
 
 
@@ -99,6 +104,8 @@ class _Search:
     lost: list[tuple[int, int, int]] = field(default_factory=list)
     """Shares to be sent again: number of the lost leg, boxes, and how often they were lost."""
     recall: float = 0.0
+    pace: float = 0.0
+    """Seconds that a leg lasts for each box that was sent with it, of late."""
     reason: str | None = None
     """Why it ends as soon as its legs are back."""
     ended: float = inf
@@ -153,12 +160,14 @@ class Policy:
         self._stuck = {leg: on for leg, on in self._stuck.items() if on != worker}
         return [number for number, leg in self._legs.items() if leg.worker == worker]
 
-    def answered(self, leg: int, waiting: int, boxes: int) -> None:
+    def answered(self, leg: int, waiting: int, boxes: int, now: float) -> None:
         """A leg is back, after so many boxes; so many of its search wait now."""
         found = self._end(leg)
         if found is None or (search := self._searches.get(found.search)) is None:
             return
         brought = waiting - search.waiting
+        took = max(now - found.sent, 0.0) / found.boxes
+        search.pace += _FOLLOW * (took - search.pace)
         search.waiting = waiting
         search.left += (found.limit or 0) - boxes
         if found.recalled:
@@ -232,7 +241,7 @@ class Policy:
         if search.lost:
             again, boxes, deaths = search.lost.pop(0)
         else:
-            boxes = max(1, ceil(search.waiting / (limits.shares * workers)))
+            boxes = self._boxes(search, workers)
             search.waiting -= boxes
         longest = max(limits.longest, limits.each * len(self._workers))
         allowed = min(search.left, inf if limits.boxes is None else limits.boxes * workers)
@@ -246,6 +255,14 @@ class Policy:
         del self._free[worker]
         return Send(number, worker, self._number, boxes, leg.seconds, limit, again)
 
+    def _boxes(self, search: _Search, workers: int) -> int:
+        """A share of what waits: enough for the leg to be worth sending, if that leaves no worker without one."""
+        boxes = ceil(search.waiting / (self.limits.shares * workers))
+        worth = self.limits.each * (len(self._legs) + 1)
+        if search.pace > 0:
+            boxes = max(boxes, min(ceil(worth / search.pace), search.waiting // len(self._free)))
+        return max(1, boxes)
+
     def _recalls(self, now: float) -> list[Action]:
         """The legs that have run longest, one for each idle worker."""
         ready = [
@@ -253,7 +270,7 @@ class Policy:
             for number, leg in self._legs.items()
             if not leg.recalled
             and (search := self._searches.get(leg.search)) is not None
-            and now - leg.sent >= search.recall
+            and now - leg.sent >= max(search.recall, self.limits.each * len(self._legs))
         ]
         return self._recall([number for _, number in sorted(ready)[: len(self._free)]])
 
@@ -279,7 +296,7 @@ class Policy:
             search = self._searches.get(leg.search)
             end = leg.sent + leg.seconds + self.limits.grace
             if search is not None and search.reason is not None:
-                end = min(end, search.ended + self.limits.grace / 6)
+                end = min(end, search.ended + self.limits.patience)
             if now > end:
                 late.append(Drop(number))
                 self._stuck[number] = leg.worker

@@ -12,6 +12,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from time import monotonic
 from typing import Any, Protocol
@@ -20,6 +21,9 @@ from distributed import Client, Future
 
 from eqspec.cluster import leg
 from eqspec.cluster.leg import Introduction, Order, Report, Shipped
+
+_FETCHES = 16
+"""Results that are fetched at once."""
 
 
 class LostError(Exception):
@@ -61,7 +65,9 @@ class DaskTransport:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._futures: dict[str, Future] = {}
-        self._back: queue.SimpleQueue[tuple[str, Future]] = queue.SimpleQueue()
+        self._back: queue.SimpleQueue[tuple[str, Report | Introduction | Exception]] = queue.SimpleQueue()
+        # A result lies with its worker, and fetching it takes long where that has just died.
+        self._fetching = ThreadPoolExecutor(_FETCHES, thread_name_prefix="eqspec fetching")
 
     def workers(self) -> Mapping[str, int]:
         """One question to the scheduler."""
@@ -94,7 +100,13 @@ class DaskTransport:
         except Exception as problem:
             raise LostError(f"{type(problem).__name__}: {problem}") from None
         self._futures[name] = future
-        future.add_done_callback(lambda done: self._back.put((name, done)))
+        future.add_done_callback(lambda done: self._fetching.submit(self._fetch, name, done))
+
+    def _fetch(self, name: str, future: Future) -> None:
+        if name in self._futures:  # not dropped meanwhile
+            self._back.put((name, _result(future)))
+            with suppress(Exception):
+                future.release()
 
     def call_back(self, legs: Mapping[str, str]) -> None:
         """Beside the tasks of the workers, and without waiting, which for one that is gone would take long."""
@@ -117,13 +129,11 @@ class DaskTransport:
         end = monotonic() + seconds
         while True:
             try:
-                name, future = self._back.get(timeout=0 if found else max(0.0, end - monotonic()))
+                name, came = self._back.get(timeout=0 if found else max(0.0, end - monotonic()))
             except queue.Empty:
                 return found
-            if self._futures.pop(name, None) is None:
-                continue  # dropped
-            found.append((name, _result(future)))
-            future.release()
+            if self._futures.pop(name, None) is not None:  # else dropped
+                found.append((name, came))
 
 
 def _result(future: Future) -> Report | Introduction | Exception:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.run import core
 from eqspec.run.monitor import Progress
+from eqspec.run.options import Options
 from eqspec.run.result_cache import KEEP_EVERY
 from eqspec.tasks.task import Task
 from eqspec.tasks.witness import Witness
@@ -32,7 +33,7 @@ Tell = Callable[[Progress], None]
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A task as the core takes it, and the settings of its search by name.
+    """A task as the core takes it.
 
     With `matched`, neurons of the candidate stand where those of the reference stand that they are like.
     """
@@ -41,20 +42,12 @@ class Question:
     pair: core.Pair
     claim: core.Property
     constraints: tuple[Array, Array] | None
-    chosen: dict[str, Any]
     matched: bool
 
-    @property
-    def settings(self) -> core.Settings:
-        """The settings as the core takes them."""
-        return core.Settings(**self.chosen)
-
-    def fingerprint(self) -> bytes:
+    def fingerprint(self, settings: core.Settings) -> bytes:
         """The digest of what is decided."""
         task = self.task
-        return core.fingerprint(
-            self.pair, task.lower, task.upper, self.claim, self.settings, constraints=self.constraints
-        )
+        return core.fingerprint(self.pair, task.lower, task.upper, self.claim, settings, constraints=self.constraints)
 
 
 class Engine(Protocol):
@@ -68,6 +61,7 @@ class Engine(Protocol):
     def solve(
         self,
         question: Question,
+        options: Options,
         *,
         confirm: Confirm,
         progress: Tell,
@@ -90,30 +84,56 @@ class ThisMachine:
     def solve(
         self,
         question: Question,
+        options: Options,
         *,
         confirm: Confirm,
         progress: Tell,
         state: bytes | None = None,
-        share: bytes | None = None,
         keep: Callable[[bytes], None] | None = None,
         keep_every: float = KEEP_EVERY,
     ) -> core.Solution:
-        """The solution; of a `share` of a search, `keep` is given the answer."""
+        """The solution."""
         return core.solve(
             question.pair,
             question.task.lower,
             question.task.upper,
             question.claim,
-            question.settings,
+            options.settings(question.task),
             constraints=question.constraints,
             answer_lps=self._answer_lps,
-            answer_milp=_answer_milp if question.chosen.get("milp") else None,
+            answer_milp=_answer_milp if options.milp else None,
             confirm=confirm,
             progress=progress,
             state=state,
-            share=share,
             keep=keep,
             keep_every=keep_every,
+        )
+
+    def answer(
+        self,
+        question: Question,
+        settings: core.Settings,
+        share: bytes,
+        *,
+        milp: bool,
+        confirm: Confirm,
+        progress: Tell,
+        keep: Callable[[bytes], None],
+    ) -> core.Solution:
+        """Work on a share of a search; `keep` is given the answer, unless a witness is found."""
+        return core.solve(
+            question.pair,
+            question.task.lower,
+            question.task.upper,
+            question.claim,
+            settings,
+            constraints=question.constraints,
+            answer_lps=self._answer_lps,
+            answer_milp=_answer_milp if milp else None,
+            confirm=confirm,
+            progress=progress,
+            share=share,
+            keep=keep,
         )
 
     def _answer_lps(self, programs: Sequence[LinearProgram]) -> list[LpAnswer]:

@@ -166,10 +166,8 @@ class Runner:
             if monitor is not None:
                 monitor.progress(task, state)
 
-        question = Question(
-            task, pair, claim, lower_constraints(task), options.chosen(task), matched=self._matched(options)
-        )
-        solve = partial(self.engine.solve, question, confirm=replay.confirm, progress=progress)
+        question = Question(task, pair, claim, lower_constraints(task), matched=self._matched(options))
+        solve = partial(self.engine.solve, question, options, confirm=replay.confirm, progress=progress)
         if earlier.may_save and self.cache is not None:
             every = self.cache.keep_every
             solve = partial(solve, keep=lambda state: earlier.save(state, perf_counter() - began), keep_every=every)

@@ -213,6 +213,7 @@ impl Search<'_> {
             .num_threads(threads)
             .build()
             .map_err(|e| Error::Threads(threads, e.to_string()))?;
+        let recorder = recorder(settings, origin)?;
         let mut interval = host.snapshot_interval();
         let fingerprint = if interval.is_some() || matches!(origin, Origin::Snapshot(_)) {
             fingerprint(pair, region, property, settings)
@@ -235,7 +236,6 @@ impl Search<'_> {
             }
         };
         let settings = &settings;
-        let recorder = recorder(settings, origin)?;
         loop {
             let pause = interval.and_then(|i| start.elapsed().checked_add(i));
             let shared = Shared::new(settings, start, pause, &mut snapshot);
