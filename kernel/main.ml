@@ -1,7 +1,7 @@
 (* eqspec-kernel: reads a pair, a question and records from its input, and says whether the kernel accepts.
 
-   Trusted here: that the question which was read is the one that is asked, that it is meaningful, and that the answer is
-   "accepted" only where the kernel's stack of nodes, which began as the root alone, is empty. *)
+   Trusted here: that the proof is one of the question that was read, and that the answer is "accepted" only where nothing
+   of it is left (proof.ml). *)
 
 open Reader
 
@@ -50,17 +50,25 @@ let run kept =
   let pair_text, digest = section stdin "pair" in
   let question_text, asked = section stdin "question" in
   let question = question question_text (pair pair_text) in
-  if not (Kernel.meaningful question) then
+  (match question.asked_for with
+  | (KeepsFirst _ | KeepsConfident _) when most_classes < int_of_nat (Kernel.outputs_count question) ->
+      refuse "a claim about the first of more than %d classes" most_classes
+  | _ -> ());
+  let proof =
+    match Proof.start question with
+    | Some proof -> proof
+    | None ->
     refuse "the question means nothing: a row is longer than what it reads, kinks are out of order, or the margin does not \
-            follow from the confidence";
+            follow from the confidence"
+  in
   let out = Option.map open_out_bin kept in
   let tell record = Option.iter (fun out -> write out record) out in
-  let state = Prover.start question tell in
+  let state = Prover.start question proof tell in
   let source = of_channel stdin in
   let rec go () =
     match command source with
     | None -> ()
-    | Some _ when state.todo = [] -> refuse "the records go on after the proof is complete"
+    | Some _ when Proof.nodes state.proof = [] -> refuse "the records go on after the proof is complete"
     | Some one ->
         (match one with
         | Record record -> Prover.take state record; Prover.settle state
@@ -72,7 +80,8 @@ let run kept =
   in
   go ();
   Option.iter close_out out;
-  if state.todo <> [] then refuse "%d parts of the region are left where the records end" (count state.todo);
+  if not (Proof.accepts state.proof question) then
+    refuse "%d parts of the region are left where the records end" (count (Proof.nodes state.proof));
   Printf.printf "accepted\npair %s\nquestion %s\nclaim %s\nrecords %d\npulls %d\nleaves %d\nsplits %d\n" digest asked
     (claim question.asked_for) state.records state.pulls state.leaves state.splits
 

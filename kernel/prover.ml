@@ -1,17 +1,15 @@
-(* Writes records where a stream asks for it: bounds of what is open, goals, splits. Nothing here is trusted.
-
-   The state is the kernel's stack of nodes; every change of it is a record that the kernel took. What was tried in vain
-   is dropped together with its records. *)
+(* Writes records where a stream asks for it: bounds of what is open, goals, splits. Nothing here is trusted: a proof
+   changes by records that the kernel takes, and by nothing else (proof.mli). What was tried in vain is dropped together
+   with its records, back to an earlier state of the same proof. *)
 
 type state = {
-  net : Kernel.net;
   layers : Relaxing.layer array; (* from the last, which has the rows of the claim, to the first *)
   inputs : int;
   obligations : Kernel.obligation array;
   naturals : Kernel.nat array;
   rows : float array array; (* of the constraints *)
   limits : float array;
-  mutable todo : Kernel.node list;
+  mutable proof : Proof.t;
   mutable pending : Kernel.record list; (* taken, not yet told *)
   mutable tell : Kernel.record -> unit;
   mutable records : int;
@@ -20,7 +18,7 @@ type state = {
   mutable splits : int;
 }
 
-let start question tell =
+let start question proof tell =
   let net = Kernel.problem question in
   let layers = Array.of_list (List.map Relaxing.layer_of net) in
   let inputs = List.length question.Kernel.ranges in
@@ -28,11 +26,11 @@ let start question tell =
   let most = 2 + max widest (Array.length layers) in
   let naturals = Array.make (most + 1) Kernel.O in
   for i = 1 to most do naturals.(i) <- Kernel.S naturals.(i - 1) done;
-  let root = Kernel.root question in
+  let root = List.hd (Proof.nodes proof) in
   let constraints = root.area.constraints in
   let rows = Array.of_list (List.map (fun (r, _) -> Array.of_list (List.map Relaxing.float_of r)) constraints) in
   let limits = Array.of_list (List.map (fun (_, b) -> Relaxing.float_of b) constraints) in
-  { rows; limits; net; layers; inputs; obligations = Array.of_list root.open0; naturals; todo = [ root ]; pending = []; tell; records = 0; pulls = 0;
+  { rows; limits; layers; inputs; obligations = Array.of_list root.open0; naturals; proof; pending = []; tell; records = 0; pulls = 0;
     leaves = 0; splits = 0 }
 
 let settle state =
@@ -41,10 +39,10 @@ let settle state =
 
 (* A record, taken by the kernel or not. *)
 let takes state record =
-  match Kernel.step state.net record state.todo with
+  match Proof.step state.proof record with
   | None -> false
   | Some next ->
-      state.todo <- next;
+      state.proof <- next;
       state.pending <- record :: state.pending;
       true
 
@@ -52,10 +50,12 @@ let take state record =
   if not (takes state record) then Reader.refuse "the kernel refuses record %d" (state.records + List.length state.pending + 1)
 
 let attempt state doing =
-  let todo = state.todo and pending = state.pending in
-  doing () || (state.todo <- todo; state.pending <- pending; false)
+  let proof = state.proof and pending = state.pending in
+  doing () || (state.proof <- proof; state.pending <- pending; false)
 
-let top state = match state.todo with node :: _ -> node | [] -> Reader.refuse "records go on after the proof is complete"
+let left state = List.length (Proof.nodes state.proof)
+
+let top state = match Proof.nodes state.proof with node :: _ -> node | [] -> Reader.refuse "records go on after the proof is complete"
 let knowns state = Array.of_list (List.map Relaxing.known_of (top state).known_of)
 
 (* The bounds of one neuron in the node at hand. *)
@@ -147,7 +147,7 @@ let wanted obligations =
   in
   List.sort_uniq compare (List.concat_map (List.concat_map of_limit) obligations)
 
-let closed state before = List.length state.todo < before
+let closed state before = left state < before
 
 (* Where an obligation is assumed alone: what the inputs obey then. The limits are added up, pulled to the inputs and leave
    0 >= a v + c over the box; this bounds every input on one side. True if that empties the node. *)
@@ -174,7 +174,7 @@ let contract state known (obligation : Kernel.obligation) chosen =
     { Kernel.link = Z.zero; slope_x = Relaxing.integer x.(i); slope_y = Relaxing.integer y.(i); slope_d = Relaxing.integer d.(i) }
   in
   let above = (Z.one, List.init m hint) :: found.hints in
-  let before = List.length state.todo in
+  let before = left state in
   if takes state (RLeaf (above @ with_constraints state found.at_base)) then true
   else begin
     Array.iteri
@@ -199,7 +199,7 @@ let most_contracted = 4
 
 (* Whether all obligations that are open on the node at hand are closed, each by bounds or under its own assumption. *)
 let goals state known =
-  let before = List.length state.todo in
+  let before = left state in
   List.iter (fun (i, kind, least) -> ignore (bound state known 0 i kind least)) (wanted (top state).open0);
   take state RDone;
   let contracting = (not (closed state before)) && state.inputs <= 64 && List.length (top state).open0 <= most_contracted in
@@ -210,12 +210,12 @@ let goals state known =
       attempt state (fun () ->
           let obligation = List.nth (top state).open0 o in
           take state (RAssume state.naturals.(o));
-          let stack = List.length state.todo in
+          let stack = left state in
           let rows = List.sort_uniq compare (List.map (fun (q : Kernel.limit) -> q.neuron_of) obligation) in
           let known = Array.copy known in
           let refuted () =
             List.exists (fun i -> takes state (RVoid (Kernel.O, i))) rows
-            || (takes state RDone && List.length state.todo < stack)
+            || (takes state RDone && left state < stack)
           in
           let read () = known.(0) <- Relaxing.known_of (List.hd (top state).known_of) in
           let first number (q : Kernel.limit) = number = 0 || (List.hd obligation).neuron_of = q.neuron_of in
@@ -300,7 +300,7 @@ let split state known =
 
 (* Whether the node at hand is closed without a split; what was found out about it stays. *)
 let closes_with state known_when_open =
-  let before = List.length state.todo in
+  let before = left state in
   let node = top state in
   let crossed = List.mapi (fun i (l, u) -> (i, Z.gt l u)) node.area.sides |> List.filter snd in
   (match crossed with

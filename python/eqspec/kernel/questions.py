@@ -15,6 +15,8 @@ from eqspec.audit.rounding import Refused
 
 MOST_SUMMED = 10
 """Outputs of a distance in l1, each of which doubles the rows."""
+MOST_CLASSES = 64
+"""Of which one is put first: rows grow with their square, obligations with the third power."""
 SQUARINGS = 10
 """A margin t follows from a confidence where (1 - t / n)^n is large enough, n = 2 to this power."""
 
@@ -53,6 +55,8 @@ def claim(task: dict[str, Any]) -> str:
         rows = " ".join(_row([c * one for c in part]) for part in (reference, candidate))
         return f"inequality {rows} {_rational(bound * one)} {int(said['strict'])}"
     if said["kind"] == "top1":
+        if outputs > MOST_CLASSES:
+            raise Refused(f"the kernel checks which of up to {MOST_CLASSES} classes is first; here there are {outputs}")
         guard = said["guard"] or {"kind": "margin", "threshold": 0}
         threshold = Fraction(guard["threshold"])
         if guard["kind"] == "margin":

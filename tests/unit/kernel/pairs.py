@@ -132,7 +132,7 @@ def claims(pair: Pair, random: Random) -> list[tuple[Claim, Fraction]]:
     found: list[tuple[Claim, Fraction]] = [
         (lambda t: f"distance {every} {t.numerator} {t.denominator}", largest - tiny),
         (lambda t: f"manhattan {every} {t.numerator} {t.denominator}", summed - tiny),
-        (lambda t: f"inequality {factors} {t.numerator} {t.denominator} {less}", linear - (0 if less else tiny)),
+        (lambda t: f"inequality {factors} {t.numerator} {t.denominator} {less}", linear - (1 - less) * tiny),
     ]
     leads = [lead(f, g) for f, g in ends]
     if any(one is not None for one in leads):
