@@ -137,8 +137,8 @@ def _divided(count: int) -> tuple[list[int], list[int], list[int]]:
 
 def _mention_constant(wanted: DataOf, names: Sequence[str], findings: Findings) -> None:
     if names:
-        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        message = f"features of '{wanted.path}' with hardly any spread: {', '.join(names[:5])}{more}; nothing is learnt of them"
+        some = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        message = f"features of '{wanted.path}' with hardly any spread: {some}; nothing is learnt of them"
         fix = "only the box bounds them; bound them there as they can occur"
         findings.add(warning("W315", message, wanted.clause.span, help=fix))
 

@@ -36,9 +36,9 @@ def test_the_command_line_has_every_setting_with_the_defaults_of_options() -> No
 
 
 def test_the_command_line_sets_every_setting() -> None:
-    given = ["--timeout", "3", "--threads", "2", "--domain", "paper", "--no-lp", "--milp"]
+    given = ["--timeout", "3", "--threads", "2", "--memory", "8GB", "--domain", "paper", "--no-lp", "--milp"]
     found = options_of(parser("0").parse_args(["check", "a.eqspec", *given]))
-    assert found == Options(timeout=3.0, threads=2, domain="paper", lp=False, milp=True)
+    assert found == Options(timeout=3.0, threads=2, memory=8 * 10**9, domain="paper", lp=False, milp=True)
     assert all(getattr(found, name) != getattr(Options(), name) for name in NAMES), "each setting is in the list above"
 
 
@@ -50,7 +50,7 @@ def test_a_keyword_replaces_what_options_say() -> None:
 
 def test_what_is_no_setting_is_refused() -> None:
     given: Any = {"boxes": 3}
-    with pytest.raises(TypeError, match="'boxes'; settings are timeout, threads, domain, lp, milp"):
+    with pytest.raises(TypeError, match="'boxes'; settings are timeout, threads, memory, domain, lp, milp"):
         options_with(None, given)
     with pytest.raises(InputError, match="threads = 0"):
         options_with(None, {"threads": 0})
