@@ -22,6 +22,9 @@ use std::time::Instant;
 /// Bounds a box without zonotopes. `Open` says that the last propagation is one of this box.
 pub fn bound(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
     let Context { pair, property, settings, shared, record, .. } = workspace.context;
+    if node.open.is_empty() {
+        return StageResult::Proved;
+    }
     let first = (workspace.current.first, workspace.current.seed);
     workspace.enter(Activity::Candidates);
     let flops = workspace.flops();
@@ -30,7 +33,8 @@ pub fn bound(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
     if falsifier.search(statistics, node, worst, first, flops) {
         return StageResult::Falsified;
     }
-    if record.on() || !settings.contracts(usize::MAX) {
+    // A single point has no backward bounds.
+    if record.on() || !settings.contracts(usize::MAX) || pair.inputs() == 0 {
         workspace.current.plan = Plan::default();
         return StageResult::Halve;
     }
