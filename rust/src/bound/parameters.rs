@@ -94,7 +94,7 @@ fn correction(step: i32) -> (f32, f32) {
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation)]
 fn direction(mean: &mut f32, square: &mut f32, gradient: f64, (mean_scale, square_scale): (f32, f32)) -> f64 {
-    let g = gradient.max(-LARGEST).min(LARGEST) as f32;
+    let g = gradient.clamp(-LARGEST, LARGEST) as f32;
     *mean = MEAN * *mean + (1.0 - MEAN) * g;
     *square = SQUARE * *square + (1.0 - SQUARE) * g * g;
     f64::from(*mean * mean_scale / ((*square * square_scale).sqrt() + EPSILON))

@@ -22,30 +22,9 @@ pub struct Propagation;
 
 impl Stage for Propagation {
     fn run(&self, workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
-        let Workspace { context, propagation, restricted_pair, statistics, current, payoff, .. } = workspace;
-        let Context { pair, property, shared, .. } = *context;
-        let reached = match &node.violation_bounds {
-            Some(known) => propagation.propagate_within(pair, known).map(drop),
-            None => {
-                let part = restricted_pair.restrict_to(node.possibly_active.as_deref());
-                let way = if propagation.substitutes(part) { payoff.next() } else { Way::With };
-                let mut once = |wanted: bool| {
-                    let before = propagation.flops();
-                    propagation.substitute(wanted);
-                    let reached = propagation.enclose(part, &node.lower, &node.upper)?;
-                    let compared = way == Way::Both;
-                    let bound =
-                        if compared { reached.largest_difference(property.reported.iter().copied()) } else { 0.0 };
-                    Ok(Propagated { bound, flops: propagation.flops() - before })
-                };
-                let without = if way == Way::With { None } else { Some(once(false)) };
-                let with = if way == Way::Without { None } else { Some(once(true)) };
-                if let (Some(Ok(without)), Some(Ok(with))) = (without, with) {
-                    payoff.observe(without, with);
-                }
-                with.or(without).map_or(Err(Failure::Overflow), |reached| reached.map(drop))
-            }
-        };
+        let reached = propagate(workspace, node);
+        let Workspace { context, propagation, statistics, current, .. } = workspace;
+        let Context { property, shared, .. } = *context;
         match reached {
             Ok(()) => {}
             Err(Failure::Overflow) if current.opened == 0 => return StageResult::Proved,
@@ -66,4 +45,34 @@ impl Stage for Propagation {
         }
         StageResult::Open
     }
+}
+
+/// Propagates a box, within its violation bounds if it has some. Otherwise it may be propagated both ways, to learn
+/// whether bounds of each network by itself pay.
+fn propagate(workspace: &mut Workspace<'_>, node: &Node) -> Result<(), Failure> {
+    let Workspace { context, propagation, restricted_pair, payoff, .. } = workspace;
+    let Context { pair, property, .. } = *context;
+    if let Some(known) = &node.violation_bounds {
+        return propagation.propagate_within(pair, known).map(drop);
+    }
+    let part = restricted_pair.restrict_to(node.possibly_active.as_deref());
+    let way = if propagation.substitutes(part) { payoff.next() } else { Way::With };
+    let mut once = |substituting: bool| {
+        let before = propagation.flops();
+        propagation.substitute(substituting);
+        let reached = propagation.enclose(part, &node.lower, &node.upper)?;
+        let compared = way == Way::Both;
+        let bound = if compared { reached.largest_difference(property.reported.iter().copied()) } else { 0.0 };
+        Ok(Propagated { bound, flops: propagation.flops() - before })
+    };
+    let last = if way == Way::Both {
+        let (without, with) = (once(false), once(true));
+        if let (Ok(without), Ok(with)) = (without, with) {
+            payoff.observe(without, with);
+        }
+        with
+    } else {
+        once(way == Way::With)
+    };
+    last.map(drop)
 }
