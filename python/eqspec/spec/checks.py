@@ -413,9 +413,12 @@ def grid_finding(check: ast.Check, total: int, sweeps: list[Sweep], rows: int = 
     """How large a grid is: W303, or E307 where it is too large to be listed."""
     parts = [f"{s.variable} {len(s.values)}" for s in sweeps] + ([f"rows {rows}"] if rows > 1 else [])
     message = f"this grid has {total:,} tasks ({' × '.join(parts)})".replace(",", " ")
+    draw = "'sample 100' behind the table draws some of its rows" if rows > 1 else None
     if total > MOST_TASKS:
-        return error("E307", message + f"; at most {MOST_TASKS:,} are listed".replace(",", " "), check.name.span)
-    return warning("W303", message, check.name.span, help="'eqspec check --select' runs a part of it")
+        listed = f"; at most {MOST_TASKS:,} are listed".replace(",", " ")
+        return error("E307", message + listed, check.name.span, help=draw)
+    part = "'eqspec check --select' runs a part of it"
+    return warning("W303", message, check.name.span, help=part if draw is None else f"{draw}; {part}")
 
 
 def claim_value(facts: CheckFacts, point: Mapping[str, Value], scope: Scope, findings: Findings) -> Property:

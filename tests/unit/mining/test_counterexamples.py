@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import eqspec
+from eqspec.cli import main
 from eqspec.errors import InputError
 from eqspec.mining.counterexamples import mine
 from eqspec.mining.hits import Places
@@ -71,9 +72,7 @@ def pair(seed: int, claim: Any, **fields: Any) -> Task:
 
 
 @settings(max_examples=12, deadline=None)
-@given(
-    st.integers(0, 50), st.sampled_from([Epsilon("0.3"), Top1(), Margin("0.1")]), st.sampled_from(["", "rows", "grid"])
-)
+@given(st.integers(0, 50), st.sampled_from(CLAIMS), st.sampled_from(["", "rows", "grid"]))
 def test_every_one_breaks_the_claim_inside_the_region(seed: int, claim: Any, kind: str) -> None:
     regions: dict[str, dict[str, Any]] = {
         "": {},
@@ -210,3 +209,31 @@ def test_places_lie_in_the_box_and_on_its_grids() -> None:
     assert (np.abs(drawn) <= 1.0).all()
     assert (drawn[:, 0] * 8 % 1 == 0).all()
     assert len(np.unique(drawn[:, 1])) == 200
+
+
+class TestCommand:
+    def test_what_is_found_is_written_and_said(
+        self, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        spec, file = str(root / "specs" / "tiny" / "tiny.eqspec"), tmp_path / "cx.npz"
+        assert main(["counterexamples", spec, "raised_same", "-n", "7", "-o", str(file)]) == 0
+        said = capsys.readouterr()
+        assert "raised_same: 7 counterexamples, of" in said.out
+        assert "examples, not a census" in said.out
+        assert "7 inputs" in said.err
+        with np.load(file) as arrays:
+            assert len(arrays["raw"]) == 7
+
+    def test_none_is_no_success_and_writes_nothing(
+        self, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        spec, file = str(root / "specs" / "tiny" / "tiny.eqspec"), tmp_path / "cx.csv"
+        assert main(["counterexamples", spec, "wider_same", "-n", "7", "-o", str(file)]) == 1
+        assert "proves nothing" in capsys.readouterr().out
+        assert not file.exists()
+
+    @pytest.mark.parametrize(
+        "words", [["nothing"], ["-o", "cx.txt"], ["-o", "none/cx.csv"], ["--seed", "-1"], ["-n", "0"]]
+    )
+    def test_what_makes_no_sense_is_refused(self, root: Path, words: list[str]) -> None:
+        assert main(["counterexamples", str(root / "specs" / "tiny" / "tiny.eqspec"), *words]) == 2
