@@ -7,6 +7,8 @@ What all commands need is little, so `eqspec --help` lists them at once.
 from __future__ import annotations
 
 import argparse
+import re
+import textwrap
 from collections.abc import Collection, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn, TypeAlias
@@ -60,6 +62,22 @@ COMMANDS = {
     ),
     "cache": Listed("where results are kept, and how many; or forget them", "eqspec.cli.tools.cache"),
 }
+
+
+class Fitted(argparse.HelpFormatter):
+    """Keeps the lines of descriptions, as a table of exit codes has them, and folds those that are too long.
+
+    A folded line goes on where its second column began, or at its indentation.
+    """
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(self._fitted(indent + line, width) for line in text.splitlines())
+
+    @staticmethod
+    def _fitted(line: str, width: int) -> str:
+        column = re.match(r"\s*(\S+( \S+)*\s{2,}(?=\S))?", line)
+        further = " " * (column.end() if column is not None and column.end() <= width // 2 else 0)
+        return textwrap.fill(line, width, subsequent_indent=further, break_on_hyphens=False, break_long_words=False)
 
 
 class Parser(argparse.ArgumentParser):
@@ -139,7 +157,7 @@ def command(commands: Commands, name: str, description: str | None = None) -> ar
         name,
         help=summary,
         description=description or summary[0].upper() + summary[1:] + ".",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Fitted,
         allow_abbrev=False,
     )
     made.add_argument("--debug", action="store_true", help="show where eqspec failed, if it does")

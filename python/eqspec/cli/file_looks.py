@@ -16,7 +16,7 @@ _SHARE = 20
 """Looking may take one part in so many of the time."""
 _QUIET = 0.2
 """Seconds without a change after which what was written counts as written whole."""
-_MISSING = 2.0
+_MISSING = 1.0
 """Seconds for which a file that is gone may be about to be replaced."""
 _PATIENCE = 30.0
 """Seconds after which a change counts though files go on changing."""

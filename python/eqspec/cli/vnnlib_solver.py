@@ -40,14 +40,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _read(words: Sequence[str]) -> argparse.Namespace:
-    from eqspec.cli.commands import Parser
+    from eqspec.cli.commands import Fitted, Parser
     from eqspec.cli.tools.vnnlib_import import add_networks
     from eqspec.report.printable import use_what_there_is
     from eqspec.vnnlib.capabilities import ALSO, CAPABILITIES
 
     use_what_there_is()
-    formatter = argparse.RawDescriptionHelpFormatter
-    main = Parser("eqspec-vnnlib", description="Answers VNN-LIB queries.", epilog=_EPILOG, formatter_class=formatter)
+    main = Parser("eqspec-vnnlib", description="Answers VNN-LIB queries.", epilog=_EPILOG, formatter_class=Fitted)
     main.allow_abbrev = False
     main.add_argument("--name", action="version", version=NAME, help="print the name of the solver, and end")
     main.add_argument("--version", action="version", version=__version__, help="print its version, and end")

@@ -76,3 +76,29 @@ def test_a_closed_pipe_is_no_failed_claim(form: str, tmp_path: Path) -> None:
 
 def test_a_short_answer_that_is_not_read_is_no_failure_of_eqspec(tmp_path: Path) -> None:
     assert closed(tmp_path, "schema", "task") == (ExitCode.NOT_READ, "")
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_help_fits_the_terminal(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every line but those of usage, where a list of choices may be longer than a line."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    for command in COMMANDS:
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        text = capsys.readouterr().out
+        usage, _, rest = text.partition("\n\n")
+        assert usage.startswith("usage: ")
+        assert max(map(len, rest.splitlines())) <= width, command
+
+
+def test_tables_in_help_stay_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folded line goes on below its second column."""
+    monkeypatch.setenv("COLUMNS", "60")
+    with pytest.raises(SystemExit):
+        main(["check", "--help"])
+    codes = capsys.readouterr().out.partition("exit codes:\n")[2].splitlines()
+    assert codes[0].startswith("  0    everything as expected")
+    assert codes[1].startswith(" " * 7)
+    assert codes[1][7] != " "

@@ -145,6 +145,29 @@ def test_inspect_names_what_is_not_supported(tmp_path: Path, capsys: pytest.Capt
     assert shown.err.count("cannot be used") == 3
 
 
+def test_inspect_says_what_became_of_a_classifier(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As skl2onnx writes them: a label that nobody compares, and probabilities behind a Reshape."""
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [
+            helper.make_node("Softmax", ["x"], ["p"], axis=1),
+            helper.make_node("ArgMax", ["p"], ["label"], axis=1, keepdims=0),
+            helper.make_node("Reshape", ["p", "shape"], ["y"]),
+        ],
+        "classifier",
+        [value("x", TensorProto.FLOAT, ["n", 3])],
+        [value("label", TensorProto.INT64, ["n"]), value("y", TensorProto.FLOAT, ["n", 3])],
+        [helper.make_tensor("shape", TensorProto.INT64, [2], [-1, 3])],
+    )
+    path = tmp_path / "a.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+    assert main(["inspect", str(path)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "ArgMax: left alone" in shown
+    assert "Softmax: left out" in shown
+    assert "none: the outputs are scores" not in shown
+
+
 def test_inspect_reads_nnet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["// a network", "1,1,1,1,", "1,1,", "0,", "-1,", "1,", "0,0,", "1,1,", "2,", "3,"]
     (tmp_path / "a.nnet").write_text("\n".join(lines) + "\n")

@@ -34,9 +34,15 @@ def ask(folder: Path, text: str) -> Answered:
     return answer(query, files, timeout=60, threads=1)
 
 
-@pytest.mark.parametrize("tie", [TIED, APART], ids=["tied", "apart"])
-@pytest.mark.parametrize("like", ["(equal-to f)", "(isomorphic-to f)"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    ("seed", "like", "tie"),
+    [
+        (0, "(equal-to f)", TIED),
+        (0, "(isomorphic-to f)", APART),
+        (1, "(isomorphic-to f)", TIED),
+        (2, "(equal-to f)", APART),
+    ],
+)
 def test_no_pair_of_inputs_is_missed(seed: int, like: str, tie: str, tmp_path: Path) -> None:
     """The largest Y - V on a grid is reached: at that bound sat or unknown, a little below it sat, far above unsat."""
     networks = pair(tmp_path, seed)

@@ -35,9 +35,7 @@ def add(commands: Commands) -> None:
         "attack; and which claim is worth proving. These are samples: nothing is proved.",
     )
     add_pair(made)
-    add_where(
-        made.add_argument_group("on which inputs (without any of these: on all that --data spans, else on -1 .. 1)")
-    )
+    add_where(made.add_argument_group("on which inputs (default: what --data spans, else -1 .. 1)"))
     made.add_argument("--format", choices=("human", "json"), default="human", help="a page, or the same as JSON")
     made.epilog = _EXAMPLES
     made.set_defaults(run=run)

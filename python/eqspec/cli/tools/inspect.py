@@ -26,6 +26,7 @@ from eqspec.networks.weight_grids import bits_of
 from eqspec.report.network_in_words import shape_in_words, steps_in_words
 from eqspec.report.numbers import count
 from eqspec.report.tiles import parameters, tile_in_words
+from eqspec.tasks.score_meaning import left_out
 
 _SUFFIX = ".eqspec"
 
@@ -54,10 +55,15 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
             out.print()
         out.print(Text(file, "bold"), soft_wrap=True)
         try:
-            if Path(file).suffix.lower() != ".nnet" and Path(file).is_file():
-                _show_file(overview(file), out)
-            networks.append(_network(file, arguments))
-            _show_network(networks[-1], out)
+            seen = overview(file) if Path(file).suffix.lower() != ".nnet" and Path(file).is_file() else None
+            network: Network | None = None
+            try:
+                network = _network(file, arguments)
+            finally:  # what the file holds is shown also where it cannot be used
+                if seen is not None:
+                    _show_file(seen, network, out)
+            networks.append(network)
+            _show_network(network, out)
         except SpecError as problem:
             show(problem, err)
             code = ExitCode.BAD_INPUT
@@ -78,13 +84,18 @@ def _network(file: str, arguments: argparse.Namespace) -> Network:
     return read_network(file, output=arguments.network_output)
 
 
-def _show_file(file: Overview, out: Console) -> None:
+def _show_file(file: Overview, network: Network | None, out: Console) -> None:
+    """What the file holds; of one that was read, what became of a Softmax and of operators that are not supported."""
     rows = [("input", f"{name} {kind}[{_shape(shape)}]") for name, kind, shape in file.inputs]
     rows += [("output", f"{name} {kind}[{_shape(shape)}]") for name, kind, shape in file.outputs]
     rows.append(("operators", ", ".join(f"{name} × {n}" if n > 1 else name for name, n in file.operators)))
     if file.unsupported:
-        rows.append(("not supported", ", ".join(name for name, _ in file.unsupported)))
-    tail = f"{file.tail}: left out, the outputs are its scores" if file.tail else "none: the outputs are scores"
+        names = ", ".join(name for name, _ in file.unsupported)
+        rows.append(
+            ("not supported", names if network is None else f"{names}: left alone, the output needs none of it")
+        )
+    found = file.tail if network is None else left_out(network)
+    tail = f"{found}: left out, the outputs are its scores" if found else "none: the outputs are scores"
     rows.append(("softmax tail", tail))
     made_by = f", made by {file.producer}" if file.producer else ""
     rows.append(("file", f"opset {file.opset}, {count(file.parameters)} numbers{made_by}"))

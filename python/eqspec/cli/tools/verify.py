@@ -49,7 +49,7 @@ def add(commands: Commands) -> None:
         "spec this amounts to. Everything is in raw units, before normalisation.",
     )
     add_pair(made)
-    add_where(made.add_argument_group("on which inputs (without any of these: on all that --data spans)"))
+    add_where(made.add_argument_group("on which inputs (default: all that --data spans)"))
     what = made.add_argument_group("what is claimed")
     what.add_argument("--top1", action="store_true", help="the candidate decides as the reference")
     what.add_argument("--confidence", metavar="D", help="it does so wherever the reference is at least so confident")
