@@ -70,7 +70,7 @@ def measured(task: Task, workers: int, limits: Limits, options: Options) -> Run:
     with ExitStack() as stack:
         coordinator = None
         if workers:
-            local = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50)
+            local = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
             client = stack.enter_context(Client(stack.enter_context(local)))
             coordinator = stack.enter_context(Timed(DaskTransport(client), limits=limits))
             coordinator.wait_for_workers(60)

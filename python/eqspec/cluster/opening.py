@@ -67,7 +67,7 @@ def _client(cluster: str | Client, distributed: object) -> Iterator[Client]:
         raise InputError(f"cluster = {cluster!r}; give a distributed.Client, an address, a file, or 'local'")
     if cluster == "local":
         with (
-            LocalCluster(n_workers=cores(), threads_per_worker=1, dashboard_address=None, silence_logs=40) as local,
+            LocalCluster(n_workers=cores(), threads_per_worker=1, dashboard_address=":0", silence_logs=40) as local,
             Client(local) as client,
         ):
             yield client
