@@ -128,6 +128,15 @@ def meanwhile(act: Callable[[], None]) -> Iterator[None]:
         thread.join()
 
 
+def kept(folder: Path, random_: random.Random) -> bool:
+    """Whether a search was kept, looked for now and then; a little later than that."""
+    sleep(0.1)
+    if not any(folder.rglob("*.search")):
+        return False
+    sleep(random_.uniform(0.0, 1.5))
+    return True
+
+
 def workers_killed(random_: random.Random, task: Task, _: Path) -> Result:
     """Every few seconds a worker is killed."""
     with cluster_of(3) as cluster:
@@ -159,11 +168,13 @@ def scheduler_killed(random_: random.Random, task: Task, folder: Path) -> Result
     """The scheduler dies; the search goes on without a cluster from what was kept."""
     cache = ResultCache(Store(folder), resume=True)
     with cluster_of(2) as cluster:
-        timer = threading.Timer(random_.uniform(3.0, 8.0), cluster.scheduler.kill)
-        timer.start()
-        with suppress(ResourceError):
+
+        def act() -> None:
+            if kept(folder, random_):
+                cluster.scheduler.kill()
+
+        with meanwhile(act), suppress(ResourceError):
             return ask(cluster, task, cache)
-        timer.cancel()
     return Runner(PLAIN, cache).run(task)
 
 
@@ -172,7 +183,8 @@ def coordinator_killed(random_: random.Random, task: Task, folder: Path) -> Resu
     words = [sys.executable, "-m", "cluster.campaign", "--coordinate", str(folder), str(task.property.eps)]  # type: ignore[union-attr]
     with cluster_of(2) as cluster:
         process = subprocess.Popen([*words, str(cluster.file)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        sleep(random_.uniform(3.0, 8.0))
+        while process.poll() is None and not kept(folder, random_):
+            pass
         process.kill()
         process.wait()
     cache = ResultCache(Store(folder), resume=True)
@@ -203,7 +215,8 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path)
-    parser.add_argument("--coordinate", nargs=3)
+    parser.add_argument("--fault", choices=[fault.__name__ for fault in FAULTS], help="this one alone")
+    parser.add_argument("--coordinate", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.coordinate:
         coordinate(*arguments.coordinate)
@@ -212,6 +225,8 @@ def main() -> int:
     for run in range(arguments.runs):
         random_ = random.Random(f"{arguments.seed} {run}")
         fault = FAULTS[0] if run % 2 == 0 else FAULTS[1 + run // 2 % 3]
+        if arguments.fault:
+            fault = next(f for f in FAULTS if f.__name__ == arguments.fault)
         task, expected = question(random_)
         began = monotonic()
         with tempfile.TemporaryDirectory() as folder:

@@ -144,7 +144,7 @@ fn what_is_proved_in_shares_holds_at_samples() {
 #[test]
 fn a_changed_share_or_answer_is_refused() {
     let tried = std::cell::Cell::new(0);
-    for_all(100, (lines(), any::<prop::sample::Index>(), 0u8..8), |(mut question, place, bit)| {
+    for_all(150, (lines(), any::<prop::sample::Index>(), 0u8..8), |(mut question, place, bit)| {
         question.settings.attack = false;
         let mut ledger = ledger(&question, None);
         let Some((_, share)) = ledger.deal(1).unwrap() else { return Ok(()) };

@@ -79,6 +79,9 @@ class Finish:
 _FOLLOW = 0.1
 """How far one leg changes what is expected of the next."""
 
+_LATE = 0.2
+"""Seconds between two looks for legs that are late."""
+
 Action: TypeAlias = Send | Recall | Drop | Finish
 
 
@@ -122,6 +125,7 @@ class Policy:
         self._legs: dict[int, _Leg] = {}
         self._stuck: dict[int, str] = {}
         self._number = 0
+        self._next_overdue = 0.0
 
     @property
     def workers(self) -> int:
@@ -292,6 +296,9 @@ class Policy:
 
     def _overdue(self, now: float) -> list[Action]:
         late: list[Action] = []
+        if now < self._next_overdue:
+            return late
+        self._next_overdue = now + _LATE
         for number, leg in list(self._legs.items()):
             search = self._searches.get(leg.search)
             end = leg.sent + leg.seconds + self.limits.grace

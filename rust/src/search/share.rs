@@ -73,9 +73,9 @@ impl Share {
         Ok(Self { name: name(number, payload), number, fingerprint: question.fingerprint, snapshot })
     }
 
-    /// Whether it is the whole search before its first box.
+    /// Whether it is the whole search before its first box, probes included.
     pub fn is_whole(&self) -> bool {
-        matches!(&self.snapshot.open[..], [node] if node.depth == 0)
+        self.snapshot.statistics.probed == 0 && matches!(&self.snapshot.open[..], [node] if node.depth == 0)
     }
 
     /// The search from which it is worked on, after so many boxes of probes if it is the whole search.
