@@ -15,7 +15,7 @@ from eqspec.audit.reading.pair import Pair
 from eqspec.audit.rounding import Refused
 
 from . import questions
-from .binary import ask, find, stream
+from .binary import BinaryError, ask, find, stream
 from .canonical import canonical
 from .commands import Quantities, commands
 from .validation import validate
@@ -48,7 +48,7 @@ class Checked:
 def check(path: Path, folder: Path | None = None, seconds: float | None = None, records: Path | None = None) -> Checked:
     """Have the kernel check a certificate; the networks are where the task says, or in `folder`.
 
-    A BinaryError says that there is no kernel. `records`, a file, takes what the kernel took, as its reader reads it.
+    A BinaryError says that there is no program. `records`, a file, takes what the kernel took, as its reader reads it.
     """
     binary, began = find(), perf_counter()
     try:
@@ -57,7 +57,10 @@ def check(path: Path, folder: Path | None = None, seconds: float | None = None, 
         return Checked(plain(str(reason)), {}, perf_counter() - began)
     except MemoryError:
         return Checked("it needs more memory than there is", {}, perf_counter() - began)
-    answer = ask(binary, data, seconds or limits.SECONDS, records)
+    try:
+        answer = ask(binary, data, seconds or limits.SECONDS, records)
+    except BinaryError as problem:  # it ran into a limit, or was killed: nothing is shown
+        return Checked(str(problem), {}, perf_counter() - began)
     return Checked(answer.refused, answer.fields, perf_counter() - began)
 
 
