@@ -85,6 +85,10 @@ def test_nothing_false_is_accepted(tmp_path: Path) -> None:
             ),
             "means nothing",
         ),
+        (
+            stream("pair 1 0 end", "question 1 ranges 0 1 1 1 inequalities 0 claim distance 1 9 0 1 end", ["D"]),
+            "an output that there is not",
+        ),
     ],
 )
 def test_what_is_no_question_is_refused(data: bytes, reason: str) -> None:
