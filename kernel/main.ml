@@ -51,6 +51,10 @@ let run kept =
   let question_text, asked = section stdin "question" in
   let question = question question_text (pair pair_text) in
   (match question.asked_for with
+  | Distance (outs, _) | Manhattan (outs, _) ->
+      let outputs = int_of_nat (Kernel.outputs_count question) in
+      if List.exists (fun o -> int_of_nat o >= outputs) outs then refuse "it asks about an output that there is not";
+      if count outs * outputs > most_weights then refuse "it asks about more outputs than the kernel compares"
   | (KeepsFirst _ | KeepsConfident _) when most_classes < int_of_nat (Kernel.outputs_count question) ->
       refuse "a claim about the first of more than %d classes" most_classes
   | _ -> ());

@@ -3,6 +3,7 @@
    with its records, back to an earlier state of the same proof. *)
 
 type state = {
+  net : Kernel.net;
   layers : Relaxing.layer array; (* from the last, which has the rows of the claim, to the first *)
   inputs : int;
   obligations : Kernel.obligation array;
@@ -30,7 +31,7 @@ let start question proof tell =
   let constraints = root.area.constraints in
   let rows = Array.of_list (List.map (fun (r, _) -> Array.of_list (List.map Relaxing.float_of r)) constraints) in
   let limits = Array.of_list (List.map (fun (_, b) -> Relaxing.float_of b) constraints) in
-  { rows; limits; layers; inputs; obligations = Array.of_list root.open0; naturals; proof; pending = []; tell; records = 0; pulls = 0;
+  { rows; limits; net; layers; inputs; obligations = Array.of_list root.open0; naturals; proof; pending = []; tell; records = 0; pulls = 0;
     leaves = 0; splits = 0 }
 
 let settle state =
@@ -149,19 +150,17 @@ let wanted obligations =
 
 let closed state before = left state < before
 
-(* Where an obligation is assumed alone: what the inputs obey then. The limits are added up, pulled to the inputs and leave
-   0 >= a v + c over the box; this bounds every input on one side. True if that empties the node. *)
-let contract state known (obligation : Kernel.obligation) chosen =
+(* The limits of an assumed obligation times weights, pulled to the inputs: hints, and coefficients of inputs. *)
+let combined state known (obligation : Kernel.obligation) weights =
   let layer = state.layers.(0) in
   let m = Array.length layer.shapes and size = Float.ldexp 1.0 30 in
   let x = Array.make m 0.0 and y = Array.make m 0.0 and d = Array.make m 0.0 in
   List.iteri
     (fun number (q : Kernel.limit) ->
-      if chosen number q then begin
-        let i = Reader.int_of_nat q.neuron_of in
-        let into = match q.kind_of with Kernel.KX -> x | KY -> y | KD -> d in
-        into.(i) <- into.(i) +. (if q.at_least then -.size else size)
-      end)
+      let weight = Float.round (size *. weights.(number)) in
+      let i = Reader.int_of_nat q.neuron_of in
+      let into = match q.kind_of with Kernel.KX -> x | KY -> y | KD -> d in
+      into.(i) <- into.(i) +. (if q.at_least then -.weight else weight))
     obligation;
   let width = if Array.length state.layers > 1 then Array.length state.layers.(1).shapes else state.inputs in
   let p = Array.make width 0.0 and q = Array.make width 0.0 in
@@ -173,23 +172,55 @@ let contract state known (obligation : Kernel.obligation) chosen =
   let hint i =
     { Kernel.link = Z.zero; slope_x = Relaxing.integer x.(i); slope_y = Relaxing.integer y.(i); slope_d = Relaxing.integer d.(i) }
   in
-  let above = (Z.one, List.init m hint) :: found.hints in
+  ((Z.one, List.init m hint) :: found.hints, found.at_base)
+
+(* Weights of limits: the violation and what the guard says of the same row, then whatever of the others raises the bound. *)
+let weighed state known (obligation : Kernel.obligation) =
+  let limits = Array.of_list obligation in
+  let count = Array.length limits in
+  let weights = Array.mapi (fun n (q : Kernel.limit) -> if n = 0 || q.neuron_of = limits.(0).neuron_of then 1.0 else 0.0) limits in
+  let node = top state in
+  let height () =
+    let hints, base = combined state known obligation weights in
+    let low, all = Kernel.pull state.net node.area node.known_of (hints @ with_constraints state base) [] [] [] in
+    Q.to_float (Q.make low all) /. Array.fold_left ( +. ) 0.0 weights
+  in
+  if count > 2 && count <= 12 then begin
+    let best = ref (height ()) in
+    for n = 1 to count - 1 do
+      let old = ref weights.(n) in
+      List.iter
+        (fun trial ->
+          if trial <> !old then begin
+            weights.(n) <- trial;
+            let now = height () in
+            if now > !best then (best := now; old := trial)
+          end)
+        [ 0.0; 0.25; 0.5; 1.0 ];
+      weights.(n) <- !old
+    done
+  end;
+  weights
+
+(* Where an obligation is assumed alone: what the inputs obey then. The limits are added up, pulled to the inputs and leave
+   0 >= a v + c over the box; this bounds every input on one side. True if that empties the node. *)
+let contract state known (obligation : Kernel.obligation) =
+  let above, base = combined state known obligation (weighed state known obligation) in
   let before = left state in
-  if takes state (RLeaf (above @ with_constraints state found.at_base)) then true
-  else begin
-    Array.iteri
-      (fun i a ->
-        (* The first sum of all is only as exact as its integers are: the kernel calculates what follows. *)
-        if (not (closed state before)) && a <> 0.0 then begin
-          let p = Array.copy found.at_base in
-          p.(i) <- 0.0;
-          let hints = above @ with_constraints state p in
-          take state (RBoundInput (state.naturals.(i), a < 0.0, Relaxing.integer (Float.abs a), hints));
-          ignore (takes state (REmpty state.naturals.(i)))
-        end)
-      found.at_base;
-    closed state before
-  end
+  takes state (RLeaf (above @ with_constraints state base))
+  || begin
+       Array.iteri
+         (fun i a ->
+           if (not (closed state before)) && a <> 0.0 then begin
+             let p = Array.copy base in
+             p.(i) <- 0.0;
+             let hints = above @ with_constraints state p in
+             take state (RBoundInput (state.naturals.(i), a < 0.0, Relaxing.integer (Float.abs a), hints));
+             ignore (takes state (REmpty state.naturals.(i)))
+           end)
+         base;
+       closed state before
+     end
 
 let volume state =
   List.fold_left (fun v (l, u) -> v +. Float.log (Float.max 1.0 (Z.to_float (Z.sub u l)))) 0.0 (top state).area.sides
@@ -218,14 +249,13 @@ let goals state known =
             || (takes state RDone && left state < stack)
           in
           let read () = known.(0) <- Relaxing.known_of (List.hd (top state).known_of) in
-          let first number (q : Kernel.limit) = number = 0 || (List.hd obligation).neuron_of = q.neuron_of in
           let rec rounds left =
             refuted ()
             || left > 0
                && begin
                     read ();
                     let size = volume state in
-                    contract state known obligation first
+                    contract state known obligation
                     || (volume state < size -. 0.2
                         && begin
                              let again = tighten state in

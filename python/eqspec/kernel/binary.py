@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from eqspec.audit.opening import limits
+from eqspec.audit.opening.process import hold
 from eqspec.errors import EqspecError
 
 NAME, VARIABLE = "eqspec-kernel", "EQSPEC_KERNEL"
@@ -17,6 +19,9 @@ HOW = (
     "build it with 'make -C kernel' in a clone of the repository (Debian: apt install ocaml-nox ocaml-findlib"
     f" libzarith-ocaml-dev), and put it on PATH or name it in the environment variable {VARIABLE}"
 )
+
+
+POSIX = os.name == "posix"
 
 
 class BinaryError(EqspecError):
@@ -44,6 +49,11 @@ def find() -> Path:
     return Path(found)
 
 
+def _hold() -> None:
+    """Where the system can, the program has as much memory as the auditor."""
+    hold(limits.MEMORY)
+
+
 def stream(pair: str, question: str, commands: Iterable[str]) -> bytes:
     """What it reads: two sections with their digests, then the commands."""
     parts = []
@@ -57,7 +67,9 @@ def ask(binary: Path, data: bytes, seconds: float | None = None, records: Path |
     """Run it on a stream; with `records` it writes there what the kernel took."""
     command = [str(binary), *(["--records", str(records)] if records else [])]
     try:
-        done = subprocess.run(command, input=data, capture_output=True, timeout=seconds, check=False)
+        done = subprocess.run(
+            command, input=data, capture_output=True, timeout=seconds, check=False, preexec_fn=_hold if POSIX else None
+        )
     except subprocess.TimeoutExpired:
         return Answer(f"the kernel took longer than {seconds:g} seconds", {})
     except OSError as problem:

@@ -15,7 +15,7 @@ from eqspec.audit.reading.pair import Pair
 from eqspec.audit.rounding import Refused
 
 from . import questions
-from .binary import ask, find, stream
+from .binary import BinaryError, ask, find, stream
 from .canonical import canonical
 from .commands import Quantities, commands
 from .validation import validate
@@ -48,20 +48,34 @@ class Checked:
 def check(path: Path, folder: Path | None = None, seconds: float | None = None, records: Path | None = None) -> Checked:
     """Have the kernel check a certificate; the networks are where the task says, or in `folder`.
 
-    A BinaryError says that there is no kernel. `records`, a file, takes what the kernel took, as its reader reads it.
+    A BinaryError says that there is no program. `records`, a file, takes what the kernel took, as its reader reads it.
     """
     binary, began = find(), perf_counter()
     try:
-        data = prepared(path, folder or path.parent)
+        asked = prepared(path, folder or path.parent)
     except Refused as reason:
         return Checked(plain(str(reason)), {}, perf_counter() - began)
     except MemoryError:
         return Checked("it needs more memory than there is", {}, perf_counter() - began)
-    answer = ask(binary, data, seconds or limits.SECONDS, records)
-    return Checked(answer.refused, answer.fields, perf_counter() - began)
+    try:
+        answer = ask(binary, asked.stream, seconds or limits.SECONDS, records)
+    except BinaryError as problem:  # it ran into a limit, or was killed: nothing is shown
+        return Checked(str(problem), {}, perf_counter() - began)
+    refused = answer.refused
+    if refused is not None and asked.claim.startswith("keeps-confident"):
+        refused += "; of a confidence the kernel knows the log-odds of every other class, and not the entropy"
+    return Checked(refused, answer.fields, perf_counter() - began)
 
 
-def prepared(path: Path, folder: Path) -> bytes:
+@dataclass(frozen=True)
+class Prepared:
+    """A stream for the kernel, and the claim in it."""
+
+    stream: bytes
+    claim: str
+
+
+def prepared(path: Path, folder: Path) -> Prepared:
     """The stream of a certificate; Refused by name if the kernel cannot check it."""
     with opened(path, limits.CERTIFICATE) as opened_file:
         file = Bounded(opened_file)
@@ -82,7 +96,8 @@ def prepared(path: Path, folder: Path) -> bytes:
         widths = Pair.of(networks[0], networks[1], (rows_and_obligations[0], rows_and_obligations[1])).widths
         quantities = Quantities(pair.inputs, widths, len(pair.widths), pair.grain)
         order = numbers(claimed, len(rows_and_obligations[2]))
-        return stream(pair.text, questions.question(asked, pair.grain), commands(file, quantities, order))
+        text = questions.question(asked, pair.grain)
+        return Prepared(stream(pair.text, text, commands(file, quantities, order)), claimed)
 
 
 def numbers(claimed: str, obligations: int) -> list[int]:

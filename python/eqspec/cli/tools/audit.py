@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     found: list[_Found] = []
     with Auditor() as auditor:
         for file in files:
-            found.append(_audited(file, auditor, arguments, coverage))
+            found.append(_audited(file, auditor, arguments, coverage, err))
             if arguments.format == "human":
                 _show(found[-1], out)
     troubles = [one for one in coverage.all if one.trouble] if coverage else []
@@ -133,7 +133,9 @@ def _coverage(arguments: argparse.Namespace, err: Console) -> Coverage | None:
     return Coverage(tasks, searches)
 
 
-def _audited(file: Path, auditor: Auditor, arguments: argparse.Namespace, coverage: Coverage | None) -> _Found:
+def _audited(
+    file: Path, auditor: Auditor, arguments: argparse.Namespace, coverage: Coverage | None, err: Console
+) -> _Found:
     try:
         answer = auditor.ask(file, arguments.networks, arguments.timeout)
     except EqspecError as problem:  # the process of the auditor ended
@@ -146,7 +148,8 @@ def _audited(file: Path, auditor: Auditor, arguments: argparse.Namespace, covera
         return _Found(file, answer, refused=str(reason))
     if not arguments.kernel or answer.verdict != "equivalent":
         return _Found(file, answer, tasks)
-    checked = check(file, arguments.networks, arguments.timeout)
+    with err.status(f"the kernel checks {plain(file.name)}"):
+        checked = check(file, arguments.networks, arguments.timeout)
     refused = None if checked.refused is None else f"the kernel does not accept it: {checked.refused}"
     return _Found(file, answer, tasks, refused, checked)
 
