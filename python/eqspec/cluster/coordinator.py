@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, Self
 
 from eqspec.cluster.leg import Introduction, Order, Report, Shipped
 from eqspec.cluster.policy import Drop, Finish, Limits, Policy, Recall, Send
@@ -107,7 +107,7 @@ class Coordinator:
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="eqspec coordinator", daemon=True)
 
-    def __enter__(self) -> Coordinator:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

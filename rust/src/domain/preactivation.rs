@@ -253,7 +253,6 @@ impl LayerState {
     /// About how many bytes the forms of step s will take, before and behind its function: those that
     /// [`Self::apply_affine`] makes, and at most as many again.
     pub(super) fn bytes_needed(
-        &self,
         (before, input): (&[Self], &Input),
         generators: &Generators,
         (pair, s): (&Pair, usize),

@@ -149,7 +149,7 @@ impl Propagation {
         for l in 0..depth {
             let (before, after) = self.layers.split_at_mut(l);
             let (layer, from) = (&mut after[0], (&*before, &self.input));
-            let needed = layer.bytes_needed(from, &self.generators, (pair, l));
+            let needed = LayerState::bytes_needed(from, &self.generators, (pair, l));
             if before.iter().map(LayerState::bytes).sum::<usize>().saturating_add(needed) > self.memory {
                 return Err(Failure::TooLarge);
             }

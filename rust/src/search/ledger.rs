@@ -76,16 +76,15 @@ impl Ledger {
             out: HashMap::new(),
             dealt: 0,
         };
-        let snapshot = match snapshot {
-            Some(bytes) => Snapshot::read(bytes, &ledger.question())?,
-            None => {
-                let (lower, upper) = (ledger.region_free.lower.clone(), ledger.region_free.upper.clone());
-                let root = Node::root(lower, upper, ledger.property.open(ledger.pair.identical()));
-                let obligations = ledger.property.obligations.len();
-                let mut start = Snapshot::start(root, obligations, 0);
-                start.open.retain(|node| !node.open.is_empty());
-                start
-            }
+        let snapshot = if let Some(bytes) = snapshot {
+            Snapshot::read(bytes, &ledger.question())?
+        } else {
+            let (lower, upper) = (ledger.region_free.lower.clone(), ledger.region_free.upper.clone());
+            let root = Node::root(lower, upper, ledger.property.open(ledger.pair.identical()));
+            let obligations = ledger.property.obligations.len();
+            let mut start = Snapshot::start(root, obligations, 0);
+            start.open.retain(|node| !node.open.is_empty());
+            start
         };
         ledger.statistics = snapshot.statistics;
         ledger.waiting = snapshot.open.into();
@@ -94,16 +93,19 @@ impl Ledger {
     }
 
     /// Boxes that wait here.
+    #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
     /// Shares that are out.
+    #[must_use]
     pub fn out(&self) -> usize {
         self.out.len()
     }
 
     /// Boxes that cannot be split and are undecided for good.
+    #[must_use]
     pub fn unresolved(&self) -> usize {
         self.unresolved.len()
     }
@@ -136,16 +138,13 @@ impl Ledger {
         let snapshot =
             Snapshot { statistics: beginning(&self.statistics, number), open: nodes, unresolved: Vec::new() };
         let written = Share::write(number, &snapshot, &self.question());
-        match (part, written) {
-            (Some(part), Some((name, bytes))) => {
-                self.dealt = number;
-                self.out.insert(name, Dealt { number, nodes: snapshot.open, part });
-                Ok((name, bytes))
-            }
-            _ => {
-                self.waiting.extend(snapshot.open);
-                Err(refused("it cannot be written"))
-            }
+        if let (Some(part), Some((name, bytes))) = (part, written) {
+            self.dealt = number;
+            self.out.insert(name, Dealt { number, nodes: snapshot.open, part });
+            Ok((name, bytes))
+        } else {
+            self.waiting.extend(snapshot.open);
+            Err(refused("it cannot be written"))
         }
     }
 
@@ -188,12 +187,14 @@ impl Ledger {
     }
 
     /// The whole search as [`super::resume`] takes it, shares that are out included; `None` if nothing is open.
+    #[must_use]
     pub fn state(&self) -> Option<Vec<u8>> {
         self.snapshot().write(&self.question())
     }
 
     /// What the search knows so far, after so many seconds.
     #[allow(clippy::cast_precision_loss)]
+    #[must_use]
     pub fn progress(&self, seconds: f64) -> Progress {
         let obligations = self.property.obligations.len();
         let proved = Account::of([], &self.statistics.proved).map_or(0.0, |proved| proved.estimate());

@@ -164,7 +164,9 @@ fn open<'b>(mark: &[u8], bytes: &'b [u8], question: &Question<'_>, size: usize) 
 
 fn digest(parts: &[&[u8]]) -> [u8; DIGEST] {
     let mut sum = Sha256::new();
-    parts.iter().for_each(|part| sum.update(part));
+    for part in parts {
+        sum.update(part);
+    }
     sum.finalize().into()
 }
 
