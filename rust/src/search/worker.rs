@@ -158,7 +158,7 @@ impl Worker<'_> {
             // The search was stopped while this box was being bounded, so a missing plan does not mean that it cannot
             // be split.
             Outcome::Split(node, _) if shared.stopping() => self.heap.push(node),
-            Outcome::Split(node, _) => self.put_away_unresolved(node),
+            Outcome::Split(node, _) | Outcome::Undecided(node) => self.put_away_unresolved(node),
             Outcome::RestsOnSolver(node) => {
                 self.workspace.statistics.rests_on_solver += 1;
                 self.put_away_unresolved(node);

@@ -13,6 +13,7 @@ use crate::search::Node;
 use crate::search::context::Context;
 use crate::search::policy::POLICY;
 use crate::search::profile::Activity;
+use crate::search::split::Plan;
 
 /// See the head of this file.
 pub struct BackwardBounds;
@@ -35,7 +36,10 @@ impl Stage for BackwardBounds {
                 return StageResult::Proved;
             }
             // Nothing is left of the first propagation, which the later stages need.
-            Err(Failure::Overflow | Failure::TooLarge) => return StageResult::Halve,
+            Err(Failure::Overflow | Failure::TooLarge) => {
+                workspace.current.plan = Plan::once(&[], &node.lower, &node.upper);
+                return StageResult::Halve;
+            }
         }
         if bounds.intersect(propagation.layers()).is_err() {
             workspace.statistics.stages.contraction += node.open.len() as u64;

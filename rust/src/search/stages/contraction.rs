@@ -16,6 +16,7 @@ use crate::search::Node;
 use crate::search::context::Context;
 use crate::search::policy::POLICY;
 use crate::search::profile::Activity;
+use crate::search::split::Plan;
 use std::sync::Arc;
 
 /// Where contraction is expected to pay. It is stronger than programs over the outputs alone, and needs no solver.
@@ -28,7 +29,10 @@ impl Stage for ContractionUnderViolation {
         }
         workspace.enter(Activity::Contraction);
         let (bounds, open) = match known_bounds(workspace, node) {
-            Err(Failure::Overflow | Failure::TooLarge) => return StageResult::Halve,
+            Err(Failure::Overflow | Failure::TooLarge) => {
+                workspace.current.plan = Plan::once(&[], &node.lower, &node.upper);
+                return StageResult::Halve;
+            }
             Err(Failure::Contradiction) => {
                 workspace.statistics.stages.contraction += node.open.len() as u64;
                 return StageResult::Proved;

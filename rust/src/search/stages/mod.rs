@@ -36,6 +36,8 @@ pub enum Outcome {
     Split(Node, Plan),
     /// The box is open and replaced by these nodes.
     Branch(Vec<Node>),
+    /// The box is open, and halving it would not help: it is put away as undecided.
+    Undecided(Node),
     /// The box is open, but a solver says that nothing violates the claim there: it is put away as undecided.
     RestsOnSolver(Node),
     /// Linear programs might prove the box.
@@ -105,6 +107,7 @@ fn finish(workspace: &mut Workspace<'_>, node: Node, result: StageResult) -> Out
         StageResult::Falsified => Outcome::Closed,
         StageResult::Branch(nodes) => Outcome::Branch(nodes),
         StageResult::Requeue => Outcome::Branch(vec![node]),
+        StageResult::Undecided => Outcome::Undecided(node),
         StageResult::RestsOnSolver => Outcome::RestsOnSolver(node),
         StageResult::Ask(programs) => Outcome::Ask(Box::new(PendingBox::new(workspace, node, programs))),
         StageResult::Open | StageResult::Halve => Outcome::Split(node, workspace.current.plan),

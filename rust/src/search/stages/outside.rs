@@ -8,7 +8,13 @@ pub struct Outside;
 
 impl Stage for Outside {
     fn run(&self, workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
-        if workspace.context.region.contract(&mut node.lower, &mut node.upper) {
+        let region = workspace.context.region;
+        let meets = match &node.violation_bounds {
+            None => region.contract(&mut node.lower, &mut node.upper),
+            // Such a box is not cut: its parts are made of its bounds, and would no longer lie in it.
+            Some(known) => region.contract(&mut known.lower.clone(), &mut known.upper.clone()),
+        };
+        if meets {
             return StageResult::Open;
         }
         workspace.statistics.stages.outside += 1;

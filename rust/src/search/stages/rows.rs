@@ -8,7 +8,6 @@
 use super::workspace::{Stage, StageResult, Workspace, Worst, output_of};
 use crate::search::Node;
 use crate::search::falsify::candidates::{centre, corner};
-use crate::search::split::Plan;
 
 /// A bound within so many times its own rounding error counts as equal to the limit.
 const ROUNDING_FACTOR: f64 = 4.0;
@@ -53,8 +52,7 @@ impl Stage for RoundingLimit {
             return StageResult::Open;
         }
         workspace.statistics.within_rounding += 1;
-        workspace.current.plan = Plan::default();
-        StageResult::Halve
+        StageResult::Undecided
     }
 }
 

@@ -35,8 +35,7 @@ pub fn bound(workspace: &mut Workspace<'_>, node: &mut Node) -> StageResult {
     }
     // A single point has no backward bounds.
     if record.on() || !settings.contracts(usize::MAX) || pair.inputs() == 0 {
-        workspace.current.plan = Plan::default();
-        return StageResult::Halve;
+        return StageResult::Undecided;
     }
     workspace.current.plan = Plan::once(&[], &node.lower, &node.upper);
     if node.violation_bounds.is_some() {

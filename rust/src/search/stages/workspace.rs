@@ -137,6 +137,8 @@ pub enum StageResult {
     Branch(Vec<Node>),
     /// The box goes back to the queue with what is known about it now.
     Requeue,
+    /// The box is put away as undecided, since halving it would not help.
+    Undecided,
     /// The box is put away as undecided: a mixed-integer solver says that nothing violates the claim there, which is no
     /// proof.
     RestsOnSolver,
