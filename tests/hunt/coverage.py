@@ -48,7 +48,7 @@ LEAST: Mapping[str, float] = {
     "fixed input": 0.05,
     "a point": 0.003,
     "splits": 0.1,
-    "exact softmax": 0.001,
+    "exact softmax": 0.0005,
     "contracted after a split": 0.002,
     "split by phase": 0.002,
     **{f"because {reason}": 0.002 for reason in ("boxes", "float_only")},

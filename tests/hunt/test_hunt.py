@@ -154,7 +154,7 @@ def test_a_cache_that_confuses_questions_is_a_finding(monkeypatch: pytest.Monkey
 def test_a_search_that_was_stopped_goes_on() -> None:
     seen = Counter(
         trait
-        for seed in range(8)
+        for seed in range(14)
         for case, _ in cases(seed)
         if case.mode.boxes == 1 and case.mode.channel == "runner"
         for trait in judge(replace(case, mode=replace(case.mode, channel="cached"))).traits

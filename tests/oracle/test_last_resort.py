@@ -38,7 +38,7 @@ def asked(seed: int, share: Fraction) -> Query:
     return Query(pair, oracle, Epsilon(greatest.value * (1 + share), "linf", (0,)), share < 0, None, "shared", 1, True)
 
 
-def run(query: Query, *, milp: bool, boxes: int = 120) -> Result:
+def run(query: Query, *, milp: bool, boxes: int = 300) -> Result:
     """With weaker bounds than there are, so that something is left for the solver."""
     bounded = Bounded(threads=1, boxes=boxes, contract_above=0, back_substitution=False, milp=milp)
     return Runner(bounded).run(query.task())
