@@ -14,8 +14,8 @@ from eqspec.tasks.verdict import Verdict
 pytestmark = pytest.mark.shared
 
 NARROW = [f"{pair} prop_7[eps=0.5]" for pair in ("1_1", "2_1", "3_9", "4_1")] + ["1_9 prop_7[eps=0.05]"]
-"""Of 100 000 random points 30 or fewer violate these, for two of them 1 or 2; ascents end beside them. A search of 5 000 boxes
-takes a second and attacks the whole region a few times."""
+"""Of 100 000 random points 30 or fewer violate these, for two of them 1 or 2; ascents end beside them. A search of
+5 000 boxes takes a second and attacks the whole region a few times."""
 
 
 @pytest.mark.parametrize("name", NARROW)
