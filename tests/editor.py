@@ -130,6 +130,8 @@ class Editor:
         await self.client.shutdown_async(None)
         self.client.exit(None)
         code, log = await server.wait(), (await server.stderr.read()).decode()
+        # pygls says this of an answer to the server, say to a refresh, that crosses the shutdown on its way.
+        log = log.replace("Server shutting down. No more requests!\n", "")
         client: Any = self.client
         await client.stop()
         return code, log
