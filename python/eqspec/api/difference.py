@@ -63,7 +63,7 @@ def diff(
     table = os.fspath(data) if isinstance(data, str | os.PathLike) else None
     inputs = Inputs(
         scaler=None if scaler is None else os.fspath(scaler),
-        data=None if table is None else read_data(table, pair.inputs),
+        data=None if table is None else read_data(table, pair.inputs, outputs=pair.outputs),
         normalisation=normalisation,
         decide=decide,
     )

@@ -65,13 +65,19 @@ COMMANDS = {
 
 
 class Fitted(argparse.HelpFormatter):
-    """Keeps the lines of descriptions, as a table of exit codes has them, and folds those that are too long.
+    """Folds paragraphs anew, and keeps the lines of tables and lists, which are indented or in columns.
 
-    A folded line goes on where its second column began, or at its indentation.
+    A line that does not fit goes on where its second column began, or at its indentation.
     """
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return "\n".join(self._fitted(indent + line, width) for line in text.splitlines())
+        lines: list[str] = []
+        for line in text.splitlines():
+            if lines and all(re.fullmatch(r"\S+( \S+)*", each) for each in (lines[-1], line)):
+                lines[-1] += f" {line}"
+            else:
+                lines.append(line)
+        return "\n".join(self._fitted(indent + line, width) for line in lines)
 
     @staticmethod
     def _fitted(line: str, width: int) -> str:

@@ -1,13 +1,14 @@
 """A table of inputs: which of its columns the networks take, and what lies in them.
 
 Columns count from 0. The columns of the networks are those next to each other that hold numbers only and are not
-called like a label; where more than one choice is left, nothing is guessed. Rows with missing cells are left out, and
-counted.
+called like a label; where that leaves more than one choice, a single column at the edge that numbers the classes
+decides, and it is said; otherwise nothing is guessed. Rows with missing cells are left out, and counted.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -30,6 +31,8 @@ MOST_NUMBERS = 64_000_000
 """Rows times inputs that are looked at, in float64 half a gigabyte."""
 _LOOKED_AT = 50
 """Rows that say whether a column holds numbers."""
+_NUMBERED_ROWS = 2000
+"""Rows that say whether a column numbers classes."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,11 @@ class Data:
         )
 
 
-def read_data(path: str, inputs: int, columns: tuple[int, int] | None = None) -> Data:
-    """Read a csv, npy or npz table for networks with so many inputs. InputError where that is not possible."""
+def read_data(path: str, inputs: int, columns: tuple[int, int] | None = None, outputs: int | None = None) -> Data:
+    """Read a csv, npy or npz table for networks with so many inputs. InputError where that is not possible.
+
+    With the number of outputs, a column that numbers as many classes is not taken for an input.
+    """
     if not Path(path).is_file():
         raise InputError(f"cannot read {path}: no such file")
     findings = Findings()
@@ -109,7 +115,11 @@ def read_data(path: str, inputs: int, columns: tuple[int, int] | None = None) ->
         table = load_table(Path(path), path, NOWHERE, findings)
         if table.rows == 0:
             raise InputError(f"{path} has no rows of numbers")
-        first, last = _columns(table, path, inputs) if columns is None else _chosen(table, path, inputs, columns)
+        said: list[str] = []
+        if columns is None:
+            first, last = _columns(table, path, inputs, outputs, said)
+        else:
+            first, last = _chosen(table, path, inputs, columns)
         names = None if table.header is None else _distinct(header_names(table, path, (first, last), NOWHERE))
         if table.rows * inputs > MOST_NUMBERS:
             raise InputError(
@@ -124,12 +134,12 @@ def read_data(path: str, inputs: int, columns: tuple[int, int] | None = None) ->
         raise InputError(f"{fault.diagnostic.message}{hint}") from None
     taken = set(rows)
     skipped = tuple(i for i in range(table.rows) if i not in taken)
-    remarks = tuple(found.message for found in findings.warnings)
+    remarks = (*said, *(found.message for found in findings.warnings))
     return Data(path, table, first, last, names, values, rows, labels, skipped, remarks)
 
 
-def _columns(table: Table, path: str, inputs: int) -> tuple[int, int]:
-    """The columns the networks take, where there is just one choice."""
+def _columns(table: Table, path: str, inputs: int, outputs: int | None, said: list[str]) -> tuple[int, int]:
+    """The columns the networks take, where there is just one choice; `said` gets what that rests on."""
     usable = _usable(table)
     run, choices = 0, []
     for column, is_usable in enumerate(usable):
@@ -141,6 +151,8 @@ def _columns(table: Table, path: str, inputs: int) -> tuple[int, int]:
         return start, start + inputs - 1
     listed = "" if table.header is None else f" ({', '.join(f'{i} {n[:30]}' for i, n in enumerate(table.header[:40]))})"
     if choices:
+        if outputs is not None and (left := _beside_classes(table, inputs, outputs, choices, said)) is not None:
+            return left, left + inputs - 1
         reason = f"{len(choices)} choices of {inputs} columns next to each other"
     else:
         reason = f"no {inputs} columns of numbers next to each other"
@@ -148,6 +160,40 @@ def _columns(table: Table, path: str, inputs: int) -> tuple[int, int]:
         f"{path} has {table.columns} columns{listed}, the networks take {inputs}, and there are {reason}; "
         f"say which with --columns FIRST..LAST, counted from 0"
     )
+
+
+def _beside_classes(table: Table, inputs: int, outputs: int, choices: list[int], said: list[str]) -> int | None:
+    """The one choice that leaves out the one column which numbers the classes, if there is just one of both."""
+    if not isinstance(table, CsvTable):
+        return None
+    edges = [c for c in range(table.columns) if not all(start <= c < start + inputs for start in choices)]
+    classes = max(2, outputs)  # a single output decides between two
+    numbering = [column for column in edges if _numbers_classes(table, column, classes)]
+    if len(numbering) != 1:
+        return None
+    left = [start for start in choices if not start <= numbering[0] < start + inputs]
+    if len(left) != 1:
+        return None
+    name = numbering[0] if table.header is None else repr(table.header[numbering[0]])
+    said.append(
+        f"column {name} is taken for the label, not for an input, since it numbers {classes} classes; "
+        "--columns says otherwise"
+    )
+    return left[0]
+
+
+def _numbers_classes(table: CsvTable, column: int, classes: int) -> bool:
+    """Whether the column holds just so many whole numbers next to each other, from 0 or 1, each of them repeatedly."""
+    found: Counter[float] = Counter()
+    for row in range(min(table.rows, _NUMBERED_ROWS)):
+        number = _number(table, _cells(table, row)[column], column)
+        if number is None:
+            return False
+        if not math.isnan(number):
+            found[number] += 1
+        if len(found) > classes:
+            return False
+    return sorted(found) in ([*range(classes)], [*range(1, classes + 1)]) and min(found.values()) > 1
 
 
 def _chosen(table: Table, path: str, inputs: int, columns: tuple[int, int]) -> tuple[int, int]:

@@ -194,3 +194,47 @@ def test_an_index_column_is_not_an_input(tmp_path: Path, capsys: pytest.CaptureF
         init(capsys, tmp_path, "--data", str(tmp_path / "table.csv"), "--takes", "raw", "--probe", "0"), tmp_path
     )
     assert task.space.features == ("a", "b", "c")
+
+
+CLASSES = ("0", "1", "0", "1", "1")
+TURNING = ((0.5, 8, 3), (1.5, 2, 9), (2.5, 6, 4), (3.5, 1, 2), (5.5, 5, 7))
+
+
+def _table(columns: list[tuple[str, ...]], names: str) -> str:
+    return "\n".join([names, *(",".join(row) for row in zip(*columns, strict=True))]) + "\n"
+
+
+@pytest.mark.parametrize("edge", ["first", "last"])
+@pytest.mark.parametrize("counted_from", [0, 1])
+def test_a_column_at_the_edge_that_numbers_the_classes_is_the_label(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], edge: str, counted_from: int
+) -> None:
+    """As scikit-learn's tables have it, whatever the column is called."""
+    write_pair(tmp_path)
+    inputs = [tuple(str(number) for number in column) for column in zip(*TURNING, strict=True)]
+    classes = tuple(str(int(label) + counted_from) for label in CLASSES)
+    last = edge == "last"
+    columns, names = ([*inputs, classes], "a,b,c,sort") if last else ([classes, *inputs], "sort,a,b,c")
+    (tmp_path / "table.csv").write_text(_table(columns, names))
+    spec = init(capsys, tmp_path, "--data", str(tmp_path / "table.csv"), "--takes", "raw", "--probe", "0")
+    assert "column 'sort' is taken for the label" in remarks(spec)
+    (task,) = compiled(spec, tmp_path)
+    assert task.space.features == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        (("0.5", "1", "2", "3", "4"), ("0.1", "0.2", "0.3", "0.4", "0.5")),  # a target that is no class
+        (CLASSES, CLASSES),  # an input that counts as the label does
+        (("4", "8", "2", "6", "5"), ("0", "1", "0", "0", "0")),  # a class that occurs once may be anything
+        (("4", "8", "2", "6", "5"), ("0", "1", "2", "0", "1")),  # more classes than outputs
+    ],
+)
+def test_columns_that_may_all_be_inputs_are_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], edges: tuple[tuple[str, ...], tuple[str, ...]]
+) -> None:
+    write_pair(tmp_path)
+    inner = [tuple(str(row[i]) for row in TURNING) for i in (0, 1)]
+    (tmp_path / "table.csv").write_text(_table([edges[0], *inner, edges[1]], "a,b,c,d"))
+    assert "2 choices of 3 columns" in init(capsys, tmp_path, "--data", str(tmp_path / "table.csv"), code=2)

@@ -100,7 +100,9 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
     """
     refuse_without_data(arguments)
     pair = read_pair(arguments.reference, arguments.candidate, arguments.network_output)
-    data = None if arguments.data is None else read_data(arguments.data, pair.inputs, arguments.columns)
+    data = None
+    if arguments.data is not None:
+        data = read_data(arguments.data, pair.inputs, arguments.columns, pair.outputs)
     while True:
         inputs = Inputs(
             arguments.scaler,
