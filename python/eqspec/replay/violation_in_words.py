@@ -12,7 +12,8 @@ from eqspec.tasks.task import Task
 
 def violation_in_words(task: Task, found: Violation, confidence: float | None) -> str:
     """How the claim is broken."""
-    reference, candidate, outputs = task.reference_name, task.candidate_name, task.space.outputs
+    reference, candidate = task.reference_name, task.candidate_name
+    outputs = [f"output {name}" if name.isdecimal() else name for name in task.space.outputs]
     match found:
         case TooFar(norm, distance, index):
             size = math.sqrt(approximately(distance)) if norm == "l2" else approximately(distance)
