@@ -153,9 +153,13 @@ def _classes(kind: Kind, places: NDArray[np.int64], texts: Sequence[str], distin
 
 
 def _decisions(scores: Floats, kind: Kind, lowest: bool) -> NDArray[np.int64]:
-    """The output that decides in each row; -1 where scores tie or are not finite."""
+    """The output that decides in each row; -1 where scores tie or are not finite.
+
+    A single output decides by its sign, or, if it is a probability, by whether it is above a half.
+    """
     if kind == "sign":
-        scores = np.hstack([np.zeros_like(scores), scores])
+        are_probabilities = bool(np.all((scores >= 0) & (scores <= 1)))
+        scores = np.hstack([np.full_like(scores, 0.5 if are_probabilities else 0.0), scores])
     if lowest:
         scores = -scores
     best = scores.max(axis=1, keepdims=True)

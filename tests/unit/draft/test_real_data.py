@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 import eqspec
@@ -271,3 +274,23 @@ def test_on_a_terminal_the_answer_is_taken(tmp_path: Path, capsys: Capture, monk
     (tmp_path / "s.eqspec").unlink()
     monkeypatch.setattr("sys.stdin", Terminal(""))
     assert init(tmp_path, files) == 2
+
+
+@pytest.mark.parametrize("sigmoid", [False, True])
+def test_a_single_output_decides_by_its_sign_or_above_a_half(tmp_path: Path, capsys: Capture, sigmoid: bool) -> None:
+    """Of a logit 0 is the border, of a probability 1/2: every probability is above 0."""
+    real = trained("breast_cancer", "zscore")
+    one = replace(
+        real, weights=(*real.weights[:-1], real.weights[-1][:, 1:]), biases=(*real.biases[:-1], real.biases[-1][1:])
+    )
+    files = one.write(tmp_path)
+    if sigmoid:
+        for name in ("full.onnx", "small.onnx"):
+            proto = onnx.load(tmp_path / name)
+            proto.graph.node[-1].output[0] = "logit"
+            proto.graph.node.append(onnx.helper.make_node("Sigmoid", ["logit"], ["y"]))
+            onnx.save(proto, tmp_path / name)
+    assert init(tmp_path, files) == 0, capsys.readouterr().err
+    assert takes(drafted(tmp_path), real.rows) == pytest.approx(SCALED["zscore"](real.rows), abs=1e-3)
+    share = float(re.search(r"zscore +([0-9.]+)%", capsys.readouterr().err)[1])  # type: ignore[index]
+    assert share > 95
