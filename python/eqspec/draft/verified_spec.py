@@ -56,7 +56,7 @@ def draft(pair: Pair, inputs: Inputs, where: Where, what: What, folder: Path, ti
 
 
 def refuse_incomplete(where: Where, what: What, *, has_data: bool) -> None:
-    """InputError where the region or the claim is missing or contradicts itself."""
+    """InputError where the region or the claim is missing, contradicts itself, or has a number that is none."""
     _check(where, has_data=has_data)
     chosen = [option for option, is_wanted in _wanted(what).items() if is_wanted]
     if len(chosen) > 1:
@@ -65,6 +65,10 @@ def refuse_incomplete(where: Where, what: What, *, has_data: bool) -> None:
         raise InputError("what is claimed? give --top1, --confidence D, --margin T or --eps E")
     if what.eps is None and (what.norm is not None or what.comparing):
         raise InputError("--norm and --comparing go with --eps; a decision has no distance")
+    numbers = {"--sigma": where.sigma, "--eps": what.eps, "--confidence": what.confidence, "--margin": what.margin}
+    for option, typed in numbers.items():
+        if typed is not None:
+            drafted_numbers.given(typed, option)
 
 
 def _check(where: Where, *, has_data: bool) -> None:
