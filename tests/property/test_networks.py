@@ -68,6 +68,17 @@ def test_sums_products_and_quotients_are_enclosed(data: st.DataObject, a: en.Enc
         assert encloses(en.divide(a, b), x / y)
 
 
+@given(st.data(), enclosures((2, 3)), arrays((3,), st.sampled_from([-1.0, 1.0])), st.booleans())
+def test_signs_are_moved_without_rounding(
+    data: st.DataObject, a: en.Enclosure, signs: NDArray[np.float64], signs_first: bool
+) -> None:
+    """A product with 1 or -1 has the error of the other factor, in the shape that both give."""
+    exact = inside(data, a) * np.array([Fraction(sign) for sign in signs.tolist()], dtype=object)
+    product = en.multiply(en.Enclosure(signs), a) if signs_first else en.multiply(a, en.Enclosure(signs))
+    assert encloses(product, exact)
+    assert (product.radius == a.radius).all()
+
+
 @given(st.data(), enclosures((2, 5)), enclosures((5, 3)))
 def test_matrix_products_are_enclosed(data: st.DataObject, a: en.Enclosure, b: en.Enclosure) -> None:
     assert encloses(en.matmul(a, b), np.dot(inside(data, a), inside(data, b)))

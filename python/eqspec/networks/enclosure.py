@@ -149,6 +149,10 @@ def add(a: Enclosure, b: Enclosure) -> Enclosure:
 
 def multiply(a: Enclosure, b: Enclosure) -> Enclosure:
     """a b elementwise, broadcast."""
+    few, many = (a, b) if a.value.size <= b.value.size else (b, a)
+    if few.error is None and few.value.size and (np.abs(few.value) == 1).all():  # rounds nothing, whatever the other is
+        product = few.value * many.value
+        return enclose(product, None if many.error is None else np.broadcast_to(many.error, product.shape))
     with _quiet():
         x, y = np.broadcast_arrays(a.value, b.value)
         product = x * y
