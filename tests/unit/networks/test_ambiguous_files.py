@@ -203,3 +203,25 @@ def test_samples_that_meet_are_no_batch(declared: Any, tmp_path: Path) -> None:
     x = np.array([[1], [2], [4]], np.float32)
     expected = run_onnxruntime(proto, x).reshape(1, -1)
     assert np.array_equal(network.evaluate(x.reshape(1, -1).astype(np.float64)), expected)
+
+
+@pytest.mark.parametrize("operator", ["ReduceL1", "ReduceL2", "ReduceSumSquare"])
+@pytest.mark.parametrize("given", [None, []])
+def test_a_reduction_over_no_axes_that_is_a_function_of_the_entries(
+    operator: str, given: list[int] | None, tmp_path: Path
+) -> None:
+    """ONNX changed its mind whether entries are squared then; the reader took them as they are."""
+    axes = {} if given is None else {"axes": np.array(given, np.int64)}
+    reduction = node(operator, ["x", *axes], "y", noop_with_empty_axes=1)
+    error = refused_by_both(tmp_path, model([reduction], axes, (1, 3), opset=18))
+    assert error.operator == operator
+    assert "no axes" in error.message
+
+
+@pytest.mark.parametrize("operator", ["ReduceSum", "ReduceMean", "ReduceMax"])
+def test_a_reduction_over_no_axes_that_leaves_entries_alone(operator: str, tmp_path: Path) -> None:
+    proto = model([node(operator, ["x"], "y", noop_with_empty_axes=1)], {}, (1, 3), opset=18)
+    numbers = [1.5, -2.0, 3.0]
+    read = read_network(save(tmp_path, proto)).evaluate_exact([Fraction(n) for n in numbers])
+    assert [float(low) for low, _ in read] == numbers
+    assert run_onnxruntime(proto, np.array([numbers], np.float32)).ravel().tolist() == numbers
