@@ -225,3 +225,16 @@ def test_a_reduction_over_no_axes_that_leaves_entries_alone(operator: str, tmp_p
     read = read_network(save(tmp_path, proto)).evaluate_exact([Fraction(n) for n in numbers])
     assert [float(low) for low, _ in read] == numbers
     assert run_onnxruntime(proto, np.array([numbers], np.float32)).ravel().tolist() == numbers
+
+
+@pytest.mark.parametrize("own", ["k", "h", "x"])
+def test_a_branch_with_a_name_of_the_graph(own: str, tmp_path: Path) -> None:
+    """onnxruntime takes the branch's value, onnx's reference implementation the graph's."""
+    made = [helper.make_node("Add", ["x", own], ["t"])]
+    ends = [helper.make_tensor_value_info("t", TensorProto.FLOAT, None)]
+    branch = helper.make_graph(made, "b", [], ends, [stored(own, np.full(3, 5, np.float32))])
+    choice = helper.make_node("If", ["c"], ["z"], then_branch=branch, else_branch=branch)
+    sizes = {"c": np.array(True), "k": np.full(3, 100, np.float32)}
+    nodes = [node("Neg", ["x"], "h"), choice, node("Add", ["z", "k"], "s"), node("Add", ["s", "h"], "y")]
+    error = refused_by_both(tmp_path, model(nodes, sizes, (1, 3)))
+    assert f"{own!r} of a branch is" in error.message
