@@ -15,7 +15,7 @@ LEAST: dict[str, float] = {
     "refused by the auditor": 0.2,
     "spoiled training": 0.005,
     "initialisers listed": 0.05,
-    **{f"operator {name}": 0.002 if name in SINCE else 0.005 for name in GENERATORS},
+    **{f"operator {name}": 0.0015 if name in SINCE else 0.004 for name in GENERATORS},
     **{f"opset {opset}": 0.02 for opset in OPSETS},
     **{f"spoiled {name}": 0.0005 for name in SPOILERS},
 }

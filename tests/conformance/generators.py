@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.counting import COUNTED_SINCE, COUNTING
 from conformance.functions import FUNCTIONS
 from conformance.moving import MOVING
 from conformance.operators import ARITHMETIC, Generator
@@ -9,8 +10,9 @@ from conformance.quantising import QUANTISED
 from conformance.smooth import SMOOTH
 from conformance.spatial import SPATIAL
 
-GENERATORS: dict[str, Generator] = {**ARITHMETIC, **FUNCTIONS, **MOVING, **QUANTISED, **SMOOTH, **SPATIAL}
+GENERATORS: dict[str, Generator] = {**ARITHMETIC, **COUNTING, **FUNCTIONS, **MOVING, **QUANTISED, **SMOOTH, **SPATIAL}
 SINCE = {
+    **COUNTED_SINCE,
     "Celu": 12, "Compress": 9, "ConstantOfShape": 9, "ConvInteger": 10, "Cos": 7, "DequantizeLinear": 10, "Erf": 9,
     "Expand": 8, "GatherElements": 11, "GatherND": 11, "Gelu": 20, "GroupNormalization": 18, "HardSwish": 14,
     "LayerNormalization": 17, "MatMulInteger": 10, "Mish": 18, "QLinearConv": 10, "QLinearMatMul": 10,

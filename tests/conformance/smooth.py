@@ -96,7 +96,10 @@ def sizes(kind: str) -> Generator:
         axes = [g.whole(0, sample_of(v).ndim - 1)]
         attributes: dict[str, Any] = {"keepdims": g.one([0, 1])} if g.chance(0.6) else {}
         if g.opset >= 18:
-            add(g, kind, [v, g.constant(np.array(axes, np.int64))], **attributes)
+            if g.chance(0.3):
+                attributes["noop_with_empty_axes"] = g.one([0, 1])
+            kept = axes if g.chance(0.7) else []
+            add(g, kind, [v, g.constant(np.array(kept, np.int64))] if g.chance(0.8) else [v], **attributes)
         else:
             add(g, kind, [v], axes=axes, **attributes)
 

@@ -26,7 +26,7 @@ from eqspec.run.runner import Runner
 from eqspec.tasks.directed_rounding import floats_above, floats_below
 from eqspec.tasks.lattice import Lattice, Lattices
 from eqspec.tasks.result import Result
-from eqspec.tasks.score_meaning import ambiguous, beyond_probabilities, left_out
+from eqspec.tasks.score_meaning import ambiguous, beyond_probabilities, ends_in_sigmoid, left_out
 from eqspec.tasks.task import LinearConstraint, Space, Task
 
 if TYPE_CHECKING:
@@ -211,6 +211,10 @@ def _check_scores(claim: Property, networks: tuple[Network, Network], scores: st
     """InputError where a claim may be meant of probabilities; a warning where its size shows that it is not."""
     if scores not in (None, "logits", "probabilities"):
         raise InputError(f'scores = {scores!r}; "logits", "probabilities", or None')
+    sigmoids = [network.source for network in networks if scores == "logits" and ends_in_sigmoid(network)]
+    if sigmoids:
+        cause = f"{' and '.join(dict.fromkeys(sigmoids))} ends in Sigmoid, which is not left out"
+        raise InputError(f'{cause}, so its scores are no logits; give scores="probabilities", or export it without')
     if scores is not None or not ambiguous(claim, networks):
         return
     found = [f"{network.source} ends in {left_out(network)}" for network in networks if left_out(network) is not None]

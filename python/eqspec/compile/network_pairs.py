@@ -42,7 +42,6 @@ from eqspec.networks import (
     softened,
 )
 from eqspec.networks.containment import can_overflow, quantised
-from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.deriving import Precision
 from eqspec.property import Containment, Epsilon, NeverWraps, Property, exact
 from eqspec.spec import ast, derivations, values
@@ -55,7 +54,7 @@ from eqspec.spec.spaces import SpaceFacts
 from eqspec.spec.suggest import enumerate_names
 from eqspec.spec.values import Form
 from eqspec.tasks.phrasing import approximately
-from eqspec.tasks.score_meaning import left_out
+from eqspec.tasks.score_meaning import ends_in_sigmoid, left_out
 
 Array = NDArray[np.float64]
 Reader: TypeAlias = Callable[..., Network]
@@ -328,21 +327,16 @@ def _check_sizes(network: Network, declaration: ast.Network, space: SpaceFacts) 
             raise Fault(error("E201", message, declaration.path.span, here, there, help=hint))
 
 
-def _ends_in_sigmoid(network: Network) -> bool:
-    """Whether all outputs are those of a sigmoid, which is read as it stands."""
-    last = network.steps[-1]
-    if len(last.terms) != 1 or last.bias.any() or last.terms[0].source < 0:
-        return False
-    tile, function = last.terms[0].tile, network.steps[last.terms[0].source].function
-    copies = tile.taps == 1 and bool((tile.weight == 1.0).all()) and bool((tile.index >= 0).all())
-    return copies and isinstance(function, Curves) and function.uniform == Curve("sigmoid")
-
-
 def _check_scores(network: Network, declaration: ast.Network) -> None:
-    """E206 where 'gives probabilities' contradicts the file, which ends in Softmax, LogSoftmax or Sigmoid then."""
+    """E206: probabilities end in Softmax, LogSoftmax or Sigmoid; logits in no Sigmoid, which is read as it stands."""
     word = declaration.gives
-    tail = left_out(network)
-    if word is not None and word.text == "probabilities" and tail is None and not _ends_in_sigmoid(network):
-        label = Label(declaration.path.span, "this file")
+    if word is None or left_out(network) is not None:
+        return
+    label = Label(declaration.path.span, "this file")
+    if word.text == "logits" and ends_in_sigmoid(network):
+        message = f"'{declaration.name}' ends in Sigmoid, which is not left out, but is declared 'gives logits'"
+        fix = "write 'gives probabilities', or export it without the Sigmoid"
+        raise Fault(error("E206", message, word.span, label, help=fix))
+    if word.text == "probabilities" and not ends_in_sigmoid(network):
         message = f"'{declaration.name}' does not end in Softmax but is declared 'gives probabilities'"
         raise Fault(error("E206", message, word.span, label, help="write 'gives logits', or leave 'gives' out"))

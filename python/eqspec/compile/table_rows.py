@@ -121,7 +121,10 @@ class _Part:
             raise Fault(error("E142", f"{needed} columns needed, {found} found", self.place, help=hint))
 
     def refuse_order(self, features: Sequence[str]) -> None:
-        """A column that is called like a feature is not taken for another one; columns called otherwise go by place."""
+        """A column called like a feature is not taken for another one, nor another one for the feature.
+
+        Columns and features of different names go by place.
+        """
         if self.table.header is None:
             return
         place_of = {name: i for i, name in enumerate(features)}
@@ -132,6 +135,16 @@ class _Part:
                     f"column {self.first + i} of '{self.written}' is '{name}', but feature {i} here is '{features[i]}'"
                 )
                 hint = "put the columns into the order of the features, or name the features in theirs"
+                raise Fault(error("E142", message, self.place, help=hint))
+        called = {column_name(cell, i)[0]: i for i, cell in enumerate(self.table.header)}
+        for i, feature in enumerate(features):
+            name, _ = column_name(self.table.header[self.first + i], self.first + i)
+            if name != feature and feature in called:
+                message = (
+                    f"column {self.first + i} of '{self.written}' is '{name}', but feature {i} here is '{feature}', "
+                    f"which is column {called[feature]}"
+                )
+                hint = "put the columns of the features next to each other, in their order"
                 raise Fault(error("E142", message, self.place, help=hint))
 
     def read(self, index: int) -> tuple[Fraction, ...]:

@@ -133,7 +133,7 @@ class Roundoff:
             self._most = max(self._most, _IN_FUNCTIONS)
         if kind in ("Constant", "ConstantOfShape"):
             return [self.constant(v) if isinstance(v, Enclosure) else v for v in results]
-        if kind not in _OPERATIONS:
+        if kind not in _OPERATIONS or all(isinstance(v, np.ndarray) for v in results):
             return list(results)
         count, growth = _OPERATIONS[kind] + _summed(call, results), _growth(call, results) if self.unit else 1.0
         return [self._after(value, count, growth) for value in results]

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eqspec.networks import Network
+from eqspec.networks.curves import Curve, Curves
 from eqspec.property import Comparison, Epsilon, Margin, Property, exact
 
 _TAILS = {"softmax": "Softmax", "log_softmax": "LogSoftmax"}
@@ -27,6 +28,17 @@ _TAILS = {"softmax": "Softmax", "log_softmax": "LogSoftmax"}
 def left_out(network: Network) -> str | None:
     """The operator at the end of the file that its scores stand in front of; None if the scores are its outputs."""
     return None if network.stripped is None else _TAILS[network.stripped]
+
+
+def ends_in_sigmoid(network: Network) -> bool:
+    """Whether all outputs are those of a sigmoid, which is read as it stands."""
+    last = network.steps[-1]
+    if len(last.terms) != 1 or last.bias.any() or last.terms[0].source < 0:
+        return False
+    tile, function = last.terms[0].tile, network.steps[last.terms[0].source].function
+    of_one = ((tile.weight != 0.0).sum(axis=-1) == 1).all() and (tile.weight.sum(axis=-1) == 1.0).all()
+    copies = bool(of_one) and bool((tile.index >= 0).all())
+    return copies and isinstance(function, Curves) and function.uniform == Curve("sigmoid")
 
 
 def ambiguous(claim: Property, networks: Iterable[Network]) -> bool:

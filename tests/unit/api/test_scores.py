@@ -38,7 +38,9 @@ def file(path: Path, bias: float, tail: str | None = "Softmax") -> str:
     ]
     nodes = [helper.make_node("Gemm", ["x", "W", "b"], ["y" if tail is None else "z"])]
     if tail is not None:
-        nodes.append(helper.make_node(tail, ["z"], ["y"], axis=1))
+        nodes.append(helper.make_node(tail, ["z"], ["y"]))
+    if tail is not None and tail.endswith("Softmax"):
+        nodes[-1].attribute.append(helper.make_attribute("axis", 1))
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 2]) for name in "xy"]
     graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], weights)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
@@ -223,3 +225,24 @@ def test_the_networks_in_front_of_their_softmax_are_what_is_proved(pair: tuple[s
     inside: Any = eqspec.verify(*pair, [-1, -1], [1, 1], Epsilon(Fraction(1, 4) + Fraction(1, 10**6)), scores="logits")
     beyond: Any = eqspec.verify(*pair, [-1, -1], [1, 1], Epsilon("0.2"), scores="logits")
     assert (inside.verdict.value, beyond.verdict.value) == ("equivalent", "different")
+
+
+@pytest.mark.parametrize("claim", [Epsilon(0.9), Top1()])
+def test_what_a_sigmoid_gives_is_not_taken_for_logits(claim: Property, tmp_path: Path) -> None:
+    """No distance of 0.9 tells anything of sigmoids, while the logits are 5 apart."""
+    first, second = (file(tmp_path / f"{n}.onnx", bias, "Sigmoid") for n, bias in (("f", 0.0), ("g", 5.0)))
+    with pytest.raises(InputError, match="ends in Sigmoid, which is not left out"):
+        eqspec.verify(first, second, [-1, -1], [1, 1], claim, scores="logits")
+
+
+def test_a_spec_of_sigmoids_does_not_call_them_logits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = (file(tmp_path / f"{n}.onnx", bias, "Sigmoid") for n, bias in (("f", 0.0), ("g", 5.0)))
+    claim = "c { prove g stays within 0.999 of f on core"
+    with pytest.raises(SpecError) as caught:
+        eqspec.load(spec(tmp_path, claim))
+    assert {d.code for d in caught.value.diagnostics} == {"E206"}
+    assert "ends in Sigmoid, which is not left out" in caught.value.diagnostics[0].message
+    assert main(["verify", first, second, "--eps", "0.999", "--lower=-1", "--upper", "1", "--logits"]) == 2
+    assert "ends in Sigmoid, which is not left out" in capsys.readouterr().err
+    eqspec.load(spec(tmp_path, claim, " gives probabilities"))
+    eqspec.load(spec(tmp_path, claim, ""))

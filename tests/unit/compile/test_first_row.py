@@ -146,3 +146,19 @@ def test_columns_of_other_features_are_not_taken_by_place(compiled: Compile) -> 
     assert "column 0 of 'x.csv' is 'b', but feature 0 here is 'a'" in caught.value.diagnostics[0].message
     assert row(compiled, "left,right\n1,2\n") == [1, 2]
     assert row(compiled, "a [m],b\n1,2\n") == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("a,class,b\n1,0,2\n", " columns 0..1"),
+        ("b,class,a\n2,0,1\n", " columns 1..2"),
+        ("a,b,c\n3,1,2\n", " columns 1..2"),
+    ],
+)
+def test_a_column_is_not_taken_for_a_feature_that_stands_beside_it(compiled: Compile, text: str, columns: str) -> None:
+    """A label between the features was taken for one of them."""
+    with pytest.raises(SpecError) as caught:
+        row(compiled, text, 0, columns)
+    assert [d.code for d in caught.value.diagnostics] == ["E142"]
+    assert row(compiled, "left,right,label\n1,2,0\n", 0, " columns 0..1") == [1, 2]

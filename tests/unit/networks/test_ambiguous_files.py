@@ -203,3 +203,38 @@ def test_samples_that_meet_are_no_batch(declared: Any, tmp_path: Path) -> None:
     x = np.array([[1], [2], [4]], np.float32)
     expected = run_onnxruntime(proto, x).reshape(1, -1)
     assert np.array_equal(network.evaluate(x.reshape(1, -1).astype(np.float64)), expected)
+
+
+@pytest.mark.parametrize("operator", ["ReduceL1", "ReduceL2", "ReduceSumSquare"])
+@pytest.mark.parametrize("given", [None, []])
+def test_a_reduction_over_no_axes_that_is_a_function_of_the_entries(
+    operator: str, given: list[int] | None, tmp_path: Path
+) -> None:
+    """ONNX changed its mind whether entries are squared then; the reader took them as they are."""
+    axes = {} if given is None else {"axes": np.array(given, np.int64)}
+    reduction = node(operator, ["x", *axes], "y", noop_with_empty_axes=1)
+    error = refused_by_both(tmp_path, model([reduction], axes, (1, 3), opset=18))
+    assert error.operator == operator
+    assert "no axes" in error.message
+
+
+@pytest.mark.parametrize("operator", ["ReduceSum", "ReduceMean", "ReduceMax"])
+def test_a_reduction_over_no_axes_that_leaves_entries_alone(operator: str, tmp_path: Path) -> None:
+    proto = model([node(operator, ["x"], "y", noop_with_empty_axes=1)], {}, (1, 3), opset=18)
+    numbers = [1.5, -2.0, 3.0]
+    read = read_network(save(tmp_path, proto)).evaluate_exact([Fraction(n) for n in numbers])
+    assert [float(low) for low, _ in read] == numbers
+    assert run_onnxruntime(proto, np.array([numbers], np.float32)).ravel().tolist() == numbers
+
+
+@pytest.mark.parametrize("own", ["k", "h", "x"])
+def test_a_branch_with_a_name_of_the_graph(own: str, tmp_path: Path) -> None:
+    """onnxruntime takes the branch's value, onnx's reference implementation the graph's."""
+    made = [helper.make_node("Add", ["x", own], ["t"])]
+    ends = [helper.make_tensor_value_info("t", TensorProto.FLOAT, None)]
+    branch = helper.make_graph(made, "b", [], ends, [stored(own, np.full(3, 5, np.float32))])
+    choice = helper.make_node("If", ["c"], ["z"], then_branch=branch, else_branch=branch)
+    sizes = {"c": np.array(True), "k": np.full(3, 100, np.float32)}
+    nodes = [node("Neg", ["x"], "h"), choice, node("Add", ["z", "k"], "s"), node("Add", ["s", "h"], "y")]
+    error = refused_by_both(tmp_path, model(nodes, sizes, (1, 3)))
+    assert f"{own!r} of a branch is" in error.message

@@ -77,6 +77,58 @@ def test_signed_integers_that_overflow_are_refused(
     assert caught.value.operator == operator
 
 
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize(
+    ("operator", "inside", "outside", "expected"),
+    [
+        ("ReduceSum", (7, -9), (2, 0), -2),
+        ("ReduceMean", (7, -9), (2, 0), -1),
+        ("ReduceProd", (7, -9), (2, 1), -63),
+        ("ReduceSumSquare", (3, -4), (1, 0), 25),
+        ("ReduceL1", (3, -4), (1, 0), 7),
+        ("ReduceL2", (3, -4), (1, 0), 5),
+    ],
+)
+def test_reductions_of_integers(
+    operator: str, inside: tuple[int, int], outside: tuple[int, int], expected: int, kind: Any, tmp_path: Path
+) -> None:
+    """Runtimes wrap, saturate or widen what leaves the type; nobody says which."""
+
+    def proto(*numbers: int) -> onnx.ModelProto:
+        made = arithmetic(operator, array(kind, *numbers))
+        made.graph.node[0].attribute.append(onnx.helper.make_attribute("keepdims", 0))
+        return made
+
+    given = proto(*inside)
+    assert bias(tmp_path, given) == [expected]
+    assert run_onnxruntime(given, np.zeros((1, 1), np.float32)).item() == expected
+    with pytest.raises(NetworkError, match=f"leaves the range of {np.dtype(kind)}"):
+        read_network(save(tmp_path, proto(np.iinfo(kind).max, *outside)))
+
+
+@pytest.mark.parametrize(
+    ("operator", "kind", "a", "b"),
+    [
+        ("CumSum", np.int32, (2**31 - 1, 1), 0),
+        ("CumSum", np.uint32, (2**32 - 1, 5), 0),
+        ("Pow", np.int32, (10, 3), 10),
+        ("Pow", np.int64, (10, 3), 19),
+        ("Abs", np.int32, (-(2**31), 1), None),
+    ],
+)
+def test_what_numpy_computes_in_a_wider_type_is_refused(
+    operator: str, kind: Any, a: tuple[int, ...], b: int | None, tmp_path: Path
+) -> None:
+    operands = [array(kind, *a)] if b is None else [array(kind, *a), np.array(b, np.int32)]
+    with pytest.raises(NetworkError, match=f"leaves the range of {np.dtype(kind)}"):
+        read_network(save(tmp_path, arithmetic(operator, *operands)))
+
+
+def test_a_remainder_by_zero(tmp_path: Path) -> None:
+    with pytest.raises(NetworkError, match="division by zero"):
+        read_network(save(tmp_path, arithmetic("Mod", array(np.int32, 1), array(np.int32, 0))))
+
+
 @pytest.mark.parametrize("kind", SIGNED)
 def test_signed_integers_up_to_their_ends(kind: Any, tmp_path: Path) -> None:
     limits = np.iinfo(kind)

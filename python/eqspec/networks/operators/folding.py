@@ -20,6 +20,7 @@ from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels
 from eqspec.networks.matrices import TooLargeError, check_value
 from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators import integer_range
 from eqspec.networks.operators.operator_call import OperatorCall, Scores, Value
 
 EXACT = frozenset({
@@ -52,8 +53,14 @@ def fold(call: OperatorCall) -> list[Value]:
         raise UnreadableError(f"{node.op_type} {cause}", _FOLD)
     if node.op_type == "Range" and not real:
         _check_range(call)
+    if not real:
+        integer_range.check(node.op_type, call.inputs)
     arrays = [v.value if isinstance(v, Enclosure) else v for v in call.inputs]
-    return [_value(found, bool(real), node) for found in run(node, call.opset, arrays)]
+    made = [_value(found, bool(real), node) for found in run(node, call.opset, arrays)]
+    first = call.inputs[0]
+    if node.op_type in integer_range.COMPUTED and isinstance(first, np.ndarray):  # numpy may have made the type wider
+        return [v.astype(first.dtype) if isinstance(v, np.ndarray) else v for v in made]
+    return made
 
 
 def run(node: NodeProto, opset: int, given: Sequence[Any]) -> list[NDArray[Any]]:
@@ -95,6 +102,6 @@ def _value(found: NDArray[Any], real: bool, node: NodeProto) -> Value:
     check_value(found.shape)
     if found.dtype.kind in "iub":
         return found
-    if found.dtype.kind == "f" and real and np.isfinite(found).all():
+    if found.dtype.kind == "f" and (real or node.op_type in EXACT) and np.isfinite(found).all():
         return Enclosure(np.asarray(found, np.float64))
     raise UnreadableError(f"{node.op_type} of constants gives numbers that are not known exactly", _FOLD)

@@ -18,19 +18,21 @@ from eqspec.networks.matrices import Indices
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import folding, functions, pooling
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
-from eqspec.networks.operators.shapes import axis_of
+from eqspec.networks.operators.shapes import axis_of, shape_of_value
 
 _OF_FUNCTIONS = {"ReduceL1": ABSOLUTE, "ReduceL2": Curve("square"), "ReduceSumSquare": Curve("square")}
+_NO_AXES = "give the axes, or write the function of the entries itself"
 _INPUT_SINCE = {"ReduceSum": 13}
 """The opset in which axes became an input; 18 for all others."""
 
 
 def _reduce(call: OperatorCall) -> Sequence[Value]:
     kind = call.node.op_type
-    if isinstance(call.value(0), np.ndarray):
+    given = call.value(0)
+    axes = _axes(call, len(shape_of_value(given)))
+    if isinstance(given, np.ndarray):
         return folding.fold(call)
     x = call.real_value(0)
-    axes = _axes(call, len(x.shape))
     if not axes:
         return [x]
     kept = [i for i in range(len(x.shape)) if i not in axes]
@@ -66,7 +68,11 @@ def _axes(call: OperatorCall, rank: int) -> list[int]:
     else:
         given = call.integers("axes") or []
     if not given:
-        return [] if call.integer("noop_with_empty_axes", 0) else list(range(rank))
+        if not call.integer("noop_with_empty_axes", 0):
+            return list(range(rank))
+        if call.node.op_type in _OF_FUNCTIONS:
+            raise UnreadableError("a reduction over no axes, of which runtimes square the entries or not", _NO_AXES)
+        return []
     axes = sorted({axis_of(a, rank) for a in given})
     if len(axes) != len(given):
         raise UnreadableError(f"axes {given[:20]} repeat", "export the model again")

@@ -23,13 +23,50 @@ def inlined(path: str, model: ModelProto) -> ModelProto:
     if not model.functions:
         return model
     _check_size(path, model)
+    _check_bodies(path, model)
     try:
-        made = inliner.inline_local_functions(model)
+        made = inliner.inline_local_functions(_with_defaults(path, model))
     except Exception as error:  # the inliner is written in C++ and raises what it likes
         message = f"the functions of the model cannot be put in place ({str(error).strip()[:200]})"
         raise NetworkError(path, message, fix="export the model again without functions") from error
     onnx_names.check(path, made)
     return made
+
+
+def _with_defaults(path: str, model: ModelProto) -> ModelProto:
+    """The model with every default of a function's attributes written into the calls, which the inliner leaves out."""
+    defaults = {(f.domain, f.name): f.attribute_proto for f in model.functions if f.attribute_proto}
+    if not defaults:
+        return model
+    whole = ModelProto()
+    whole.CopyFrom(model)
+    waiting = [whole.graph.node, *(function.node for function in whole.functions)]
+    while waiting:
+        for node in waiting.pop():
+            waiting += [
+                graph.node for a in node.attribute for graph in (*([a.g] if a.HasField("g") else []), *a.graphs)
+            ]
+            if (node.domain, node.op_type) not in defaults:
+                continue
+            if any(a.ref_attr_name for a in node.attribute):
+                message = (
+                    f"an attribute of {node.op_type} is that of a function that calls it, and may have two defaults"
+                )
+                raise NetworkError(path, message, fix="export the model again without functions")
+            given = {a.name for a in node.attribute}
+            node.attribute.extend(a for a in defaults[node.domain, node.op_type] if a.name not in given)
+    return whole
+
+
+def _check_bodies(path: str, model: ModelProto) -> None:
+    """NetworkError where a function reads a value that is none of its own: in place it would read one of the model."""
+    for function in model.functions:
+        own = {*function.input, *(name for node in function.node for name in node.output), ""}
+        for node in function.node:
+            other = next((name for name in node.input if name not in own), None)
+            if other is not None:
+                message = f"the function {function.name!r} reads {other!r}, which it neither takes nor computes"
+                raise NetworkError(path, message, fix="export the model again without functions")
 
 
 def _check_size(path: str, model: ModelProto) -> None:

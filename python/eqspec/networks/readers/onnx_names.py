@@ -10,7 +10,7 @@ What is read is its default.
 
 from __future__ import annotations
 
-from onnx import GraphProto, ModelProto, NodeProto
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto
 
 from eqspec.errors import NetworkError
 
@@ -83,3 +83,12 @@ def _check_makers(path: str, graph: GraphProto) -> None:
                 message = f"{name!r} is computed twice" if before == "a node" else f"{name!r} is {before} as well"
                 raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=MAKER_FIX)
             makers[name] = "a node"
+    for node in graph.node:
+        for branch in (a.g for a in node.attribute if a.type == AttributeProto.GRAPH):
+            own = [v.name for v in (*branch.initializer, *branch.input)] + [
+                n for made in branch.node for n in made.output
+            ]
+            again = next((name for name in own if name and name in makers), None)
+            if again is not None:
+                message = f"{again!r} of a branch is {makers[again]} outside of it as well"
+                raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=MAKER_FIX)
