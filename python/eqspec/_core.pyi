@@ -281,6 +281,8 @@ def solve(
     share: bytes | None = None,  # what a `Ledger` dealt: work on that alone, and give `keep` the answer
     keep: Callable[[bytes], None] | None = None,  # takes the state on the way and when the search ends undecided
     keep_every: float = 15.0,  # seconds between two states, more if writing them takes long
+    hints: bytes | None = None,  # what `keep_trail` was given for a pair like this one; anything else costs time alone
+    keep_trail: Callable[[bytes], None] | None = None,  # takes what a proof did, where it is not too long to be of use
 ) -> Solution:
     """Decide a property of a pair on the box lower <= x <= upper (rounded outward).
 

@@ -82,7 +82,8 @@ def verify(
         client: a `distributed.Client`, by the workers of whose cluster the search is run; it is neither started nor
             closed here.
         options: how to search, as `eqspec.Options`.
-        settings: `timeout`, `threads`, `memory`, `domain`, `lp` and `milp`, each in place of what `options` says.
+        settings: `timeout`, `threads`, `memory`, `domain`, `lp`, `milp` and `since`, each in place of what
+            `options` says.
 
     Returns:
         The result. `equivalent` is a theorem about the real numbers; `different` comes with a `witness` that was

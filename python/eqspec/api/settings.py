@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
 from typing import Any, TypedDict
 
 from eqspec.run.options import Options
@@ -39,6 +41,7 @@ class Keywords(TypedDict, total=False):
     domain: Domain
     lp: bool
     milp: bool
+    since: str | PathLike[str] | None
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,13 @@ SETTINGS = (
         "--milp",
         "as a last resort ask a mixed-integer solver; what rests on its word alone is never called equivalent",
         {"action": "store_true"},
+    ),
+    Setting(
+        "since",
+        "--since",
+        "start from the proofs of an earlier run, of which this was the cache; everything is proved again on the "
+        "networks as they are now (default: the cache of this run)",
+        {"type": Path, "metavar": "DIR"},
     ),
 )
 

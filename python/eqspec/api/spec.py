@@ -86,11 +86,11 @@ class Spec:
     ) -> Report:
         """Run what is selected.
 
-        `options` say how to search; the settings `timeout`, `threads`, `memory`, `domain`, `lp` and `milp` replace
-        what they say. `timeout` (seconds) and `threads` replace what the spec says for each task; `jobs` tasks run at
-        once (None: what the spec says, up to one per core). `progress` shows what runs: None in notebooks, True on a
-        terminal, too; a `monitor` of one's own is told instead. Running out of a budget never raises: see each
-        result's `reason`.
+        `options` say how to search; the settings `timeout`, `threads`, `memory`, `domain`, `lp`, `milp` and `since`
+        replace what they say. `timeout` (seconds) and `threads` replace what the spec says for each task; `jobs` tasks
+        run at once (None: what the spec says, up to one per core). `progress` shows what runs: None in notebooks, True
+        on a terminal, too; a `monitor` of one's own is told instead. Running out of a budget never raises: see each
+        result's `reason`. `since` is the folder of an earlier run, whose proofs are hints for those of this one.
 
         With `milp` a mixed-integer solver is asked, as a last resort, about what splitting does not settle. An input
         that it finds is checked as any other; what rests on its word alone stays unknown, with the reason "solver".

@@ -1,4 +1,5 @@
-"""The store: two kinds of entries by key, results (small, JSON) and stopped searches (bytes, one owner at a time).
+"""The store: three kinds of entries by key, results (small, JSON), stopped searches (bytes, one owner at a time), and
+trails (bytes), which are hints that a proof leaves for the next one.
 
 Nothing that goes wrong here may stop a run or change a verdict: a result that does not read back is told about, removed
 and as good as absent; a disk that is full or cannot be written is told about once, and the run goes on without.
@@ -41,10 +42,10 @@ _HEAD = 4096
 """Bytes that the first line of an entry may take, and more."""
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# Results that eqspec keeps; they can be deleted at any time.\n"
 
-Kind = Literal["result", "search"]
+Kind = Literal["result", "search", "trail"]
 Tell = Callable[[str], None]
 
-_OURS = re.compile(r"[0-9a-f]{32,64}\.(result|search|lock|unusable)|\.[0-9a-f]{32,64}\..*\.part")
+_OURS = re.compile(r"[0-9a-f]{32,64}\.(result|search|trail|lock|unusable)|\.[0-9a-f]{32,64}\..*\.part")
 """Names of files that a store makes. Others below its folder are somebody else's, and are never touched."""
 
 

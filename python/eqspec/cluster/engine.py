@@ -64,6 +64,8 @@ class ClusterEngine:
         state: bytes | None = None,
         keep: Callable[[bytes], None] | None = None,
         keep_every: float = KEEP_EVERY,  # noqa: ARG002 - a state is kept after answers, as often as that is cheap
+        hints: bytes | None = None,  # noqa: ARG002 - shares are dealt out without them
+        keep_trail: Callable[[bytes], None] | None = None,  # noqa: ARG002 - no worker sees the whole proof
     ) -> core.Solution:
         """The solution. ResourceError if the cluster is lost, or a leg failed again and again."""
         chosen = options.chosen(question.task)

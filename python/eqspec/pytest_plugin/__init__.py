@@ -50,17 +50,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--eqspec-cache", metavar="DIR", help="where results are kept (default: where eqspec check keeps them)"
     )
     group.addoption("--eqspec-no-cache", action="store_true", help="keep no results, and use none")
+    group.addoption(
+        "--eqspec-cluster",
+        metavar="WHERE",
+        help="search on a Dask cluster: the address of its scheduler, the file it wrote, or 'local'",
+    )
     parser.addini("eqspec_files", "file names that are specs", type="args", default=["*.eqspec"])
     parser.addini("eqspec_timeout", "seconds for each task, instead of what its spec says")
     parser.addini("eqspec_threads", "threads for each task")
     parser.addini("eqspec_cache", "where results are kept, from the folder of this file; off: nowhere")
+    parser.addini("eqspec_cluster", "the Dask cluster on which claims are decided, as --eqspec-cluster names it")
     parser.addini("eqspec_unknown", f"what becomes of a test whose claim stays undecided: {', '.join(UNKNOWN)}")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark that every test from a spec bears; refuse settings that make no sense."""
     config.addinivalue_line("markers", "eqspec: a claim of an .eqspec file (added by itself, for -m)")
-    settings = ("eqspec_timeout", "eqspec_threads", "eqspec_unknown", "eqspec_cache")
+    settings = ("eqspec_timeout", "eqspec_threads", "eqspec_unknown", "eqspec_cache", "eqspec_cluster")
     given = [config.getoption(name) for name in (*settings, "eqspec_param", "eqspec_no_cache")]
     if any(given) or any(config.getini(name) for name in settings):
         from eqspec.pytest_plugin.claims import settings_of

@@ -76,7 +76,7 @@ class Claim(pytest.Item):
         """Decide the task and compare with what is expected."""
         settings = settings_of(self.config)
         options = settings.options_for(self.task.budget)
-        report = self.spec.run([self.task], options, jobs=1, cache=settings.cache)
+        report = self.spec.run([self.task], options, jobs=1, cache=settings.cache, engine=settings.engine)
         for _, error in report.failures:
             if not isinstance(error, EqspecError):
                 raise error  # a defect of eqspec, which deserves its traceback

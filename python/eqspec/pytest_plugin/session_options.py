@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -11,8 +12,10 @@ from typing import TypeVar
 import pytest
 
 from eqspec.api.cache_choice import open_cache
-from eqspec.errors import InputError
+from eqspec.api.cluster_choice import engine_on
+from eqspec.errors import EqspecError, InputError
 from eqspec.pytest_plugin import UNKNOWN
+from eqspec.run.engine import Engine
 from eqspec.run.options import Options
 from eqspec.run.result_cache import ResultCache
 from eqspec.tasks.task import Budget
@@ -22,12 +25,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Settings:
-    """`unknown` is one of fail, xfail, skip; `params` override those of the specs; `cache` is None without a cache."""
+    """`unknown` is one of fail, xfail, skip; `params` override those of the specs; `cache` is None without a cache, and
+    `engine` without a cluster.
+    """
 
     options: Options
     unknown: str
     params: dict[str, str]
     cache: ResultCache | None
+    engine: Engine | None = None
 
     @classmethod
     def of(cls, config: pytest.Config) -> Settings:
@@ -41,7 +47,8 @@ class Settings:
             cache = open_cache(_cache(config))
         except InputError as problem:
             raise pytest.UsageError(f"eqspec: {problem}") from None
-        return cls(options, unknown, dict(map(_param, config.getoption("eqspec_param"))), cache)
+        params = dict(map(_param, config.getoption("eqspec_param")))
+        return cls(options, unknown, params, cache, _engine(config))
 
     def options_for(self, budget: Budget) -> Options:
         """The options for a task. Workers of pytest-xdist share the cores, unless a number of threads is given."""
@@ -61,6 +68,21 @@ def _cache(config: pytest.Config) -> bool | Path:
     if said == "off":
         return False
     return Path(config.rootpath, said) if said else True
+
+
+def _engine(config: pytest.Config) -> Engine | None:
+    """The cluster of a run, which is left when pytest ends."""
+    where = _given(config, "eqspec_cluster")
+    if where is None:
+        return None
+    if hasattr(config, "workerinput") or getattr(config.option, "numprocesses", None):
+        raise pytest.UsageError("eqspec: --eqspec-cluster and workers of pytest-xdist do not go together; leave out -n")
+    stack = ExitStack()
+    config.add_cleanup(stack.close)
+    try:
+        return stack.enter_context(engine_on(where))
+    except EqspecError as problem:
+        raise pytest.UsageError(f"eqspec: {problem}") from None
 
 
 def _given(config: pytest.Config, name: str) -> str | None:

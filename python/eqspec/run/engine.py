@@ -68,8 +68,13 @@ class Engine(Protocol):
         state: bytes | None = None,
         keep: Callable[[bytes], None] | None = None,
         keep_every: float = KEEP_EVERY,
+        hints: bytes | None = None,
+        keep_trail: Callable[[bytes], None] | None = None,
     ) -> core.Solution:
-        """The solution, as `core.solve` gives it, with its errors; `keep` is given states from which it can go on."""
+        """The solution, as `core.solve` gives it, with its errors; `keep` is given states from which it can go on.
+
+        `hints` are of an earlier proof, and `keep_trail` may be given those of this one: an engine need not use either.
+        """
         ...
 
 
@@ -91,6 +96,8 @@ class ThisMachine:
         state: bytes | None = None,
         keep: Callable[[bytes], None] | None = None,
         keep_every: float = KEEP_EVERY,
+        hints: bytes | None = None,
+        keep_trail: Callable[[bytes], None] | None = None,
     ) -> core.Solution:
         """The solution."""
         return core.solve(
@@ -107,6 +114,8 @@ class ThisMachine:
             state=state,
             keep=keep,
             keep_every=keep_every,
+            hints=hints,
+            keep_trail=keep_trail,
         )
 
     def answer(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from math import inf
+from pathlib import Path
 from typing import Any
 
 from eqspec.errors import InputError
@@ -32,6 +33,7 @@ class Options:
     mixed-integer solver, as a last resort, about what splitting does not settle; what rests on its word stays unknown.
     With `simplify`, a witness differs from the base of its region in few features; without, it only breaks the claim
     clearly.
+    `since` is a folder of results of an earlier run, whose proofs are hints for those of this one.
     With `weaken`, slightly weaker claims are tried where a task is undecided because of rounding alone.
     """
 
@@ -45,6 +47,7 @@ class Options:
     certifier: Certifier | None = None
     simplify: bool = True
     weaken: bool = True
+    since: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         if self.timeout is not None and not self.timeout >= 0:
@@ -55,6 +58,8 @@ class Options:
             raise InputError(f"memory = {self.memory}; give bytes, 1 or more, or none for the default")
         if self.boxes is not None and self.boxes < 1:
             raise InputError(f"boxes = {self.boxes}; give a limit of 1 or more, or none")
+        if self.since is not None and not Path(self.since).is_dir():
+            raise InputError(f"since = {self.since}: there is no such folder; name one that a run had as its cache")
         if self.domain not in ("shared", "paper", "naive"):
             raise InputError(f"unknown domain {self.domain!r}; one of shared, paper, naive")
 

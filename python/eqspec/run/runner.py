@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -22,6 +23,7 @@ from eqspec.replay.replay import Replay
 from eqspec.run import core
 from eqspec.run.cache_key import key_of
 from eqspec.run.description import describe
+from eqspec.run.earlier_proofs import EarlierProofs
 from eqspec.run.engine import Engine, Question, ThisMachine
 from eqspec.run.exactness import decide
 from eqspec.run.float32_range import refuse_overflow
@@ -52,6 +54,8 @@ class Runner:
         """Searches are run by `engine`; without one, by threads of this process."""
         self.options, self.cache = options or Options(), cache
         self.engine = engine or ThisMachine()
+        since = self.options.since
+        self._proofs = EarlierProofs(None if since is None else Path(since), cache.store if cache else None)
         self._pairs = Pairs()
         self._runtime = RuntimeReplay()
         self._lock = threading.Lock()
@@ -168,6 +172,11 @@ class Runner:
 
         question = Question(task, pair, claim, lower_constraints(task), matched=self._matched(options))
         solve = partial(self.engine.solve, question, options, confirm=replay.confirm, progress=progress)
+        if options.certifier is None:  # whose auditor bounds boxes in a way of its own
+            if earlier.state is None:
+                solve = partial(solve, hints=self._proofs.hints(task))
+            if self._proofs.may_keep:
+                solve = partial(solve, keep_trail=partial(self._proofs.keep, task))
         if earlier.may_save and self.cache is not None:
             every = self.cache.keep_every
             solve = partial(solve, keep=lambda state: earlier.save(state, perf_counter() - began), keep_every=every)

@@ -20,7 +20,7 @@
 
 use super::assumption::Assumption;
 use super::backward::Backward;
-use super::contraction_log::{ContractionLog, shorten};
+use super::contraction_log::{ContractionLog, Logging, shorten};
 use super::functional::Functional;
 use super::parameters::Parameters;
 use super::split_candidates::SplitCandidates;
@@ -65,6 +65,9 @@ const WARM_BYTES: usize = 512 << 20;
 /// sign.
 const NOTICEABLE_SHARE: f64 = 0.005;
 
+/// The same for hints, where a bound that is left out is missed later on, when others are to follow from it.
+const HINTED_SHARE: f64 = 0.0005;
+
 /// What is left of a violation.
 #[derive(Debug, Clone)]
 pub struct Contraction {
@@ -84,8 +87,8 @@ pub struct Contraction {
 /// were optimised for they give good ones.
 #[derive(Debug, Clone, Default)]
 pub struct WarmStart {
-    functionals: Vec<Functional>,
-    parameters: Parameters,
+    pub(super) functionals: Vec<Functional>,
+    pub(super) parameters: Parameters,
 }
 
 impl WarmStart {
@@ -137,8 +140,8 @@ impl<'a> Contractor<'a> {
 
     /// The same contractor, with or without a log of what is bounded.
     #[must_use]
-    pub fn recording(mut self, recording: bool) -> Self {
-        self.log = recording.then(ContractionLog::default);
+    pub fn recording(mut self, logging: Option<Logging>) -> Self {
+        self.log = logging.map(ContractionLog::new);
         self
     }
 
@@ -216,7 +219,8 @@ impl<'a> Contractor<'a> {
 
     /// The most functionals in one batch. What is logged is one batch, since its bounds are used together.
     fn most_at_once(&self) -> usize {
-        if self.log.is_some() { usize::MAX } else { self.chunk.unwrap_or_else(|| self.backward.most()) }
+        let binding = self.log.as_ref().is_some_and(|log| log.logging == Logging::Proof);
+        if binding { usize::MAX } else { self.chunk.unwrap_or_else(|| self.backward.most()) }
     }
 
     /// The same for batches without multipliers.
@@ -322,6 +326,10 @@ impl<'a> Contractor<'a> {
         let mut short = self.backward.start(&target, assumption);
         short.copy(0, current, 0);
         shorten(&mut short);
+        if log.logging == Logging::Trail {
+            log.round(&target, &[0], &short, &self.backward.relaxed.relaxations);
+            return true;
+        }
         let proved = assumption.contradicted_by(self.backward.evaluate(&target, assumption, &short)[0]);
         if proved {
             log.round(&target, &[0], &short, &self.backward.relaxed.relaxations);
@@ -339,11 +347,25 @@ impl<'a> Contractor<'a> {
         current: &mut Parameters,
     ) {
         let Some(log) = &mut self.log else { return };
+        if log.logging == Logging::Trail {
+            let best = &self.best[from..from + functionals.len()];
+            let improved = |f: &usize| {
+                functionals[*f] != Functional::Target && improves(bounds, functionals[*f], best[*f], HINTED_SHARE)
+            };
+            let chosen: Vec<usize> = (0..functionals.len()).filter(improved).collect();
+            if !chosen.is_empty() {
+                let mut short = current.clone();
+                short.drop_moments();
+                shorten(&mut short);
+                log.round(functionals, &chosen, &short, &self.backward.relaxed.relaxations);
+            }
+            return;
+        }
         shorten(current);
         let best = &mut self.best[from..from + functionals.len()];
         best.copy_from_slice(self.backward.evaluate(functionals, assumption, current));
         for (functional, v) in functionals.iter().zip(&mut *best) {
-            if *functional != Functional::Target && !improves(bounds, *functional, *v) {
+            if *functional != Functional::Target && !improves(bounds, *functional, *v, NOTICEABLE_SHARE) {
                 *v = f64::NEG_INFINITY;
             }
         }
@@ -386,7 +408,7 @@ impl<'a> Contractor<'a> {
 
 /// Whether a lower bound of a functional says noticeably more than what is known: it cuts off a share of the interval,
 /// or settles a sign.
-fn improves(bounds: &IntermediateBounds, functional: Functional, bound: f64) -> bool {
+fn improves(bounds: &IntermediateBounds, functional: Functional, bound: f64, share: f64) -> bool {
     let (lower, upper, negative) = match functional {
         Functional::Target => return true,
         Functional::Neuron { quantity, layer, neuron, negative } => {
@@ -396,5 +418,5 @@ fn improves(bounds: &IntermediateBounds, functional: Functional, bound: f64) -> 
         Functional::Input { input, negative } => (bounds.lower[input], bounds.upper[input], negative),
     };
     let (lower, upper) = if negative { (-upper, -lower) } else { (lower, upper) };
-    bound > lower + NOTICEABLE_SHARE * (upper - lower) || (lower < 0.0 && bound >= 0.0)
+    bound > lower + share * (upper - lower) || (lower < 0.0 && bound >= 0.0)
 }

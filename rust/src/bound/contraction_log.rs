@@ -12,16 +12,27 @@ use super::split_candidates::Split;
 use crate::domain::Quantity;
 
 /// Slopes are stored as multiples of 1 / 128.
-const SLOPE: f64 = 128.0;
+pub(super) const SLOPE: f64 = 128.0;
 /// Links are stored as multiples of 1 / 256.
-const LINK: f64 = 256.0;
+pub(super) const LINK: f64 = 256.0;
 
 /// The rounds of one contraction, little endian. A round is the number of its functionals, which is never 0, and then
 /// arrays, functional-major.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct ContractionLog {
     /// All rounds so far.
     pub bytes: Vec<u8>,
+    /// What it is for.
+    pub logging: Logging,
+}
+
+/// What a log is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Logging {
+    /// A certificate: only what the rounded multipliers give is used.
+    Proof,
+    /// Hints for a later search: the contraction goes its way as without a log.
+    Trail,
 }
 
 /// Rounds multipliers to what [`ContractionLog::round`] can write.
@@ -41,7 +52,7 @@ pub fn shorten(parameters: &mut Parameters) {
 }
 
 /// The code of a quantity: the kind of a functional, and of a split.
-fn kind(quantity: Quantity) -> u8 {
+pub(super) fn kind(quantity: Quantity) -> u8 {
     match quantity {
         Quantity::First => 1,
         Quantity::Second => 2,
@@ -50,9 +61,9 @@ fn kind(quantity: Quantity) -> u8 {
 }
 
 /// The code of the violation, as the kind of a functional.
-const TARGET: u8 = 0;
+pub(super) const TARGET: u8 = 0;
 /// The code of an input, as the kind of a functional or of a split.
-const INPUT: u8 = 4;
+pub(super) const INPUT: u8 = 4;
 
 /// A functional as it is stored: twice its kind, plus one if it is negated; its layer; and the number of the neuron or
 /// input.
@@ -66,7 +77,7 @@ fn encode(functional: Functional) -> (u8, usize, usize) {
 }
 
 /// Stands where a round has its number of functionals: halves of a split are excluded.
-const EXCLUSION: u32 = u32::MAX;
+pub(super) const EXCLUSION: u32 = u32::MAX;
 
 /// Which halves of a split are excluded, as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +91,12 @@ pub enum Excluded {
 }
 
 impl ContractionLog {
+    /// An empty log.
+    #[must_use]
+    pub fn new(logging: Logging) -> Self {
+        Self { bytes: Vec::new(), logging }
+    }
+
     /// Writes a split: the kind of its quantity or input, its layer, the number of the neuron or input, and where an
     /// input is cut.
     pub fn write_split(out: &mut Vec<u8>, split: Split) {

@@ -12,7 +12,7 @@
 //! | [`constraints`] | constraints of the region | as the cutting planes of GCP-CROWN, over the inputs |
 //! | [`contract`] | bounds tightened under the assumed violation until they contradict | INVPROP, OBBT |
 //! | [`split_candidates`], [`branching`] | scores of splits, and look-ahead | BaBSR, filtered smart branching |
-//! | [`contraction_log`] | what a contraction did, for a certificate | |
+//! | [`contraction_log`], [`replay`] | what a contraction did, for a certificate; the same on another pair | |
 //! | [`encoding`] | what is left as a mixed-integer program | big-M encoding |
 //! | [`functional`] | what is bounded, and coefficients at a step | |
 //! | [`intermediate`], [`intervals`] | bounds of all neurons without any assumption | CROWN-IBP, DeepPoly |
@@ -39,6 +39,7 @@ mod live;
 pub mod parameters;
 pub mod relax;
 mod relu_kernels;
+pub mod replay;
 mod rounding_cost;
 mod shared_inputs;
 pub mod split_candidates;

@@ -26,6 +26,7 @@ struct Caller {
     confirm: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
     keep: Option<Py<PyAny>>,
+    keep_trail: Option<Py<PyAny>>,
     interval: Duration,
     raised: Option<PyErr>,
     confirmed: Vec<(Vec<f64>, Py<PyAny>)>,
@@ -114,6 +115,17 @@ impl Host for Caller {
             self.catch(result);
         }
     }
+
+    fn wants_trail(&self) -> bool {
+        self.keep_trail.is_some()
+    }
+
+    fn keep_trail(&mut self, trail: Vec<u8>) {
+        if let Some(keep) = self.keep_trail.as_ref().filter(|_| self.raised.is_none()) {
+            let result = Python::attach(|py| keep.bind(py).call1((PyBytes::new(py, &trail),)).map(drop));
+            self.catch(result);
+        }
+    }
 }
 
 fn extract_answer(answer: &Bound<'_, PyAny>) -> PyResult<lp::Answer> {
@@ -136,7 +148,8 @@ pub type Constraints<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f
 #[pyfunction]
 #[pyo3(signature = (
     pair, lower, upper, property, settings, *, constraints = None, answer_lps = None, answer_milp = None,
-    confirm = None, progress = None, state = None, share = None, keep = None, keep_every = 15.0
+    confirm = None, progress = None, state = None, share = None, keep = None, keep_every = 15.0, hints = None,
+    keep_trail = None
 ))]
 #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // PyO3's calling convention
 pub fn solve<'py>(
@@ -155,21 +168,34 @@ pub fn solve<'py>(
     share: Option<&[u8]>,
     keep: Option<Py<PyAny>>,
     keep_every: f64,
+    hints: Option<&[u8]>,
+    keep_trail: Option<Py<PyAny>>,
 ) -> PyResult<Solution> {
     let (region, claim) = question(pair, &lower, &upper, property, settings, constraints)?;
     let interval = Duration::try_from_secs_f64(keep_every).map_err(|_| {
         let accepted = "seconds, 0 or more";
         python_error(&Error::Value { name: "keep_every", value: keep_every.to_string(), accepted })
     })?;
-    let mut caller =
-        Caller { answer_lps, answer_milp, confirm, progress, keep, interval, raised: None, confirmed: Vec::new() };
+    let mut caller = Caller {
+        answer_lps,
+        answer_milp,
+        confirm,
+        progress,
+        keep,
+        keep_trail,
+        interval,
+        raised: None,
+        confirmed: Vec::new(),
+    };
+    // What cannot be read is no hint.
+    let hints = hints.and_then(search::hints::Hints::read);
     let (pair, settings) = (pair.0.clone(), settings.0.clone());
     // A panic is a defect of ours, and of one search: as an ordinary exception it leaves other tasks and what is kept
     // alone.
     let solution = py.detach(|| {
         catch_unwind(AssertUnwindSafe(|| match (share, state) {
             (Some(share), _) => search::work_on(&pair, &region, &claim, &settings, share, &mut caller),
-            (None, None) => search::solve(&pair, &region, &claim, &settings, &mut caller),
+            (None, None) => search::solve_like(&pair, &region, &claim, &settings, hints.as_ref(), &mut caller),
             (None, Some(state)) => search::resume(&pair, &region, &claim, &settings, state, &mut caller),
         }))
     });

@@ -2,6 +2,7 @@
 //! synchronise themselves.
 
 use super::Region;
+use super::hints::Hints;
 use super::record::Record;
 use super::shared::Shared;
 use crate::bound::Assumption;
@@ -28,6 +29,8 @@ pub struct Context<'a> {
     pub shared: &'a Shared,
     /// Where the record of a proof is written, if one is wanted.
     pub record: Record<'a>,
+    /// What an earlier proof of a pair like this one did.
+    pub hints: Option<&'a Hints>,
 }
 
 impl Context<'_> {

@@ -29,6 +29,12 @@ pub trait Host {
     }
     /// Keeps what [`super::resume`] goes on from. Called in intervals, and when the search ends undecided.
     fn keep_snapshot(&mut self, _bytes: Vec<u8>) {}
+    /// Whether [`Host::keep_trail`] is of use.
+    fn wants_trail(&self) -> bool {
+        false
+    }
+    /// Keeps what a proof did, from which [`super::hints::Hints`] for the next one are read.
+    fn keep_trail(&mut self, _bytes: Vec<u8>) {}
 }
 
 /// What a worker asks of the calling thread.
@@ -100,6 +106,12 @@ impl Host for AuxiliaryHost<'_> {
     }
     fn progress(&mut self, progress: &Progress) -> bool {
         self.host.progress(progress)
+    }
+    fn wants_trail(&self) -> bool {
+        !self.accepts_all && self.host.wants_trail()
+    }
+    fn keep_trail(&mut self, bytes: Vec<u8>) {
+        self.host.keep_trail(bytes);
     }
 }
 

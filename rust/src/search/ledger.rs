@@ -234,7 +234,7 @@ impl Ledger {
         let mut solution = shared.into_solution(obligations, &snapshot);
         solution.boxes += more.unwrap_or(0);
         let host = &mut AuxiliaryHost { host: &mut NoHost, accepts_all: true };
-        let question = Search { pair: &self.whole, region: &self.region, property: &self.property, start };
+        let question = Search { pair: &self.whole, region: &self.region, property: &self.property, start, hints: None };
         question.settle_vacuity(&self.settings, &mut solution, host)?;
         solution.complete(&self.region, &self.free);
         Ok(solution)

@@ -11,7 +11,7 @@
 //! | `payoff` | whether bounds of each network by itself are worth their cost |
 //! | `snapshot`, `fingerprint` | stopping a search and resuming it |
 //! | `account`, `share`, `ledger` | dealing a search out to other processes: what adds up, and nothing else |
-//! | `record` | the record of a proof, from which certificates are made |
+//! | `record`, `hints` | the record of a proof, from which certificates are made; what the next proof takes from it |
 //! | `solution`, `statistics`, `profile`, `open_sample` | what is reported |
 //!
 //! This is control only: which box is next, which stage is next, where to split, when to stop. A verdict depends on
@@ -26,8 +26,10 @@ mod context;
 mod falsify;
 mod fingerprint;
 mod generator;
+pub mod hints;
 mod host;
 mod ledger;
+mod lift;
 mod node;
 mod open_sample;
 mod payoff;
@@ -55,5 +57,5 @@ pub use profile::Profile;
 pub use region::{Constraint, Region};
 pub use share::ShareName;
 pub use solution::{Progress, Reason, Solution, Verdict};
-pub use solve::{resume, solve, work_on};
+pub use solve::{resume, solve, solve_like, work_on};
 pub use statistics::Stages;

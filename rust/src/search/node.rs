@@ -52,6 +52,9 @@ pub struct Node {
     /// Multipliers from which contraction starts on a node with violation bounds. They are a hint and are not saved.
     #[serde(skip)]
     pub warm_start: Option<Arc<WarmStart>>,
+    /// The node of an earlier proof that this one stands for ([`super::hints`]), which is not saved.
+    #[serde(skip)]
+    pub hint: Option<u64>,
 }
 
 impl Node {
@@ -70,6 +73,7 @@ impl Node {
             possibly_active: None,
             violation_bounds: None,
             warm_start: None,
+            hint: None,
         }
     }
 

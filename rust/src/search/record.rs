@@ -3,12 +3,15 @@
 //! Nothing here is trusted: an auditor derives every bound again. Events come in the order in which workers meet them;
 //! nodes are told apart by labels. A file that lacks the last event is no record of a proof.
 //!
+//! A trail is the same in memory, without leaves and multipliers of programs: what the next search of a pair like this
+//! one starts from ([`super::hints`]). Unlike a record it changes nothing about the search that leaves it.
+//!
 //! Little endian: `L` label: everything open was proved. `C` label, input, cut, labels of both halves, open
 //! obligations. `X` label, obligation, rounds, then `v`, or `o` label of an own node, or `s` kind, layer, index, place,
 //! labels of both halves. `M`, `G` label, obligation or guard, multipliers. `Z`: the end.
 
 use super::Node;
-use crate::bound::contraction_log::ContractionLog;
+use crate::bound::contraction_log::{ContractionLog, Logging};
 use crate::bound::split_candidates::Split;
 use crate::lp::Multipliers;
 use std::fs::File;
@@ -17,24 +20,53 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The file of one search.
+/// Bytes beyond which a trail is given up: reading it would take longer than it saves.
+const LONGEST_TRAIL: usize = 24 << 20;
+
+/// Where events go.
+#[derive(Debug)]
+enum Sink {
+    /// To a file, for a certificate.
+    File(BufWriter<File>),
+    /// To memory, for the next search.
+    Memory(Vec<u8>),
+}
+
+/// The events of one search.
 #[derive(Debug)]
 pub struct Recorder {
-    file: Mutex<BufWriter<File>>,
+    sink: Mutex<Sink>,
     labels: AtomicU64,
     failed: AtomicBool,
+    trail: bool,
 }
 
 impl Recorder {
     /// A new file, in which new nodes are labelled from `first` on.
     pub fn create(path: &Path, first: u64) -> std::io::Result<Self> {
-        let file = Mutex::new(BufWriter::with_capacity(1 << 18, File::create(path)?));
-        Ok(Self { file, labels: AtomicU64::new(first), failed: AtomicBool::new(false) })
+        let sink = Mutex::new(Sink::File(BufWriter::with_capacity(1 << 18, File::create(path)?)));
+        Ok(Self { sink, labels: AtomicU64::new(first), failed: AtomicBool::new(false), trail: false })
+    }
+
+    /// A trail, in memory.
+    pub fn trail() -> Self {
+        let sink = Mutex::new(Sink::Memory(Vec::new()));
+        Self { sink, labels: AtomicU64::new(1), failed: AtomicBool::new(false), trail: true }
     }
 
     fn write(&self, event: &[u8]) {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if file.write_all(event).is_err() {
+        let written = match &mut *self.sink.lock().unwrap_or_else(PoisonError::into_inner) {
+            Sink::File(file) => file.write_all(event).is_ok(),
+            Sink::Memory(bytes) if bytes.len() + event.len() > LONGEST_TRAIL => {
+                *bytes = Vec::new();
+                false
+            }
+            Sink::Memory(bytes) => {
+                bytes.extend_from_slice(event);
+                true
+            }
+        };
+        if !written {
             self.failed.store(true, Ordering::Relaxed);
         }
     }
@@ -43,7 +75,17 @@ impl Recorder {
     pub fn finish(&self) {
         if !self.failed.load(Ordering::Relaxed) {
             self.write(b"Z");
-            let _ = self.file.lock().unwrap_or_else(PoisonError::into_inner).flush();
+            if let Sink::File(file) = &mut *self.sink.lock().unwrap_or_else(PoisonError::into_inner) {
+                let _ = file.flush();
+            }
+        }
+    }
+
+    /// The events of a trail that lacks nothing.
+    pub fn into_trail(self) -> Option<Vec<u8>> {
+        match self.sink.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Sink::Memory(bytes) if !self.failed.into_inner() => Some(bytes),
+            Sink::Memory(_) | Sink::File(_) => None,
         }
     }
 }
@@ -80,15 +122,24 @@ impl Event {
     }
 }
 
-impl Record<'_> {
-    /// Whether a record is written.
+impl<'a> Record<'a> {
+    /// Whether a record is written that a certificate is to be made from.
     pub fn on(self) -> bool {
-        self.0.is_some()
+        self.proof().is_some()
+    }
+
+    /// What is logged of a contraction.
+    pub fn logging(self) -> Option<Logging> {
+        self.0.map(|recorder| if recorder.trail { Logging::Trail } else { Logging::Proof })
+    }
+
+    fn proof(self) -> Option<&'a Recorder> {
+        self.0.filter(|recorder| !recorder.trail)
     }
 
     /// Records that everything open on a node was proved.
     pub fn leaf(self, node: &Node) {
-        if let Some(recorder) = self.0 {
+        if let Some(recorder) = self.proof() {
             recorder.write(&Event::new(b'L', node.label).0);
         }
     }
@@ -102,8 +153,12 @@ impl Record<'_> {
         for child in children.iter_mut() {
             event.label(child, recorder);
         }
-        event.whole(children[0].open.len());
-        children[0].open.iter().for_each(|o| event.whole(o));
+        if recorder.trail {
+            event.whole(0);
+        } else {
+            event.whole(children[0].open.len());
+            children[0].open.iter().for_each(|o| event.whole(o));
+        }
         recorder.write(&event.0);
     }
 
@@ -118,7 +173,7 @@ impl Record<'_> {
     }
 
     fn hint(self, kind: u8, node: &Node, number: usize, m: &Multipliers) {
-        let Some(recorder) = self.0 else { return };
+        let Some(recorder) = self.proof() else { return };
         let mut event = Event::new(kind, node.label);
         event.whole(number);
         event.whole(m.guard.len() + m.link.len() + m.region.len());

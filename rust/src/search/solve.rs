@@ -2,6 +2,7 @@
 //! a snapshot can be kept.
 
 use super::context::Context;
+use super::hints::{Hints, ROOT};
 use super::host::{AuxiliaryHost, Host, serve};
 use super::probe::{self, Probe};
 use super::record::{Record, Recorder};
@@ -33,7 +34,19 @@ pub fn solve(
     settings: &Settings,
     host: &mut dyn Host,
 ) -> Result<Solution, Error> {
-    Search { pair, region, property, start: Instant::now() }.answer(settings, Origin::Root(0), host)
+    solve_like(pair, region, property, settings, None, host)
+}
+
+/// Decides `property` of `pair` on `region`, where a pair like it was decided before in a way that `hints` tell.
+pub fn solve_like(
+    pair: &Pair,
+    region: &Region,
+    property: &Property,
+    settings: &Settings,
+    hints: Option<&Hints>,
+    host: &mut dyn Host,
+) -> Result<Solution, Error> {
+    Search { pair, region, property, start: Instant::now(), hints }.answer(settings, Origin::Root(0), host)
 }
 
 /// Resumes a search of the same question from a snapshot that it gave to [`Host::keep_snapshot`]. Time is counted from
@@ -46,7 +59,11 @@ pub fn resume(
     snapshot: &[u8],
     host: &mut dyn Host,
 ) -> Result<Solution, Error> {
-    Search { pair, region, property, start: Instant::now() }.answer(settings, Origin::Snapshot(snapshot), host)
+    Search { pair, region, property, start: Instant::now(), hints: None }.answer(
+        settings,
+        Origin::Snapshot(snapshot),
+        host,
+    )
 }
 
 /// Works on a share of a search until it is closed or the settings stop it; their limit on boxes is meant for this
@@ -60,7 +77,7 @@ pub fn work_on(
     share: &[u8],
     host: &mut dyn Host,
 ) -> Result<Solution, Error> {
-    let search = Search { pair, region, property, start: Instant::now() };
+    let search = Search { pair, region, property, start: Instant::now(), hints: None };
     search.check(settings)?;
     let free = region.free();
     let (reduced, region_free) = (pair.specialise(&free, &region.lower), region.restrict(&free));
@@ -85,6 +102,8 @@ pub struct Search<'a> {
     pub property: &'a Property,
     /// When it was asked.
     pub start: Instant,
+    /// How a question like it was decided before.
+    pub hints: Option<&'a Hints>,
 }
 
 /// Where a search begins.
@@ -159,7 +178,7 @@ impl Search<'_> {
             // Is there any at all? Worth a little time, never more than is left.
             let left = (settings.timeout - self.start.elapsed().as_secs_f64()).clamp(0.0, VACUITY_SECONDS);
             let auxiliary = Settings { timeout: left, milp: false, record: None, ..settings.clone() };
-            let question = Search { property: &self.property.vacuity(), start: Instant::now(), ..*self };
+            let question = Search { property: &self.property.vacuity(), start: Instant::now(), hints: None, ..*self };
             let (found, _) = question.run(&auxiliary, Origin::Root(0), host)?;
             solution.vacuous = found.verdict == Verdict::Equivalent;
             solution.seconds = self.start.elapsed().as_secs_f64();
@@ -181,7 +200,16 @@ impl Search<'_> {
         }
         let probe = Probe { pair: self.pair, region: self.region, property: self.property };
         let mut probed = 0;
-        for boxes in probe.budgets(settings) {
+        // An earlier proof tells what a probe would find out: whether plain bisection does.
+        let budgets = match self.hints {
+            None => probe.budgets(settings),
+            Some(hints) if hints.contracts() => Vec::new(),
+            Some(hints) => {
+                let few = probe.budgets(settings).into_iter().take(1);
+                few.map(|boxes| boxes.max(hints.leaves(ROOT).saturating_mul(2))).collect()
+            }
+        };
+        for boxes in budgets {
             if settings.boxes != 0 && probed + boxes >= settings.boxes {
                 break;
             }
@@ -204,7 +232,7 @@ impl Search<'_> {
     /// One search, whose workers stop now and then so that a snapshot can be kept. `vacuous` on return only says that
     /// no input was seen that meets a guard.
     fn run(&self, settings: &Settings, origin: Origin<'_>, host: &mut dyn Host) -> Result<(Solution, Snapshot), Error> {
-        let Self { pair, region, property, start } = *self;
+        let Self { pair, region, property, start, .. } = *self;
         let free = region.free();
         let reduced = pair.specialise(&free, &region.lower);
         let region_free = region.restrict(&free);
@@ -213,7 +241,10 @@ impl Search<'_> {
             .num_threads(threads)
             .build()
             .map_err(|e| Error::Threads(threads, e.to_string()))?;
-        let recorder = recorder(settings, origin)?;
+        let recorder = match recorder(settings, origin)? {
+            None if matches!(origin, Origin::Root(_)) && host.wants_trail() => Some(Recorder::trail()),
+            recorder => recorder,
+        };
         let mut interval = host.snapshot_interval();
         let fingerprint = if interval.is_some() || matches!(origin, Origin::Snapshot(_)) {
             fingerprint(pair, region, property, settings)
@@ -232,7 +263,8 @@ impl Search<'_> {
             Origin::Snapshot(bytes) => Snapshot::read(bytes, &question)?,
             Origin::Root(probed) => {
                 let (lower, upper) = (region_free.lower.clone(), region_free.upper.clone());
-                Snapshot::start(Node::root(lower, upper, property.open(pair.identical())), obligations, probed)
+                let root = Node::root(lower, upper, property.open(pair.identical()));
+                Snapshot::start(Node { hint: self.hints.map(|_| ROOT), ..root }, obligations, probed)
             }
         };
         let settings = &settings;
@@ -257,6 +289,7 @@ impl Search<'_> {
                         settings,
                         shared: &shared,
                         record: Record(recorder.as_ref()),
+                        hints: self.hints,
                     };
                     scope.spawn(move |_| worker::run(context, &requests, nodes));
                 }
@@ -286,6 +319,10 @@ impl Search<'_> {
                 host.keep_snapshot(bytes);
             }
             solution.complete(region, &free);
+            let proved = solution.verdict == Verdict::Equivalent;
+            if let Some(trail) = recorder.filter(|_| proved).and_then(Recorder::into_trail) {
+                host.keep_trail(trail);
+            }
             return Ok((solution, snapshot));
         }
     }

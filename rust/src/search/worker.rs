@@ -6,7 +6,9 @@
 
 use super::Node;
 use super::context::Context;
+use super::hints::{Cut, DEEPEST};
 use super::host::Request;
+use super::lift::{Hinted, Lift};
 use super::profile::Activity;
 use super::shared::Shared;
 use super::solution::Reason;
@@ -55,6 +57,8 @@ struct Worker<'a> {
     in_flight: Option<(Vec<PendingBox>, mpsc::Receiver<Vec<Answer>>)>,
     /// The number of the next node, for the order among equals.
     number: u64,
+    /// How far above the last boxes of an earlier proof boxes are bounded.
+    lift: Lift,
 }
 
 /// Works, first on `nodes`, until the search ends or pauses. What is open then is returned.
@@ -70,6 +74,7 @@ pub fn run(context: Context<'_>, requests: &mpsc::Sender<Request>, nodes: Vec<No
         burst: 0,
         pending: Vec::new(),
         in_flight: None,
+        lift: Lift::default(),
     };
     if arithmetic_is_ieee() {
         worker.work();
@@ -88,8 +93,19 @@ impl Worker<'_> {
         while !shared.stopping() && !shared.pausing() {
             if let Some(node) = self.next() {
                 shared.release_memory(node.bytes());
+                let trial = match self.hinted(&node) {
+                    Hinted::Halve(cut) => {
+                        self.halve_again(node, cut);
+                        continue;
+                    }
+                    Hinted::Try => true,
+                    Hinted::Nothing => false,
+                };
                 let outcome = stages::examine(&mut self.workspace, node);
                 self.workspace.enter(Activity::Queue);
+                if trial {
+                    self.lift.learn(matches!(outcome, Outcome::Closed));
+                }
                 self.apply(outcome);
                 if self.pending.len() >= BATCH {
                     self.await_answers();
@@ -154,6 +170,11 @@ impl Worker<'_> {
                     self.enqueue(child);
                 }
             }
+            Outcome::Split(node, _) if self.cut_of(&node).is_some() => {
+                if let Some(cut) = self.cut_of(&node) {
+                    self.halve_again(node, cut);
+                }
+            }
             Outcome::Split(node, plan) if plan.inputs().next().is_some() => self.halve(node, plan.inputs()),
             // The search was stopped while this box was being bounded, so a missing plan does not mean that it cannot
             // be split.
@@ -166,12 +187,44 @@ impl Worker<'_> {
         }
     }
 
+    /// Where an earlier proof halved a box, if it can be halved there.
+    fn cut_of(&self, node: &Node) -> Option<Cut> {
+        let (input, cut, halves) = self.context.hints?.halving(node.hint?)?;
+        let inside = input < node.lower.len() && node.lower[input] < cut && cut < node.upper[input];
+        (inside && node.depth < DEEPEST && node.violation_bounds.is_none()).then_some((input, cut, halves))
+    }
+
+    /// What an earlier proof says of a box before it is bounded. The first box is bounded all the same: there the
+    /// attacks begin.
+    fn hinted(&mut self, node: &Node) -> Hinted {
+        let (Some(cut), Some(hints), Some(label), true) =
+            (self.cut_of(node), self.context.hints, node.hint, node.depth > 0)
+        else {
+            return Hinted::Nothing;
+        };
+        self.lift.of(hints.leaves(label), cut)
+    }
+
+    /// Halves a box where an earlier proof did.
+    fn halve_again(&mut self, node: Node, (input, cut, labels): Cut) {
+        self.workspace.statistics.splits += 1;
+        self.context.shared.retire(1, 2);
+        let parent = node.label;
+        let mut children = halves(node, input, cut, &mut self.number);
+        self.context.record.halved(parent, (input, cut), &mut children);
+        for (mut child, label) in children.into_iter().zip(labels) {
+            child.hint = Some(label);
+            self.enqueue(child);
+        }
+    }
+
     /// Halves a node along the first of these inputs that is wide enough, and each half along the inputs after it.
-    fn halve(&mut self, node: Node, mut inputs: impl Iterator<Item = usize> + Clone) {
+    fn halve(&mut self, mut node: Node, mut inputs: impl Iterator<Item = usize> + Clone) {
         let place = inputs.find_map(|i| middle(node.lower[i], node.upper[i]).map(|m| (i, m)));
         let Some((input, middle)) = place else {
             return self.enqueue(node);
         };
+        node.hint = None;
         self.workspace.statistics.splits += 1;
         self.context.shared.retire(1, 2);
         let parent = node.label;

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 from xml.etree import ElementTree
@@ -10,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 import eqspec.api
+from eqspec.run.engine import ThisMachine
 from eqspec.run.runner import Runner
 from small_specs import CHECKS, write_spec
 
@@ -402,6 +405,44 @@ def test_results_are_kept_where_somebody_says(
         assert [result["cached"] for result in found] == [again and folder is not None] * 3
     kept = {str(path.parents[2].relative_to(pytester.path)) for path in pytester.path.rglob("*.result")}
     assert kept == ({folder} if folder else set())
+
+
+@pytest.mark.parametrize("setting", [False, True])
+def test_searches_go_to_the_cluster_that_is_named(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, setting: bool
+) -> None:
+    """One cluster for the whole run, which is left at its end."""
+    from eqspec.pytest_plugin import session_options
+
+    events: list[str] = []
+
+    class Engine(ThisMachine):
+        def solve(self, *given: Any, **more: Any) -> Any:
+            events.append("solve")
+            return super().solve(*given, **more)
+
+    @contextmanager
+    def engine_on(where: str) -> Iterator[Engine]:
+        events.append(where)
+        yield Engine()
+        events.append("left")
+
+    monkeypatch.setattr(session_options, "engine_on", engine_on)
+    write_spec(pytester.path)
+    if setting:
+        pytester.makeini("[pytest]\neqspec_cluster = tcp://head:8786\n")
+    arguments = [] if setting else ["--eqspec-cluster", "tcp://head:8786"]
+    outcome(run(pytester, "--eqspec-no-cache", *arguments), passed=3)
+    assert events == ["tcp://head:8786", *["solve"] * events.count("solve"), "left"]
+    assert "solve" in events
+
+
+def test_a_cluster_that_is_not_there_is_refused_at_once(pytester: pytest.Pytester) -> None:
+    pytest.importorskip("distributed")
+    write_spec(pytester.path)
+    result = run(pytester, "--eqspec-cluster", "nowhere.json")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*there is no cluster 'nowhere.json'*"])
 
 
 def test_a_cache_that_cannot_be_is_refused_at_once(pytester: pytest.Pytester) -> None:

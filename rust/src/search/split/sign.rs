@@ -22,5 +22,6 @@ pub fn halves(node: &Node, left: &Contraction, split: Split) -> [Node; 2] {
         violation_bounds: Some(Arc::new(known)),
         possibly_active: None,
         warm_start: left.warm.clone(),
+        hint: None,
     })
 }

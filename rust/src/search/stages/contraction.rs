@@ -7,16 +7,19 @@
 
 use super::workspace::{Contracted, Stage, StageResult, Workspace};
 use crate::bound::branching::LookaheadResult;
+use crate::bound::replay::Replay;
 use crate::bound::split_candidates::SplitCandidates;
-use crate::bound::{Assumption, ContractionBudget, ContractionResult};
+use crate::bound::{Assumption, ContractionBudget, ContractionResult, WarmStart};
 use crate::domain::IntermediateBounds;
 use crate::domain::propagation::Failure;
 use crate::property::ObligationSet;
 use crate::search::Node;
 use crate::search::context::Context;
+use crate::search::hints::{After, DEEPEST};
 use crate::search::policy::POLICY;
 use crate::search::profile::Activity;
 use crate::search::split::Plan;
+use crate::search::split::sign::halves;
 use std::sync::Arc;
 
 /// Where contraction is expected to pay. It is stronger than programs over the outputs alone, and needs no solver.
@@ -80,7 +83,12 @@ fn known_bounds(workspace: &mut Workspace<'_>, node: &Node) -> Result<Intermedia
 fn one_node_for_each(workspace: &Workspace<'_>, node: &Node, bounds: IntermediateBounds) -> Vec<Node> {
     let Context { property, record, .. } = workspace.context;
     let bounds = Arc::new(bounds);
+    let hint = |o: usize| match workspace.context.hints?.contraction(node.hint?, o)?.1 {
+        After::Own(label) => Some(label),
+        After::Proved | After::Split(..) => None,
+    };
     let own = |o: usize| Node {
+        hint: hint(o),
         open: ObligationSet::only(o, property.obligations.len()),
         violation_bounds: Some(Arc::clone(&bounds)),
         ..node.clone()
@@ -108,6 +116,15 @@ fn contract(
     }
     let mut warm_start = node.warm_start.take();
     let mut effort = ContractionBudget { link: settings.link, ..ContractionBudget::default() };
+    match taken_up(workspace, node, bounds, o, &assumption) {
+        TakenUp::Decided(result) => return result,
+        TakenUp::Open(left, Some(warm)) => {
+            (bounds, warm_start) = (left, Some(warm));
+            // Most of what rounds bring is there already.
+            effort.rounds = POLICY.contraction.rounds_again;
+        }
+        TakenUp::Open(left, None) => bounds = left,
+    }
     let stop = || shared.stopping();
     for _ in 0..POLICY.contraction.looks_ahead {
         let Workspace { contractor, propagation, .. } = workspace;
@@ -147,6 +164,52 @@ fn contract(
     let label = node.label;
     record.contracted(label, o, rounds(workspace), Some(node));
     StageResult::Requeue
+}
+
+/// What came of an earlier contraction of a node.
+enum TakenUp {
+    /// The node is proved, or goes on as it did then.
+    Decided(StageResult),
+    /// Bounds and multipliers from which it is contracted.
+    Open(IntermediateBounds, Option<Arc<WarmStart>>),
+}
+
+/// Takes up what an earlier proof did with this node, if there is any. What it did may not be enough any more: then the
+/// node is contracted from where that led.
+fn taken_up(
+    workspace: &mut Workspace<'_>,
+    node: &mut Node,
+    bounds: IntermediateBounds,
+    o: usize,
+    assumption: &Assumption,
+) -> TakenUp {
+    let Context { shared, record, hints, .. } = workspace.context;
+    let hint = node.hint.take().filter(|_| node.depth < DEEPEST);
+    let Some((log, after)) = hints.zip(hint).and_then(|(hints, label)| hints.contraction(label, o)) else {
+        return TakenUp::Open(bounds, None);
+    };
+    let Workspace { contractor, propagation, .. } = workspace;
+    let (left, whole) = match contractor.replay(bounds, log, assumption, propagation, || shared.stopping()) {
+        Replay::Proved => return TakenUp::Decided(proved(workspace, node, o)),
+        Replay::Open { left, whole } => (left, whole),
+    };
+    match after {
+        After::Split(split, labels) if whole && contractor.splits(split, &left.bounds) => {
+            let mut halves = halves(node, &left, split);
+            record.contracted_and_split((node.label, o, rounds(workspace)), split, &mut halves);
+            halves.iter_mut().zip(labels).for_each(|(half, label)| half.hint = Some(label));
+            TakenUp::Decided(StageResult::Branch(halves.into()))
+        }
+        After::Own(label) if whole => {
+            node.violation_bounds = Some(Arc::new(left.bounds));
+            node.warm_start = left.warm;
+            let parent = node.label;
+            record.contracted(parent, o, rounds(workspace), Some(node));
+            node.hint = Some(label);
+            TakenUp::Decided(StageResult::Requeue)
+        }
+        After::Proved | After::Own(_) | After::Split(..) => TakenUp::Open(left.bounds, left.warm),
+    }
 }
 
 /// The one obligation of a node is proved.

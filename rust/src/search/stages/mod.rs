@@ -49,7 +49,7 @@ pub fn examine(workspace: &mut Workspace<'_>, mut node: Node) -> Outcome {
     let (before, seed) = workspace.context.shared.count_box();
     workspace.current = Current::new(node.open.len(), before == 0, seed);
     workspace.statistics.profile.begin_box(&node);
-    let part_of_a_plan = node.depth > 0 && node.violation_bounds.is_none();
+    let part_of_a_plan = node.depth > 0 && node.violation_bounds.is_none() && node.hint.is_none();
     let result = run_stages(workspace, &mut node);
     let outcome = finish(workspace, node, result);
     if part_of_a_plan {

@@ -175,7 +175,7 @@ impl<'a> Workspace<'a> {
             multipliers: Multipliers::default(),
             ray: Multipliers::default(),
             generators: Vec::new(),
-            contractor: Contractor::new(context.pair).recording(context.record.on()),
+            contractor: Contractor::new(context.pair).recording(context.record.logging()),
             payoff,
             scores: Scores::new(gain),
             falsifier: Falsifier::new(context, requests),

@@ -1,0 +1,186 @@
+"""What the last proof saves the next one: `PYTHONPATH=python:tests:specs:. python -m benches.since [lhc] [acas]`.
+
+Pairs whose candidate changes as models change overnight: its weights move a little, it learns on from new data, or it
+is pruned differently. Each is decided cold, and warm from the proof of the old pair, by one thread; shown are seconds
+of the processor and boxes. `lhc` is the jet tagger of specs/ (proofs by contraction), `acas` are published queries
+(proofs by halving), for which the folder of measured data beside the repository is needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import quantiles
+from time import process_time
+
+import numpy as np
+from making import jets
+from making.training import Mlp, Recipe, prune_weights, train
+
+import eqspec
+from eqspec.networks.network import AffineLayer, Network
+from eqspec.replay.replay import Replay
+from eqspec.run import core
+from eqspec.run.engine import Question, ThisMachine
+from eqspec.run.lowering import Pairs, lower_constraints, lower_property
+from eqspec.run.options import Options
+from eqspec.tasks.task import Task
+
+SPECS = Path(__file__).parents[1] / "specs"
+SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """One search."""
+
+    verdict: str
+    seconds: float
+    boxes: int
+    trail: bytes | None
+
+
+def search(task: Task, hints: bytes | None = None) -> Run:
+    """Decide a task, with hints or without."""
+    pair = Pairs().of(task, matched=True)
+    claim = lower_property(task.property, task.reference.output_size)
+    question = Question(task, pair, claim, lower_constraints(task), matched=True)
+    trails: list[bytes] = []
+    began = process_time()
+    solution: core.Solution = ThisMachine().solve(
+        question,
+        Options(threads=1, timeout=SECONDS),
+        confirm=Replay(task).confirm,
+        progress=lambda _: None,
+        hints=hints,
+        keep_trail=trails.append,
+    )
+    return Run(solution.verdict, process_time() - began, solution.boxes, trails[0] if trails else None)
+
+
+def moved(network: Network, size: float, seed: int) -> Network:
+    """Every weight times 1 + size * N(0, 1)."""
+    random = np.random.default_rng(seed)
+    return _made(
+        network,
+        [
+            (
+                layer.weight * (1 + size * random.normal(size=layer.weight.shape)),
+                layer.bias * (1 + size * random.normal(size=layer.bias.shape)),
+            )
+            for layer in network.layers
+        ],
+    )
+
+
+def pruned(network: Network, share: float) -> Network:
+    """The smallest weights are 0."""
+    least = np.quantile(np.concatenate([abs(layer.weight).ravel() for layer in network.layers]), share)
+    return _made(
+        network, [(np.where(abs(layer.weight) > least, layer.weight, 0), layer.bias) for layer in network.layers]
+    )
+
+
+def learnt(network: Network, like: Network, share: float, recipe: Recipe, seed: int) -> Network:
+    """Trained on new jets, with the weights of `like` pruned that are smallest."""
+    random = np.random.default_rng(seed)
+    inputs, labels = jets.sample(1000, random)
+    scaler = json.loads((SPECS / "lhc" / "scaler.json").read_text())
+    inputs = (inputs - np.array(scaler["mean"])) / np.array(scaler["std"])
+    trained = train(_mlp(network), inputs, labels, recipe, random, prune_weights(_mlp(like), share))
+    return _made(network, list(zip(trained.weights, trained.biases, strict=True)))
+
+
+def _mlp(network: Network) -> Mlp:
+    return Mlp(tuple(layer.weight for layer in network.layers), tuple(layer.bias for layer in network.layers))
+
+
+def _made(network: Network, layers: list[tuple[np.ndarray, np.ndarray]]) -> Network:
+    single = [AffineLayer(*(np.ascontiguousarray(a.astype(np.float32), np.float64) for a in one)) for one in layers]
+    return Network.of_layers(tuple(single), network.source, network.sha256)
+
+
+def lhc() -> Iterator[tuple[str, Task, dict[str, Network]]]:
+    """Proofs by contraction."""
+    for task in eqspec.load(SPECS / "lhc.eqspec").tasks:
+        if task.check == "confident":
+            old, reference = task.candidate, task.reference
+            few = Recipe(epochs=1, rate=1e-4, decay=1e-3)
+            yield (
+                task.id,
+                task,
+                {
+                    "same": old,
+                    "weights x (1 + 1e-3 N)": moved(old, 1e-3, 1),
+                    "weights x (1 + 1e-2 N)": moved(old, 1e-2, 2),
+                    "an epoch of new data": learnt(old, reference, 0.2, few, 3),
+                    "a night of new data": learnt(old, reference, 0.2, Recipe(epochs=2, rate=2e-4, decay=1e-3), 4),
+                    "pruned 15 % and retrained": learnt(
+                        reference, reference, 0.15, Recipe(epochs=4, rate=5e-4, decay=1e-3), 5
+                    ),
+                    "pruned 25 % and retrained": learnt(
+                        reference, reference, 0.25, Recipe(epochs=4, rate=5e-4, decay=1e-3), 6
+                    ),
+                },
+            )
+
+
+def acas(every: int) -> Iterator[tuple[str, Task, dict[str, Network]]]:
+    """Proofs by halving, of some hundred boxes and more."""
+    from acceptance.families import FAMILIES
+
+    queries = [q for name in ("acas-0.05", "acas-0.5") for q in FAMILIES[name].queries()]
+    for query in queries[::every]:
+        task = query.task
+        known = query.published
+        if known is not None and known.verdict == "equivalent" and known.boxes >= 100:
+            yield (
+                query.name,
+                task,
+                {
+                    "same": task.candidate,
+                    "weights x (1 + 1e-3 N)": moved(task.candidate, 1e-3, 1),
+                    "weights x (1 + 1e-2 N)": moved(task.candidate, 1e-2, 2),
+                    "pruned 6 %": pruned(task.reference, 0.06),
+                    "pruned 4 %": pruned(task.reference, 0.04),
+                },
+            )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("families", nargs="*", default=["lhc"], help="lhc, acas")
+    parser.add_argument("--every", type=int, default=12, help="every so many of the published queries")
+    arguments = parser.parse_args()
+    for family in arguments.families:
+        gains: dict[str, list[float]] = {}
+        print(f"{family}: new candidate, cold and warm seconds, boxes, gain")
+        for name, task, candidates in lhc() if family == "lhc" else acas(arguments.every):
+            old = search(task)
+            if old.verdict != "equivalent" or old.trail is None or (family == "acas" and old.boxes < 100):
+                continue
+            print(f"{name}: {old.seconds:.2f} s, {old.boxes} boxes, a trail of {len(old.trail)} bytes", flush=True)
+            for words, candidate in candidates.items():
+                new = replace(task, candidate=candidate)
+                cold, warm = search(new), search(new, old.trail)
+                gain = cold.seconds / max(warm.seconds, 1e-9)
+                gains.setdefault(words, []).append(gain)
+                differs = "" if cold.verdict == warm.verdict else "   OTHER VERDICT"
+                print(
+                    f"  {words:28} {cold.verdict:10} {cold.seconds:7.3f} {warm.seconds:7.3f}"
+                    f" {cold.boxes:7} {warm.boxes:7} {gain:6.2f}{differs}",
+                    flush=True,
+                )
+        for words, found in gains.items():
+            low, middle, high = quantiles(found, n=4) if len(found) > 1 else found * 3
+            print(
+                f"{words:28} quartiles of the gain {low:.2f} {middle:.2f} {high:.2f}, {len(found)} proofs", flush=True
+            )
+
+
+if __name__ == "__main__":
+    main()

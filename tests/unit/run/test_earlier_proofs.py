@@ -1,0 +1,197 @@
+"""Proofs that start from earlier ones: of the same spec with other networks, and with hints that are worth nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from eqspec.api import load, verify
+from eqspec.cache import Store
+from eqspec.certificates import Certifier
+from eqspec.errors import InputError
+from eqspec.networks.network import Network
+from eqspec.property import Epsilon, Property
+from eqspec.run.earlier_proofs import EarlierProofs, kin
+from eqspec.run.engine import Question, ThisMachine
+from eqspec.run.options import Options
+from eqspec.run.result_cache import ResultCache
+from eqspec.run.runner import Runner
+from eqspec.tasks.result import Result
+from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Verdict
+from small_tasks import network, task
+
+SPECS = Path(__file__).parents[3] / "specs"
+
+
+class Engine(ThisMachine):
+    """Remembers what hints it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: list[bytes | None] = []
+
+    def solve(self, question: Question, options: Options, **more: Any) -> Any:
+        self.given.append(more.get("hints"))
+        return super().solve(question, options, **more)
+
+
+def pair(change: float, *, inputs: int = 3, hidden: int = 8) -> tuple[Network, Network]:
+    """A network and a copy that has moved a little; the larger the change, the further."""
+    rng = np.random.default_rng(4)
+    layers = [
+        (rng.normal(size=(m, n)) / np.sqrt(n / 3), rng.normal(size=m))
+        for m, n in ((hidden, inputs), (hidden, hidden), (2, hidden))
+    ]
+    other = [(w + 0.05 * rng.normal(size=w.shape), b) for w, b in layers]
+    moved = [(w + change * rng.normal(size=w.shape), b) for w, b in other]
+    return network(*layers), network(*moved)
+
+
+def claimed(change: float, claim: Property | None = None, **shape: int) -> Task:
+    return task(*pair(change, **shape), claim or Epsilon("0.6"), id="slow")
+
+
+@cache
+def _jets() -> Task:
+    (found,) = load(SPECS / "lhc.eqspec").select("confident[sigma=0.2]")
+    assert isinstance(found, Task)
+    return found
+
+
+def wide(change: float) -> Task:
+    """A pair that contraction is for: halving its inputs takes far longer."""
+    rng, last = np.random.default_rng(5), _jets()
+    layers = [
+        (one.weight * (1 + change * rng.normal(size=one.weight.shape)), one.bias) for one in last.candidate.layers
+    ]
+    return replace(last, candidate=network(*layers))
+
+
+def run(what: Task, folder: Path | None, since: Path | None = None, engine: Engine | None = None) -> Result:
+    results = None if folder is None else ResultCache(Store(folder))
+    return Runner(Options(threads=1, boxes=20_000, since=since), results, engine).run(what)
+
+
+@pytest.mark.parametrize("made", [claimed, wide])
+def test_the_next_proof_takes_up_the_last_one(tmp_path: Path, made: Any) -> None:
+    last, cold = run(made(0.0), tmp_path / "cache"), run(made(1e-4), None)
+    assert (last.verdict, cold.verdict) == (Verdict.EQUIVALENT, Verdict.EQUIVALENT)
+    assert last.boxes > 20
+    # By itself, where the cache is the same; and from a folder that is named, beside another cache or without one.
+    for folder, since in (
+        (tmp_path / "cache", None),
+        (tmp_path / "other", tmp_path / "cache"),
+        (None, tmp_path / "cache"),
+    ):
+        warm = run(made(1e-4 if since is None else 2e-4), folder, since)
+        assert warm.verdict is Verdict.EQUIVALENT
+        assert not warm.cached
+        assert warm.boxes < 0.9 * cold.boxes
+
+
+def test_a_difference_is_found_whatever_was_proved_before(tmp_path: Path) -> None:
+    assert run(claimed(0.0), tmp_path).verdict is Verdict.EQUIVALENT
+    engine = Engine()
+    assert run(claimed(0.5), tmp_path, engine=engine).verdict is Verdict.DIFFERENT
+    assert engine.given[0]
+
+
+@pytest.mark.parametrize("made", [claimed, wide])
+def test_hints_that_are_worth_nothing_cost_time_alone(tmp_path: Path, made: Any) -> None:
+    """Damaged hints, and those of another pair, region and claim: every verdict is the one without them."""
+    random = np.random.default_rng(0)
+    proofs = EarlierProofs(None, Store(tmp_path))
+    trails = []
+    for one in (claimed(0.0), claimed(0.0, Epsilon("0.8")), wide(0.0)):
+        run(one, tmp_path)
+        trails.append(proofs.hints(one))
+    known = [trail for trail in trails if trail]
+    assert len(known) == 3
+    noise = [bytes(random.integers(0, 256, 300, dtype=np.uint8)), b"", b"Z"]
+    for base in known:
+        data = bytearray(base)
+        for place in random.integers(0, len(data), 3):
+            data[place] = random.integers(0, 256)
+        noise += [bytes(data), base[: len(base) // 2]]
+    for one, hints, expected in [
+        *((made(0.0), hints, Verdict.EQUIVALENT) for hints in [*known, *noise][: None if made is claimed else 7]),
+        (made(2.0), known[-1], Verdict.DIFFERENT),
+    ]:
+        for entry in tmp_path.rglob("*.result"):
+            entry.unlink()
+        Store(tmp_path).write("trail", kin(one), hints)
+        engine = Engine()
+        assert run(one, tmp_path, engine=engine).verdict is expected
+        assert engine.given == [hints]
+
+
+def test_what_is_alike() -> None:
+    one = claimed(0.0)
+    assert kin(one) == kin(claimed(0.1))
+    assert kin(one) == kin(replace(one, expected="different"))
+    assert kin(one) != kin(claimed(0.0, Epsilon("1.4")))
+    assert kin(one) != kin(claimed(0.0, hidden=9))
+    assert kin(one) != kin(replace(one, id="other"))
+
+
+def write(path: Path, net: Network) -> Path:
+    """A chain of layers as a file, in float32."""
+    nodes, stored, last = [], [], "x"
+    for number, layer in enumerate(net.layers):
+        names = [f"w{number}", f"b{number}"]
+        stored += [
+            numpy_helper.from_array(one.astype(np.float32), name)
+            for one, name in zip((layer.weight, layer.bias), names, strict=True)
+        ]
+        ends = number == len(net.layers) - 1
+        nodes.append(helper.make_node("Gemm", [last, *names], ["y" if ends else f"z{number}"], transB=1))
+        if not ends:
+            nodes.append(helper.make_node("Relu", [f"z{number}"], [last := f"r{number}"]))
+    shapes = [("x", net.input_size), ("y", net.output_size)]
+    ends_of = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", size]) for name, size in shapes]
+    graph = helper.make_graph(nodes, "chain", ends_of[:1], ends_of[1:], stored)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+    return path
+
+
+def test_the_tree_of_a_certificate_is_a_hint(tmp_path: Path) -> None:
+    (first, last), (_, new) = pair(0.0), pair(1e-4)
+    files = [write(tmp_path / f"{name}.onnx", net) for name, net in (("f", first), ("g", last), ("h", new))]
+    box, claim = ([-1.0] * 3, [1.0] * 3), Epsilon("0.6")
+    with Certifier(tmp_path) as certifier:
+        assert verify(files[0], files[1], *box, claim, options=Options(threads=1, certifier=certifier)).certificate
+    cold = verify(files[0], files[2], *box, claim, threads=1)
+    warm = verify(files[0], files[2], *box, claim, threads=1, since=tmp_path)
+    assert (cold.verdict, warm.verdict) == (Verdict.EQUIVALENT, Verdict.EQUIVALENT)
+    assert warm.boxes != cold.boxes
+    # Of another claim it is none, and a file that is cut off is none.
+    easier = Epsilon("0.7")
+    same = [verify(files[0], files[2], *box, easier, threads=1, since=one).boxes for one in (None, tmp_path)]
+    assert same[0] == same[1]
+    (made,) = tmp_path.glob("*.eqcert")
+    made.write_bytes(made.read_bytes()[:-200])
+    assert verify(files[0], files[2], *box, claim, threads=1, since=tmp_path).verdict is Verdict.EQUIVALENT
+
+
+def test_hints_of_another_key_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EQSPEC_CACHE_KEY", "a secret that is long enough to be one, or two")
+    run(claimed(0.0), tmp_path)
+    entries = list(tmp_path.rglob("*.trail"))
+    assert len(entries) == 1
+    entries[0].write_bytes(entries[0].read_bytes() + b"x")
+    engine = Engine()
+    assert run(claimed(1e-4), tmp_path, engine=engine).verdict is Verdict.EQUIVALENT
+    assert engine.given == [None]
+
+
+def test_a_folder_that_is_not_there() -> None:
+    with pytest.raises(InputError, match="no such folder"):
+        Options(since=Path("nowhere"))
