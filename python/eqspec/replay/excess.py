@@ -29,8 +29,8 @@ Derivatives = tuple[Array, Array]
 
 
 class Excess:
-    """The score of a task's claim. `work` counts multiplications, so that a search can be limited without a clock; an input
-    takes `products` of them."""
+    """The score of a task's claim. `work` counts multiplications, so that a search can be limited without a clock;
+    an input takes `products` of them."""
 
     def __init__(self, task: Task) -> None:
         self._claim, self._networks = task.property, (task.reference, task.candidate)
