@@ -77,8 +77,14 @@ pub struct Probes {
     pub work: u64,
     /// Boxes of the second probe, which is made if the first one closes boxes.
     pub second: u64,
-    /// Open boxes per box bounded up to which bisection goes on; where no box is ever closed the ratio is 1.
+    /// Open boxes per box bounded up to which there is a second probe; where no box is ever closed the ratio is 1.
     pub open: f64,
+    /// The same for the probes that follow, each of which takes as many boxes as those before it.
+    pub open_long: f64,
+    /// Multiplications that any of them may take at most: a few seconds, since most neurons of a box are stable.
+    pub longest: u64,
+    /// The share of the limit on time after which there is none.
+    pub share: f64,
 }
 
 /// Halving a box several times before its parts are bounded ([`super::split::gain`]). Boxes on ACAS Xu, by the part of
@@ -179,7 +185,16 @@ pub struct Policy {
 
 /// What every search follows.
 pub const POLICY: Policy = Policy {
-    probes: Probes { inputs: 64, first: (256, 1024), work: 400_000_000, second: 4096, open: 0.9 },
+    probes: Probes {
+        inputs: 64,
+        first: (256, 1024),
+        work: 400_000_000,
+        second: 4096,
+        open: 0.9,
+        open_long: 0.25,
+        longest: 50_000_000_000,
+        share: 0.25,
+    },
     halving: Halving { closing: 2.0 / 3.0, pace: 0.002 },
     multipliers: Multipliers { rows: 192, steps: 20 },
     backward: Backward { steps: 40 },

@@ -2,7 +2,13 @@
 //!
 //! One contraction saves about a thousand boxes and costs as much as they do. Where bisection closes boxes it is the
 //! faster way, and a few hundred boxes show whether it does: a query that zonotopes and multipliers decide must not
-//! wait for stronger means. What a probe that decides nothing has learned is thrown away.
+//! wait for stronger means.
+//!
+//! A probe goes on with the boxes that the one before has left. As long as it closes most of them there is another one,
+//! twice as long: between the queries that a thousand boxes decide and those that nothing but contraction does lie
+//! networks of 16 inputs or so that take ten or a hundred thousand cheap boxes, while a contraction of each of their
+//! large boxes ends with nothing. What a search by probes has left when they end is thrown away, and contraction begins
+//! with the whole region, because few large boxes are what it is good at.
 
 use super::Region;
 use super::policy::POLICY;
@@ -32,7 +38,14 @@ impl Probe<'_> {
         if !linear || !settings.contracts(inputs) || inputs > policy.inputs || settings.contract_above == 0 {
             return Vec::new();
         }
-        vec![(policy.work / self.multiplications(inputs)).clamp(policy.first.0, policy.first.1), policy.second]
+        let (first, second) = (policy.work / self.multiplications(inputs), policy.second);
+        // The proof of a hundred thousand boxes would take its auditor longer than anyone waits.
+        let most = if settings.record.is_some() { 0 } else { policy.longest / self.multiplications(inputs) };
+        let doubled = std::iter::successors(Some(second), |boxes| boxes.checked_mul(2));
+        std::iter::once(first.clamp(policy.first.0, policy.first.1))
+            .chain(std::iter::once(second))
+            .chain(doubled.take_while(|&boxes| boxes <= most))
+            .collect()
     }
 
     /// About how many multiplications it takes to bound a box of so many free inputs: every neuron before a step adds a
@@ -48,13 +61,15 @@ impl Probe<'_> {
         sum
     }
 
-    /// The settings of a probe that ends when so many boxes are counted, those of earlier probes included. It asks no
-    /// solver. Where a proof is recorded it uses no multipliers either, since checking some for each of a thousand
-    /// boxes takes far longer than checking a dozen contractions.
-    pub fn settings(&self, settings: &Settings, boxes: u64) -> Settings {
+    /// The settings of a probe that ends when so many boxes are counted, those of earlier probes included; after so many
+    /// seconds of the search. It asks no solver. Where a proof is recorded it uses no multipliers either, since checking
+    /// some for each of a thousand boxes takes far longer than checking a dozen contractions.
+    pub fn settings(&self, settings: &Settings, (number, boxes): (usize, u64), seconds: f64) -> Settings {
         let multipliers = settings.lp && settings.dual && settings.record.is_none();
         let lp = multipliers && self.rows() <= POLICY.multipliers.rows;
-        Settings { contract: false, lp, boxes, ..settings.clone() }
+        let most = seconds.max(POLICY.probes.share * settings.timeout);
+        let timeout = if number < SHORT { settings.timeout } else { most.min(settings.timeout) };
+        Settings { contract: false, lp, boxes, timeout, ..settings.clone() }
     }
 
     /// The rows of the largest program: one for each output, those of a guard, and the constraints.
@@ -64,14 +79,24 @@ impl Probe<'_> {
     }
 }
 
+/// So many probes come whatever is left of the time.
+const SHORT: usize = 2;
+
 /// Whether a probe answers the question; and if not, whether another probe is worth its time. `before` counts the boxes
-/// of earlier probes.
-pub fn evaluate(solution: &Solution, before: u64) -> (bool, bool) {
+/// of earlier probes that it does not go on from; the settings are those of the probe and of the whole search.
+pub fn evaluate(
+    solution: &Solution,
+    before: u64,
+    (number, plain, settings): (usize, &Settings, &Settings),
+) -> (bool, bool) {
+    let early = plain.timeout < settings.timeout && solution.verdict == Verdict::Unknown(Reason::Timeout);
     let cut_off = solution.verdict == Verdict::Unknown(Reason::Boxes);
     // Boxes that cannot be halved further may fall to contraction.
     let unresolved =
         matches!(solution.verdict, Verdict::Unknown(Reason::Incomplete | Reason::FloatOnly | Reason::Spurious));
+    let policy = &POLICY.probes;
+    let open = if number + 1 < SHORT { policy.open } else { policy.open_long };
     #[allow(clippy::cast_precision_loss)]
-    let closes = solution.open_boxes as f64 <= POLICY.probes.open * (solution.boxes - before) as f64;
-    (!cut_off && !unresolved, cut_off && closes)
+    let closes = solution.open_boxes as f64 <= open * (solution.boxes - before) as f64;
+    (!cut_off && !unresolved && !early, cut_off && closes)
 }

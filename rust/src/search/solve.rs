@@ -179,7 +179,7 @@ impl Search<'_> {
             let left = (settings.timeout - self.start.elapsed().as_secs_f64()).clamp(0.0, VACUITY_SECONDS);
             let auxiliary = Settings { timeout: left, milp: false, record: None, ..settings.clone() };
             let question = Search { property: &self.property.vacuity(), start: Instant::now(), hints: None, ..*self };
-            let (found, _) = question.run(&auxiliary, Origin::Root(0), host)?;
+            let (found, _) = question.run(&auxiliary, Origin::Root(0), None, host)?;
             solution.vacuous = found.verdict == Verdict::Equivalent;
             solution.seconds = self.start.elapsed().as_secs_f64();
         }
@@ -196,9 +196,11 @@ impl Search<'_> {
     ) -> Result<(Solution, Snapshot), Error> {
         if !origin.is_whole() {
             // That search has made its probes, and counted their boxes.
-            return self.run(settings, origin, host);
+            return self.run(settings, origin, None, host);
         }
         let probe = Probe { pair: self.pair, region: self.region, property: self.property };
+        // A record or a trail is that of one run, so a probe begins with the region again where one is kept.
+        let goes_on = settings.record.is_none() && !host.wants_trail();
         let mut probed = 0;
         // An earlier proof tells what a probe would find out: whether plain bisection does.
         let budgets = match self.hints {
@@ -209,14 +211,16 @@ impl Search<'_> {
                 few.map(|boxes| boxes.max(hints.leaves(ROOT).saturating_mul(2))).collect()
             }
         };
-        for boxes in budgets {
+        let mut earlier = None;
+        for (number, boxes) in budgets.into_iter().enumerate() {
             if settings.boxes != 0 && probed + boxes >= settings.boxes {
                 break;
             }
-            let plain = probe.settings(settings, probed + boxes);
+            let plain = probe.settings(settings, (number, probed + boxes), self.start.elapsed().as_secs_f64());
             let auxiliary = &mut AuxiliaryHost { host, accepts_all: false };
-            let (solution, left) = self.run(&plain, origin.after(probed), auxiliary)?;
-            let (answers, more) = probe::evaluate(&solution, probed + origin.first_box());
+            let before = if earlier.is_some() { 0 } else { probed };
+            let (solution, left) = self.run(&plain, origin.after(before), earlier, auxiliary)?;
+            let (answers, more) = probe::evaluate(&solution, before + origin.first_box(), (number, &plain, settings));
             if answers {
                 let decided = !matches!(solution.verdict, Verdict::Unknown(_));
                 return Ok((solution, origin.untouched().filter(|_| !decided).unwrap_or(left)));
@@ -225,13 +229,21 @@ impl Search<'_> {
             if !more {
                 break;
             }
+            earlier = goes_on.then_some(left);
         }
-        self.run(settings, origin.after(probed), host)
+        self.run(settings, origin.after(probed), None, host)
     }
 
     /// One search, whose workers stop now and then so that a snapshot can be kept. `vacuous` on return only says that
-    /// no input was seen that meets a guard.
-    fn run(&self, settings: &Settings, origin: Origin<'_>, host: &mut dyn Host) -> Result<(Solution, Snapshot), Error> {
+    /// no input was seen that meets a guard. It goes on with what an `earlier` run from the same origin has left, if
+    /// there is one.
+    fn run(
+        &self,
+        settings: &Settings,
+        origin: Origin<'_>,
+        earlier: Option<Snapshot>,
+        host: &mut dyn Host,
+    ) -> Result<(Solution, Snapshot), Error> {
         let Self { pair, region, property, start, .. } = *self;
         let free = region.free();
         let reduced = pair.specialise(&free, &region.lower);
@@ -267,11 +279,13 @@ impl Search<'_> {
                 Snapshot::start(Node { hint: self.hints.map(|_| ROOT), ..root }, obligations, probed)
             }
         };
+        let begun = earlier.is_some() || !origin.is_whole() && matches!(origin, Origin::Share(..));
+        snapshot = earlier.unwrap_or(snapshot);
         let settings = &settings;
         loop {
             let pause = interval.and_then(|i| start.elapsed().checked_add(i));
             let shared = Shared::new(settings, start, pause, &mut snapshot);
-            if !origin.is_whole() && matches!(origin, Origin::Share(..)) {
+            if begun {
                 // The first random search is for the beginning of the whole search.
                 let _ = shared.begins_random_search();
             }
