@@ -75,10 +75,7 @@ _OTHERS: dict[str, tuple[str, str]] = {
         _NO_INTEGERS,
     ),
     **dict.fromkeys((f"{domain}.FloatQuant" for domain in qonnx.DOMAINS), _FLOAT_LEVELS),
-    **dict.fromkeys(
-        (f"qonnx.custom_op.channels_last.{name}" for name in ("Conv", "MaxPool", "AveragePool", "BatchNormalization")),
-        _CHANNELS_LAST,
-    ),
+    "qonnx.custom_op.channels_last.AveragePool": _CHANNELS_LAST,
     "Round": (
         "rounding to whole numbers, however large, has no last level",
         "quantise to so many bits instead (QuantizeLinear, Quant)",
