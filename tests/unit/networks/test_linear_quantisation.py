@@ -460,6 +460,7 @@ REFUSED = [
     ),
     ([microsoft("QLinearAdd", ["x", "s", "z", "x", "s", "z", "s", "z"], "y", axis=1)], "attribute 'axis'"),
     ([microsoft("QLinearSoftmax", ["x", "s", "z", "s", "z"], "y")], "not supported"),
+    ([microsoft("MatMulNBits", ["x", "w", "s"], "y", K=2, N=1, bits=4, block_size=32)], "QuantFormat.QDQ"),
 ]
 
 

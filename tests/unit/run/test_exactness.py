@@ -11,7 +11,7 @@ from eqspec.networks.curves import Curves
 from eqspec.networks.network import Network
 from eqspec.networks.program import Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
-from eqspec.property import Epsilon, Top1
+from eqspec.property import Epsilon, NeverSaturates
 from eqspec.replay.replay import Replay
 from eqspec.run.by_cells import by_cells
 from eqspec.run.exactness import decide
@@ -124,3 +124,13 @@ def test_float_networks_are_left_to_the_search() -> None:
     plain = Network((Step((Term(-1, Tile.dense(np.eye(2))),), np.zeros(2), None, "identity"),), 2, "m", "0")
     given = task(plain, plain, Top1())
     assert decide(given, Options(), Replay(given)) is None
+
+
+def test_what_is_cut_off_to_a_level_saturates_beside_what_has_it() -> None:
+    """One value, and one cell for every other claim; only a part of it saturates."""
+    network = stepped(Rounding.HALF_EVEN)
+    for high, expected in ((Fraction(5, 2), Verdict.EQUIVALENT), (Fraction(11, 4), Verdict.DIFFERENT)):
+        given = task(network, network, NeverSaturates(), [0], [high], space=space(1, 1))
+        result = decide(given, Options(), Replay(given))
+        assert result is not None
+        assert result.verdict is expected
