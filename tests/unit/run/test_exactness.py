@@ -11,7 +11,7 @@ from eqspec.networks.curves import Curves
 from eqspec.networks.network import Network
 from eqspec.networks.program import Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
-from eqspec.property import Epsilon, NeverSaturates
+from eqspec.property import Epsilon, NeverSaturates, Top1
 from eqspec.replay.replay import Replay
 from eqspec.run.by_cells import by_cells
 from eqspec.run.exactness import decide
