@@ -122,6 +122,9 @@ def _bent(function: Function, sizes: Array) -> Array:
             parts = Pieces.of(curve.parameters)
             at_zero = abs(float(DEFINITIONS["pieces"].value(np.zeros(1), curve.parameters)[0]))
             made[rows] = (max(map(abs, parts.slopes)) * sizes[rows] + at_zero) * 1.001
+        elif curve.name == "quantiser":
+            _, _, low, high, unit, base, *_ = curve.parameters
+            made[rows] = unit * max(abs(low - base), abs(high - base)) * 1.001
         else:
             made[rows] = sizes[rows] + 1.0
     return made

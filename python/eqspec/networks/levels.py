@@ -147,8 +147,17 @@ class Quantised:
             curves = Curves(tuple(self._curve(kind) for kind in kinds), of_row.astype(np.int32))
             if len(kinds) == 1:
                 curves = Curves.all(curves.kinds[0])
-            self._made[key] = af.rearrange(af.curve(self.argument, curves), lambda p: p.reshape(-1))
+            self._made[key] = af.rearrange(af.curve(self._as_divided(), curves), lambda p: p.reshape(-1))
         return self._made[key]
+
+    def _as_divided(self) -> Affine:
+        """The argument with what a runtime misses of the zero point, and by underflow; the rest is in its radius."""
+        x, reading = self.argument, self.argument.parts[0].units.reading
+        if not reading.unit:
+            return x
+        missed = np.abs(self.zero) * self.scale * (2.0 * reading.unit) + 8.0 * reading.tiny * (1.0 + self.scale)
+        bias = en.enclose(x.bias.value, en.add_up(x.bias.radius, missed.reshape(x.shape)))
+        return Affine(x.parts, bias, roundings=x.roundings)  # not the same value: it has no steps of its own yet
 
     def _curve(self, numbers: Sequence[float]) -> Curve:
         scale, zero, low, high, unit, base = numbers

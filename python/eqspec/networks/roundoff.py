@@ -15,6 +15,11 @@ Functions: maxima, minima and clips are exact on what they are given, and are re
 (`affine.as_units`), as sums with exact coefficients; so nothing is counted for how they are rewritten. LeakyRelu and
 the affine part of HardSigmoid round, which `functions` puts on their coefficients. What they give starts monomials.
 
+Quantisers are exact on what they are given, too. A runtime gives them x / scale + zero, which takes a few roundings of
+each monomial of x, one of zero times scale among them (`levels` adds the radius of that one), so their argument has a
+radius by itself: the level is any that lies within it. What the level stands for starts a monomial. Integer products
+and requantised sums are no float32 arithmetic, and are refused by their names.
+
 Underflow, gradual or flushed to zero, of operands and results: 2^-126 for each operation. Runtimes of other types are
 the same with another `Precision`. Overflow: `largest_intermediate` bounds the absolute monomials that any step sums
 up, so that a caller with bounds of the inputs can exclude it.
@@ -69,9 +74,14 @@ _OPERATIONS = {"Add": 3, "BatchNormalization": 16, "Cast": 2, "Div": 4, "Gemm": 
 _OPERATIONS |= {"Sub": 3, "Sum": 2, "Conv": 6, "ConvTranspose": 6, "AveragePool": 4, "GlobalAveragePool": 4}
 _OPERATIONS |= {"ReduceMean": 4, "ReduceSum": 2, "Reciprocal": 2, "DequantizeLinear": 4, "Pow": 6}
 """Roundings of each operator on any monomial, conversions of its constants included, apart from what it sums up."""
+QUANTISERS = ("BipolarQuant", "IntQuant", "Quant", "QuantizeLinear", "Trunc")
+IN_INTEGERS = ("ConvInteger", "MatMulInteger", "QGemm")
+"""Operators on integers that are refused, as those are whose names begin with QLinear."""
 _MEANS = ("AveragePool", "GlobalAveragePool", "ReduceMean")
 _IN_FUNCTIONS = 6
 """At least so many roundings are allowed for, as a LeakyRelu or a HardSigmoid makes by itself."""
+_IN_QUANTISERS = 8
+"""Of a reciprocal, a product and a sum in front of the level and a product behind it; the rest is slack."""
 
 
 class Roundoff:
@@ -81,11 +91,12 @@ class Roundoff:
         self.unit, self.precision = unit, precision
         self._most = 0
         self._constants = 0
+        self._in_quantisers = 0
         self._intermediates: defaultdict[Units, list[tuple[Array, float]]] = defaultdict(list)
 
     def gamma(self) -> float:
         """The radius relative to a monomial, rounded up. UnreadableError where sums are too long for the type."""
-        roundings = self._most + self._constants + 2
+        roundings = self._most + self._constants + self._in_quantisers + 2
         unit = self.precision.unit
         if roundings > _MOST or roundings * unit >= Fraction(1, 2):
             message = f"{roundings} roundings in a row are too many for {self.precision.name}"
@@ -109,6 +120,8 @@ class Roundoff:
     def before(self, call: OperatorCall) -> OperatorCall:
         """The call with those constants inflated that start a monomial."""
         kind = call.node.op_type
+        if kind in QUANTISERS:
+            self._quantised(call)
         if kind not in _OPERATIONS or not self.unit:
             return call
         if kind == "Cast":
@@ -124,19 +137,35 @@ class Roundoff:
                 raise UnreadableError(message, "rescale the weights")
         if kind != "BatchNormalization" and any(isinstance(v, Affine | Levels) for v in call.inputs):
             return call
-        return replace(call, inputs=[en.inflate(v, self.unit) if isinstance(v, Enclosure) else v for v in call.inputs])
+        started = call.inputs[:1] if kind == "Pow" else call.inputs  # an exponent starts no monomial
+        inflated = [en.inflate(v, self.unit) if isinstance(v, Enclosure) else v for v in started]
+        return replace(call, inputs=[*inflated, *call.inputs[len(inflated) :]])
 
     def after(self, call: OperatorCall, results: Sequence[Value]) -> list[Value]:
         """The results with what underflow may add; their roundings are counted."""
         kind = call.node.op_type
         if kind in ("LeakyRelu", "PRelu", "HardSigmoid"):
             self._most = max(self._most, _IN_FUNCTIONS)
+        if kind in QUANTISERS and not any(isinstance(v, Levels) for v in results):
+            results = [en.inflate(v, self.unit) if isinstance(v, Enclosure) else v for v in results]
+            return [self._after(value, _IN_QUANTISERS, 1.0) for value in results]
         if kind in ("Constant", "ConstantOfShape"):
             return [self.constant(v) if isinstance(v, Enclosure) else v for v in results]
         if kind not in _OPERATIONS or all(isinstance(v, np.ndarray) for v in results):
             return list(results)
         count, growth = _OPERATIONS[kind] + _summed(call, results), _growth(call, results) if self.unit else 1.0
         return [self._after(value, count, growth) for value in results]
+
+    def _quantised(self, call: OperatorCall) -> None:
+        """Count what a quantiser rounds, and how large the quotient gets that it rounds to a level."""
+        self._in_quantisers = _IN_QUANTISERS
+        if not self.unit or not isinstance(scale := call.value(1), Enclosure):
+            return
+        x = call.value(0)
+        x = x.meaning(1.0, 0.0) if isinstance(x, Levels) else x
+        least = float(np.min(scale.value, initial=1.0))
+        if isinstance(x, Affine) and least > 0.0:
+            self.computed(x, _IN_QUANTISERS, 1.0 / least)
 
     def _after(self, value: Value, count: int, growth: float) -> Value:
         if isinstance(value, Affine):

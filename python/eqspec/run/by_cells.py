@@ -65,7 +65,7 @@ def by_cells(task: Task, replay: Replay, check: Callable[[], None], most: int = 
     if not all(within_limits(network.steps) for network in networks):
         return Decided(None)
     prepared = [_prepared(network) for network in networks]
-    cells = cut(region_of(task), [steps for steps, _ in prepared], most)
+    cells = cut(region_of(task), [steps for steps, _ in prepared], most, outside=about_one)
     if not isinstance(cells, Cells):
         return Decided(cells)
     run = [_Run(program, steps, cells) for steps, program in prepared]

@@ -177,3 +177,19 @@ def test_levels_next_to_thresholds_that_division_rounds_to(rounding: Rounding) -
     for k, x in enumerate(shifted[0].tolist()):
         (exact,) = random_programs.outputs(steps, (Fraction(x),))
         assert Fraction(float(low[0, k])) <= exact <= Fraction(float(high[0, k]))
+
+
+@pytest.mark.parametrize("lattice", [None, (Fraction(0), Fraction(1, 2))])
+def test_what_saturates_is_a_cell_of_its_own_where_that_is_asked(lattice: tuple[Fraction, Fraction] | None) -> None:
+    """The lowest level and all that is cut off to it have one value, and one of them leaves its type."""
+    q = Quantiser(1.0, -2, 2)
+    step = Step((Term(-1, Tile.dense(np.eye(1))),), np.zeros(1), None, Curves.all(q.curve))
+    found = find([step, Step((Term(0, Tile.dense(np.eye(1))),), np.zeros(1), None, "identity")], 1)
+    region = Region((Fraction(-9),), (Fraction(9),), (lattice,))
+    plain, apart = cut(region, [found], 100), cut(region, [found], 100, outside=True)
+    assert isinstance(plain, Cells)
+    assert isinstance(apart, Cells)
+    assert (plain.count, apart.count) == (5, 7)
+    levels = sorted(rounded(apart.point([k])[0], q.rounding) for k in range(7))
+    assert levels[0] < -2
+    assert levels[-1] > 2

@@ -460,6 +460,7 @@ REFUSED = [
     ),
     ([microsoft("QLinearAdd", ["x", "s", "z", "x", "s", "z", "s", "z"], "y", axis=1)], "attribute 'axis'"),
     ([microsoft("QLinearSoftmax", ["x", "s", "z", "s", "z"], "y")], "not supported"),
+    ([microsoft("MatMulNBits", ["x", "w", "s"], "y", K=2, N=1, bits=4, block_size=32)], "QuantFormat.QDQ"),
 ]
 
 
@@ -472,7 +473,14 @@ def test_what_is_refused(tmp_path: Path, nodes: list[NodeProto], message: str) -
         read_network(save(tmp_path, build(nodes, constants, [1, 2])))
 
 
-def test_float32_arithmetic_is_refused(tmp_path: Path) -> None:
-    path = Path(save(tmp_path, build(both(0), {"s": np.float32(0.25), "z": np.uint8(1)}, [1, 3])))
-    with pytest.raises(NetworkError, match="can move a level"):
+@pytest.mark.parametrize("name", ["QLinearMatMul", "MatMulInteger"])
+def test_float32_of_integer_operators_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    constants: Constants = {"o": np.float32(1), "i": np.uint8(0), "w": np.full((3, 1), 3, np.uint8)}
+    product = {
+        "QLinearMatMul": node(name, ["q", "o", "i", "w", "o", "i", "o", "i"], "y"),
+        "MatMulInteger": node(name, ["q", "w"], "y"),
+    }
+    proto = build([node("QuantizeLinear", ["x", "o", "i"], "q"), product[name]], constants, [1, 3])
+    path = Path(save(tmp_path, proto))
+    with pytest.raises(NetworkError, match=rf"no float32 arithmetic.*{name}"):
         onnx_reader.read(str(path), path.read_bytes(), "float32")

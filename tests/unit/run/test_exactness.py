@@ -1,6 +1,5 @@
 """What is decided before any search, against every point of small regions in rationals: verdicts both ways."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,71 +8,19 @@ import pytest
 
 import quantised_programs as random_programs
 from eqspec.networks.curves import Curves
-from eqspec.networks.grids import Region
 from eqspec.networks.network import Network
 from eqspec.networks.program import Step, Term, Tile
 from eqspec.networks.quantiser import Quantiser, Rounding
-from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Property, Top1
-from eqspec.replay.replay import Point, Replay
-from eqspec.replay.violation import violation
+from eqspec.property import Epsilon, NeverSaturates, Top1
+from eqspec.replay.replay import Replay
 from eqspec.run.by_cells import by_cells
 from eqspec.run.exactness import decide
 from eqspec.run.options import Options
 from eqspec.tasks.lattice import Lattice
-from eqspec.tasks.task import LinearConstraint, Task
+from eqspec.tasks.task import LinearConstraint
 from eqspec.tasks.verdict import Verdict
+from levels import cases
 from small_tasks import space, task
-
-Steps = tuple[Step, ...]
-CLAIMS: tuple[Property, ...] = (
-    Epsilon(0),
-    Epsilon("0.5"),
-    Epsilon("0.75", "l1"),
-    Epsilon("0.5", "l2", (1,)),
-    Top1(),
-    Margin("0.5"),
-    Confidence("0.8"),
-    Linear((1, -1), (0, "0.5"), 1),
-    Linear((1, 0), (-1, 0), 0, strict=True),
-    NeverWraps(),
-    NeverSaturates(),
-)
-
-
-def on_a_lattice(random: np.random.Generator, first: Steps, second: Steps, claim: Property) -> Task:
-    f, g = (Network(steps, 2, "memory", str(k)) for k, steps in enumerate((first, second)))
-    region = random_programs.region(random, widest=8)
-    lattices = tuple(Lattice(*given) for given in region.lattices if given is not None)
-    lower = [a.at_least(x) for a, x in zip(lattices, region.lower, strict=True)]
-    upper = [a.at_most(x) for a, x in zip(lattices, region.upper, strict=True)]
-    turned = {"decide": "min"} if random.integers(2) else {}
-    return task(f, g, claim, lower, upper, lattices=lattices, space=space(2, 2, **turned))
-
-
-def points(given: Task) -> Iterator[Point]:
-    lattices = tuple((a.origin, a.step) for a in given.lattices if a)
-    return random_programs.points(Region(given.lower_exact, given.upper_exact, lattices))
-
-
-def broken(given: Task) -> bool:
-    """Whether the claim breaks at some point of the region."""
-    return any(breaks(given, point) for point in points(given))
-
-
-def breaks(given: Task, point: Point) -> bool:
-    """Whether the claim breaks at a point, by the definitions."""
-    f, g = (random_programs.values(network.steps, point) for network in (given.reference, given.candidate))
-    match given.property:
-        case NeverWraps() | NeverSaturates() as claim:
-            wraps = isinstance(claim, NeverWraps)
-            return any(
-                random_programs.leaves(step.function, row, x, wraps=wraps)
-                for step, (sums, _) in zip(given.candidate.steps, g, strict=True)
-                for row, x in enumerate(sums)
-            )
-        case claim:
-            outputs = ([(x, x) for x in values[-1][1]] for values in (f, g))
-            return violation(claim, *outputs, lowest_wins=given.space.decide == "min") is not None
 
 
 @pytest.mark.parametrize("seed", range(77))
@@ -81,10 +28,12 @@ def test_regions_with_lattices_are_decided(seed: int) -> None:
     random = np.random.default_rng(seed)
     first = random_programs.program(random)
     second = random_programs.changed(random, first) if seed % 2 else random_programs.program(random)
-    given = on_a_lattice(random, first, second, CLAIMS[seed % len(CLAIMS)])
+    pair = cases.on(first, second, random_programs.region(random, widest=8), lowest_wins=bool(random.integers(2)))
+    claim = cases.CLAIMS[seed % len(cases.CLAIMS)]
+    given = pair.asked(claim)
     result = decide(given, Options(), Replay(given))
     assert result is not None
-    assert result.verdict is (Verdict.DIFFERENT if broken(given) else Verdict.EQUIVALENT)
+    assert result.verdict is (Verdict.DIFFERENT if pair.broken(claim) else Verdict.EQUIVALENT)
     if result.witness is not None:
         assert Replay(given).replay(result.witness.normalised) is not None
 
@@ -106,7 +55,7 @@ def test_networks_that_begin_with_steps_are_decided(seed: int) -> None:
     programs = [with_steps(random, random_programs.program(random, steps=3), first) for first in steps]
     f, g = (Network(made, 2, "memory", str(k)) for k, made in enumerate(programs))
     region = random_programs.region(random, lattices=False)
-    given = task(f, g, CLAIMS[seed % len(CLAIMS)], region.lower, region.upper)
+    given = task(f, g, cases.CLAIMS[seed % len(cases.CLAIMS)], region.lower, region.upper)
     result = decide(given, Options(), Replay(given))
     assert result is not None
     tiny = Fraction(1, 1 << 30)
@@ -118,7 +67,7 @@ def test_networks_that_begin_with_steps_are_decided(seed: int) -> None:
         near += [k * tenth / 2 for k in range(-80, 80)]
         axes.append(sorted({x for y in near for x in (y - tiny, y, y + tiny) if low <= x <= high}))
     chosen = [tuple(axis[int(random.integers(len(axis)))] for axis in axes) for _ in range(100)]
-    truth = any(breaks(given, point) for point in chosen)
+    truth = any(cases.breaks(given, point) for point in chosen)
     assert not (truth and result.verdict is Verdict.EQUIVALENT)
     if result.verdict is Verdict.DIFFERENT:
         assert result.witness is not None
@@ -175,3 +124,13 @@ def test_float_networks_are_left_to_the_search() -> None:
     plain = Network((Step((Term(-1, Tile.dense(np.eye(2))),), np.zeros(2), None, "identity"),), 2, "m", "0")
     given = task(plain, plain, Top1())
     assert decide(given, Options(), Replay(given)) is None
+
+
+def test_what_is_cut_off_to_a_level_saturates_beside_what_has_it() -> None:
+    """One value, and one cell for every other claim; only a part of it saturates."""
+    network = stepped(Rounding.HALF_EVEN)
+    for high, expected in ((Fraction(5, 2), Verdict.EQUIVALENT), (Fraction(11, 4), Verdict.DIFFERENT)):
+        given = task(network, network, NeverSaturates(), [0], [high], space=space(1, 1))
+        result = decide(given, Options(), Replay(given))
+        assert result is not None
+        assert result.verdict is expected

@@ -58,15 +58,18 @@ class Cells:
         return tuple(numbers[k] for numbers, k in zip(self.numbers, chosen, strict=True))
 
 
-def cut(region: Region, found: Sequence[InputSteps], most: int) -> Cells | int | None:
+def cut(region: Region, found: Sequence[InputSteps], most: int, *, outside: bool = False) -> Cells | int | None:
     """The cells of a region for these programs; how many there are if more than `most`; None if infinitely many.
 
-    Where inputs have very many cells the number counts cuts at one place twice.
+    Where inputs have very many cells the number counts cuts at one place twice. With `outside` what saturates is a cell
+    by itself, although its value is that of the level next to it: for claims about what leaves its type.
     """
     none: frozenset[Line] = frozenset()
     by_input = [none.union(*(steps.lines(place) for steps in found)) for place in range(len(region.lower))]
     read = np.any([steps.read for steps in found], axis=0).tolist()
-    inputs = list(zip(region.lower, region.upper, region.lattices or repeat(None), by_input, read, strict=False))
+    inputs = list(
+        zip(region.lower, region.upper, region.lattices or repeat(None), by_input, read, repeat(outside), strict=False)
+    )
     # Many inputs are alike, as pixels are, and integers are compared in less time than fractions.
     alike: dict[Hashable, int] = {}
     kinds = [
@@ -85,14 +88,16 @@ def cut(region: Region, found: Sequence[InputSteps], most: int) -> Cells | int |
     return cells if cells.count <= most else cells.count
 
 
-def _most_cells(low: Fraction, high: Fraction, lattice: Lattice | None, lines: Iterable[Line], read: bool) -> int:
+def _most_cells(
+    low: Fraction, high: Fraction, lattice: Lattice | None, lines: Iterable[Line], read: bool, outside: bool
+) -> int:
     """At least as many cells as an input has; 0 for infinitely many."""
     points = 1 if low == high else 0 if lattice is None else len(_on(lattice, low, high))
     if read or points == 1:
         return points
     cuts = 1
     for line in lines:
-        least, most = _levels(line, low, high)
+        least, most = _levels(line, low, high, outside)
         cuts += most - least
     return min(cuts, points) if points else cuts
 
@@ -104,7 +109,7 @@ def _on(lattice: Lattice, low: Fraction, high: Fraction) -> range:
 
 
 def _numbers(
-    low: Fraction, high: Fraction, lattice: Lattice | None, lines: Iterable[Line], read: bool
+    low: Fraction, high: Fraction, lattice: Lattice | None, lines: Iterable[Line], read: bool, outside: bool
 ) -> tuple[Fraction, ...]:
     """The numbers that stand for the cells of an input."""
     if low == high:
@@ -114,7 +119,7 @@ def _numbers(
         return tuple(lattice[0] + k * lattice[1] for k in _on(lattice, low, high))
     cuts: set[Cut] = set()
     for line in lines:
-        cuts.update(cut for cut in _cuts(line, low, high) if (low, False) < cut < (high, True))
+        cuts.update(cut for cut in _cuts(line, low, high, outside) if (low, False) < cut < (high, True))
     ordered = [(low, False), *sorted(cuts), (high, True)]
     cells = (_number(start, end, lattice) for start, end in pairwise(ordered))
     return tuple(number for number in cells if number is not None)
@@ -147,8 +152,11 @@ def _quantiser(line: Line) -> Quantiser | None:
     return _FLOOR if line.curve.name == "floor" else line.quantiser
 
 
-def _levels(line: Line, low: Fraction, high: Fraction) -> tuple[int, int]:
-    """The least and the largest level between two numbers, where it saturates as it is saturated."""
+def _levels(line: Line, low: Fraction, high: Fraction, outside: bool) -> tuple[int, int]:
+    """The least and the largest level between two numbers, where it saturates as it is saturated.
+
+    With `outside`, as one level beyond the type.
+    """
     q = _quantiser(line)
     if q is None:
         return -1, 1
@@ -156,17 +164,18 @@ def _levels(line: Line, low: Fraction, high: Fraction) -> tuple[int, int]:
     least, most = sorted(rounded(factor * x + offset, q.rounding) for x in (low, high))
     if q.wraps or line.curve.name == "floor":
         return least, most
-    return min(max(least, q.low), q.high), min(max(most, q.low), q.high)
+    first, last = q.low - outside, q.high + outside
+    return min(max(least, first), last), min(max(most, first), last)
 
 
-def _cuts(line: Line, low: Fraction, high: Fraction) -> Iterator[Cut]:
+def _cuts(line: Line, low: Fraction, high: Fraction, outside: bool) -> Iterator[Cut]:
     """Where the level of a step changes between two numbers."""
     q, factor, offset = _quantiser(line), line.factor, line.offset
     if q is None:
         yield -offset / factor, False
         yield -offset / factor, True
         return
-    least, most = _levels(line, low, high)
+    least, most = _levels(line, low, high, outside)
     for level in range(least, most):
         t, above = threshold(level, q.rounding)
         x = ((t - Fraction(q.zero)) * Fraction(q.scale) - offset) / factor

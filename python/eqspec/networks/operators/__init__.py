@@ -6,6 +6,7 @@ An operator is a function from a node with evaluated inputs (`operator_call`) to
 from eqspec.networks.operators import (
     batch_normalization,
     casting,
+    channels_last,
     constant,
     convolution,
     curves,
@@ -35,7 +36,7 @@ _FAMILIES = (
 
 OPERATORS: dict[str, Operator] = {name: read for family in _FAMILIES for name, read in family.OPERATORS.items()}
 
-QUANTISING: dict[str, Operator] = {**linear_quantisation.OPERATORS, **qonnx.OPERATORS}
+QUANTISING: dict[str, Operator] = {**linear_quantisation.OPERATORS, **qonnx.OPERATORS, **channels_last.OPERATORS}
 """Quantisers and operators on their levels, by name with the domain where it is not the standard one."""
 
 ON_LEVELS = level_operators.OPERATORS

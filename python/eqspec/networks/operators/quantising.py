@@ -32,11 +32,14 @@ from eqspec.networks.matrices import TooLargeError, check_value
 from eqspec.networks.onnx_tensor import UnreadableError, Whole
 from eqspec.networks.operators.operator_call import OperatorCall, Scores, Value
 from eqspec.networks.quantiser import Quantiser, Rounding
+from eqspec.networks.units import Reading
 
 _AGAIN = "export the model again"
 _STORE = "store it as a constant of the file, as quantisers of exporters do"
 _NEARBY = 2.0**-20
 """How far, relative to its size, a runtime may have rounded a constant that it computed."""
+_SMALL = 2.0**-100
+"""Quotients that are smaller may underflow."""
 _MOST_KINDS, _AT_ONCE = 1 << 16, 1 << 18
 """Different quantisers of one constant that are read, and how many of its numbers become integers at a time."""
 
@@ -68,15 +71,29 @@ class Steps:
         made = Quantised(x, scale, zero, low, high, shift, self.rounding)
         if not (call.alone and call.alone[0]):
             return made
+        if call.given.reading.unit and x._origin and x._origin[0].kind != "Relu":
+            return made  # a runtime may round the ends of a Clip to other levels
         return _without_bend(made, x)
 
     def of_constant(self, call: OperatorCall, x: Enclosure) -> Array:
         """The levels of constants, exactly. UnreadableError where they are not certain; those cut off are said."""
-        levels, cut_off = self.certain(x, call.rounded)
+        levels, cut_off = self.certain(self._as_divided(x, call.given.reading), call.rounded)
         if cut_off:
             what = f"{call.node.op_type} {call.node.output[0]!r}"
             call.notes.append(f"{what}: {cut_off} of {levels.size} constants lie beyond its levels and are cut off")
         return levels
+
+    def _as_divided(self, x: Enclosure, reading: Reading) -> Enclosure:
+        """Constants with what a runtime misses that divides them by their scale; by a power of two it misses nothing.
+
+        Unless the quotient is tiny: then it may count as zero.
+        """
+        if not reading.unit:
+            return x
+        size, short = np.abs(x.value) + x.radius, np.frexp(self.scale)[0] == 0.5
+        missed = np.where(short & (self.zero == 0.0), 0.0, 2.0 * reading.unit * (size + np.abs(self.zero) * self.scale))
+        missed += np.where((size > 0.0) & (size < _SMALL * self.scale), _SMALL * self.scale, 0.0)
+        return en.enclose(x.value, en.add_up(x.radius, missed))
 
     def certain(self, x: Enclosure, rounded: bool) -> tuple[Array, int]:
         """The levels of constants, and how many of them were cut off at an end."""

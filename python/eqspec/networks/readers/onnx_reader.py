@@ -23,7 +23,6 @@ from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
 from eqspec.networks import pair_saturation, unary
 from eqspec.networks.affine import Affine
-from eqspec.networks.containment import quantised
 from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.exact_curves import is_rational
@@ -49,7 +48,7 @@ from eqspec.networks.readers.onnx_names import STANDARD, name_of
 from eqspec.networks.readers.onnx_types import Types
 from eqspec.networks.readers.steps import steps_of
 from eqspec.networks.readers.value_store import ValueStore
-from eqspec.networks.roundoff import SHORT_FIX, SHORT_TYPES, Precision, Roundoff
+from eqspec.networks.roundoff import IN_INTEGERS, SHORT_FIX, SHORT_TYPES, Precision, Roundoff
 from eqspec.networks.units import Reading, Units
 
 MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
@@ -89,9 +88,11 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     if smooth is not None:
         message = f"how float32 runtimes round the function {smooth} is not laid down by any standard"
         raise NetworkError(path, message, fix="compare it in 'real'; piecewise linear functions are decided in float32")
-    if quantised(network):
-        message = "it has quantisers, and what float32 runtimes round in front of one can move a level"
-        raise NetworkError(path, message, fix="compare it in 'real', as a function of real numbers")
+    for node in reading.graph.nodes:
+        if node.op_type in IN_INTEGERS or node.op_type.startswith("QLinear"):
+            message = "it computes in integers, and how a runtime scales them back is no float32 arithmetic"
+            fix = "compare the file with QuantizeLinear and DequantizeLinear (QDQ), or compare it in 'real'"
+            raise NetworkError(path, message, node=name_of(node), operator=node.op_type, fix=fix)
     short = [t.name for t in reading.graph.initializers.values() if t.data_type in SHORT_TYPES]
     given = [f"input {one.name!r}" for one in reading.graph.inputs if one.kind in SHORT_TYPES]
     if short or given:

@@ -26,6 +26,10 @@ _DYNAMIC = (
     "its scale follows from the smallest and the largest value of each input, so thresholds move with the data",
     "quantise statically, with scales that a calibration found (quantize_static of onnxruntime)",
 )
+_PACKED = (
+    "its weights are packed bits, and which precision a runtime multiplies them in is left to it",
+    "quantise with quant_format=QuantFormat.QDQ: DequantizeLinear of 4 bits in blocks, in front of a MatMul, is read",
+)
 _CHANNELS_LAST = (
     "its channels stand behind the places",
     "convert the model without qonnx-to-channels-last",
@@ -74,11 +78,11 @@ _OTHERS: dict[str, tuple[str, str]] = {
         ),
         _NO_INTEGERS,
     ),
-    **dict.fromkeys((f"{domain}.FloatQuant" for domain in qonnx.DOMAINS), _FLOAT_LEVELS),
     **dict.fromkeys(
-        (f"qonnx.custom_op.channels_last.{name}" for name in ("Conv", "MaxPool", "AveragePool", "BatchNormalization")),
-        _CHANNELS_LAST,
+        ("com.microsoft.MatMulNBits", "com.microsoft.MatMulBnb4", "com.microsoft.GatherBlockQuantized"), _PACKED
     ),
+    **dict.fromkeys((f"{domain}.FloatQuant" for domain in qonnx.DOMAINS), _FLOAT_LEVELS),
+    "qonnx.custom_op.channels_last.AveragePool": _CHANNELS_LAST,
     "Round": (
         "rounding to whole numbers, however large, has no last level",
         "quantise to so many bits instead (QuantizeLinear, Quant)",
