@@ -22,6 +22,7 @@ from eqspec.audit.bounds import Reached
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND, Node
 from eqspec.certificates.cached_proof import CachedProof
 from eqspec.certificates.fact_multipliers import Found, ImpossibleHalf, LastLayerFacts, Round, Rounds, assumed, on_facts
+from eqspec.certificates.halving import parts
 from eqspec.certificates.record import ROOT, Contracted, IncompleteError, Record
 from eqspec.certificates.settling import Settling
 from eqspec.lp import HighsSolver
@@ -252,7 +253,9 @@ class ProofConstruction:
             self._leaf(label)
             return
         steps: list[Step] = []
-        for o, found in self._shown_by_hints(node, left, hints).items():
+        # Where no multipliers were met, there is nothing to look for: what is in doubt the enclosure does not show.
+        shown = self._shown_by_hints(node, left, hints) if self.helped else dict.fromkeys(sorted(doubted))
+        for o, found in shown.items():
             if found is not None and len(found[0]):
                 steps.append(partial(self._under, o, node, partial(self._last, found)))
             elif o in doubted:
@@ -288,7 +291,10 @@ class ProofConstruction:
         self._leaf()
 
     def _take_apart(self, node: Node) -> None:
-        """Multipliers of our own; and if these do not suffice, the node is cut."""
+        """A few cuts, or else multipliers of our own; and if these do not suffice, the node is cut where they say."""
+        if (tree := parts(self.proof, node)) is not None:
+            self.tree += tree
+            return
         self.settled += 1
         for again in range(2):
             program = Settling(self.proof, node, self.proof.reach(node), self.solver)
