@@ -6,6 +6,7 @@ An operator is a function from a node with evaluated inputs (`operator_call`) to
 from eqspec.networks.operators import (
     batch_normalization,
     casting,
+    comparisons,
     constant,
     convolution,
     curves,
@@ -29,7 +30,7 @@ from eqspec.networks.operators import (
 from eqspec.networks.operators.operator_call import Operator
 
 _FAMILIES = (
-    batch_normalization, casting, constant, convolution, curves, elementwise, functions, matrix_products,
+    batch_normalization, casting, comparisons, constant, convolution, curves, elementwise, functions, matrix_products,
     normalizations, pooling, rearranging, reductions, relu, resizing, scattering, selection, shapes, softmax,
 )  # fmt: skip
 
