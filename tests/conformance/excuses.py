@@ -33,7 +33,7 @@ REFUSALS: dict[str, str] = {
     r"a slope of shape .* does not broadcast": "a slope broadcasts to the value, not the other way round",
     r"rounding is not known": "what moves entries of constants that are rounded is not folded",
     r"places of the maxima": "which entry is the largest is no piecewise linear function",
-    r"interpolation in mode|antialias|aspect ratio|coordinates by": "only the nearest entry is taken",
+    r"antialias|aspect ratio|coordinates by": "sizes, coordinates and shares for which runtimes differ",
     r"runtimes may choose different entries": "a runtime rounds coordinates to float32 before it chooses the nearest",
     r"divide by different numbers": "onnx and onnxruntime count the padding beyond the end in different ways",
     r"auto_pad of dilated windows": "onnxruntime pads a pool as if it were not dilated",

@@ -9,11 +9,23 @@ from conformance.operators import ARITHMETIC, Generator
 from conformance.quantising import QUANTISED
 from conformance.smooth import SMOOTH
 from conformance.spatial import SPATIAL
+from conformance.truth import TRUTH
 
-GENERATORS: dict[str, Generator] = {**ARITHMETIC, **COUNTING, **FUNCTIONS, **MOVING, **QUANTISED, **SMOOTH, **SPATIAL}
+
+def _either(one: Generator, other: Generator) -> Generator:
+    return lambda g: one(g) if g.chance(0.5) else other(g)
+
+
+GENERATORS: dict[str, Generator] = {
+    **ARITHMETIC, **COUNTING, **FUNCTIONS, **MOVING, **QUANTISED, **SMOOTH, **SPATIAL, **TRUTH
+}  # fmt: skip
+GENERATORS |= {kind: _either(COUNTING[kind], TRUTH[kind]) for kind in COUNTING.keys() & TRUTH.keys()}
+"""Comparisons and the like are made of constants alone in the one, of values that depend on the input in the other."""
 SINCE = {
     **COUNTED_SINCE,
-    "Celu": 12, "Compress": 9, "ConstantOfShape": 9, "ConvInteger": 10, "Cos": 7, "DequantizeLinear": 10, "Erf": 9,
+    "And": 7, "CumSum": 11, "Equal": 11, "Greater": 9, "GreaterOrEqual": 12, "Less": 9, "LessOrEqual": 12, "Or": 7,
+    "Xor": 7, "Celu": 12, "Compress": 9,
+    "ConstantOfShape": 9, "ConvInteger": 10, "Cos": 7, "DequantizeLinear": 10, "Erf": 9,
     "Expand": 8, "GatherElements": 11, "GatherND": 11, "Gelu": 20, "GroupNormalization": 18, "HardSwish": 14,
     "LayerNormalization": 17, "MatMulInteger": 10, "Mish": 18, "QLinearConv": 10, "QLinearMatMul": 10,
     "QuantizeLinear": 10, "RMSNormalization": 23, "Resize": 10, "ReverseSequence": 10, "Round": 11,

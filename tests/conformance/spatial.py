@@ -148,7 +148,7 @@ def pad(g: Builder) -> None:
         add(g, "Pad", [v], pads=pads, **chosen)
         return
     inputs: list[Value | None] = [v, g.constant(np.array(pads, np.int64))]
-    inputs.append(None if number is None else g.constant(np.asarray(number, sample_of(v).dtype)))
+    inputs.append(None if number is None else g.constant(np.asarray(number).astype(sample_of(v).dtype)))
     if axes != list(range(rank)):
         shown = [a - rank if g.chance(0.3) else a for a in axes]
         inputs.append(g.constant(np.array(shown, g.one([np.int64, np.int32]))))
@@ -169,7 +169,7 @@ def resize(g: Builder) -> None:
     v = image(g)
     shape = sample_of(v).shape
     factors = [1.0 if i < 2 and g.chance(0.9) else g.one([1.0, 2.0, 3.0, 0.5, 1.5, 0.75]) for i in range(len(shape))]
-    chosen: dict[str, Any] = {} if g.chance(0.5) else {"mode": g.one(["nearest"] * 5 + ["linear", "cubic"])}
+    chosen: dict[str, Any] = {} if g.chance(0.5) else {"mode": g.one(["nearest", "linear", "cubic"])}
     if g.opset < 11:
         add(g, "Resize", [v, g.constant(np.array(factors, np.float32))], **chosen)
         return

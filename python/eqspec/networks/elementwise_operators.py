@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from eqspec.networks import expressions as ex
+from eqspec.networks import stepped
 from eqspec.networks.expressions import Expression, Form, Lines, TooComplexError, point
+from eqspec.networks.stepped import Stepped
 
 # Operators on piecewise linear functions; None where the result is none.
 
@@ -157,14 +159,39 @@ _FORMS: dict[str, _OnForms] = {
     "Tanh": _atom("tanh"),
 }
 EXPRESSED = frozenset({
-    "Abs", "Clip", "Erf", "Exp", "HardSigmoid", "LeakyRelu", "Log", "Neg", "Pow", "Reciprocal", "Relu", "Sigmoid",
-    "Softplus", "Tanh",
+    "Abs", "Clip", "Equal", "Erf", "Exp", "Greater", "GreaterOrEqual", "HardSigmoid", "LeakyRelu", "Less",
+    "LessOrEqual", "Log", "Neg", "Not", "Pow", "Reciprocal", "Relu", "Sigmoid", "Sign", "Softplus", "Tanh",
 })  # fmt: skip
 """Operators that are no sum, product or quotient: each takes a step of its own where it is not part of a function."""
 
 
-def applied(kind: str, operands: Sequence[Expression | None], attributes: tuple[float, ...]) -> Expression:
+def _softplus_up_to(operands: Sequence[Expression | Stepped]) -> Form | None:
+    """x where x > c and else softplus(x), which is softplus(x) up to ln(1 + e^-c) <= e^-c < 2^-c, c >= 0."""
+    condition, above, below = operands
+    if not isinstance(condition, Stepped) or above != ex.X or not isinstance(below, Form):
+        return None
+    if len(condition.knots) != 1 or condition.lines != ((Fraction(0), Fraction(0)), (Fraction(0), Fraction(1))):
+        return None
+    threshold = condition.knots[0]
+    if threshold < 0 or below != Form.atom("softplus", ex.form_of(ex.X)):
+        return None
+    missed = Fraction(1, 2 ** min(int(threshold), 64))
+    return below.plus(Form(((ex.ONE, (-missed, Fraction(0))),)))
+
+
+def applied(
+    kind: str, operands: Sequence[Expression | Stepped | None], attributes: tuple[float, ...]
+) -> Expression | Stepped:
     """An operator applied to expressions; None is an end that a Clip has not."""
+    jumping = [operand for operand in operands if operand is not None]
+    if kind in stepped.JUMPING or any(isinstance(operand, Stepped) for operand in jumping):
+        if kind == "Where" and (found := _softplus_up_to(jumping)) is not None:
+            return found
+        return stepped.applied(kind, jumping)
+    return _without_jump(kind, [o for o in operands if not isinstance(o, Stepped)], attributes)
+
+
+def _without_jump(kind: str, operands: Sequence[Expression | None], attributes: tuple[float, ...]) -> Expression:
     if kind == "Clip":
         return _clipped(operands, attributes)
     given = [operand for operand in operands if operand is not None]

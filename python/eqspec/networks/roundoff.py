@@ -72,7 +72,16 @@ SHORT_TYPES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 SHORT_FIX = "convert the model to float32, or leave 'arithmetic float32' out"
 _OPERATIONS = {"Add": 3, "BatchNormalization": 16, "Cast": 2, "Div": 4, "Gemm": 6, "MatMul": 2, "Mul": 3, "Sqrt": 4}
 _OPERATIONS |= {"Sub": 3, "Sum": 2, "Conv": 6, "ConvTranspose": 6, "AveragePool": 4, "GlobalAveragePool": 4}
-_OPERATIONS |= {"ReduceMean": 4, "ReduceSum": 2, "Reciprocal": 2, "DequantizeLinear": 4, "Pow": 6}
+_OPERATIONS |= {
+    "ReduceMean": 4,
+    "ReduceSum": 2,
+    "Reciprocal": 2,
+    "DequantizeLinear": 4,
+    "Pow": 6,
+    "CumSum": 2,
+    "Resize": 8,
+    "Upsample": 8,
+}
 """Roundings of each operator on any monomial, conversions of its constants included, apart from what it sums up."""
 QUANTISERS = ("BipolarQuant", "IntQuant", "Quant", "QuantizeLinear", "Trunc")
 IN_INTEGERS = ("ConvInteger", "MatMulInteger", "QGemm")
@@ -258,6 +267,8 @@ def _summed(call: OperatorCall, results: Sequence[Value]) -> int:
             (made,) = results
             assert isinstance(made, Affine | Enclosure)
             return prod(call.real_value(0).shape) // max(1, prod(made.shape))
+        case "CumSum":
+            return max(call.real_value(0).shape, default=0)
         case "Gemm" | "MatMul":
             shape = call.real_value(0).shape
             return shape[0] if kind == "Gemm" and call.integer("transA", 0) else shape[-1]

@@ -196,6 +196,8 @@ def _runnable(network: Network, given: str | bytes) -> tuple[str | bytes, list[s
     if network.stripped:
         wanted = _scores(model, wanted)
         model.graph.output.append(onnx.ValueInfoProto(name=wanted))
+    for node in model.graph.node:  # those that stand for one node of the file have its name, which runtimes refuse
+        node.name = ""
     return model.SerializeToString(), [wanted]
 
 

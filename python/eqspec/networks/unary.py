@@ -29,11 +29,12 @@ from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.expressions import Expression, Form, Interval, TooComplexError, X
 from eqspec.networks.known_functions import Known, recognise
 from eqspec.networks.operators.operator_call import OperatorCall, Value
+from eqspec.networks.stepped import Stepped
 
 _DEEPEST = 16
 _MOST_CONSTANTS = 4096
 """Different tuples of constants that entries of a value may have."""
-_JOINING = ("Add", "Div", "Log", "Max", "Min", "Mul", "Reciprocal", "Sub", "Sum")
+_JOINING = ("Add", "Div", "Log", "Max", "Min", "Mul", "Reciprocal", "Sub", "Sum", "Where")
 _BENDING = ("Clip", "LeakyRelu", "Relu")
 
 Operand = Affine | Enclosure
@@ -52,6 +53,9 @@ class Origin:
 def remember(call: OperatorCall, results: Sequence[Value]) -> None:
     """Keep what an elementwise operator was applied to."""
     kind = call.node.op_type
+    if kind == "Cast" and isinstance(call.inputs[0], Affine) and isinstance(results[0], Affine):
+        _pass_on(call.inputs[0], results[0])
+        return
     if (kind not in EXPRESSED and kind not in _JOINING) or call.opset < 7 or len(results) != 1:
         return
     (result,) = results
@@ -63,6 +67,12 @@ def remember(call: OperatorCall, results: Sequence[Value]) -> None:
     before = max((o._origin[0].depth for o in operands if isinstance(o, Affine) and o._origin), default=0)
     if before < _DEEPEST and not any(o is result for o in operands):
         result._origin.append(Origin(kind, tuple(operands), _attributes(call), before + 1))
+
+
+def _pass_on(value: Affine, same: Affine) -> None:
+    """What a value was made of, for a cast of it: truth values as numbers, numbers of another type."""
+    if value is not same and not same.unit and not same._origin:
+        same._origin.extend(value._origin)
 
 
 def _operands(call: OperatorCall) -> list[Operand] | None:
@@ -205,15 +215,16 @@ def _collect(node: Origin, base: Affine, constants: list[Enclosure], seen: set[i
 
 def _known(node: Origin, base: Affine, numbers: dict[int, Interval | None]) -> Known | None:
     try:
-        return recognise(_expression(node, base, numbers, {}))
+        found = _expression(node, base, numbers, {})
+        return None if isinstance(found, Stepped) else recognise(found)
     except (TooComplexError, ZeroDivisionError):
         return None
 
 
 def _expression(
-    node: Origin, base: Affine, numbers: dict[int, Interval | None], known: dict[int, Expression]
-) -> Expression:
-    given: list[Expression | None] = []
+    node: Origin, base: Affine, numbers: dict[int, Interval | None], known: dict[int, Expression | Stepped]
+) -> Expression | Stepped:
+    given: list[Expression | Stepped | None] = []
     for operand in node.operands:
         if operand is base:
             given.append(X)

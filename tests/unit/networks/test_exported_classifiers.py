@@ -102,8 +102,8 @@ def test_several_sigmoids_are_no_pair(tmp_path: Path) -> None:
             numbers = RANDOM.normal(size=wide[tensor.name]).astype(np.float32)
             tensor.CopyFrom(onnx.numpy_helper.from_array(numbers, tensor.name))
     proto.graph.output[1].ClearField("type")
-    with pytest.raises(NetworkError, match="cannot be reshaped"):
-        read_network(save(tmp_path, proto))
+    network = read_network(save(tmp_path, proto))
+    assert (network.output_size, network.stripped) == (4, None)
 
 
 def linear(transform: str, weights: Any, offsets: Any, *, normalised: bool = True) -> onnx.ModelProto:
@@ -206,7 +206,7 @@ def test_features_of_several_types_in_one_vector(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        (ml("Normalizer", ["float_input"], ["h"], norm="L2"), "divides by a norm"),
+        (ml("Normalizer", ["float_input"], ["h"], norm="MAX"), "largest size for others"),
         (ml("Imputer", ["float_input"], ["h"], imputed_value_floats=[0.0]), "Imputer"),
         (ml("Binarizer", ["float_input"], ["h"], threshold=0.5), "Binarizer"),
         (ml("Scaler", ["float_input"], ["h"], offset=[0.0], scale=[1.0], other=1), "'other'"),

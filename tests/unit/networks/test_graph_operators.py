@@ -27,6 +27,7 @@ from eqspec.networks.float32 import in_float32, overflow
 from eqspec.networks.operators import OPERATORS, QUANTISING, REFUSED
 from unit.networks.function_cases import OPERATOR_CASES, REDUCED_CASES
 from unit.networks.models import exact_root, model, node, save
+from unit.networks.test_comparisons import CASES as COMPARISONS
 
 Constants = dict[str, Any]
 Case = tuple[list[NodeProto], Constants, tuple[int, ...], int]
@@ -299,6 +300,7 @@ def test_every_new_operator_has_a_case() -> None:
     chains = {"BatchNormalization", "Cast", "Constant", "ConstantOfShape", "Dropout", "Expand", "Gather", "Identity"}
     chains |= {"LogSoftmax", "Shape", "Softmax", "Squeeze", "Sum", "Unsqueeze"}
     chains |= {"Round"}  # of constants alone
+    used |= {n.op_type for proto in COMPARISONS.values() for n in proto.graph.node}
     used |= {n.op_type for nodes, *_ in (*OPERATOR_CASES.values(), *REDUCED_CASES.values()) for n in nodes}
     assert OPERATORS.keys() - used <= chains
     assert not REFUSED.keys() & OPERATORS.keys()
@@ -448,7 +450,7 @@ def test_what_no_program_expresses_is_refused_by_name(
         ([helper.make_node("MaxPool", ["x"], ["y", "i"], kernel_shape=[2])], {}, (1, 1, 4), "places of the maxima"),
         ([node("Conv", ["x", "w"], "y")], {"w": grid(2, 2, 3)}, (1, 3, 5), "a weight of shape (2, 2, 3)"),
         ([node("Conv", ["x", "w"], "y", pads=[1, -1])], {"w": grid(2, 1, 3)}, (1, 1, 5), "pads [1, -1]"),
-        ([node("Resize", ["x", "", "s"], "y", mode="linear")], {"s": grid(3)}, (1, 1, 4), "mode 'linear'"),
+        ([node("Resize", ["x", "", "s"], "y", mode="lines")], {"s": grid(3)}, (1, 1, 4), "mode 'lines'"),
         ([node("Acos", ["c"], "e"), node("Mul", ["x", "e"], "y")], {"c": grid(4)}, (1, 4), "its rounding is not known"),
         ([node("Conv", ["x", "w"], "y")], {"w": grid(64, 3, 7, 7)}, (1, 3, 224, 224), "products up to here"),
         ([node("Conv", ["x", "w"], "c"), node("Abs", ["c"], "y")], {"w": grid(64, 1, 1)}, (1, 1, 65536), "4194304"),

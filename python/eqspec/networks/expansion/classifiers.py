@@ -93,14 +93,20 @@ def scaler(pieces: Pieces, node: NodeProto) -> None:
 
 
 def normalizer(pieces: Pieces, node: NodeProto) -> None:
-    """Normalizer, by the sum of what a Softmax gives."""
+    """Normalizer, by the sum of sizes or the root of the sum of squares; behind a Softmax it divides by 1."""
     given = attributes(node, ("norm",))
     counts(node, (1, 1), (1, 1))
     softmax = next((n for n in pieces.nodes if n.op_type == "Softmax" and n.output[0] == node.input[0]), None)
-    if given.get("norm", "MAX") != "L1" or softmax is None:
-        message = "it divides by a norm of values that depend on the input, which is a product"
-        raise UnreadableError(message, "normalise before the model, or end the model before it")
-    pieces.add(node, "Identity", [node.input[0]], node.output[0])
+    norm = given.get("norm", "MAX")
+    if norm == "L1" and softmax is not None:
+        pieces.add(node, "Identity", [node.input[0]], node.output[0])
+        return
+    if norm not in ("L1", "L2"):
+        message = (
+            f"it divides by the norm {norm!r}, the largest entry for some runtimes and the largest size for others"
+        )
+        raise UnreadableError(message, "normalise before the model, or by L1 or L2")
+    pieces.add(node, "LpNormalization", [pieces.real(node, 0)], node.output[0], axis=-1, p=int(norm[1]))
 
 
 def feature_vectorizer(pieces: Pieces, node: NodeProto) -> None:

@@ -33,7 +33,7 @@ def expand(pieces: Pieces) -> None:
         if axis not in (1, -1) or one is None or other is None or other.op_type != "Sigmoid" or other.domain:
             continue
         unit = _complement(pieces, makers, one, other.output[0])
-        if unit is None:
+        if unit is None or _several(pieces, makers, other.input[0]):
             continue
         score = other.input[0]
         at = next(index for index, node in enumerate(pieces.nodes) if node is last)
@@ -45,6 +45,28 @@ def expand(pieces: Pieces) -> None:
         pieces.nodes += behind
         pieces.notes.append(f"(1 - p, p) in {last.output[0]!r} is read as a Softmax of two scores, one of them 0")
         return
+
+
+def _several(pieces: Pieces, makers: dict[str, NodeProto], name: str) -> bool:
+    """Whether a score is known to be several, one for each label of a classifier of several labels."""
+    for _ in range(8):
+        made = makers.get(name)
+        if made is None or made.domain or not made.input:
+            return False
+        if made.op_type in ("MatMul", "Gemm") and len(made.input) > 1:
+            stored = _stored(pieces, makers, made.input[1])
+            turned = any(a.name == "transB" and a.i for a in made.attribute)
+            return stored is not None and len(stored.dims) == 2 and int(stored.dims[0 if turned else 1]) > 1
+        if made.op_type == "Add":  # with a bias, on either side
+            names = [n for n in made.input if _stored(pieces, makers, n) is None]
+            if len(names) != 1:
+                return False
+            name = names[0]
+        elif made.op_type in (*_SAME, "Reshape"):
+            name = made.input[0]
+        else:
+            return False
+    return False
 
 
 def _complement(

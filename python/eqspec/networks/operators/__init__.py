@@ -7,6 +7,7 @@ from eqspec.networks.operators import (
     batch_normalization,
     casting,
     channels_last,
+    comparisons,
     constant,
     convolution,
     curves,
@@ -30,7 +31,7 @@ from eqspec.networks.operators import (
 from eqspec.networks.operators.operator_call import Operator
 
 _FAMILIES = (
-    batch_normalization, casting, constant, convolution, curves, elementwise, functions, matrix_products,
+    batch_normalization, casting, comparisons, constant, convolution, curves, elementwise, functions, matrix_products,
     normalizations, pooling, rearranging, reductions, relu, resizing, scattering, selection, shapes, softmax,
 )  # fmt: skip
 

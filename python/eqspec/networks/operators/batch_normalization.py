@@ -6,10 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from eqspec.networks import affine as af
 from eqspec.networks import constants
 from eqspec.networks import enclosure as en
+from eqspec.networks.affine import Affine
+from eqspec.networks.curves import Curve
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators import curves
 from eqspec.networks.operators.broadcasting import reshaped
 from eqspec.networks.operators.elementwise import add, multiply
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
@@ -20,6 +24,8 @@ def batch_normalization(call: OperatorCall) -> Sequence[Value]:
     x = call.real_value(0)
     if _is_training(call):
         raise UnreadableError("normalisation in training mode", "export the model in inference mode (model.eval())")
+    if any(isinstance(call.real_value(i), Affine) for i in range(1, 5)):
+        return [_by_values(call, x)]
     factor, bias, mean, variance = (call.number(i) for i in range(1, 5))
     shape = _channel_shape(call, x.shape, factor.shape)
     factor, bias, mean, variance = (_constant_shape(c, shape) for c in (factor, bias, mean, variance))
@@ -29,6 +35,20 @@ def batch_normalization(call: OperatorCall) -> Sequence[Value]:
     slope = constants.divide(factor, constants.square_root(deviation))
     offset = constants.add(bias, constants.negate(constants.multiply(mean, slope)))
     return [add(multiply(x, slope), offset)]
+
+
+def _by_values(call: OperatorCall, x: Affine | Enclosure) -> Affine | Enclosure:
+    """The same with statistics that depend on the input, as tf2onnx writes a normalisation of layers."""
+    found = [call.real_value(i) for i in range(1, 5)]
+    shape = _channel_shape(call, x.shape, found[0].shape)
+    if any(v.shape != found[0].shape for v in found):
+        message = f"scale, bias, mean and variance have shapes {', '.join(str(v.shape) for v in found)}"
+        raise UnreadableError(message, "export the model again")
+    factor, bias, mean, variance = (reshaped(v, shape) for v in found)
+    deviation = add(variance, en.exactly(call.real("epsilon", float(np.float32(1e-5)))))
+    apart = add(x, af.negate(mean) if isinstance(mean, Affine) else constants.negate(mean))
+    slope = multiply(factor, curves.of(Curve("power", (-0.5,)), deviation))
+    return add(multiply(apart, slope), bias)
 
 
 def _is_training(call: OperatorCall) -> bool:

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from onnx import TensorProto
 
+from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
+from eqspec.networks.curves import ABSOLUTE, Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels
 from eqspec.networks.onnx_tensor import FLOATS, WHOLES, UnreadableError, Whole
@@ -29,6 +31,8 @@ def cast(call: OperatorCall) -> Sequence[Value]:
     if kind not in FLOATS and kind not in WHOLES:
         raise UnreadableError(f"a cast to type number {kind}", "cast to a float type, or to integers for shapes")
     if isinstance(a, Affine | Scores):
+        if kind == TensorProto.BOOL and isinstance(a, Affine):
+            return [_is_not_zero(call, a)]
         if kind in WHOLES:
             raise UnreadableError("a value that depends on the input is cast to integers", NOT_AFFINE)
         if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
@@ -38,7 +42,18 @@ def cast(call: OperatorCall) -> Sequence[Value]:
     assert not isinstance(a, Levels)  # an operator of their own casts them
     if kind in WHOLES:
         return [_cut(a, np.dtype(WHOLES[kind])) if isinstance(a, np.ndarray) else _truncated(a, kind, call.rounded)]
+    if call.kind(0) == kind and isinstance(a, Enclosure):
+        return [a]  # it is of this type, so nothing is rounded here that was not before
     return [_narrow(_real(a) if isinstance(a, np.ndarray) else a, kind, call.rounded)]
+
+
+def _is_not_zero(call: OperatorCall, a: Affine) -> Affine:
+    """A value as a truth value, 0 or 1: whether it is not zero."""
+    if call.kind(0) == TensorProto.BOOL:
+        return a
+    if call.kind(0) not in FLOATS or call.given.unit:
+        raise UnreadableError("a value that depends on the input is cast to a truth value", NOT_AFFINE)
+    return af.curve(af.curve(a, Curves.all(Curve("sign"))), Curves.all(ABSOLUTE))
 
 
 def _real(a: Whole) -> Enclosure:

@@ -1,4 +1,4 @@
-"""Matrix products of ONNX over the reals: MatMul and Gemm.
+"""Matrix products of ONNX over the reals: MatMul, Gemm, and CumSum, whose matrix is a triangle of ones.
 
 With a constant factor they are affine; of two values that depend on the input they are products by squares.
 """
@@ -16,10 +16,11 @@ from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.matrices import check_size, check_value
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import functions, pooling, variable_products
+from eqspec.networks.operators import folding, functions, pooling, variable_products
 from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all, reshaped
 from eqspec.networks.operators.elementwise import add
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+from eqspec.networks.operators.shapes import apply, axis_of
 
 
 def _swap(value: Affine) -> Affine:
@@ -107,7 +108,25 @@ def _times(value: Affine | Enclosure, factor: float) -> Affine | Enclosure:
     return af.scale(value, constant) if isinstance(value, Affine) else constants.multiply(value, constant)
 
 
+def cumulative_sum(call: OperatorCall) -> Sequence[Value]:
+    """CumSum along an axis, from either end, with or without the entry itself: a product with a triangle of ones."""
+    if isinstance(call.value(0), np.ndarray):
+        return folding.fold(call)
+    x, given = call.real_value(0), call.whole(1)
+    if given.size != 1:
+        raise UnreadableError(f"{given.size} axes", "export the model again: it sums along one axis")
+    axis = axis_of(int(given.reshape(-1)[0]), len(x.shape))
+    triangle = np.triu(np.ones((x.shape[axis],) * 2), 1 if call.integer("exclusive", 0) else 0)
+    ones = en.exactly(triangle.T if call.integer("reverse", 0) else triangle)
+    last = (*(d for i, d in enumerate(x.shape) if i != axis), x.shape[axis])
+    flat = apply(x, lambda a: np.moveaxis(a, axis, -1).reshape(-1, x.shape[axis]))
+    assert isinstance(flat, Affine | Enclosure)
+    made = _multiply_matrices(flat, ones)
+    return [apply(made, lambda a: np.moveaxis(a.reshape(last), -1, axis))]
+
+
 OPERATORS: dict[str, Operator] = {
+    "CumSum": cumulative_sum,
     "Gemm": gemm,
     "MatMul": matmul,
 }

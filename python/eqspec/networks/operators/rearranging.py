@@ -137,7 +137,7 @@ def _image(x: Value, block: int) -> tuple[int, ...]:
     return shape
 
 
-def where(call: OperatorCall) -> Sequence[Value]:
+def where_constant(call: OperatorCall) -> Sequence[Value]:
     """Where: entries of two values by a constant condition."""
     if folding.is_constant(call):
         return folding.fold(call)
@@ -180,5 +180,4 @@ OPERATORS: dict[str, Operator] = {
     "SpaceToDepth": space_to_depth,
     "Tile": moving,
     "Trilu": moving,
-    "Where": where,
 }

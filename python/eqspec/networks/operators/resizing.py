@@ -1,8 +1,9 @@
-"""Resize and Upsample to the nearest entry: every entry of the result is one of the value.
+"""Resize and Upsample: to the nearest entry, or linear and cubic interpolation along one axis after the other.
 
 Which one is computed along each axis in exact rationals: the coordinate in the value by the coordinate mode, then
 rounded by the mode for the nearest. A runtime computes it in float32; where a scale is neither whole nor one over a
 whole number and the exact coordinate comes close to where rounding changes, runtimes may differ, and it is refused.
+Shares of interpolation (`interpolation`) are continuous in the coordinate, so there it counts as rounding.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from eqspec.networks.matrices import Indices, check_value
 from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators import interpolation
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
 from eqspec.networks.operators.shapes import apply, axis_of, shape_of_value
 
@@ -25,34 +27,34 @@ _CLOSE = Fraction(1, 1000)
 def upsample(call: OperatorCall) -> Sequence[Value]:
     """Upsample, the Resize of opsets 7 and 9."""
     x = call.value(0)
+    _mode(call)
     scales = [float(s) for s in call.number(1).value.reshape(-1)] if call.opset >= 9 else _reals(call, "scales")
-    _check_mode(call)
     shape = shape_of_value(x)
     if len(scales) != len(shape) or min(scales) < 1:
         raise UnreadableError(f"scales {scales[:8]} of a value of shape {shape}", _AGAIN)
-    sizes = [floor(d * Fraction(s)) for d, s in zip(shape, scales, strict=True)]
-    return _taken(x, sizes, [Fraction(s) for s in scales], "asymmetric", "floor")
+    sizes = [_size(d, s) for d, s in zip(shape, scales, strict=True)]
+    return _made(call, sizes, [Fraction(s) for s in scales], "asymmetric", "floor")
 
 
 def resize(call: OperatorCall) -> Sequence[Value]:
     """Resize to scales or sizes."""
     x = call.value(0)
     shape = shape_of_value(x)
-    _check_mode(call)
+    _mode(call)
     if call.opset < 11:
         scales = [float(s) for s in call.number(1).value.reshape(-1)]
         _check_rank(scales, shape)
-        sizes = [floor(d * Fraction(s)) for d, s in zip(shape, scales, strict=True)]
+        sizes = [_size(d, s) for d, s in zip(shape, scales, strict=True)]
         if any(s < 1 for s in scales):
             raise UnreadableError("it makes a value smaller as opset 10 does", "export with opset 11 or newer")
-        return _taken(x, sizes, [Fraction(s) for s in scales], "asymmetric", "floor")
+        return _made(call, sizes, [Fraction(s) for s in scales], "asymmetric", "floor")
     if call.opset >= 18 and call.integer("antialias", 0):
         raise UnreadableError("antialias", "leave it out")
     axes = [axis_of(a, len(shape)) for a in (call.integers("axes") or [])] if call.opset >= 18 else []
     axes = axes or list(range(len(shape)))
     sizes, factors = _sizes(call, shape, axes)
     coordinates = _text(call, "coordinate_transformation_mode", "half_pixel")
-    return _taken(x, sizes, factors, coordinates, _text(call, "nearest_mode", "round_prefer_floor"))
+    return _made(call, sizes, factors, coordinates, _text(call, "nearest_mode", "round_prefer_floor"))
 
 
 def _sizes(call: OperatorCall, shape: tuple[int, ...], axes: list[int]) -> tuple[list[int], list[Fraction]]:
@@ -71,8 +73,37 @@ def _sizes(call: OperatorCall, shape: tuple[int, ...], axes: list[int]) -> tuple
             sizes[axis], factors[axis] = wanted[place], Fraction(wanted[place], shape[axis])
         else:
             factors[axis] = Fraction(scales[place])
-            sizes[axis] = floor(shape[axis] * factors[axis])
+            sizes[axis] = _size(shape[axis], scales[place])
     return sizes, factors
+
+
+def _size(size: int, scale: float) -> int:
+    """The size of the result, whose product runtimes round to float32: 0.9 times 10 is 9."""
+    return int(np.floor(np.float32(size) * np.float32(scale)))
+
+
+def _made(
+    call: OperatorCall, sizes: list[int], factors: list[Fraction], coordinates: str, nearest: str
+) -> Sequence[Value]:
+    """The value in its new sizes, by the mode of the node."""
+    x, mode = call.value(0), _mode(call)
+    if mode == "nearest":
+        return _taken(x, sizes, factors, coordinates, nearest)
+    shape = shape_of_value(x)
+    if coordinates == "tf_half_pixel_for_nn":
+        raise UnreadableError(f"coordinates by {coordinates!r}, which are for the nearest", "use 'half_pixel'")
+    if call.integer("exclude_outside", 0):
+        raise UnreadableError("an interpolation that leaves out what is outside", "leave exclude_outside out")
+    if min(sizes, default=1) < 1 or min(shape, default=1) < 1:
+        raise UnreadableError(f"a result of shape {sizes} of a value of shape {shape}", _AGAIN)
+    check_value(sizes)
+    steep = None if mode == "linear" else Fraction(call.real("cubic_coeff_a", -0.75))
+    made = call.real_value(0)
+    for axis, (size, results, factor) in enumerate(zip(shape, sizes, factors, strict=True)):
+        if results != size or factor != 1:
+            at = [_coordinate(place, size, results, factor, coordinates) for place in range(results)]
+            made = interpolation.along(made, axis, at, steep, call.given.unit)
+    return [made]
 
 
 def _taken(x: Value, sizes: list[int], factors: list[Fraction], coordinates: str, nearest: str) -> Sequence[Value]:
@@ -91,24 +122,29 @@ def _places(size: int, results: int, factor: Fraction, coordinates: str, nearest
     simple = factor.numerator == 1 or factor.denominator == 1
     made = []
     for place in range(results):
-        match coordinates:
-            case "asymmetric":
-                at = place / factor
-            case "half_pixel":
-                at = (place + Fraction(1, 2)) / factor - Fraction(1, 2)
-            case "pytorch_half_pixel":
-                at = (place + Fraction(1, 2)) / factor - Fraction(1, 2) if results > 1 else Fraction(0)
-            case "tf_half_pixel_for_nn":
-                at = (place + Fraction(1, 2)) / factor
-            case "align_corners":
-                at = Fraction(place * (size - 1), results - 1) if results > 1 else Fraction(0)
-            case "half_pixel_symmetric":
-                adjusted = Fraction(results) / (factor * size)
-                at = Fraction(size, 2) * (1 - adjusted) + (place + Fraction(1, 2)) / factor - Fraction(1, 2)
-            case _:
-                raise UnreadableError(f"coordinates by {coordinates!r}", "resize with scales and another mode")
+        at = _coordinate(place, size, results, factor, coordinates)
         made.append(min(max(_nearest(at, nearest, simple and coordinates != "align_corners"), 0), size - 1))
     return np.array(made, np.intp)
+
+
+def _coordinate(place: int, size: int, results: int, factor: Fraction, coordinates: str) -> Fraction:
+    """Where in the value a place of the result lies."""
+    match coordinates:
+        case "asymmetric":
+            return place / factor
+        case "half_pixel":
+            return (place + Fraction(1, 2)) / factor - Fraction(1, 2)
+        case "pytorch_half_pixel":
+            return (place + Fraction(1, 2)) / factor - Fraction(1, 2) if results > 1 else Fraction(0)
+        case "tf_half_pixel_for_nn":
+            return (place + Fraction(1, 2)) / factor
+        case "align_corners":
+            return Fraction(place * (size - 1), results - 1) if results > 1 else Fraction(0)
+        case "half_pixel_symmetric":
+            adjusted = Fraction(results) / (factor * size)
+            return Fraction(size, 2) * (1 - adjusted) + (place + Fraction(1, 2)) / factor - Fraction(1, 2)
+        case _:
+            raise UnreadableError(f"coordinates by {coordinates!r}", "resize with scales and another mode")
 
 
 def _nearest(at: Fraction, mode: str, simple: bool) -> int:
@@ -129,10 +165,11 @@ def _nearest(at: Fraction, mode: str, simple: bool) -> int:
     return rounded[mode]
 
 
-def _check_mode(call: OperatorCall) -> None:
+def _mode(call: OperatorCall) -> str:
     mode = _text(call, "mode", "nearest")
-    if mode != "nearest":
-        raise UnreadableError(f"interpolation in mode {mode!r}", "resize to the nearest entry, mode 'nearest'")
+    if mode not in ("nearest", "linear", "cubic"):
+        raise UnreadableError(f"interpolation in mode {mode!r}", "resize to the nearest entry, linear or cubic")
+    return mode
 
 
 def _check_rank(scales: list[float], shape: tuple[int, ...]) -> None:

@@ -12,9 +12,9 @@ import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import ModelProto
 
-from eqspec.errors import NetworkError
+from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks.expansion import UnexpandedError, expanded
-from eqspec.networks.readers import onnx_definition, onnx_ends, onnx_functions, onnx_names
+from eqspec.networks.readers import onnx_definition, onnx_ends, onnx_functions, onnx_names, onnx_refused
 from eqspec.networks.readers.onnx_names import MODEL_FIX, STANDARD, name_of
 
 OLDEST_OPSET = 6
@@ -77,6 +77,16 @@ def ready(path: str, content: bytes, output: str | None = None) -> Ready:
     return Ready(model, opset, ends.output, ends.output in outputs, alone, notes)
 
 
+def _refused_by_name(path: str, model: ModelProto) -> None:
+    """A file of other domains alone, of which the first operator that is never read is the better reason."""
+    for node in model.graph.node:
+        known = onnx_refused.reason(node.op_type, node.domain)
+        if known is not None:
+            message = f"operator {node.domain}.{node.op_type} is not supported: {known[0]}"
+            at = {"node": name_of(node), "operator": node.op_type}
+            raise UnsupportedOperatorError(path, message, fix=known[1], **at)
+
+
 def _opset(path: str, model: ModelProto) -> int:
     if model.ir_version > max(int(onnx.IR_VERSION), REVIEWED_IR):
         message = f"version {model.ir_version} of the file format is newer than the installed onnx knows"
@@ -88,6 +98,7 @@ def _opset(path: str, model: ModelProto) -> int:
     opset = imported[0] if imported else None
     known = onnx.defs.onnx_opset_version()
     if opset is None:
+        _refused_by_name(path, model)
         raise NetworkError(path, "the model does not say which ONNX opset it uses", fix="export it again")
     if opset < OLDEST_OPSET:
         fix = f"convert it to opset {OLDEST_OPSET} or newer with onnx.version_converter"

@@ -112,7 +112,8 @@ def _tile(part: af.Part, value: Affine, order: mx.Indices | None, *, written_out
     matrix, width = part.matrix, part.units.size
     small = written_out and part.units.plain and value.size * width <= af.MOST_WRITTEN_OUT
     if isinstance(matrix, Selection) and not small:
-        matrix = mx.as_tile(matrix, order)
+        made = mx.as_tile(matrix, order)  # whose rows are in this order already
+        return Tile(np.ascontiguousarray(made.index, np.int32), *_numbers(made.weight))
     if isinstance(matrix, mx.Tiled):
         index = matrix.index if not matrix.loose or order is None else _inverse(matrix.index, order)
         return Tile(np.ascontiguousarray(index, np.int32), *_numbers(matrix.weight))

@@ -1,0 +1,144 @@
+"""Comparisons, truth values and choices that depend on the input: Greater, Equal, And, Not, Where and others.
+
+A truth value is 0 or 1. Comparisons are functions with jumps of a difference, and a choice is a product:
+
+    u > v :  relu(sign(u - v))        u = v :  1 - |sign(u - v)|        where(b, u, v) = v + b (u - v)
+
+Exact over the real numbers. If u - v is constant a choice is affine; else it is as loosely bounded as other products
+(`variable_products`). Choices of one variable without a jump are seen before, as the function that they are (`unary`).
+What floats make of a comparison near its threshold is not described here, so rounding arithmetics refuse it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from onnx import TensorProto
+
+from eqspec.networks import affine as af
+from eqspec.networks import constants
+from eqspec.networks import enclosure as en
+from eqspec.networks.affine import Affine
+from eqspec.networks.curves import ABSOLUTE, Curve, Curves
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.matrices import check_value
+from eqspec.networks.onnx_tensor import FLOATS, UnreadableError
+from eqspec.networks.operators import folding
+from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all
+from eqspec.networks.operators.elementwise import add, multiply
+from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+from eqspec.networks.operators.rearranging import where_constant
+
+Real = Affine | Enclosure
+_ONE = en.exactly(1.0)
+
+
+def _operand(call: OperatorCall, index: int) -> Real:
+    """An input as real numbers, truth values as 0 and 1."""
+    found = call.value(index)
+    if isinstance(found, np.ndarray) and found.dtype.kind == "b":
+        return Enclosure(found.astype(np.float64))
+    if isinstance(found, Affine) and call.kind(index) not in (*FLOATS, TensorProto.BOOL):
+        raise UnreadableError("integers that depend on the input are compared", "cast them to floats before")
+    return call.real_value(index)
+
+
+def _operands(call: OperatorCall) -> list[Real]:
+    if call.given.unit:
+        message = "what floats make of a comparison near its threshold is not described"
+        raise UnreadableError(message, "compare it in 'real'")
+    found = [_operand(call, index) for index in range(len(call.inputs))]
+    for other in found[1:]:
+        check_broadcast(found[0].shape, other.shape)
+        check_one_for_all(call, found[0].shape, other.shape)
+    return found
+
+
+def _negated(x: Real) -> Real:
+    return af.negate(x) if isinstance(x, Affine) else constants.negate(x)
+
+
+def _not(x: Real) -> Real:
+    return add(_negated(x), _ONE)
+
+
+def _moving(x: Real) -> Affine:
+    assert isinstance(x, Affine)  # of constants alone nothing is asked here
+    return x
+
+
+def _sign(x: Real) -> Affine:
+    return af.curve(_moving(x), Curves.all(Curve("sign")))
+
+
+def _apart(a: Real, b: Real) -> Affine:
+    return _moving(add(a, _negated(b)))
+
+
+def _greater(a: Real, b: Real) -> Real:
+    return af.relu(_sign(_apart(a, b)))
+
+
+def _equal(a: Real, b: Real) -> Real:
+    return _not(af.curve(_sign(_apart(a, b)), Curves.all(ABSOLUTE)))
+
+
+def _both(a: Real, b: Real) -> Real:
+    if isinstance(a, Enclosure) or isinstance(b, Enclosure):
+        return multiply(a, b)
+    return af.relu(af.shift(af.add(a, b), en.exactly(-1.0)))
+
+
+def _either(a: Real, b: Real) -> Real:
+    return _not(_both(_not(a), _not(b)))
+
+
+def _differ(a: Real, b: Real) -> Real:
+    if isinstance(a, Enclosure):
+        a, b = b, a
+    if isinstance(b, Enclosure):  # a (1 - 2 b) + b
+        return add(multiply(a, Enclosure(1.0 - 2.0 * b.value)), b)
+    return af.curve(_apart(a, b), Curves.all(ABSOLUTE))
+
+
+def _comparison(of: Callable[[Real, Real], Real]) -> Operator:
+    def operator(call: OperatorCall) -> Sequence[Value]:
+        if folding.is_constant(call):
+            return folding.fold(call)
+        a, b = _operands(call)
+        return [of(a, b)]
+
+    return operator
+
+
+def negation(call: OperatorCall) -> Sequence[Value]:
+    """Not."""
+    if folding.is_constant(call):
+        return folding.fold(call)
+    return [_not(*_operands(call))]
+
+
+def where(call: OperatorCall) -> Sequence[Value]:
+    """Where: entries of two values, by a constant condition or by one that depends on the input."""
+    if not isinstance(call.value(0), Affine):
+        return where_constant(call)
+    chosen, a, b = _operands(call)
+    check_broadcast(a.shape, b.shape)
+    shape = np.broadcast_shapes(chosen.shape, a.shape, b.shape)
+    check_value(shape)
+    return [add(b, multiply(chosen, add(a, _negated(b))))]
+
+
+OPERATORS: dict[str, Operator] = {
+    "And": _comparison(_both),
+    "Equal": _comparison(_equal),
+    "Greater": _comparison(_greater),
+    "GreaterOrEqual": _comparison(lambda a, b: _not(_greater(b, a))),
+    "Less": _comparison(lambda a, b: _greater(b, a)),
+    "LessOrEqual": _comparison(lambda a, b: _not(_greater(a, b))),
+    "Not": negation,
+    "Or": _comparison(_either),
+    "Where": where,
+    "Xor": _comparison(_differ),
+}

@@ -1,0 +1,213 @@
+"""Comparisons, choices by them, sums along an axis and interpolation, as exporters write them: against onnxruntime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from eqspec.errors import NetworkError
+from eqspec.networks import in_float32, read_network
+from eqspec.networks.curves import Curves
+from unit.networks.exported import FLOAT, read_and_compared, several, value
+from unit.networks.models import node, save
+
+C = np.array([[0.25, -0.5, 0.0]], np.float32)
+MASK = np.array([[True, False, True]])
+BOOL, FLOATS = onnx.TensorProto.BOOL, onnx.TensorProto.FLOAT
+
+
+def of(nodes: list[onnx.NodeProto], constants: dict[str, Any], *shape: int, opset: int = 17) -> onnx.ModelProto:
+    return several(nodes, constants, [value("x", FLOAT, shape)], [value("y", FLOAT, None)], opset=opset)
+
+
+def flags(kind: str) -> list[onnx.NodeProto]:
+    """An operator on two truth values that both depend on the input, as numbers."""
+    return [
+        node("Greater", ["x", "c"], "a"),
+        node("Less", ["x", "zero"], "b"),
+        node(kind, ["a", "b"] if kind != "Not" else ["a"], "f"),
+        node("Cast", ["f"], "y", to=FLOATS),
+    ]
+
+
+CONSTANTS = {"c": C, "zero": np.zeros((1, 1), np.float32), "m": MASK}
+CASES: dict[str, onnx.ModelProto] = {
+    **{
+        kind: of([node(kind, ["x", "c"], "f"), node("Cast", ["f"], "y", to=FLOATS)], CONSTANTS, 1, 3, opset=opset)
+        for kind, opset in (("Equal", 13), ("Greater", 9), ("GreaterOrEqual", 16), ("Less", 9), ("LessOrEqual", 12))
+    },
+    **{kind: of(flags(kind), CONSTANTS, 1, 3) for kind in ("And", "Or", "Xor", "Not")},
+    **{
+        f"{kind} with a mask": of(
+            [node("Less", ["x", "c"], "a"), node(kind, ["m", "a"], "f"), node("Cast", ["f"], "y", to=FLOATS)],
+            CONSTANTS, 1, 3,
+        )
+        for kind in ("And", "Or", "Xor", "Equal")
+    },
+    "is not zero": of(
+        [node("Relu", ["x"], "r"), node("Cast", ["r"], "b", to=BOOL), node("Cast", ["b"], "y", to=FLOATS)],
+        CONSTANTS, 1, 3,
+    ),
+    "a choice of constants": of(
+        [node("Greater", ["x", "c"], "a"), node("Where", ["a", "c", "zero"], "y")], CONSTANTS, 1, 3
+    ),
+    "a choice of values": of(
+        [
+            node("Slice", ["x", "p0", "p1", "p1"], "first"),
+            node("Greater", ["first", "zero"], "a"),
+            node("Neg", ["x"], "n"),
+            node("Where", ["a", "n", "x"], "y"),
+        ],
+        CONSTANTS | {"p0": np.array([0]), "p1": np.array([1])}, 1, 3,
+    ),
+    "Hardshrink, which jumps": of(
+        [node("Abs", ["x"], "s"), node("LessOrEqual", ["s", "h"], "a"), node("Where", ["a", "zero", "x"], "y")],
+        CONSTANTS | {"h": np.array(0.5, np.float32)}, 1, 3,
+    ),
+    **{
+        f"CumSum {axis} {exclusive} {reverse}": of(
+            [node("CumSum", ["x", "i"], "y", exclusive=exclusive, reverse=reverse)], {"i": np.array(axis)}, 1, 3, 2
+        )
+        for axis, exclusive, reverse in ((1, 0, 0), (-1, 1, 0), (1, 0, 1), (2, 1, 1))
+    },
+    **{
+        f"Resize {mode} {coordinates} {scale}": of(
+            [node("Resize", ["x", "", "s"], "y", mode=mode, coordinate_transformation_mode=coordinates)],
+            {"s": np.array([1, 1, scale, 1.5], np.float32)}, 1, 2, 4, 6,
+        )
+        for mode in ("linear", "cubic")
+        for coordinates in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
+        for scale in (2.0, 0.75)
+    },
+    "Resize linear to sizes": of(
+        [node("Resize", ["x", "", "", "s"], "y", mode="linear")], {"s": np.array([1, 2, 9, 4])}, 1, 2, 7, 7
+    ),
+    "a size whose product is rounded": of(  # tf.image.resize: 10 times the float32 next to 0.9 is 9 for every runtime
+        [node("Resize", ["x", "", "s"], "y", mode="linear")], {"s": np.array([1, 1, 0.9, 1], np.float32)}, 1, 1, 10, 2
+    ),
+    "Upsample linear": of(
+        [node("Upsample", ["x", "s"], "y", mode="linear")], {"s": np.array([1, 1, 2, 3], np.float32)}, 1, 2, 3, 2,
+        opset=9,
+    ),
+    "a normalisation of layers by tf2onnx": of(
+        [
+            node("ReduceMean", ["x"], "mean", axes=[2], keepdims=1),
+            node("Sub", ["x", "mean"], "apart"),
+            node("Mul", ["apart", "apart"], "squares"),
+            node("ReduceMean", ["squares"], "v", axes=[2], keepdims=0),
+            node("Squeeze", ["mean", "last"], "flat_mean"),
+            node("Reshape", ["flat_mean", "row"], "m1"),
+            node("Reshape", ["v", "row"], "v1"),
+            node("BatchNormalization", ["x", "ones", "zeros", "m1", "v1"], "y", epsilon=0.01),
+        ],
+        {"last": np.array([2]), "row": np.array([2]), "ones": np.ones(2, np.float32),
+         "zeros": np.zeros(2, np.float32)},
+        1, 2, 3,
+    ),
+    "ReduceLogSumExp": of([node("ReduceLogSumExp", ["x"], "y", axes=[1], keepdims=1)], {}, 1, 3),
+    "ReduceLogSum": of([node("Exp", ["x"], "e"), node("ReduceLogSum", ["e"], "y", axes=[1])], {}, 1, 3, opset=13),
+    "Asinh": of([node("Asinh", ["x"], "y")], {}, 1, 3),
+    "a scale of attention": of(  # scaled_dot_product_attention of torch: a cast of what has that type already
+        [
+            node("Shape", ["x"], "shape"),
+            node("Gather", ["shape", "last"], "size"),
+            node("Cast", ["size"], "width", to=FLOATS),
+            node("Sqrt", ["width"], "root"),
+            node("Div", ["one", "root"], "scale"),
+            node("Cast", ["scale"], "same", to=FLOATS),
+            node("Mul", ["x", "same"], "y"),
+        ],
+        {"last": np.array([1]), "one": np.ones(1, np.float32)}, 1, 3,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_graphs_are_read_as_onnxruntime_runs_them(tmp_path: Path, name: str) -> None:
+    (given,) = CASES[name].graph.input
+    shape = tuple(d.dim_value for d in given.type.tensor_type.shape.dim)
+    read_and_compared(CASES[name], tmp_path, [("x", np.float32, shape)], exact=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"])
+def test_thresholds_belong_to_the_side_that_they_belong_to(tmp_path: Path, kind: str) -> None:
+    network = read_network(save(tmp_path, CASES[kind]))
+    wanted = getattr(np, {"Equal": "equal", "Greater": "greater", "GreaterOrEqual": "greater_equal", "Less": "less",
+                          "LessOrEqual": "less_equal"}[kind])(C, C)  # fmt: skip
+    assert np.array_equal(network.evaluate(C.astype(np.float64)), wanted.astype(np.float64))
+
+
+RECOGNISED: dict[str, tuple[str, list[onnx.NodeProto]]] = {
+    "softshrink of torch by its dynamo exporter": (
+        "pieces",
+        [
+            node("Abs", ["x"], "s"),
+            node("Greater", ["s", "half"], "a"),
+            node("Sign", ["x"], "sign"),
+            node("Mul", ["sign", "half"], "t"),
+            node("Sub", ["x", "t"], "u"),
+            node("Mul", ["x", "zero"], "nothing"),
+            node("Where", ["a", "u", "nothing"], "y"),
+        ],
+    ),
+    "a ReLU by a choice": ("pieces", [node("Less", ["x", "zero"], "a"), node("Where", ["a", "zero", "x"], "y")]),
+    "a ReLU by a product": (
+        "pieces",
+        [node("Greater", ["x", "zero"], "a"), node("Cast", ["a"], "b", to=FLOATS), node("Mul", ["x", "b"], "y")],
+    ),
+    "softplus of torch by its dynamo exporter": (
+        "softplus",
+        [node("Softplus", ["x"], "s"), node("Greater", ["x", "twenty"], "a"), node("Where", ["a", "x", "s"], "y")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RECOGNISED)
+def test_a_choice_without_a_jump_is_one_function(tmp_path: Path, name: str) -> None:
+    kind, nodes = RECOGNISED[name]
+    constants = {"half": np.float32(0.5), "zero": np.float32(0), "twenty": np.float32(20)}
+    used = {n for one in nodes for n in one.input}
+    proto = of(nodes, {k: np.array(v, np.float32) for k, v in constants.items() if k in used}, 1, 3)
+    network = read_and_compared(proto, tmp_path, [("x", np.float32, (1, 3))], exact=1e-6)
+    found = [s.function for s in network.steps if s.function != "identity"]
+    assert len(found) == 1
+    assert isinstance(found[0], Curves)
+    assert found[0].uniform is not None
+    assert found[0].uniform.name == kind
+
+
+def test_a_threshold_of_softplus_counts_as_an_error(tmp_path: Path) -> None:
+    """x above c and ln(1 + e^x) below differ by at most e^-c, which both steps and values have to hold."""
+    nodes = RECOGNISED["softplus of torch by its dynamo exporter"][1]
+    network = read_network(save(tmp_path, of(nodes, {"twenty": np.array(1.0, np.float32)}, 1, 3)))
+    points = np.linspace(-4, 4, 33)[:, None] * np.ones(3)
+    for point in points:
+        true = np.where(point > 1, point, np.logaddexp(0, point))
+        for (low, high), wanted in zip(network.evaluate_exact(list(point)), true, strict=True):
+            assert float(low) - 1e-12 <= wanted <= float(high) + 1e-12
+
+
+def test_comparisons_are_refused_in_float32(tmp_path: Path) -> None:
+    with pytest.raises(NetworkError, match="near its threshold"):
+        in_float32(read_network(save(tmp_path, CASES["Greater"])))
+
+
+@pytest.mark.parametrize("norm", ["L1", "L2"])
+def test_a_normalizer_is_read(tmp_path: Path, norm: str) -> None:
+    nodes = [node("Normalizer", ["x"], "n", domain="ai.onnx.ml", norm=norm), node("MatMul", ["n", "w"], "y")]
+    weight = np.random.default_rng(0).normal(size=(3, 2)).astype(np.float32)
+    proto = several(nodes, {"w": weight}, [value("x", FLOAT, (1, 3))], [value("y", FLOAT, None)], ml=1)
+    read_and_compared(proto, tmp_path, [("x", np.float32, (1, 3))])
+
+
+def test_a_file_of_trees_alone_is_refused_by_their_name(tmp_path: Path) -> None:
+    """onnxmltools writes XGBoost without an opset of the standard operators."""
+    proto = several([node("TreeEnsembleClassifier", ["x"], "y", domain="ai.onnx.ml")], {}, [value("x", FLOAT, (1, 3))],
+                    [value("y", FLOAT, None)], ml=1)  # fmt: skip
+    del proto.opset_import[0]
+    with pytest.raises(NetworkError, match="a tree jumps"):
+        read_network(save(tmp_path, proto))
