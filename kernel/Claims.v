@@ -18,7 +18,8 @@ Inductive claim :=
 | Distance (outs : list nat) (eps : rat)            (* none of these outputs differs by more than eps *)
 | Manhattan (outs : list nat) (eps : rat)           (* nor do all of them together *)
 | KeepsFirst (margin : rat)                         (* what F puts first by the margin, G puts first *)
-| KeepsConfident (delta t : rat) (powers : nat)     (* what F puts first with softmax delta, G puts first; t is a hint *)
+| KeepsConfident (delta t : rat) (powers : nat) (groups : list (list nat * rat))
+    (* what F puts first with softmax delta, G puts first; t is a hint, and so are margins over groups of classes *)
 | Inequality (a b : list Z) (most : rat) (less : bool).   (* a F + b G is at most a number, or less than it *)
 
 Fixpoint sum_abs (outs : list nat) (F G : list R) : R :=
@@ -32,7 +33,7 @@ Definition holds (c : claim) (F G : list R) : Prop :=
   | KeepsFirst margin =>
       forall k, (k < length F)%nat ->
         (forall j, (j < length F)%nat -> j <> k -> nth k F 0 - nth j F 0 >= real margin) -> first k G
-  | KeepsConfident delta _ _ =>
+  | KeepsConfident delta _ _ _ =>
       forall k, (k < length F)%nat -> first k F -> exp (nth k F 0) / sum_exp F >= real delta -> first k G
   | Inequality a b most less => if less then dot a F + dot b G < real most else dot a F + dot b G <= real most
   end.
@@ -47,43 +48,64 @@ Fixpoint signed_rows (outs : list nat) : list (list Z) :=
   end.
 Definition pairs (m : nat) : list (nat * nat) :=
   filter (fun p => negb (fst p =? snd p)%nat) (list_prod (seq 0 m) (seq 0 m)).
+(** Groups of classes, together with a class k that is not among them; and by how much k is ahead of all of them, added up. *)
+Fixpoint distinct (S : list nat) : bool :=
+  match S with [] => true | j :: S' => (negb (existsb (Nat.eqb j) S') && distinct S')%bool end.
+Definition members (m : nat) (groups : list (list nat * rat)) : list (nat * (list nat * rat)) :=
+  filter (fun p => distinct (fst p :: fst (snd p)) && forallb (fun j => j <? m)%nat (fst (snd p)))%bool
+    (list_prod (seq 0 m) groups).
+Fixpoint group_row (k : nat) (S : list nat) : list Z :=
+  match S with [] => [] | j :: S' => add_row (-1) (unit_row j) (add_row 1 (unit_row k) (group_row k S')) end.
+Definition group_least (g : positive) (S : list nat) (t : rat) : Z := down g (Z.of_nat (length S) * fst t, snd t)%Z.
+Definition ahead_rows (m : nat) (groups : list (list nat * rat)) : list (list Z * list Z) :=
+  map (fun p => let r := add_row (-1) (unit_row (snd p)) (unit_row (fst p)) in (r, r)) (pairs m)
+  ++ map (fun p => let r := group_row (fst p) (fst (snd p)) in (r, r)) (members m groups).
 Definition rows_of (m : nat) (c : claim) : list (list Z * list Z) :=
   match c with
   | Distance outs _ => map (fun i => (unit_row i, unit_row i)) outs
   | Manhattan outs _ => map (fun r => (r, r)) (signed_rows outs)
-  | KeepsFirst _ | KeepsConfident _ _ _ =>
-      map (fun p => let r := add_row (-1) (unit_row (snd p)) (unit_row (fst p)) in (r, r)) (pairs m)
+  | KeepsFirst _ => ahead_rows m []
+  | KeepsConfident _ _ _ groups => ahead_rows m groups
   | Inequality a b _ _ => [(a, map Z.opp b)]
   end.
-Definition ahead (m : nat) (least : Z) : list obligation :=
+Definition group_limits (g : positive) (m k : nat) (groups : list (list nat * rat)) : list limit :=
+  map (fun sp => Limit 0 (length (pairs m) + fst sp) KX true (group_least g (fst (snd (snd sp))) (snd (snd (snd sp)))) false)
+    (filter (fun sp => fst (snd sp) =? k)%nat (numbered (members m groups))).
+Definition ahead (g : positive) (m : nat) (least : Z) (groups : list (list nat * rat)) : list obligation :=
   let all := numbered (pairs m) in
   map (fun rp => Limit 0 (fst rp) KY false 0 true
-    :: map (fun sq => Limit 0 (fst sq) KX true least false) (filter (fun sq => fst (snd sq) =? fst (snd rp))%nat all)) all.
+    :: map (fun sq => Limit 0 (fst sq) KX true least false) (filter (fun sq => fst (snd sq) =? fst (snd rp))%nat all)
+       ++ group_limits g m (fst (snd rp)) groups) all.
 Definition obligations_of (g : positive) (m : nat) (c : claim) : list obligation :=
   match c with
   | Distance outs eps =>
       flat_map (fun r => [[Limit 0 r KD true (down g eps) true]; [Limit 0 r KD false (- down g eps) true]])
         (seq 0 (length outs))
   | Manhattan outs eps => map (fun r => [Limit 0 r KD true (down g eps) true]) (seq 0 (length (signed_rows outs)))
-  | KeepsFirst margin => ahead m (down g margin)
-  | KeepsConfident _ t _ => ahead m (Z.max 0 (down g t))
+  | KeepsFirst margin => ahead g m (down g margin) []
+  | KeepsConfident _ t _ groups => ahead g m (Z.max 0 (down g t)) groups
   | Inequality _ _ most less => [[Limit 0 0 KD true (down g most) (negb less)]]
   end.
 Definition zero : fn := Fn 0 0 [].
 Definition claim_layer (rows : list (list Z * list Z)) : layer :=
   Layer 1 (map (fun r => Neuron zero (fst r) 0 (snd r) 0) rows).
 
-(** (1 - t / N)^N >= (1 - delta) / delta with N = 2^powers, from which exp(-t) >= (1 - delta) / delta. *)
+(** (1 - t / N)^N size >= (1 - delta) / delta with N = 2^powers, from which size exp(-t) >= (1 - delta) / delta. *)
 Definition square (x : Z) : Z := (x * x)%Z.
-Definition margin_of_confidence (delta t : rat) (powers : nat) : bool :=
+Definition margin_of_confidence (delta t : rat) (powers size : nat) : bool :=
   let den := (Zpos (snd t) * 2 ^ Z.of_nat powers)%Z in
   let num := (den - fst t)%Z in
   let n := Nat.iter powers square num in
   let d := Nat.iter powers square den in
   ((0 <? fst delta) && (fst delta <=? Zpos (snd delta)) && (0 <=? num)
-   && ((Zpos (snd delta) - fst delta) * d <=? n * fst delta))%Z%bool.
+   && ((Zpos (snd delta) - fst delta) * d <=? n * fst delta * Z.of_nat size))%Z%bool.
 Definition sensible (c : claim) : bool :=
-  match c with KeepsConfident delta t powers => margin_of_confidence delta t powers | _ => true end.
+  match c with
+  | KeepsConfident delta t powers groups =>
+      (margin_of_confidence delta t powers 1
+       && forallb (fun e => margin_of_confidence delta (snd e) powers (length (fst e))) groups)%bool
+  | _ => true
+  end.
 
 (** * The question *)
 Record question := Question {
@@ -170,6 +192,11 @@ Proof.
     rewrite !dot_add_row, !dot_unit, Rabs_left by lra. unfold z. lra.
 Qed.
 
+Fixpoint lead (k : nat) (S : list nat) (F : list R) : R :=
+  match S with [] => 0 | j :: S' => nth k F 0 - nth j F 0 + lead k S' F end.
+Lemma dot_group_row k S F : dot (group_row k S) F = lead k S F.
+Proof. induction S as [| j S IH]; simpl; [reflexivity |]. rewrite !dot_add_row, !dot_unit, IH. ring. Qed.
+
 Section Claim.
   Variables (g : positive) (n : net) (w : list R).
   Let u := / IZR (Zpos g).
@@ -195,25 +222,34 @@ Section Claim.
     - right. unfold u. pose proof (pos_IZR g). field. lra.
   Qed.
 
-  Lemma ahead_ok m least k j : length F' = m -> (k < m)%nat -> (j < m)%nat -> j <> k ->
-    (forall o, In o (ahead m least) ->
-      ~ violated (claim_layer (rows_of m (KeepsFirst (0%Z, 1%positive))) :: n) o w) ->
-    (forall i, (i < m)%nat -> i <> k -> nth k F' 0 - nth i F' 0 >= IZR least) -> nth j G' 0 <= nth k G' 0.
+  Lemma ahead_ok m least groups k j : length F' = m -> (k < m)%nat -> (j < m)%nat -> j <> k ->
+    (forall o, In o (ahead g m least groups) -> ~ violated (claim_layer (ahead_rows m groups) :: n) o w) ->
+    (forall i, (i < m)%nat -> i <> k -> nth k F' 0 - nth i F' 0 >= IZR least) ->
+    (forall S t, In (k, (S, t)) (members m groups) -> lead k S F' >= IZR (group_least g S t)) ->
+    nth j G' 0 <= nth k G' 0.
   Proof.
-    intros L K J D H P. destruct (Rle_dec (nth j G' 0) (nth k G' 0)) as [| N]; [assumption | exfalso].
+    intros L K J D H P Q0. destruct (Rle_dec (nth j G' 0) (nth k G' 0)) as [| N]; [assumption | exfalso].
     destruct (numbered_in (pairs m) (k, j) (pairs_in m k j K J D)) as [r R].
-    assert (A : forall s a b, In (s, (a, b)) (numbered (pairs m)) ->
-      at_ (claim_layer (rows_of m (KeepsFirst (0%Z, 1%positive))) :: n) 0 s w
+    assert (A : forall s a b, In (s, (a, b)) (numbered (pairs m)) -> at_ (claim_layer (ahead_rows m groups) :: n) 0 s w
       = Some (nth a F' 0 - nth b F' 0, nth a G' 0 - nth b G' 0)).
-    { intros s a b I. apply numbered_nth in I. rewrite at_row. unfold rows_of. rewrite nth_error_map, I. simpl.
-      rewrite !dot_add_row, !dot_unit. f_equal. f_equal; lra. }
-    refine (H _ (in_map _ _ _ R) _). unfold violated. constructor.
+    { intros s a b I. apply numbered_nth in I. rewrite at_row. unfold ahead_rows.
+      rewrite nth_error_app1 by (rewrite map_length; apply nth_error_Some; congruence).
+      rewrite nth_error_map, I. simpl. rewrite !dot_add_row, !dot_unit. f_equal. f_equal; lra. }
+    refine (H _ (in_map _ _ _ R) _). unfold violated. constructor; [| apply Forall_app; split].
     - unfold meets. simpl layer_of. simpl neuron_of. rewrite (A _ _ _ R). unfold quantity. simpl. lra.
     - apply Forall_forall. intros q Q. apply in_map_iff in Q. destruct Q as ((s, (a, b)) & E & Q). subst q.
       apply filter_In in Q. destruct Q as [Q X]. simpl in X. apply Nat.eqb_eq in X. subst a.
       unfold meets. simpl layer_of. simpl neuron_of. simpl fst. rewrite (A _ _ _ Q). unfold quantity. simpl.
       pose proof (numbered_nth _ _ _ Q) as Y. apply nth_error_In in Y. apply pairs_of in Y. destruct Y as (_ & Y & Z0).
       specialize (P b Y Z0). lra.
+    - apply Forall_forall. intros q Q. apply in_map_iff in Q. destruct Q as ((s, (a, (S, t))) & E & Q). subst q.
+      apply filter_In in Q. destruct Q as [Q X]. simpl in X. apply Nat.eqb_eq in X. subst a.
+      pose proof (numbered_nth _ _ _ Q) as Y.
+      unfold meets. cbn [layer_of neuron_of]. rewrite at_row. unfold ahead_rows.
+      rewrite nth_error_app2 by (rewrite map_length; lia). rewrite map_length.
+      cbn [fst snd]. replace (length (pairs m) + s - length (pairs m))%nat with s by lia.
+      rewrite nth_error_map, Y. cbn [option_map fst snd kind_of at_least strict value_of]. rewrite !dot_group_row.
+      apply nth_error_In in Y. specialize (Q0 S t Y). unfold quantity. simpl. lra.
   Qed.
 End Claim.
 
@@ -236,27 +272,49 @@ Proof.
     assert (0 <= IZR n / IZR d) by (apply Rmult_le_pos; [lra | left; apply Rinv_0_lt_compat; lra]).
     apply Rmult_le_compat; lra.
 Qed.
-Lemma sum_exp_nonneg F : 0 <= sum_exp F.
-Proof. induction F as [| x F IH]; simpl; [lra |]. pose proof (exp_pos x). lra. Qed.
-Lemma sum_exp_one F : forall k, (k < length F)%nat -> exp (nth k F 0) <= sum_exp F.
+Fixpoint sum_over (f : nat -> R) (S : list nat) : R := match S with [] => 0 | j :: S' => f j + sum_over f S' end.
+Lemma sum_over_app f S T : sum_over f (S ++ T) = sum_over f S + sum_over f T.
+Proof. induction S as [| j S IH]; simpl; lra. Qed.
+Lemma sum_over_nonneg f S : (forall j, 0 <= f j) -> 0 <= sum_over f S.
+Proof. intros P. induction S as [| j S IH]; simpl; [lra |]. specialize (P j). lra. Qed.
+Lemma sum_over_some f S : (forall j, 0 <= f j) -> NoDup S -> forall T, incl S T -> sum_over f S <= sum_over f T.
 Proof.
-  induction F as [| x F IH]; intros k K; simpl in *; [lia |]. pose proof (sum_exp_nonneg F). pose proof (exp_pos x).
-  destruct k as [| k]; simpl; [lra |]. specialize (IH k ltac:(lia)). lra.
+  intros P. induction S as [| j S IH]; intros N T I; [apply sum_over_nonneg, P |]. inversion N as [| ? ? A B]; subst.
+  destruct (in_split j T (I j (or_introl eq_refl))) as (T1 & T2 & ->). rewrite sum_over_app. simpl.
+  assert (J : incl S (T1 ++ T2)).
+  { intros x X. specialize (I x (or_intror X)). apply in_app_iff in I. apply in_app_iff.
+    destruct I as [I | [I | I]]; auto. subst. contradiction. }
+  specialize (IH B _ J). rewrite sum_over_app in IH. lra.
 Qed.
-Lemma sum_exp_two F : forall k j, (k < length F)%nat -> (j < length F)%nat -> j <> k ->
-  exp (nth k F 0) + exp (nth j F 0) <= sum_exp F.
+Lemma sum_over_shifted f S : sum_over f (map Datatypes.S S) = sum_over (fun j => f (Datatypes.S j)) S.
+Proof. induction S as [| j S IH]; simpl; congruence. Qed.
+Lemma sum_exp_over F : sum_exp F = sum_over (fun j => exp (nth j F 0)) (seq 0 (length F)).
 Proof.
-  induction F as [| x F IH]; intros k j K J D; simpl in *; [lia |]. pose proof (exp_pos x).
-  destruct k as [| k]; destruct j as [| j]; simpl; [lia | | |].
-  - pose proof (sum_exp_one F j ltac:(lia)). lra.
-  - pose proof (sum_exp_one F k ltac:(lia)). lra.
-  - specialize (IH k j ltac:(lia) ltac:(lia) ltac:(lia)). lra.
+  induction F as [| x F IH]; [reflexivity |]. simpl. rewrite <- seq_shift, sum_over_shifted, IH. reflexivity.
 Qed.
-Lemma margin_of_confidence_ok delta t powers F k j : margin_of_confidence delta t powers = true ->
-  (k < length F)%nat -> (j < length F)%nat -> j <> k ->
-  exp (nth k F 0) / sum_exp F >= real delta -> nth k F 0 - nth j F 0 >= real t.
+Lemma distinct_ok S : distinct S = true -> NoDup S.
 Proof.
-  unfold margin_of_confidence. intros H K J D C.
+  induction S as [| j S IH]; simpl; intros H; constructor; apply andb_prop in H; destruct H as [A B]; auto.
+  intros I. apply negb_true_iff in A. assert (X : existsb (Nat.eqb j) S = true)
+    by (apply existsb_exists; exists j; split; [exact I | apply Nat.eqb_refl]). congruence.
+Qed.
+
+(** The tangent of exp at -t, below exp: what a group has of the softmax bounds by how much it is behind k. *)
+Lemma group_below t S F k : sum_over (fun j => exp (nth j F 0)) S
+  >= exp (nth k F 0) * exp (- t) * (INR (length S) - lead k S F + INR (length S) * t).
+Proof.
+  induction S as [| j S IH]; [simpl; lra |]. cbn [sum_over lead length]. rewrite S_INR.
+  assert (E : exp (nth j F 0) = exp (nth k F 0) * exp (- t) * exp (nth j F 0 - nth k F 0 + t))
+    by (rewrite <- !exp_plus; f_equal; ring).
+  pose proof (exp_ineq1_le (nth j F 0 - nth k F 0 + t)) as G.
+  pose proof (Rmult_lt_0_compat _ _ (exp_pos (nth k F 0)) (exp_pos (- t))) as P.
+  apply (Rmult_le_compat_l (exp (nth k F 0) * exp (- t))) in G; [| lra]. rewrite <- E in G. lra.
+Qed.
+Theorem margin_of_confidence_ok delta t powers S F k : margin_of_confidence delta t powers (length S) = true ->
+  distinct (k :: S) = true -> (k < length F)%nat -> (forall j, In j S -> (j < length F)%nat) ->
+  exp (nth k F 0) / sum_exp F >= real delta -> lead k S F >= INR (length S) * real t.
+Proof.
+  unfold margin_of_confidence. intros H U K J C.
   set (den := (Zpos (snd t) * 2 ^ Z.of_nat powers)%Z) in *. set (num := (den - fst t)%Z) in *.
   apply andb_prop in H. destruct H as [H H4]. apply andb_prop in H. destruct H as [H H3].
   apply andb_prop in H. destruct H as [H1 H2].
@@ -271,29 +329,36 @@ Proof.
       pose proof (real_den t). assert (2 ^ powers <> 0) by (apply pow_nonzero; lra). field. lra. }
   destruct (iterated_squares num den (- real t) powers H3 HD E) as (A & B & X).
   set (n := Nat.iter powers square num) in *. set (d := Nat.iter powers square den) in *.
-  pose proof (sum_exp_two F k j K J D) as S. pose proof (exp_pos (nth k F 0)) as PK. pose proof (exp_pos (nth j F 0)) as PJ.
+  assert (S0 : exp (nth k F 0) + sum_over (fun j => exp (nth j F 0)) S <= sum_exp F).
+  { rewrite sum_exp_over. change (sum_over (fun j => exp (nth j F 0)) (k :: S)
+      <= sum_over (fun j => exp (nth j F 0)) (seq 0 (length F))).
+    apply sum_over_some; [intros; left; apply exp_pos | apply distinct_ok, U |].
+    intros x [-> | I]; apply in_seq; [lia |]. specialize (J x I). lia. }
+  pose proof (group_below (real t) S F k) as G. pose proof (exp_pos (nth k F 0)) as PK.
+  assert (PO : 0 <= sum_over (fun j => exp (nth j F 0)) S) by (apply sum_over_nonneg; intros; left; apply exp_pos).
   assert (PS : 0 < sum_exp F) by lra.
   assert (C' : exp (nth k F 0) >= real delta * sum_exp F).
   { replace (exp (nth k F 0)) with (exp (nth k F 0) / sum_exp F * sum_exp F) by (field; lra).
     apply Rle_ge, Rmult_le_compat_r; lra. }
-  apply IZR_le in H4, A, H2. apply IZR_lt in H1, B. rewrite !mult_IZR, minus_IZR in H4.
-  pose proof (real_den delta) as Q. unfold real in C'.
+  apply IZR_le in H4, A, H2. apply IZR_lt in H1, B. rewrite !mult_IZR, minus_IZR, <- INR_IZR_INZ in H4.
+  pose proof (real_den delta) as Q. unfold real at 1 in C'. pose proof (pos_INR (length S)) as PN.
   set (a := IZR (fst delta)) in *. set (b := IZR (Zpos (snd delta))) in *.
-  assert (G : a * exp (nth j F 0) <= (b - a) * exp (nth k F 0)).
-  { assert (W : b * exp (nth k F 0) >= a * sum_exp F).
-    { replace (a * sum_exp F) with (b * (a / b * sum_exp F)) by (field; lra). nra. }
-    nra. }
-  assert (Y : (b - a) / a <= exp (- real t)).
-  { eapply Rle_trans; [| exact X]. apply (Rmult_le_reg_r (a * IZR d)); [nra |].
-    replace ((b - a) / a * (a * IZR d)) with ((b - a) * IZR d) by (field; lra).
-    replace (IZR n / IZR d * (a * IZR d)) with (IZR n * a) by (field; lra). exact H4. }
-  assert (V : exp (nth j F 0 - nth k F 0) <= exp (- real t)).
-  { unfold Rminus at 1. rewrite exp_plus, exp_Ropp. eapply Rle_trans; [| exact Y].
-    apply (Rmult_le_reg_r (a * exp (nth k F 0))); [nra |].
-    replace (exp (nth j F 0) * / exp (nth k F 0) * (a * exp (nth k F 0))) with (a * exp (nth j F 0)) by (field; lra).
-    replace ((b - a) / a * (a * exp (nth k F 0))) with ((b - a) * exp (nth k F 0)) by (field; lra). exact G. }
-  destruct (Rle_dec (nth j F 0 - nth k F 0) (- real t)) as [L | L]; [lra |].
-  assert (Z0 : - real t < nth j F 0 - nth k F 0) by lra. apply exp_increasing in Z0. lra.
+  set (T := sum_over _ S) in *. set (s := INR (length S)) in *. set (e := exp (nth k F 0)) in *.
+  set (x := exp (- real t)) in *.
+  assert (W : a * T <= (b - a) * e).
+  { assert (V : b * e >= a * sum_exp F).
+    { replace (a * sum_exp F) with (b * (a / b * sum_exp F)) by (field; lra).
+      apply Rle_ge, Rmult_le_compat_l; lra. }
+    pose proof (Rmult_le_compat_l a _ _ (Rlt_le _ _ H1) S0). lra. }
+  assert (Y : b - a <= a * s * x).
+  { apply (Rmult_le_reg_r (IZR d)); [exact B |]. eapply Rle_trans; [exact H4 |].
+    replace (IZR n * a * s) with (a * s * (IZR n / IZR d) * IZR d) by (field; lra).
+    apply Rmult_le_compat_r; [lra |]. apply Rmult_le_compat_l; [| exact X]. apply Rmult_le_pos; lra. }
+  assert (PX : 0 < a * e * x) by (repeat apply Rmult_lt_0_compat; try assumption; apply exp_pos).
+  assert (V : a * e * x * (s - lead k S F + s * real t) <= a * e * x * s).
+  { pose proof (Rmult_le_compat_l a _ _ (Rlt_le _ _ H1) (Rge_le _ _ G)).
+    pose proof (Rmult_le_compat_r e _ _ (Rlt_le _ _ PK) Y). lra. }
+  apply Rmult_le_reg_l in V; [lra | exact PX].
 Qed.
 
 (** * The theorem *)
@@ -315,6 +380,14 @@ Proof.
     simpl. pose proof (down_ok (grain q) (fst s)). pose proof (up_ok (grain q) (snd s)). split; nra.
   - unfold region_of. simpl. clear HB. induction HC as [| c cs H HC IH]; simpl; constructor; auto.
     simpl. rewrite dot_scaled. pose proof (up_ok (grain q) (snd c)). nra.
+Qed.
+
+Lemma lead_scaled u k S F : lead k S (map (Rmult u) F) = u * lead k S F.
+Proof.
+  induction S as [| j S IH]; simpl; [ring |]. rewrite IH.
+  assert (N : forall i, nth i (map (Rmult u) F) 0 = u * nth i F 0)
+    by (intros; rewrite <- (Rmult_0_r u) at 1; apply map_nth).
+  rewrite !N. ring.
 Qed.
 
 Theorem check_ok q rs : check q rs = true -> forall v, inputs_in q v ->
@@ -339,14 +412,15 @@ Proof.
   unfold problem in T.
   set (n := pair q) in *. set (g := grain q) in *. set (m := outputs_count q) in *. set (u := / IZR (Zpos g)) in *.
   clearbody n g m. clear HW HV.
-  assert (FIRST : forall least k, (forall o, In o (ahead m least) ->
-      ~ violated (claim_layer (rows_of m (KeepsFirst (0%Z, 1%positive))) :: n) o w) -> (k < m)%nat ->
+  assert (FIRST : forall least groups k, (forall o, In o (ahead g m least groups) ->
+      ~ violated (claim_layer (ahead_rows m groups) :: n) o w) -> (k < m)%nat ->
       (forall i, (i < m)%nat -> i <> k -> nth k (post First n w) 0 - nth i (post First n w) 0 >= IZR least) ->
+      (forall S t, In (k, (S, t)) (members m groups) -> lead k S (post First n w) >= IZR (group_least g S t)) ->
       first k (map (Rmult u) (post Second n w))).
-  { intros least k A K P j J. rewrite map_length, L2 in J. rewrite !(nth_u g).
+  { intros least groups k A K P Q j J. rewrite map_length, L2 in J. rewrite !(nth_u g).
     destruct (Nat.eq_dec j k) as [-> | D]; [lra |].
-    pose proof (ahead_ok n w m least k j L K J D A P) as X. fold u. nra. }
-  destruct (asked_for q) as [outs eps | outs eps | margin | delta t powers | a b most less]; simpl in T; simpl holds.
+    pose proof (ahead_ok g n w m least groups k j L K J D A P Q) as X. fold u. nra. }
+  destruct (asked_for q) as [outs eps | outs eps | margin | delta t powers groups | a b most less]; simpl in T; simpl holds.
   - intros i I. destruct (numbered_in outs i I) as [r R]. pose proof (numbered_nth _ _ _ R) as N.
     assert (RL : (r < length outs)%nat) by (apply nth_error_Some; congruence).
     assert (A : at_ (claim_layer (map (fun i => (unit_row i, unit_row i)) outs) :: n) 0 r w
@@ -381,17 +455,29 @@ Proof.
       with (u * sum_abs outs (post First n w) (post Second n w)); [exact X |].
     clear - U. induction outs as [| i outs IH]; simpl; [ring |]. rewrite <- IH, !(nth_u g). fold u.
     rewrite <- Rmult_minus_distr_l, Rabs_mult, (Rabs_pos_eq u) by (left; exact U). ring.
-  - intros k K P. rewrite map_length, L in K. apply (FIRST (down g margin) k T K).
-    intros i I D. rewrite map_length, L in P. specialize (P i I D). rewrite !(nth_u g) in P. fold u in P.
-    rewrite <- Rmult_minus_distr_l in P. apply Rle_ge. eapply Rle_trans; [apply (down_ok g margin) |].
-    apply (scaled_le g). fold u. lra.
-  - intros k K A P. assert (K' := K). rewrite map_length, L in K. apply (FIRST (Z.max 0 (down g t)) k T K).
-    intros i I D. assert (I' := I). rewrite <- L, <- (map_length (Rmult u)) in I'.
-    pose proof (margin_of_confidence_ok _ _ _ _ k i HS K' I' D P) as Q. specialize (A i I').
-    rewrite !(nth_u g) in Q, A. fold u in Q, A. apply Rle_ge, max_case.
-    + assert (B : 0 <= u * (nth k (post First n w) 0 - nth i (post First n w) 0)) by lra.
-      apply (Rmult_le_reg_l u); [exact U |]. rewrite Rmult_0_r. exact B.
-    + eapply Rle_trans; [apply (down_ok g t) |]. rewrite <- Rmult_minus_distr_l in Q. apply (scaled_le g). fold u. lra.
+  - intros k K P. rewrite map_length, L in K. apply (FIRST (down g margin) [] k T K).
+    + intros i I D. rewrite map_length, L in P. specialize (P i I D). rewrite !(nth_u g) in P. fold u in P.
+      rewrite <- Rmult_minus_distr_l in P. apply Rle_ge. eapply Rle_trans; [apply (down_ok g margin) |].
+      apply (scaled_le g). fold u. lra.
+    + intros S t I. apply filter_In in I. destruct I as [I _]. apply in_prod_iff in I. destruct (proj2 I).
+  - intros k K A P. assert (K' := K). rewrite map_length, L in K. simpl in HS. apply andb_prop in HS. destruct HS as [H1 HG].
+    apply (FIRST (Z.max 0 (down g t)) groups k T K).
+    + intros i I D. assert (I' := I). rewrite <- L, <- (map_length (Rmult u)) in I'.
+      assert (U2 : distinct [k; i] = true).
+      { simpl. rewrite orb_false_r, andb_true_r. apply negb_true_iff, Nat.eqb_neq. auto. }
+      pose proof (margin_of_confidence_ok delta t powers [i] _ k H1 U2 K'
+        ltac:(intros x [<- | []]; exact I') P) as Q. simpl in Q. specialize (A i I').
+      rewrite !(nth_u g) in Q, A. fold u in Q, A. apply Rle_ge, max_case.
+      * assert (B : 0 <= u * (nth k (post First n w) 0 - nth i (post First n w) 0)) by lra.
+        apply (Rmult_le_reg_l u); [exact U |]. rewrite Rmult_0_r. exact B.
+      * eapply Rle_trans; [apply (down_ok g t) |]. apply (scaled_le g). fold u. lra.
+    + intros S e I. apply filter_In in I. destruct I as [I X]. cbn [fst snd] in X. apply andb_prop in X. destruct X as [X V].
+      apply in_prod_iff in I. destruct I as [_ I]. rewrite forallb_forall in HG. specialize (HG _ I). cbn [fst snd] in HG.
+      assert (J : forall j, In j S -> (j < length (map (Rmult u) (post First n w)))%nat).
+      { intros j J. rewrite map_length, L. rewrite forallb_forall in V. apply Nat.ltb_lt, V, J. }
+      pose proof (margin_of_confidence_ok delta e powers S _ k HG X K' J P) as Q. unfold group_least.
+      eapply Rge_trans; [| apply Rle_ge, (down_ok g)]. unfold real at 1. cbn [fst snd]. rewrite mult_IZR, <- INR_IZR_INZ.
+      apply Rle_ge, (scaled_le g). fold u. rewrite <- (lead_scaled u). unfold real in Q. lra.
   - rewrite !dot_scaled.
     assert (UP := T _ (or_introl eq_refl)).
     assert (S : forall z, z <= IZR (down g most) -> u * z <= real most) by (intros; apply (from_down g); assumption).

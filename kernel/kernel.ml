@@ -37,6 +37,13 @@ type comparison =
 | Lt
 | Gt
 
+(** val add : nat -> nat -> nat **)
+
+let rec add n m =
+  match n with
+  | O -> m
+  | S p -> S (add p m)
+
 module Nat =
  struct
   (** val eqb : nat -> nat -> bool **)
@@ -1191,7 +1198,7 @@ type claim =
 | Distance of nat list * rat
 | Manhattan of nat list * rat
 | KeepsFirst of rat
-| KeepsConfident of rat * rat * nat
+| KeepsConfident of rat * rat * nat * (nat list * rat) list
 | Inequality of Big_int_Z.big_int list * Big_int_Z.big_int list * rat * bool
 
 (** val unit_row : nat -> Big_int_Z.big_int list **)
@@ -1222,31 +1229,85 @@ let pairs m =
   filter (fun p -> negb (Nat.eqb (fst p) (snd p)))
     (list_prod (seq O m) (seq O m))
 
+(** val distinct : nat list -> bool **)
+
+let rec distinct = function
+| [] -> true
+| j :: s' -> (&&) (negb (existsb (Nat.eqb j) s')) (distinct s')
+
+(** val members :
+    nat -> (nat list * rat) list -> (nat * (nat list * rat)) list **)
+
+let members m groups =
+  filter (fun p ->
+    (&&) (distinct ((fst p) :: (fst (snd p))))
+      (forallb (fun j -> Nat.ltb j m) (fst (snd p))))
+    (list_prod (seq O m) groups)
+
+(** val group_row : nat -> nat list -> Big_int_Z.big_int list **)
+
+let rec group_row k = function
+| [] -> []
+| j :: s' ->
+  add_row (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) (unit_row j)
+    (add_row Big_int_Z.unit_big_int (unit_row k) (group_row k s'))
+
+(** val group_least :
+    Big_int_Z.big_int -> nat list -> rat -> Big_int_Z.big_int **)
+
+let group_least g s t =
+  down g ((Z.mul (Z.of_nat (length s)) (fst t)), (snd t))
+
+(** val ahead_rows :
+    nat -> (nat list * rat) list -> (Big_int_Z.big_int
+    list * Big_int_Z.big_int list) list **)
+
+let ahead_rows m groups =
+  app
+    (map (fun p ->
+      let r =
+        add_row (Big_int_Z.minus_big_int Big_int_Z.unit_big_int)
+          (unit_row (snd p)) (unit_row (fst p))
+      in
+      (r, r)) (pairs m))
+    (map (fun p -> let r = group_row (fst p) (fst (snd p)) in (r, r))
+      (members m groups))
+
 (** val rows_of :
     nat -> claim -> (Big_int_Z.big_int list * Big_int_Z.big_int list) list **)
 
 let rows_of m = function
 | Distance (outs, _) -> map (fun i -> ((unit_row i), (unit_row i))) outs
 | Manhattan (outs, _) -> map (fun r -> (r, r)) (signed_rows outs)
+| KeepsFirst _ -> ahead_rows m []
+| KeepsConfident (_, _, _, groups) -> ahead_rows m groups
 | Inequality (a, b, _, _) -> (a, (map Z.opp b)) :: []
-| _ ->
-  map (fun p ->
-    let r =
-      add_row (Big_int_Z.minus_big_int Big_int_Z.unit_big_int)
-        (unit_row (snd p)) (unit_row (fst p))
-    in
-    (r, r)) (pairs m)
 
-(** val ahead : nat -> Big_int_Z.big_int -> obligation list **)
+(** val group_limits :
+    Big_int_Z.big_int -> nat -> nat -> (nat list * rat) list -> limit list **)
 
-let ahead m least =
+let group_limits g m k groups =
+  map (fun sp -> { layer_of = O; neuron_of =
+    (add (length (pairs m)) (fst sp)); kind_of = KX; at_least = true;
+    value_of = (group_least g (fst (snd (snd sp))) (snd (snd (snd sp))));
+    strict = false })
+    (filter (fun sp -> Nat.eqb (fst (snd sp)) k)
+      (numbered (members m groups)))
+
+(** val ahead :
+    Big_int_Z.big_int -> nat -> Big_int_Z.big_int -> (nat list * rat) list ->
+    obligation list **)
+
+let ahead g m least groups =
   let all = numbered (pairs m) in
   map (fun rp -> { layer_of = O; neuron_of = (fst rp); kind_of = KY;
     at_least = false; value_of = Big_int_Z.zero_big_int; strict =
-    true } :: (map (fun sq -> { layer_of = O; neuron_of = (fst sq); kind_of =
-                KX; at_least = true; value_of = least; strict = false })
-                (filter (fun sq -> Nat.eqb (fst (snd sq)) (fst (snd rp))) all)))
-    all
+    true } :: (app
+                (map (fun sq -> { layer_of = O; neuron_of = (fst sq);
+                  kind_of = KX; at_least = true; value_of = least; strict =
+                  false })
+                  (filter (fun sq -> Nat.eqb (fst (snd sq)) (fst (snd rp)))
+                    all)) (group_limits g m (fst (snd rp)) groups))) all
 
 (** val obligations_of :
     Big_int_Z.big_int -> nat -> claim -> obligation list **)
@@ -1261,9 +1322,9 @@ let obligations_of g m = function
   map (fun r -> { layer_of = O; neuron_of = r; kind_of = KD; at_least = true;
     value_of = (down g eps); strict = true } :: [])
     (seq O (length (signed_rows outs)))
-| KeepsFirst margin -> ahead m (down g margin)
-| KeepsConfident (_, t, _) ->
-  ahead m (Z.max Big_int_Z.zero_big_int (down g t))
+| KeepsFirst margin -> ahead g m (down g margin) []
+| KeepsConfident (_, t, _, groups) ->
+  ahead g m (Z.max Big_int_Z.zero_big_int (down g t)) groups
 | Inequality (_, _, most, less) ->
   ({ layer_of = O; neuron_of = O; kind_of = KD; at_least = true; value_of =
     (down g most); strict = (negb less) } :: []) :: []
@@ -1288,9 +1349,9 @@ let claim_layer rows =
 let square x =
   Z.mul x x
 
-(** val margin_of_confidence : rat -> rat -> nat -> bool **)
+(** val margin_of_confidence : rat -> rat -> nat -> nat -> bool **)
 
-let margin_of_confidence delta t powers =
+let margin_of_confidence delta t powers size =
   let den =
     Z.mul (snd t)
       (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
@@ -1305,12 +1366,15 @@ let margin_of_confidence delta t powers =
         (Big_int_Z.le_big_int (fst delta) (snd delta)))
       (Big_int_Z.le_big_int Big_int_Z.zero_big_int num))
     (Big_int_Z.le_big_int (Z.mul (Z.sub (snd delta) (fst delta)) d)
-      (Z.mul n (fst delta)))
+      (Z.mul (Z.mul n (fst delta)) (Z.of_nat size)))
 
 (** val sensible : claim -> bool **)
 
 let sensible = function
-| KeepsConfident (delta, t, powers) -> margin_of_confidence delta t powers
+| KeepsConfident (delta, t, powers, groups) ->
+  (&&) (margin_of_confidence delta t powers (S O))
+    (forallb (fun e ->
+      margin_of_confidence delta (snd e) powers (length (fst e))) groups)
 | _ -> true
 
 type question = { grain : Big_int_Z.big_int; pair : net;

@@ -18,6 +18,8 @@ type comparison =
 | Lt
 | Gt
 
+val add : nat -> nat -> nat
+
 module Nat :
  sig
   val eqb : nat -> nat -> bool
@@ -345,7 +347,7 @@ type claim =
 | Distance of nat list * rat
 | Manhattan of nat list * rat
 | KeepsFirst of rat
-| KeepsConfident of rat * rat * nat
+| KeepsConfident of rat * rat * nat * (nat list * rat) list
 | Inequality of Big_int_Z.big_int list * Big_int_Z.big_int list * rat * bool
 
 val unit_row : nat -> Big_int_Z.big_int list
@@ -356,10 +358,27 @@ val signed_rows : nat list -> Big_int_Z.big_int list list
 
 val pairs : nat -> (nat * nat) list
 
+val distinct : nat list -> bool
+
+val members : nat -> (nat list * rat) list -> (nat * (nat list * rat)) list
+
+val group_row : nat -> nat list -> Big_int_Z.big_int list
+
+val group_least : Big_int_Z.big_int -> nat list -> rat -> Big_int_Z.big_int
+
+val ahead_rows :
+  nat -> (nat list * rat) list -> (Big_int_Z.big_int list * Big_int_Z.big_int
+  list) list
+
 val rows_of :
   nat -> claim -> (Big_int_Z.big_int list * Big_int_Z.big_int list) list
 
-val ahead : nat -> Big_int_Z.big_int -> obligation list
+val group_limits :
+  Big_int_Z.big_int -> nat -> nat -> (nat list * rat) list -> limit list
+
+val ahead :
+  Big_int_Z.big_int -> nat -> Big_int_Z.big_int -> (nat list * rat) list ->
+  obligation list
 
 val obligations_of : Big_int_Z.big_int -> nat -> claim -> obligation list
 
@@ -370,7 +389,7 @@ val claim_layer :
 
 val square : Big_int_Z.big_int -> Big_int_Z.big_int
 
-val margin_of_confidence : rat -> rat -> nat -> bool
+val margin_of_confidence : rat -> rat -> nat -> nat -> bool
 
 val sensible : claim -> bool
 

@@ -16,7 +16,7 @@ let claim = function
   | Kernel.Distance (outs, eps) -> Printf.sprintf "distance %d outputs %s" (count outs) (rational eps)
   | Manhattan (outs, eps) -> Printf.sprintf "manhattan %d outputs %s" (count outs) (rational eps)
   | KeepsFirst margin -> Printf.sprintf "keeps-first %s" (rational margin)
-  | KeepsConfident (delta, _, _) -> Printf.sprintf "keeps-confident %s" (rational delta)
+  | KeepsConfident (delta, _, _, _) -> Printf.sprintf "keeps-confident %s" (rational delta)
   | Inequality (_, _, most, less) -> Printf.sprintf "inequality %s %s" (if less then "<" else "<=") (rational most)
 
 (* Records as the reader takes them. *)

@@ -174,6 +174,9 @@ let combined state known (obligation : Kernel.obligation) weights =
   in
   ((Z.one, List.init m hint) :: found.hints, found.at_base)
 
+(* Limits of an obligation of which weights are sought. *)
+let most_weighed = 40
+
 (* Weights of limits: the violation and what the guard says of the same row, then whatever of the others raises the bound. *)
 let weighed state known (obligation : Kernel.obligation) =
   let limits = Array.of_list obligation in
@@ -185,7 +188,7 @@ let weighed state known (obligation : Kernel.obligation) =
     let low, all = Kernel.pull state.net node.area node.known_of (hints @ with_constraints state base) [] [] [] in
     Q.to_float (Q.make low all) /. Array.fold_left ( +. ) 0.0 weights
   in
-  if count > 2 && count <= 12 then begin
+  if count > 2 && count <= most_weighed then begin
     let best = ref (height ()) in
     for n = 1 to count - 1 do
       let old = ref weights.(n) in
@@ -196,7 +199,7 @@ let weighed state known (obligation : Kernel.obligation) =
             let now = height () in
             if now > !best then (best := now; old := trial)
           end)
-        [ 0.0; 0.25; 0.5; 1.0 ];
+        [ 0.0; 0.125; 0.25; 0.5; 1.0 ];
       weights.(n) <- !old
     done
   end;

@@ -13,6 +13,7 @@ let most_weights = 1 lsl 24
 let most_digits = 4096
 let most_kinks = 64
 let most_classes = 64
+let most_groups = 64
 
 (* Words between white space, of a channel or of a text. *)
 type source = { next : unit -> char option; mutable words : int }
@@ -159,7 +160,9 @@ let question text (inputs, pair) =
     | "keeps-confident" ->
         let delta = rational source "a confidence" in
         let t = rational source "a margin" in
-        Kernel.KeepsConfident (delta, t, nat (count source "squarings" 12))
+        let powers = nat (count source "squarings" 12) in
+        let group () = let classes = several () in (classes, rational source "a margin") in
+        Kernel.KeepsConfident (delta, t, powers, list (count source "the number of groups" most_groups) group)
     | "inequality" ->
         let a = row () in
         let b = row () in

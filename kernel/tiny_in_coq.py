@@ -86,6 +86,10 @@ class Terms:
         inputs, layers = self.count(), self.count()
         return inputs, "[" + "; ".join(reversed([self.layer() for _ in range(layers)])) + "]"
 
+    def group(self) -> str:
+        """Classes, and a margin over them."""
+        return f"({several(self.count(), self.nat)}, {self.rat()})"
+
     def claim(self) -> tuple[str, str]:
         """The constructor of a claim, and what it is given."""
         name = next(self.source)
@@ -94,7 +98,8 @@ class Terms:
         if name == "keeps-first":
             return "KeepsFirst", self.rat()
         if name == "keeps-confident":
-            return "KeepsConfident", f"{self.rat()} {self.rat()} {self.nat()}"
+            hints = f"{self.rat()} {self.rat()} {self.nat()}"
+            return "KeepsConfident", f"{hints} {several(self.count(), self.group)}"
         return "Inequality", f"{self.zs()} {self.zs()} {self.rat()} {self.flag()}"
 
     def question(self, inputs: int) -> str:

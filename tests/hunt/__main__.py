@@ -21,6 +21,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+from eqspec.kernel import BinaryError, find
 from hunt.cases import CHANNELS, THROUGH_FILES, Channel
 from hunt.coverage import missing
 from hunt.hunting import Catch
@@ -86,9 +87,9 @@ class State:
 class _Worker:
     """A process, and the block it is at."""
 
-    def __init__(self, state: State, block: int) -> None:
+    def __init__(self, state: State, block: int, kernel: bool) -> None:
         self.pipe, theirs = SPAWN.Pipe()
-        self.process = SPAWN.Process(target=work, args=(theirs, state.seed, state.channels), daemon=True)
+        self.process = SPAWN.Process(target=work, args=(theirs, state.seed, state.channels, kernel), daemon=True)
         self.process.start()
         theirs.close()
         self.give(block)
@@ -98,10 +99,10 @@ class _Worker:
         self.pipe.send(block)
 
 
-def run(state: State, cases: int, jobs: int, path: Path | None, folder: Path) -> None:
+def run(state: State, cases: int, jobs: int, path: Path | None, folder: Path, kernel: bool = False) -> None:
     """Hunt until so many cases are done, in all."""
     blocks, began, said = state.blocks(), monotonic() - state.seconds, 0.0
-    workers = [_Worker(state, next(blocks)) for _ in range(jobs)]
+    workers = [_Worker(state, next(blocks), kernel) for _ in range(jobs)]
     try:
         while state.catch.cases < cases:
             pipes = {worker.pipe: worker for worker in workers}
@@ -115,7 +116,7 @@ def run(state: State, cases: int, jobs: int, path: Path | None, folder: Path) ->
                         seen=Counter({"wrong": 1}),
                         wrong=[f"seeds from {state.seed * 10**9 + block * SEEDS}: died or hung"],
                     )
-                    workers[workers.index(worker)] = _Worker(state, next(blocks))
+                    workers[workers.index(worker)] = _Worker(state, next(blocks), kernel)
                 else:
                     block = worker.block
                     worker.give(next(blocks))
@@ -159,11 +160,19 @@ def main() -> int:
     parser.add_argument(
         "--files", action="store_true", help="only through files: networks in random ONNX styles, specs, certificates"
     )
+    parser.add_argument(
+        "--kernel", action="store_true", help="have the proved checker read every certificate too (make -C kernel)"
+    )
     given = parser.parse_args()
+    if given.kernel:
+        try:
+            find()
+        except BinaryError as problem:
+            parser.error(str(problem))
     channels = THROUGH_FILES if given.files else CHANNELS
     state = State.load(given.state, given.seed, channels) if given.state else State(given.seed, channels)
     try:
-        run(state, given.cases, given.jobs, given.state, given.regress)
+        run(state, given.cases, given.jobs, given.state, given.regress, given.kernel)
     except KeyboardInterrupt:
         sleep(0)  # the summary of what was seen so far follows
     for trait, times in sorted(state.catch.seen.items()):

@@ -2,6 +2,10 @@
 
 That a proof finds no certificate is no wrong verdict (the auditor bounds more simply than the search, and says so), but
 it is counted, and a hunt in which it happens often has failed.
+
+Where the hunt asks for it (`--kernel`), the proved checker reads every certificate that the auditor accepts. What it
+refuses for another reason than precision, time, or a form that it has no rule for, is a finding; so is anything false
+that it accepts.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from eqspec.certificates import Auditor, Certifier
+from eqspec.kernel import BinaryError, check, find
 from eqspec.networks import Network, read_network
 from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.run.options import Options
@@ -35,6 +40,14 @@ from unit.certificates.proofs import pack, unpack
 _UNPROVED = ("is not proved on leaf", "stays open in the enclosures of the auditor")
 _HOLDS = "the claim holds"
 _UNREAD = "the auditor does not read"
+_WEAK = (
+    "a part is not proved by the bounds that the prover finds",
+    "took longer than",
+    "needs more memory than there is",
+)
+_NAMED = ("the kernel checks ", "the kernel has no rule for ", "the kernel reads ")
+_SECONDS = 20.0
+"""Of the kernel for one certificate: enough for nearly all of these tiny pairs."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,23 @@ def _desk() -> _Desk:
     return _Desk(Path(folder.name), certifier, auditor)
 
 
+@dataclass
+class _Checkers:
+    """Whether the kernel reads certificates too; of a process, as the desk is."""
+
+    kernel: bool = False
+
+
+_checkers = _Checkers()
+
+
+def ask_kernel(asked: bool) -> None:
+    """Have the kernel read every certificate too, or no longer; a BinaryError says that it is not there."""
+    if asked:
+        find()
+    _checkers.kernel = asked
+
+
 def certify(case: Case, task: Task, options: Options) -> Audited:
     """Decide the task of a case, and have audited what was written about it."""
     desk = _desk()
@@ -87,13 +117,36 @@ def certify(case: Case, task: Task, options: Options) -> Audited:
     again = desk.auditor.ask(certificate.path)
     if again.refused is not None or again.verdict != verdict.value:
         return Audited(result, f"audited again, it is refused: {again.refused}", tuple(also))
+    if verdict is Verdict.EQUIVALENT and _checkers.kernel:
+        trait, trouble = judged_by_kernel(certificate.path)
+        also.append(trait)
+        if trouble is not None:
+            return Audited(result, trouble, tuple(also))
     if verdict is Verdict.EQUIVALENT and (false := next(_false_claims(case), None)) is not None:
         forged = unpack(certificate.path)
         forged.header["task"] = serialisation.to_json(replace(made, property=false))
         also.append("forged")
-        if desk.auditor.ask(pack(certificate.path.with_suffix(".forged"), forged)).refused is None:
+        path = pack(certificate.path.with_suffix(".forged"), forged)
+        if desk.auditor.ask(path).refused is None:
             return Audited(result, f"the auditor accepts {false} with the proof of {case.claim}", tuple(also))
+        if _checkers.kernel and judged_by_kernel(path)[0] == "kernel accepts":
+            return Audited(result, f"the kernel accepts {false} with the proof of {case.claim}", tuple(also))
     return Audited(result, None, tuple(also))
+
+
+def judged_by_kernel(path: Path) -> tuple[str, str | None]:
+    """What the kernel says of a certificate, as a trait, and what is wrong about that."""
+    try:
+        refused = check(path, seconds=_SECONDS).refused
+    except BinaryError as problem:
+        refused = str(problem)
+    if refused is None:
+        return "kernel accepts", None
+    if any(words in refused for words in _WEAK):
+        return "kernel is too weak", None
+    if refused.startswith(_NAMED):
+        return "kernel has no rule", None
+    return "kernel refuses", f"the auditor accepts, and the kernel refuses: {refused}"
 
 
 def _styled(path: Path, layers: Layers, rng: Random, root: float | None) -> Network:

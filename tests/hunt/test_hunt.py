@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from eqspec.certificates import auditor
+from eqspec.kernel import Checked
 from eqspec.property import Epsilon, Property
 from eqspec.run import runner
-from hunt import judging
+from hunt import certifying, judging
 from hunt.__main__ import State
 from hunt.cases import Case, Mode, random_mode, read, write
 from hunt.coverage import LEAST, missing
@@ -244,3 +245,23 @@ def test_a_hunt_goes_on_where_it_was(tmp_path: Path) -> None:
     assert [next(blocks), next(blocks)] == [second, third + 1]
     with pytest.raises(SystemExit, match="seed 7"):
         State.load(tmp_path / "state.json", 8)
+
+
+@pytest.mark.parametrize(
+    ("refused", "trait", "wrong"),
+    [
+        (None, "kernel accepts", False),
+        ("after 3 leaves a part is not proved by the bounds that the prover finds", "kernel is too weak", False),
+        ("the kernel took longer than 20 seconds", "kernel is too weak", False),
+        ("the kernel checks distances in linf and l1; this one is in l2", "kernel has no rule", False),
+        ("the kernel refuses record 4", "kernel refuses", True),
+        ("2 parts of the region are left where the records end", "kernel refuses", True),
+    ],
+)
+def test_what_the_kernel_refuses_is_a_finding_unless_it_is_too_weak(
+    refused: str | None, trait: str, wrong: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certifying, "check", lambda *_, **__: Checked(refused, {}, 0.0))
+    found, trouble = certifying.judged_by_kernel(Path("a certificate"))
+    assert found == trait
+    assert (trouble is not None) is wrong

@@ -10,6 +10,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from hunt.cases import Channel
+from hunt.certifying import ask_kernel
 from hunt.hunting import hunt
 
 SEEDS = 12
@@ -23,9 +24,10 @@ def first_seed(seed: int, block: int) -> int:
     return seed * 10**9 + block * SEEDS
 
 
-def work(pipe: Connection, seed: int, channels: Sequence[Channel]) -> None:
+def work(pipe: Connection, seed: int, channels: Sequence[Channel], kernel: bool = False) -> None:
     """Blocks by number, until nobody asks any more; ended from outside, it takes its files and its auditor along."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    ask_kernel(kernel)
     with suppress(EOFError, KeyboardInterrupt):
         while True:
             block = pipe.recv()

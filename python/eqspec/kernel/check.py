@@ -63,7 +63,7 @@ def check(path: Path, folder: Path | None = None, seconds: float | None = None, 
         return Checked(str(problem), {}, perf_counter() - began)
     refused = answer.refused
     if refused is not None and asked.claim.startswith("keeps-confident"):
-        refused += "; of a confidence the kernel knows the log-odds of every other class, and not the entropy"
+        refused += "; of a confidence the kernel knows how far groups of classes are behind, not the whole softmax"
     return Checked(refused, answer.fields, perf_counter() - began)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations
 from math import exp, floor, lcm, log
 from typing import Any
 
@@ -17,8 +18,10 @@ MOST_SUMMED = 10
 """Outputs of a distance in l1, each of which doubles the rows."""
 MOST_CLASSES = 64
 """Of which one is put first: rows grow with their square, obligations with the third power."""
-SQUARINGS = 10
+SQUARINGS = 12
 """A margin t follows from a confidence where (1 - t / n)^n is large enough, n = 2 to this power."""
+MOST_GROUPED = 6
+"""Classes of which all groups are named; of more, those that leave one class out."""
 
 
 def question(task: dict[str, Any], grain: int) -> str:
@@ -61,13 +64,25 @@ def claim(task: dict[str, Any]) -> str:
         threshold = Fraction(guard["threshold"])
         if guard["kind"] == "margin":
             return f"keeps-first {_rational(max(threshold, Fraction(0)))}"
-        return f"keeps-confident {_rational(threshold)} {_rational(margin(threshold))} {SQUARINGS}"
+        named = [f"{len(g)} {' '.join(map(str, g))} {_rational(margin(threshold, len(g)))}" for g in groups(outputs)]
+        first = f"{_rational(threshold)} {_rational(margin(threshold))} {SQUARINGS}"
+        return " ".join([f"keeps-confident {first} {len(named)}", *named])
     raise Refused(f"the kernel has no rule for a claim of kind {said['kind']}")
 
 
-def margin(confidence: Fraction) -> Fraction:
-    """How far a class with this softmax is ahead of every other: a little less, which the kernel can show."""
-    n, odds = 2**SQUARINGS, log(confidence / (1 - confidence))
+def groups(outputs: int) -> list[tuple[int, ...]]:
+    """Groups of classes of which more is known together than of each: their softmax adds up to what confidence leaves.
+
+    A class of confidence delta is ahead of s others by log(s delta / (1 - delta)) in the mean. Where the entropy of
+    weights of classes bounds the softmax, mixtures of these groups come close to it.
+    """
+    sizes = range(2, outputs) if outputs <= MOST_GROUPED else [outputs - 1]
+    return [group for size in sizes for group in combinations(range(outputs), size)]
+
+
+def margin(confidence: Fraction, others: int = 1) -> Fraction:
+    """How far a class with this softmax is ahead of others in the mean: a little less, which the kernel can show."""
+    n, odds = 2**SQUARINGS, log(confidence / (1 - confidence)) + log(others)
     return Fraction(floor(n * (1.0 - exp(-odds / n)) * (1.0 - 1e-9) * 2**24 - 1), 2**24)
 
 

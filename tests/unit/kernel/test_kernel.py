@@ -20,8 +20,8 @@ from eqspec.cli import main
 from eqspec.kernel import BinaryError, check, find
 from eqspec.kernel.binary import ask, stream
 from eqspec.kernel.canonical import canonical
+from eqspec.kernel.questions import SQUARINGS, groups, margin
 from eqspec.kernel.questions import claim as claim_of
-from eqspec.kernel.questions import margin
 from eqspec.kernel.validation import validate
 from eqspec.property import Epsilon, Linear, Margin, Top1
 from eqspec.tasks.verdict import Verdict
@@ -193,9 +193,43 @@ def test_what_the_kernel_cannot_do_is_refused_by_name(
 def test_the_margin_of_a_confidence_is_a_little_less_than_its_log_odds(confidence: str) -> None:
     delta = Fraction(confidence)
     odds = float(np.log(float(delta / (1 - delta))))
-    found = margin(delta)
-    assert odds - 0.2 <= float(found) <= odds
-    assert (1 - found / 1024) ** 1024 >= (1 - delta) / delta
+    n = 2**SQUARINGS
+    for others in (1, 2, 5, 63):
+        found, exact = margin(delta, others), odds + float(np.log(others))
+        assert exact - 0.1 <= float(found) <= exact
+        assert (1 - found / n) ** n * others >= (1 - delta) / delta
+
+
+def confident(delta: str, margins: str) -> bytes:
+    """Two networks with three outputs, all of them v; the claim with these hints."""
+    neurons = "\n".join("0 0 1 1 0 1 1" for _ in range(3))
+    pair = f"pair 1 1\nlayer 1 1\n1 0 0\n3\n{neurons}\nend\n"
+    asked = f"question 1024\nranges\n0 1 1 1\ninequalities\n0\nclaim keeps-confident {delta} {margins}\nend\n"
+    return stream(pair, asked, ["P 1"])
+
+
+@needs_kernel
+@pytest.mark.parametrize(
+    ("margins", "follows"),
+    [
+        ("0 1 10 0", True),
+        ("0 1 10 1 2 0 1 0 1", True),
+        ("0 1 10 1 2 0 1 69 100", True),  # log 2, nearly
+        ("1 1 10 0", False),
+        ("0 1 10 1 2 0 1 70 100", False),
+        ("0 1 10 1 1 0 1 2", False),
+    ],
+)
+def test_margins_over_groups_follow_from_the_confidence_or_are_refused(margins: str, follows: bool) -> None:
+    answer = ask(find(), confident("1 2", margins))
+    assert ("does not follow" in str(answer.refused)) is not follows
+
+
+def test_groups_are_all_of_few_classes_and_few_of_many() -> None:
+    assert groups(1) == groups(2) == []
+    assert groups(3) == [(0, 1), (0, 2), (1, 2)]
+    assert len(groups(6)) == 56
+    assert groups(10) == [tuple(j for j in range(10) if j != k) for k in reversed(range(10))]
 
 
 def test_without_the_program_it_is_said_how_to_build_it(
