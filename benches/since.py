@@ -99,8 +99,12 @@ def _mlp(network: Network) -> Mlp:
 
 
 def _made(network: Network, layers: list[tuple[np.ndarray, np.ndarray]]) -> Network:
-    single = [AffineLayer(*(np.ascontiguousarray(a.astype(np.float32), np.float64) for a in one)) for one in layers]
+    single = [AffineLayer(_in_single_precision(weight), _in_single_precision(bias)) for weight, bias in layers]
     return Network.of_layers(tuple(single), network.source, network.sha256)
+
+
+def _in_single_precision(numbers: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(numbers.astype(np.float32), np.float64)
 
 
 def lhc() -> Iterator[tuple[str, Task, dict[str, Network]]]:

@@ -2,8 +2,8 @@
 
 The first input that a search meets often breaks the claim by less than float32 rounds. Here the score
 (`excess`) climbs: at every step each point looks along its derivatives, towards the corner that they point to and along
-themselves, by steps of several lengths, and takes the best one. First from the input itself, then also from the best
-of the centre and of points scattered over the region, always the same ones.
+themselves, by steps of several lengths, and takes the best one. First from the input itself, then also from the centre
+and from points scattered over the region, always the same ones.
 
 Bounded by steps and by multiplications, so that a small question has the same answer every time; beyond that by time.
 Only floats: the replay decides what counts.
@@ -21,12 +21,11 @@ from eqspec.replay.excess import Excess
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.task import Task
 
-WORK = 5_000_000
-"""The number of multiplications that an improvement may always take: a few milliseconds."""
+WORK = 20_000_000
+"""The number of multiplications that an improvement may always take: ten or twenty milliseconds."""
 _STEPS = 24
 _LENGTHS = np.array([1.0, 0.5, 0.2, 0.05, 0.01, 1e-3, 1e-5])
-_SCATTERED, _STARTS = 64, 2
-"""So many points are scattered, as far as half of the work allows, and the best ones are starts."""
+_STARTS = 7
 TRIED_PER_START = 4 * len(_LENGTHS) * _STEPS
 """The number of inputs that are looked at, at most, for every point where an ascent starts."""
 _LITTLE = 1e-3
@@ -72,24 +71,14 @@ def climb(task: Task, excess: Excess, start: Array, late: Callable[[], bool]) ->
         return excess.work > WORK and late()
 
     least = float(excess.at(start[None])[0])
-    if 2 * _SCATTERED * excess.products <= WORK:  # three points together cost small networks little more than one
-        found = [ascend(region, excess, np.vstack([start, _best_scattered(region, excess)]), stop)]
-    else:
-        found = [ascend(region, excess, start[None], stop)]
-        if not stop():
-            found.append(ascend(region, excess, _best_scattered(region, excess), stop))
+    found = [ascend(region, excess, start[None], stop)]
+    if not stop():
+        draw = np.random.default_rng(0).uniform(size=(_STARTS - 1, len(start)))
+        scattered = region.lower * (1.0 - draw) + region.upper * draw
+        found.append(ascend(region, excess, np.vstack([region.centre, scattered]), stop))
     points, scores = (np.concatenate(part) for part in zip(*found, strict=True))
     order = np.argsort(-scores, kind="stable")
     return [points[i] for i in order if scores[i] > max(least, 0.0)]
-
-
-def _best_scattered(region: Region, excess: Excess) -> Array:
-    """The best points (N, I) among the centre and some that are scattered over the region."""
-    count = int(np.clip(WORK // (2 * max(1, excess.products)), _STARTS, _SCATTERED))
-    draw = np.random.default_rng(0).uniform(size=(count - 1, len(region.centre)))
-    points = region.within(np.vstack([region.centre, region.lower * (1.0 - draw) + region.upper * draw]))
-    scores = np.where(region.holds(points), excess.at(points), -np.inf)
-    return np.asarray(points[np.argsort(-scores, kind="stable")[:_STARTS]])
 
 
 def ascend(region: Region, excess: Excess, x: Array, stop: Callable[[], bool]) -> tuple[Array, Array]:
