@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
 
@@ -86,8 +86,8 @@ def _output(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--format",
         choices=("human", "json", "jsonl"),
-        default="human",
-        help="a table, or a JSON object per task: in a list, or one to a line",
+        help="a table, or a JSON object per task: in a list, or one to a line (default: what the ending of -o says, "
+        "else a table)",
     )
     group.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="write it to a file; the terminal still shows the table"
@@ -170,8 +170,12 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
 
 def _watch(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     """Check, and check again what changes. InputError for what is written once, at the end of a run."""
-    for name, said in (("certify", "--certify DIR"), ("format", f"--format {arguments.format}")):
-        if getattr(arguments, name) not in (None, "human"):
+    form = _form(arguments)
+    for name, said, ends in (
+        ("certify", "--certify DIR", arguments.certify is not None),
+        ("format", f"--format {form}", form != "human"),
+    ):
+        if ends:
             also = "; --report FILE is written anew after every run" if name == "format" else ""
             raise InputError(f"--watch does not go with {said}, which is for a run that ends{also}")
     from eqspec.cli.watching import Watch  # only who watches needs it
@@ -193,9 +197,20 @@ def _options(arguments: argparse.Namespace, certifier: Certifier | None = None) 
     return options
 
 
+def _form(arguments: argparse.Namespace) -> Literal["human", "json", "jsonl"]:
+    """The form of the results: as --format says, else as the ending of --output does. InputError for other endings."""
+    forms: dict[str, Literal["human", "json", "jsonl"]] = {"human": "human", "json": "json", "jsonl": "jsonl"}
+    if arguments.format is not None:
+        return forms[arguments.format]
+    ending = "" if arguments.output is None else arguments.output.suffix.lower()
+    if ending in (".html", ".xml", ".sarif"):
+        raise InputError(f"{arguments.output} would hold a table; write the report with --report {arguments.output}")
+    return forms.get(ending.removeprefix("."), "human")
+
+
 def _wanted(arguments: argparse.Namespace) -> Wanted:
     return Wanted(
-        format=arguments.format,
+        format=_form(arguments),
         output=arguments.output,
         reports=tuple(arguments.report),
         github=arguments.github,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
@@ -98,7 +99,7 @@ def account(result: Result) -> str:
         lines += [near] if (near := nearest_row(seen)) else []
         for name, reference, candidate in zip(seen.outputs, seen.reference, seen.candidate, strict=True):
             lines.append(f"output {name}: reference {value(reference)}, candidate {value(candidate)}")
-    if result.verdict is Verdict.UNKNOWN and result.initial_bound is not None:
+    if result.verdict is Verdict.UNKNOWN and result.initial_bound is not None and math.isfinite(result.initial_bound):
         lines.append(f"bound on the whole region: {value(result.initial_bound)}")
     return "\n".join(lines)
 

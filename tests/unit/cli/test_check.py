@@ -204,9 +204,25 @@ def test_results_and_witnesses_are_saved(tmp_path: Path, capsys: pytest.CaptureF
     saved = json.loads((folder / "close_eps=0.2.json").read_text())
     assert saved["id"] == "close[eps=0.2]"
     assert np.load(folder / "close_eps=0.2.npy").tolist() == saved["witness"]["normalised"]
-    run(capsys, "check", path, "-o", target)
-    assert "close[eps=0.3]" in target.read_text()
-    assert "\x1b" not in target.read_text()
+    table = tmp_path / "r.txt"
+    run(capsys, "check", path, "-o", table)
+    assert "close[eps=0.3]" in table.read_text()
+    assert "\x1b" not in table.read_text()
+
+
+def test_the_ending_says_the_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A table in results.json would be read by nothing; the form that is asked for counts all the same."""
+    path = write_spec(tmp_path)
+    for name, words in (("r.json", []), ("r.jsonl", []), ("table.json", ["--format", "human"])):
+        assert run(capsys, "check", path, "-o", tmp_path / name, *words)[0] == 0
+    assert len(json.loads((tmp_path / "r.json").read_text())) == 3
+    assert [json.loads(line)["check"] for line in (tmp_path / "r.jsonl").read_text().splitlines()][-1] == "same"
+    assert "close[eps=0.3]" in (tmp_path / "table.json").read_text()
+    for name in ("r.html", "r.xml", "r.SARIF"):
+        code, _, err = run(capsys, "check", path, "-o", tmp_path / name)
+        assert code == 2
+        assert f"--report {tmp_path / name}" in err
+        assert not (tmp_path / name).exists()
 
 
 @pytest.fixture
