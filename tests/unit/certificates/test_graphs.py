@@ -410,7 +410,7 @@ def test_a_record_of_a_graph_becomes_a_certificate(tmp_path: Path) -> None:
     proof = CachedProof(asked, tmp_path)
     reached = proof.reach(proof.root())
     apart = np.abs([ends[2, :, 0] for ends in reached.last()]).max()
-    for eps, doubts in ((1.5 * apart, set()), (0.97 * apart, {(0, o) for o in range(2 * OUTPUTS)})):
+    for eps, doubts in ((1.5 * apart, set()), (0.9 * apart, {(0, o) for o in range(2 * OUTPUTS)})):
         asked["property"]["eps"] = str(Fraction(float(eps)))
         with Record(tmp_path / "record") as events, (tmp_path / "rounds").open("w+b") as rounds:
             tree = ProofConstruction(events, CachedProof(asked, tmp_path), rounds, doubts).build()
