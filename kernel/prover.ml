@@ -207,10 +207,19 @@ let weighed state known (obligation : Kernel.obligation) =
     | _ -> Array.mapi (fun n (q : Kernel.limit) -> if n = 0 || q.neuron_of = limits.(0).neuron_of then 1.0 else 0.0) limits
   in
   let node = top state in
+  let size (q : Kernel.limit) =
+    Array.fold_left (fun m a -> Float.max m (Float.abs a)) 1.0 state.layers.(0).rows1.(Reader.int_of_nat q.neuron_of)
+  in
   let height () =
     let hints, found = combined state known obligation weights in
     let low, all = Kernel.pull state.net node.area node.known_of (hints @ with_constraints state found.Relaxing.at_base) [] [] [] in
-    Q.to_float (Q.make low all) /. Array.fold_left ( +. ) 0.0 weights
+    Q.to_float (Q.make low all)
+  in
+  (* Of the guard: weight moves from here to others, which may raise the bound where neither change alone does. *)
+  let heaviest () =
+    let m = ref 1 in
+    for n = 2 to count - 1 do if weights.(n) *. size limits.(n) > weights.(!m) *. size limits.(!m) then m := n done;
+    !m
   in
   if count > 2 && count <= most_weighed then begin
     let best = ref (height ()) in
@@ -223,8 +232,18 @@ let weighed state known (obligation : Kernel.obligation) =
             let now = height () in
             if now > !best then (best := now; old := trial)
           end)
-        (let one = !old in if one = 0.0 then [ 0.125; 0.5 ] else [ 0.0; 0.5 *. one; Float.min most_weight (2.0 *. one) ]);
-      weights.(n) <- !old
+        (let one = !old in if one = 0.0 then [ 0.125 /. size limits.(n); 0.5 /. size limits.(n) ] else [ 0.0; 0.5 *. one; Float.min most_weight (2.0 *. one) ]);
+      weights.(n) <- !old;
+      let m = heaviest () in
+      if m <> n then
+        List.iter
+          (fun part ->
+            let was_n = weights.(n) and was_m = weights.(m) in
+            weights.(m) <- (1.0 -. part) *. was_m;
+            weights.(n) <- Float.min most_weight (was_n +. (part *. was_m *. size limits.(m) /. size limits.(n)));
+            let now = height () in
+            if now > !best then best := now else (weights.(n) <- was_n; weights.(m) <- was_m))
+          [ 1.0; 0.5 ]
     done
   end;
   state.weights <- Some (obligation, weights);
