@@ -61,7 +61,7 @@ End Tiny_clip.
 
 Module Tiny_confident.
 Definition pair : net := [Layer 16%positive [Neuron (Fn (1)%Z (0)%Z []) [(-4)%Z; (11)%Z; (-12)%Z] (196608)%Z [(-4)%Z; (11)%Z; (-12)%Z] (180224)%Z; Neuron (Fn (1)%Z (0)%Z []) [(1)%Z; (-8)%Z; (14)%Z] (196608)%Z [(1)%Z; (-9)%Z; (13)%Z] (180224)%Z]; Layer 16%positive [Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(9)%Z; (16)%Z] (327680)%Z [(10)%Z; (17)%Z] (344064)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(-14)%Z; (-3)%Z] (-524288)%Z [(-14)%Z; (-3)%Z] (-524288)%Z; Neuron (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)]) [(8)%Z; (-16)%Z] (-196608)%Z [(8)%Z; (-16)%Z] (-196608)%Z]].
-Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (KeepsConfident ((55)%Z, 100%positive) ((841591)%Z, 4194304%positive) 10%nat [([1%nat], ((841591)%Z, 4194304%positive)); ([0%nat; 1%nat], ((0)%Z, 1%positive))]).
+Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (KeepsConfident ((55)%Z, 100%positive) ((841591)%Z, 4194304%positive) 10%nat [[(1%nat, ((1)%Z, ((841591)%Z, 4194304%positive)))]; [(0%nat, ((1)%Z, ((0)%Z, 1%positive))); (1%nat, ((1)%Z, ((0)%Z, 1%positive)))]]).
 Definition records := [
   RForward 2%nat;
   RBound 0%nat 0%nat KX false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (0)%Z (-8388608)%Z (0)%Z (0)%Z; Hint (0)%Z (8388608)%Z (0)%Z (0)%Z]); ((4)%Z, [Hint (0)%Z (10485760)%Z (0)%Z (0)%Z; Hint (0)%Z (-10547441)%Z (0)%Z (0)%Z])];

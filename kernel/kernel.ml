@@ -1184,6 +1184,54 @@ let root_of n b os =
 
 type rat = Big_int_Z.big_int * Big_int_Z.big_int
 
+type group = (nat * (Big_int_Z.big_int * rat)) list
+
+(** val distinct : nat list -> bool **)
+
+let rec distinct = function
+| [] -> true
+| j :: s' -> (&&) (negb (existsb (Nat.eqb j) s')) (distinct s')
+
+(** val square : Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let square x =
+  Z.mul x x
+
+(** val total_weight : group -> Big_int_Z.big_int **)
+
+let rec total_weight = function
+| [] -> Big_int_Z.zero_big_int
+| p :: s' -> let (_, p0) = p in let (a, _) = p0 in Z.add a (total_weight s')
+
+(** val margin_of_share :
+    rat -> nat -> Big_int_Z.big_int -> (nat * (Big_int_Z.big_int * rat)) ->
+    bool **)
+
+let margin_of_share delta powers all e =
+  let a = fst (snd e) in
+  let t = snd (snd e) in
+  let den =
+    Z.mul (snd t)
+      (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+        (Z.of_nat powers))
+  in
+  let num = Z.sub den (fst t) in
+  let n = Nat.iter powers square num in
+  let d = Nat.iter powers square den in
+  (&&)
+    ((&&) (Big_int_Z.le_big_int Big_int_Z.zero_big_int a)
+      (Big_int_Z.le_big_int Big_int_Z.zero_big_int num))
+    (Big_int_Z.le_big_int (Z.mul (Z.mul (Z.sub (snd delta) (fst delta)) a) d)
+      (Z.mul (Z.mul n (fst delta)) all))
+
+(** val margins_of_group : rat -> nat -> group -> bool **)
+
+let margins_of_group delta powers s =
+  (&&)
+    ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (fst delta))
+      (Big_int_Z.lt_big_int (fst delta) (snd delta)))
+    (forallb (margin_of_share delta powers (total_weight s)) s)
+
 (** val down : Big_int_Z.big_int -> rat -> Big_int_Z.big_int **)
 
 let down g r =
@@ -1198,7 +1246,7 @@ type claim =
 | Distance of nat list * rat
 | Manhattan of nat list * rat
 | KeepsFirst of rat
-| KeepsConfident of rat * rat * nat * (nat list * rat) list
+| KeepsConfident of rat * rat * nat * group list
 | Inequality of Big_int_Z.big_int list * Big_int_Z.big_int list * rat * bool
 
 (** val unit_row : nat -> Big_int_Z.big_int list **)
@@ -1229,38 +1277,35 @@ let pairs m =
   filter (fun p -> negb (Nat.eqb (fst p) (snd p)))
     (list_prod (seq O m) (seq O m))
 
-(** val distinct : nat list -> bool **)
-
-let rec distinct = function
-| [] -> true
-| j :: s' -> (&&) (negb (existsb (Nat.eqb j) s')) (distinct s')
-
-(** val members :
-    nat -> (nat list * rat) list -> (nat * (nat list * rat)) list **)
+(** val members : nat -> group list -> (nat * group) list **)
 
 let members m groups =
   filter (fun p ->
-    (&&) (distinct ((fst p) :: (fst (snd p))))
-      (forallb (fun j -> Nat.ltb j m) (fst (snd p))))
+    (&&) (distinct ((fst p) :: (map fst (snd p))))
+      (forallb (fun j -> Nat.ltb j m) (map fst (snd p))))
     (list_prod (seq O m) groups)
 
-(** val group_row : nat -> nat list -> Big_int_Z.big_int list **)
+(** val group_row : nat -> group -> Big_int_Z.big_int list **)
 
 let rec group_row k = function
 | [] -> []
-| j :: s' ->
-  add_row (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) (unit_row j)
-    (add_row Big_int_Z.unit_big_int (unit_row k) (group_row k s'))
+| p :: s' ->
+  let (j, p0) = p in
+  let (a, _) = p0 in
+  add_row (Z.opp a) (unit_row j) (add_row a (unit_row k) (group_row k s'))
 
-(** val group_least :
-    Big_int_Z.big_int -> nat list -> rat -> Big_int_Z.big_int **)
+(** val group_least : Big_int_Z.big_int -> group -> Big_int_Z.big_int **)
 
-let group_least g s t =
-  down g ((Z.mul (Z.of_nat (length s)) (fst t)), (snd t))
+let rec group_least g = function
+| [] -> Big_int_Z.zero_big_int
+| p :: s' ->
+  let (_, p0) = p in
+  let (a, t) = p0 in
+  Z.add (down g ((Z.mul a (fst t)), (snd t))) (group_least g s')
 
 (** val ahead_rows :
-    nat -> (nat list * rat) list -> (Big_int_Z.big_int
-    list * Big_int_Z.big_int list) list **)
+    nat -> group list -> (Big_int_Z.big_int list * Big_int_Z.big_int list)
+    list **)
 
 let ahead_rows m groups =
   app
@@ -1270,7 +1315,7 @@ let ahead_rows m groups =
           (unit_row (snd p)) (unit_row (fst p))
       in
       (r, r)) (pairs m))
-    (map (fun p -> let r = group_row (fst p) (fst (snd p)) in (r, r))
+    (map (fun p -> let r = group_row (fst p) (snd p) in (r, r))
       (members m groups))
 
 (** val rows_of :
@@ -1284,19 +1329,18 @@ let rows_of m = function
 | Inequality (a, b, _, _) -> (a, (map Z.opp b)) :: []
 
 (** val group_limits :
-    Big_int_Z.big_int -> nat -> nat -> (nat list * rat) list -> limit list **)
+    Big_int_Z.big_int -> nat -> nat -> group list -> limit list **)
 
 let group_limits g m k groups =
   map (fun sp -> { layer_of = O; neuron_of =
     (add (length (pairs m)) (fst sp)); kind_of = KX; at_least = true;
-    value_of = (group_least g (fst (snd (snd sp))) (snd (snd (snd sp))));
-    strict = false })
+    value_of = (group_least g (snd (snd sp))); strict = false })
     (filter (fun sp -> Nat.eqb (fst (snd sp)) k)
       (numbered (members m groups)))
 
 (** val ahead :
-    Big_int_Z.big_int -> nat -> Big_int_Z.big_int -> (nat list * rat) list ->
-    obligation list **)
+    Big_int_Z.big_int -> nat -> Big_int_Z.big_int -> group list -> obligation
+    list **)
 
 let ahead g m least groups =
   let all = numbered (pairs m) in
@@ -1344,37 +1388,13 @@ let claim_layer rows =
       Big_int_Z.zero_big_int; row2 = (snd r); bias2 =
       Big_int_Z.zero_big_int }) rows) }
 
-(** val square : Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-let square x =
-  Z.mul x x
-
-(** val margin_of_confidence : rat -> rat -> nat -> nat -> bool **)
-
-let margin_of_confidence delta t powers size =
-  let den =
-    Z.mul (snd t)
-      (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-        (Z.of_nat powers))
-  in
-  let num = Z.sub den (fst t) in
-  let n = Nat.iter powers square num in
-  let d = Nat.iter powers square den in
-  (&&)
-    ((&&)
-      ((&&) (Big_int_Z.lt_big_int Big_int_Z.zero_big_int (fst delta))
-        (Big_int_Z.le_big_int (fst delta) (snd delta)))
-      (Big_int_Z.le_big_int Big_int_Z.zero_big_int num))
-    (Big_int_Z.le_big_int (Z.mul (Z.sub (snd delta) (fst delta)) d)
-      (Z.mul (Z.mul n (fst delta)) (Z.of_nat size)))
-
 (** val sensible : claim -> bool **)
 
 let sensible = function
 | KeepsConfident (delta, t, powers, groups) ->
-  (&&) (margin_of_confidence delta t powers (S O))
-    (forallb (fun e ->
-      margin_of_confidence delta (snd e) powers (length (fst e))) groups)
+  (&&)
+    (margins_of_group delta powers ((O, (Big_int_Z.unit_big_int, t)) :: []))
+    (forallb (margins_of_group delta powers) groups)
 | _ -> true
 
 type question = { grain : Big_int_Z.big_int; pair : net;

@@ -339,6 +339,19 @@ val root_of : net -> region -> obligation list -> node
 
 type rat = Big_int_Z.big_int * Big_int_Z.big_int
 
+type group = (nat * (Big_int_Z.big_int * rat)) list
+
+val distinct : nat list -> bool
+
+val square : Big_int_Z.big_int -> Big_int_Z.big_int
+
+val total_weight : group -> Big_int_Z.big_int
+
+val margin_of_share :
+  rat -> nat -> Big_int_Z.big_int -> (nat * (Big_int_Z.big_int * rat)) -> bool
+
+val margins_of_group : rat -> nat -> group -> bool
+
 val down : Big_int_Z.big_int -> rat -> Big_int_Z.big_int
 
 val up : Big_int_Z.big_int -> rat -> Big_int_Z.big_int
@@ -347,7 +360,7 @@ type claim =
 | Distance of nat list * rat
 | Manhattan of nat list * rat
 | KeepsFirst of rat
-| KeepsConfident of rat * rat * nat * (nat list * rat) list
+| KeepsConfident of rat * rat * nat * group list
 | Inequality of Big_int_Z.big_int list * Big_int_Z.big_int list * rat * bool
 
 val unit_row : nat -> Big_int_Z.big_int list
@@ -358,27 +371,23 @@ val signed_rows : nat list -> Big_int_Z.big_int list list
 
 val pairs : nat -> (nat * nat) list
 
-val distinct : nat list -> bool
+val members : nat -> group list -> (nat * group) list
 
-val members : nat -> (nat list * rat) list -> (nat * (nat list * rat)) list
+val group_row : nat -> group -> Big_int_Z.big_int list
 
-val group_row : nat -> nat list -> Big_int_Z.big_int list
-
-val group_least : Big_int_Z.big_int -> nat list -> rat -> Big_int_Z.big_int
+val group_least : Big_int_Z.big_int -> group -> Big_int_Z.big_int
 
 val ahead_rows :
-  nat -> (nat list * rat) list -> (Big_int_Z.big_int list * Big_int_Z.big_int
-  list) list
+  nat -> group list -> (Big_int_Z.big_int list * Big_int_Z.big_int list) list
 
 val rows_of :
   nat -> claim -> (Big_int_Z.big_int list * Big_int_Z.big_int list) list
 
-val group_limits :
-  Big_int_Z.big_int -> nat -> nat -> (nat list * rat) list -> limit list
+val group_limits : Big_int_Z.big_int -> nat -> nat -> group list -> limit list
 
 val ahead :
-  Big_int_Z.big_int -> nat -> Big_int_Z.big_int -> (nat list * rat) list ->
-  obligation list
+  Big_int_Z.big_int -> nat -> Big_int_Z.big_int -> group list -> obligation
+  list
 
 val obligations_of : Big_int_Z.big_int -> nat -> claim -> obligation list
 
@@ -386,10 +395,6 @@ val zero : fn
 
 val claim_layer :
   (Big_int_Z.big_int list * Big_int_Z.big_int list) list -> layer
-
-val square : Big_int_Z.big_int -> Big_int_Z.big_int
-
-val margin_of_confidence : rat -> rat -> nat -> nat -> bool
 
 val sensible : claim -> bool
 

@@ -17,6 +17,8 @@ type state = {
   mutable pulls : int;
   mutable leaves : int;
   mutable splits : int;
+  mutable weights : (Kernel.obligation * float array) option; (* that were found last for an obligation assumed alone *)
+  slopes : (int * int * Kernel.kind * bool, float array) Hashtbl.t; (* of a bound that was pulled: coefficients of inputs *)
 }
 
 let start question proof tell =
@@ -32,7 +34,7 @@ let start question proof tell =
   let rows = Array.of_list (List.map (fun (r, _) -> Array.of_list (List.map Relaxing.float_of r)) constraints) in
   let limits = Array.of_list (List.map (fun (_, b) -> Relaxing.float_of b) constraints) in
   { rows; limits; net; layers; inputs; obligations = Array.of_list root.open0; naturals; proof; pending = []; tell; records = 0; pulls = 0;
-    leaves = 0; splits = 0 }
+    leaves = 0; splits = 0; weights = None; slopes = Hashtbl.create 997 }
 
 let settle state =
   List.iter (fun r -> state.records <- state.records + 1; state.tell r) (List.rev state.pending);
@@ -108,11 +110,14 @@ let bound state knowns t i kind least =
   let n = state.naturals in
   take state (RBound (n.(t), n.(i), kind, least, Relaxing.integer factor, hints));
   state.pulls <- state.pulls + 1;
+  let by_x, by_y = found.at_inputs in
+  if t > 0 then Hashtbl.replace state.slopes (t, i, kind, least) (Array.map2 (fun a b -> (a +. b) /. factor) by_x by_y);
   Relaxing.set knowns.(t) i (bounds_of state t i);
   found
 
 (* Bounds of all neurons whose functions are bent where they may be, from the first layer on. *)
 let tighten state =
+  let before = left state in
   let known = knowns state and count = Array.length state.layers in
   for t = count - 1 downto 1 do
     let shapes = state.layers.(t).shapes in
@@ -123,9 +128,15 @@ let tighten state =
     else
       for i = 0 to Array.length shapes - 1 do
         let k = known.(t) and f = shapes.(i) in
+        if left state = before && Relaxing.crossed k i then ignore (takes state (RVoid (state.naturals.(t), state.naturals.(i))));
         let open_x () = Relaxing.bent f k.lx.(i) k.ux.(i) and open_y () = Relaxing.bent f k.ly.(i) k.uy.(i) in
-        if open_x () || open_y () then begin
-          let all kind least = ignore (bound state known t i kind least) in
+        if left state = before && (open_x () || open_y ()) then begin
+          let all kind least =
+            if left state = before then begin
+              ignore (bound state known t i kind least);
+              if Relaxing.crossed k i then ignore (takes state (RVoid (state.naturals.(t), state.naturals.(i))))
+            end
+          in
           all KD true;
           all KD false;
           let pulled_x = open_x () in
@@ -139,19 +150,24 @@ let tighten state =
   done;
   known
 
-(* Rows, and which of their bounds would exclude one of these obligations. *)
-let wanted obligations =
+(* Rows, and which of their bounds would exclude one of these obligations. Of the guard only rows of two classes are bounded
+   by themselves: groups of more serve in sums. *)
+let wanted state obligations =
+  let few (q : Kernel.limit) =
+    let row = state.layers.(0).Relaxing.rows1.(Reader.int_of_nat q.neuron_of) in
+    Array.fold_left (fun c a -> if a <> 0.0 then c + 1 else c) 0 row <= 2
+  in
   let of_limit (q : Kernel.limit) =
     let i = Reader.int_of_nat q.neuron_of in
     let differences = match q.kind_of with KY -> [ (i, Kernel.KD, true); (i, Kernel.KD, false) ] | _ -> [] in
     (i, q.kind_of, not q.at_least) :: differences
   in
-  List.sort_uniq compare (List.concat_map (List.concat_map of_limit) obligations)
+  List.sort_uniq compare (List.concat_map (fun o -> List.concat_map of_limit (List.filteri (fun n q -> n = 0 || few q) o)) obligations)
 
 let closed state before = left state < before
 
 (* The limits of an assumed obligation times weights, pulled to the inputs: hints, and coefficients of inputs. *)
-let combined state known (obligation : Kernel.obligation) weights =
+let combined ?added ?rounded state known (obligation : Kernel.obligation) weights =
   let layer = state.layers.(0) in
   let m = Array.length layer.shapes and size = Float.ldexp 1.0 30 in
   let x = Array.make m 0.0 and y = Array.make m 0.0 and d = Array.make m 0.0 in
@@ -168,25 +184,42 @@ let combined state known (obligation : Kernel.obligation) weights =
     Relaxing.add_row (x.(i) +. d.(i)) layer.rows1.(i) p;
     Relaxing.add_row (y.(i) -. d.(i)) layer.rows2.(i) q
   done;
-  let found = Relaxing.pull state.layers known state.inputs 0 p q in
+  let found = Relaxing.pull ?added ?rounded state.layers known state.inputs 0 p q in
   let hint i =
     { Kernel.link = Z.zero; slope_x = Relaxing.integer x.(i); slope_y = Relaxing.integer y.(i); slope_d = Relaxing.integer d.(i) }
   in
-  ((Z.one, List.init m hint) :: found.hints, found.at_base)
+  ((Z.one, List.init m hint) :: found.hints, found)
 
 (* Limits of an obligation of which weights are sought. *)
 let most_weighed = 40
 
-(* Weights of limits: the violation and what the guard says of the same row, then whatever of the others raises the bound. *)
+(* The largest weight, where the violation has 1. *)
+let most_weight = 64.0
+
+(* Weights of limits: those that were found last for this obligation, at first the violation and what the guard says of the
+   same row; then whatever raises the bound. *)
 let weighed state known (obligation : Kernel.obligation) =
   let limits = Array.of_list obligation in
   let count = Array.length limits in
-  let weights = Array.mapi (fun n (q : Kernel.limit) -> if n = 0 || q.neuron_of = limits.(0).neuron_of then 1.0 else 0.0) limits in
+  let weights =
+    match state.weights with
+    | Some (same, found) when same == obligation -> Array.copy found
+    | _ -> Array.mapi (fun n (q : Kernel.limit) -> if n = 0 || q.neuron_of = limits.(0).neuron_of then 1.0 else 0.0) limits
+  in
   let node = top state in
+  let size (q : Kernel.limit) =
+    Array.fold_left (fun m a -> Float.max m (Float.abs a)) 1.0 state.layers.(0).rows1.(Reader.int_of_nat q.neuron_of)
+  in
   let height () =
-    let hints, base = combined state known obligation weights in
-    let low, all = Kernel.pull state.net node.area node.known_of (hints @ with_constraints state base) [] [] [] in
-    Q.to_float (Q.make low all) /. Array.fold_left ( +. ) 0.0 weights
+    let hints, found = combined state known obligation weights in
+    let low, all = Kernel.pull state.net node.area node.known_of (hints @ with_constraints state found.Relaxing.at_base) [] [] [] in
+    Q.to_float (Q.make low all)
+  in
+  (* Of the guard: weight moves from here to others, which may raise the bound where neither change alone does. *)
+  let heaviest () =
+    let m = ref 1 in
+    for n = 2 to count - 1 do if weights.(n) *. size limits.(n) > weights.(!m) *. size limits.(!m) then m := n done;
+    !m
   in
   if count > 2 && count <= most_weighed then begin
     let best = ref (height ()) in
@@ -199,19 +232,100 @@ let weighed state known (obligation : Kernel.obligation) =
             let now = height () in
             if now > !best then (best := now; old := trial)
           end)
-        [ 0.0; 0.125; 0.25; 0.5; 1.0 ];
-      weights.(n) <- !old
+        (let one = !old in if one = 0.0 then [ 0.125 /. size limits.(n); 0.5 /. size limits.(n) ] else [ 0.0; 0.5 *. one; Float.min most_weight (2.0 *. one) ]);
+      weights.(n) <- !old;
+      let m = heaviest () in
+      if m <> n then
+        List.iter
+          (fun part ->
+            let was_n = weights.(n) and was_m = weights.(m) in
+            weights.(m) <- (1.0 -. part) *. was_m;
+            weights.(n) <- Float.min most_weight (was_n +. (part *. was_m *. size limits.(m) /. size limits.(n)));
+            let now = height () in
+            if now > !best then best := now else (weights.(n) <- was_n; weights.(m) <- was_m))
+          [ 1.0; 0.5 ]
     done
   end;
+  state.weights <- Some (obligation, weights);
   weights
 
-(* Where an obligation is assumed alone: what the inputs obey then. The limits are added up, pulled to the inputs and leave
-   0 >= a v + c over the box; this bounds every input on one side. True if that empties the node. *)
+let float_sides node = Array.of_list (List.map (fun (l, u) -> (Z.to_float l, Z.to_float u)) node.Kernel.area.sides)
+let by_inputs (found : Relaxing.pulled) = Array.map2 ( +. ) (fst found.at_inputs) (snd found.at_inputs)
+
+(* The least of p v on a box. *)
+let least_on sides p =
+  let total = ref 0.0 in
+  Array.iteri (fun i (l, u) -> total := !total +. Float.min (p.(i) *. l) (p.(i) *. u)) sides;
+  !total
+
+(* The factor m >= 0 with which c + a v <= 0 raises the least of p v on a box the most, and by how much. *)
+let best_factor sides c a p =
+  let least m = (m *. c) +. least_on sides (Array.mapi (fun i pi -> pi +. (m *. a.(i))) p) in
+  let without = least 0.0 in
+  let best = ref 0.0 and top = ref without in
+  Array.iteri
+    (fun i ai ->
+      if p.(i) *. ai < 0.0 then begin
+        let m = -.p.(i) /. ai in
+        let here = least m in
+        if here > !top then (top := here; best := m)
+      end)
+    a;
+  (!best, !top -. without)
+
+(* The part of its width by which a neuron's interval must be expected to shrink for another pull. *)
+let least_gain = 0.02
+
+(* Bounds of neurons where 0 >= c + a v is known, which was found from these weights. *)
+let raise_neurons state known obligation weights found c =
+  let before = left state and sides = float_sides (top state) and a = by_inputs found in
+  let raise_one t i kind least =
+    let k = known.(t) in
+    match if closed state before then None else Hashtbl.find_opt state.slopes (t, i, kind, least) with
+    | None -> ()
+    | Some p ->
+        let low, high = match kind with Kernel.KX -> (k.Relaxing.lx, k.ux) | KY -> (k.ly, k.uy) | KD -> (k.ld, k.ud) in
+        let factor, gain = best_factor sides c a p in
+        if gain > least_gain *. (high.(i) -. low.(i)) then begin
+          let r = (if least then 1.0 else -1.0) /. factor and rounded = ref 0.0 in
+          let factor_x, factor_y = match kind with KX -> (r, 0.0) | KY -> (0.0, r) | KD -> (r, -.r) in
+          let added = { Relaxing.layer = t; neuron = i; factor_x; factor_y } in
+          let above, found = combined ~added ~rounded state known obligation weights in
+          if !rounded > 0.0 then begin
+            let n = state.naturals and hints = above @ with_constraints state found.at_base in
+            take state (RBound (n.(t), n.(i), kind, least, Relaxing.integer !rounded, hints));
+            state.pulls <- state.pulls + 1;
+            Relaxing.set k i (bounds_of state t i);
+            if Relaxing.crossed k i then ignore (takes state (RVoid (n.(t), n.(i))))
+          end
+        end
+  in
+  for t = Array.length state.layers - 1 downto 1 do
+    let k = known.(t) in
+    Array.iteri
+      (fun i f ->
+        let bent_x () = Relaxing.bent f k.Relaxing.lx.(i) k.ux.(i) and bent_y () = Relaxing.bent f k.ly.(i) k.uy.(i) in
+        let both kind = raise_one t i kind true; raise_one t i kind false in
+        if bent_x () then both Kernel.KX;
+        if bent_y () then both KY;
+        if bent_x () || bent_y () then both KD)
+      state.layers.(t).shapes
+  done
+
+(* Where an obligation is assumed alone: what inputs and neurons obey then. The limits are added up, pulled to the inputs and
+   leave 0 >= a v + c over the box; this bounds every input on one side, and raises bounds of neurons, to which it is added
+   with the factor that suits. True if that empties the node. *)
 let contract state known (obligation : Kernel.obligation) =
-  let above, base = combined state known obligation (weighed state known obligation) in
+  let weights = weighed state known obligation in
+  let above, found = combined state known obligation weights in
+  let base = found.Relaxing.at_base in
   let before = left state in
-  takes state (RLeaf (above @ with_constraints state base))
+  let node = top state in
+  let all_hints = above @ with_constraints state base in
+  takes state (RLeaf all_hints)
   || begin
+       let low, all = Kernel.pull state.net node.area node.known_of all_hints [] [] [] in
+       let height = Q.to_float (Q.make low all) and sides = float_sides node in
        Array.iteri
          (fun i a ->
            if (not (closed state before)) && a <> 0.0 then begin
@@ -222,6 +336,7 @@ let contract state known (obligation : Kernel.obligation) =
              ignore (takes state (REmpty state.naturals.(i)))
            end)
          base;
+       if not (closed state before) then raise_neurons state known obligation weights found (height -. least_on sides (by_inputs found));
        closed state before
      end
 
@@ -234,7 +349,7 @@ let most_contracted = 4
 (* Whether all obligations that are open on the node at hand are closed, each by bounds or under its own assumption. *)
 let goals state known =
   let before = left state in
-  List.iter (fun (i, kind, least) -> ignore (bound state known 0 i kind least)) (wanted (top state).open0);
+  List.iter (fun (i, kind, least) -> ignore (bound state known 0 i kind least)) (wanted state (top state).open0);
   take state RDone;
   let contracting = (not (closed state before)) && state.inputs <= 64 && List.length (top state).open0 <= most_contracted in
   let rec each o =
@@ -263,8 +378,13 @@ let goals state known =
                         && begin
                              let again = tighten state in
                              Array.blit again 0 known 0 (Array.length again);
-                             List.iter (fun (i, kind, least) -> ignore (bound state known 0 i kind least)) (wanted [ obligation ]);
-                             rounds (left - 1)
+                             closed state stack
+                             || begin
+                                  List.iter
+                                    (fun (i, kind, least) -> ignore (bound state known 0 i kind least))
+                                    (wanted state [ obligation ]);
+                                  rounds (left - 1)
+                                end
                            end)
                   end
           in
@@ -288,12 +408,19 @@ let assume state number =
   | None -> false
   | Some o -> take state (RAssume state.naturals.(o)); settle state; true
 
-(* Where to split: an input if there are few, else the neuron whose lines give away the most. *)
+(* Where to split: an input if there are few, else the neuron whose lines give away the most, in the bound of the violation
+   or, of an obligation that is assumed alone, in the sum of its limits. *)
 let split state known =
   let node = top state in
-  let limit = List.hd (List.hd node.open0) in
-  let least = not limit.at_least in
-  let found = bound state known 0 (Reader.int_of_nat limit.neuron_of) limit.kind_of least in
+  let obligation = List.hd node.open0 in
+  let found =
+    if List.length node.open0 = 1 && List.length obligation > 1 then
+      let weights = match state.weights with Some (same, found) when same == obligation -> found | _ -> weighed state known obligation in
+      snd (combined state known obligation weights)
+    else
+      let limit = List.hd obligation in
+      bound state known 0 (Reader.int_of_nat limit.neuron_of) limit.kind_of (not limit.at_least)
+  in
   let sides = Array.of_list node.area.sides in
   let by_x, by_y = found.at_inputs in
   let best = ref (-1) and top_score = ref 0.0 in
@@ -343,7 +470,7 @@ let closes_with state known_when_open =
       else begin
         shrink state;
         let known = tighten state in
-        if not (goals state known) then known_when_open known
+        if not (closed state before || goals state known) then known_when_open known
       end);
   let done_ = closed state before in
   if done_ then state.leaves <- state.leaves + 1;

@@ -161,7 +161,12 @@ let question text (inputs, pair) =
         let delta = rational source "a confidence" in
         let t = rational source "a margin" in
         let powers = nat (count source "squarings" 12) in
-        let group () = let classes = several () in (classes, rational source "a margin") in
+        let part () =
+          let output = nat (count source "an output" most_classes) in
+          let weight = integer source "a weight" in
+          (output, (weight, rational source "a margin"))
+        in
+        let group () = list (count source "the size of a group" most_classes) part in
         Kernel.KeepsConfident (delta, t, powers, list (count source "the number of groups" most_groups) group)
     | "inequality" ->
         let a = row () in

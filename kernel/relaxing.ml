@@ -47,6 +47,9 @@ let set known i (b : Kernel.bounds) =
   known.ly.(i) <- float_of b.ly; known.uy.(i) <- float_of b.uy;
   known.ld.(i) <- float_of b.ld; known.ud.(i) <- float_of b.ud
 
+(* Whether what is known of neuron i contradicts itself. *)
+let crossed k i = k.lx.(i) > k.ux.(i) || k.ly.(i) > k.uy.(i) || k.ld.(i) > k.ud.(i)
+
 let value f v =
   let total = ref ((f.base *. v) +. f.shift) in
   for k = 0 to Array.length f.kinks - 1 do
@@ -113,8 +116,12 @@ let add_row factor row into =
       Array.unsafe_set into i (Array.unsafe_get into i +. (factor *. Array.unsafe_get row i))
     done
 
-(* From coefficients p, q of what layer [at] reads (so of the functions of layer at + 1) to the inputs. *)
-let pull layers knowns inputs at p q =
+(* A quantity that is to be added on the way: x of neuron i of layer t with the first factor, y with the second. *)
+type added = { layer : int; neuron : int; factor_x : float; factor_y : float }
+
+(* From coefficients p, q of what layer [at] reads (so of the functions of layer at + 1) to the inputs. Of what is added
+   the factors are those of real units, and [rounded] tells the integer that its factor became. *)
+let pull ?added ?(rounded = ref 0.0) layers knowns inputs at p q =
   let count = Array.length layers in
   let p = ref p and q = ref q and hints = ref [] and losses = ref [] and unit = ref (1.0 /. layers.(at).denominator) in
   for j = at + 1 to count - 1 do
@@ -168,6 +175,14 @@ let pull layers knowns inputs at p q =
       add_row (a.(i) +. s.(i)) layer.rows1.(i) p';
       add_row (b.(i) -. s.(i)) layer.rows2.(i) q'
     done;
+    (match added with
+    | Some one when one.layer = j ->
+        let factor v = Float.round (v /. (scale *. !unit)) in
+        let x = factor one.factor_x and y = factor one.factor_y in
+        rounded := Float.max (Float.abs x) (Float.abs y);
+        add_row x layer.rows1.(one.neuron) p';
+        add_row y layer.rows2.(one.neuron) q'
+    | _ -> ());
     let here = ref [] in
     for i = !last downto 0 do
       let hint = { Kernel.link = integer g.(i); slope_x = integer a.(i); slope_y = integer b.(i); slope_d = integer s.(i) } in

@@ -87,8 +87,8 @@ class Terms:
         return inputs, "[" + "; ".join(reversed([self.layer() for _ in range(layers)])) + "]"
 
     def group(self) -> str:
-        """Classes, and a margin over them."""
-        return f"({several(self.count(), self.nat)}, {self.rat()})"
+        """Classes, each with a weight and a margin."""
+        return several(self.count(), lambda: f"({self.nat()}, ({self.z()}, {self.rat()}))")
 
     def claim(self) -> tuple[str, str]:
         """The constructor of a claim, and what it is given."""

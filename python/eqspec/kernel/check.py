@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from eqspec.audit.bounds import AFFINE, CURVED, FACTS
 from eqspec.audit.claim import claim as obligations_of
 from eqspec.audit.opening import Bounded, header, limits, opened, plain, question
 from eqspec.audit.reading import network
@@ -17,9 +18,12 @@ from eqspec.audit.rounding import Refused
 from . import questions
 from .binary import BinaryError, ask, find, stream
 from .canonical import canonical
-from .commands import Quantities, commands
+from .commands import Guarded, Quantities, commands
 from .validation import validate
+from .weights import chosen
 
+MOST_WEIGHTED = 38
+"""Weighted groups that are taken from a certificate."""
 FORMAT = "eqspec-certificate/5"
 
 
@@ -93,11 +97,21 @@ def prepared(path: Path, folder: Path) -> Prepared:
         pair = canonical(steps[0], steps[1], len(networks[0].scale))
         validate(pair.text, pair.grain, steps)
         rows_and_obligations = obligations_of(asked, networks[0].outputs)
-        widths = Pair.of(networks[0], networks[1], (rows_and_obligations[0], rows_and_obligations[1])).widths
-        quantities = Quantities(pair.inputs, widths, len(pair.widths), pair.grain)
+        both = Pair.of(networks[0], networks[1], (rows_and_obligations[0], rows_and_obligations[1]))
+        guarded = None
+        if claimed.startswith("keeps-confident"):
+            guarded = Guarded(facts_of_steps(both), networks[0].outputs, [])
+        quantities = Quantities(pair.inputs, both.widths, len(pair.widths), pair.grain, guarded)
         order = numbers(claimed, len(rows_and_obligations[2]))
-        text = questions.question(asked, pair.grain)
-        return Prepared(stream(pair.text, text, commands(file, quantities, order)), claimed)
+        records = commands(file, quantities, order)
+        groups = chosen(guarded.found, guarded.outputs, MOST_WEIGHTED // guarded.outputs) if guarded else []
+        text = questions.question(asked, pair.grain, groups)
+        return Prepared(stream(pair.text, text, records), claimed)
+
+
+def facts_of_steps(pair: Pair) -> int:
+    """How many facts come before those of a confidence, as the auditor numbers them."""
+    return sum(len(CURVED if s.curved else FACTS if s.curves else AFFINE) * s.width for s in pair.steps)
 
 
 def numbers(claimed: str, obligations: int) -> list[int]:

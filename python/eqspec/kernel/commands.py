@@ -2,7 +2,8 @@
 
 Cuts and assumptions become records; a leaf becomes `P`, prove this node. Where several leaves follow, the prover first
 tries to close the whole subtree (`Q`), since its bounds differ from those that the certificate was made with. Rounds of
-multipliers are left out: the prover makes its own. Nothing of this is trusted.
+multipliers are left out: the prover makes its own; only the weights of a confidence are read from them. Nothing of this
+is trusted.
 """
 
 from __future__ import annotations
@@ -23,6 +24,25 @@ DEPTH = 40
 
 
 @dataclass(frozen=True)
+class Guarded:
+    """Where multipliers of a confidence are among those of a round, and what is found of them while a tree is read."""
+
+    first_fact: int
+    outputs: int
+    found: list[tuple[int, Array]]  # the class that is first, and weights (F, outputs) of the others
+
+    def read(self, obligation: int, rows: Array, multipliers: Array) -> None:
+        """Take those of one round, under this obligation of the certificate."""
+        k, others = obligation // (self.outputs - 1), self.outputs - 1
+        behind = np.array([j for j in range(self.outputs) if j != k])
+        some = (rows >= self.first_fact) & (rows < self.first_fact + others)
+        if multipliers.shape[1:] == rows.shape and some.any():
+            weights = np.zeros((len(multipliers), self.outputs))
+            weights[:, behind[rows[some].astype(int) - self.first_fact]] = np.maximum(multipliers[:, some], 0.0)
+            self.found.append((k, weights))
+
+
+@dataclass(frozen=True)
 class Quantities:
     """How a certificate numbers them: inputs, then x, y and d of every step; the last may be rows of the claim."""
 
@@ -30,6 +50,7 @@ class Quantities:
     steps: Sequence[int]  # widths in the certificate
     layers: int  # of the networks, without the rows of the claim
     grain: int
+    guarded: Guarded | None = None
 
     def cut(self, which: int, place: float) -> str:
         """The record of a cut."""
@@ -67,8 +88,9 @@ def commands(file: Bounded, quantities: Quantities, obligations: Sequence[int]) 
             found.append(quantities.cut(int(which), float(place)))
             todo += [(open_, tried)] * 2
         elif kind == ROUND:
-            for dimensions in (1, 1, 2):
-                array(file, dimensions)
+            _, rows, multipliers = (array(file, dimensions) for dimensions in (1, 1, 2))
+            if quantities.guarded is not None and len(open_) == 1:
+                quantities.guarded.read(open_[0], rows, multipliers)
             todo.append((open_, tried))
         elif kind == ASSUME and 0 <= which < len(obligations) and obligations[int(which)] in open_:
             o = obligations[int(which)]

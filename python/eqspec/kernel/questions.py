@@ -14,6 +14,8 @@ from typing import Any
 
 from eqspec.audit.rounding import Refused
 
+Group = tuple[tuple[int, int], ...]
+"""Classes with weights."""
 MOST_SUMMED = 10
 """Outputs of a distance in l1, each of which doubles the rows."""
 MOST_CLASSES = 64
@@ -24,8 +26,8 @@ MOST_GROUPED = 6
 """Classes of which all groups are named; of more, those that leave one class out."""
 
 
-def question(task: dict[str, Any], grain: int) -> str:
-    """The text."""
+def question(task: dict[str, Any], grain: int, weighted: Sequence[Group] = ()) -> str:
+    """The text; of a confidence, `weighted` are groups that a proof uses besides the usual ones."""
     region, lines = task["region"], [f"question {grain}", "ranges"]
     ends = zip(region["lo_exact"], region["hi_exact"], strict=True)
     lines += [f"{_rational(Fraction(low))} {_rational(Fraction(high))}" for low, high in ends]
@@ -34,10 +36,10 @@ def question(task: dict[str, Any], grain: int) -> str:
         factors = [Fraction(a) for a in row]
         one = lcm(*(a.denominator for a in factors))
         lines.append(f"{_row([a * one for a in factors])} {_rational(Fraction(bound) * one)}")
-    return "\n".join([*lines, f"claim {claim(task)}", "end", ""])
+    return "\n".join([*lines, f"claim {claim(task, weighted)}", "end", ""])
 
 
-def claim(task: dict[str, Any]) -> str:
+def claim(task: dict[str, Any], weighted: Sequence[Group] = ()) -> str:
     """What is claimed, or why the kernel cannot check it, by name."""
     said, outputs = task["property"], len(task["space"]["outputs"])
     if task["arithmetic"] != "real":
@@ -64,7 +66,7 @@ def claim(task: dict[str, Any]) -> str:
         threshold = Fraction(guard["threshold"])
         if guard["kind"] == "margin":
             return f"keeps-first {_rational(max(threshold, Fraction(0)))}"
-        named = [f"{len(g)} {' '.join(map(str, g))} {_rational(margin(threshold, len(g)))}" for g in groups(outputs)]
+        named = [_group(g, threshold) for g in dict.fromkeys([*map(_equal, groups(outputs)), *weighted])]
         first = f"{_rational(threshold)} {_rational(margin(threshold))} {SQUARINGS}"
         return " ".join([f"keeps-confident {first} {len(named)}", *named])
     raise Refused(f"the kernel has no rule for a claim of kind {said['kind']}")
@@ -80,10 +82,21 @@ def groups(outputs: int) -> list[tuple[int, ...]]:
     return [group for size in sizes for group in combinations(range(outputs), size)]
 
 
-def margin(confidence: Fraction, others: int = 1) -> Fraction:
+def margin(confidence: Fraction, others: Fraction | int = 1) -> Fraction:
     """How far a class with this softmax is ahead of others in the mean: a little less, which the kernel can show."""
     n, odds = 2**SQUARINGS, log(confidence / (1 - confidence)) + log(others)
     return Fraction(floor(n * (1.0 - exp(-odds / n)) * (1.0 - 1e-9) * 2**24 - 1), 2**24)
+
+
+def _equal(classes: Sequence[int]) -> Group:
+    return tuple((j, 1) for j in classes)
+
+
+def _group(group: Group, confidence: Fraction) -> str:
+    """Classes with weights, and with the margin of a class that has this share of the weight."""
+    total = sum(weight for _, weight in group)
+    parts = (f"{j} {weight} {_rational(margin(confidence, Fraction(total, weight)))}" for j, weight in group)
+    return " ".join([str(len(group)), *parts])
 
 
 def _rational(value: Fraction) -> str:

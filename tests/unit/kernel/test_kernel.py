@@ -23,6 +23,7 @@ from eqspec.kernel.canonical import canonical
 from eqspec.kernel.questions import SQUARINGS, groups, margin
 from eqspec.kernel.questions import claim as claim_of
 from eqspec.kernel.validation import validate
+from eqspec.kernel.weights import chosen
 from eqspec.property import Epsilon, Linear, Margin, Top1
 from eqspec.tasks.verdict import Verdict
 from oracle.queries import query
@@ -213,11 +214,15 @@ def confident(delta: str, margins: str) -> bytes:
     ("margins", "follows"),
     [
         ("0 1 10 0", True),
-        ("0 1 10 1 2 0 1 0 1", True),
-        ("0 1 10 1 2 0 1 69 100", True),  # log 2, nearly
+        ("0 1 10 1 2 0 1 0 1 1 1 0 1", True),
+        ("0 1 10 1 2 0 1 69 100 1 1 69 100", True),  # log 2, nearly
+        ("0 1 10 1 2 0 3 28 100 1 1 138 100", True),  # log 4/3 and log 4, nearly
         ("1 1 10 0", False),
-        ("0 1 10 1 2 0 1 70 100", False),
-        ("0 1 10 1 1 0 1 2", False),
+        ("0 1 10 1 2 0 1 70 100 1 1 69 100", False),
+        ("0 1 10 1 2 0 3 29 100 1 1 138 100", False),
+        ("0 1 10 1 2 0 3 28 100 1 1 139 100", False),
+        ("0 1 10 1 2 0 -1 0 1 1 2 0 1", False),
+        ("0 1 10 1 1 0 1 1 2", False),
     ],
 )
 def test_margins_over_groups_follow_from_the_confidence_or_are_refused(margins: str, follows: bool) -> None:
@@ -230,6 +235,17 @@ def test_groups_are_all_of_few_classes_and_few_of_many() -> None:
     assert groups(3) == [(0, 1), (0, 2), (1, 2)]
     assert len(groups(6)) == 56
     assert groups(10) == [tuple(j for j in range(10) if j != k) for k in reversed(range(10))]
+
+
+def test_weights_of_classes_are_those_of_a_proof_far_apart_from_each_other() -> None:
+    found = [
+        (0, np.array([[0.0, 1.0, 3.0], [0.0, 8.0, 0.0], [0.0, 0.0, 0.0]])),
+        (2, np.array([[1.0, 1.0, 0.0], [np.inf, 1.0, 0.0]])),
+    ]
+    mean, low = ((1, 40), (2, 24)), ((1, 16), (2, 48))
+    assert chosen(found, 3, 3) == [mean, low, ((0, 32), (1, 32))]
+    assert chosen(found, 3, 1) == [mean, ((0, 32), (1, 32))]
+    assert chosen([], 3, 5) == chosen([(0, np.zeros((1, 3)))], 3, 5) == []
 
 
 def test_without_the_program_it_is_said_how_to_build_it(
