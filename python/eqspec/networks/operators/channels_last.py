@@ -15,6 +15,7 @@ import numpy as np
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import batch_normalization, convolution, pooling
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+from eqspec.networks.operators.qonnx import check_signature
 from eqspec.networks.operators.shapes import apply, shape_of_value
 
 DOMAIN = "qonnx.custom_op.channels_last"
@@ -42,12 +43,7 @@ def _between(read: Operator, attributes: Sequence[str], inputs: Sequence[int], m
     """The operator `read` on its first `moved` inputs with channels in front; its result has them behind again."""
 
     def operator(call: OperatorCall) -> Sequence[Value]:
-        names = [a.name for a in call.node.attribute]
-        unknown = [name for name in names if name not in attributes]
-        if unknown or len(set(names)) < len(names):
-            raise UnreadableError(f"attribute {[*unknown, *names][0]!r} is not known, or given twice", _AGAIN)
-        if len(call.node.input) not in inputs or len(call.node.output) != 1:
-            raise UnreadableError(f"{len(call.node.input)} inputs and {len(call.node.output)} outputs", _AGAIN)
+        check_signature(call, attributes, *inputs)
         given = [_in_front(call.value(i)) if i < moved else value for i, value in enumerate(call.inputs)]
         (made, *_) = read(replace(call, inputs=given))
         return [_behind(made)]

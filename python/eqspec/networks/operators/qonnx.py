@@ -49,7 +49,7 @@ _MOST_BITS = 50
 
 def quant(call: OperatorCall) -> Sequence[Value]:
     """Quant and IntQuant: input, scale, zero point, bit width."""
-    _check(call, ("signed", "narrow", "rounding_mode"), 4)
+    check_signature(call, ("signed", "narrow", "rounding_mode"), 4)
     x = call.real_value(0)
     scale, zero = _by_entry(scales(call, 1), x.shape, "a scale"), _number(call, 2, x.shape)
     bits = _bits(call, 3, x.shape)
@@ -65,7 +65,7 @@ def quant(call: OperatorCall) -> Sequence[Value]:
 
 def bipolar(call: OperatorCall) -> Sequence[Value]:
     """BipolarQuant: input and scale."""
-    _check(call, (), 2)
+    check_signature(call, (), 2)
     x = call.real_value(0)
     return [_bipolar(call, x, _by_entry(scales(call, 1), x.shape, "a scale"), np.zeros(x.shape))]
 
@@ -82,7 +82,7 @@ def _bipolar(call: OperatorCall, x: Affine | Enclosure, scale: Array, zero: Arra
 
 def truncated(call: OperatorCall) -> Sequence[Value]:
     """Trunc: with five inputs (opset 1 of qonnx) the scale stays as it is; with six (opset 2) it is given."""
-    _check(call, ("rounding_mode", "signed", "narrow"), 5, 6)
+    check_signature(call, ("rounding_mode", "signed", "narrow"), 5, 6)
     x = call.real_value(0)
     nothing = np.zeros(x.shape)
     scale, zero = _by_entry(scales(call, 1), x.shape, "a scale"), _number(call, 2, x.shape)
@@ -115,7 +115,7 @@ def _result(call: OperatorCall, x: Affine | Enclosure, steps: Steps, unit: Array
     return constants.multiply(whole, en.exactly(unit))
 
 
-def _check(call: OperatorCall, attributes: Sequence[str], *inputs: int) -> None:
+def check_signature(call: OperatorCall, attributes: Sequence[str], *inputs: int) -> None:
     """These operators have no definition in onnx: attributes and inputs are checked here."""
     names = [a.name for a in call.node.attribute]
     unknown = [name for name in names if name not in attributes]
