@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -412,8 +413,9 @@ def test_searches_go_to_the_cluster_that_is_named(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, setting: bool
 ) -> None:
     """One cluster for the whole run, which is left at its end."""
-    from eqspec.pytest_plugin import session_options
-
+    # By its name among the loaded modules: pytester forgets what a run has loaded, while the package still has it as an
+    # attribute, which `from eqspec.pytest_plugin import ...` would take.
+    session_options = importlib.import_module("eqspec.pytest_plugin.session_options")
     events: list[str] = []
 
     class Engine(ThisMachine):
