@@ -117,7 +117,7 @@ def _within(task: Task, lower: Array, upper: Array) -> Task:
 def _task(pair: Pair, known: Completed, where: Where) -> Task:
     """The claim that both are equal on the region. InputError where the spec of that cannot be used."""
     logits = pair.reference.stripped is not None or pair.candidate.stripped is not None
-    written = draft(pair, known.inputs, where, What(eps="1", logits=logits), Path())
+    written = draft(pair, known.inputs, where, What(eps="1", gives="logits" if logits else None), Path())
     networks: Mapping[str, Network] = {
         pair.reference_name: pair.reference,
         pair.candidate_name: pair.candidate,

@@ -87,8 +87,8 @@ class _Parts:
     def networks(self, claimed: ast.Claim) -> tuple[ast.Network, ast.Network]:
         """The networks as a claim needs them: a distance of files that end in Softmax is one of logits, and says so."""
         softened = self.pair.reference.stripped or self.pair.candidate.stripped
-        logits = isinstance(claimed, ast.StaysWithin) and softened is not None
-        return networks(self.pair, self.space, self.folder, logits=logits)
+        logits = "logits" if isinstance(claimed, ast.StaysWithin) and softened is not None else None
+        return networks(self.pair, self.space, self.folder, gives=logits)
 
     def tasks(self, claimed: ast.Claim, where: ast.Region, size: str | None) -> tuple[Task, ...]:
         """The tasks of a claim on a region of some size. InputError where the spec cannot be used."""

@@ -80,15 +80,17 @@ def draft_space(pair: Pair, inputs: Inputs, folder: Path, *, sigma: bool) -> Dra
     return DraftedSpace(ast.Space(ast.Name(NAME), tuple(clauses)), features, normaliser, takes)
 
 
-def networks(pair: Pair, space: DraftedSpace, folder: Path, *, logits: bool = False) -> tuple[ast.Network, ast.Network]:
-    """The declarations of both networks; with `logits` they say that scores are logits."""
-    gives = ast.Name("logits") if logits else None
+def networks(
+    pair: Pair, space: DraftedSpace, folder: Path, *, gives: str | None = None
+) -> tuple[ast.Network, ast.Network]:
+    """The declarations of both networks; with `gives` they say what their scores are."""
+    given = None if gives is None else ast.Name(gives)
     lives_in = ast.QualifiedName((NAME,))
 
     def declared(name: str, network: Network) -> ast.Network:
         output = None if network.chosen is None else ast.Text(network.chosen)
         path = ast.Text(path_from(folder, network.source))
-        return ast.Network(ast.Name(name), path, lives_in, takes=space.takes, gives=gives, output=output)
+        return ast.Network(ast.Name(name), path, lives_in, takes=space.takes, gives=given, output=output)
 
     return declared(pair.reference_name, pair.reference), declared(pair.candidate_name, pair.candidate)
 

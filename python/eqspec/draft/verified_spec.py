@@ -25,7 +25,8 @@ class Where:
 class What:
     """The claim: a distance `eps`, or `top1` with a `confidence`, a `margin` or neither; numbers as they were typed.
 
-    With `float32` it is about what every float32 runtime computes; with `logits` the networks say `gives logits`.
+    With `float32` it is about what every float32 runtime computes; `gives` is what the networks say that they
+    give: logits, probabilities, or nothing.
     """
 
     eps: str | None = None
@@ -35,7 +36,7 @@ class What:
     confidence: str | None = None
     margin: str | None = None
     float32: bool = False
-    logits: bool = False
+    gives: str | None = None
 
 
 def draft(pair: Pair, inputs: Inputs, where: Where, what: What, folder: Path, timeout: float | None = None) -> ast.File:
@@ -49,7 +50,7 @@ def draft(pair: Pair, inputs: Inputs, where: Where, what: What, folder: Path, ti
     if timeout is not None:
         seconds = drafted_numbers.exactly(drafted_numbers.rounded(timeout, 1e-3))
         clauses.append(ast.Budget((ast.Setting(ast.Name("timeout"), ast.Quantity(f"{printer.text(seconds)}s")),)))
-    declarations: list[ast.Declaration] = [space.node, *networks(pair, space, folder, logits=what.logits)]
+    declarations: list[ast.Declaration] = [space.node, *networks(pair, space, folder, gives=what.gives)]
     declarations.append(region.region(region_name, term))
     declarations.append(ast.Check(ast.Name("verify"), tuple(clauses)))
     return ast.File(ast.Number("1"), tuple(declarations))

@@ -1,22 +1,21 @@
 """A network with the Softmax that its file ends in: what the file gives, as steps behind its scores.
 
 Files that end in a Softmax over all outputs are read without it (`Network.stripped`), because decisions and confidences
-are about scores. A claim about probabilities is about this network:
-
-    softmax_i(x) = 1 / (1 + sum over j != i of e^(x_j - x_i)),      log_softmax_i(x) = -ln(1 + the same sum),
-
-and of two scores sigmoid(x_i - x_j) and -softplus(x_j - x_i). All weights are 1 and -1, so nothing is rounded.
+are about scores. A claim about probabilities is about this network, which computes them as `softmax_tree` says. All
+weights are 1 and -1, so nothing is rounded.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from eqspec.networks.curves import Curve, Curves
 from eqspec.networks.network import Network
-from eqspec.networks.program import Step, Term, Tile
+from eqspec.networks.program import NONE, Step, Term, Tile
+from eqspec.networks.softmax_tree import Sum, plan
 
 
 def softened(network: Network) -> Network:
@@ -29,27 +28,39 @@ def softened(network: Network) -> Network:
         steps.append(Step((), np.full(1, 0.0 if logarithm else 1.0), function="identity"))
         return _as(network, steps)
     scores = len(steps) - 1
-    pairs = np.array([(j, i) for i in range(outputs) for j in range(outputs) if j != i], np.int32)[:, None]
-    if outputs == 2:
-        steps.append(_differences(scores, pairs, 1.0 if logarithm else -1.0, "softplus" if logarithm else "sigmoid"))
-    else:
-        steps.append(_differences(scores, pairs, 1.0, "exp"))
-        index = np.arange(len(pairs), dtype=np.int32).reshape(1, outputs, -1)
-        total = Tile(index, np.ones((1, 1, outputs - 1)))
-        steps.append(_curved((Term(scores + 1, total),), np.ones(outputs), "log" if logarithm else "reciprocal"))
+    found = plan(outputs)
+    steps += [_curved(_differences(scores, pairs), len(pairs), "softplus") for pairs in found.rounds]
+    own = [Sum(i) for i in range(outputs)]
+    last = zip(found.rest, own, strict=True) if logarithm else zip(own, found.rest, strict=True)
+    steps.append(_curved(_differences(scores, tuple(last)), outputs, "softplus" if logarithm else "sigmoid"))
     given = Tile(np.arange(outputs, dtype=np.int32).reshape(1, -1, 1), np.full((1, 1, 1), -1.0 if logarithm else 1.0))
     steps.append(Step((Term(len(steps) - 1, given),), np.zeros(outputs), function="identity"))
     return _as(network, steps)
 
 
-def _differences(source: int, pairs: np.ndarray[tuple[int, ...], np.dtype[np.int32]], sign: float, name: str) -> Step:
-    """A function of sign (x_j - x_i) for each pair (j, i)."""
-    tile = Tile(pairs.reshape(1, -1, 2), np.array([[[sign, -sign]]]))
-    return _curved((Term(source, tile),), np.zeros(len(pairs)), name)
+def _differences(scores: int, pairs: Sequence[tuple[Sum, Sum]]) -> tuple[Term, ...]:
+    """a - b for each pair: the scores are those of step `scores`, and the rounds of softplus follow it."""
+    taps: dict[int, tuple[list[list[int]], list[list[int]]]] = {}
+    for place, pair in enumerate(pairs):
+        for side, value in enumerate(pair):
+            for source, index in ((scores, value.score), *((scores + 1 + r, k) for r, k in value.added)):
+                read = taps.setdefault(source, ([[] for _ in pairs], [[] for _ in pairs]))
+                read[side][place].append(index)
+    return tuple(Term(source, _tile(*read)) for source, read in sorted(taps.items()))
 
 
-def _curved(terms: tuple[Term, ...], bias: np.ndarray[tuple[int], np.dtype[np.float64]], name: str) -> Step:
-    return Step(terms, bias, function=Curves.all(Curve(name)))
+def _tile(added: list[list[int]], subtracted: list[list[int]]) -> Tile:
+    widths = [max(map(len, side)) for side in (added, subtracted)]
+    padded = [
+        [index + [NONE] * (width - len(index)) for index in side]
+        for side, width in zip((added, subtracted), widths, strict=True)
+    ]
+    index = np.concatenate([np.array(side, np.int32).reshape(len(added), -1) for side in padded], axis=1)
+    return Tile(index[None], np.repeat([1.0, -1.0], widths)[None, None])
+
+
+def _curved(terms: tuple[Term, ...], rows: int, name: str) -> Step:
+    return Step(terms, np.zeros(rows), function=Curves.all(Curve(name)))
 
 
 def _as(network: Network, steps: list[Step]) -> Network:

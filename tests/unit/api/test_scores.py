@@ -164,11 +164,17 @@ def test_every_command_says_it(
     code, shown = run(capsys, "verify", *pair, *bounds, "--no-cache")
     assert code == 2
     assert "E208" in shown
-    assert "'--logits' says so" in shown
+    assert "'--logits' or '--probabilities' says so" in shown
     code, shown = run(capsys, "verify", *pair, *bounds, "--logits", "--no-cache")
     assert code == 0
     assert SAID in shown
     assert shown.count("gives logits") == 2
+    code, shown = run(capsys, "verify", *pair, *bounds, "--probabilities", "--no-cache")
+    assert code == 0
+    assert SAID not in shown
+    assert shown.count("gives probabilities") == 2
+    with pytest.raises(SystemExit, match="2"):
+        run(capsys, "verify", *pair, *bounds, "--probabilities", "--logits")
 
 
 @pytest.mark.parametrize(

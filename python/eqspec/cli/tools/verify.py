@@ -57,10 +57,20 @@ def add(commands: Commands) -> None:
     what.add_argument("--eps", metavar="E", help="no output differs by more than E")
     what.add_argument("--norm", choices=("linf", "l1", "l2"), help="with --eps: how differences are summed up")
     what.add_argument("--comparing", metavar="A,B", help="with --eps: only these outputs")
-    what.add_argument(
+    scores = what.add_mutually_exclusive_group()
+    scores.add_argument(
         "--logits",
-        action="store_true",
-        help="scores are logits: files that end in Softmax are read without it (needed with --eps)",
+        dest="gives",
+        action="store_const",
+        const="logits",
+        help="scores are logits: files that end in Softmax are read without it (with --eps one of the two is needed)",
+    )
+    scores.add_argument(
+        "--probabilities",
+        dest="gives",
+        action="store_const",
+        const="probabilities",
+        help="scores are what files that end in Softmax, LogSoftmax or Sigmoid give",
     )
     what.add_argument("--float32", action="store_true", help="it holds for what every float32 runtime computes")
     add_effort(made.add_argument_group("how to run"))
@@ -88,7 +98,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     except SpecError as problem:
         show(problem, err)
         if any(finding.code == "E208" for finding in problem.diagnostics):
-            err.print("here '--logits' says so", highlight=False, soft_wrap=True)
+            err.print("here '--logits' or '--probabilities' says so", highlight=False, soft_wrap=True)
         return ExitCode.BAD_INPUT
     show_warnings(spec.warnings, err)
     cache = cache_from_arguments(arguments, err)
@@ -118,7 +128,7 @@ def _spec(arguments: argparse.Namespace, err: Console) -> str:
     comparing = tuple(name.strip() for name in arguments.comparing.split(",")) if arguments.comparing else ()
     where = Where(arguments.sigma, arguments.lower, arguments.upper)
     claim = (arguments.eps, arguments.norm, comparing, arguments.top1, arguments.confidence, arguments.margin)
-    what = What(*claim, arguments.float32, arguments.logits)
+    what = What(*claim, arguments.float32, arguments.gives)
     refuse_without_data(arguments)
     refuse_incomplete(where, what, has_data=arguments.data is not None)
     pair, known = read(arguments, err, to_keep=False)
