@@ -43,7 +43,8 @@ def header(
     """Of a certificate of a network against itself, whose file is put into the folder."""
     content = network(inputs, outputs) if content is None else content
     (folder / name).write_bytes(content)
-    role = {"name": "f", "path": name, "sha256": hashlib.sha256(content).hexdigest(), "takes": "normalised"}
+    digest = hashlib.sha256(content).hexdigest()
+    role = {"name": "f", "path": name, "sha256": digest, "takes": "normalised", "gives": "logits"}
     return {
         "format": "eqspec-certificate/5",
         "verdict": "equivalent",

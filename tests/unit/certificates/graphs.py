@@ -161,7 +161,7 @@ def task_of(folder: Path, first: onnx.ModelProto, second: onnx.ModelProto, radiu
         content = proto.SerializeToString()
         (folder / f"{role}.onnx").write_bytes(content)
         digest = hashlib.sha256(content).hexdigest()
-        asked[role] = {"path": f"{role}.onnx", "sha256": digest, "takes": "normalised", "name": role}
+        asked[role] = {"path": f"{role}.onnx", "sha256": digest, "takes": "normalised", "gives": "logits", "name": role}
     outputs = numpy_helper.to_array(first.graph.initializer[-1]).size
     asked["space"] = {
         "features": [f"x{i}" for i in range(size)],

@@ -84,7 +84,7 @@ def test_names_stand_in_no_sentence(name: str, tmp_path: Path) -> None:
     task.update(id=name, claim=name, check=name, parameters={name: name}, tags=[name], source=name, units=name)
     task["space"].update(features=[name] * 2, outputs=[name] * 3, units=[name] * 2)
     for role in ("reference", "candidate"):
-        task[role].update(name=name, gives=name)
+        task[role].update(name=name)
     found = audited(parts, tmp_path)
     assert found.said == plain.said
     assert found.claim == plain.claim

@@ -65,7 +65,11 @@ def _network(task: dict[str, Any], role: str) -> dict[str, Any]:
     for name, what in _ANOTHER_FUNCTION.items():
         if name in data:
             raise Refused(f"{role}.{name} says that the claim is about {what}, which the auditor does not derive")
-    return {"path": path, "sha256": digest, "takes": _word(data, "takes", role, ("raw", "normalised"))}
+    takes, gives = (
+        _word(data, name, role, words)
+        for name, words in (("takes", ("raw", "normalised")), ("gives", ("logits", "probabilities")))
+    )
+    return {"path": path, "sha256": digest, "takes": takes, "gives": gives}
 
 
 _ANOTHER_FUNCTION = {"scores": "what a Softmax at its end gives", "output": "an output that is chosen by its name"}

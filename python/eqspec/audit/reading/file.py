@@ -31,6 +31,7 @@ class File:
     sizes: tuple[float, ...]  # of what it is given, at most; where nothing can overflow, 0
     negated: bool  # where the smallest score decides
     outputs: int
+    gives: str | None = None  # "probabilities" where the task sets a Softmax aside, else "logits"; None without a task
 
     @lru_cache(maxsize=2)  # noqa: B019 - for many certificates about one pair
     def steps(self) -> list[Step]:
@@ -50,6 +51,13 @@ class File:
         """Whether it ends in a Softmax, which is set aside: what is claimed is about what goes into it."""
         return not self._text and graph.ends_in_softmax(self.content)
 
+    def _check_scores(self) -> None:
+        """Refused where the task takes other numbers for the scores than the auditor."""
+        if self.gives == "probabilities" and not self.softmax:
+            raise Refused("the task is about the scores in front of a Softmax at its end, and the auditor sees none")
+        if self.gives == "logits" and self.softmax:
+            raise Refused("it ends in a Softmax, of which the task does not know")
+
     @property
     def _text(self) -> bool:
         return self.path.lower().endswith(".nnet")
@@ -62,6 +70,7 @@ class File:
             shift = [[self.kind(c, self.kind.lost(abs(c)), self.kind.rounds, 0.0)] for c in self.shift]
             parts = [Part(INPUTS, rows, rows[:, None].astype(np.int32), rows, np.array(one, object))]
             parts.append(Part(CONSTANT, rows, 0 * rows[:, None], rows, np.array(shift, object)))
+        self._check_scores()
         form = nnet if self._text else graph
         result = form.run(self.content, program, Value((n,), tuple(parts)))
         if result.size != self.outputs:
@@ -106,4 +115,4 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
         ends = zip(scale, shift, region["lo_exact"], region["hi_exact"], strict=True)
         sizes = tuple(1.001 * float(max(abs(a * Fraction(x) + b) for x in pair)) for a, b, *pair in ends)
     negated = task["property"]["kind"] == "top1" and task["property"]["decide"] == "min"
-    return File(str(path), whole, kind, scale, shift, sizes, negated, len(space["outputs"]))
+    return File(str(path), whole, kind, scale, shift, sizes, negated, len(space["outputs"]), data["gives"])

@@ -2,7 +2,7 @@
 
 Only operators that are told here are read: those that put numbers elsewhere (`shape_operators`), what is affine
 (`affine`), what is piecewise linear (`bends`), functions of one variable and products (`unary`), quantisers, Dropout as
-it is in inference, and a final Softmax, before which the claim is. Integers are places, sizes and axes, and what
+it is in inference; a Softmax at the end is set aside (`softmax_tail`). Integers are places, sizes and axes, and what
 quantisers make of numbers: nothing is computed with them.
 
 A Cast to float or double changes nothing over the reals. In float32 it may round, so it is a product with 1, which
@@ -27,6 +27,7 @@ from . import affine, bends, quantisers, unary
 from .plain import QONNX, numbers_of, plain
 from .program import Operand, Program
 from .shape_operators import MOVING, moved, reduced, whole
+from .softmax_tail import before, tail
 from .value import Value
 from .windows import AROUND, windows
 
@@ -57,7 +58,9 @@ def run(content: bytes, program: Program, value: Value) -> Value:
             values[name] = stored(tensors[name])
         return values[name] if name else None
 
-    (given,), (result,) = [i for i in graph.input if i.name not in tensors], graph.output
+    (given,) = [i for i in graph.input if i.name not in tensors]
+    end = tail(graph, opset)
+    wanted = graph.output[0].name if end is None else end.scores
     shape, kept = [d.dim_value or 1 for d in given.type.tensor_type.shape.dim], given.type.tensor_type.elem_type
     if kept not in FLOATS and (kept != TensorProto.FLOAT16 or program.kind.rounds):
         raise Refused("its inputs are of a type that the auditor does not read")
@@ -65,7 +68,7 @@ def run(content: bytes, program: Program, value: Value) -> Value:
         raise Refused(f"it takes {prod(shape)} numbers, the task {value.size}")
     values: dict[str, Operand] = {given.name: value.reshaped(tuple(shape))}
     levels: dict[str, quantisers.Levels] = {}
-    for node in graph.node:
+    for node in graph.node if end is None else before(graph, wanted):
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         if operator == "DequantizeLinear" and node.input[0] in levels:
             constants = [read(name) for name in node.input[1:]]
@@ -96,10 +99,6 @@ def run(content: bytes, program: Program, value: Value) -> Value:
             done = _cast(first, program, attributes["to"])
         elif operator == "Dropout" and len(operands) <= 2:
             done = real(operands, 0)
-        elif operator.endswith("Softmax") and node.output[0] == result.name:
-            done = real(operands, 0)
-            if attributes.get("axis", -1) not in (-1, len(done.shape) - 1) or done.size != done.shape[-1]:
-                raise Refused("a Softmax that is not over all outputs")
         elif operator in unary.OPERATORS and isinstance(operands[0], Value):
             exponent = real(operands, 1) if operator == "Pow" else None
             done = unary.computed(program, operator, operands[0], attributes, exponent)
@@ -117,7 +116,14 @@ def run(content: bytes, program: Program, value: Value) -> Value:
         else:
             raise Refused(f"the auditor does not read {operator} {node.name!r}")
         values[node.output[0]] = done
-    return program.value(real([read(result.name)], 0))
+    found = program.value(real([read(wanted)], 0))
+    if end is None:
+        return found
+    scores = end.shape(found)
+    nothing = np.zeros(1)
+    if end.of == "all":
+        return scores
+    return program.stacked([nothing, scores] if end.of == "second" else [scores, nothing])
 
 
 def real(operands: Sequence[Operand | None], index: int) -> Operand:
@@ -217,5 +223,4 @@ def _cast(x: Operand, program: Program, to: int) -> Operand:
 
 def ends_in_softmax(content: bytes) -> bool:
     """Whether the result of a network that can be read comes out of a Softmax."""
-    model = onnx.load_model_from_string(content)
-    return any(n.op_type.endswith("Softmax") and n.output[0] == model.graph.output[0].name for n in model.graph.node)
+    return tail(*plain(content)) is not None

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from onnx import AttributeProto, NodeProto, TensorProto
 
-from eqspec.networks.expansion import classifiers, composed, fused, two_classes
+from eqspec.networks.expansion import classifiers, composed, fused, softmax_by_hand, two_classes
 from eqspec.networks.expansion.fused import GELU_DOMAIN
 from eqspec.networks.expansion.graph_pieces import Pieces
 from eqspec.networks.onnx_tensor import UnreadableError
@@ -56,6 +56,7 @@ def expanded(
     if pieces.nodes:
         with _fault_of(pieces.nodes[-1]):
             two_classes.expand(pieces)
+            softmax_by_hand.expand(pieces)
     return pieces
 
 

@@ -1,0 +1,151 @@
+"""The Softmax at the end of a file, which is set aside: claims are about the scores that go into it.
+
+A file ends in one where its result is that of
+
+- Softmax or LogSoftmax,
+- e^z / sum e^z or z - ln(sum e^z), where z may be x - max x over the same axis, and the scores are x then,
+- (1 - s(z), s(z)) or (s(z), 1 - s(z)) with s = Sigmoid, which is the softmax of (0, z) or (z, 0),
+
+in which Identity may stand anywhere. What else gives probabilities is read as it stands. Whether a file has such an end
+decides what a claim means, so the task has to say the same (`File.softmax`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import onnx
+
+from ..rounding import Refused
+from .plain import STANDARD, numbers_of
+from .value import Value
+
+_WRITTEN_OUT_SINCE = 13
+"""The opset since which an axis of Softmax is an axis, and ends that are written out are seen."""
+
+
+@dataclass(frozen=True)
+class Tail:
+    """`scores` is the value that goes in; of two classes it is the score `of` one of them, and that of the other is 0.
+
+    `axis` is that of a Softmax, as given.
+    """
+
+    scores: str
+    axis: int
+    of: Literal["all", "first", "second"] = "all"
+
+    def shape(self, value: Value) -> Value:
+        """The scores, which must all be in one softmax."""
+        if self.of != "all":
+            if value.size != 1:
+                raise Refused("a pair of probabilities of more than one score")
+            return value
+        if self.axis not in (-1, len(value.shape) - 1) or value.size != value.shape[-1]:
+            raise Refused("a Softmax that is not over all outputs")
+        return value
+
+
+def tail(graph: onnx.GraphProto, opset: int) -> Tail | None:
+    """The Softmax that a graph ends in, if it ends in one."""
+    return _Ends(graph, opset).tail()
+
+
+def before(graph: onnx.GraphProto, name: str) -> list[onnx.NodeProto]:
+    """The nodes that a value is computed by, in order."""
+    wanted, kept = {name}, list[onnx.NodeProto]()
+    for node in reversed(graph.node):
+        if wanted & set(node.output):
+            wanted |= set(node.input)
+            kept.append(node)
+    return kept[::-1]
+
+
+class _Ends:
+    def __init__(self, graph: onnx.GraphProto, opset: int) -> None:
+        self._result, self._opset = graph.output[0].name, opset
+        self._makers: Mapping[str, onnx.NodeProto] = {name: n for n in graph.node for name in n.output if name}
+        self._stored = {tensor.name: tensor for tensor in graph.initializer}
+
+    def tail(self) -> Tail | None:
+        for operator in ("Softmax", "LogSoftmax"):
+            if (node := self._made(self._result, operator)) is not None:
+                return Tail(node.input[0], _attributes(node).get("axis", -1))
+        if (pair := self._made(self._result, "Concat")) is not None and len(pair.input) == 2:
+            return self._two_classes(pair)
+        return self._written_out() if self._opset >= _WRITTEN_OUT_SINCE else None
+
+    def _two_classes(self, pair: onnx.NodeProto) -> Tail | None:
+        if _attributes(pair).get("axis") not in (1, -1):
+            return None
+        of: Literal["first", "second"]
+        for one, other, of in ((0, 1, "second"), (1, 0, "first")):
+            rest, share = self._made(pair.input[one], "Sub"), self._made(pair.input[other], "Sigmoid")
+            if rest is None or share is None or self._root(rest.input[1]) != share.output[0]:
+                continue
+            unit = self._constant(rest.input[0])
+            if unit is not None and unit.size == 1 and unit.dtype.kind == "f" and unit.ravel()[0] == 1.0:
+                return Tail(share.input[0], -1, of)
+        return None
+
+    def _written_out(self) -> Tail | None:
+        if (share := self._made(self._result, "Div")) is not None:
+            powers, summed = share.input
+        elif (apart := self._made(self._result, "Sub")) is not None:
+            logarithm = self._made(apart.input[1], "Log")
+            powers = None if logarithm is None else self._reduced(logarithm.input[0], "ReduceSum")[0]
+            summed = "" if logarithm is None else logarithm.input[0]
+            made = None if powers is None else self._made(powers, "Exp")
+            if made is None or self._root(made.input[0]) != self._root(apart.input[0]):
+                return None
+        else:
+            return None
+        over, axis = self._reduced(summed, "ReduceSum")
+        exponential = None if powers is None else self._made(powers, "Exp")
+        if exponential is None or axis is None or over != exponential.output[0]:
+            return None
+        z = exponential.input[0]
+        if (shifted := self._made(z, "Sub")) is not None:
+            x, largest = shifted.input
+            if self._reduced(largest, "ReduceMax") == (self._root(x), axis):
+                return Tail(x, axis)
+        return Tail(z, axis)
+
+    def _reduced(self, name: str, operator: str) -> tuple[str | None, int | None]:
+        """What is reduced over which one axis, which is kept and not that of the samples."""
+        node = self._made(name, operator)
+        if node is None or _attributes(node).get("keepdims", 1) != 1:
+            return None, None
+        given = _attributes(node).get("axes")
+        if given is None and len(node.input) == 2:
+            stored = self._constant(node.input[1])
+            given = None if stored is None or stored.dtype.kind != "i" else stored.ravel().tolist()
+        if given is None or len(given) != 1 or given[0] == 0:
+            return None, None
+        return self._root(node.input[0]), int(given[0])
+
+    def _made(self, name: str, operator: str) -> onnx.NodeProto | None:
+        node = self._makers.get(self._root(name))
+        right = node is not None and node.op_type == operator and node.domain in STANDARD and len(node.output) == 1
+        return node if right else None
+
+    def _root(self, name: str) -> str:
+        node = self._makers.get(name)
+        while node is not None and node.op_type == "Identity" and node.domain in STANDARD:
+            name = node.input[0]
+            node = self._makers.get(name)
+        return name
+
+    def _constant(self, name: str) -> np.ndarray[Any, Any] | None:
+        if name in self._stored:
+            return numbers_of(self._stored[name])
+        node = self._made(name, "Constant")
+        given = {} if node is None else _attributes(node)
+        return numbers_of(given["value"]) if set(given) == {"value"} else None
+
+
+def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
+    return {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}

@@ -1,0 +1,113 @@
+"""What the auditor takes for the scores of a file is what the task takes for them, however its Softmax is written."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import NodeProto
+
+from eqspec.cli import main
+from eqspec.networks import read_network
+from unit.certificates.proofs import pack, unpack
+from unit.networks.function_cases import weights
+from unit.networks.models import model, node, save
+
+SPEC = """eqspec 1
+space s {{ features a, b, c, d outputs {outputs} }}
+network f = "f.onnx" in s gives {gives}
+network g = "g.onnx" in s gives {gives}
+region r in s = box {{ all: -0.5 .. 0.5 }}
+check close {{ prove g stays within {eps} of f on r }}
+check sure {{ prove g keeps top1 of f when confidence >= 0.6 on r }}
+"""
+
+
+def literal(operator: str) -> list[NodeProto]:
+    return [node(operator, ["z"], "p", axis=-1)]
+
+
+def two_classes(*, first: bool) -> list[NodeProto]:
+    names = ["s", "rest"] if first else ["rest", "s"]
+    return [node("Sigmoid", ["z"], "s"), node("Sub", ["one", "s"], "rest"), node("Concat", names, "p", axis=1)]
+
+
+def written_out(*, largest: bool, logarithm: bool) -> list[NodeProto]:
+    nodes = [node("ReduceMax", ["z"], "m", axes=[-1]), node("Sub", ["z", "m"], "less")] if largest else []
+    x = "less" if largest else "z"
+    nodes += [node("Exp", [x], "e"), node("ReduceSum", ["e", "last"], "t", keepdims=1)]
+    more = [node("Log", ["t"], "l"), node("Sub", [x, "l"], "p")]
+    return nodes + (more if logarithm else [node("Div", ["e", "t"], "p")])
+
+
+ENDS: dict[str, Callable[[], list[NodeProto]]] = {
+    "softmax": lambda: literal("Softmax"),
+    "log softmax": lambda: literal("LogSoftmax"),
+    "two classes, the second": lambda: two_classes(first=False),
+    "two classes, the first": lambda: two_classes(first=True),
+    "written out": lambda: written_out(largest=False, logarithm=False),
+    "written out, largest off": lambda: written_out(largest=True, logarithm=False),
+    "log written out": lambda: written_out(largest=False, logarithm=True),
+    "log written out, largest off": lambda: written_out(largest=True, logarithm=True),
+}
+
+
+def pair(folder: Path, end: str, *, eps: str, gives: str = "logits", moved: float = 0.05) -> Path:
+    """A spec about two networks that end so; the scores of the second are larger by a factor."""
+    classes = 1 if end.startswith("two") else 3
+    for name, factor in (("f", 1.0), ("g", 1.0 + moved)):
+        nodes = [node("Gemm", ["x", "w"], "h"), node("Relu", ["h"], "r"), node("Gemm", ["r", "v"], "z"), *ENDS[end]()]
+        nodes.append(node("Identity", ["p"], "y"))
+        constants: dict[str, Any] = {"w": weights(4, 5), "v": (factor * weights(5, classes, seed=1)).astype(np.float32)}
+        constants |= {"one": np.ones(1, np.float32)} if end.startswith("two") else {}
+        constants |= {"last": np.array([-1])} if "written" in end else {}
+        save(folder, model(nodes, constants, (1, 4)), f"{name}.onnx")
+    spec = folder / "s.eqspec"
+    spec.write_text(SPEC.format(outputs=max(classes, 2), eps=eps, gives=gives))
+    return spec
+
+
+def audit(folder: Path, spec: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    capsys.readouterr()
+    code = int(main(["audit", str(folder), "--spec", str(spec)]))
+    found = capsys.readouterr()
+    return code, found.out + found.err
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_scores_are_those_of_the_task(end: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = pair(tmp_path, end, eps="1")
+    assert read_network(str(tmp_path / "f.onnx")).stripped is not None
+    assert main(["check", str(spec), "--certify", str(tmp_path / "made"), "--threads", "1", "--no-cache"]) == 0
+    code, text = audit(tmp_path / "made", spec, capsys)
+    assert code == 0, text
+    assert text.count("its outputs here are what goes into that") == 4
+    assert "2 of 2 tasks" in text
+
+
+@pytest.mark.parametrize("end", ["softmax", "two classes, the second", "two classes, the first", "written out"])
+@pytest.mark.parametrize("gives", ["logits", "probabilities"])
+def test_a_claim_about_shares_does_not_pass_for_one_about_scores(
+    end: str, gives: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Scores differ by more than eps, shares by less: a certificate of a weaker claim, rewritten, shows nothing."""
+    spec = pair(tmp_path, end, eps="1")
+    made = tmp_path / "made"
+    assert main(["check", str(spec), "--certify", str(made), "--threads", "1", "--no-cache"]) == 0
+    spec.write_text(spec.read_text().replace("within 1 of", "within 0.01 of"))
+    parts = unpack(made / "close.eqcert")
+    parts.header["task"]["property"]["eps"] = "1/100"
+    for role in ("reference", "candidate"):
+        parts.header["task"][role]["gives"] = gives
+    shutil.rmtree(made)
+    made.mkdir()
+    pack(made / "close.eqcert", parts)
+    code, text = audit(made, spec, capsys)
+    assert code != 0
+    assert "close  not shown" in text
+    if gives == "logits":
+        assert "it ends in a Softmax, of which the task does not know" in text
