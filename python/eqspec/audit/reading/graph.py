@@ -23,9 +23,11 @@ from onnx import TensorProto
 
 from ..functions import BENT
 from ..rounding import Array, Refused
-from . import affine, bends, quantisers, unary
+from . import affine, bends, quantisers, statistics, truth, unary
+from .picking import PICKING, picked
 from .plain import QONNX, numbers_of, plain
 from .program import Operand, Program
+from .resampling import is_resampling, resampled
 from .shape_operators import MOVING, moved, reduced, whole
 from .value import Value
 from .windows import AROUND, windows
@@ -72,6 +74,9 @@ def run(content: bytes, program: Program, value: Value) -> Value:
             values[node.output[0]] = quantisers.dequantised(program, levels[node.input[0]], constants, attributes)
             continue
         operands = [read(name) for name in node.input]
+        if is_resampling(operator, attributes):
+            values[node.output[0]] = resampled(program, operator, opset, operands, attributes)
+            continue
         if operator in MOVING:
             values.update(zip(node.output, moved(node, opset, operands, attributes, program), strict=True))
             continue
@@ -100,6 +105,8 @@ def run(content: bytes, program: Program, value: Value) -> Value:
             done = real(operands, 0)
             if attributes.get("axis", -1) not in (-1, len(done.shape) - 1) or done.size != done.shape[-1]:
                 raise Refused("a Softmax that is not over all outputs")
+        elif (done_ := _composed(program, node, opset, operands, attributes)) is not None:
+            done = done_
         elif operator in unary.OPERATORS and isinstance(operands[0], Value):
             exponent = real(operands, 1) if operator == "Pow" else None
             done = unary.computed(program, operator, operands[0], attributes, exponent)
@@ -128,6 +135,48 @@ def real(operands: Sequence[Operand | None], index: int) -> Operand:
     return found
 
 
+def _composed(
+    program: Program,
+    node: onnx.NodeProto,
+    opset: int,
+    operands: Sequence[Operand | None],
+    attributes: dict[str, Any],
+) -> Operand | None:
+    """What is put together of other operators, and what picks entries; None of all else."""
+    operator, varying = node.op_type, [one for one in operands if isinstance(one, Value)]
+    if operator == "Where" and isinstance(operands[0], Value):
+        return truth.chosen(program, operands[0], real(operands, 1), real(operands, 2))
+    if operator in PICKING:
+        return picked(node, operands, attributes, program)
+    if not varying:
+        return None
+    first = operands[0]
+    if operator in truth.COMPARING:
+        return truth.compared(program, operator, operands)
+    if not isinstance(first, Value):
+        return None
+    if operator in truth.NEVER:
+        return np.zeros(first.shape, bool)
+    if operator == "Round":
+        return truth.rounded(program, first)
+    if operator.endswith("Softmax"):
+        axis = attributes.get("axis", 1 if opset < 13 else -1)
+        return statistics.softmax(program, first, axis, opset, operator == "LogSoftmax")
+    if operator in statistics.SUMMED:
+        return statistics.summed(program, operator, first, opset, operands, attributes)
+    if operator in statistics.NORMALISING:
+        return statistics.normalised(program, operator, first, opset, operands, attributes)
+    if operator == "Mean":
+        total = program.added(*(real(operands, i) for i in range(len(operands))))
+        return affine.elementwise(program, "Div", [total, np.array(float(len(operands)))])
+    if operator == "CumSum":
+        return affine.accumulated(program, first, operands[1], attributes)
+    if operator == "ConvTranspose":
+        bias = real(operands, 2) if len(operands) > 2 and operands[2] is not None else None
+        return affine.transposed(program, first, _constants(operands, 1), bias, attributes)
+    return None
+
+
 _POOLS = {"AveragePool", "MaxPool"}
 _GLOBAL = {"GlobalAveragePool": "AveragePool", "GlobalMaxPool": "MaxPool"}
 _REDUCED = {"ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum"}
@@ -144,7 +193,10 @@ def _other(
             raise Refused(f"a {operator} of constants")
         every.sort(key=lambda one: not isinstance(one, Value))  # a value is there from the first comparison on
         return bends.extremes(program, every, operator == "Min")
-    x = program.value(real(operands, 0))
+    given = real(operands, 0)
+    if operator in ("Relu", "Abs") and not isinstance(given, Value) and given.dtype != object:
+        return np.maximum(given, 0.0) if operator == "Relu" else np.abs(given)
+    x = program.value(given)
     if operator == "Conv":
         bias = real(operands, 2) if len(operands) > 2 and operands[2] is not None else None
         return affine.convolved(program, x, _constants(operands, 1), bias, attributes)
