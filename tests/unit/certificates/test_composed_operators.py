@@ -28,7 +28,7 @@ Constants = dict[str, NDArray[Any]]
 
 def weights(*shape: int, seed: int = 0) -> NDArray[np.float32]:
     """Of a layer."""
-    return (np.random.default_rng(seed).normal(size=shape) / np.sqrt(shape[0])).astype(np.float32)
+    return np.asarray(np.random.default_rng(seed).normal(size=shape) / np.sqrt(shape[0]), np.float32)
 
 
 def image(*sizes: int, between: list[NodeProto], **constants: Any) -> tuple[list[NodeProto], Constants]:
@@ -93,7 +93,7 @@ def test_a_proof_has_a_certificate(name: str, tmp_path: Path) -> None:
         nodes = [node("Gemm", ["x", "w", "v"], "h"), *middle]
         proto = model(nodes, constants, [1, 3], opset=opset)
         proto.graph.output[0].name = "m"
-        (made,) = ReferenceEvaluator(proto).run(None, {"x": np.zeros((1, 3), np.float32)})  # type: ignore[misc]
+        (made,) = ReferenceEvaluator(proto).run(None, {"x": np.zeros((1, 3), np.float32)})
         constants["last"] = weights(np.asarray(made).reshape(1, -1).shape[1], 2, seed=3)
         path = tmp_path / f"{number}.onnx"
         save(model([*nodes, node("MatMul", ["m", "last"], "y")], constants, [1, 3], opset=opset), path)

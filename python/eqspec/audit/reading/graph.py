@@ -12,7 +12,7 @@ constant is known exactly and the type holds it, so that it changes nothing eith
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -59,15 +59,13 @@ def run(content: bytes, program: Program, value: Value) -> Value:
             values[name] = stored(tensors[name])
         return values[name] if name else None
 
-    (given,), (result,) = [i for i in graph.input if i.name not in tensors], graph.output
-    shape, kept = [d.dim_value or 1 for d in given.type.tensor_type.shape.dim], given.type.tensor_type.elem_type
-    if kept not in FLOATS and (kept != TensorProto.FLOAT16 or program.kind.rounds):
-        raise Refused("its inputs are of a type that the auditor does not read")
-    if prod(shape) != value.size:  # one sample of several, which might meet on the way
-        raise Refused(f"it takes {prod(shape)} numbers, the task {value.size}")
-    values: dict[str, Operand] = {given.name: value.reshaped(tuple(shape))}
+    (result,) = graph.output
+    needed = _needed(graph)
+    values: dict[str, Operand] = _given(program, value, graph, tensors, needed)
     levels: dict[str, quantisers.Levels] = {}
     for node in graph.node:
+        if not needed & set(node.output):
+            continue
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         if operator == "DequantizeLinear" and node.input[0] in levels:
             constants = [read(name) for name in node.input[1:]]
@@ -125,6 +123,39 @@ def run(content: bytes, program: Program, value: Value) -> Value:
             raise Refused(f"the auditor does not read {operator} {node.name!r}")
         values[node.output[0]] = done
     return program.value(real([read(result.name)], 0))
+
+
+def _needed(graph: onnx.GraphProto) -> set[str]:
+    """The names that the output depends on, where nodes stand behind those that they read."""
+    found = {graph.output[0].name}
+    for node in reversed(graph.node):
+        if found & set(node.output):
+            found |= {name for name in node.input if name}
+    return found
+
+
+def _given(
+    program: Program,
+    value: Value,
+    graph: onnx.GraphProto,
+    tensors: Mapping[str, onnx.TensorProto],
+    needed: Set[str],
+) -> dict[str, Operand]:
+    """The inputs that the output needs, or the first one: parts of one vector, one behind the other."""
+    inputs = [i for i in graph.input if i.name not in tensors]
+    used = [i for i in inputs if i.name in needed] or inputs[:1]
+    found, begin = dict[str, Operand](), 0
+    shapes = [[d.dim_value or 1 for d in i.type.tensor_type.shape.dim] for i in used]
+    if sum(map(prod, shapes)) != value.size:  # one sample of several, which might meet on the way
+        raise Refused(f"it takes {sum(map(prod, shapes))} numbers, the task {value.size}")
+    for one, shape in zip(used, shapes, strict=True):
+        kept = one.type.tensor_type.elem_type
+        if kept not in FLOATS and (kept != TensorProto.FLOAT16 or program.kind.rounds):
+            raise Refused("its inputs are of a type that the auditor does not read")
+        size = prod(shape)
+        found[one.name] = program.taken(value, np.arange(begin, begin + size).reshape(shape))
+        begin += size
+    return found
 
 
 def real(operands: Sequence[Operand | None], index: int) -> Operand:
