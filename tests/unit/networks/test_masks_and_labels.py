@@ -60,8 +60,9 @@ def labelled(kind: str, behind: list[NodeProto], place: int = 0, **attributes: A
     ]
     proto = model(nodes, {"w": weights(3, 4), "k": np.array([1])}, (1, 3), opset=13)
     del proto.graph.output[:]
-    name, real = (behind[-1].output[0], behind[-1].op_type == "Cast") if behind else ("label", kind == "Hardmax")
-    proto.graph.output.append(helper.make_tensor_value_info(name, 1 if real else TensorProto.INT64, None))
+    name, made = (behind[-1].output[0], behind[-1].attribute) if behind else ("label", [])
+    kinds = [a.i for a in made if a.name == "to"] or [1 if kind == "Hardmax" else TensorProto.INT64]
+    proto.graph.output.append(helper.make_tensor_value_info(name, kinds[0], None))
     return proto
 
 
@@ -70,8 +71,7 @@ def labelled(kind: str, behind: list[NodeProto], place: int = 0, **attributes: A
     [
         labelled("ArgMax", [], axis=1),
         labelled("ArgMin", [], axis=-1, keepdims=0),
-        labelled("ArgMax", [node("Squeeze", ["label"], "l"), node("Cast", ["l"], "y", to=1)], axis=1),
-        labelled("Hardmax", [], axis=1),
+        labelled("ArgMax", [node("Squeeze", ["label"], "l"), node("Cast", ["l"], "y", to=6)], axis=1),
         labelled("TopK", [], 1),
     ],
 )
@@ -82,6 +82,18 @@ def test_a_label_stands_for_the_scores(proto: onnx.ModelProto, tmp_path: Path) -
     assert any("place among the numbers 'scores'" in note for note in network.notes)
     np.testing.assert_allclose(network.evaluate(point[None])[0], weights(3, 4).T @ point, rtol=1e-5)
     np.testing.assert_allclose(Session(network).run(point), weights(3, 4).T @ point, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "proto", [labelled("Hardmax", [], axis=1), labelled("ArgMax", [node("Cast", ["label"], "y", to=1)], axis=1)]
+)
+def test_floating_point_numbers_are_no_label(proto: onnx.ModelProto, tmp_path: Path) -> None:
+    """A distance between them is not one between scores, so the scores have to be asked for."""
+    path = save(tmp_path, proto)
+    with pytest.raises(NetworkError, match="which entries it gives depends") as caught:
+        read_network(path)
+    assert "--network-output 'scores'" in (caught.value.fix or "")
+    assert read_network(path, output="scores").output_size == 4
 
 
 def test_the_probabilities_behind_a_label_are_scores(tmp_path: Path) -> None:

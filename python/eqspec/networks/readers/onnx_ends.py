@@ -5,7 +5,8 @@ nothing of the network's function: what is constant, what only hands an input on
 memory), and what is no tensor of floating-point numbers (the label of a classifier). If one is left, it is read; if
 several are, nobody but the user can tell which one a claim is about, and the file is refused with their names. A
 dictionary of probabilities (`ZipMap`) stands for the tensor that it is made of, and the place of a largest number for
-the numbers: a model that ends in ArgMax is read as its scores. The name may also be that of a value in the graph.
+the numbers: a model whose output holds the integers of an ArgMax is read as its scores. The name may also be that of a
+value in the graph.
 
 Everything that is left alone is said in a note. Nodes come out in an order in which each stands behind those it reads:
 an ONNX file should have them so, but runtimes sort them, and some exporters and editors rely on that.
@@ -66,13 +67,16 @@ def find(path: str, graph: GraphProto, output: str | None) -> Ends:
     if (made := makers.get(name)) is not None and made.op_type == "ZipMap" and len(made.input) == 1:
         name, declared = made.input[0], ValueInfoProto(name=made.input[0])
         notes.append(f"output {chosen.name!r} is a dictionary by class: its numbers are read, in the order of the file")
-    if output is None and (scores := _scores(name, makers)) is not None:
-        notes.append(f"output {name!r} is a place among the numbers {scores!r}, which are read: a decision is theirs")
+    if output is None and not _is_real(chosen, makers) and (scores := _scores(name, makers)) is not None:
+        notes.append(
+            f"output {name!r} is a place among the numbers {scores!r}, which are read in its stead: decisions are those"
+            " of the file, distances those of these numbers"
+        )
         name, declared = scores, ValueInfoProto(name=scores)
     return Ends(name, declared, tuple(needed(graph.node, name)), tuple(notes))
 
 
-_LABELS = {"ArgMax": 0, "ArgMin": 0, "Hardmax": 0, "TopK": 1}
+_LABELS = {"ArgMax": 0, "ArgMin": 0, "TopK": 1}
 """Operators that give the place of the largest or smallest numbers, by which of their outputs."""
 _SAME = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
 
