@@ -57,6 +57,7 @@ MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, Memor
 
 
 MOST_BRANCHES = 1_000
+READ = ", ".join(sorted(OPERATORS))
 SMALLER = "use a smaller network, or smaller inputs"
 
 
@@ -328,10 +329,7 @@ class _Reading:
         constant = not any(isinstance(value, Affine | Scores | Levels) for value in given)
         if standard and constant and folding.can_fold(node) and definition(node.op_type, self.graph.opset):
             return folding.fold
-        message, fix = (
-            f"operator {name} is not supported",
-            "write it with operators that are read (docs/howto/networks.md)",
-        )
+        message, fix = f"operator {name} is not supported", f"rewrite or remove it; these are read: {READ}"
         known = onnx_refused.reason(node.op_type, node.domain)
         if known is not None:
             message, fix = f"{message}: {known[0]}", known[1]
