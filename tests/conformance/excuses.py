@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import onnx
 
 REFUSALS: dict[str, str] = {
+    r"integers that depend on the input are compared": "levels of quantisers are compared behind a cast",
+    r"minus infinity": "only masks in front of a Softmax may be so",
     r"outside of its domain|division by zero|variance \+ epsilon is not positive": "nothing finite comes out",
     r"leaves the range of u?int|beyond the range of u?int": "signed overflow, and casts out of range, are not defined",
     r"cast to integers": "no affine function, or a constant that was rounded before it became an integer",
@@ -61,6 +63,8 @@ class Bug:
     first: int = 1
     last: int = 99
     training: bool = False
+    with_value: bytes = b""
+    """Of one of its attributes."""
 
 
 REFERENCE_BUGS = (
@@ -85,6 +89,8 @@ REFERENCE_BUGS = (
     Bug("MaxPool", "windows beyond the end (`ceil_mode`), or that `auto_pad` pads, are counted otherwise"),
     Bug("QLinearMatMul", "the zero point is added in front of the rounding, which is another one at ties"),
     Bug("QLinearConv", "the zero point is added in front of the rounding, and groups have too many outputs"),
+    Bug("LRN", "it stops at as many channels as there are samples"),
+    Bug("Resize", "a single entry lies half a place in front of the first", with_value=b"pytorch_half_pixel"),
     Bug("LogSoftmax", "it is the logarithm of a Softmax, which underflows; before opset 13 it is taken over one axis"),
 )
 ONNXRUNTIME_BUGS = (
@@ -105,6 +111,8 @@ def known_bug(bugs: tuple[Bug, ...], model: onnx.ModelProto) -> str | None:
     for node in model.graph.node:
         for bug in bugs:
             if bug.training and len(node.output) < 2:
+                continue
+            if bug.with_value and all(a.s != bug.with_value for a in node.attribute):
                 continue
             if node.op_type == bug.operator and bug.first <= opset <= bug.last:
                 return f"{bug.operator}: {bug.reason}"

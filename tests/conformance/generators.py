@@ -6,6 +6,7 @@ from conformance.counting import COUNTED_SINCE, COUNTING
 from conformance.functions import FUNCTIONS
 from conformance.moving import MOVING
 from conformance.operators import ARITHMETIC, Generator
+from conformance.products import PRODUCTS, composed, masked_softmax, never
 from conformance.quantising import QUANTISED
 from conformance.smooth import SMOOTH
 from conformance.spatial import SPATIAL
@@ -17,13 +18,19 @@ def _either(one: Generator, other: Generator) -> Generator:
 
 
 GENERATORS: dict[str, Generator] = {
-    **ARITHMETIC, **COUNTING, **FUNCTIONS, **MOVING, **QUANTISED, **SMOOTH, **SPATIAL, **TRUTH
+    **ARITHMETIC, **COUNTING, **FUNCTIONS, **MOVING, **QUANTISED, **SMOOTH, **SPATIAL, **TRUTH, **PRODUCTS,
+    "IsInf": never("IsInf"), "IsNaN": never("IsNaN"),
 }  # fmt: skip
 GENERATORS |= {kind: _either(COUNTING[kind], TRUTH[kind]) for kind in COUNTING.keys() & TRUTH.keys()}
 """Comparisons and the like are made of constants alone in the one, of values that depend on the input in the other."""
+GENERATORS["ReduceProd"] = _either(COUNTING["ReduceProd"], PRODUCTS["ReduceProd"])
+GENERATORS["Atan"] = _either(SMOOTH["Atan"], composed)
+GENERATORS["Softmax"] = _either(ARITHMETIC["Softmax"], masked_softmax)
+"""Written out with others, Asin and its kin have no line of their own; nor have masks."""
 SINCE = {
     **COUNTED_SINCE,
-    "And": 7, "CumSum": 11, "Equal": 11, "Greater": 9, "GreaterOrEqual": 12, "Less": 9, "LessOrEqual": 12, "Or": 7,
+    "And": 7, "Atan": 7, "CumSum": 11, "Einsum": 12, "IsInf": 10, "IsNaN": 9,
+    "Equal": 11, "Greater": 9, "GreaterOrEqual": 12, "Less": 9, "LessOrEqual": 12, "Or": 7,
     "Xor": 7, "Celu": 12, "Compress": 9,
     "ConstantOfShape": 9, "ConvInteger": 10, "Cos": 7, "DequantizeLinear": 10, "Erf": 9,
     "Expand": 8, "GatherElements": 11, "GatherND": 11, "Gelu": 20, "GroupNormalization": 18, "HardSwish": 14,

@@ -63,7 +63,7 @@ def jump(kind: str) -> Generator:
     """A function with jumps, of constants or of what is at hand."""
 
     def make(g: Builder) -> None:
-        v = g.constant(g.floats(g.some_shape())) if g.chance(0.7) or kind == "Round" else g.operand(floats=True)
+        v = g.constant(g.floats(g.some_shape())) if g.chance(0.7) else g.operand(floats=True)
         add(g, kind, [v])
 
     return make
@@ -133,6 +133,7 @@ def lp_normalization(g: Builder) -> None:
 
 
 SMOOTH: dict[str, Generator] = {
+    "Atan": function("Atan"),
     "Ceil": jump("Ceil"),
     "Celu": function("Celu", alpha=[0.5, 1.0, 2.0]),
     "Cos": function("Cos"),

@@ -17,6 +17,7 @@ from conformance.excuses import excuse_for_refusal
 from conformance.generating import graph
 from conformance.generators import GENERATORS
 from conformance.judging import judge
+from conformance.products import PRODUCTS
 from conformance.running import Catch, check
 from conformance.shrinking import shrink
 from conformance.spoiling import SPOILERS, needed
@@ -40,7 +41,7 @@ def test_every_operator_has_a_generator() -> None:
     standard = {name for name in QUANTISING if "." not in name}
     assert GENERATORS.keys() == OPERATORS.keys() | standard | COUNTING.keys()
     # The others are folded alone, as any operator on constants is; these have a generator for values, too.
-    assert COUNTING.keys() & OPERATORS.keys() <= TRUTH.keys()
+    assert COUNTING.keys() & OPERATORS.keys() <= TRUTH.keys() | PRODUCTS.keys()
 
 
 @pytest.mark.parametrize("number", range(SLICES))

@@ -29,6 +29,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "tanh": lambda x: _OF.tanh(x),
     "softplus": _softplus,
     "softsign": lambda x: x / (1 + abs(x)),
+    "atan": lambda x: _OF.atan(x),
     "elu": lambda x: x if x > 0 else _OF.exp(x) - 1,
     "silu": lambda x: x * _sigmoid(x),
     "gelu": lambda x: x / 2 * (1 + _OF.erf(x / _OF.sqrt(2))),

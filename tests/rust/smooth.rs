@@ -22,6 +22,7 @@ const FUNCTIONS: &[(&str, &[f64], bool)] = &[
     ("tanh", &[], false),
     ("softplus", &[], false),
     ("softsign", &[], false),
+    ("atan", &[], false),
     ("elu", &[1.0], false),
     ("elu", &[1.75], false),
     ("celu", &[0.5], false),

@@ -1,7 +1,7 @@
 """What each function of one variable is: in floats, its slope, and enclosed exactly. One entry for each name.
 
     sigmoid 1 / (1 + e^-x)   tanh   softplus ln(1 + e^x)   softsign x / (1 + |x|)   exp   log   sqrt   reciprocal 1 / x
-    square x^2   power(p) x^p   erf   sin   cos   gelu x/2 (1 + erf(x / sqrt 2))   silu x sigmoid(x)
+    square x^2   power(p) x^p   erf   sin   cos   atan   gelu x/2 (1 + erf(x / sqrt 2))   silu x sigmoid(x)
     gelu_tanh x/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))   hardswish(a, b) x max(0, min(1, a x + b)), a > 0
     elu(a) x, below 0: a (e^x - 1)   celu(a) x, below 0: a (e^(x/a) - 1), a > 0   selu(a, g) g elu(a)
     mish x tanh(softplus(x))   thresholded(a) x where x > a, else 0   sign   floor   pieces (see `curves`)
@@ -395,6 +395,12 @@ DEFINITIONS: dict[str, Definition] = {
         lambda x, _: -np.sin(x),
         turning(lambda n, bits, _: fp.cos(n, bits), anywhere, at_most("1")),
         onnx="Cos",
+    ),
+    "atan": Definition(
+        lambda x, _: np.arctan(x),
+        lambda x, _: np.asarray(1.0 / (1.0 + np.square(x)), np.float64),
+        composed(increasing(fp.atan)),
+        onnx="Atan",
     ),
     "gelu": Definition(
         lambda x, _: 0.5 * x * (1.0 + _erf(x / np.sqrt(2.0))),

@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto
 
+from eqspec.networks import masked
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.masked import Masked
 from eqspec.networks.matrices import check_size
 
 Whole: TypeAlias = NDArray[Any]
-Constant: TypeAlias = Enclosure | Whole
+Constant: TypeAlias = Enclosure | Whole | Masked
 """A constant of the graph: real numbers, or integers of their own type (shapes, axes, indices, truth values)."""
 
 MAX_BYTES = 1 << 31
@@ -201,6 +203,8 @@ def _exact(stored: NDArray[Any], kind: int) -> Constant:
     if kind == TensorProto.BFLOAT16:
         stored = (stored.astype("<u4") << 16).view("<f4")
     numbers = np.ascontiguousarray(stored, dtype=np.float64).reshape(stored.shape)
+    if np.isneginf(numbers).any() and not (np.isnan(numbers) | np.isposinf(numbers)).any():
+        return masked.constant(numbers)
     wrong = np.argwhere(~np.isfinite(numbers))
     if wrong.size:
         place = [int(i) for i in wrong[0]]

@@ -41,6 +41,7 @@ from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine, Part
 from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.levels import Levels
+from eqspec.networks.masked import Masked
 from eqspec.networks.matrices import Dense, Matrix, Selection, Tiled
 from eqspec.networks.network import LargestIntermediate
 from eqspec.networks.onnx_tensor import UnreadableError
@@ -179,6 +180,10 @@ class Roundoff:
     def _after(self, value: Value, count: int, growth: float) -> Value:
         if isinstance(value, Affine):
             return self.computed(value, count, growth)
+        if isinstance(value, Masked):
+            made = self._after(value.value, count, growth)
+            assert isinstance(made, Affine | Enclosure)
+            return Masked(made, value.infinite)
         if not isinstance(value, Enclosure):
             return value
         self._constants += count

@@ -68,6 +68,7 @@ curves! {
     Pieces(pieces::Pieces),
     Sigmoid(sigmoids::Sigmoid),
     Tanh(sigmoids::Tanh),
+    Atan(sigmoids::Atan),
     Softplus(exponential::Softplus),
     Softsign(powers::Softsign),
     Elu(exponential::Elu),

@@ -1,5 +1,6 @@
-//! The logistic sigmoid and the hyperbolic tangent: convex left of 0, concave right of it.
+//! The logistic sigmoid, the hyperbolic tangent and the arctangent: convex left of 0, concave right of it.
 
+use crate::numeric::arctangent::{atan, atan_slope};
 use crate::numeric::exp::{sigmoid, sigmoid_slope, tanh, tanh_slope};
 use crate::numeric::log::ln;
 use crate::numeric::near::Near;
@@ -13,6 +14,10 @@ pub struct Sigmoid;
 /// The hyperbolic tangent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tanh;
+
+/// The arctangent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Atan;
 
 /// Convex up to 0, then concave.
 #[inline]
@@ -105,5 +110,46 @@ impl Function for Tanh {
     #[inline]
     fn bounds(&self) -> (f64, f64) {
         (-1.0, 1.0)
+    }
+}
+
+impl Function for Atan {
+    const NAME: &'static str = "atan";
+
+    fn build(parameters: &[f64]) -> Result<Self, String> {
+        no_parameters(parameters).map(|()| Self)
+    }
+
+    #[inline]
+    fn value(&self, x: f64) -> Near {
+        atan(x)
+    }
+
+    #[inline]
+    fn slope_left(&self, x: f64) -> Near {
+        atan_slope(x)
+    }
+
+    #[inline]
+    fn piece(&self, x: f64) -> Piece {
+        bent_at_zero(x)
+    }
+
+    /// 1 / (1 + x^2) = lam.
+    #[inline]
+    fn touch(&self, lam: f64, _a: f64, _b: f64, rising: bool) -> f64 {
+        let size = (1.0 / lam.max(0.0) - 1.0).max(0.0).sqrt();
+        if rising { -size } else { size }
+    }
+
+    fn increasing(&self) -> bool {
+        true
+    }
+
+    /// The next float above pi / 2.
+    #[inline]
+    fn bounds(&self) -> (f64, f64) {
+        const MOST: f64 = 1.570_796_326_794_896_8;
+        (-MOST, MOST)
     }
 }

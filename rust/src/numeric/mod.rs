@@ -6,6 +6,7 @@
 //! gives infinities or NaN, which no comparison in this crate takes for a proof: a bound proves something only through
 //! a comparison that is false for NaN.
 
+pub mod arctangent;
 pub mod erf;
 pub mod exp;
 pub mod kernels;

@@ -192,7 +192,8 @@ X = ["x"]
 ONE: dict[str, tuple[list[onnx.NodeProto], dict[str, Any], tuple[Curve, ...]]] = {
     **{name: ([node(name, X, "y")], {}, (Curve(kind),)) for name, kind in {
         "Sigmoid": "sigmoid", "Tanh": "tanh", "Softplus": "softplus", "Softsign": "softsign", "Exp": "exp",
-        "Erf": "erf", "Sin": "sin", "Cos": "cos", "Mish": "mish", "Sign": "sign", "Floor": "floor",
+        "Erf": "erf", "Sin": "sin", "Cos": "cos", "Atan": "atan", "Mish": "mish", "Sign": "sign",
+        "Floor": "floor",
     }.items()},
     "Elu": ([node("Elu", X, "y", alpha=0.5)], {}, (Curve("elu", (0.5,)),)),
     "Celu": ([node("Celu", X, "y", alpha=2.0)], {}, (Curve("celu", (2.0,)),)),

@@ -16,7 +16,7 @@ Ball = Any
 SIXTH = float(np.float32(1 / 6))
 CURVES = [
     *map(Curve, ("sigmoid", "tanh", "softplus", "softsign", "exp", "log", "sqrt", "reciprocal", "square", "erf")),
-    *map(Curve, ("sin", "cos", "gelu", "gelu_tanh", "silu", "mish", "sign", "floor", "relu")),
+    *map(Curve, ("atan", "sin", "cos", "gelu", "gelu_tanh", "silu", "mish", "sign", "floor", "relu")),
     Curve("elu", (1.0,)), Curve("elu", (1.7,)), Curve("elu", (-0.5,)), Curve("celu", (0.7,)), Curve("celu", (3.0,)),
     Curve("selu", (1.67326319217681884765625, 1.05070102214813232421875)), Curve("selu", (1.5, -0.5)),
     *(Curve("power", (p,)) for p in (0.0, 1.0, 3.0, 4.0, -1.0, -2.0, -3.0, 0.25, 1.5, -1.5)),
@@ -46,6 +46,7 @@ def smooth(curve: Curve) -> Callable[[Any], Any] | None:
     cube, root = flint.arb(44715) / 10**6, (2 / flint.arb.pi()).sqrt()
     formulas: dict[str, Callable[[Any], Any]] = {
         "sigmoid": lambda x: one / ((-x).exp() + 1),
+        "atan": lambda x: x.atan(),
         "tanh": lambda x: 1 - 2 / ((2 * x).exp() + 1),
         "softplus": lambda x: x + ((-x).exp() + 1).log(),
         "exp": lambda x: x.exp(),

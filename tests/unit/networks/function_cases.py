@@ -27,7 +27,7 @@ def weights(*shape: int, seed: int = 0) -> NDArray[np.float32]:
 def _operators() -> dict[str, Case]:
     found: dict[str, Case] = {}
     plain = {
-        "Ceil": 6, "Cos": 7, "Elu": 6, "Erf": 9, "Exp": 6, "Floor": 6, "Gelu": 20, "HardSwish": 14, "Log": 6,
+        "Atan": 7, "Ceil": 6, "Cos": 7, "Elu": 6, "Erf": 9, "Exp": 6, "Floor": 6, "Gelu": 20, "HardSwish": 14, "Log": 6,
         "Mish": 18, "Reciprocal": 6, "Selu": 6, "Sigmoid": 6, "Sign": 9, "Sin": 7, "Softplus": 1, "Softsign": 1,
         "Sqrt": 6, "Tanh": 6, "ThresholdedRelu": 10, "Celu": 12, "Swish": 24,
     }  # fmt: skip

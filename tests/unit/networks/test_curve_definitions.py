@@ -52,6 +52,7 @@ ORACLES: dict[str, Oracle] = {
     "tanh": lambda x, _: mpmath.tanh(x),
     "softplus": lambda x, _: mpmath.log1p(mpmath.exp(x)),
     "softsign": lambda x, _: x / (1 + abs(x)),
+    "atan": lambda x, _: mpmath.atan(x),
     "elu": lambda x, p: _elu(x, p[0]),
     "celu": lambda x, p: _elu(x, p[0], p[0]),
     "selu": lambda x, p: mpf(p[1]) * _elu(x, p[0]),

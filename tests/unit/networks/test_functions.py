@@ -21,11 +21,13 @@ from eqspec.networks.curves import Curve, Curves, leaky
 from eqspec.networks.evaluation import gradient, values
 from eqspec.networks.float32 import in_float32, overflow
 from eqspec.networks.program import Step, Term, Tile, content, problems
+from unit.networks.composed_cases import COMPOSED_CASES
 from unit.networks.function_cases import OPERATOR_CASES, RECOGNISED_CASES, REDUCED_CASES, Case, numbers, weights
 from unit.networks.models import model, node, save
 
 POINTS = 200
-ALL: dict[str, Case] = OPERATOR_CASES | REDUCED_CASES | {name: case for name, (_, case) in RECOGNISED_CASES.items()}
+ALL: dict[str, Case] = OPERATOR_CASES | REDUCED_CASES | COMPOSED_CASES
+ALL |= {name: case for name, (_, case) in RECOGNISED_CASES.items()}
 
 
 def answers(proto: ModelProto, points: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -127,7 +129,6 @@ def test_the_tanh_form_of_gelu_carries_what_its_constants_differ_by(tmp_path: Pa
 @pytest.mark.parametrize(
     ("nodes", "constants", "words"),
     [
-        ([node("Round", ["x"], "y")], {}, "rounding to whole numbers"),
         ([node("Pow", ["x", "x"], "y")], {}, "base and exponent both depend"),
         ([node("Celu", ["x"], "y", alpha=-1.0)], {}, "has to be positive"),
         ([node("Log", ["c"], "l"), node("Mul", ["x", "l"], "y")], {"c": numbers(-1, 1, 2)}, "outside of its domain"),

@@ -51,8 +51,11 @@ def test_a_convolution_is_written_as_its_matrix(tmp_path: Path) -> None:
 
 
 WRITTEN = [
-    *(Curve(name) for name in ("sigmoid", "tanh", "softplus", "softsign", "exp", "erf", "sin", "cos", "sign", "floor")),
-    *(Curve(name) for name in ("square", "silu", "gelu", "gelu_tanh", "mish")),
+    *(
+        Curve(name)
+        for name in ("sigmoid", "tanh", "softplus", "softsign", "exp", "erf", "sin", "cos", "atan", "sign", "floor")
+    ),
+    *(Curve(name) for name in ("atan", "square", "silu", "gelu", "gelu_tanh", "mish")),
     Curve("elu", (0.5,)),
     Curve("celu", (2.0,)),
     Curve("selu", (1.5, 1.25)),

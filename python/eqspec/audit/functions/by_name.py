@@ -72,7 +72,7 @@ def shape(curve: Curve) -> Shape:
     def part(low: float, high: float, kind: str, curved: float = 0.0, parts: int = 1) -> Piece:
         return Piece(low, high, kind, value, slope, curved, parts)
 
-    if name in ("sigmoid", "tanh", "softsign", "erf"):
+    if name in ("sigmoid", "tanh", "softsign", "erf", "atan"):
         return Shape((part(-INF, 0.0, CONVEX), part(0.0, INF, CONCAVE)))
     if name in ("softplus", "exp", "square"):
         return Shape((part(-INF, INF, CONVEX),))

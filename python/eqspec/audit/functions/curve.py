@@ -19,7 +19,7 @@ from ..rounding import Refused
 from .levels import ROUNDINGS
 
 COUNTS = {
-    "celu": 1, "cos": 0, "elu": 1, "erf": 0, "exp": 0, "floor": 0, "gelu": 0, "gelu_tanh": 0, "hardswish": 2,
+    "atan": 0, "celu": 1, "cos": 0, "elu": 1, "erf": 0, "exp": 0, "floor": 0, "gelu": 0, "gelu_tanh": 0, "hardswish": 2,
     "levels": 5, "log": 0, "mish": 0, "power": 1, "reciprocal": 0, "relu": 0, "selu": 2, "sigmoid": 0, "sign": 0,
     "silu": 0, "sin": 0, "softplus": 0, "softsign": 0, "sqrt": 0, "square": 0, "tanh": 0, "thresholded": 1,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""exp, ln, sqrt, erf, sin and cos of intervals, with proven errors, made of + - * / and sqrt of IEEE 754.
+"""exp, ln, sqrt, erf, sin, cos and atan of intervals, with proven errors, made of + - * / and sqrt of IEEE 754.
 
 u = 2^-53. The floats of constants are the nearest ones. Of plain arrays every function here is numpy's or a near one:
 such values choose points and slopes, and nothing rests on them.
@@ -21,6 +21,11 @@ Beyond 6, 1 - erf is below 2^-55.
 sin, cos: x = k pi/2 + r with |k| < 2^20, pi/2 in three parts, the products of the first two with k exact: r is off by
 less than 2 u; Taylor to degree 21 leaves out less than 2^-70, and Horner rounds by less than 3 u: 16 u absolutely.
 Beyond 2^20 they are only known to lie in [-1, 1].
+
+atan: beyond 1 it is pi/2 - atan(1 / x). With c = 0, 1/4, 1/2, 3/4 or 1 near to t in [0, 1], atan t = atan c + atan z,
+z = (t - c) / (1 + t c), |z| <= 1/8; atan c is rounded from a rational. t - c is exact, 1 / x is off by u, which moves
+atan t by less than 2 u of itself; z is off by 3 u more, ten odd terms leave out less than 2^-64 |z|, Horner rounds by
+less than 2 u: 16 u of atan c + |z| cover these, and 4 u of pi/2 what it lacks and its subtraction.
 """
 
 from __future__ import annotations
@@ -51,6 +56,20 @@ def _parts(x: Fraction, bits: int) -> tuple[float, float, float]:
 
 
 HALF_PI = _parts(PI / 2, 30)
+
+
+def _arctangent(x: Fraction) -> Fraction:
+    """Of a rational of [0, 1/2], and of 1 by pi: within 2^-60."""
+    if x == 1:
+        return PI / 4
+    if x > Fraction(1, 2):
+        return PI / 4 - _arctangent((1 - x) / (1 + x))
+    return sum((Fraction((-1) ** n, 2 * n + 1) * x ** (2 * n + 1) for n in range(30)), Fraction(0))
+
+
+QUARTERS = np.array([float(_arctangent(Fraction(n, 4))) for n in range(5)])
+"""Arctangents of 0, 1/4, 1/2, 3/4 and 1."""
+QUARTERS_END = float(np.nextafter(float(PI / 2), np.inf))
 
 
 def exp(x: Any) -> Any:
@@ -159,6 +178,31 @@ def sin(x: Any) -> Any:
 def cos(x: Any) -> Any:
     """Of points."""
     return _wave(x, 1) if isinstance(x, Interval) else np.cos(x)
+
+
+def atan(x: Any) -> Any:
+    """The arctangent."""
+    if not isinstance(x, Interval):
+        return np.arctan(x)
+    return x.at_ends(_atan)
+
+
+def _atan(x: Array) -> tuple[Array, Array]:
+    size = np.abs(x)
+    beyond = size > 1.0
+    t = np.where(beyond, 1.0 / np.where(beyond, size, 1.0), size)
+    nearest = np.where(np.isnan(t), 0.0, np.rint(4.0 * t)).astype(int)
+    c = nearest / 4.0
+    z = (t - c) / (1.0 + t * c)
+    square, total = z * z, np.zeros_like(z)
+    for n in range(9, -1, -1):
+        total = total * -square + 1.0 / (2 * n + 1)
+    angle = QUARTERS[nearest] + z * total
+    value = np.where(beyond, float(PI / 2) - angle, angle)
+    off = 16.0 * U * (QUARTERS[nearest] + np.abs(z)) + np.where(beyond, 4.0 * U * float(PI / 2), 0.0)
+    low, high = (np.clip(end, 0.0, QUARTERS_END) for end in _outward(value, off))
+    low, high = (np.where(x == 0.0, 0.0, np.where(np.isnan(x), np.nan, end)) for end in (low, high))
+    return np.where(x < 0.0, -high, low), np.where(x < 0.0, -low, high)
 
 
 def _wave(x: Interval, quarter: int) -> Interval:

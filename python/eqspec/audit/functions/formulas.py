@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..rounding import Array
-from .elementary import PI, cos, erf, exp, ln, log1p, sin, sqrt
+from .elementary import PI, atan, cos, erf, exp, ln, log1p, sin, sqrt
 from .interval import Interval, choose, increasing
 
 OFF = Fraction(1, 2**120)
@@ -72,6 +72,11 @@ def softsign(x: Any) -> Any:
 def softsign_slope(x: Any) -> Any:
     """1 / (1 + |x|)^2."""
     return 1.0 / ((1.0 + abs(x)) * (1.0 + abs(x)))
+
+
+def atan_slope(x: Any) -> Any:
+    """1 / (1 + x^2)."""
+    return 1.0 / (1.0 + x * x)
 
 
 def reciprocal(x: Any) -> Any:
@@ -171,7 +176,7 @@ SMOOTH = {
     "softsign": (softsign, softsign_slope), "exp": (exp, exp), "log": (ln, reciprocal),
     "sqrt": (sqrt, lambda x: 0.5 / sqrt(x)), "reciprocal": (reciprocal, reciprocal_slope),
     "square": (lambda x: x * x, lambda x: 2.0 * x), "erf": (erf, erf_slope), "sin": (sin, cos),
-    "cos": (cos, lambda x: -sin(x)), "gelu": (gelu, gelu_slope), "gelu_tanh": (gelu_tanh, gelu_tanh_slope),
-    "silu": (silu, silu_slope), "mish": (mish, mish_slope),
+    "cos": (cos, lambda x: -sin(x)), "atan": (atan, atan_slope), "gelu": (gelu, gelu_slope),
+    "gelu_tanh": (gelu_tanh, gelu_tanh_slope), "silu": (silu, silu_slope), "mish": (mish, mish_slope),
 }  # fmt: skip
 """Value and slope."""

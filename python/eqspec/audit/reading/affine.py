@@ -67,7 +67,7 @@ def product(program: Program, a: Operand, b: Operand) -> Operand:
         program.effort.spend(prod(lead), rows, columns, inner)
         return np.asarray(program.effort.numbers(a) @ program.effort.numbers(b), object)
     if isinstance(a, Value) and isinstance(b, Value):
-        raise Refused(AFFINE)
+        return _of_both(program, a.reshaped(shapes[0]), b.reshaped(shapes[1])).reshaped(result)
     program.effort.name(prod(lead), rows, columns, inner)
     size = (*lead, rows, columns)
     if isinstance(a, Value) and not isinstance(b, Value):
@@ -82,6 +82,17 @@ def product(program: Program, a: Operand, b: Operand) -> Operand:
         value = b
     assert isinstance(value, Value)
     return program.sums(value, taps, kernels.ravel(), weights.reshape(-1, inner)).reshaped(result)
+
+
+def _of_both(program: Program, a: Value, b: Value) -> Value:
+    """Of two matrices that vary: each product by squares, and their sums."""
+    program.effort.name(*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1], a.shape[-1])
+    a, b = program.settled(a), program.settled(b)
+    left = program.taken(a, a.places[..., :, None, :])
+    right = program.taken(b, np.swapaxes(b.places, -1, -2)[..., None, :, :])
+    each = unary.product(program, left, right)
+    taps = each.places
+    return program.sums(each, taps, np.zeros(prod(taps.shape[:-1]), int), np.ones((1, taps.shape[-1])))
 
 
 def gemm(program: Program, a: Operand, b: Operand, c: Operand | None, attributes: Mapping[str, Any]) -> Operand:
@@ -161,3 +172,75 @@ def normalised(program: Program, operands: Sequence[Operand], attributes: Mappin
     factor = effort.done(np.true_divide, scale, effort.done(np.sqrt, effort.done(np.add, variance, epsilon)))
     centred = elementwise(program, "Sub", [x, mean])
     return elementwise(program, "Add", [elementwise(program, "Mul", [centred, factor]), shift])
+
+
+def transposed(
+    program: Program, x: Value, weight: Array, bias: Operand | None, attributes: Mapping[str, Any]
+) -> Operand:
+    """ConvTranspose: an output adds up what lies stride by stride before it, entry k of a kernel k dilations behind."""
+    groups, kernel = attributes.get("group", 1), weight.shape[2:]
+    axes = len(kernel)
+    known = {"dilations", "group", "kernel_shape", "output_padding", "pads", "strides"}
+    if not set(attributes) <= known | {"auto_pad"} or attributes.get("auto_pad", b"NOTSET") != b"NOTSET":
+        raise Refused("a ConvTranspose in a way that the auditor does not read")
+    if len(x.shape) != axes + 2 or not axes or list(attributes.get("kernel_shape", kernel)) != [*kernel]:
+        raise Refused("a ConvTranspose of another shape than its value")
+    (samples, channels), (inputs, each) = x.shape[:2], weight.shape[:2]
+    if groups < 1 or channels != inputs or channels % groups or not weight.size:
+        raise Refused("a ConvTranspose of other channels than its value has")
+    strides, dilations = (list(attributes.get(name, [1] * axes)) for name in ("strides", "dilations"))
+    pads, more = list(attributes.get("pads", [0] * 2 * axes)), list(attributes.get("output_padding", [0] * axes))
+    if len(strides) != axes or len(dilations) != axes or len(pads) != 2 * axes or len(more) != axes:
+        raise Refused("a ConvTranspose of other axes than its value")
+    if min(*strides, *dilations) < 1 or min(*pads, *more) < 0:
+        raise Refused("a ConvTranspose with a negative size")
+    sizes = x.shape[2:]
+    space = [
+        (n - 1) * s + (k - 1) * d + 1 + m - pads[i] - pads[axes + i]
+        for i, (n, s, k, d, m) in enumerate(zip(sizes, strides, kernel, dilations, more, strict=True))
+    ]
+    deep = channels // groups
+    if min(space) < 1:
+        raise Refused("a ConvTranspose that gives nothing")
+    program.effort.name(samples, groups * each, prod(space), deep, prod(kernel))
+    flat = np.zeros((1,) * 2 * axes, np.int64)
+    there = np.ones((1,) * 2 * axes, bool)
+    for i, (n, s, k, d) in enumerate(zip(sizes, strides, kernel, dilations, strict=True)):
+        at = np.arange(space[i])[:, None] + pads[i] - d * np.arange(k)[None, :]
+        inside = (at % s == 0) & (at >= 0) & (at // s < n)
+        form = [1] * 2 * axes
+        form[i], form[axes + i] = at.shape
+        flat = flat * n + np.where(inside, at // s, 0).reshape(form)
+        there = there & inside.reshape(form)
+    reach = np.where(there, flat, -1).reshape(prod(space), prod(kernel))
+    places = x.places.reshape(samples, groups, 1, deep, prod(sizes))[..., np.maximum(reach, 0)]
+    places = np.where(reach >= 0, places, -1)  # (samples, groups, 1, deep, space, kernel)
+    places = np.moveaxis(places, 3, 4).reshape(samples, groups, 1, prod(space), deep * prod(kernel))
+    places = np.broadcast_to(places, (samples, groups, each, *places.shape[3:]))
+    kernels = weight.reshape(groups, deep, each, prod(kernel)).swapaxes(1, 2).reshape(groups * each, -1)
+    which = np.broadcast_to(np.arange(groups * each)[:, None], (samples, groups * each, prod(space)))
+    taps = places.reshape(samples, groups * each, *space, deep * prod(kernel))
+    found = program.sums(x, taps, which.ravel(), kernels)
+    if bias is None:
+        return found
+    if isinstance(bias, Value) or bias.shape != (groups * each,):
+        raise Refused("a ConvTranspose with constants of another shape")
+    return program.added(found, np.asarray(bias).reshape(-1, *[1] * axes))
+
+
+def accumulated(program: Program, x: Value, along: Operand | None, attributes: Mapping[str, Any]) -> Value:
+    """CumSum: sums of the entries up to each one."""
+    if along is None or isinstance(along, Value) or along.dtype.kind not in "iu" or along.size != 1:
+        raise Refused("a CumSum along what is no constant axis")
+    axis = int(along.ravel()[0])
+    if not -len(x.shape) <= axis < len(x.shape):
+        raise Refused("a CumSum along no axis")
+    last = np.moveaxis(x.places, axis, -1)
+    size = last.shape[-1]
+    apart = np.arange(size)[:, None] - np.arange(size)[None, :]  # of a result from an entry
+    apart = -apart if attributes.get("reverse", 0) else apart
+    seen = apart > 0 if attributes.get("exclusive", 0) else apart >= 0
+    program.effort.name(*last.shape, size)
+    taps = np.where(seen, last[..., None, :], -1)
+    made = program.sums(x, taps, np.zeros(prod(taps.shape[:-1]), int), np.ones((1, size)))
+    return program.taken(made, np.moveaxis(made.places, -1, axis))

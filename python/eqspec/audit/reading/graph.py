@@ -12,7 +12,7 @@ constant is known exactly and the type holds it, so that it changes nothing eith
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -23,11 +23,13 @@ from onnx import TensorProto
 
 from ..functions import BENT
 from ..rounding import Array, Refused
-from . import affine, bends, quantisers, unary
+from . import affine, bends, quantisers, statistics, truth, unary
+from .picking import PICKING, picked
 from .plain import QONNX, numbers_of, plain
 from .program import Operand, Program
+from .resampling import is_resampling, resampled
 from .shape_operators import MOVING, moved, reduced, whole
-from .softmax_tail import before, tail
+from .softmax_tail import tail
 from .value import Value
 from .windows import AROUND, windows
 
@@ -58,23 +60,23 @@ def run(content: bytes, program: Program, value: Value) -> Value:
             values[name] = stored(tensors[name])
         return values[name] if name else None
 
-    (given,) = [i for i in graph.input if i.name not in tensors]
     end = tail(graph, opset)
     wanted = graph.output[0].name if end is None else end.scores
-    shape, kept = [d.dim_value or 1 for d in given.type.tensor_type.shape.dim], given.type.tensor_type.elem_type
-    if kept not in FLOATS and (kept != TensorProto.FLOAT16 or program.kind.rounds):
-        raise Refused("its inputs are of a type that the auditor does not read")
-    if prod(shape) != value.size:  # one sample of several, which might meet on the way
-        raise Refused(f"it takes {prod(shape)} numbers, the task {value.size}")
-    values: dict[str, Operand] = {given.name: value.reshaped(tuple(shape))}
+    needed = _needed(graph, wanted)
+    values: dict[str, Operand] = _given(program, value, graph, tensors, needed)
     levels: dict[str, quantisers.Levels] = {}
-    for node in graph.node if end is None else before(graph, wanted):
+    for node in graph.node:
+        if not needed & set(node.output):
+            continue
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         if operator == "DequantizeLinear" and node.input[0] in levels:
             constants = [read(name) for name in node.input[1:]]
             values[node.output[0]] = quantisers.dequantised(program, levels[node.input[0]], constants, attributes)
             continue
         operands = [read(name) for name in node.input]
+        if is_resampling(operator, attributes):
+            values[node.output[0]] = resampled(program, operator, opset, operands, attributes)
+            continue
         if operator in MOVING:
             values.update(zip(node.output, moved(node, opset, operands, attributes, program), strict=True))
             continue
@@ -99,6 +101,8 @@ def run(content: bytes, program: Program, value: Value) -> Value:
             done = _cast(first, program, attributes["to"])
         elif operator == "Dropout" and len(operands) <= 2:
             done = real(operands, 0)
+        elif (done_ := _composed(program, node, opset, operands, attributes)) is not None:
+            done = done_
         elif operator in unary.OPERATORS and isinstance(operands[0], Value):
             exponent = real(operands, 1) if operator == "Pow" else None
             done = unary.computed(program, operator, operands[0], attributes, exponent)
@@ -126,12 +130,87 @@ def run(content: bytes, program: Program, value: Value) -> Value:
     return program.stacked([nothing, scores] if end.of == "second" else [scores, nothing])
 
 
+def _needed(graph: onnx.GraphProto, wanted: str) -> set[str]:
+    """The names that a value depends on, where nodes stand behind those that they read."""
+    found = {wanted}
+    for node in reversed(graph.node):
+        if found & set(node.output):
+            found |= {name for name in node.input if name}
+    return found
+
+
+def _given(
+    program: Program,
+    value: Value,
+    graph: onnx.GraphProto,
+    tensors: Mapping[str, onnx.TensorProto],
+    needed: Set[str],
+) -> dict[str, Operand]:
+    """The inputs that the output needs, or the first one: parts of one vector, one behind the other."""
+    inputs = [i for i in graph.input if i.name not in tensors]
+    used = [i for i in inputs if i.name in needed] or inputs[:1]
+    found, begin = dict[str, Operand](), 0
+    shapes = [[d.dim_value or 1 for d in i.type.tensor_type.shape.dim] for i in used]
+    if sum(map(prod, shapes)) != value.size:  # one sample of several, which might meet on the way
+        raise Refused(f"it takes {sum(map(prod, shapes))} numbers, the task {value.size}")
+    for one, shape in zip(used, shapes, strict=True):
+        kept = one.type.tensor_type.elem_type
+        if kept not in FLOATS and (kept != TensorProto.FLOAT16 or program.kind.rounds):
+            raise Refused("its inputs are of a type that the auditor does not read")
+        size = prod(shape)
+        found[one.name] = program.taken(value, np.arange(begin, begin + size).reshape(shape))
+        begin += size
+    return found
+
+
 def real(operands: Sequence[Operand | None], index: int) -> Operand:
     """A value or constants that are no integers."""
     found = operands[index] if index < len(operands) else None
     if found is None or not (isinstance(found, Value) or found.dtype.kind in "fO"):
         raise Refused("integers are only read as places, sizes and axes")
     return found
+
+
+def _composed(
+    program: Program,
+    node: onnx.NodeProto,
+    opset: int,
+    operands: Sequence[Operand | None],
+    attributes: dict[str, Any],
+) -> Operand | None:
+    """What is put together of other operators, and what picks entries; None of all else."""
+    operator, varying = node.op_type, [one for one in operands if isinstance(one, Value)]
+    if operator == "Where" and isinstance(operands[0], Value):
+        return truth.chosen(program, operands[0], real(operands, 1), real(operands, 2))
+    if operator in PICKING:
+        return picked(node, operands, attributes, program)
+    if not varying:
+        return None
+    first = operands[0]
+    if operator in truth.COMPARING:
+        return truth.compared(program, operator, operands)
+    if not isinstance(first, Value):
+        return None
+    if operator in truth.NEVER:
+        return np.zeros(first.shape, bool)
+    if operator == "Round":
+        return truth.rounded(program, first)
+    if operator.endswith("Softmax"):
+        axis = attributes.get("axis", 1 if opset < 13 else -1)
+        return statistics.softmax(program, first, axis, opset, operator == "LogSoftmax")
+    if operator in statistics.SUMMED:
+        return statistics.summed(program, operator, first, opset, operands, attributes)
+    if operator in statistics.NORMALISING:
+        return statistics.normalised(program, operator, first, opset, operands, attributes)
+    if operator == "Mean":
+        total = program.added(*(real(operands, i) for i in range(len(operands))))
+        return affine.elementwise(program, "Div", [total, np.array(float(len(operands)))])
+    if operator == "CumSum":
+        return affine.accumulated(program, first, operands[1], attributes)
+    if operator == "ConvTranspose":
+        bias = real(operands, 2) if len(operands) > 2 and operands[2] is not None else None
+        return affine.transposed(program, first, _constants(operands, 1), bias, attributes)
+    return None
 
 
 _POOLS = {"AveragePool", "MaxPool"}
@@ -150,7 +229,10 @@ def _other(
             raise Refused(f"a {operator} of constants")
         every.sort(key=lambda one: not isinstance(one, Value))  # a value is there from the first comparison on
         return bends.extremes(program, every, operator == "Min")
-    x = program.value(real(operands, 0))
+    given = real(operands, 0)
+    if operator in ("Relu", "Abs") and not isinstance(given, Value) and given.dtype != object:
+        return np.maximum(given, 0.0) if operator == "Relu" else np.abs(given)
+    x = program.value(given)
     if operator == "Conv":
         bias = real(operands, 2) if len(operands) > 2 and operands[2] is not None else None
         return affine.convolved(program, x, _constants(operands, 1), bias, attributes)

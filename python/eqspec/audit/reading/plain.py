@@ -30,6 +30,7 @@ STORED: dict[int, tuple[str, str]] = {
     TensorProto.UINT16: ("<u2", "int32_data"),
     TensorProto.INT32: ("<i4", "int32_data"),
     TensorProto.INT64: ("<i8", "int64_data"),
+    TensorProto.BOOL: ("|u1", "int32_data"),
 }
 """Types of constants, and where they are if not in raw bytes."""
 
@@ -87,4 +88,8 @@ def numbers_of(tensor: onnx.TensorProto) -> Array:
         raise Refused(f"constant {tensor.name!r} holds a number beyond its type")
     if any(len(getattr(tensor, name)) for name in others) or stored.size != size or min(tensor.dims, default=0) < 0:
         raise Refused(f"constant {tensor.name!r} does not hold what its sizes ask for")
+    if tensor.data_type == TensorProto.BOOL:
+        if (stored > 1).any():
+            raise Refused(f"constant {tensor.name!r} holds a truth value that is neither 0 nor 1")
+        stored = stored.astype(bool)
     return stored.reshape(tuple(tensor.dims))

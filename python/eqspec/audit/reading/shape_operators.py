@@ -17,7 +17,7 @@ from .program import Operand, Program
 from .value import Value
 
 MOVING = {"Concat", "Expand", "Flatten", "Gather", "Identity", "Pad", "Reshape", "Resize", "Shape", "Slice", "Split"}
-MOVING |= {"Squeeze", "Transpose", "Unsqueeze"}
+MOVING |= {"Squeeze", "Transpose", "Unsqueeze", "Upsample"}
 MOST_GATHERED = 1 << 20
 
 
@@ -43,7 +43,7 @@ def moved(
         shape = np.broadcast_shapes(x.shape, tuple(whole(operands, 1) or ()))
         program.effort.name(*shape)
         results = [np.broadcast_to(x, shape)]
-    elif node.op_type == "Resize":
+    elif node.op_type in ("Resize", "Upsample"):
         results = [_resized(x, opset, operands, attributes, program)]
     else:
         results = [np.asarray(_moved(node.op_type, opset, x, operands, attributes))]
@@ -112,11 +112,15 @@ def _resized(
         attributes.get("coordinate_transformation_mode", b"half_pixel"),
         attributes.get("nearest_mode", b"round_prefer_floor"),
     )
+    if opset < 11:  # scales alone, which are then an attribute or the second input
+        ways = (b"asymmetric", b"floor")
+        scales_ = np.array(attributes["scales"]) if "scales" in attributes else given[1]
+        given, attributes = [given[0], None, scales_, None], {k: v for k, v in attributes.items() if k != "scales"}
     usual = ways == (b"asymmetric", b"floor") or (
         ways[0] == b"half_pixel" and ways[1] in (b"round_prefer_floor", b"round_prefer_ceil")
     )
     known = {"coordinate_transformation_mode", "nearest_mode", "mode", "cubic_coeff_a"}
-    if opset < 11 or attributes.get("mode", b"nearest") != b"nearest" or not usual or not set(attributes) <= known:
+    if attributes.get("mode", b"nearest") != b"nearest" or not usual or not set(attributes) <= known:
         raise Refused("a Resize in a way that the auditor does not read")
     sizes = whole(operands, 3) if given[3] is not None else None
     if sizes is None:

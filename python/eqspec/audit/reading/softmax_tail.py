@@ -54,16 +54,6 @@ def tail(graph: onnx.GraphProto, opset: int) -> Tail | None:
     return _Ends(graph, opset).tail()
 
 
-def before(graph: onnx.GraphProto, name: str) -> list[onnx.NodeProto]:
-    """The nodes that a value is computed by, in order."""
-    wanted, kept = {name}, list[onnx.NodeProto]()
-    for node in reversed(graph.node):
-        if wanted & set(node.output):
-            wanted |= set(node.input)
-            kept.append(node)
-    return kept[::-1]
-
-
 class _Ends:
     def __init__(self, graph: onnx.GraphProto, opset: int) -> None:
         self._result, self._opset = graph.output[0].name, opset

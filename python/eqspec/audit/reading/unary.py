@@ -23,7 +23,7 @@ from .surd import root
 from .value import INPUTS, Part, Value
 
 PLAIN = {
-    "Cos": "cos", "Erf": "erf", "Exp": "exp", "Floor": "floor", "Log": "log", "Mish": "mish",
+    "Atan": "atan", "Cos": "cos", "Erf": "erf", "Exp": "exp", "Floor": "floor", "Log": "log", "Mish": "mish",
     "Reciprocal": "reciprocal", "Sigmoid": "sigmoid", "Sign": "sign", "Sin": "sin", "Softplus": "softplus",
     "Softsign": "softsign", "Sqrt": "sqrt", "Tanh": "tanh",
 }  # fmt: skip

@@ -26,6 +26,7 @@ from eqspec.errors import DerivationError, InputError
 from eqspec.networks.deriving.layers import Constants, attribute, output_axis, weight_place
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.frameworks.chain import Chain
+from eqspec.networks.masked import Masked
 from eqspec.networks.network import Network, exact_layers
 from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, decode
 from eqspec.networks.program import content
@@ -176,6 +177,9 @@ def _graph(network: Network) -> FloatGraph:
         except UnreadableError as error:
             message = f"initialiser {tensor.name!r}: {error.message}"
             raise DerivationError(network.source, message, fix=error.fix) from error
+        if isinstance(found, Masked):
+            message = f"initialiser {tensor.name!r} holds minus infinity, which no quantiser has a level for"
+            raise DerivationError(network.source, message, fix="mask with a large negative number")
         constants[tensor.name] = found.value if isinstance(found, Enclosure) else found
     ports = [port.name for port in network.ports]
     inputs = [value for value in graph.input if value.name not in constants and (not ports or value.name in ports)]

@@ -12,15 +12,16 @@ from contextlib import contextmanager
 
 from onnx import AttributeProto, NodeProto, TensorProto
 
-from eqspec.networks.expansion import classifiers, composed, fused, softmax_by_hand, two_classes
+from eqspec.networks.expansion import classifiers, composed, formulas, fused, softmax_by_hand, two_classes
 from eqspec.networks.expansion.fused import GELU_DOMAIN
 from eqspec.networks.expansion.graph_pieces import Pieces
 from eqspec.networks.onnx_tensor import UnreadableError
 
 __all__ = ["EXPANDED", "GELU_DOMAIN", "UnexpandedError", "expanded"]
 
+_STANDARD = {**composed.EXPANSIONS, **formulas.EXPANSIONS}
 _EXPANSIONS = {
-    **{(domain, name): expand for domain in ("", "ai.onnx") for name, expand in composed.EXPANSIONS.items()},
+    **{(domain, name): expand for domain in ("", "ai.onnx") for name, expand in _STANDARD.items()},
     **{("ai.onnx.ml", name): expand for name, expand in classifiers.EXPANSIONS.items()},
     **{("com.microsoft", name): expand for name, expand in fused.EXPANSIONS.items()},
 }

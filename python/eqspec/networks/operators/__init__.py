@@ -11,12 +11,15 @@ from eqspec.networks.operators import (
     constant,
     convolution,
     curves,
+    einsum,
     elementwise,
     functions,
     level_operators,
     linear_quantisation,
+    masking,
     matrix_products,
     normalizations,
+    norms,
     pooling,
     qonnx,
     rearranging,
@@ -31,8 +34,9 @@ from eqspec.networks.operators import (
 from eqspec.networks.operators.operator_call import Operator
 
 _FAMILIES = (
-    batch_normalization, casting, comparisons, constant, convolution, curves, elementwise, functions, matrix_products,
-    normalizations, pooling, rearranging, reductions, relu, resizing, scattering, selection, shapes, softmax,
+    batch_normalization, casting, comparisons, constant, convolution, curves, einsum, elementwise, functions,
+    matrix_products, normalizations, norms, pooling, rearranging, reductions, relu, resizing, scattering,
+    selection, shapes, softmax,
 )  # fmt: skip
 
 OPERATORS: dict[str, Operator] = {name: read for family in _FAMILIES for name, read in family.OPERATORS.items()}
@@ -42,6 +46,9 @@ QUANTISING: dict[str, Operator] = {**linear_quantisation.OPERATORS, **qonnx.OPER
 
 ON_LEVELS = level_operators.OPERATORS
 """In place of those of the same names, where an input is levels that depend on the input of the network."""
+
+ON_MASKED = masking.ON_MASKED
+"""The only ones that are read where an input holds minus infinity, in place of those of the same names."""
 
 OF_INTEGERS = level_operators.OF_INTEGERS
 

@@ -18,9 +18,11 @@ from eqspec.networks.affine import Affine
 from eqspec.networks.curves import ABSOLUTE, Curve, Curves
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels
+from eqspec.networks.masked import Masked
 from eqspec.networks.onnx_tensor import FLOATS, WHOLES, UnreadableError, Whole
 from eqspec.networks.operators.operator_call import NOT_AFFINE, Operator, OperatorCall, Scores, Value
 
+_INTEGERS = f"{NOT_AFFINE}; to round to whole numbers write Floor or Round"
 _FOLD = "fold the constants before exporting"
 _SHORT: dict[int, str] = {TensorProto.FLOAT16: "<f2", TensorProto.FLOAT: "<f4"}
 
@@ -34,12 +36,12 @@ def cast(call: OperatorCall) -> Sequence[Value]:
         if kind == TensorProto.BOOL and isinstance(a, Affine):
             return [_is_not_zero(call, a)]
         if kind in WHOLES:
-            raise UnreadableError("a value that depends on the input is cast to integers", NOT_AFFINE)
+            raise UnreadableError("a value that depends on the input is cast to integers", _INTEGERS)
         if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
             name = TensorProto.DataType.Name(kind).lower()
             call.notes.append(f"Cast {call.node.output[0]!r} to {name} is the identity: rounding is not modelled")
         return [a]
-    assert not isinstance(a, Levels)  # an operator of their own casts them
+    assert not isinstance(a, Levels | Masked)  # an operator of their own casts them
     if kind in WHOLES:
         return [_cut(a, np.dtype(WHOLES[kind])) if isinstance(a, np.ndarray) else _truncated(a, kind, call.rounded)]
     if call.kind(0) == kind and isinstance(a, Enclosure):

@@ -130,11 +130,20 @@ def where(call: OperatorCall) -> Sequence[Value]:
     return [add(b, multiply(chosen, add(a, _negated(b))))]
 
 
+def never(call: OperatorCall) -> Sequence[Value]:
+    """IsNaN and IsInf: real numbers are neither, and what a runtime makes beyond its range is not the network."""
+    if folding.is_constant(call):
+        return folding.fold(call)
+    return [np.zeros(call.real_value(0).shape, bool)]
+
+
 OPERATORS: dict[str, Operator] = {
     "And": _comparison(_both),
     "Equal": _comparison(_equal),
     "Greater": _comparison(_greater),
     "GreaterOrEqual": _comparison(lambda a, b: _not(_greater(b, a))),
+    "IsInf": never,
+    "IsNaN": never,
     "Less": _comparison(lambda a, b: _greater(b, a)),
     "LessOrEqual": _comparison(lambda a, b: _not(_greater(a, b))),
     "Not": negation,

@@ -5,6 +5,7 @@ the file as they are, float32 numbers. Constants are enclosed, as everything tha
 defined on counts: where an argument may leave the domain of Log, Sqrt or Reciprocal, nothing is proved.
 
     ceil(x) = -floor(-x)         swish(x, a) = silu(a x) / a         c^x = e^(x ln c), c > 0
+    round(x) = floor(x / 2 + 1/4) - floor(1/4 - x / 2)
 """
 
 from __future__ import annotations
@@ -130,11 +131,18 @@ def _step_function(name: str, *, turned: bool = False) -> Operator:
 
 
 def round_to_even(call: OperatorCall) -> Sequence[Value]:
-    """Round of constants alone."""
+    """Round, ties to the even number: it jumps up at 2 k + 3/2, with the tie above, and at 2 k + 1/2, with it below."""
     if folding.is_constant(call):
         return folding.fold(call)
-    fix = "leave the rounding out, or compare the network in front of it"
-    raise UnreadableError("rounding to whole numbers of values that depend on the input is not read yet", fix)
+    if call.given.unit:
+        message = "what floats make of rounding to whole numbers near a tie is not described"
+        raise UnreadableError(message, "compare it in 'real'")
+    x = call.real_value(0)
+    assert isinstance(x, Affine)
+    half, quarter, floor = af.scale(x, en.exactly(0.5)), en.exactly(0.25), Curves.all(Curve("floor"))
+    above = af.curve(af.shift(half, quarter), floor)
+    below = af.curve(af.shift(af.negate(half), quarter), floor)
+    return [af.add(above, af.negate(below))]
 
 
 def power(call: OperatorCall) -> Sequence[Value]:
@@ -172,6 +180,7 @@ _SIXTH = float(np.float32(1 / 6))
 _SELU = (("alpha", 1.67326319217681884765625), ("gamma", 1.05070102214813232421875))
 
 OPERATORS: dict[str, Operator] = {
+    "Atan": _plain("atan"),
     "Ceil": _step_function("floor", turned=True),
     "Celu": _with("celu", ("alpha", 1.0)),
     "Cos": _plain("cos"),

@@ -31,7 +31,8 @@ def _transpose(constant: Enclosure) -> Enclosure:
     return constant.rearranged(lambda a: np.swapaxes(a, -1, -2))
 
 
-def _multiply_matrices(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
+def multiply_matrices(a: Affine | Enclosure, b: Affine | Enclosure) -> Affine | Enclosure:
+    """Stacks of matrices, as numpy multiplies them."""
     if a.shape[-1] != b.shape[-2]:
         raise UnreadableError(f"shapes {a.shape} and {b.shape} do not multiply", "check the weight's orientation")
     check_broadcast(a.shape[:-2], b.shape[:-2])
@@ -68,7 +69,7 @@ def matmul(call: OperatorCall) -> Sequence[Value]:
     if not a.shape or not b.shape:
         raise UnreadableError("a scalar in a matrix product", "use Mul")
     check_one_for_all(call, a.shape[:-2] or (1,), b.shape[:-2] or (1,))
-    product = _multiply_matrices(
+    product = multiply_matrices(
         reshaped(a, (1, *a.shape)) if left else a,
         reshaped(b, (*b.shape, 1)) if right else b,
     )
@@ -91,7 +92,7 @@ def gemm(call: OperatorCall) -> Sequence[Value]:
         b = _times(b, alpha)
     else:
         a = _times(a, alpha)
-    product = _multiply_matrices(a, b)
+    product = multiply_matrices(a, b)
     if not call.has(2) or beta == 0:
         return [product]
     c = _times(call.real_value(2), beta)
@@ -121,7 +122,7 @@ def cumulative_sum(call: OperatorCall) -> Sequence[Value]:
     last = (*(d for i, d in enumerate(x.shape) if i != axis), x.shape[axis])
     flat = apply(x, lambda a: np.moveaxis(a, axis, -1).reshape(-1, x.shape[axis]))
     assert isinstance(flat, Affine | Enclosure)
-    made = _multiply_matrices(flat, ones)
+    made = multiply_matrices(flat, ones)
     return [apply(made, lambda a: np.moveaxis(a.reshape(last), -1, axis))]
 
 

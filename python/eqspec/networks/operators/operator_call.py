@@ -13,6 +13,7 @@ from onnx import AttributeProto, NodeProto
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels
+from eqspec.networks.masked import Masked
 from eqspec.networks.onnx_tensor import ExternalData, UnreadableError, Whole
 from eqspec.networks.units import Units
 
@@ -37,7 +38,7 @@ class Scores:
         return self.computed(self.scores)
 
 
-Value: TypeAlias = Affine | Enclosure | Whole | Scores | Levels
+Value: TypeAlias = Affine | Enclosure | Whole | Scores | Levels | Masked
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,8 @@ class OperatorCall:
             return found.value
         if isinstance(found, Levels):
             raise UnreadableError(f"input {index} holds levels of a quantiser, integers", "dequantise it, or cast it")
+        if isinstance(found, Masked):
+            raise UnreadableError(f"input {index} holds minus infinity", "only a mask in front of a Softmax may")
         if isinstance(found, np.ndarray):
             raise UnreadableError(f"input {index} holds integers", "cast it to a float type")
         return found

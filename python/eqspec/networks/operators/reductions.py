@@ -1,4 +1,4 @@
-"""ReduceMean, ReduceSum, ReduceMax, ReduceMin, and sums of squares and sizes.
+"""ReduceMean, ReduceSum, ReduceMax, ReduceMin, ReduceProd, and sums of squares and sizes.
 
 Axes are an attribute, or an input in later opsets.
 """
@@ -16,9 +16,9 @@ from eqspec.networks.affine import Affine
 from eqspec.networks.curves import ABSOLUTE, Curve, Curves
 from eqspec.networks.matrices import Indices
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import folding, functions, pooling
+from eqspec.networks.operators import folding, functions, pooling, variable_products
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
-from eqspec.networks.operators.shapes import axis_of, shape_of_value
+from eqspec.networks.operators.shapes import axis_of, concatenated, shape_of_value
 
 _OF_FUNCTIONS = {"ReduceL1": ABSOLUTE, "ReduceL2": Curve("square"), "ReduceSumSquare": Curve("square")}
 _NO_AXES = "give the axes, or write the function of the entries itself"
@@ -51,9 +51,35 @@ def _reduce(call: OperatorCall) -> Sequence[Value]:
     if kind in ("ReduceMean", "ReduceSum"):
         count = groups.shape[1] if kind == "ReduceMean" else 1
         return [pooling.mean(x, groups, np.full(len(groups), count), shape)]
+    if kind == "ReduceProd":
+        return [_product(x, groups, shape)] if isinstance(x, Affine) else folding.fold(call)
     if isinstance(x, Affine):
         return [functions.reduced(x, groups, shape, largest=kind == "ReduceMax")]
     return [_of_constant(x, groups, shape, largest=kind == "ReduceMax")]
+
+
+def _product(x: Affine, groups: Indices, shape: tuple[int, ...]) -> Affine:
+    """Products of groups (m, n) of flat entries: a tree of products of two."""
+    value = af.rearrange(x, lambda _: groups)
+    while (count := value.shape[1]) > 1:
+        pairs = count // 2
+        value = functions.argument(value)
+        first, second, rest = (
+            af.rearrange(value, lambda p, part=part: p[:, part])  # type: ignore[misc]
+            for part in (slice(0, pairs), slice(pairs, 2 * pairs), slice(2 * pairs, None))
+        )
+        made = variable_products.product(first, second)
+        value = (
+            made
+            if count % 2 == 0
+            else concatenated(
+                [made, rest],
+                np.concatenate(
+                    [np.arange(made.size).reshape(made.shape), made.size + np.arange(rest.size)[:, None]], axis=1
+                ),
+            )
+        )
+    return af.rearrange(value, lambda p: p.reshape(shape))
 
 
 def _of_constant(x: en.Enclosure, groups: Indices, shape: tuple[int, ...], *, largest: bool) -> en.Enclosure:
@@ -85,6 +111,7 @@ OPERATORS: dict[str, Operator] = {
     "ReduceMax": _reduce,
     "ReduceMean": _reduce,
     "ReduceMin": _reduce,
+    "ReduceProd": _reduce,
     "ReduceSum": _reduce,
     "ReduceSumSquare": _reduce,
 }

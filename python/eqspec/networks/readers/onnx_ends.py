@@ -4,7 +4,9 @@ A file may have several outputs. One that is chosen by name is read. Without a n
 nothing of the network's function: what is constant, what only hands an input on (the state of a policy without
 memory), and what is no tensor of floating-point numbers (the label of a classifier). If one is left, it is read; if
 several are, nobody but the user can tell which one a claim is about, and the file is refused with their names. A
-dictionary of probabilities (`ZipMap`) stands for the tensor that it is made of.
+dictionary of probabilities (`ZipMap`) stands for the tensor that it is made of, and the place of a largest number for
+the numbers: a model whose output holds the integers of an ArgMax is read as its scores. The name may also be that of a
+value in the graph.
 
 Everything that is left alone is said in a note. Nodes come out in an order in which each stands behind those it reads:
 an ONNX file should have them so, but runtimes sort them, and some exporters and editors rely on that.
@@ -50,6 +52,9 @@ def find(path: str, graph: GraphProto, output: str | None) -> Ends:
         chosen = _only(path, graph, makers, notes)
     else:
         named = {value.name: value for value in graph.output}
+        if output not in named and output in makers:
+            named[output] = ValueInfoProto(name=output)
+            notes.append(f"{output!r} is a value inside of the graph, and is read as its output")
         if output not in named:
             known = ", ".join(repr(name) for name in [*named][:12])
             raise OutputChoiceError(
@@ -62,7 +67,32 @@ def find(path: str, graph: GraphProto, output: str | None) -> Ends:
     if (made := makers.get(name)) is not None and made.op_type == "ZipMap" and len(made.input) == 1:
         name, declared = made.input[0], ValueInfoProto(name=made.input[0])
         notes.append(f"output {chosen.name!r} is a dictionary by class: its numbers are read, in the order of the file")
+    if output is None and not _is_real(chosen, makers) and (scores := _scores(name, makers)) is not None:
+        notes.append(
+            f"output {name!r} is a place among the numbers {scores!r}, which are read in its stead: decisions are those"
+            " of the file, distances those of these numbers"
+        )
+        name, declared = scores, ValueInfoProto(name=scores)
     return Ends(name, declared, tuple(needed(graph.node, name)), tuple(notes))
+
+
+_LABELS = {"ArgMax": 0, "ArgMin": 0, "TopK": 1}
+"""Operators that give the place of the largest or smallest numbers, by which of their outputs."""
+_SAME = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
+
+
+def _scores(name: str, makers: dict[str, NodeProto]) -> str | None:
+    """The numbers whose largest or smallest an output says where it is; None if it says something else."""
+    seen = set[str]()
+    while (node := makers.get(name)) is not None and not node.domain and node.input and name not in seen:
+        seen.add(name)
+        if node.op_type in _LABELS:
+            place = _LABELS[node.op_type]
+            return str(node.input[0]) if len(node.output) > place and node.output[place] == name else None
+        if node.op_type not in _SAME:
+            return None
+        name = node.input[0]
+    return None
 
 
 def _only(path: str, graph: GraphProto, makers: dict[str, NodeProto], notes: list[str]) -> ValueInfoProto:

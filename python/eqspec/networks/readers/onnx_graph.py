@@ -153,6 +153,12 @@ def _levels(
             "the input must be a tensor of floating-point numbers, of integers of 8 or 16 bits, or of others that are "
         )
         fix += "only cast"
+        if other is not None and other.op_type in ("Gather", "GatherElements", "GatherND", "OneHot"):
+            name = f"{name}: which entries are looked up jumps from place to place with it"
+            fix = "export the model with what is looked up as its input, or with the places stored in the file"
+        elif other is not None and other.op_type in ("And", "Equal", "Greater", "If", "Less", "Not", "Where"):
+            fix = "store its value in the file, as an initialiser of this name, if it is always the same; else make it "
+            fix += "floating-point numbers"
         raise NetworkError(path, f"input {value.name!r} has type {name}", fix=fix, **at)
     notes.append(f"input {value.name!r} has type {name} and is only cast: all real numbers of a region are covered")
     return None

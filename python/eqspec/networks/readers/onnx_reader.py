@@ -28,10 +28,11 @@ from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.exact_curves import is_rational
 from eqspec.networks.expansion import GELU_DOMAIN
 from eqspec.networks.levels import Levels, Quantised
+from eqspec.networks.masked import Masked
 from eqspec.networks.matrices import MAX_VALUE, TooLargeError
 from eqspec.networks.network import Arithmetic, LargestIntermediate, Network, Port, Stripped
 from eqspec.networks.onnx_tensor import UnreadableError, decode
-from eqspec.networks.operators import OF_INTEGERS, ON_LEVELS, OPERATORS, QUANTISING, folding
+from eqspec.networks.operators import OF_INTEGERS, ON_LEVELS, ON_MASKED, OPERATORS, QUANTISING, folding, masking
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
 from eqspec.networks.readers import (
     batches,
@@ -185,6 +186,8 @@ class _Reading:
             result = result.meaning(1.0, 0.0)
         if isinstance(result, np.ndarray):
             raise self._error("the output holds integers", None, "export the scores themselves")
+        if isinstance(result, Masked):
+            raise self._error("the output holds minus infinity", None, "export the scores without their mask")
         if isinstance(result, Enclosure):
             result = af.constant(inputs, result)
         self._check_output(result)
@@ -319,6 +322,8 @@ class _Reading:
         integers = node.op_type in OF_INTEGERS and isinstance(given[0] if given else None, np.ndarray)
         if standard and node.op_type in ON_LEVELS and (integers or any(isinstance(v, Levels) for v in given)):
             return ON_LEVELS[node.op_type]
+        if any(isinstance(v, Masked) for v in given):
+            return ON_MASKED.get(node.op_type, masking.refused) if standard else masking.refused
         if operator is not None:
             return operator
         constant = not any(isinstance(value, Affine | Scores | Levels) for value in given)
@@ -330,6 +335,10 @@ class _Reading:
             message, fix = f"{message}: {known[0]}", known[1]
         if (node.domain, node.op_type) in self.graph.functions:
             fix = "it is a function of the model for another version of the standard operators: export it without"
+        for source, value in zip(node.input, given, strict=True):
+            if isinstance(value, Affine | Scores) and source not in {one.name for one in self.graph.inputs}:
+                fix += f"; or compare what it is given: --network-output {source!r}"
+                break
         raise self._error(message, node, fix, UnsupportedOperatorError)
 
     def _evaluate(self, operator: Operator, call: OperatorCall) -> Sequence[Value]:

@@ -37,6 +37,20 @@ _CHANNELS_LAST = (
 _SEQUENCE = ("the number of its steps, or which of them are done, may depend on the input", "unroll it when exporting")
 _NORMS = ("it divides by a norm of values that depend on the input, which is a product", "normalise before the model")
 _CHOICE = ("which entries it gives depends on the input", "end the model before it, at the scores")
+_BENT_WINDOWS = ("where its windows lie depends on values", "replace it by a Conv, or end the model before it")
+_SPECTRA = (
+    "its sines and cosines stand nowhere in the file",
+    "write it as a Conv or MatMul with stored sines and cosines",
+)
+_LISTS = ("a list of tensors is no tensor", "export the tensors by themselves, without splits to lists and loops")
+_IMAGES = (
+    "a compressed image is no vector of numbers",
+    "give the model pixels, and leave the decoding out of the file",
+)
+_SIGNALS = (
+    "it computes in fixed point as the signal library of TensorFlow Lite for microcontrollers does",
+    "compare the network behind the spectrogram",
+)
 _RANDOM = ("what it gives is random", "export the model in inference mode, without sampling")
 _ATTENTION = ("it multiplies values that both depend on the input", "export the model without fused operators")
 
@@ -58,7 +72,13 @@ _OTHERS: dict[str, tuple[str, str]] = {
         "put it in front of the model, and leave it out of the file",
     ),
     "ai.onnx.ml.ZipMap": ("a dictionary is no tensor", "end the model at the tensor in front of it"),
-    **dict.fromkeys(("ArgMax", "ArgMin", "com.microsoft.SampleOp"), _CHOICE),
+    **dict.fromkeys(("ArgMax", "ArgMin", "Hardmax", "com.microsoft.SampleOp"), _CHOICE),
+    **dict.fromkeys(("DeformConv",), _BENT_WINDOWS),
+    **dict.fromkeys(("DFT", "STFT", "MelWeightMatrix"), _SPECTRA),
+    **dict.fromkeys(
+        ("ConcatFromSequence", "SequenceAt", "SequenceConstruct", "SequenceInsert", "SplitToSequence"), _LISTS
+    ),
+    **dict.fromkeys(("ai.onnx.contrib.DecodeImage", "ai.onnx.contrib.EncodeImage", "ImageDecoder"), _IMAGES),
     **dict.fromkeys(("If", "SequenceMap", "OptionalHasElement"), _SEQUENCE),
     **dict.fromkeys(
         ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial"), _RANDOM
@@ -83,14 +103,6 @@ _OTHERS: dict[str, tuple[str, str]] = {
     ),
     **dict.fromkeys((f"{domain}.FloatQuant" for domain in qonnx.DOMAINS), _FLOAT_LEVELS),
     "qonnx.custom_op.channels_last.AveragePool": _CHANNELS_LAST,
-    "Round": (
-        "rounding to whole numbers, however large, has no last level",
-        "quantise to so many bits instead (QuantizeLinear, Quant)",
-    ),
-    "LRN": _NORMS,
-    "LpNormalization": _NORMS,
-    "LpPool": _NORMS,
-    "GlobalLpPool": _NORMS,
     "MeanVarianceNormalization": _NORMS,
     **dict.fromkeys(
         (
@@ -111,5 +123,9 @@ _OTHERS: dict[str, tuple[str, str]] = {
 def reason(operator: str, domain: str) -> tuple[str, str] | None:
     """Why an operator is not read, and what helps; None where nothing more can be said than that it is not."""
     name = operator if domain in ("", "ai.onnx") else f"{domain}.{operator}"
+    if operator.startswith("TFL_Signal"):
+        return _SIGNALS
+    if operator.lower() in ("deform_conv2d", "mmcvdeformconv2d", "mmcvmodulateddeformconv2d"):
+        return _BENT_WINDOWS
     found = _OTHERS.get(name)
     return REFUSED.get(name, found)

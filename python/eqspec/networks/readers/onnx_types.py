@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from onnx import NodeProto, helper
 
 from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.masked import Masked
 from eqspec.networks.operators.casting import is_exact
 from eqspec.networks.operators.operator_call import Value
 from eqspec.networks.readers import onnx_definition
@@ -56,6 +57,7 @@ class Types:
         """Note which results are rounded."""
         before = any(name in self._rounded for name in node.input)
         for name, value in zip(node.output, results, strict=False):
+            value = value.value if isinstance(value, Masked) else value
             if not isinstance(value, Enclosure):
                 continue
             if before or node.op_type in _IN_STEPS or not is_exact(value, self._types.get(name)):

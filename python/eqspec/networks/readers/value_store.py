@@ -15,6 +15,7 @@ from onnx import NodeProto
 from eqspec.networks.affine import Affine
 from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels
+from eqspec.networks.masked import Masked
 from eqspec.networks.matrices import Matrix, Selection, Tiled, TooLargeError, numbers
 from eqspec.networks.names import Names
 from eqspec.networks.operators.operator_call import Scores, Value
@@ -87,6 +88,8 @@ def _numbers(value: Value) -> int:
             return _numbers(value.scores)
         case Levels():
             return value.size
+        case Masked():
+            return _numbers(value.value) + value.infinite.size
         case _:
             return int(np.asarray(value).size)
 

@@ -1,0 +1,132 @@
+"""Resize by interpolation, along one axis after the other: sums of two or four neighbours with exact shares.
+
+Where entry k of n' results lies among n entries, x(k), is a rational number by the coordinates of the file. Linear: the
+shares 1 - t, t of the entries around it, x held within the axis. Cubic, t = x - floor(x): the polynomials that ONNX
+gives for the four around it, of which those beyond an end are the last one there. In float32 runtimes round x in ways
+that no standard lays down, so it is not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+import numpy as np
+
+from ..rounding import Refused
+from .program import Operand, Program
+from .shape_operators import whole
+from .value import Value
+
+HALF = Fraction(1, 2)
+_KNOWN = {"coordinate_transformation_mode", "cubic_coeff_a", "mode", "nearest_mode", "extrapolation_value"}
+
+
+def is_resampling(operator: str, attributes: dict[str, Any]) -> bool:
+    """Whether a Resize or an Upsample makes numbers of several entries."""
+    return operator in ("Resize", "Upsample") and attributes.get("mode", b"nearest") in (
+        b"linear",
+        b"cubic",
+        b"bilinear",
+    )
+
+
+def resampled(
+    program: Program, operator: str, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any]
+) -> Value:
+    """The result, of a value."""
+    x, mode = operands[0], attributes["mode"]
+    if not isinstance(x, Value) or program.kind.rounds:
+        raise Refused("an interpolation of constants, or in float32")
+    if not set(attributes) <= _KNOWN | {"scales"} or mode == b"bilinear":
+        raise Refused(f"a {operator} in a way that the auditor does not read")
+    old = operator == "Upsample" or opset < 11
+    coordinates = b"asymmetric" if old else attributes.get("coordinate_transformation_mode", b"half_pixel")
+    if old and mode != b"linear":
+        raise Refused(f"a {operator} in a way that the auditor does not read")
+    scales, sizes = _scales(operator, opset, operands, attributes, x.shape)
+    steep = Fraction(float(attributes.get("cubic_coeff_a", -0.75)))
+    for axis, (scale, size) in enumerate(zip(scales, sizes, strict=True)):
+        if scale == 1 and size == x.shape[axis]:
+            continue
+        places = [_place(coordinates, k, x.shape[axis], size, scale) for k in range(size)]
+        rows = [_linear(p, x.shape[axis]) if mode == b"linear" else _cubic(p, x.shape[axis], steep) for p in places]
+        x = _along(program, x, axis, rows)
+    return x
+
+
+def _scales(
+    operator: str, opset: int, operands: Sequence[Operand | None], attributes: dict[str, Any], shape: tuple[int, ...]
+) -> tuple[list[Fraction], list[int]]:
+    at = 2 if operator == "Resize" and opset >= 11 else 1
+    given = operands[at] if len(operands) > at else None
+    if operator == "Upsample" and "scales" in attributes:
+        given = np.array(attributes["scales"], float)
+    if given is not None and not isinstance(given, Value) and given.dtype == np.float64 and given.size:
+        scales = [Fraction(float(s)) for s in given.ravel()]
+        sizes = [floor(n * s) for n, s in zip(shape, scales, strict=True)]
+    else:
+        sizes = (whole(operands, 3) if operator == "Resize" and opset >= 11 else None) or []
+        scales = [Fraction(m, n) for m, n in zip(sizes, shape, strict=True)]
+    if len(scales) != len(shape) or min(scales) <= 0 or min(sizes) < 1:
+        raise Refused(f"a {operator} that does not say how large")
+    return scales, sizes
+
+
+def _place(coordinates: bytes, k: int, old: int, new: int, scale: Fraction) -> Fraction:
+    if coordinates == b"align_corners":
+        return Fraction(k * (old - 1), new - 1) if new > 1 else Fraction(0)
+    if coordinates == b"asymmetric":
+        return k / scale
+    if coordinates == b"half_pixel" or (coordinates == b"pytorch_half_pixel" and new > 1):
+        return (k + HALF) / scale - HALF
+    if coordinates == b"pytorch_half_pixel":
+        return Fraction(0)
+    raise Refused("a Resize by coordinates that the auditor does not read")
+
+
+Row = dict[int, Fraction]
+
+
+def _linear(x: Fraction, size: int) -> Row:
+    x = max(Fraction(0), min(x, Fraction(size - 1)))
+    left = min(floor(x), max(0, size - 2))
+    shares = {left: 1 - (x - left)}
+    if size > 1:
+        shares[left + 1] = x - left
+    return shares
+
+
+def _cubic(x: Fraction, size: int, a: Fraction) -> Row:
+    first = floor(x) - 1
+    t = x - floor(x)
+    u = 1 - t
+    shares = (
+        ((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a,
+        ((a + 2) * t - (a + 3)) * t * t + 1,
+        ((a + 2) * u - (a + 3)) * u * u + 1,
+        ((a * (u + 1) - 5 * a) * (u + 1) + 8 * a) * (u + 1) - 4 * a,
+    )
+    found: Row = {}
+    for k, share in enumerate(shares):
+        place = max(0, min(first + k, size - 1))
+        found[place] = found.get(place, Fraction(0)) + share
+    return found
+
+
+def _along(program: Program, x: Value, axis: int, rows: list[Row]) -> Value:
+    kept = [{place: share for place, share in row.items() if share} for row in rows]
+    most = max(1, *map(len, kept))
+    index = np.full((len(rows), most), -1)
+    weights = np.full((len(rows), most), program.kind.exactly(Fraction(0)), object)
+    for k, row in enumerate(kept):
+        for n, (place, share) in enumerate(row.items()):
+            index[k, n], weights[k, n] = place, program.kind.exactly(share)
+    last = np.moveaxis(x.places, axis, -1)
+    program.effort.name(*last.shape[:-1], *index.shape)
+    taps = np.where(index >= 0, last[..., np.maximum(index, 0)], -1)
+    which = np.broadcast_to(np.arange(len(rows)), taps.shape[:-1])
+    made = program.sums(x, taps, which.ravel(), weights)
+    return program.taken(made, np.moveaxis(made.places, -1, axis))

@@ -1,0 +1,94 @@
+"""Comparisons and truth values, 0 or 1, of values that vary; Round, which jumps as they do.
+
+    u > v: relu(sign(u - v))    u = v: 1 - |sign(u - v)|    and: relu(a + b - 1)    xor: |a - b|
+    round(x) = floor(x / 2 + 1/4) - floor(1/4 - x / 2): ties go to the even number on either side
+
+What float32 makes of a comparison near its threshold is not described, so there none of them is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..functions import BENT, Curve
+from ..rounding import Refused
+from . import affine, bends, unary
+from .program import Operand, Program
+from .value import Value
+
+COMPARING = {"And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Xor"}
+NEVER = {"IsInf", "IsNaN"}
+"""Of real numbers."""
+
+
+def compared(program: Program, operator: str, operands: Sequence[Operand | None]) -> Value:
+    """An operator of COMPARING, of which one operand varies at least."""
+    if program.kind.rounds:
+        raise Refused("the auditor does not read comparisons in float32")
+    given = [_numbers(one) for one in operands]
+    if operator == "Not":
+        return _opposite(program, program.value(given[0]))
+    a, b = given
+    if operator in ("Less", "GreaterOrEqual"):
+        a, b = b, a
+    if operator in ("Greater", "Less"):
+        return _above(program, a, b)
+    if operator in ("GreaterOrEqual", "LessOrEqual"):
+        return _opposite(program, _above(program, a, b))
+    if operator == "Equal":
+        return _opposite(program, bends.absolute(program, _sign(program, a, b)))
+    if operator == "Xor":
+        return bends.absolute(program, _apart(program, a, b))
+    if operator == "And":
+        return _both(program, program.value(a), program.value(b))
+    none = _both(program, *(_opposite(program, program.value(one)) for one in (a, b)))
+    return _opposite(program, none)
+
+
+def chosen(program: Program, condition: Value, a: Operand, b: Operand) -> Value:
+    """Where: b + condition (a - b)."""
+    if program.kind.rounds:
+        raise Refused("the auditor does not read choices in float32")
+    shape = np.broadcast_shapes(condition.shape, a.shape, b.shape)
+    apart = affine.elementwise(program, "Sub", [a, b])
+    made = unary.product(program, condition, apart) if isinstance(apart, Value) else program.scaled(condition, apart)
+    found = program.added(made, b)
+    return program.taken(found, np.broadcast_to(found.places, shape))
+
+
+def rounded(program: Program, x: Value) -> Value:
+    """Round."""
+    if program.kind.rounds:
+        raise Refused("the auditor does not read Round in float32")
+    half, quarter = program.scaled(x, np.array(0.5)), np.array(0.25)
+    ends = [program.added(one, quarter) for one in (half, program.negative(half))]
+    above, below = (unary.applied(program, end, Curve("floor")) for end in ends)
+    return program.added(above, program.negative(below))
+
+
+def _numbers(one: Operand | None) -> Operand:
+    if one is None or not (isinstance(one, Value) or one.dtype.kind in "fOb"):
+        raise Refused("the auditor does not read comparisons of integers, or of what is left out")
+    return one.astype(np.float64) if not isinstance(one, Value) and one.dtype.kind == "b" else one
+
+
+def _apart(program: Program, a: Operand, b: Operand) -> Value:
+    return program.added(a, program.negative(b))
+
+
+def _sign(program: Program, a: Operand, b: Operand) -> Value:
+    return unary.applied(program, _apart(program, a, b), Curve("sign"))
+
+
+def _above(program: Program, a: Operand, b: Operand) -> Value:
+    return program.step(_sign(program, a, b), BENT)
+
+
+def _both(program: Program, a: Value, b: Value) -> Value:
+    return program.step(program.added(a, b, np.array(-1.0)), BENT)
+
+
+def _opposite(program: Program, x: Value) -> Value:
+    return program.added(program.scaled(x, np.array(-1.0)), np.array(1.0))

@@ -1,0 +1,111 @@
+"""Certificates of networks with operators that are put together of others, end to end; false ones are refused.
+
+That the auditor reads them as others do is tested by `tests/conformance`, graph by graph.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from onnx import NodeProto, save
+from onnx.reference import ReferenceEvaluator
+
+from eqspec.networks import read_network
+from eqspec.property import Epsilon
+from eqspec.tasks.verdict import Verdict
+from small_tasks import space
+from small_tasks import task as task_of
+from unit.certificates.proofs import certify, holds, unpack
+from unit.networks.models import model, node
+
+Constants = dict[str, NDArray[Any]]
+
+
+def weights(*shape: int, seed: int = 0) -> NDArray[np.float32]:
+    """Of a layer."""
+    return np.asarray(np.random.default_rng(seed).normal(size=shape) / np.sqrt(shape[0]), np.float32)
+
+
+def image(*sizes: int, between: list[NodeProto], **constants: Any) -> tuple[list[NodeProto], Constants]:
+    """The hidden layer as an image, i, and what is made of it, o, flat again."""
+    nodes = [node("Reshape", ["h", "sizes"], "i"), *between, node("Flatten", ["o"], "m")]
+    return nodes, {"sizes": np.array(sizes), **constants}
+
+
+def scales(*numbers: float) -> NDArray[np.float32]:
+    return np.array(numbers, np.float32)
+
+
+CASES: dict[str, tuple[list[NodeProto], Constants]] = {
+    "linear resize": image(1, 1, 2, 4, between=[node("Resize", ["i", "", "k"], "o", mode="linear")],
+                           k=scales(1, 1, 2, 1.5)),
+    "cubic resize": image(1, 1, 2, 4, between=[node("Resize", ["i", "", "k"], "o", mode="cubic")],
+                          k=scales(1, 1, 2, 2)),
+    "cumulative sum": ([node("CumSum", ["h", "a"], "m", reverse=1)], {"a": np.array(1)}),
+    "depth to space": image(1, 4, 1, 2, between=[node("DepthToSpace", ["i"], "o", blocksize=2)]),
+    "transposed convolution": image(
+        1, 2, 2, 2, between=[node("ConvTranspose", ["i", "c"], "o", strides=[2, 2], pads=[1, 0, 0, 1])],
+        c=weights(2, 2, 3, 3, seed=4),
+    ),
+    "product of two matrices": image(
+        1, 2, 4, between=[node("Transpose", ["i"], "t", perm=[0, 2, 1]), node("MatMul", ["i", "t"], "o")]
+    ),
+    "layer normalisation": (
+        [node("LayerNormalization", ["h", "g", "b"], "m")],
+        {"g": weights(8, seed=5) + np.float32(1), "b": weights(8, seed=6)},
+    ),
+    "group normalisation": image(
+        1, 4, 2, between=[node("GroupNormalization", ["i", "g", "b"], "o", num_groups=2)],
+        g=weights(4, seed=5) + np.float32(1), b=weights(4, seed=6),
+    ),
+    "root mean square": ([node("RMSNormalization", ["h", "g"], "m")], {"g": weights(8, seed=5) + np.float32(1)}),
+    "softmax inside": ([node("Softmax", ["h"], "m")], {}),
+    "root of squares": ([node("ReduceL2", ["h", "a"], "m")], {"a": np.array([1])}),
+    "product along an axis": ([node("Tanh", ["h"], "t"), node("ReduceProd", ["t", "a"], "m")], {"a": np.array([1])}),
+    "arctangent": ([node("Atan", ["h"], "m")], {}),
+    "rounding": ([node("Round", ["h"], "m")], {}),
+    "comparison": ([node("Greater", ["h", "z"], "g"), node("Cast", ["g"], "m", to=1)], {"z": scales(5)}),
+    "choice by a constant": (
+        [node("Where", ["c", "h", "z"], "m")], {"z": scales(0), "c": np.array([[True, False] * 4])},
+    ),
+    "neighbours": image(1, 4, 2, 1, between=[node("LRN", ["i"], "o", size=3, alpha=0.5, bias=2.0)]),
+    "norm of windows": image(1, 1, 2, 4, between=[node("LpPool", ["i"], "o", kernel_shape=[1, 2])]),
+    "places": ([node("GatherElements", ["h", "i"], "m", axis=1)], {"i": np.array([[3, 1, 0, 7]])}),
+    "scattered": (
+        [node("ScatterElements", ["h", "i", "u"], "m", axis=1)],
+        {"i": np.array([[3, 1]]), "u": scales(0.5, 0.25).reshape(1, 2)},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_proof_has_a_certificate(name: str, tmp_path: Path) -> None:
+    middle, given = CASES[name]
+    opset, networks = 23 if name in ("root mean square", "group normalisation") else 18, []
+    for number in range(2):
+        first = weights(3, 8, seed=1) + np.float32(number * 1e-3) * weights(3, 8, seed=9)
+        constants: Constants = {"w": first, "v": weights(8, seed=2), **given}
+        nodes = [node("Gemm", ["x", "w", "v"], "h"), *middle]
+        proto = model(nodes, constants, [1, 3], opset=opset)
+        proto.graph.output[0].name = "m"
+        (made,) = ReferenceEvaluator(proto).run(None, {"x": np.zeros((1, 3), np.float32)})
+        constants["last"] = weights(np.asarray(made).reshape(1, -1).shape[1], 2, seed=3)
+        path = tmp_path / f"{number}.onnx"
+        save(model([*nodes, node("MatMul", ["m", "last"], "y")], constants, [1, 3], opset=opset), path)
+        networks.append(read_network(path))
+    ends: dict[str, Any] = {"lower": [Fraction(-1, 8)] * 3, "upper": [Fraction(1, 8)] * 3}
+    task = task_of(networks[0], networks[1], Epsilon(Fraction(1, 2)), space=space(3, 2), **ends)
+    result, certificate = certify(task, tmp_path / "proofs")
+    assert result.verdict is Verdict.EQUIVALENT
+    assert certificate is not None
+    assert certificate.reason is None
+    parts = unpack(certificate.path)
+    assert holds(parts, tmp_path)
+    false = parts.copy()
+    false.header["task"]["property"]["eps"] = "-1/100000"
+    assert not holds(false, tmp_path)

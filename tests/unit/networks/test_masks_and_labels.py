@@ -1,0 +1,176 @@
+"""Masks of minus infinity elsewhere, models that end in labels, values inside of a graph, and words of refusal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import NodeProto, TensorProto, helper
+
+from eqspec.errors import NetworkError
+from eqspec.networks import read_network
+from eqspec.networks.float32 import in_float32
+from eqspec.networks.readers import onnx_reader
+from eqspec.networks.session import Session
+from unit.networks.function_cases import numbers, weights
+from unit.networks.models import model, node, save
+
+LOW = np.array(-np.inf, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "constants"),
+    [
+        ([node("Add", ["x", "m"], "y")], {"m": LOW}),
+        ([node("Mul", ["x", "m"], "y")], {"m": LOW}),
+        ([node("Add", ["x", "m"], "a"), node("Relu", ["a"], "y")], {"m": LOW}),
+        ([node("Add", ["x", "m"], "a"), node("LogSoftmax", ["a"], "y")], {"m": np.array([0, LOW, 0], np.float32)}),
+        ([node("Add", ["x", "m"], "a"), node("Softmax", ["a"], "y")], {"m": LOW}),
+        ([node("MatMul", ["x", "m"], "y")], {"m": np.full((3, 2), LOW)}),
+        ([node("Max", ["x", "m"], "y")], {"m": LOW}),
+        ([node("Clip", ["x", "", "m"], "y")], {"m": LOW}),
+        ([node("Concat", ["x", "m"], "a", axis=1), node("Softmax", ["a"], "y")], {"m": LOW.reshape(1, 1)}),
+    ],
+)
+def test_minus_infinity_is_refused_where_it_is_no_mask(
+    nodes: list[NodeProto], constants: dict[str, Any], tmp_path: Path
+) -> None:
+    with pytest.raises(NetworkError, match="minus infinity"):
+        read_network(save(tmp_path, model(nodes, constants, (1, 3))))
+
+
+def test_other_numbers_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    for number in (np.nan, np.inf):
+        proto = model([node("Add", ["x", "m"], "y")], {"m": np.array([LOW, number, 0], np.float32)}, (1, 3))
+        with pytest.raises(NetworkError, match="not finite"):
+            read_network(save(tmp_path, proto))
+
+
+def labelled(kind: str, behind: list[NodeProto], place: int = 0, **attributes: Any) -> onnx.ModelProto:
+    """Scores of a layer, the place of the largest, and what follows it."""
+    outputs = ["values", "label"] if place else ["label"]
+    inputs = ["scores", "k"] if kind == "TopK" else ["scores"]
+    nodes = [
+        node("Gemm", ["x", "w"], "scores"),
+        helper.make_node(kind, inputs, outputs, **attributes),
+        *behind,
+    ]
+    proto = model(nodes, {"w": weights(3, 4), "k": np.array([1])}, (1, 3), opset=13)
+    del proto.graph.output[:]
+    name, made = (behind[-1].output[0], behind[-1].attribute) if behind else ("label", [])
+    kinds = [a.i for a in made if a.name == "to"] or [1 if kind == "Hardmax" else TensorProto.INT64]
+    proto.graph.output.append(helper.make_tensor_value_info(name, kinds[0], None))
+    return proto
+
+
+@pytest.mark.parametrize(
+    "proto",
+    [
+        labelled("ArgMax", [], axis=1),
+        labelled("ArgMin", [], axis=-1, keepdims=0),
+        labelled("ArgMax", [node("Squeeze", ["label"], "l"), node("Cast", ["l"], "y", to=6)], axis=1),
+        labelled("TopK", [], 1),
+    ],
+)
+def test_a_label_stands_for_the_scores(proto: onnx.ModelProto, tmp_path: Path) -> None:
+    network = read_network(save(tmp_path, proto))
+    point = np.array([0.5, -1.0, 2.0])
+    assert network.output_size == 4
+    assert any("place among the numbers 'scores'" in note for note in network.notes)
+    np.testing.assert_allclose(network.evaluate(point[None])[0], weights(3, 4).T @ point, rtol=1e-5)
+    np.testing.assert_allclose(Session(network).run(point), weights(3, 4).T @ point, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "proto", [labelled("Hardmax", [], axis=1), labelled("ArgMax", [node("Cast", ["label"], "y", to=1)], axis=1)]
+)
+def test_floating_point_numbers_are_no_label(proto: onnx.ModelProto, tmp_path: Path) -> None:
+    """A distance between them is not one between scores, so the scores have to be asked for."""
+    path = save(tmp_path, proto)
+    with pytest.raises(NetworkError, match="which entries it gives depends") as caught:
+        read_network(path)
+    assert "--network-output 'scores'" in (caught.value.fix or "")
+    assert read_network(path, output="scores").output_size == 4
+
+
+def test_the_probabilities_behind_a_label_are_scores(tmp_path: Path) -> None:
+    nodes = [node("Gemm", ["x", "w"], "s"), node("Softmax", ["s"], "p"), node("ArgMax", ["p"], "y", axis=1)]
+    proto = model(nodes, {"w": weights(3, 4)}, (1, 3), opset=13)
+    proto.graph.output[0].type.tensor_type.elem_type = TensorProto.INT64
+    network = read_network(save(tmp_path, proto))
+    assert network.stripped == "softmax"
+    assert Session(network).run(np.ones(3)) == pytest.approx(weights(3, 4).sum(axis=0), rel=1e-5)
+
+
+def test_any_value_of_a_graph_may_be_the_output(tmp_path: Path) -> None:
+    nodes = [node("Gemm", ["x", "w"], "s"), node("NonZero", ["s"], "n"), node("Cast", ["n"], "y", to=1)]
+    path = save(tmp_path, model(nodes, {"w": weights(3, 4)}, (1, 3), opset=13))
+    with pytest.raises(NetworkError, match="NonZero") as caught:
+        read_network(path)
+    assert "--network-output 's'" in (caught.value.fix or "")
+    network = read_network(path, output="s")
+    assert any("'s' is a value inside of the graph" in note for note in network.notes)
+    np.testing.assert_allclose(Session(network).run(np.ones(3)), network.evaluate(np.ones((1, 3)))[0], rtol=1e-5)
+    with pytest.raises(NetworkError, match="no output 'none'"):
+        read_network(path, output="none")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "kind", "words", "fix"),
+    [
+        (
+            [node("Gather", ["w", "x"], "g"), node("ReduceSum", ["g"], "y")],
+            TensorProto.INT64, "looked up jumps", "what is looked up as its input",
+        ),
+        (
+            [node("Equal", ["x", "k"], "e"), node("Cast", ["e"], "y", to=1)],
+            TensorProto.INT64, "has type int64", "store its value in the file",
+        ),
+        ([node("TFL_SignalRfft", ["x"], "y")], TensorProto.FLOAT, "fixed point", "behind the spectrogram"),
+        ([node("DeformConv", ["x", "w", "x"], "y")], TensorProto.FLOAT, "windows lie", "Conv"),
+        (
+            [node("SplitToSequence", ["x"], "q"), node("SequenceAt", ["q", "k"], "y")],
+            TensorProto.FLOAT, "list", "loops",
+        ),
+    ],
+)  # fmt: skip
+def test_refusals_say_why_and_what_to_do(
+    nodes: list[NodeProto], kind: int, words: str, fix: str, tmp_path: Path
+) -> None:
+    proto = model(nodes, {"w": weights(4, 3), "k": np.array(1)}, (1, 3), opset=19, kind=kind)
+    with pytest.raises(NetworkError, match=words) as caught:
+        read_network(save(tmp_path, proto))
+    assert fix in (caught.value.fix or "")
+
+
+def test_erfc_of_tf2onnx_is_read_although_onnx_has_none(tmp_path: Path) -> None:
+    network = read_network(save(tmp_path, model([node("Erfc", ["x"], "y")], {}, (1, 2))))
+    np.testing.assert_allclose(network.evaluate(np.array([[0.0, 1.0]]))[0], [1.0, 0.15729920705028513])
+
+
+def test_rounding_and_comparing_are_no_float32_arithmetic(tmp_path: Path) -> None:
+    path = save(tmp_path, model([node("Round", ["x"], "y")], {}, (1, 2)))
+    with pytest.raises(NetworkError, match="near a tie"):
+        in_float32(read_network(path))
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_a_norm_of_neighbours_has_more_behind_where_they_are_even(size: int, tmp_path: Path) -> None:
+    """As ONNX defines it: onnxruntime runs odd sizes only, and the reference evaluator stops at one channel."""
+    proto = model([node("LRN", ["x"], "y", size=size, alpha=0.5, beta=0.75, bias=2.0)], {}, (1, 5, 2, 1))
+    network = onnx_reader.read("m.onnx", proto.SerializeToString())
+    x = np.random.default_rng(0).normal(size=(5, 2))
+    sums = np.array([(x[max(0, c - (size - 1) // 2) : c + size // 2 + 1] ** 2).sum(axis=0) for c in range(5)])
+    expected = x / (2.0 + 0.5 / size * sums) ** 0.75
+    np.testing.assert_allclose(network.evaluate(x.reshape(1, -1))[0], expected.ravel(), rtol=1e-9)
+
+
+def test_a_sum_of_products_whose_sizes_differ_is_refused(tmp_path: Path) -> None:
+    for equation in ("bi,i->bi", "bi,jk,k->i", "bi->bij", "b i j->b", "b..->b"):
+        nodes = [node("Einsum", ["x", "c"], "y", equation=equation)]
+        with pytest.raises(NetworkError) as caught:
+            read_network(save(tmp_path, model(nodes, {"c": numbers(1, 2, 3, 4)}, (1, 3))))
+        assert caught.value.operator == "Einsum"
