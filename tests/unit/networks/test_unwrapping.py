@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 import quantised_programs as random_programs
 from eqspec.networks.curves import Curves, leaky
@@ -29,8 +30,9 @@ def network(*steps: Step, inputs: int = 2) -> Network:
     return Network(steps, inputs, "memory", "0")
 
 
-def dense(source: int, weight: list[list[float]], function: Function, bias: float = 0.0) -> Step:
-    return Step((Term(source, Tile.dense(np.array(weight))),), np.full(len(weight), bias), None, function)
+def dense(source: int, weight: ArrayLike, function: Function) -> Step:
+    matrix = np.array(weight, np.float64)
+    return Step((Term(source, Tile.dense(matrix)),), np.zeros(len(matrix)), None, function)
 
 
 def behind(source: int, rows: int, function: Function) -> Step:
@@ -52,7 +54,7 @@ def some_points(random: np.random.Generator, low: Point, high: Point, count: int
     return [tuple(a + (b - a) * Fraction(int(s), 8) for a, b, s in zip(low, high, row, strict=True)) for row in shares]
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(100))
 def test_programs_are_the_same_in_the_box(seed: int) -> None:
     """Random programs of all quantisers, half of them with a chain of functions of the same rows at the end."""
     random = np.random.default_rng(seed)
@@ -134,7 +136,7 @@ def test_each_box_has_its_own_pair() -> None:
     q = network(dense(-1, [[1.0, 1.0]], Curves.all(fixed(6, 3).curve)), behind(0, 1, "relu"))
     float_one = network(dense(-1, [[1.0, 1.0]], "relu"))
     small, same, large = (
-        task(float_one, q, Epsilon(1), np.full(2, -k), np.full(2, k), id=f"{k}") for k in (1.0, 0.5, 8.0)
+        task(float_one, q, Epsilon(1), [-k] * 2, [k] * 2, id=f"{k}") for k in (Fraction(1), Fraction(1, 2), Fraction(8))
     )
     made = pairs.of(small, matched=True)
     assert pairs.of(same, matched=True) is made
@@ -151,7 +153,7 @@ def test_a_float_layer_beside_its_fixed_point_is_close_at_once() -> None:
     rounds = (
         dense(-1, first, q), behind(0, 12, "relu"), dense(1, second, q), behind(2, 12, "relu"), dense(3, third, q),
     )  # fmt: skip
-    given = task(floats, network(*rounds, inputs=6), Epsilon("0.0001"), np.full(6, -0.5), np.full(6, 0.5))
+    given = task(floats, network(*rounds, inputs=6), Epsilon("0.0001"), [Fraction(-1, 2)] * 6, [Fraction(1, 2)] * 6)
     bounds = []
     for matched in (True, False):
         pair, settings = Pairs().of(given, matched=matched), Options(boxes=1).settings(given)
