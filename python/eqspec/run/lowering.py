@@ -3,7 +3,8 @@
 Shapes: I inputs, O outputs, q constraints. Sound because the core is given no more than it may assume and asked for
 no less than is claimed: the box and the constraints contain the region, allowed distances, margins and thresholds
 are rounded down, and the coefficients of a linear claim are exact, because the claim is multiplied until they are
-integers. What both networks define alike is given as shared (`networks.sharing`).
+integers. What both networks define alike is given as shared (`networks.sharing`). Quantised networks may be given as
+what they are in the box alone (`networks.unwrapping`): a proof covers what equals them there.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from eqspec.errors import InputError, InternalError
 from eqspec.networks import Network, align, match, negate_outputs, share
 from eqspec.networks.curves import Curves, leaky
 from eqspec.networks.program import Function, Term
+from eqspec.networks.unwrapping import Pattern, saturating, within_types
 from eqspec.property import (
     Confidence,
     Decision,
@@ -38,22 +40,29 @@ from eqspec.tasks.task import LinearConstraint, Task
 Array = NDArray[np.float64]
 
 
+_MOST_BOXES = 16
+"""Networks that are kept as what they are in some box."""
+
+
 class Pairs:
     """Pairs for the core, aligned, each made once for as long as this lives."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[Network, Network, bool, bool], core.Pair] = {}
+        self._in_boxes: dict[tuple[Network, Pattern], Network] = {}
 
     def of(self, task: Task, *, matched: bool = False) -> core.Pair:
         """The pair of a task, with its scores turned round where a decision is claimed and the smallest decides.
 
-        With `matched`, neurons of the candidate stand where those of the reference stand that they are like
-        (`networks.matching`).
+        With `matched`, quantised networks stand as what they are in the box, and neurons of the candidate where those
+        of the reference stand that they are like (`networks.matching`).
         """
         negated = task.space.decide == "min" and isinstance(task.property, Decision)
-        key = (task.reference, task.candidate, negated, matched)  # networks compare by identity
+        first, second = task.reference, task.candidate
+        if matched:
+            first, second = self._in_box(first, task), self._in_box(second, task)
+        key = (first, second, negated, matched)  # networks compare by identity
         if key not in self._made:
-            first, second = task.reference, task.candidate
             if matched:
                 first, second, _ = match(first, second)
             first, second = align(first, second)
@@ -65,6 +74,16 @@ class Pairs:
             reference, candidate = (steps(n, [f[k] for f in alike]) for k, n in enumerate((first, second)))
             self._made[key] = core.Pair(first.input_size, reference, candidate, shared=shared)
         return self._made[key]
+
+    def _in_box(self, network: Network, task: Task) -> Network:
+        """A network as what it is in the box of a task, the same one where boxes make no difference."""
+        key = network, within_types(network.steps, (task.lower_exact, task.upper_exact))
+        if key not in self._in_boxes:
+            if len(self._in_boxes) >= _MOST_BOXES:
+                self._in_boxes.clear()
+                self._made.clear()
+            self._in_boxes[key] = saturating(*key)
+        return self._in_boxes[key]
 
 
 def steps(network: Network, functions: Sequence[Function]) -> list[core.Step]:

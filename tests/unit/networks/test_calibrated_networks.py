@@ -24,11 +24,11 @@ from unit.networks.models import node, save
 from unit.networks.thresholds import clear_of_thresholds
 
 
-def saved(folder: Path, nodes: list[Any], constants: dict[str, Any], shape: list[int]) -> str:
+def saved(folder: Path, nodes: list[Any], constants: dict[str, Any], shape: list[int], opset: int = 17) -> str:
     stored = [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()]
     given, made = (helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", shape), ("y", None)))
     graph = helper.make_graph(nodes, "g", [given], [made], stored)
-    return save(folder, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
+    return save(folder, helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10))
 
 
 def dense(folder: Path, rng: np.random.Generator) -> tuple[str, list[int]]:
@@ -180,6 +180,50 @@ def test_weights_that_onnxruntime_quantises_by_itself(tmp_path: Path, layer: str
     both = [*nodes, node("Identity", ["m"], "i"), node("Add", ["o", "i"], "y")]
     other = read_network(saved(tmp_path, both, constants, shape))
     assert not any("between quantisers" in note for note in other.notes)
+
+
+def levels_of_weights(layer: str, inputs: str, weights: str) -> tuple[list[Any], dict[str, Any]]:
+    """A product of 32 inputs, of levels or not, and weights of levels in one of several layouts."""
+    rng = np.random.default_rng(1)
+    scale, axis = {"blocks": ((2, 4), {"axis": 0, "block_size": 16}), "columns": ((4,), {"axis": 1})}.get(
+        weights, ((), {})
+    )
+    constants: dict[str, Any] = {
+        "w": rng.integers(-127, 127, (4, 32) if weights in ("turned", "transB") else (32, 4)).astype(np.int8),
+        "s": rng.uniform(0.01, 0.02, scale).astype(np.float32), "t": np.float32(0.031), "b": np.ones(4, np.float32),
+        "z": np.int16(0) if inputs == "16 bits" else np.int8(0),
+    }  # fmt: skip
+    made = {"real": "x", "relu": "r"}.get(inputs, "d")
+    nodes = [node("Relu", ["x"], "r")] if inputs == "relu" else []
+    if made == "d":
+        nodes += [node("QuantizeLinear", ["x", "t", "z"], "q"), node("DequantizeLinear", ["q", "t", "z"], "d")]
+    nodes.append(node("DequantizeLinear", ["w", "s"], "v", **axis))
+    if weights == "turned":
+        nodes.append(node("Transpose", ["v"], "u", perm=[1, 0]))
+    factors = [made, "u" if weights == "turned" else "v"]
+    if layer == "MatMul":
+        return [*nodes, node("MatMul", factors, "y")], constants
+    attributes = {"transB": 1} if weights == "transB" else {}
+    return [*nodes, node("Gemm", [*factors, "b"], "y", **attributes)], constants
+
+
+@pytest.mark.parametrize("inputs", ["real", "relu", "8 bits", "16 bits"])
+@pytest.mark.parametrize(
+    ("layer", "weights"),
+    [(layer, w) for layer in ("MatMul", "Gemm") for w in ("one", "columns", "blocks", "turned")] + [("Gemm", "transB")],
+)
+def test_inputs_that_onnxruntime_rounds_to_8_bits(tmp_path: Path, layer: str, weights: str, inputs: str) -> None:
+    """A default session answers something else there: said in a note, which the file itself agrees with."""
+    nodes, constants = levels_of_weights(layer, inputs, weights)
+    network = read_network(saved(tmp_path, nodes, constants, [1, 32], opset=21))
+    points = np.random.default_rng(0).normal(size=(20, 32)).astype(np.float32).astype(float)
+    if "bits" in inputs:
+        points = np.rint(points / float(np.float32(0.031))) * float(np.float32(0.031))
+    plain, rewritten = Session(network), Session(network, rewritten=True)
+    answers = [np.array([session.run(point) for point in points]) for session in (plain, rewritten)]
+    assert np.allclose(answers[0], network.evaluate(points), atol=1e-4)
+    said = any("rounds the inputs to 8 bits" in note for note in network.notes)
+    assert said == (np.abs(answers[1] - answers[0]) > 1e-3).any()
 
 
 def test_products_of_bytes_that_some_processors_cut_off(tmp_path: Path) -> None:

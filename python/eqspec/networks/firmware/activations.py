@@ -1,4 +1,4 @@
-"""Layers that are functions of each entry: linear, relu, relu1, relu6, leaky_relu, prelu; and softmax at the end.
+"""Layers that are functions of each entry: linear, ReLUs of all kinds, leaky_relu, prelu; and softmax at the end.
 
 Each computes its function exactly and assigns it to the result's type. A softmax is a table in the firmware. At the end
 of a network it is left out: the outputs are its scores.
@@ -43,6 +43,16 @@ def relu(layer: Layer) -> None:
     layer.gives(_activation(layer), argument=1, template=1, rectified=True)
 
 
+def thresholded_relu(layer: Layer) -> None:
+    """x above the threshold of the call, else 0: of Keras' ReLU, whose threshold is 0."""
+    layer.check_call(4, 3)
+    given = _activation(layer, "param_t")
+    written = "".join(word.text for word in layer.call.arguments[1])
+    if _number(written) != 0.0:
+        layer.fail(f"a threshold of {written[:40]} is not read", "use one of 0")
+    layer.gives(given, argument=2, template=2, rectified=True)
+
+
 def relu_up_to(most: int) -> Callable[[Layer], None]:
     """min(max(0, x), most)."""
 
@@ -75,13 +85,18 @@ def leaky_relu(layer: Layer) -> None:
     if isinstance(of, ArrayOf):
         layer.fail("its slope is an array", "write the project again")
     written = "".join(word.text for word in layer.call.arguments[1])
-    try:
-        slope = float(written)
-    except ValueError:
-        slope = inf
+    slope = _number(written)
     if not isfinite(slope):
         layer.fail(f"its slope {written[:40]!r} is no finite number", "write the project again")
     _bent(layer, given, of.stored(np.full(given.size, slope)), of, result=2)
+
+
+def _number(written: str) -> float:
+    """A number as C++ has it; infinite where it is none."""
+    try:
+        return float(written)
+    except ValueError:
+        return inf
 
 
 def prelu(layer: Layer) -> None:

@@ -1,4 +1,4 @@
-"""Layers of sequences and images in io_parallel: conv_1d_cl, conv_2d_cl, pooling2d_cl (largest), transpose.
+"""Layers of sequences and images in io_parallel: convolutions, pools that take the largest entry, transpose.
 
 A convolution takes the inputs of each position from a buffer, which code that hls4ml generates fills (nnet_code_gen.h):
 
@@ -10,7 +10,7 @@ layer, whose result has the outputs of a position together. A pool returns its l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 
 import numpy as np
@@ -176,35 +176,84 @@ def transpose(layer: Layer) -> None:
     layer.gives(given.taken(taken), argument=1, template=1)
 
 
-def largest(layer: Layer) -> None:
+def largest(axes: int) -> Callable[[Layer], None]:
     """The largest entries of windows that lie side by side."""
+    sides = ("height", "width")[-axes:]
+    inside, outside = (("n_in",), ("n_out",)) if axes == 1 else tuple(_of(sides, what) for what in ("in", "out"))
+    pads = ("pad_top", "pad_bottom", "pad_left", "pad_right")[-2 * axes :]
+    harmless = ("filt_height", "filt_width", "n_chan", "count_pad", "implementation", "reuse_factor")
+
+    def read(layer: Layer) -> None:
+        sizes = (*inside, *outside, *_of(sides, "pool"), *_of(sides, "stride"))
+        configuration = _pool(layer, axes, (*sizes, *pads), harmless)
+        declared = layer.project.declared
+        size, out, pool, stride = (
+            tuple(declared.member_number(configuration, name) for name in names)
+            for names in (inside, outside, _of(sides, "pool"), _of(sides, "stride"))
+        )
+        channels = declared.member_number(configuration, "n_filt")
+        if any(declared.member_number(configuration, pad) for pad in pads if pad in configuration.members):
+            layer.fail("a pool with padding is not read", "use one without")
+        if pool != stride or min(pool) < 1 or out != tuple(n // k for n, k in zip(size, pool, strict=True)):
+            layer.fail(f"a pool of {pool} with strides {stride} is not read", "use windows that lie side by side")
+        layer.project.templates.check("nnet_pooling.h", f"pooling{axes}d_cl", "pool_op", "max")
+        entry = np.arange(prod(size) * channels).reshape(*size, channels)
+        entry = entry[tuple(slice(n * k) for n, k in zip(out, pool, strict=True))]
+        windows = entry.reshape(*(n for pair in zip(out, pool, strict=True) for n in pair), channels)
+        # places of windows, channels, places in a window
+        order = (*range(0, 2 * axes, 2), 2 * axes, *range(1, 2 * axes, 2))
+        _pooled(layer, configuration, windows.transpose(order).reshape(-1, prod(pool)))
+
+    return read
+
+
+def largest_of_all(axes: int) -> Callable[[Layer], None]:
+    """The largest entry of each channel."""
+    inside = ("n_in",) if axes == 1 else _of(("height", "width"), "in")
+
+    def read(layer: Layer) -> None:
+        # Of windows and padding nothing is looked at by what it computes.
+        sizes = ("pool_width", "pool_height", "stride_width", "stride_height", "pad_left", "pad_right", "pad_top")
+        harmless = (*sizes, "pad_bottom", "reuse_factor", "implementation", "count_pad")
+        configuration = _pool(layer, axes, inside, harmless)
+        declared = layer.project.declared
+        size = prod(declared.member_number(configuration, name) for name in inside)
+        channels = declared.member_number(configuration, "n_filt")
+        layer.project.templates.check("nnet_pooling.h", f"global_pooling{axes}d_cl", "pool_op", "max")
+        _pooled(layer, configuration, np.arange(size * channels).reshape(size, channels).T)
+
+    return read
+
+
+def _of(sides: Sequence[str], what: str) -> tuple[str, ...]:
+    return tuple(f"{what}_{side}" for side in sides)
+
+
+def _pool(layer: Layer, axes: int, members: Sequence[str], harmless: Sequence[str]) -> Configuration:
+    """The configuration of a pool that takes the largest entry."""
     layer.check_call(3, 2)
     if layer.word:
         layer.fail("it is not read of streams", "write the project with io_parallel")
-    sides = ("height", "width")
-    sizes = [f"{what}_{side}" for what in ("in", "pool", "stride", "out") for side in sides]
-    pads = ("pad_top", "pad_bottom", "pad_left", "pad_right")
-    harmless = ("filt_height", "filt_width", "n_chan", "count_pad", "implementation", "reuse_factor")
-    configuration = layer.configuration("pooling2d_config", (*sizes, *pads, "n_filt", "pool_op", "accum_t"), harmless)
-    declared = layer.project.declared
-    (height, width), pool, stride, out = (
-        tuple(declared.member_number(configuration, f"{what}_{side}") for side in sides)
-        for what in ("in", "pool", "stride", "out")
-    )
-    channels = declared.member_number(configuration, "n_filt")
-    operation = declared.member_name(configuration, "pool_op")
+    known = (*members, "n_filt", "pool_op", "accum_t")
+    configuration = layer.configuration(f"pooling{axes}d_config", known, harmless)
+    operation = layer.project.declared.member_name(configuration, "pool_op")
     if operation != "nnet::Max":
         layer.fail(f"pools by {operation} are not read", "use a pool that takes the largest entry")
-    if any(declared.member_number(configuration, pad) for pad in pads if pad in configuration.members):
-        layer.fail("a pool with padding is not read", "use one without")
-    if pool != stride or min(pool) < 1 or out != (height // pool[0], width // pool[1]):
-        layer.fail(f"a pool of {pool} with strides {stride} is not read", "use windows that lie side by side")
-    layer.project.templates.check("nnet_pooling.h", "pooling2d_cl", "pool_op", "max")
-    given = layer.given(height * width * channels)
-    entry = np.arange(given.size).reshape(height, width, channels)[: out[0] * pool[0], : out[1] * pool[1]]
-    windows = entry.reshape(out[0], pool[0], out[1], pool[1], channels).transpose(0, 2, 4, 1, 3)
+    return configuration
+
+
+def _pooled(layer: Layer, configuration: Configuration, windows: NDArray[np.intp]) -> None:
+    """The largest entry of each window, in the accumulator's type."""
+    count = layer.project.declared.member_number(configuration, "n_filt")
+    inside = layer.given(_entries(layer, configuration) * count)
     builder = layer.project.builder
     builder.refuse = layer.fail
-    found = builder.largest(given, windows.reshape(-1, pool[0] * pool[1]))
-    kept = builder.assigned(found, declared.member_type(configuration, "accum_t"), f"{layer.name}.accum_t")
-    layer.gives(kept, argument=1, template=1)
+    found = builder.largest(inside, windows)
+    accumulator = layer.project.declared.member_type(configuration, "accum_t")
+    layer.gives(builder.assigned(found, accumulator, f"{layer.name}.accum_t"), argument=1, template=1)
+
+
+def _entries(layer: Layer, configuration: Configuration) -> int:
+    """The places of what a pool reads."""
+    names = ("n_in",) if "n_in" in configuration.members else ("in_height", "in_width")
+    return prod(layer.project.declared.member_number(configuration, name) for name in names)

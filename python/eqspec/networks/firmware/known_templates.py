@@ -28,6 +28,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_activation.h:relu_max": (
         "4f87aa790fa7a569d084c643f3f2e308",  # 0.8.1 to 1.3.0
     ),
+    "nnet_activation.h:thresholded_relu": (
+        "46e1bf78fa3154b612f9bb164724d5ca",  # 1.0 to 1.3.0
+    ),
     "nnet_activation_stream.h:leaky_relu": (
         "3eff6a7c3be7b0161176cc09987bbce6",  # 1.0 to 1.3.0
     ),
@@ -39,6 +42,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     ),
     "nnet_activation_stream.h:relu": (
         "c5314bb1684014dbf21d405adf29b276",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation_stream.h:thresholded_relu": (
+        "8348690b5e909ce381e8409a5e94d416",  # 1.0 to 1.3.0
     ),
     "nnet_batchnorm.h:normalize": (
         "149e30645a85f89909267006f84b1039",  # 0.8.1 to 1.3.0
@@ -157,11 +163,21 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_mult.h:weight_ternary": (
         "26ce890bfa85445cb5ad9ab29622cd85",  # 0.8.1 to 1.3.0
     ),
+    "nnet_pooling.h:global_pooling1d_cl": (
+        "d6d7d17a92ecf238056c7cc3211a2998",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.3.0
+    ),
+    "nnet_pooling.h:global_pooling2d_cl": (
+        "08f29a1ec3448de4bca3adf129e0dd73",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.3.0
+    ),
     "nnet_pooling.h:max": (
         "01146247f6e247ff88ddc52170b70e0f",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.3.0
     ),
     "nnet_pooling.h:pool_op": (
         "63106c3d6b08a936bc9d7bdbbb565c9f",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.3.0
+    ),
+    "nnet_pooling.h:pooling1d_cl": (
+        "f3c4258bf7a0d7ed494f66d2b3af8b88",  # 1.0 to 1.1.0, Vitis of 1.0 to 1.1.0
+        "9aecf42968058b3fafb404415626b4e2",  # 1.2 to 1.3.0, Vitis of 1.2 to 1.3.0
     ),
     "nnet_pooling.h:pooling2d_cl": (
         "46a102004fe37cd17aa0334fc6a6146f",  # 1.0 to 1.1.0, Vitis of 1.0 to 1.1.0

@@ -42,6 +42,7 @@ from eqspec.networks.readers import (
     onnx_model,
     onnx_refused,
     rewritten_weights,
+    rounded_inputs,
 )
 from eqspec.networks.readers.onnx_definition import definition
 from eqspec.networks.readers.onnx_graph import Graph
@@ -205,6 +206,8 @@ class _Reading:
             notes.append("operators were folded with rounding; the rounding is part of what is proved")
         if rewritten := rewritten_weights.concerned(graph.nodes, graph.initializers, graph.output_name):
             notes.append(f"{rewritten[0].op_type} {name_of(rewritten[0])!r}: {rewritten_weights.NOTE}")
+        if rounded := rounded_inputs.concerned(graph.nodes, graph.initializers):
+            notes.append(f"{rounded[0].op_type} {name_of(rounded[0])!r}: {rounded_inputs.NOTE}")
         pairs = pair_saturation.concerned(graph.nodes, graph.initializers, graph.external)
         if pairs:
             notes.append(f"{pairs[0].op_type} {name_of(pairs[0])!r}: {pair_saturation.NOTE}")

@@ -71,6 +71,11 @@ class Model:
         self.shape = (self.shape[0], *(n // 2 for n in self.shape[1:]))
         return self
 
+    def pooled_as_one(self) -> Model:
+        """The largest entry of each channel."""
+        self.shape = (self.shape[0], *[1] * (len(self.shape) - 1))
+        return self._node("GlobalMaxPool", [])
+
     def flat(self) -> Model:
         """All entries as one vector."""
         self.size = prod(self.shape)

@@ -82,6 +82,10 @@ CASES: dict[str, tuple[Model, dict[str, Any]]] = {
         Model(4, 24).dense(5).then("LeakyRelu", alpha=0.3).dense(3).then("LeakyRelu", alpha=1.25),
         {"precision": "ap_fixed<14,6>"},
     ),
+    "thresholded": (
+        Model(4, 30).dense(5).then("ThresholdedRelu", alpha=0.0).dense(3).then("ThresholdedRelu", alpha=0.0),
+        {"of_layers": {"ThresholdedRelu": {"result": "ap_fixed<9,4,AP_RND,AP_SAT>"}}, "precision": "ap_fixed<13,5>"},
+    ),
     "normalised": (
         Model(4, 25).normalised().dense(5).then("Relu").normalised().dense(2),
         {"precision": "ap_fixed<12,5>"},
@@ -133,6 +137,8 @@ def _points(inputs: int) -> NDArray[np.float64]:
 IMAGES = {
     "sequence": Model((2, 6), 27).convolved(3, pad=1, stride=2).then("Relu").flat().dense(2),
     "image": Model((2, 5, 6), 28).convolved(2, pad=1).then("Relu").pooled().flat().dense(2),
+    "sequence_as_one": Model((2, 7), 32).convolved(3).pooled_as_one().flat().dense(2),
+    "image_as_one": Model((2, 5, 6), 33).convolved(3).pooled_as_one().flat().dense(2),
 }
 
 
