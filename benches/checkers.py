@@ -1,10 +1,11 @@
 """What both checkers of certificates accept and cost: `python -m benches.checkers lhc acas-0.05` from the root.
 
-Every query of the acceptance families (`tests/acceptance/families.py`; `specs` are the proofs of our own specs) is proved with one thread and a certificate,
-which the auditor and the kernel (`make -C kernel`) then check. Certificates are kept in `benches/results/checkers`, so
-that another kernel can be tried on the same ones with `--again`. All times are CPU seconds: of the whole process of the
-auditor, and of reading, writing and checking for the kernel. Every query is a line of the log at once; a run goes on
-where the last one stopped, and no query begins after `--minutes`. `--table` prints what a log says.
+Every query of the acceptance families (`tests/acceptance/families.py`; `specs` are the proofs of our own specs) is
+proved with one thread and a certificate, which the auditor and the kernel (`make -C kernel`) then check. Certificates
+are kept in `benches/results/checkers`, so that another kernel can be tried on the same ones. All times are CPU seconds:
+of the whole process of the auditor, and of reading, writing and checking for the kernel. Every query is a line of the
+log at once; a run goes on where the last one stopped, and no query begins after `--minutes`. `--table` prints what a
+log says.
 """
 
 from __future__ import annotations
@@ -68,14 +69,14 @@ def queries(family: str) -> list[Query]:
     return acceptance.FAMILIES[family].queries()
 
 
-def outcome(family: str, query: Query, folder: Path, seconds: float, again: bool) -> Outcome:
+def outcome(family: str, query: Query, folder: Path, seconds: float, timeout: float) -> Outcome:
     """Prove, audit, check; where the certificate is there from an earlier run it is taken."""
     path = folder / (re.sub(r"[^\w.,=-]+", "_", f"{family} {query.name}") + SUFFIX)
     verdict = "equivalent"
     if not path.exists():
         with TemporaryDirectory(dir=folder) as new:
             with Certifier(Path(new)) as certifier:
-                result = Runner(Options(threads=1, timeout=120, certifier=certifier)).run(query.task)
+                result = Runner(Options(threads=1, timeout=timeout, certifier=certifier)).run(query.task)
                 made = certifier.made.get(query.task.id)
             verdict = result.verdict.value
             if made is None or made.reason is not None:
@@ -84,7 +85,7 @@ def outcome(family: str, query: Query, folder: Path, seconds: float, again: bool
                 next(Path(new).glob(f"*{SUFFIX}")).rename(path)
     if verdict != "equivalent":
         return Outcome(family, query.name, verdict, "a counterexample")
-    auditor, leaves = (0.0, 0) if again else audited(path)
+    auditor, leaves = audited(path)
     before, children = cpu(), cpu(resource.RUSAGE_CHILDREN)
     answer = check(path, path.parent, seconds)
     reading, checking = cpu() - before, cpu(resource.RUSAGE_CHILDREN) - children
@@ -135,8 +136,9 @@ def append(log: Path, found: Outcome) -> None:
 
 def table(found: Sequence[Outcome]) -> Iterator[str]:
     """Per family: how many proofs are accepted, what both cost, and why the others are refused."""
-    yield "| family | queries | proofs | certificates | accepted | auditor, CPU s | kernel, CPU s | ratio in sum, median, largest | size, largest |"
-    yield "|---|---|---|---|---|---|---|---|---|"
+    heads = ("family", "queries", "proofs", "certificates", "accepted", "auditor, CPU s", "kernel, CPU s", "ratio")
+    yield f"| {' | '.join(heads)} in sum, median, largest | largest certificate |"
+    yield "|---" * (len(heads) + 1) + "|"
     for family in dict.fromkeys(o.family for o in found):
         here = [o for o in found if o.family == family]
         proofs = [o for o in here if o.verdict == "equivalent"]
@@ -144,9 +146,9 @@ def table(found: Sequence[Outcome]) -> Iterator[str]:
         accepted = [o for o in written if o.kernel == "accepted"]
         auditor, kernel = sum(o.auditor for o in accepted), sum(o.reading + o.checking for o in accepted)
         ratios = sorted(o.ratio for o in accepted) or [0.0]
-        sizes = f"{max((o.size for o in written), default=0):,} B"
-        times = f"{auditor:.0f} | {kernel:.0f} | {kernel / max(auditor, 1e-9):.1f}, {ratios[len(ratios) // 2]:.1f}, {ratios[-1]:.1f}"
-        yield f"| {family} | {len(here)} | {len(proofs)} | {len(written)} | {len(accepted)} | {times} | {sizes} |"
+        cells = [family, *map(str, map(len, (here, proofs, written, accepted))), f"{auditor:.0f}", f"{kernel:.0f}"]
+        cells.append(f"{kernel / max(auditor, 1e-9):.1f}, {ratios[len(ratios) // 2]:.1f}, {ratios[-1]:.1f}")
+        yield f"| {' | '.join(cells)} | {max((o.size for o in written), default=0):,} B |"
     refused = Counter(re.sub(r"\d+", "N", o.kernel) for o in found if o.kernel not in ("", "accepted"))
     for reason, count in refused.most_common():
         yield f"\n{count} refused: {reason}"
@@ -161,7 +163,7 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=600, help="for the kernel, per certificate")
     parser.add_argument("--minutes", type=float, default=60, help="after which no query begins")
-    parser.add_argument("--again", action="store_true", help="only the kernel, without the auditor")
+    parser.add_argument("--timeout", type=float, default=120, help="for each proof")
     parser.add_argument("--only", default="", help="only queries with this in their names")
     parser.add_argument("--table", action="store_true", help="print what the log says")
     given = parser.parse_args()
@@ -176,7 +178,7 @@ def main() -> None:
                 continue
             if perf_counter() - began > 60 * given.minutes:
                 return
-            found = outcome(family, query, FOLDER, given.seconds, given.again)
+            found = outcome(family, query, FOLDER, given.seconds, given.timeout)
             append(given.log, found)
             print(f"{family} {query.name}: {found.verdict}, {found.kernel or found.certificate}", flush=True)
 

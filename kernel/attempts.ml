@@ -94,3 +94,8 @@ let estimated state sides (found : Relaxing.pulled) =
   found.beside +. (found.unit *. (more +. Relaxing.least_on sides p))
 
 let unhinted count = List.init count (fun _ -> (Z.one, []))
+
+(* Whether so few inputs are free that to split them is the best that can be done. *)
+let most_free = 32
+let few_free state =
+  List.fold_left (fun c (l, u) -> if Z.lt l u then c + 1 else c) 0 (top state).Kernel.area.sides <= most_free

@@ -41,6 +41,7 @@ let refute state known obligation contracting =
          known.(0) <- Relaxing.known_of (List.hd (top state).known_of);
          let size = volume state in
          Contracting.contract state known obligation (left_over > 0)
+         || (left_over > 0 && Narrowing.refute state known obligation)
          || (left_over > 0
              && volume state < size -. least_shrunk
              && begin

@@ -32,10 +32,13 @@ let raised ?(steps = most_steps) state known obligation =
   state.raised <- Some (obligation, found);
   (found, bound)
 
+(* What a weight of 1 is in the kernel's integers. *)
+let size = Float.ldexp 1.0 30
+
 (* The limits times weights, pulled to the inputs: hints, and coefficients of inputs. *)
 let combined ?added ?rounded state known (obligation : Kernel.obligation) (choices : Ascending.choices) =
   let layer = state.layers.(0) in
-  let m = Array.length layer.shapes and size = Float.ldexp 1.0 30 in
+  let m = Array.length layer.shapes in
   let x = Array.make m 0.0 and y = Array.make m 0.0 and d = Array.make m 0.0 in
   List.iteri
     (fun number (q : Kernel.limit) ->
@@ -58,7 +61,7 @@ let combined ?added ?rounded state known (obligation : Kernel.obligation) (choic
   let hint i =
     { Kernel.link = Z.zero; slope_x = Relaxing.integer x.(i); slope_y = Relaxing.integer y.(i); slope_d = Relaxing.integer d.(i) }
   in
-  ((Z.one, List.init m hint) :: found.hints, found)
+  ((Z.one, List.init m hint) :: Lazy.force found.hints, found)
 
 (* The factor m >= 0 with which c + a v <= 0 raises the least of p v on a box the most, and by how much. *)
 let best_factor sides c a p =
@@ -116,31 +119,38 @@ let most_inputs = 64
 (* The part of its width by which an input must be expected to shrink. *)
 let least_cut = 0.02
 
+(* What 0 >= c + a v says of every input. *)
+let cut_inputs state above (found : Relaxing.pulled) c =
+  let before = left state and sides = box state and a = Relaxing.by_inputs found in
+  let rest = Relaxing.least_on sides a in
+  Array.iteri
+    (fun i (l, u) ->
+      let others = c +. rest -. Lines.lesser (a.(i) *. l) (a.(i) *. u) in
+      let gain = if a.(i) > 0.0 then u +. (others /. a.(i)) else if a.(i) < 0.0 then -.(others /. a.(i)) -. l else 0.0 in
+      if (not (closed state before)) && gain > least_cut *. (u -. l) then begin
+        let base = found.at_base in
+        let p = Array.copy base in
+        p.(i) <- 0.0;
+        let hints = above @ with_constraints state p in
+        take state (RBoundInput (state.naturals.(i), base.(i) < 0.0, Relaxing.integer (Float.abs base.(i)), hints));
+        ignore (takes state (REmpty state.naturals.(i)))
+      end)
+    sides
+
+(* The leaf that a bound above 0 promises. *)
+let leaf state bound above (found : Relaxing.pulled) =
+  bound > 0.0 && takes state (RLeaf (above @ with_constraints state found.at_base))
+
 (* True if the node is closed; where it is not, bounds are told only if it is to go on. *)
 let contract state known (obligation : Kernel.obligation) going_on =
   let choices, bound = raised state known obligation in
   let above, found = combined state known obligation choices in
   let before = left state in
-  (bound > 0.0 && takes state (RLeaf (above @ with_constraints state found.at_base)))
+  leaf state bound above found
   || going_on && state.inputs <= most_inputs
      && begin
-          let sides = box state and a = Relaxing.by_inputs found in
-          let rest = Relaxing.least_on sides a in
-          let c = bound -. rest in
-          Array.iteri
-            (fun i (l, u) ->
-              let free = c +. rest -. Lines.lesser (a.(i) *. l) (a.(i) *. u) in
-              (* 0 >= a_i v_i + free *)
-              let gain = if a.(i) > 0.0 then u +. (free /. a.(i)) else if a.(i) < 0.0 then (-.free /. a.(i)) -. l else 0.0 in
-              if (not (closed state before)) && gain > least_cut *. (u -. l) then begin
-                let base = found.at_base in
-                let p = Array.copy base in
-                p.(i) <- 0.0;
-                let hints = above @ with_constraints state p in
-                take state (RBoundInput (state.naturals.(i), base.(i) < 0.0, Relaxing.integer (Float.abs base.(i)), hints));
-                ignore (takes state (REmpty state.naturals.(i)))
-              end)
-            sides;
+          let c = (size *. bound) -. Relaxing.least_on (box state) (Relaxing.by_inputs found) in
+          cut_inputs state above found c;
           if not (closed state before) then raise_neurons state known obligation choices found c;
           closed state before
         end

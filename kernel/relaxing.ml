@@ -35,9 +35,9 @@ let layer_of (given : Kernel.layer) =
   let rows2 = Array.map (fun (k : Kernel.neuron) -> row k.row2) neurons in
   let biases1 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias1) neurons in
   let biases2 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias2) neurons in
-  let most = Array.fold_left (Array.fold_left (fun a b -> Lines.greater a (Float.abs b))) 1.0 in
+  let most = Array.fold_left (Array.fold_left (fun a b -> greater a (Float.abs b))) 1.0 in
   { denominator = float_of given.denominator; shapes = Array.map shape neurons; rows1; rows2; biases1; biases2;
-    largest = Lines.greater (most rows1) (most rows2) }
+    largest = greater (most rows1) (most rows2) }
 
 let known_of (bounds : Kernel.bounds list) =
   let every = Array.of_list bounds in
@@ -63,7 +63,7 @@ let usual f (k : known) i p q =
   if p = 0.0 && q = 0.0 then nothing
   else begin
     let lx = k.lx.(i) and ux = k.ux.(i) and ly = k.ly.(i) and uy = k.uy.(i) in
-    let least, most = steepest f (Lines.lesser lx ly) (Lines.greater ux uy) in
+    let least, most = steepest f (Lines.lesser lx ly) (greater ux uy) in
     let shared = p *. q < 0.0 && ((bent f lx ux && bent f ly uy) || least = most) in
     let g = if not shared then 0.0 else if Float.abs p < Float.abs q then -.p else q in
     let s = if g = 0.0 then 0.0 else slope (difference least most (-.g)) (-.g) k.ld.(i) k.ud.(i) in
@@ -77,18 +77,18 @@ let constant f (k : known) i p q { g; a; b; s } =
   let by_difference =
     if g = 0.0 && s = 0.0 then 0.0
     else
-      let least, most = steepest f (Lines.lesser lx ly) (Lines.greater ux uy) in
+      let least, most = steepest f (Lines.lesser lx ly) (greater ux uy) in
       lowest (difference least most (-.g)) (-.g) s k.ld.(i) k.ud.(i)
   in
   below (p +. g) a lx ux +. below (q -. g) b ly uy +. by_difference
 
 type pulled = {
-  hints : Kernel.hints; (* from the layer on that was asked about *)
+  hints : Kernel.hints Lazy.t; (* from the layer on that was asked about *)
   at_inputs : float array * float array; (* coefficients of the inputs by way of either network, in real units *)
   at_base : float array; (* their sum, as the integers of the kernel *)
   unit : float; (* of those integers *)
   beside : float; (* what is added to that of the inputs, in real units *)
-  losses : (int * float array * float array) list; (* per layer: what the lines of x and of y give away, in one unit *)
+  losses : (int * float array * float array) list Lazy.t; (* per layer: what the lines of x and of y give away, in one unit *)
 }
 
 let power_of_two_above x = if x <= 1.0 then 1.0 else let _, e = Float.frexp x in Float.ldexp 1.0 e
@@ -116,7 +116,7 @@ let given_away f (k : known) i p q { g; a; b; _ } =
   let lx = k.lx.(i) and ux = k.ux.(i) and ly = k.ly.(i) and uy = k.uy.(i) and ld = k.ld.(i) and ud = k.ud.(i) in
   let by_link =
     if g <> 0.0 && bent f lx ux && bent f ly uy then
-      Float.abs g *. Lines.lesser (ud -. ld) (Lines.greater (Float.abs ld) (Float.abs ud))
+      Float.abs g *. Lines.lesser (ud -. ld) (greater (Float.abs ld) (Float.abs ud))
     else 0.0
   in
   (in_the_middle (p +. g) a lx ux +. by_link, in_the_middle (q -. g) b ly uy)
@@ -132,8 +132,7 @@ let pull ?added ?(rounded = ref 0.0) ?choose layers knowns inputs at p q =
     let layer = layers.(j) and known : known = knowns.(j) in
     let m = Array.length layer.shapes in
     let width = if j + 1 < count then Array.length layers.(j + 1).shapes else inputs in
-    let loss_x = Array.make m 0.0 and loss_y = Array.make m 0.0 in
-    let largest = ref 0.0 in
+    let largest = ref 0.0 and p_here = !p and q_here = !q and unit_here = !unit in
     let chosen i f =
       let pi = !p.(i) and qi = !q.(i) in
       match choose with
@@ -146,16 +145,15 @@ let pull ?added ?(rounded = ref 0.0) ?choose layers knowns inputs at p q =
     let lines = Array.mapi chosen layer.shapes in
     Array.iteri
       (fun i line ->
-        let f = layer.shapes.(i) in
-        beside := !beside +. (!unit *. constant f known i !p.(i) !q.(i) line);
-        let x, y = given_away f known i !p.(i) !q.(i) line in
-        loss_x.(i) <- !unit *. x;
-        loss_y.(i) <- !unit *. y;
-        largest := Lines.greater !largest (Lines.greater (Float.abs line.a) (Lines.greater (Float.abs line.b) (Float.abs line.s))))
+        beside := !beside +. (unit_here *. constant layer.shapes.(i) known i p_here.(i) q_here.(i) line);
+        largest := greater !largest (greater (Float.abs line.a) (greater (Float.abs line.b) (Float.abs line.s))))
       lines;
-    losses := (j, loss_x, loss_y) :: !losses;
+    let exact = lines in
+    losses := lazy (
+      let both = Array.mapi (fun i line -> given_away layer.shapes.(i) known i p_here.(i) q_here.(i) line) exact in
+      (j, Array.map (fun (x, _) -> unit_here *. x) both, Array.map (fun (_, y) -> unit_here *. y) both)) :: !losses;
     (* As few bits as let the products with weights stay machine integers. *)
-    let bits = Lines.greater 12.0 (Lines.lesser 24.0 (60.0 -. Float.ceil (Float.log2 (layer.largest *. float_of_int (m + 1))))) in
+    let bits = greater 12.0 (Lines.lesser 24.0 (60.0 -. Float.ceil (Float.log2 (layer.largest *. float_of_int (m + 1))))) in
     let scale = power_of_two_above (!largest /. Float.ldexp 1.0 (int_of_float bits)) in
     let p' = Array.make width 0.0 and q' = Array.make width 0.0 in
     let last = ref (-1) and biases = ref 0.0 in
@@ -174,18 +172,21 @@ let pull ?added ?(rounded = ref 0.0) ?choose layers knowns inputs at p q =
     | Some one when one.layer = j ->
         let factor v = Float.round (v /. (scale *. !unit)) in
         let x = factor one.factor_x and y = factor one.factor_y in
-        rounded := Lines.greater (Float.abs x) (Float.abs y);
+        rounded := greater (Float.abs x) (Float.abs y);
         through one.neuron x y
     | _ -> ());
     let hint { g; a; b; s } = { Kernel.link = integer g; slope_x = integer a; slope_y = integer b; slope_d = integer s } in
-    hints := (integer scale, List.init (!last + 1) (fun i -> hint lines.(i))) :: !hints;
+    let last = !last in
+    hints := lazy (integer scale, List.init (last + 1) (fun i -> hint lines.(i))) :: !hints;
     unit := !unit *. scale /. layer.denominator;
     beside := !beside +. (!unit *. !biases);
     p := p';
     q := q'
   done;
   let inputs = (Array.map (fun v -> v *. !unit) !p, Array.map (fun v -> v *. !unit) !q) in
-  { hints = List.rev !hints; at_inputs = inputs; at_base = Array.map2 ( +. ) !p !q; unit = !unit; beside = !beside; losses = !losses }
+  let hints = List.rev !hints and losses = !losses in
+  let forced all = lazy (List.map Lazy.force all) in
+  { hints = forced hints; at_inputs = inputs; at_base = Array.map2 ( +. ) !p !q; unit = !unit; beside = !beside; losses = forced losses }
 
 let by_inputs found = Array.map2 ( +. ) (fst found.at_inputs) (snd found.at_inputs)
 

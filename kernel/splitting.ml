@@ -7,9 +7,6 @@ let most_inputs = 2
 let most_neurons = 8
 let steps = 12
 
-(* Inputs are split where so few are free. *)
-let most_free = 32
-
 type place = Input of int * Z.t | Neuron of int * int * Kernel.kind * float
 
 let best count scored =
@@ -18,11 +15,10 @@ let best count scored =
 (* By how far an input's coefficient goes over its width. *)
 let inputs_of state (found : Relaxing.pulled) =
   let sides = Array.of_list (top state).Kernel.area.sides and by_x, by_y = found.at_inputs in
-  let free = Array.fold_left (fun c (l, u) -> if Z.lt l u then c + 1 else c) 0 sides in
-  if free > most_free then []
+  if not (few_free state) then []
   else begin
     let score i (l, u) = (Z.to_float (Z.sub u l) *. Lines.greater (Float.abs by_x.(i)) (Float.abs by_y.(i)), Input (i, Z.div (Z.add l u) (Z.of_int 2))) in
-    let wide = List.filter (fun (i, (l, u)) -> ignore i; Z.gt (Z.sub u l) Z.one) (List.mapi (fun i s -> (i, s)) (Array.to_list sides)) in
+    let wide = List.filter (fun (_, (l, u)) -> Z.gt (Z.sub u l) Z.one) (List.mapi (fun i s -> (i, s)) (Array.to_list sides)) in
     best most_inputs (List.map (fun (i, s) -> score i s) wide)
   end
 
@@ -42,7 +38,7 @@ let neurons_of state known (found : Relaxing.pulled) =
           kink Kernel.KY loss_y.(i) k.ly.(i) k.uy.(i);
           if loss_x.(i) > 0.0 && k.ld.(i) < 0.0 && k.ud.(i) > 0.0 then scored := (loss_x.(i), Neuron (t, i, Kernel.KD, 0.0)) :: !scored)
         state.layers.(t).shapes)
-    found.losses;
+    (Lazy.force found.losses);
   best most_neurons !scored
 
 (* The bounds of both halves, in floats. *)
@@ -78,7 +74,8 @@ let split state known =
   | [] -> None
   | (before, (obligation, choices)) :: _ ->
       let _, found = Contracting.combined state known obligation choices in
-      let places = inputs_of state found @ neurons_of state known found in
+      let inputs = inputs_of state found in
+      let places = if inputs = [] then neurons_of state known found else inputs in
       let value place =
         let of_half (known, sides) =
           let goal = { (Contracting.goal_of state known obligation) with sides } in

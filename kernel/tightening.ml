@@ -17,7 +17,7 @@ let shrink state =
     done
 
 (* The part of its width by which an interval must be expected to shrink for a pull. *)
-let least_gain = 0.05
+let least_gain = 0.02
 
 let interval (k : Relaxing.known) i = function
   | Kernel.KX -> (k.lx.(i), k.ux.(i))
@@ -44,7 +44,7 @@ let pulled state sides knowns t i kind least =
 
 (* Tell the kernel of it, and note what is known then. *)
 let keep state knowns t i kind least (factor, (found : Relaxing.pulled), _) =
-  let hints = unhinted (t + 1) @ found.hints @ with_constraints state found.at_base in
+  let hints = unhinted (t + 1) @ Lazy.force found.hints @ with_constraints state found.at_base in
   let n = state.naturals in
   take state (RBound (n.(t), n.(i), kind, least, Relaxing.integer factor, hints));
   state.pulls <- state.pulls + 1;
