@@ -67,7 +67,7 @@ let run kept =
   in
   let out = Option.map open_out_bin kept in
   let tell record = Option.iter (fun out -> write out record) out in
-  let state = Prover.start question proof tell in
+  let state = Attempts.start question proof tell in
   let source = of_channel stdin in
   let rec go () =
     match command source with
@@ -75,10 +75,10 @@ let run kept =
     | Some _ when Proof.nodes state.proof = [] -> refuse "the records go on after the proof is complete"
     | Some one ->
         (match one with
-        | Record record -> Prover.take state record; Prover.settle state
+        | Record record -> Attempts.take state record; Attempts.settle state
         | Prove depth -> Prover.prove state depth
         | Assume (obligation, skipped) -> if not (Prover.assume state obligation) then skip skipped
-        | Try skipped -> if Prover.closes state then skip skipped);
+        | Try skipped -> if Closing.closes state then skip skipped);
         go ()
   and skip commands = if commands > 0 then (ignore (command source); skip (commands - 1))
   in
@@ -90,6 +90,7 @@ let run kept =
     (claim question.asked_for) state.records state.pulls state.leaves state.splits
 
 let () =
+  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 400 };
   let answer =
     try
       (match Array.to_list Sys.argv with

@@ -3,13 +3,15 @@
    A functional p f(x) + q f(y) is pulled through the layers as the kernel does, in floats that stand for its integers.
    Per neuron it is chosen how much of it goes through the link of both networks, and which lines bound the rest. *)
 
-type shape = { base : float; shift : float; kinks : (float * float) array }
+open Lines
 
 type layer = {
   denominator : float;
   shapes : shape array;
   rows1 : float array array;
   rows2 : float array array;
+  biases1 : float array;
+  biases2 : float array;
   largest : float; (* of the sizes of all weights *)
 }
 
@@ -31,9 +33,11 @@ let layer_of (given : Kernel.layer) =
   in
   let rows1 = Array.map (fun (k : Kernel.neuron) -> row k.row1) neurons in
   let rows2 = Array.map (fun (k : Kernel.neuron) -> row k.row2) neurons in
-  let most = Array.fold_left (Array.fold_left (fun a b -> Float.max a (Float.abs b))) 1.0 in
-  { denominator = float_of given.denominator; shapes = Array.map shape neurons; rows1; rows2;
-    largest = Float.max (most rows1) (most rows2) }
+  let biases1 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias1) neurons in
+  let biases2 = Array.map (fun (k : Kernel.neuron) -> float_of k.bias2) neurons in
+  let most = Array.fold_left (Array.fold_left (fun a b -> greater a (Float.abs b))) 1.0 in
+  { denominator = float_of given.denominator; shapes = Array.map shape neurons; rows1; rows2; biases1; biases2;
+    largest = greater (most rows1) (most rows2) }
 
 let known_of (bounds : Kernel.bounds list) =
   let every = Array.of_list bounds in
@@ -41,6 +45,10 @@ let known_of (bounds : Kernel.bounds list) =
   { lx = part (fun b -> b.Kernel.lx); ux = part (fun b -> b.Kernel.ux);
     ly = part (fun b -> b.Kernel.ly); uy = part (fun b -> b.Kernel.uy);
     ld = part (fun b -> b.Kernel.ld); ud = part (fun b -> b.Kernel.ud) }
+
+let copy k =
+  { lx = Array.copy k.lx; ux = Array.copy k.ux; ly = Array.copy k.ly; uy = Array.copy k.uy;
+    ld = Array.copy k.ld; ud = Array.copy k.ud }
 
 let set known i (b : Kernel.bounds) =
   known.lx.(i) <- float_of b.lx; known.ux.(i) <- float_of b.ux;
@@ -50,65 +58,43 @@ let set known i (b : Kernel.bounds) =
 (* Whether what is known of neuron i contradicts itself. *)
 let crossed k i = k.lx.(i) > k.ux.(i) || k.ly.(i) > k.uy.(i) || k.ld.(i) > k.ud.(i)
 
-let value f v =
-  let total = ref ((f.base *. v) +. f.shift) in
-  for k = 0 to Array.length f.kinks - 1 do
-    let b, s = f.kinks.(k) in
-    if v > b then total := !total +. (s *. (v -. b))
-  done;
-  !total
-
-(* Whether it is bent between l and u. *)
-let bent f l u =
-  let found = ref false in
-  for k = 0 to Array.length f.kinks - 1 do
-    let b, s = f.kinks.(k) in
-    if s <> 0.0 && l < b && b < u then found := true
-  done;
-  !found
-
-let slope_right f v = Array.fold_left (fun s (b, more) -> if v >= b then s +. more else s) f.base f.kinks
-
-(* The least of p f(v) - a v on [l, u]. *)
-let lowest f p a l u =
-  let found = ref (Float.min ((p *. value f l) -. (a *. l)) ((p *. value f u) -. (a *. u))) in
-  for k = 0 to Array.length f.kinks - 1 do
-    let b, _ = f.kinks.(k) in
-    if l < b && b < u then found := Float.min !found ((p *. value f b) -. (a *. b))
-  done;
-  !found
-
-(* The slope of the line below p f on [l, u] that is highest in the middle: the chord, or that of a piece. *)
-let slope f p l u =
-  if p = 0.0 then 0.0
-  else if not (bent f l u) then p *. slope_right f l
+(* The line that is highest in the middle, and as much through the link as both networks share where both are bent. *)
+let usual f (k : known) i p q =
+  if p = 0.0 && q = 0.0 then nothing
   else begin
-    let middle = 0.5 *. (l +. u) in
-    let best = ref (p *. (value f u -. value f l) /. (u -. l)) in
-    let height a = (a *. middle) +. lowest f p a l u in
-    let top = ref (height !best) in
-    let attempt a = let h = height a in if h > !top then (top := h; best := a) in
-    attempt (p *. slope_right f l);
-    Array.iter (fun (b, _) -> if l < b && b < u then attempt (p *. slope_right f b)) f.kinks;
-    !best
+    let lx = k.lx.(i) and ux = k.ux.(i) and ly = k.ly.(i) and uy = k.uy.(i) in
+    let least, most = steepest f (Lines.lesser lx ly) (greater ux uy) in
+    let shared = p *. q < 0.0 && ((bent f lx ux && bent f ly uy) || least = most) in
+    let g = if not shared then 0.0 else if Float.abs p < Float.abs q then -.p else q in
+    let s = if g = 0.0 then 0.0 else slope (difference least most (-.g)) (-.g) k.ld.(i) k.ud.(i) in
+    { g; a = slope f (p +. g) lx ux; b = slope f (q -. g) ly uy; s }
   end
 
-let steepest f l u =
-  let lo = ref (slope_right f l) in
-  let hi = ref !lo and now = ref !lo in
-  Array.iter (fun (b, s) -> if l < b && b < u then (now := !now +. s; lo := Float.min !lo !now; hi := Float.max !hi !now)) f.kinks;
-  (!lo, !hi)
+(* What p f(x) + q f(y) is at least, beside the lines. *)
+let constant f (k : known) i p q { g; a; b; s } =
+  let below p slope l u = if p = 0.0 && slope = 0.0 then 0.0 else lowest f p slope l u in
+  let lx = k.lx.(i) and ux = k.ux.(i) and ly = k.ly.(i) and uy = k.uy.(i) in
+  let by_difference =
+    if g = 0.0 && s = 0.0 then 0.0
+    else
+      let least, most = steepest f (Lines.lesser lx ly) (greater ux uy) in
+      lowest (difference least most (-.g)) (-.g) s k.ld.(i) k.ud.(i)
+  in
+  below (p +. g) a lx ux +. below (q -. g) b ly uy +. by_difference
 
 type pulled = {
-  hints : Kernel.hints; (* from the layer on that was asked about *)
+  hints : Kernel.hints Lazy.t; (* from the layer on that was asked about *)
   at_inputs : float array * float array; (* coefficients of the inputs by way of either network, in real units *)
   at_base : float array; (* their sum, as the integers of the kernel *)
-  losses : (int * float array * float array) list; (* per layer: what the lines of x and of y give away, in one unit *)
+  unit : float; (* of those integers *)
+  beside : float; (* what is added to that of the inputs, in real units *)
+  losses : (int * float array * float array) list Lazy.t; (* per layer: what the lines of x and of y give away, in one unit *)
 }
 
 let power_of_two_above x = if x <= 1.0 then 1.0 else let _, e = Float.frexp x in Float.ldexp 1.0 e
 
-let integer v = Z.of_float (Float.round v)
+(* Any hint is sound, so a number that is none may become any. *)
+let integer v = if Float.is_finite v then Z.of_float (Float.round v) else Z.zero
 
 let add_row factor row into =
   if factor <> 0.0 then
@@ -119,82 +105,96 @@ let add_row factor row into =
 (* A quantity that is to be added on the way: x of neuron i of layer t with the first factor, y with the second. *)
 type added = { layer : int; neuron : int; factor_x : float; factor_y : float }
 
-(* From coefficients p, q of what layer [at] reads (so of the functions of layer at + 1) to the inputs. Of what is added
-   the factors are those of real units, and [rounded] tells the integer that its factor became. *)
-let pull ?added ?(rounded = ref 0.0) layers knowns inputs at p q =
+(* What the lines of a neuron give away in the middle of its intervals. *)
+let given_away f (k : known) i p q { g; a; b; _ } =
+  let in_the_middle p slope l u =
+    if p = 0.0 || not (bent f l u) then 0.0
+    else
+      let middle = 0.5 *. (l +. u) in
+      (p *. value f middle) -. (slope *. middle) -. lowest f p slope l u
+  in
+  let lx = k.lx.(i) and ux = k.ux.(i) and ly = k.ly.(i) and uy = k.uy.(i) and ld = k.ld.(i) and ud = k.ud.(i) in
+  let by_link =
+    if g <> 0.0 && bent f lx ux && bent f ly uy then
+      Float.abs g *. Lines.lesser (ud -. ld) (greater (Float.abs ld) (Float.abs ud))
+    else 0.0
+  in
+  (in_the_middle (p +. g) a lx ux +. by_link, in_the_middle (q -. g) b ly uy)
+
+(* From coefficients p, q of what layer [at] reads (so of the functions of layer at + 1) to the inputs. Lines are the usual
+   ones, or those that [choose] gives for a neuron of a layer and coefficients in real units. Of what is added the factors
+   are those of real units, and [rounded] tells the integer that its factor became. *)
+let pull ?added ?(rounded = ref 0.0) ?choose layers knowns inputs at p q =
   let count = Array.length layers in
   let p = ref p and q = ref q and hints = ref [] and losses = ref [] and unit = ref (1.0 /. layers.(at).denominator) in
+  let beside = ref 0.0 in
   for j = at + 1 to count - 1 do
     let layer = layers.(j) and known : known = knowns.(j) in
     let m = Array.length layer.shapes in
     let width = if j + 1 < count then Array.length layers.(j + 1).shapes else inputs in
-    let a = Array.make m 0.0 and b = Array.make m 0.0 and s = Array.make m 0.0 and g = Array.make m 0.0 in
-    let loss_x = Array.make m 0.0 and loss_y = Array.make m 0.0 in
-    let largest = ref 0.0 in
-    for i = 0 to m - 1 do
-      let f = layer.shapes.(i) and pi = !p.(i) and qi = !q.(i) in
-      if pi <> 0.0 || qi <> 0.0 then begin
-        let lx = known.lx.(i) and ux = known.ux.(i) and ly = known.ly.(i) and uy = known.uy.(i) in
-        let ld = known.ld.(i) and ud = known.ud.(i) in
-        let open_x = bent f lx ux and open_y = bent f ly uy in
-        let least, most = steepest f (Float.min lx ly) (Float.max ux uy) in
-        if pi *. qi < 0.0 && ((open_x && open_y) || least = most) then
-          g.(i) <- (if Float.abs pi < Float.abs qi then -.pi else qi);
-        let pi = pi +. g.(i) and qi = qi -. g.(i) and t = -.g.(i) in
-        a.(i) <- slope f pi lx ux;
-        b.(i) <- slope f qi ly uy;
-        (if t <> 0.0 then
-           let up, down = if t >= 0.0 then (least, most) else (most, least) in
-           s.(i) <- slope { base = down; shift = 0.0; kinks = [| (0.0, up -. down) |] } t ld ud);
-        largest := Float.max !largest (Float.max (Float.abs a.(i)) (Float.max (Float.abs b.(i)) (Float.abs s.(i))));
-        if open_x && pi <> 0.0 then begin
-          let middle = 0.5 *. (lx +. ux) in
-          loss_x.(i) <- !unit *. ((pi *. value f middle) -. (a.(i) *. middle) -. lowest f pi a.(i) lx ux)
-        end;
-        if open_y && qi <> 0.0 then begin
-          let middle = 0.5 *. (ly +. uy) in
-          loss_y.(i) <- !unit *. ((qi *. value f middle) -. (b.(i) *. middle) -. lowest f qi b.(i) ly uy)
-        end;
-        if open_x && open_y && t <> 0.0 then begin
-          let spread = !unit *. Float.abs t *. Float.min (ud -. ld) (Float.max (Float.abs ld) (Float.abs ud)) in
-          loss_x.(i) <- loss_x.(i) +. spread
-        end
-      end
-    done;
-    losses := (j, loss_x, loss_y) :: !losses;
+    let largest = ref 0.0 and p_here = !p and q_here = !q and unit_here = !unit in
+    let chosen i f =
+      let pi = !p.(i) and qi = !q.(i) in
+      match choose with
+      | None -> usual f known i pi qi
+      | Some choose ->
+          let u = !unit in
+          let { g; a; b; s } = choose j i (u *. pi) (u *. qi) in
+          { g = Float.round (g /. u); a = a /. u; b = b /. u; s = s /. u }
+    in
+    let lines = Array.mapi chosen layer.shapes in
+    Array.iteri
+      (fun i line ->
+        beside := !beside +. (unit_here *. constant layer.shapes.(i) known i p_here.(i) q_here.(i) line);
+        largest := greater !largest (greater (Float.abs line.a) (greater (Float.abs line.b) (Float.abs line.s))))
+      lines;
+    let exact = lines in
+    losses := lazy (
+      let both = Array.mapi (fun i line -> given_away layer.shapes.(i) known i p_here.(i) q_here.(i) line) exact in
+      (j, Array.map (fun (x, _) -> unit_here *. x) both, Array.map (fun (_, y) -> unit_here *. y) both)) :: !losses;
     (* As few bits as let the products with weights stay machine integers. *)
-    let bits = Float.max 12.0 (Float.min 24.0 (60.0 -. Float.ceil (Float.log2 (layer.largest *. float_of_int (m + 1))))) in
+    let bits = greater 12.0 (Lines.lesser 24.0 (60.0 -. Float.ceil (Float.log2 (layer.largest *. float_of_int (m + 1))))) in
     let scale = power_of_two_above (!largest /. Float.ldexp 1.0 (int_of_float bits)) in
     let p' = Array.make width 0.0 and q' = Array.make width 0.0 in
-    let last = ref (-1) in
-    for i = 0 to m - 1 do
-      a.(i) <- Float.round (a.(i) /. scale);
-      b.(i) <- Float.round (b.(i) /. scale);
-      s.(i) <- Float.round (s.(i) /. scale);
-      if g.(i) <> 0.0 || a.(i) <> 0.0 || b.(i) <> 0.0 || s.(i) <> 0.0 then last := i;
-      add_row (a.(i) +. s.(i)) layer.rows1.(i) p';
-      add_row (b.(i) -. s.(i)) layer.rows2.(i) q'
-    done;
+    let last = ref (-1) and biases = ref 0.0 in
+    let lines = Array.map (fun l -> { l with a = Float.round (l.a /. scale); b = Float.round (l.b /. scale); s = Float.round (l.s /. scale) }) lines in
+    let through i x y =
+      add_row x layer.rows1.(i) p';
+      add_row y layer.rows2.(i) q';
+      biases := !biases +. (x *. layer.biases1.(i)) +. (y *. layer.biases2.(i))
+    in
+    Array.iteri
+      (fun i { g; a; b; s } ->
+        if g <> 0.0 || a <> 0.0 || b <> 0.0 || s <> 0.0 then last := i;
+        through i (a +. s) (b -. s))
+      lines;
     (match added with
     | Some one when one.layer = j ->
         let factor v = Float.round (v /. (scale *. !unit)) in
         let x = factor one.factor_x and y = factor one.factor_y in
-        rounded := Float.max (Float.abs x) (Float.abs y);
-        add_row x layer.rows1.(one.neuron) p';
-        add_row y layer.rows2.(one.neuron) q'
+        rounded := greater (Float.abs x) (Float.abs y);
+        through one.neuron x y
     | _ -> ());
-    let here = ref [] in
-    for i = !last downto 0 do
-      let hint = { Kernel.link = integer g.(i); slope_x = integer a.(i); slope_y = integer b.(i); slope_d = integer s.(i) } in
-      here := hint :: !here
-    done;
-    hints := (integer scale, !here) :: !hints;
+    let hint { g; a; b; s } = { Kernel.link = integer g; slope_x = integer a; slope_y = integer b; slope_d = integer s } in
+    let last = !last in
+    hints := lazy (integer scale, List.init (last + 1) (fun i -> hint lines.(i))) :: !hints;
     unit := !unit *. scale /. layer.denominator;
+    beside := !beside +. (!unit *. !biases);
     p := p';
     q := q'
   done;
   let inputs = (Array.map (fun v -> v *. !unit) !p, Array.map (fun v -> v *. !unit) !q) in
-  { hints = List.rev !hints; at_inputs = inputs; at_base = Array.map2 ( +. ) !p !q; losses = !losses }
+  let hints = List.rev !hints and losses = !losses in
+  let forced all = lazy (List.map Lazy.force all) in
+  { hints = forced hints; at_inputs = inputs; at_base = Array.map2 ( +. ) !p !q; unit = !unit; beside = !beside; losses = forced losses }
+
+let by_inputs found = Array.map2 ( +. ) (fst found.at_inputs) (snd found.at_inputs)
+
+(* The least of p v on a box. *)
+let least_on sides p =
+  let total = ref 0.0 in
+  Array.iteri (fun i (l, u) -> total := !total +. Lines.lesser (p.(i) *. l) (p.(i) *. u)) sides;
+  !total
 
 (* Multipliers of constraints A v <= b that raise the least of p v on a box: coordinate by coordinate, at the places where
    a coefficient changes its sign. *)
@@ -202,7 +202,7 @@ let multipliers rows limits low high p =
   let count = Array.length rows and n = Array.length p in
   let found = Array.make count 0.0 and p = Array.copy p in
   let least p = let total = ref 0.0 in
-    for i = 0 to n - 1 do total := !total +. Float.min (p.(i) *. low.(i)) (p.(i) *. high.(i)) done;
+    for i = 0 to n - 1 do total := !total +. Lines.lesser (p.(i) *. low.(i)) (p.(i) *. high.(i)) done;
     !total in
   for _ = 1 to (if count > 1 then 3 else 1) do
     for c = 0 to count - 1 do
@@ -226,3 +226,9 @@ let multipliers rows limits low high p =
     done
   done;
   found
+
+(* Coefficients of inputs with so many times the constraints added, and what that adds to a bound. *)
+let constrained rows limits multipliers p =
+  let p = Array.copy p and more = ref 0.0 in
+  Array.iteri (fun c m -> add_row m rows.(c) p; more := !more -. (m *. limits.(c))) multipliers;
+  (p, !more)

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sysconfig
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,8 @@ from eqspec.errors import EqspecError
 NAME, VARIABLE = "eqspec-kernel", "EQSPEC_KERNEL"
 HOW = (
     "build it with 'make -C kernel' in a clone of the repository (Debian: apt install ocaml-nox ocaml-findlib"
-    f" libzarith-ocaml-dev), and put it on PATH or name it in the environment variable {VARIABLE}"
+    " libzarith-ocaml-dev), and put it on PATH or name it in the environment variable"
+    f" {VARIABLE}; or build a wheel there with 'make -C kernel wheel', and pip install kernel/dist/*.whl"
 )
 
 
@@ -37,13 +39,14 @@ class Answer:
 
 
 def find() -> Path:
-    """The program: where EQSPEC_KERNEL says, on PATH, or as `make -C kernel` leaves it in a clone."""
+    """The program: where EQSPEC_KERNEL says, beside this Python, on PATH, or as `make` leaves it in a clone."""
     if (named := os.environ.get(VARIABLE)) is not None:
         if not os.access(named, os.X_OK) or not Path(named).is_file():
             raise BinaryError(f"there is no program at {named}, which {VARIABLE} names; {HOW}")
         return Path(named)
     built = Path(__file__).resolve().parents[3] / "kernel" / NAME
-    found = shutil.which(NAME) or (str(built) if os.access(built, os.X_OK) else None)
+    beside = shutil.which(NAME, path=sysconfig.get_path("scripts"))  # where pip puts it, also without activation
+    found = beside or shutil.which(NAME) or (str(built) if os.access(built, os.X_OK) else None)
     if found is None:
         raise BinaryError(f"the program {NAME} is not installed; {HOW}")
     return Path(found)

@@ -1,0 +1,101 @@
+(* A proof under way, and what is tried on the node at hand. Nothing here is trusted, nor in any file that makes records:
+   a proof changes by records that the kernel takes, and by nothing else (proof.mli). What was tried in vain is dropped
+   together with its records, back to an earlier state of the same proof. *)
+
+type state = {
+  net : Kernel.net;
+  layers : Relaxing.layer array; (* from the last, which has the rows of the claim, to the first *)
+  inputs : int;
+  obligations : Kernel.obligation array;
+  naturals : Kernel.nat array;
+  rows : float array array; (* of the constraints *)
+  limits : float array;
+  mutable proof : Proof.t;
+  mutable pending : Kernel.record list; (* taken, not yet told *)
+  mutable tell : Kernel.record -> unit;
+  mutable records : int;
+  mutable pulls : int;
+  mutable leaves : int;
+  mutable splits : int;
+  mutable raised : (Kernel.obligation * Ascending.choices) option; (* what was found last for an obligation assumed alone *)
+  slopes : (int * int * Kernel.kind * bool, float array) Hashtbl.t; (* of a bound that was pulled: coefficients of inputs *)
+}
+
+let start question proof tell =
+  let net = Kernel.problem question in
+  let layers = Array.of_list (List.map Relaxing.layer_of net) in
+  let inputs = List.length question.Kernel.ranges in
+  let widest = Array.fold_left (fun m (l : Relaxing.layer) -> max m (Array.length l.shapes)) inputs layers in
+  let most = 2 + max widest (Array.length layers) in
+  let naturals = Array.make (most + 1) Kernel.O in
+  for i = 1 to most do naturals.(i) <- Kernel.S naturals.(i - 1) done;
+  let root = List.hd (Proof.nodes proof) in
+  let constraints = root.area.constraints in
+  let rows = Array.of_list (List.map (fun (r, _) -> Array.of_list (List.map Relaxing.float_of r)) constraints) in
+  let limits = Array.of_list (List.map (fun (_, b) -> Relaxing.float_of b) constraints) in
+  { rows; limits; net; layers; inputs; obligations = Array.of_list root.open0; naturals; proof; pending = []; tell;
+    records = 0; pulls = 0; leaves = 0; splits = 0; raised = None; slopes = Hashtbl.create 997 }
+
+let settle state =
+  List.iter (fun r -> state.records <- state.records + 1; state.tell r) (List.rev state.pending);
+  state.pending <- []
+
+(* A record, taken by the kernel or not. *)
+let takes state record =
+  match Proof.step state.proof record with
+  | None -> false
+  | Some next ->
+      state.proof <- next;
+      state.pending <- record :: state.pending;
+      true
+
+let take state record =
+  if not (takes state record) then Reader.refuse "the kernel refuses record %d" (state.records + List.length state.pending + 1)
+
+let attempt state doing =
+  let proof = state.proof and pending = state.pending in
+  doing () || (state.proof <- proof; state.pending <- pending; false)
+
+let left state = List.length (Proof.nodes state.proof)
+
+(* Whether the node at hand was closed since so many were left. *)
+let closed state before = left state < before
+
+let top state = match Proof.nodes state.proof with node :: _ -> node | [] -> Reader.refuse "records go on after the proof is complete"
+let knowns state = Array.of_list (List.map Relaxing.known_of (top state).known_of)
+
+(* The bounds of one neuron in the node at hand. *)
+let bounds_of state t i = List.nth (List.nth (top state).known_of t) i
+
+let box state = Array.of_list (List.map (fun (l, u) -> (Z.to_float l, Z.to_float u)) (top state).Kernel.area.sides)
+
+let volume state =
+  Array.fold_left (fun v (l, u) -> v +. Float.log (Float.max 1.0 (u -. l))) 0.0 (box state)
+
+(* Multipliers of the constraints for these coefficients of inputs, on a box. *)
+let multipliers state sides p =
+  Relaxing.multipliers state.rows state.limits (Array.map fst sides) (Array.map snd sides) p
+
+(* The same as the last of the hints. *)
+let with_constraints state p =
+  if state.rows = [||] then []
+  else begin
+    let hint m = { Kernel.link = Relaxing.integer m; slope_x = Z.zero; slope_y = Z.zero; slope_d = Z.zero } in
+    [ (Z.one, Array.to_list (Array.map hint (multipliers state (box state) p))) ]
+  end
+
+(* Coefficients of inputs with the constraints that help on a box, and what these add. *)
+let constrained state sides p =
+  if state.rows = [||] then (p, 0.0) else Relaxing.constrained state.rows state.limits (multipliers state sides p) p
+
+(* What a pull is at least in floats, in real units. *)
+let estimated state sides (found : Relaxing.pulled) =
+  let p, more = constrained state sides found.at_base in
+  found.beside +. (found.unit *. (more +. Relaxing.least_on sides p))
+
+let unhinted count = List.init count (fun _ -> (Z.one, []))
+
+(* Whether so few inputs are free that to split them is the best that can be done. *)
+let most_free = 32
+let few_free state =
+  List.fold_left (fun c (l, u) -> if Z.lt l u then c + 1 else c) 0 (top state).Kernel.area.sides <= most_free

@@ -1,0 +1,66 @@
+(* Piecewise linear functions of one variable in floats, and lines below them. *)
+
+(* Without the care for zeros and what is no number that the standard library takes. *)
+let lesser (a : float) (b : float) = if a < b then a else b
+let greater (a : float) (b : float) = if a > b then a else b
+
+type shape = { base : float; shift : float; kinks : (float * float) array }
+
+let value f v =
+  let total = ref ((f.base *. v) +. f.shift) in
+  for k = 0 to Array.length f.kinks - 1 do
+    let b, s = f.kinks.(k) in
+    if v > b then total := !total +. (s *. (v -. b))
+  done;
+  !total
+
+(* Whether it is bent between l and u. *)
+let bent f l u =
+  let found = ref false in
+  for k = 0 to Array.length f.kinks - 1 do
+    let b, s = f.kinks.(k) in
+    if s <> 0.0 && l < b && b < u then found := true
+  done;
+  !found
+
+let slope_right f v = Array.fold_left (fun s (b, more) -> if v >= b then s +. more else s) f.base f.kinks
+
+(* The least of p f(v) - a v on [l, u]. *)
+let lowest f p a l u =
+  let found = ref (lesser ((p *. value f l) -. (a *. l)) ((p *. value f u) -. (a *. u))) in
+  for k = 0 to Array.length f.kinks - 1 do
+    let b, _ = f.kinks.(k) in
+    if l < b && b < u then found := lesser !found ((p *. value f b) -. (a *. b))
+  done;
+  !found
+
+(* The slope of the line below p f on [l, u] that is highest in the middle: the chord, or that of a piece. *)
+let slope f p l u =
+  if p = 0.0 then 0.0
+  else if not (bent f l u) then p *. slope_right f l
+  else begin
+    let middle = 0.5 *. (l +. u) in
+    let best = ref (p *. (value f u -. value f l) /. (u -. l)) in
+    let height a = (a *. middle) +. lowest f p a l u in
+    let top = ref (height !best) in
+    let attempt a = let h = height a in if h > !top then (top := h; best := a) in
+    attempt (p *. slope_right f l);
+    Array.iter (fun (b, _) -> if l < b && b < u then attempt (p *. slope_right f b)) f.kinks;
+    !best
+  end
+
+let steepest f l u =
+  let lo = ref (slope_right f l) in
+  let hi = ref !lo and now = ref !lo in
+  Array.iter (fun (b, s) -> if l < b && b < u then (now := !now +. s; lo := lesser !lo !now; hi := greater !hi !now)) f.kinks;
+  (!lo, !hi)
+
+(* The difference of a function at two places is between the lines of its least and greatest slopes. *)
+let difference least most t =
+  let up, down = if t >= 0.0 then (least, most) else (most, least) in
+  { base = down; shift = 0.0; kinks = [| (0.0, up -. down) |] }
+
+(* Of one neuron: how much goes through the link, and the slopes of the lines below the rest. *)
+type line = { g : float; a : float; b : float; s : float }
+
+let nothing = { g = 0.0; a = 0.0; b = 0.0; s = 0.0 }

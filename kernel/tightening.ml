@@ -1,0 +1,132 @@
+(* Bounds of neurons by pulls, where floats say that one is worth it: the kernel's own arithmetic costs many times theirs. *)
+
+open Attempts
+
+(* The box, shrunk by the constraints alone. *)
+let shrink state =
+  if state.rows <> [||] && state.inputs <= 64 then
+    for i = 0 to state.inputs - 1 do
+      List.iter
+        (fun least ->
+          let factor = Float.ldexp 1.0 30 in
+          let p = Array.make state.inputs 0.0 in
+          p.(i) <- (if least then factor else -.factor);
+          let hints = unhinted (Array.length state.layers) @ with_constraints state p in
+          take state (RBoundInput (state.naturals.(i), least, Relaxing.integer factor, hints)))
+        [ true; false ]
+    done
+
+(* The part of its width by which an interval must be expected to shrink for a pull. *)
+let least_gain = 0.02
+
+let interval (k : Relaxing.known) i = function
+  | Kernel.KX -> (k.lx.(i), k.ux.(i))
+  | KY -> (k.ly.(i), k.uy.(i))
+  | KD -> (k.ld.(i), k.ud.(i))
+
+(* A quantity of a neuron, pulled in floats: the factor that it has, what is found, and the bound that it promises. *)
+let pulled state sides knowns t i kind least =
+  let layer = state.layers.(t) in
+  let sign = if least then 1.0 else -1.0 in
+  let x, y = match kind with Kernel.KX -> (1.0, 0.0) | KY -> (0.0, 1.0) | KD -> (1.0, -1.0) in
+  let row1 = layer.rows1.(i) and row2 = layer.rows2.(i) in
+  let most = Array.fold_left (fun a b -> Lines.greater a (Float.abs b)) in
+  let largest = most (most 0.0 row1) row2 in
+  (* So that the coefficients of the functions before have bits enough. *)
+  let factor = Float.ldexp 1.0 (max 0 (30 - int_of_float (Float.ceil (Float.log2 (Lines.greater 1.0 largest))))) in
+  let width = if t + 1 < Array.length state.layers then Array.length state.layers.(t + 1).shapes else state.inputs in
+  let p = Array.make width 0.0 and q = Array.make width 0.0 in
+  Relaxing.add_row (sign *. x *. factor) row1 p;
+  Relaxing.add_row (sign *. y *. factor) row2 q;
+  let found = Relaxing.pull state.layers knowns state.inputs t p q in
+  let bias = sign *. ((x *. layer.biases1.(i)) +. (y *. layer.biases2.(i))) /. layer.denominator in
+  (factor, found, sign *. ((estimated state sides found /. factor) +. bias))
+
+(* Tell the kernel of it, and note what is known then. *)
+let keep state knowns t i kind least (factor, (found : Relaxing.pulled), _) =
+  let hints = unhinted (t + 1) @ Lazy.force found.hints @ with_constraints state found.at_base in
+  let n = state.naturals in
+  take state (RBound (n.(t), n.(i), kind, least, Relaxing.integer factor, hints));
+  state.pulls <- state.pulls + 1;
+  if t > 0 then
+    Hashtbl.replace state.slopes (t, i, kind, least) (Array.map (fun a -> a /. factor) (Relaxing.by_inputs found));
+  Relaxing.set knowns.(t) i (bounds_of state t i)
+
+(* Whatever it gains. *)
+let bound state knowns t i kind least =
+  let one = pulled state (box state) knowns t i kind least in
+  keep state knowns t i kind least one;
+  let _, found, _ = one in
+  found
+
+(* Whether a promised bound gains enough, or has the neuron no longer bent. *)
+let is_worth state (knowns : Relaxing.known array) t i kind least promised =
+  let low, high = interval knowns.(t) i kind in
+  let gain = if least then promised -. low else high -. promised in
+  let kinks = if kind = Kernel.KD then [||] else state.layers.(t).shapes.(i).kinks in
+  let passes = Array.exists (fun (b, _) -> if least then low < b && promised >= b else b < high && promised <= b) kinks in
+  gain > 0.0 && (passes || gain > least_gain *. (high -. low))
+
+(* Neurons whose functions are bent where they may be, from layer [first] down to layer 1: [attempt] is asked for the
+   bounds of each that may help, and whether to go on. *)
+let walk state (knowns : Relaxing.known array) first attempt =
+  for t = first downto 1 do
+    Array.iteri
+      (fun i f ->
+        let k = knowns.(t) in
+        let open_x () = Lines.bent f k.lx.(i) k.ux.(i) and open_y () = Lines.bent f k.ly.(i) k.uy.(i) in
+        let all kind = attempt t i kind in
+        if open_x () || open_y () then begin
+          all Kernel.KD true;
+          all KD false;
+          let pulled_x = open_x () in
+          if pulled_x then all KX true;
+          if open_x () then all KX false;
+          let loose () = (not pulled_x) || k.ud.(i) -. k.ld.(i) > 0.25 *. (k.uy.(i) -. k.ly.(i)) in
+          if open_y () && loose () then all KY true;
+          if open_y () && loose () then all KY false
+        end)
+      state.layers.(t).shapes
+  done
+
+(* Bounds of all neurons whose functions are bent where they may be. *)
+let tighten state =
+  let before = left state and known = knowns state and last = Array.length state.layers - 1 in
+  let void t =
+    Array.iteri
+      (fun i _ ->
+        if (not (closed state before)) && Relaxing.crossed known.(t) i then
+          ignore (takes state (RVoid (state.naturals.(t), state.naturals.(i)))))
+      state.layers.(t).shapes
+  in
+  if last > 0 then begin
+    take state (RForward state.naturals.(last));
+    known.(last) <- Relaxing.known_of (List.nth (top state).known_of last);
+    for t = last downto 1 do void t done
+  end;
+  walk state known (last - 1) (fun t i kind least ->
+      if not (closed state before) then begin
+        let (_, _, promised) as one = pulled state (box state) known t i kind least in
+        if is_worth state known t i kind least promised then begin
+          keep state known t i kind least one;
+          if Relaxing.crossed known.(t) i then ignore (takes state (RVoid (state.naturals.(t), state.naturals.(i))))
+        end
+      end);
+  known
+
+(* The same in floats alone, from bounds that are changed. *)
+let imagine state sides (knowns : Relaxing.known array) =
+  let last = Array.length state.layers - 1 in
+  let set (k : Relaxing.known) i kind least v =
+    match (kind, least) with
+    | Kernel.KX, true -> k.lx.(i) <- v
+    | KX, false -> k.ux.(i) <- v
+    | KY, true -> k.ly.(i) <- v
+    | KY, false -> k.uy.(i) <- v
+    | KD, true -> k.ld.(i) <- v
+    | KD, false -> k.ud.(i) <- v
+  in
+  walk state knowns last (fun t i kind least ->
+      let _, _, promised = pulled state sides knowns t i kind least in
+      let low, high = interval knowns.(t) i kind in
+      if (if least then promised > low else promised < high) then set knowns.(t) i kind least promised)
