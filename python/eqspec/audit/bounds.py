@@ -4,9 +4,7 @@ Two networks run in step: x in f1, y in f2 and d = x - y of every row. Quantitie
 per step all x, all y, all d, the last step being the rows of the claim. What is known of them are bounds low, high
 (Q, B), which propagation takes up and returns improved.
 
-Through ReLU: relu(x) - k x lies in [0, 2 h] for any slope k, which defines a generator: X = k x + h + h g. D is X or -Y
-where the other is off, else d + (X - x) - (Y - y), or, where both may be on or off, between min(0, d) and max(0, d).
-Other functions are in `curved`.
+What is behind a ReLU is in `relu`, behind other functions in `curved`; `alone` bounds each network by itself.
 
 On one box the forms obey facts F >= 0 (or = 0), and for any multipliers M >= 0 (any sign where F = 0)
 h >= h - M F, a form again, whose lower bound bounds h. They are numbered as `Reached.facts` lists them. Of an exact
@@ -20,10 +18,12 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
+from .alone import Alone, Chains
 from .claim import Obligation, Region
 from .curved import Functions, curved, lines
-from .forms import Form, Known, box, combine, join, new_generators, product, through
+from .forms import Form, Known, box, combine, join, product, through
 from .reading import INPUTS, Both, Pair
+from .relu import below, chord, relu
 from .rounding import MORE, Array, Refused, U, ln, sum_up, up
 
 
@@ -33,7 +33,9 @@ class Reached:
     Forms are kept for facts, unless only bounds are asked for; then they go when no step reads them any more.
     """
 
-    def __init__(self, pair: Pair, low: Array, high: Array, bounds_alone: bool = False) -> None:
+    def __init__(
+        self, pair: Pair, low: Array, high: Array, bounds_alone: bool = False, chains: Chains = ((), ())
+    ) -> None:
         self.pair, self.low, self.high, n, boxes = pair, low.copy(), high.copy(), pair.inputs, low.shape[1]
         inputs = box(low[:n], high[:n])
         self.after = {INPUTS: Known(inputs, np.arange(n))}  # behind a ReLU not of rows that are 0 on all boxes
@@ -41,6 +43,7 @@ class Reached:
         self._stated: dict[int, tuple[Array, Array]] = {}
         self.parts = [slice(n + 3 * a, n + 3 * b) for a, b in pairwise(accumulate(pair.widths, initial=0))]
         self.wide = inputs.z.shape[2]
+        alone = [Alone(chain, self.low[:n], self.high[:n]) for chain in chains]
         last = {source: number for number, step in enumerate(pair.steps) for source in step.sources}
         for number, (step, part) in enumerate(zip(pair.steps, self.parts, strict=True)):
             m, every = step.width, np.arange(3 * step.width)
@@ -51,7 +54,12 @@ class Reached:
                 least = np.maximum(least, again[0].reshape(3, m, boxes))
                 most = np.minimum(most, again[1].reshape(3, m, boxes))
             known = [ends[part].reshape(3, m, boxes) for ends in (self.low, self.high)]
-            least, most = exchange(np.maximum(known[0], least), np.minimum(known[1], most))
+            least, most = np.maximum(known[0], least), np.minimum(known[1], most)
+            for k, network in enumerate(alone if number < len(chains[0]) else ()):
+                least[k], most[k] = network.tightened(least[k], most[k])
+            least, most = exchange(least, most)
+            for k, network in enumerate(alone if number < len(chains[0]) else ()):
+                network.take(least[k], most[k])
             self.low[part], self.high[part] = least.reshape(-1, boxes), most.reshape(-1, boxes)
             self.before[number] = self.after[number] = Known(form, every)
             if step.curved:
@@ -202,47 +210,3 @@ def exchange(low: Array, high: Array) -> tuple[Array, Array]:
         least, most = (low[k], high[k]) if sign > 0.0 else (-high[k], -low[k])
         low[i], high[i] = np.maximum(low[i], -sum_up(-low[j], -least)), np.minimum(high[i], sum_up(high[j], most))
     return low, high
-
-
-def chord(low: Array, high: Array, open_: Array, low_slope: float = 2.0**-30) -> Array:
-    """A slope between 0 and 1: of the chord of max(0, x) where it is open."""
-    with np.errstate(all="ignore"):
-        slope = np.clip(high / (high - low), low_slope, 1.0)
-    return np.where(open_, np.where(np.isnan(slope), 0.5, slope), 0.0)
-
-
-def above(slope: Array, low: Array, high: Array) -> Array:
-    """The largest max(0, v) - slope v on [low, high], which is at one of its ends; 0 only at v = 0."""
-    ends = [np.where(v > 0.0, up(1.0 - slope) * v, -slope * v) for v in (low, high)]
-    return np.where((low == 0.0) & (high == 0.0), 0.0, up(np.maximum(*ends)))
-
-
-def below(slope: Array, low: Array, high: Array) -> Array:
-    """The least min(0, v) - slope v on [low, high]."""
-    return -above(slope, -high, -low)
-
-
-def relu(form: Form, low: Array, high: Array, wide: int) -> Form:
-    """X, Y and D of x, y and d, given bounds (3, m, B) of them; their own generators come behind `wide` others."""
-    off, on = high[:2] <= 0.0, (low[:2] >= 0.0) & (high[:2] > 0.0)
-    open_ = ~off & ~on
-    slope = np.where(on, 1.0, chord(low[:2], high[:2], open_))
-    half = np.where(open_, up(0.5 * above(slope, low[:2], high[:2])), 0.0)
-    own = open_[0] & open_[1]
-    both = ~own & ~off[0] & ~off[1]  # there D = d + (X - x) - (Y - y)
-    keep = chord(low[2], high[2], own, 0.0)
-    most, least = above(keep, low[2], high[2]), below(keep, low[2], high[2])
-    middle = np.where(own, 0.5 * (most + least), 0.0)
-    radius = np.where(
-        own & ((low[2] != 0.0) | (high[2] != 0.0)), up(np.maximum(up(most - middle), up(middle - least))), 0.0
-    )
-    shares = np.where(own, 0.0, np.where(both, slope - 1.0, slope))  # 0 where it is off
-    h1, h2 = (np.where(own, 0.0, h) for h in half)
-    none = np.zeros(own.shape)
-    factors = np.array(
-        [[slope[0], none, none], [none, slope[1], none], [shares[0], -shares[1], np.where(both, 1.0, keep)]]
-    )
-    new = combine(factors, form, np.array([*half, h1 - h2 + middle]))
-    sizes = [([half[0], none, h1], open_[0]), ([none, half[1], -h2], open_[1]), ([none, none, radius], own)]
-    others = np.zeros((*new.err.shape, wide - new.z.shape[2]))
-    return Form(np.concatenate([new.z, others, *(new_generators(np.array(s), w) for s, w in sizes)], axis=2), new.err)

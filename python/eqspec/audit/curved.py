@@ -21,7 +21,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .forms import Form, combine, new_generators
+from .forms import Form, with_generators
 from .functions import Interval, Relaxation
 from .functions.relaxation import LOWER_LEFT, LOWER_RIGHT, STRIP, UPPER_LEFT, UPPER_RIGHT
 from .reading import Both
@@ -110,17 +110,15 @@ def curved(form: Form, low: Array, high: Array, wide: int, functions: Functions)
     none = np.zeros(share.shape)
     of_x, of_y = np.where(share & ~less, lam1 - lam2, 0.0), np.where(share & less, lam1 - lam2, 0.0)
     factors = np.array([[lam1, none, none], [none, lam2, none], [of_x, of_y, np.where(share, of_d, keep)]])
-    new = combine(factors, form, np.array([c1, c2, np.where(share, c1 - c2, middle)]))
     loose1, loose2 = np.where(open1, 0.0, h1), np.where(open2, 0.0, h2)
     lost = [loose1, loose2, np.where(share, up(loose1 + loose2), np.where(own, 0.0, radius))]
     bad = np.isnan(c1) | np.isnan(c2)  # no function is defined there, though d may be 0
-    off = np.where(bad, np.nan, np.array(lost)).reshape(new.err.shape)
-    err = np.where(off == 0.0, new.err, up(new.err + off) + TINY)
     shared = [np.where(share, h, 0.0) for h in (h1, h2)]
     sizes = [([h1, none, shared[0]], open1), ([none, h2, -shared[1]], open2), ([none, none, radius], own)]
-    others = np.zeros((*err.shape, wide - new.z.shape[2]))
-    made = (new_generators(np.array(s), w) for s, w in sizes)
-    return Form(np.concatenate([new.z, others, *made], axis=2), err)
+    constants, new = np.array([c1, c2, np.where(share, c1 - c2, middle)]), [(np.array(s), where) for s, where in sizes]
+    found = with_generators(factors, form, constants, wide, new)
+    off = np.where(bad, np.nan, np.array(lost)).reshape(found.err.shape)
+    return Form(found.z, np.where(off == 0.0, found.err, up(found.err + off) + TINY))
 
 
 def _centred(off: Interval) -> tuple[Array, Array]:

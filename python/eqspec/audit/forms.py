@@ -45,7 +45,10 @@ class Form:
         return centre - radius, centre + radius
 
     def __getitem__(self, key: Array | slice) -> Form:
-        return Form(self.z[key], self.err[key])
+        found = Form(self.z[key], self.err[key])
+        if "spread" in vars(self):  # it takes as long as everything else here
+            found.spread = self.spread[key]
+        return found
 
 
 @dataclass(frozen=True)
@@ -98,27 +101,24 @@ def through(step: Both, known: Mapping[int, Known], boxes: int, wide: int) -> Fo
     rows = 3 * step.width
     if rows * boxes * wide > limits.FORM:
         raise Refused("an enclosure is larger than the auditor computes with")
-    z, rest = np.zeros((rows, boxes, wide)), np.zeros((3 * rows, boxes))
-    more, thirds = gamma(step.terms + 2), np.arange(3)[:, None, None, None]
+    z, off = np.zeros((rows, boxes, wide)), np.zeros((rows, boxes))
     for link in step.links:
         form, place = known[link.source].form, known[link.source].place
         each = len(place) // (3 if link.source >= 0 else 1)
-        small = np.concatenate([form.size, form.err, form.size != 0.0])
+        passed = np.where(form.size == 0.0, 0.0, form.err + (gamma(step.terms + 2) * form.size + LEAST))
         for start, to in link.pairs:
             for tile in link.tiles:
                 index = np.where(tile.index < 0, -1, place[start * each + tile.index])
                 used = (index >= 0).any(axis=(0, 1))
-                index, near, off = index[..., used], tile.near[..., used], tile.off[..., used]
-                target, size = tile.rows + to * step.width, np.abs(near)
-                add(z, target, near, index, form.z)
-                weights = np.array([more * size + off, size, size + off != 0.0])
-                index = np.where(index < 0, -1, index + thirds * len(form.err))
-                add(rest, np.concatenate(target + thirds * rows), np.concatenate(weights), np.concatenate(index), small)
-    reach, passed, touched = rest.reshape(3, rows, boxes)
+                index, target = index[..., used], tile.rows + to * step.width
+                add(z, target, tile.near[..., used], index, form.z)
+                add(off, target, tile.size[..., used], index, passed)
+                if tile.off.any():
+                    add(off, target, tile.off[..., used], index, form.size)
     rounded = np.where(step.bias == 0.0, 0.0, 2.0 * U * (np.abs(z[..., 0]) + np.abs(step.bias)))
     z[..., 0] += step.bias
-    some = touched + (step.bias != 0.0) + step.lost != 0.0
-    return Form(z, np.where(some, (passed + reach + rounded + step.lost) * MORE + TINY, 0.0))
+    some = (off != 0.0) | (step.bias != 0.0) | (step.lost != 0.0)  # nothing is rounded where nothing is added
+    return Form(z, np.where(some, (off + rounded + step.lost) * MORE + TINY, 0.0))
 
 
 def add(total: Array, rows: Array, weight: Array, index: Array, values: Array) -> None:
@@ -134,35 +134,47 @@ def add(total: Array, rows: Array, weight: Array, index: Array, values: Array) -
             if none:
                 gathered[some < 0] = 0.0
             found = weight[group] @ gathered.reshape(len(some), taps, -1)
-            target = rows[group, :, p : p + most]
-            total[target, ..., : values.shape[-1]] += found.reshape(*target.shape, *values.shape[1:])
+            target, first = rows[group, :, p : p + most].ravel(), int(rows[g, 0, p])
+            in_order = np.array_equal(target, np.arange(first, first + len(target)))  # then it is added up in place
+            total[slice(first, first + len(target)) if in_order else target, ..., : values.shape[-1]] += found.reshape(
+                -1, *values.shape[1:]
+            )
 
 
+LEAST = 2.0**-900
+"""Added to what is passed on, so that it is not 0 where anything is: see `Tile.size`."""
 GATHERED = 1 << 22
 """Numbers that are gathered at once."""
 
 
-def combine(factors: Array, form: Form, constant: Array) -> Form:
+def combine(factors: Array, form: Form, constant: Array, more: int = 0) -> Form:
     """For k groups of m quantities, r groups: r (m, B) sums of factors (r, k, m, B) times them + constant (r, m, B).
 
-    Factors may be off by a unit, constants too; 0, 1 and -1 are meant. What is only moved is not rounded.
+    Factors may be off by a unit, constants too; 0, 1 and -1 are meant. What is only moved is not rounded. The result
+    has so many generators more, all of them 0.
     """
     (r, k), (total, boxes, wide) = factors.shape[:2], form.z.shape
     err, size = (part.reshape(k, total // k, boxes) for part in (form.err, form.size))
-    z = np.einsum("rkmb,kmbg->rmbg", factors, form.z.reshape(*err.shape, wide))
+    z = np.zeros((r, total // k, boxes, wide + more))
+    np.einsum("rkmb,kmbg->rmbg", factors, form.z.reshape(*err.shape, wide), out=z[..., :wide])
     z[..., 0] += constant
     each, there = np.abs(factors), (factors != 0.0) & (size != 0.0)
     terms = there.sum(1) + (constant != 0.0)
     moved = (terms <= 1) & (~there | (each == 1.0)).all(1)
     rounded = np.where(moved, 0.0, 8.0 * U * (terms + 1) * ((each * size).sum(1) + np.abs(constant)) + TINY)
     missing = np.where(terms == 0, 0.0, ((each * err).sum(1) + rounded) * MORE)
-    return Form(z.reshape(r * total // k, boxes, wide), missing.reshape(r * total // k, boxes))
+    return Form(z.reshape(r * total // k, boxes, wide + more), missing.reshape(r * total // k, boxes))
 
 
-def new_generators(sizes: Array, where: Array) -> Array:
-    """A generator of these sizes (k, m, B) for each quantity in `where` (m, B), the i-th of a box in column i."""
-    rank = where.cumsum(axis=0) - 1
-    block = np.zeros((*sizes.shape, int(where.sum(axis=0).max(initial=0))))
-    i, b = np.nonzero(where)
-    block[:, i, b, rank[i, b]] = sizes[:, i, b]
-    return block.reshape(len(sizes) * len(where), *block.shape[2:])
+def with_generators(factors: Array, form: Form, constant: Array, wide: int, new: Sequence[tuple[Array, Array]]) -> Form:
+    """What `combine` makes, and behind `wide` columns new generators, one block behind the other.
+
+    Of sizes (r, m, B) and where (m, B) they are: one for each quantity there, the i-th of a box in column i.
+    """
+    counts = [int(where.sum(axis=0).max(initial=0)) for _, where in new]
+    found = combine(factors, form, constant, wide - form.z.shape[2] + sum(counts))
+    for (sizes, where), first in zip(new, wide + np.cumsum([0, *counts[:-1]]), strict=True):
+        i, b = np.nonzero(where)
+        column = first + (where.cumsum(axis=0) - 1)[i, b]
+        found.z.reshape(len(sizes), *where.shape, found.z.shape[2])[:, i, b, column] = sizes[:, i, b]
+    return found

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .alone import FEW, chains
 from .bounds import Reached, exchange
 from .claim import Region, claim
 from .opening import Bounded, array, go_on, limits
@@ -49,8 +50,10 @@ class Proof:
         *rows, self.obligations = claim(task, first.outputs)
         self.pair = Pair.of(first, second, (rows[0], rows[1]))
         self.region = Region(task, self.pair.inputs)
+        few = np.count_nonzero(self.region.lower < self.region.upper) <= FEW
+        self.chains = chains(self.pair) if few else ((), ())
         self.boxes = [one.box(self.pair.widths[-1]) for one in self.obligations]
-        self.batch = max(1, min(256, 1_500_000 // max(1, self.pair.entries), limits.FORM // (4 * self._form())))
+        self.batch = max(1, min(256, 2_500_000 // max(1, self.pair.entries), limits.FORM // (4 * self._form())))
         self.waiting: list[tuple[int, Node]] = []
         self.leaves = self.rounds = 0
 
@@ -95,7 +98,7 @@ class Proof:
     def reach(self, *nodes: Node, bounds_alone: bool = False) -> Reached:
         """Their enclosures."""
         low, high = (np.stack(ends, 1) for ends in ([n.low for n in nodes], [n.high for n in nodes]))
-        return Reached(self.pair, low, high, bounds_alone)
+        return Reached(self.pair, low, high, bounds_alone, self.chains)
 
     def round(self, node: Node, wanted: Array, rows: Array, multipliers: Array) -> Node:
         """The node with what these multipliers show under its assumption."""

@@ -74,8 +74,13 @@ class CachedProof(Proof):
 
     def surely_excluded(self, reached: Reached, o: int) -> Array:
         """On which boxes (B,) an obligation contradicts what is known, with some room for rounding."""
-        wide = copy(reached)
-        room = MARGIN * np.maximum(np.abs(reached.low), np.abs(reached.high))
-        wide.low, wide.high = reached.low - room, reached.high + room
-        wide.empty = np.asarray((wide.low > wide.high).any(axis=0))
-        return self.excluded(wide, o)
+        return self.excluded(with_room(reached), o)
+
+
+def with_room(reached: Reached) -> Reached:
+    """The same with bounds that are a little wider."""
+    wide = copy(reached)
+    room = MARGIN * np.maximum(np.abs(reached.low), np.abs(reached.high))
+    wide.low, wide.high = reached.low - room, reached.high + room
+    wide.empty = np.asarray((wide.low > wide.high).any(axis=0))
+    return wide

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.audit.bounds import TOUCHING, Reached, chord
+from eqspec.audit.bounds import TOUCHING, Reached
 from eqspec.audit.curved import Functions
 from eqspec.audit.functions.relaxation import STRIP
 from eqspec.audit.proof import Proof
 from eqspec.audit.reading import Link
+from eqspec.audit.relu import chord
 from eqspec.certificates.cached_proof import NO_NEURONS, CachedProof
 from eqspec.certificates.facts import (
     ABOVE_IDENTITY,

@@ -1,14 +1,18 @@
-"""A few cuts by which the auditor's enclosures exclude a violation that they narrowly do not exclude on the whole node.
+"""A few cuts by which the auditor's enclosures exclude violations that they narrowly do not exclude on a whole node.
 
 A program of all facts of a node takes as long as the enclosures of a hundred nodes, so this is tried before one. A cut
 halves an input, or tells the sign of a neuron. What a generator adds to the quantity that comes nearest to a
 contradiction says how much may be gained by cutting where it comes from; the best few are tried side by side. Nothing
 here is trusted: the auditor encloses whatever parts come out.
+
+One enclosure by itself takes ten times as long as beside others, so many nodes are taken apart side by side: what is
+to be enclosed for any of them is asked for, and answered for all together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,10 +20,11 @@ from numpy.typing import NDArray
 
 from eqspec.audit.bounds import Reached
 from eqspec.audit.proof import CUT, LEAF, Node
-from eqspec.certificates.cached_proof import CachedProof
+from eqspec.certificates.cached_proof import CachedProof, with_room
 
 Array = NDArray[Any]
 Tree = list[tuple[float, float, float]]
+Cut = tuple[int, float]
 
 TRIED = 3
 """So many inputs are tried, and as many neurons."""
@@ -29,17 +34,45 @@ GAIN = 0.85
 """What is missing on a half, as a share of what was missing before: where more is left, cuts lead nowhere soon."""
 
 
-def parts(proof: CachedProof, node: Node) -> Tree | None:
-    """The records of a tree below a node under an assumption, every leaf of which is excluded; None if none is near."""
-    o, tree, cuts = node.open[0], list[tuple[float, float, float]](), 0
-    todo = [(node, float(missing(proof, proof.reach(node), o)[0]))]
+@dataclass(frozen=True)
+class Enclosed:
+    """A node, how much is missing on it until all that is open is excluded, and the cuts that promise most."""
+
+    node: Node
+    gap: float
+    cuts: Sequence[Cut]
+
+
+Asking = Generator[list[Node], list[Enclosed], Any]
+"""Asks for enclosures of nodes, is given them in the same order, and ends with an answer."""
+
+
+def parts(proof: CachedProof, nodes: Sequence[Node]) -> list[Tree | None]:
+    """For each node the records of a tree below it whose leaves all exclude what is open; None if none is near."""
+    found: list[Tree | None] = [None] * len(nodes)
+    running = dict(enumerate(_parts(proof, node) for node in nodes))
+    asked = {number: next(one) for number, one in running.items()}
+    while asked:
+        answers = iter(_enclosed(proof, [node for some in asked.values() for node in some]))
+        for number, some in list(asked.items()):
+            try:
+                asked[number] = running[number].send([next(answers) for _ in some])
+            except StopIteration as end:
+                found[number] = end.value
+                del asked[number]
+    return found
+
+
+def _parts(proof: CachedProof, node: Node) -> Asking:
+    """The records of one tree."""
+    tree, cuts, todo = Tree(), 0, (yield [node])
     while todo:
-        one, gap = todo.pop()
-        if gap <= 0.0:
+        one = todo.pop()
+        if one.gap <= 0.0:
             tree.append((LEAF, 0, 0))
             continue
-        found = _best(proof, one, o) if cuts < CUTS else None
-        if found is None or not max(left for _, left in found[1]) < GAIN * gap:
+        found = (yield from _best(proof, one)) if cuts < CUTS else None
+        if found is None or not max(half.gap for half in found[1]) < GAIN * one.gap:
             return None
         cuts += 1
         tree.append((CUT, *found[0]))
@@ -47,9 +80,45 @@ def parts(proof: CachedProof, node: Node) -> Tree | None:
     return tree
 
 
-def missing(proof: CachedProof, reached: Reached, o: int) -> Array:
-    """How much (B,) bounds still lack until they contradict a violation, positive unless they surely do."""
-    one, (low, high) = proof.obligations[o], reached.last()
+def _best(proof: CachedProof, one: Enclosed) -> Asking:
+    """The first cut if it suffices, which it mostly does, or else the one that leaves least on its worse half."""
+    best: tuple[Cut, list[Enclosed]] | None = None
+    for tried in (one.cuts[:1], one.cuts[1:]):
+        halves = yield [half for cut in tried for half in proof.halves(one.node, *cut)]
+        for cut, low, high in zip(tried, halves[::2], halves[1::2], strict=True):
+            if best is None or _left([low, high]) < _left(best[1]):
+                best = cut, [low, high]
+        if best is not None and _left(best[1])[0] <= 0.0:
+            break
+    return best
+
+
+def _left(halves: Sequence[Enclosed]) -> tuple[float, float]:
+    gaps = [half.gap for half in halves]
+    return max(gaps), sum(gaps)
+
+
+def _enclosed(proof: CachedProof, nodes: Sequence[Node]) -> list[Enclosed]:
+    """Many at a time."""
+    found, some = (
+        [Enclosed(node, 0.0, ()) for node in nodes],
+        [k for k, node in enumerate(nodes) if not node.infeasible],
+    )
+    for start in range(0, len(some), proof.batch):
+        batch = some[start : start + proof.batch]
+        reached = proof.reach(*(nodes[k] for k in batch))
+        wide = with_room(reached)
+        gaps = {o: missing(proof, wide, o) for o in {o for k in batch for o in nodes[k].open}}
+        for b, k in enumerate(batch):
+            gap, o = max(((float(gaps[o][b]), o) for o in nodes[k].open), default=(0.0, 0))
+            found[k] = Enclosed(nodes[k], gap, _cuts(proof, reached, o, b) if gap > 0.0 else ())
+    return found
+
+
+def missing(proof: CachedProof, wide: Reached, o: int) -> Array:
+    """How much (B,) bounds, with room for rounding, still lack until they contradict a violation, positive unless they
+    do."""
+    one, (low, high) = proof.obligations[o], _violating(proof, wide, o)
     if one.norm:
         size = np.maximum(-low[2], high[2])[list(one.rows)]
         total = np.sqrt((size * size).sum(0)) if one.norm == "l2" else size.sum(0)
@@ -57,68 +126,52 @@ def missing(proof: CachedProof, reached: Reached, o: int) -> Array:
     else:
         gap = np.min([(high - low)[kind, row] for kind, row, *_ in one.conditions], axis=0)
     tiny = np.finfo(float).tiny
-    return np.where(proof.surely_excluded(reached, o), 0.0, np.where(np.isfinite(gap), np.maximum(gap, tiny), np.inf))
+    return np.where(proof.excluded(wide, o), 0.0, np.where(np.isfinite(gap), np.maximum(gap, tiny), np.inf))
 
 
-def _best(proof: CachedProof, node: Node, o: int) -> tuple[tuple[int, float], list[tuple[Node, float]]] | None:
-    """The first cut if it suffices, which it mostly does, or else the one that leaves least on its worse half."""
-    tried = list(_cuts(proof, node, o))
-    first = _least(proof, node, o, tried[:1])
-    if first is None or all(gap <= 0.0 for _, gap in first[1]):
-        return first
-    return _least(proof, node, o, tried)
+def _violating(proof: CachedProof, reached: Reached, o: int) -> tuple[Array, Array]:
+    """Bounds (3, R, B) of the rows of the claim where it is violated."""
+    (low, high), (least, most) = reached.last(), proof.boxes[o]
+    return np.maximum(low, least), np.minimum(high, most)
 
 
-def _least(
-    proof: CachedProof, node: Node, o: int, tried: list[tuple[int, float]]
-) -> tuple[tuple[int, float], list[tuple[Node, float]]] | None:
-    """Of these cuts the one that leaves least on its worse half, with both halves and what is missing on them."""
-    halves = [half for cut in tried for half in proof.halves(node, *cut)]
-    if not halves:
-        return None
-    gaps, some = np.zeros(len(halves)), [k for k, half in enumerate(halves) if not half.infeasible]
-    if some:
-        # A leaf is bounded as the auditor bounds it, bounds alone and many at a time.
-        gaps[some] = missing(proof, proof.reach(*(halves[k] for k in some), bounds_alone=len(some) > 1), o)
-    pairs = gaps.reshape(-1, 2)
-    best = min(range(len(tried)), key=lambda k: (pairs[k].max(), pairs[k].sum()))
-    return tried[best], [(halves[2 * best + side], float(pairs[best, side])) for side in (0, 1)]
-
-
-def _cuts(proof: CachedProof, node: Node, o: int) -> Iterator[tuple[int, float]]:
-    """Quantities and places that promise most, of the inputs and of the neurons."""
-    reached, one = proof.reach(node), proof.obligations[o]
-    form, width = reached.before[len(proof.pair.steps) - 1].form, proof.pair.widths[-1]
+def _cuts(proof: CachedProof, reached: Reached, o: int, b: int) -> list[Cut]:
+    """Quantities and places that promise most on a box, of the inputs and of the neurons."""
+    one, found, width = proof.obligations[o], list[Cut](), proof.pair.widths[-1]
+    form = reached.before[len(proof.pair.steps) - 1].form
     if one.norm:
         rows = [2 * width + row for row in one.rows]
     else:
-        low, high = reached.last()
-        nearest = min(one.conditions, key=lambda c: float((high - low)[c[0], c[1], 0]))
+        low, high = _violating(proof, reached, o)
+        nearest = min(one.conditions, key=lambda c: float((high - low)[c[0], c[1], b]))
         rows = [nearest[0] * width + nearest[1]]
-    share = np.abs(form.z[rows, 0, 1:]).sum(axis=0)
-    origin = _origins(proof, reached)[: len(share)]
+    share = np.abs(form.z[rows, b, 1:]).sum(axis=0)
+    origin = _origins(proof, reached, b)[: len(share)]
     for mine in (origin < proof.pair.inputs, origin >= proof.pair.inputs):
         chosen = np.flatnonzero(mine & (origin >= 0) & (share > 0.0))
         for quantity in origin[chosen[np.argsort(-share[chosen], kind="stable")][:TRIED]]:
-            least, most = float(reached.low[quantity, 0]), float(reached.high[quantity, 0])
+            least, most = float(reached.low[quantity, b]), float(reached.high[quantity, b])
             place = 0.5 * least + 0.5 * most if quantity < proof.pair.inputs else 0.0
             if least < place < most:
-                yield int(quantity), place
+                found.append((int(quantity), place))
+    return found
 
 
-def _origins(proof: CachedProof, reached: Reached) -> Array:
-    """The quantity that each generator comes from, -1 where that is not told (behind functions other than ReLU)."""
+def _origins(proof: CachedProof, reached: Reached, b: int) -> Array:
+    """The quantity that each generator comes from on a box, -1 where that is not told (behind other than ReLU)."""
     n = proof.pair.inputs
-    found = [np.flatnonzero(reached.high[:n, 0] > reached.low[:n, 0])]
+    found = [np.flatnonzero((reached.high[:n] > reached.low[:n]).any(axis=1))]
     count = len(found[0])
     for number, (step, part) in enumerate(zip(proof.pair.steps, reached.parts, strict=True)):
         if not step.curves:
             continue
-        low, high = (ends[part, 0].reshape(3, step.width) for ends in (reached.low, reached.high))
+        low, high = (ends[part].reshape(3, step.width, -1) for ends in (reached.low, reached.high))
         open_ = (high[:2] > 0.0) & (low[:2] < 0.0)
-        own = np.flatnonzero(open_[0] & open_[1])
-        here = [k * step.width + np.flatnonzero(open_[k]) for k in (0, 1)] + [2 * step.width + own]
-        places, new = part.start + np.concatenate(here), reached.after[number].form.z.shape[2] - 1 - count
+        here = []
+        for kind, some in enumerate((*open_, open_[0] & open_[1])):
+            mine, wide = np.flatnonzero(some[:, b]), int(some.sum(axis=0).max(initial=0))
+            here += [part.start + kind * step.width + mine, np.full(wide - len(mine), -1)]
+        places, new = np.concatenate(here), reached.after[number].form.z.shape[2] - 1 - count
         if step.curved or len(places) != new:
             places = np.full(max(new, 0), -1)
         found.append(places)

@@ -12,6 +12,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -20,9 +21,9 @@ from numpy.typing import NDArray
 
 from eqspec.audit.bounds import Reached
 from eqspec.audit.proof import ASSUME, CUT, LEAF, ROUND, Node
-from eqspec.certificates.cached_proof import CachedProof
+from eqspec.certificates.cached_proof import CachedProof, with_room
 from eqspec.certificates.fact_multipliers import Found, ImpossibleHalf, LastLayerFacts, Round, Rounds, assumed, on_facts
-from eqspec.certificates.halving import parts
+from eqspec.certificates.halving import Tree, parts
 from eqspec.certificates.record import ROOT, Contracted, IncompleteError, Record
 from eqspec.certificates.settling import Settling
 from eqspec.lp import HighsSolver
@@ -65,6 +66,7 @@ class ProofConstruction:
         self.most_settled = SETTLED_AT_JUMPS if jumps else SETTLED
         self.helped = bool(events.met & {b"M", b"G"}) or any(one.exact for one in proof.obligations)
         self.shown: dict[int, set[int]] = {}
+        self.parts: dict[int, Tree] = {}
 
     def build(self) -> Array:
         """The tree (N, 3)."""
@@ -72,6 +74,8 @@ class ProofConstruction:
         begun = bool(self.events.kinds(ROOT))  # else the search saw that both networks are the same
         if begun and self.helped:
             self._survey(root)
+        elif begun and self.known:
+            self._take_leaves_apart(root)
         self.todo = [lambda: self._node(ROOT, root, {}, ()) if begun else self._closed(ROOT, root, {})]
         while self.todo:
             self.todo.pop()()
@@ -79,24 +83,33 @@ class ProofConstruction:
 
     def _survey(self, root: Node) -> None:
         """What enclosures show on the leaves that assume nothing, by the labels of their nodes: many at a time."""
-        todo, waiting = [(ROOT, root)], list[tuple[int, Node]]()
+        leaves = iter(self._leaves(root))
+        while waiting := list(islice(leaves, self.proof.batch)):
+            wide = with_room(self.proof.reach(*(one for _, one in waiting)))
+            done = [self.proof.excluded(wide, o) for o in root.open]
+            for b, (one, _) in enumerate(waiting):
+                self.shown[one] = {o for o, excluded in zip(root.open, done, strict=True) if excluded[b]}
+
+    def _take_leaves_apart(self, root: Node) -> None:
+        """Trees for the leaves on which anything is in doubt, the parts of which exclude all that is open."""
+        doubted = {label for label, _ in self.known}
+        nodes = {label: node for label, node in self._leaves(root) if label in doubted}
+        found = zip(nodes, parts(self.proof, list(nodes.values())), strict=True)
+        self.parts = {label: tree for label, tree in found if tree is not None}
+
+    def _leaves(self, root: Node) -> Iterator[tuple[int, Node]]:
+        """The leaves of the search that assume nothing, where there may be something."""
+        todo = [(ROOT, root)]
         while todo:
             label, node = todo.pop()
-            kinds = self.events.kinds(label)
-            if b"C" in kinds and not node.infeasible:
-                (index, place), halves = (
-                    struct.unpack("<Id", self.events.halved(label)[0]),
-                    self.events.halved(label)[1],
-                )
+            if node.infeasible:
+                continue
+            if b"C" in self.events.kinds(label):
+                cut, halves, _ = self.events.halved(label)
+                index, place = struct.unpack("<Id", cut)
                 todo += zip(halves, self.proof.halves(node, int(self.free[index]), place), strict=True)
-            elif not node.infeasible:
-                waiting.append((label, node))
-            if len(waiting) == self.proof.batch or (waiting and not todo):
-                reached = self.proof.reach(*(one for _, one in waiting))
-                done = [self.proof.surely_excluded(reached, o) for o in root.open]
-                for b, (one, _) in enumerate(waiting):
-                    self.shown[one] = {o for o, excluded in zip(root.open, done, strict=True) if excluded[b]}
-                waiting.clear()
+            else:
+                yield label, node
 
     def doubt(self, failed: Iterable[tuple[int, int]]) -> None:
         """Leaves, numbered in order, do not show obligations."""
@@ -248,6 +261,9 @@ class ProofConstruction:
             self._settle(node, hints)
             return
         doubted = {o for o in node.open if (label, o) in self.known}
+        if doubted and (tree := self.parts.get(label)) is not None:
+            self.tree += tree
+            return
         left = [o for o in node.open if o in doubted or o not in self.shown.get(label, ())]
         if node.infeasible or not left or not (doubted or self.helped):
             self._leaf(label)
@@ -292,7 +308,7 @@ class ProofConstruction:
 
     def _take_apart(self, node: Node) -> None:
         """A few cuts, or else multipliers of our own; and if these do not suffice, the node is cut where they say."""
-        if (tree := parts(self.proof, node)) is not None:
+        if (tree := parts(self.proof, [node])[0]) is not None:
             self.tree += tree
             return
         self.settled += 1

@@ -74,6 +74,10 @@ class ExternalData:
     def read(self, tensor: TensorProto) -> bytes:
         """The bytes of a tensor that is stored outside the model."""
         entries = {entry.key: entry.value for entry in tensor.external_data}
+        if len(entries) < len(tensor.external_data):
+            keys = [entry.key for entry in tensor.external_data]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise UnreadableError(f"external data with the key {twice!r} twice", "save the model again with onnx.save")
         location = entries.get("location", "")
         if not location:
             raise UnreadableError("external data without a location", "save the model again with onnx.save")

@@ -171,11 +171,12 @@ impl<'a> Contractor<'a> {
                 let from = number * most;
                 let mut current = self.start(latest.as_ref().or(warm), chunk, assumption);
                 current.optimise_links = budget.link;
+                let mut kept = self.is_proof().then(|| current.clone());
                 taken = begun;
-                if self.improve((from, chunk), assumption, &mut current, budget, &mut taken, &stop) {
+                if self.improve((from, chunk), assumption, (&mut current, kept.as_mut()), budget, &mut taken, &stop) {
                     return ContractionResult::Proved;
                 }
-                self.record_round(&bounds, (from, chunk), assumption, &mut current);
+                self.record_round(&bounds, (from, chunk), assumption, kept.as_mut().unwrap_or(&mut current));
                 if from == 0 {
                     let backward = &self.backward;
                     candidates = SplitCandidates::of(&backward.behind_relu, &backward.relaxed.relaxations, &bounds);
@@ -219,8 +220,12 @@ impl<'a> Contractor<'a> {
 
     /// The most functionals in one batch. What is logged is one batch, since its bounds are used together.
     fn most_at_once(&self) -> usize {
-        let binding = self.log.as_ref().is_some_and(|log| log.logging == Logging::Proof);
-        if binding { usize::MAX } else { self.chunk.unwrap_or_else(|| self.backward.most()) }
+        if self.is_proof() { usize::MAX } else { self.chunk.unwrap_or_else(|| self.backward.most()) }
+    }
+
+    /// Whether what is logged becomes a certificate.
+    fn is_proof(&self) -> bool {
+        self.log.as_ref().is_some_and(|log| log.logging == Logging::Proof)
     }
 
     /// The same for batches without multipliers.
@@ -228,13 +233,14 @@ impl<'a> Contractor<'a> {
         self.chunk.unwrap_or_else(|| self.backward.most_plain())
     }
 
-    /// Improves the multipliers of a batch, whose functionals begin at place `from` among all, and keeps the best bounds.
-    /// Returns whether the target, the first of all functionals, contradicts the assumption.
+    /// Improves the multipliers of a batch, whose functionals begin at place `from` among all, and keeps the best bounds,
+    /// and, where they are wanted, the multipliers of each functional that gave them. Returns whether the target, the
+    /// first of all functionals, contradicts the assumption.
     fn improve(
         &mut self,
         (from, functionals): (usize, &[Functional]),
         assumption: &Assumption,
-        current: &mut Parameters,
+        (current, mut kept): (&mut Parameters, Option<&mut Parameters>),
         budget: ContractionBudget,
         taken: &mut i32,
         stop: &impl Fn() -> bool,
@@ -242,7 +248,12 @@ impl<'a> Contractor<'a> {
         for step in 1..=budget.steps {
             if step % BOUND_EVERY == 0 || step == budget.steps || step == 1 {
                 let found = self.backward.evaluate(functionals, assumption, current);
-                self.best[from..].iter_mut().zip(found).for_each(|(b, v)| *b = b.max(*v));
+                for (f, (best, &v)) in self.best[from..].iter_mut().zip(found).enumerate() {
+                    if v > *best {
+                        *best = v;
+                        kept.iter_mut().for_each(|kept| kept.copy(f, current, f));
+                    }
+                }
                 if from == 0 && assumption.contradicted_by(self.best[0]) {
                     if self.record_target(assumption, current) {
                         return true;

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from eqspec.audit.proof import CUT, LEAF, Proof
-from eqspec.certificates.cached_proof import CachedProof
+from eqspec.certificates.cached_proof import CachedProof, with_room
 from eqspec.certificates.halving import CUTS, missing, parts
 from eqspec.property import Epsilon, Norm, Property
 from eqspec.tasks import serialisation
@@ -19,7 +19,7 @@ from unit.certificates.proofs import close
 def _reach(folder: Path, seed: int, norm: Norm = "linf") -> tuple[CachedProof, float]:
     """A proof of a distance at most 0, and the distance that the enclosure of the whole region shows."""
     proof = _proof(folder, seed, Epsilon(Fraction(0), norm=norm))
-    return proof, float(missing(proof, proof.reach(proof.under(proof.root(), 0)), 0)[0])
+    return proof, float(missing(proof, with_room(proof.reach(proof.under(proof.root(), 0))), 0)[0])
 
 
 def _proof(folder: Path, seed: int, claim: Property) -> CachedProof:
@@ -35,8 +35,8 @@ def test_every_leaf_is_excluded_by_the_auditor(norm: Norm, tmp_path: Path) -> No
         _, far = _reach(tmp_path, seed, norm)
         proof = _proof(tmp_path, seed, Epsilon(Fraction(0.97 * far), norm=norm))
         node = proof.under(proof.root(), 0)
-        assert missing(proof, proof.reach(node), 0)[0] > 0.0
-        tree = parts(proof, node)
+        assert missing(proof, with_room(proof.reach(node)), 0)[0] > 0.0
+        (tree,) = parts(proof, [node])
         if tree is None:
             continue
         found += 1
@@ -57,7 +57,7 @@ def test_what_is_false_has_no_tree(tmp_path: Path) -> None:
     """The networks differ at the centre, by more than is claimed."""
     for seed in range(4):
         proof = _proof(tmp_path, seed, Epsilon(Fraction(0)))
-        assert parts(proof, proof.under(proof.root(), 0)) is None
+        assert parts(proof, [proof.under(proof.root(), 0)]) == [None]
 
 
 def test_a_single_point_is_a_leaf_or_cannot_be_cut(tmp_path: Path) -> None:
@@ -65,5 +65,5 @@ def test_a_single_point_is_a_leaf_or_cannot_be_cut(tmp_path: Path) -> None:
     proof = _proof(tmp_path, 1, Epsilon(Fraction(0)))
     root = proof.root()
     root.low[:3] = root.high[:3] = np.full(3, 0.25)
-    trees = [parts(proof, proof.under(root, o)) for o in (0, 1)]
+    trees = parts(proof, [proof.under(root, o) for o in (0, 1)])
     assert sorted(trees, key=lambda tree: tree is not None) == [None, [(LEAF, 0, 0)]]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import onnx
 import pytest
 
 from eqspec.api import Report
@@ -13,6 +15,7 @@ from eqspec.certificates import Auditor, Certifier
 from eqspec.certificates.proof_construction import ProofConstruction
 from eqspec.cli import ExitCode, main
 from eqspec.cli.exit import exit_code
+from eqspec.networks import read_network
 from eqspec.property import Epsilon
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
@@ -47,6 +50,23 @@ def test_a_full_disk_leaves_no_certificate_and_no_part(task: Task, tmp_path: Pat
     assert "No space left" in made.reason
     assert (result.certificate, result.uncertified) == (None, made.reason)
     assert made_in(tmp_path) == []
+
+
+def test_weights_in_other_files_are_the_reason_and_what_to_do_is_said(task: Task, tmp_path: Path) -> None:
+    """The sha256 of such a network is of several files, so that none of one file equals it: that is no reason."""
+    path = tmp_path / "a.onnx"
+    onnx.save(onnx.load(path), path, save_as_external_data=True, location="a.data", size_threshold=0)
+    result, made = certify(replace(task, reference=read_network(path)), tmp_path)
+    assert result.verdict is Verdict.EQUIVALENT
+    assert made is not None
+    assert made.reason is not None
+    assert "has weights in other files, which the auditor does not read" in made.reason
+    assert "onnx.save" in made.reason
+    assert "sha256" not in made.reason
+    onnx.save(onnx.load(path), path)
+    _, made = certify(replace(task, reference=read_network(path)), tmp_path)
+    assert made is not None
+    assert made.reason is None
 
 
 @needs_full

@@ -193,6 +193,21 @@ def test_external_data_that_cannot_be_read(location: str, entries: dict[str, str
     assert (error.operator, error.node) == ("MatMul", "MatMul_h")
 
 
+@pytest.mark.parametrize("key", ["location", "offset", "length"])
+def test_external_data_with_a_key_twice(key: str, tmp_path: Path) -> None:
+    """Whichever of them counts, some runtime takes the other one."""
+    path = external(tmp_path, "weights.bin", offset="0", length="48")
+    for name in ("weights.bin", "other.bin"):
+        (tmp_path / name).write_bytes(WEIGHT.tobytes() * 2)
+    assert read_network(path)
+    proto = onnx.load(path, load_external_data=False)
+    proto.graph.initializer[0].external_data.add(key=key, value={"location": "other.bin"}.get(key, "48"))
+    path.write_bytes(proto.SerializeToString())
+    error = refused(path)
+    assert f"the key {key!r} twice" in error.message
+    assert "'w'" in error.message
+
+
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_weights_that_are_not_finite(number: float, tmp_path: Path) -> None:
     weight = WEIGHT.copy()

@@ -102,6 +102,11 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
     path = next((place for place in places if exists(place)), places[0])
     whole = content(path, limits.NETWORK)
     if (now := hashlib.sha256(whole).hexdigest()) != data["sha256"]:
+        if graph.keeps_weights_elsewhere(whole):
+            raise Refused(
+                f"{label(str(path), 500)} has weights in other files, which the auditor does not read; save it as one"
+                " file with onnx.save(onnx.load(path), another_path), and check that one"
+            )
         raise Refused(
             f"{label(str(path), 500)} is not the file that the proof is about: its sha256 is {now}, that of the"
             f" {role} in the certificate {data['sha256']}"

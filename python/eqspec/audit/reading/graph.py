@@ -306,3 +306,13 @@ def _cast(x: Operand, program: Program, to: int) -> Operand:
 def ends_in_softmax(content: bytes) -> bool:
     """Whether the result of a network that can be read comes out of a Softmax."""
     return tail(*plain(content)) is not None
+
+
+def keeps_weights_elsewhere(content: bytes) -> bool:
+    """Whether something is an ONNX file that has weights in other files, which its own sha256 does not cover."""
+    try:
+        graph = onnx.load_model_from_string(content).graph
+    except Exception:  # whatever it is instead
+        return False
+    tensors = [*graph.initializer, *(attribute.t for node in graph.node for attribute in node.attribute)]
+    return any(tensor.data_location == TensorProto.EXTERNAL or tensor.external_data for tensor in tensors)

@@ -75,7 +75,7 @@ def _check_names(graph: onnx.GraphProto) -> None:
 def numbers_of(tensor: onnx.TensorProto) -> Array:
     """What a tensor holds, as it is."""
     if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
-        raise Refused("its weights are in other files, which no sha256 covers")
+        raise Refused("its weights are in other files, which the auditor does not read; save it as one file")
     if tensor.data_type not in STORED or tensor.HasField("segment"):
         raise Refused("a constant is of a type that the auditor does not read")
     kind, field = STORED[tensor.data_type]

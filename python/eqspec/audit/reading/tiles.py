@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -29,6 +30,11 @@ class Tile:
     rows: Array  # (g, o, p)
     near: Array
     off: Array
+
+    @cached_property
+    def size(self) -> Array:
+        """At least that of a weight, and not so small that what it multiplies vanishes; 0 if the weight surely is."""
+        return np.where((self.near == 0.0) & (self.off == 0.0), 0.0, np.maximum(np.abs(self.near), 2.0**-100))
 
 
 @dataclass(frozen=True)

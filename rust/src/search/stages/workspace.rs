@@ -214,13 +214,12 @@ impl StageResult {
     }
 }
 
-/// The propagation of boxes. The auditor of a recorded proof bounds no network by itself, so there it is left out; and
-/// so it is where halving an input changes next to nothing, since there it costs a third of a box and brings less than
-/// one per cent.
+/// The propagation of boxes. No network is bounded by itself where halving an input changes next to nothing, since there
+/// it costs a third of a box and brings less than one per cent. The auditor of a recorded proof has the same limit.
 fn propagation(context: &Context<'_>) -> Propagation {
-    let Context { pair, settings, record, .. } = *context;
+    let Context { pair, settings, .. } = *context;
     let few_inputs = pair.inputs() <= POLICY.probes.inputs;
-    let back_substitution = settings.back_substitution && few_inputs && !record.on();
+    let back_substitution = settings.back_substitution && few_inputs;
     Propagation::new(settings.domain, pair.depth())
         .with_back_substitution(back_substitution)
         .with_memory(settings.zonotope_memory)

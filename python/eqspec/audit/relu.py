@@ -1,0 +1,55 @@
+"""ReLU on affine forms: relu(x) - k x lies in [0, 2 h] for any slope k, which defines a generator: X = k x + h + h g.
+
+D is X or -Y where the other is off, else d + (X - x) - (Y - y), or, where both may be on or off, between min(0, d) and
+max(0, d).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .forms import Form, with_generators
+from .rounding import Array, up
+
+
+def chord(low: Array, high: Array, open_: Array, low_slope: float = 2.0**-30) -> Array:
+    """A slope between 0 and 1: of the chord of max(0, x) where it is open."""
+    with np.errstate(all="ignore"):
+        slope = np.clip(high / (high - low), low_slope, 1.0)
+    return np.where(open_, np.where(np.isnan(slope), 0.5, slope), 0.0)
+
+
+def above(slope: Array, low: Array, high: Array) -> Array:
+    """The largest max(0, v) - slope v on [low, high], which is at one of its ends; 0 only at v = 0."""
+    ends = [np.where(v > 0.0, up(1.0 - slope) * v, -slope * v) for v in (low, high)]
+    return np.where((low == 0.0) & (high == 0.0), 0.0, up(np.maximum(*ends)))
+
+
+def below(slope: Array, low: Array, high: Array) -> Array:
+    """The least min(0, v) - slope v on [low, high]."""
+    return -above(slope, -high, -low)
+
+
+def relu(form: Form, low: Array, high: Array, wide: int) -> Form:
+    """X, Y and D of x, y and d, given bounds (3, m, B) of them; their own generators come behind `wide` others."""
+    off, on = high[:2] <= 0.0, (low[:2] >= 0.0) & (high[:2] > 0.0)
+    open_ = ~off & ~on
+    slope = np.where(on, 1.0, chord(low[:2], high[:2], open_))
+    half = np.where(open_, up(0.5 * above(slope, low[:2], high[:2])), 0.0)
+    own = open_[0] & open_[1]
+    both = ~own & ~off[0] & ~off[1]  # there D = d + (X - x) - (Y - y)
+    keep = chord(low[2], high[2], own, 0.0)
+    most, least = above(keep, low[2], high[2]), below(keep, low[2], high[2])
+    middle = np.where(own, 0.5 * (most + least), 0.0)
+    radius = np.where(
+        own & ((low[2] != 0.0) | (high[2] != 0.0)), up(np.maximum(up(most - middle), up(middle - least))), 0.0
+    )
+    shares = np.where(own, 0.0, np.where(both, slope - 1.0, slope))  # 0 where it is off
+    h1, h2 = (np.where(own, 0.0, h) for h in half)
+    none = np.zeros(own.shape)
+    factors = np.array(
+        [[slope[0], none, none], [none, slope[1], none], [shares[0], -shares[1], np.where(both, 1.0, keep)]]
+    )
+    constants = np.array([*half, h1 - h2 + middle])
+    sizes = [([half[0], none, h1], open_[0]), ([none, half[1], -h2], open_[1]), ([none, none, radius], own)]
+    return with_generators(factors, form, constants, wide, [(np.array(size), where) for size, where in sizes])
