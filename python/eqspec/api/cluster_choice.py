@@ -1,4 +1,4 @@
-"""What runs the searches of a call: this machine, or a cluster."""
+"""What runs the searches of a call, or its audits: this machine, or a cluster."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from eqspec.run.engine import Engine
 
 if TYPE_CHECKING:
     from distributed import Client
+
+    from eqspec.cluster.jobs import Jobs
 
 
 def engine_on(
@@ -26,3 +28,12 @@ def engine_on(
     from eqspec.cluster.opening import opened  # loads Dask
 
     return opened(cluster, tell)
+
+
+def jobs_on(cluster: str | None, tell: Callable[[str], None]) -> AbstractContextManager[Jobs | None]:
+    """What deals jobs out to a cluster, or None for this machine; otherwise as `engine_on`."""
+    if cluster is None:
+        return nullcontext()
+    from eqspec.cluster.opening import dealt  # loads Dask
+
+    return dealt(cluster, tell)
