@@ -151,6 +151,12 @@ impl Hints {
         self.contracts
     }
 
+    /// How many steps the earlier proof took: boxes that were halved, and contractions.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.events.values().map(|events| events.len() as u64).sum()
+    }
+
     /// How many boxes a box was halved into in the end; 1 if it never was.
     #[must_use]
     pub fn leaves(&self, label: u64) -> u64 {
@@ -190,6 +196,7 @@ mod tests {
         let read = |events: &[Vec<u8>]| Hints::read(&[events.concat(), b"Z".to_vec()].concat());
         let good = read(&[halved(0, 1, 2), halved(2, 3, 4)]).unwrap();
         assert_eq!((good.leaves(0), good.leaves(1), good.leaves(2), good.leaves(9)), (3, 1, 2, 1));
+        assert_eq!(good.steps(), 2);
         assert!(read(&[]).is_some_and(|nothing| nothing.leaves(0) == 1));
         for bad in [
             vec![halved(0, 1, 1)],

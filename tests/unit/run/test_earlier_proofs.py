@@ -113,7 +113,7 @@ def test_hints_that_are_worth_nothing_cost_time_alone(tmp_path: Path, made: Any)
     for one in (claimed(0.0), claimed(0.0, Epsilon("0.8")), wide(0.0)):
         run(one, tmp_path)
         trails.append(proofs.hints(one))
-    known = [trail for trail in trails if trail]
+    known = [trail.trail for trail in trails if trail]
     assert len(known) == 3
     noise = [bytes(random.integers(0, 256, 300, dtype=np.uint8)), b"", b"Z"]
     for base in known:
