@@ -152,12 +152,13 @@ def verify(
         constraints=_constraints(constraints, size),
         lattices=lattices,
     )
+    chosen = options_with(options, settings)
     with (
-        engine_on(client) as engine,
+        engine_on(client, since=chosen.since) as engine,
         shown(progress, 1) if on_progress is None else nullcontext(_Listener(on_progress)) as told,
     ):
         results = open_cache(cache, resume=resume)
-        runner = Runner(options_with(options, settings), results, engine)
+        runner = Runner(chosen, results, engine)
         if told is not None:
             told.started(task)
         result = runner.run(task, told)

@@ -151,10 +151,11 @@ impl Hints {
         self.contracts
     }
 
-    /// How many steps the earlier proof took: boxes that were halved, and contractions.
+    /// How many steps the earlier proof took: boxes that were halved, and contractions that brought something.
     #[must_use]
     pub fn steps(&self) -> u64 {
-        self.events.values().map(|events| events.len() as u64).sum()
+        let is_step = |event: &&Event| !matches!(event, Event::Contracted(_, log, _) if log.is_empty());
+        self.events.values().flatten().filter(is_step).count() as u64
     }
 
     /// How many boxes a box was halved into in the end; 1 if it never was.
