@@ -144,7 +144,7 @@ def main() -> int:
     if (why := missing()) is not None:
         print(f"skipped: {why}")
         return 0
-    from dask_jobqueue import SLURMCluster
+    from dask_jobqueue.slurm import SLURMCluster
 
     path = os.pathsep.join(str(Path(one).absolute()) for one in os.environ.get("PYTHONPATH", "").split(os.pathsep))
     with tempfile.TemporaryDirectory() as name, slurm(Path(name)):

@@ -207,7 +207,7 @@ def test_where_hints_are_not_used_is_said(tmp_path: Path, capsys: pytest.Capture
     assert main(["check", str(spec), "--no-cache", "--certify", str(tmp_path / "made"), *since]) == 0
     assert "since is not used with --certify" in capsys.readouterr().err
     with pytest.warns(UserWarning, match="since is not used on a cluster"), pytest.raises(InputError):
-        verify(*pair(0.0), [0.0] * 3, [1.0] * 3, Epsilon("1"), since=tmp_path, client="nowhere")  # type: ignore[arg-type]
+        verify(*pair(0.0), [0.0] * 3, [1.0] * 3, Epsilon("1"), since=tmp_path, client="nowhere")
 
 
 def test_a_folder_that_is_not_there() -> None:
