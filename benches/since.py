@@ -4,6 +4,9 @@ Pairs whose candidate changes as models change overnight: its weights move a lit
 is pruned differently. Each is decided cold, and warm from the proof of the old pair, by one thread; shown are seconds
 of the processor and boxes. `lhc` is the jet tagger of specs/ (proofs by contraction), `acas` are published queries
 (proofs by halving), for which the folder of measured data beside the repository is needed.
+
+With `--foreign`: what it costs to keep a trail, and to start from one that is of no use: of another question of the
+same networks, of a pair that was trained apart, and one whose numbers were exchanged.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 from time import process_time
 
 import numpy as np
@@ -43,8 +46,8 @@ class Run:
     trail: bytes | None
 
 
-def search(task: Task, hints: bytes | None = None) -> Run:
-    """Decide a task, with hints or without."""
+def search(task: Task, hints: bytes | None = None, *, keep: bool = True) -> Run:
+    """Decide a task, with hints or without; a trail is kept unless that is not wanted."""
     pair = Pairs().of(task, matched=True)
     claim = lower_property(task.property, task.reference.output_size)
     question = Question(task, pair, claim, lower_constraints(task), matched=True)
@@ -56,7 +59,7 @@ def search(task: Task, hints: bytes | None = None) -> Run:
         confirm=Replay(task).confirm,
         progress=lambda _: None,
         hints=hints,
-        keep_trail=trails.append,
+        keep_trail=trails.append if keep else None,
     )
     return Run(solution.verdict, process_time() - began, solution.boxes, trails[0] if trails else None)
 
@@ -154,13 +157,67 @@ def acas(every: int) -> Iterator[tuple[str, Task, dict[str, Network]]]:
             )
 
 
+def foreign(family: str, every: int) -> None:
+    """Cold searches that keep a trail and that keep none, and searches from trails of something else."""
+    cases = [(name, task) for name, task, _ in (lhc() if family == "lhc" else acas(every))]
+    trails = [search(task).trail for _, task in cases]
+    totals: dict[str, list[float]] = {}
+    print(f"{family}: seconds without a trail, with one, and from trails of something else (boxes)")
+    for number, (name, task) in enumerate(cases):
+        runs = {"none kept": search(task, keep=False), "kept": search(task)}
+        runs |= {
+            f"of {cases[other][0]}": search(task, trail)
+            for other, trail in enumerate(trails)
+            if trail is not None and other in ((number + 1) % len(cases), (number + 2) % len(cases), number - 1)
+        }
+        apart = search(replace(task, candidate=moved(task.candidate, 0.3, 7), reference=moved(task.reference, 0.3, 8)))
+        if apart.trail is not None:
+            runs["of a pair apart"] = search(task, apart.trail)
+        if (own := trails[number]) is not None:
+            runs["shuffled"] = search(task, shuffled(own))
+        least = runs["none kept"].seconds
+        for words, run in runs.items():
+            kind = words if words in ("none kept", "kept", "shuffled", "of a pair apart") else "of another question"
+            totals.setdefault(kind, []).append(run.seconds / least)
+            same = "" if run.verdict == runs["none kept"].verdict else "   OTHER VERDICT"
+            print(
+                f"  {name:28} {words:28} {run.seconds:7.3f} {run.boxes:7} {run.seconds / least:6.2f}{same}", flush=True
+            )
+    for words, found in totals.items():
+        print(f"{words:28} median {median(found):.3f}, at most {max(found):.2f}, {len(found)} runs", flush=True)
+
+
+def shuffled(trail: bytes) -> bytes:
+    """The same tree with the cuts exchanged among its halvings, and the multipliers among contractions of one size."""
+    random, data, at = np.random.default_rng(1), bytearray(trail), 0
+    places: dict[int, list[int]] = {}
+    while data[at : at + 1] != b"Z":
+        if data[at : at + 1] == b"C":  # label, input and cut, two labels, so many open obligations
+            places.setdefault(12, []).append(at + 9)
+            at += 41 + 4 * int.from_bytes(data[at + 37 : at + 41], "little")
+            continue
+        size = int.from_bytes(data[at + 13 : at + 17], "little")  # label, obligation, size, log, what followed
+        places.setdefault(size, []).append(at + 17)
+        at += 17 + size
+        at += {b"v": 1, b"o": 9, b"s": 34}[bytes(data[at : at + 1])]
+    for size, found in places.items():
+        parts = [bytes(data[place : place + size]) for place in found]
+        for place, part in zip(found, random.permutation(len(parts)), strict=True):
+            data[place : place + size] = parts[part]
+    return bytes(data)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("families", nargs="*", default=["lhc"], help="lhc, acas")
     parser.add_argument("--every", type=int, default=12, help="every so many of the published queries")
+    parser.add_argument("--foreign", action="store_true", help="what trails cost that are of no use")
     arguments = parser.parse_args()
     for family in arguments.families:
+        if arguments.foreign:
+            foreign(family, arguments.every)
+            continue
         gains: dict[str, list[float]] = {}
         print(f"{family}: new candidate, cold and warm seconds, boxes, gain")
         for name, task, candidates in lhc() if family == "lhc" else acas(arguments.every):

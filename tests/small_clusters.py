@@ -9,11 +9,12 @@ from time import monotonic
 from typing import Any
 
 from eqspec.cluster import leg
-from eqspec.cluster.leg import Introduction, Order, Report, Shipped
+from eqspec.cluster.leg import Introduction, Order, Report
 
-Arrival = Report | Introduction | Exception
-Fault = Callable[[str, Order, Callable[[], Report]], Report]
+Fault = Callable[[str, Order, Callable[[], Report]], object]
 """What a worker does with an order, given a way to do it honestly."""
+Twist = Callable[[str, tuple[Any, ...], Callable[[], object]], object]
+"""The same for a function with its arguments."""
 
 
 class Silence(Exception):  # noqa: N818 - no error, but no answer at all
@@ -23,13 +24,13 @@ class Silence(Exception):  # noqa: N818 - no error, but no answer at all
 class LocalTransport:
     """Legs are run by threads, one after the other; `fault` stands between a worker and its answer."""
 
-    def __init__(self, workers: int, fault: Fault | None = None) -> None:
+    def __init__(self, workers: int, fault: Fault | None = None, twist: Twist | None = None) -> None:
         self.there = {f"worker-{i}": 1 for i in range(workers)}
         self.builds = dict[str, str]()
-        self.fault = fault
+        self.fault, self.twist = fault, twist
         self.sent = list[Order]()
         self.reached: Exception | None = None
-        self._back: queue.SimpleQueue[tuple[str, Arrival]] = queue.SimpleQueue()
+        self._back: queue.SimpleQueue[tuple[str, object]] = queue.SimpleQueue()
         self._dropped = set[str]()
 
     def workers(self) -> Mapping[str, int]:
@@ -41,24 +42,36 @@ class LocalTransport:
         build = self.builds.get(worker, leg.introduce().build)
         self._back.put((worker, Introduction(build, f"host of {worker}")))
 
-    def ship(self, shipped: Shipped, worker: str) -> Shipped:
+    def ship(self, shipped: object, worker: str) -> object:
         return shipped
 
     def send(self, worker: str, question: Any, order: Order) -> None:
         self.sent.append(order)
-        threading.Thread(target=self._work, args=(worker, question, order), daemon=True).start()
 
-    def _work(self, worker: str, question: Shipped, order: Order) -> None:
         def honestly() -> Report:
             return leg.work(question, order)
 
-        try:
-            came: Arrival = honestly() if self.fault is None else self.fault(worker, order, honestly)
-        except Silence:
-            return
-        except Exception as problem:
-            came = problem
-        self._back.put((order.leg, came))
+        fault = self.fault
+        self._start(order.leg, honestly if fault is None else lambda: fault(worker, order, honestly))
+
+    def run(self, name: str, worker: str, function: Callable[..., object], *arguments: Any) -> None:
+        def honestly() -> object:
+            return function(*arguments)
+
+        twist = self.twist
+        self._start(name, honestly if twist is None else lambda: twist(worker, arguments, honestly))
+
+    def _start(self, name: str, work: Callable[[], object]) -> None:
+        def run() -> None:
+            try:
+                came = work()
+            except Silence:
+                return
+            except Exception as problem:
+                came = problem
+            self._back.put((name, came))
+
+        threading.Thread(target=run, daemon=True).start()
 
     def call_back(self, legs: Mapping[str, str]) -> None:
         for name in legs:
@@ -67,8 +80,8 @@ class LocalTransport:
     def drop(self, name: str) -> None:
         self._dropped.add(name)
 
-    def arrivals(self, seconds: float) -> list[tuple[str, Arrival]]:
-        found: list[tuple[str, Arrival]] = []
+    def arrivals(self, seconds: float) -> list[tuple[str, object]]:
+        found: list[tuple[str, object]] = []
         end = monotonic() + seconds
         while True:
             try:

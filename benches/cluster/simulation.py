@@ -207,17 +207,17 @@ class Simulation:
 def main() -> None:
     """A table by workers."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tree", help="a recorded tree: .npz with `size` in preorder and `seconds` for a node")
+    parser.add_argument("--tree", help="what benches.cluster.recording wrote: `size` in preorder, `seconds` for a node")
     parser.add_argument("--boxes", type=int, default=1_000_000)
-    parser.add_argument("--seconds", type=float, default=0.01, help="seconds for a node")
+    parser.add_argument("--seconds", type=float, help="seconds for a node (default: as recorded, else 0.01)")
     parser.add_argument("--deaths", type=float, default=0.0, help="deaths of a worker in an hour")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 10, 100, 1000, 10000])
     arguments = parser.parse_args()
     if arguments.tree:
         with np.load(arguments.tree) as kept:
-            tree = Tree(kept["size"], float(kept["seconds"]))
+            tree = Tree(kept["size"], arguments.seconds or float(kept["seconds"]))
     else:
-        tree = drawn(arguments.boxes, arguments.seconds)
+        tree = drawn(arguments.boxes, arguments.seconds or 0.01)
     machine = Machine(deaths=arguments.deaths / 3600)
     print(f"simulated: {tree.boxes} boxes of {tree.seconds} s, {tree.boxes * tree.seconds:.0f} s of work")
     print("workers  simulated s  efficiency     legs  coordinator busy")

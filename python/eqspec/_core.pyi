@@ -203,6 +203,10 @@ class Solution:
     @property
     def stages(self) -> dict[str, int]: ...  # boxes (or pairs) decided by each stage
     @property
+    def reused(self) -> tuple[int, int] | None:
+        """Steps of an earlier proof that were taken up, and how many there were; None where none was known."""
+
+    @property
     def effort(self) -> dict[str, Any]:
         """What it took.
 

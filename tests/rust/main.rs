@@ -24,6 +24,7 @@ mod encoding;
 mod exact;
 mod gradient;
 mod graphs;
+mod hinting;
 mod limits;
 mod line;
 mod programs;

@@ -1,9 +1,12 @@
-"""What runs the searches of a call: this machine, or a cluster."""
+"""What runs the searches of a call, or its audits: this machine, or a cluster."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from eqspec.run.engine import Engine
@@ -11,18 +14,40 @@ from eqspec.run.engine import Engine
 if TYPE_CHECKING:
     from distributed import Client
 
+    from eqspec.cluster.jobs import Jobs
+
+
+_NO_HINTS = (
+    "since is not used on a cluster: shares of a search are dealt out without hints, because no worker sees the whole "
+    "of an earlier proof"
+)
+
 
 def engine_on(
-    cluster: Client | str | None, tell: Callable[[str], None] | None = None
+    cluster: Client | str | None,
+    tell: Callable[[str], None] | None = None,
+    *,
+    since: str | PathLike[str] | None = None,
 ) -> AbstractContextManager[Engine | None]:
     """An engine on a cluster, or None for this machine.
 
     `cluster` is a `distributed.Client`, the address of a scheduler, the file that it wrote, or "local". `tell` is given
-    what a user should know; without it, that is a warning. InputError if there is no such cluster, ResourceError if it
-    does not answer.
+    what a user should know, as that no engine on a cluster starts from the proofs that `since` names; without it, that
+    is a warning. InputError if there is no such cluster, ResourceError if it does not answer.
     """
     if cluster is None:
         return nullcontext()
+    if since is not None:
+        (tell or partial(warnings.warn, category=UserWarning, stacklevel=3))(_NO_HINTS)
     from eqspec.cluster.opening import opened  # loads Dask
 
     return opened(cluster, tell)
+
+
+def jobs_on(cluster: str | None, tell: Callable[[str], None]) -> AbstractContextManager[Jobs | None]:
+    """What deals jobs out to a cluster, or None for this machine; otherwise as `engine_on`."""
+    if cluster is None:
+        return nullcontext()
+    from eqspec.cluster.opening import dealt  # loads Dask
+
+    return dealt(cluster, tell)

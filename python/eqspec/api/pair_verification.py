@@ -152,16 +152,20 @@ def verify(
         constraints=_constraints(constraints, size),
         lattices=lattices,
     )
+    chosen = options_with(options, settings)
     with (
-        engine_on(client) as engine,
+        engine_on(client, since=chosen.since) as engine,
         shown(progress, 1) if on_progress is None else nullcontext(_Listener(on_progress)) as told,
     ):
-        runner = Runner(options_with(options, settings), open_cache(cache, resume=resume), engine)
-        if told is None:
-            return runner.run(task)
-        told.started(task)
+        results = open_cache(cache, resume=resume)
+        runner = Runner(chosen, results, engine)
+        if told is not None:
+            told.started(task)
         result = runner.run(task, told)
-        told.finished(task, result)
+        if told is not None:
+            told.finished(task, result)
+        if results is not None:
+            results.store.tidy()
         return result
 
 

@@ -1,6 +1,7 @@
 """`python path/to/eqspec/audit CERTIFICATE ...`: exit code 0 if every certificate holds, 1 otherwise.
 
 With `-` instead, requests are read line by line, {"path": ..., "folder": ..., "seconds": ...}, and answered in JSON.
+With "part": [first, last] only these leaves of a proof are checked, and the verdict is "part".
 Of a certificate that a leaf does not prove, its number is told beside the reason.
 {"task": ..., "folder": ...} is only answered once the networks of the task are read, which then need not be read again.
 The process holds itself to a time for each certificate and to the memory in `opening/limits.py`.
@@ -35,7 +36,7 @@ if sys.argv[1:] == ["-"]:
             continue
         try:
             with in_time(seconds):
-                answer = vars(audit(Path(asked["path"]), Path(asked["folder"]), seconds))
+                answer = vars(audit(Path(asked["path"]), Path(asked["folder"]), seconds, asked.get("part")))
         except Refused as reason:
             answer = {"refused": str(reason), "leaf": reason.leaf}
         print(json.dumps(answer), flush=True)

@@ -20,12 +20,18 @@ from .witness import check
 FORMAT, GRIDS = "eqspec-certificate/5", "grids"
 
 
-def audit(path: Path, folder: Path | None = None, seconds: float = limits.SECONDS) -> Audit:
-    """Check a certificate, with the networks where the task says, or in `folder`. Refused if it does not hold."""
+def audit(
+    path: Path, folder: Path | None = None, seconds: float = limits.SECONDS, part: tuple[int, int] | None = None
+) -> Audit:
+    """Check a certificate, with the networks where the task says, or in `folder`. Refused if it does not hold.
+
+    With a `part`, of a proof only the leaves from its first number up to its last are checked, and the answer shows
+    nothing by itself; a certificate without a tree is checked whole.
+    """
     until = monotonic() + seconds
     try:
         with opened(path, limits.CERTIFICATE) as file:
-            return _audit(Bounded(file), folder or path.parent, until)
+            return _audit(Bounded(file), folder or path.parent, until, part)
     except Refused as reason:
         raise Refused(plain(str(reason)), reason.leaf) from None
     except MemoryError:
@@ -35,7 +41,7 @@ def audit(path: Path, folder: Path | None = None, seconds: float = limits.SECOND
 
 
 @np.errstate(all="ignore")
-def _audit(file: Bounded, folder: Path, until: float) -> Audit:
+def _audit(file: Bounded, folder: Path, until: float, part: tuple[int, int] | None) -> Audit:
     head = header(file)
     verdict, asked = head.get("verdict"), question(head.get("task"))
     if head.get("format") != FORMAT:
@@ -51,8 +57,8 @@ def _audit(file: Bounded, folder: Path, until: float) -> Audit:
         found = audited(head, asked, decide(asked, folder, lambda: refuse_if_late(until)))
     elif verdict == "equivalent":
         proof = Proof(asked, folder, until)
-        counts = proof.check(file)
-        found = audited(head, asked, proof.files, proof, *counts)
+        counts = proof.check(file, part)
+        found = audited(head, asked, proof.files, proof, *counts, part=part)
     else:
         raise Refused("its verdict is nothing that can be certified")
     if file.read(1):  # at the end, gzip compares its sum

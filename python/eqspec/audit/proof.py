@@ -19,11 +19,14 @@ import numpy as np
 from .alone import FEW, chains
 from .bounds import Reached, exchange
 from .claim import Region, claim
-from .opening import Bounded, array, go_on, limits
+from .opening import Bounded, array, below, go_on, limits
 from .reading import Pair, network
 from .rounding import Array, Refused
 
 LEAF, CUT, ROUND, ASSUME = range(4)
+_CHILDREN = (0, 2, 1, 2)
+_ROUND = (1, 1, 2)
+"""Dimensions of the arrays of a round: what it bounds, from which facts, by which multipliers."""
 
 
 @dataclass(frozen=True)
@@ -122,19 +125,31 @@ class Proof:
             low[0] = np.inf
         return replace(node, low=low, high=-high)
 
-    def check(self, file: Bounded) -> tuple[int, int]:
-        """Read and check the tree: how many leaves and rounds it has."""
+    def check(self, file: Bounded, part: tuple[int, int] | None = None) -> tuple[int, int]:
+        """Read and check the tree: how many leaves and rounds it has. With a part, the leaves from its first number up
+        to its last alone are checked, with what they rest on; a round is counted with the first leaf that rests on it.
+        """
         tree, at, todo = array(file, 2, 3 * limits.RECORDS, 3), 0, [self.root()]
         most = max(2, limits.WAITING // (todo[0].low.nbytes + 400))  # and what Python needs for a node
+        sizes, leaves = below(tree, _CHILDREN) if part else (tree, tree)
+        first, last = part or (0, 0)
         while todo:
             go_on(len(tree) - at, len(todo), most, self.until)
+            if part and not (self.leaves < last and self.leaves + leaves[at] > first):
+                todo.pop()
+                for _ in range(int((tree[at : at + sizes[at], 0] == ROUND).sum())):
+                    for dimensions in _ROUND:
+                        array(file, dimensions)
+                self.leaves, at = self.leaves + int(leaves[at]), at + int(sizes[at])
+                continue
             (kind, which, place), node, at = tree[at], todo.pop(), at + 1
             if kind == LEAF:
                 self._wait(node)
             elif kind == CUT:
                 todo += reversed(self.halves(node, int(which), float(place)))
             elif kind == ROUND:
-                todo.append(self.round(node, *(array(file, dimensions) for dimensions in (1, 1, 2))))
+                todo.append(self.round(node, *(array(file, dimensions) for dimensions in _ROUND)))
+                self.rounds -= self.leaves < first
             elif kind == ASSUME and int(which) in node.open:
                 todo += [replace(node, open=tuple(o for o in node.open if o != which)), self.under(node, int(which))]
             else:

@@ -29,6 +29,9 @@ class Audit:
     `claim` is in words and `question` exact; `said` are headings and sentences about all that was checked. `vacuous`
     says whether the claim holds for no input at all, None if that was not found out. `labels` are the certificate's own
     words.
+
+    Of a `part` of a proof (its first leaf, the one after its last, and how many there are in all) the verdict is
+    "part": the claim holds if the same is said of every other leaf.
     """
 
     verdict: str
@@ -39,6 +42,7 @@ class Audit:
     question: Question
     said: list[tuple[str, str]]
     labels: dict[str, Any]
+    part: tuple[int, int, int] | None = None
 
 
 def audited(
@@ -49,8 +53,12 @@ def audited(
     leaves: int = 0,
     rounds: int = 0,
     witness: Sequence[str] = (),
+    part: tuple[int, int] | None = None,
 ) -> Audit:
-    """What a certificate that holds shows: the claim, by a proof or by exact integers, or that it breaks there."""
+    """What a certificate that holds shows: the claim, by a proof or by exact integers, or that it breaks there.
+
+    With a `part`, what was checked of a proof of so many leaves.
+    """
     claim = claim_in_words(asked)
     said = [("does not hold" if witness else "claim", claim)]
     said += [("region", text) for text in _region(asked)]
@@ -70,7 +78,11 @@ def audited(
         said.append(("shown by", "exact integers, without a search: grids and intervals of what both networks compute"))
     vacuous, note = (False, "") if witness else _emptiness(asked, proof) if proof else _unlooked(asked)
     said += [("note", note)] if note else []
-    return Audit(head["verdict"], claim, leaves, rounds, vacuous, asked, said, _labels(head["task"]))
+    labels = _labels(head["task"])
+    if part is None:
+        return Audit(head["verdict"], claim, leaves, rounds, vacuous, asked, said, labels)
+    first, last = (min(max(end, 0), leaves) for end in part)
+    return Audit("part", claim, max(last - first, 0), rounds, vacuous, asked, said, labels, (first, last, leaves))
 
 
 _ARITHMETIC = {

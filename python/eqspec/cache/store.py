@@ -36,6 +36,8 @@ from eqspec.errors import InputError
 
 LIMIT = 2 << 30
 """Bytes a store may take before the entries that were not used for longest go."""
+TRAILS = 0.25
+"""The part of it that trails may take, which are larger than results, and of less use."""
 _OLD = 86400.0
 """Seconds after which a file that somebody began to write is surely abandoned."""
 _HEAD = 4096
@@ -189,13 +191,9 @@ class Store:
             for path, stat in files:
                 if path.suffix == TEMPORARY and stat.st_mtime < time() - _OLD:
                     path.unlink(missing_ok=True)
-            total = sum(stat.st_size for _, stat in files)
-            for path, stat in sorted(files, key=lambda file: file[1].st_mtime):
-                if total <= self._limit:
-                    break
-                if path.suffix not in (".lock", TEMPORARY):
-                    path.unlink(missing_ok=True)
-                    total -= stat.st_size
+            trails = [(path, stat) for path, stat in files if path.suffix == ".trail"]
+            gone = _make_room(trails, TRAILS * self._limit)
+            _make_room([file for file in files if file[0] not in gone], self._limit)
 
     def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
         """Everything in the store that is ours; what another process removes meanwhile is passed over."""
@@ -226,3 +224,16 @@ class Store:
             if not self._failed:
                 self._tell(f"cannot keep results in {self.folder}: {error.strerror or error}; the run goes on without")
             self._failed = True
+
+
+def _make_room(files: list[tuple[Path, os.stat_result]], limit: float) -> set[Path]:
+    """Remove what was not used for longest, until the rest is within a limit; what was removed."""
+    total, gone = sum(stat.st_size for _, stat in files), set[Path]()
+    for path, stat in sorted(files, key=lambda file: file[1].st_mtime):
+        if total <= limit:
+            break
+        if path.suffix not in (".lock", TEMPORARY):
+            path.unlink(missing_ok=True)
+            gone.add(path)
+            total -= stat.st_size
+    return gone

@@ -25,7 +25,8 @@ class Answer:
     `question` is what was checked, exactly, and `said` is that in headings and sentences, the claim among them.
     `vacuous` says whether the claim holds for no input at all, None if that was not found out. `labels` are the
     certificate's own words, which nothing was checked against. `leaf` is the first one that shows too little, if
-    that is why a certificate is refused.
+    that is why a certificate is refused. Where a part of a proof was asked for, the verdict is "part", and `part` its
+    first leaf, the one after its last, and how many there are in all.
     """
 
     refused: str | None
@@ -39,6 +40,7 @@ class Answer:
     labels: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     leaf: int | None = None
+    part: Sequence[int] | None = None
 
 
 class Auditor:
@@ -68,13 +70,20 @@ class Auditor:
         """Have the networks of a task read ahead of its audit."""
         self._exchange({"task": task, "folder": str(folder)}, "the networks")
 
-    def ask(self, path: Path, folder: Path | None = None, seconds: float | None = None) -> Answer:
+    def ask(
+        self,
+        path: Path,
+        folder: Path | None = None,
+        seconds: float | None = None,
+        part: tuple[int, int] | None = None,
+    ) -> Answer:
         """Audit a certificate; its networks are looked up by their paths, or in `folder` (by default where it lies).
 
-        It may take so many seconds, or as many as the auditor allows itself.
+        It may take so many seconds, or as many as the auditor allows itself. With a `part`, of a proof only the leaves
+        from its first number up to its last are checked.
         """
         began = perf_counter()
-        request = {"path": str(path), "folder": str(folder or path.parent), "seconds": seconds}
+        request = {"path": str(path), "folder": str(folder or path.parent), "seconds": seconds, "part": part}
         answer = self._exchange(request, str(path))
         if "refused" in answer:
             return Answer(str(answer["refused"]), seconds=perf_counter() - began, leaf=answer.get("leaf"))

@@ -140,6 +140,8 @@ def _certifier(folder: Path | None) -> Certifier | None:
 
 def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Console, err: Console) -> ExitCode:
     options = _options(arguments, certifier)
+    if certifier is not None and options.since is not None:
+        note(err, "since is not used with --certify: the auditor has to follow the whole search, so it begins anew")
     output = RunOutput(_wanted(arguments), out, err)
     cache = cache_from_arguments(arguments, err)
     began = perf_counter()
@@ -150,7 +152,7 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
         choose(runs, selection)
     output.several = len(runs) > 1
     lines = output.lines() if runs else None
-    with engine_on(arguments.cluster if runs else None, partial(note, err)) as engine:
+    with engine_on(arguments.cluster if runs else None, partial(note, err), since=arguments.since) as engine:
         try:
             run_specs(runs, options, arguments.jobs, cache, output, lines, engine=engine)
         finally:
@@ -182,7 +184,7 @@ def _watch(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCod
 
     options, output = _options(arguments), RunOutput(_wanted(arguments), out, err)
     cache = cache_from_arguments(arguments, err)
-    with engine_on(arguments.cluster, partial(note, err)) as engine:
+    with engine_on(arguments.cluster, partial(note, err), since=arguments.since) as engine:
         return Watch(arguments.files, _selected(arguments), options, arguments.jobs, cache, output, engine).run()
 
 

@@ -18,12 +18,12 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
-from eqspec.cluster.leg import Introduction, Order, Report, Shipped
+from eqspec.cluster.acquaintance import Acquaintance
+from eqspec.cluster.leg import Order, Report, Shipped
 from eqspec.cluster.policy import Drop, Finish, Limits, Policy, Recall, Send
 from eqspec.cluster.transport import GoneError, LostError, Transport
 from eqspec.errors import ResourceError, SavedStateError
 from eqspec.run import core
-from eqspec.run.cache_key import build
 from eqspec.run.engine import Array
 
 _LOOK = 1.0
@@ -92,10 +92,7 @@ class Coordinator:
         self._transport, self._tell = transport, tell or (lambda _: None)
         self._policy = Policy(limits)
         self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._threads: dict[str, int] = {}
-        self._asked: set[str] = set()
-        self._places: dict[str, str] = {}
-        self._refused: dict[str, str] = {}
+        self._known = Acquaintance(transport, self._tell)
         self._searches: dict[int, Searching] = {}
         self._legs: dict[int, _Sent] = {}
         self._by_name: dict[str, int] = {}
@@ -130,7 +127,7 @@ class Coordinator:
         while not self.workers:
             if self._unreached is not None:
                 raise ResourceError("the cluster is out of reach; is its scheduler running?")
-            if self._refused and self._asked <= self._refused.keys():
+            if self._known.hopeless:
                 raise ResourceError("the cluster has no worker that can be used, see above")
             if monotonic() > end:
                 self._tell("the cluster has no workers yet; searches begin when the first one comes")
@@ -182,7 +179,7 @@ class Coordinator:
             self._inbox.get()()
         if monotonic() - self._looked >= _LOOK:
             self._looked = monotonic()
-            self._look(self._transport.workers())
+            self._look()
             self._unreached = None
         for action in self._policy.next(monotonic()):
             match action:
@@ -195,25 +192,18 @@ class Coordinator:
                 case Finish(number, reason):
                     self._finish(number, reason)
 
-    def _look(self, there: Mapping[str, int]) -> None:
+    def _look(self) -> None:
         """Workers that came and went since the last time."""
-        for gone in [worker for worker in self._asked if worker not in there]:
-            self._asked.discard(gone)
-            self._refused.pop(gone, None)
-            self._transport.drop(gone)
+        for gone in self._known.look():
             for searching in self._searches.values():
                 searching.questions.pop(gone, None)
             for leg in self._policy.left(gone):
-                self._lose(leg, f"{self._places.get(gone, gone)} is gone")
-        for worker, threads in there.items():
-            self._threads[worker] = threads
-            if worker not in self._asked:
-                self._asked.add(worker)
-                self._transport.introduce(worker)
+                self._lose(leg, f"{self._known.place(gone)} is gone")
 
-    def _arrived(self, name: str, came: Report | Introduction | Exception) -> None:
-        if name in self._asked:
-            self._introduced(name, came)
+    def _arrived(self, name: str, came: object) -> None:
+        if name in self._known:
+            if self._known.introduced(name, came):
+                self._policy.joined(name)
             return
         leg = self._by_name.pop(name, None)
         if leg is None:
@@ -228,40 +218,17 @@ class Coordinator:
         elif isinstance(came, Report):
             self._reported(leg, sent, came)
         elif isinstance(came, GoneError):
-            self._look(self._transport.workers())
+            self._look()
             if leg in self._legs:  # another one is there in its place, which knows nothing
                 sent.searching.questions.pop(sent.worker, None)
-                self._lose(leg, f"{self._places.get(sent.worker, sent.worker)} gave it up: {came}")
+                self._lose(leg, f"{self._known.place(sent.worker)} gave it up: {came}")
         else:
-            self._lose(leg, f"{self._places.get(sent.worker, sent.worker)}: {type(came).__name__}: {came}")
-
-    def _introduced(self, worker: str, came: Report | Introduction | Exception) -> None:
-        """Only a worker of this very build computes."""
-        if isinstance(came, GoneError):
-            self._asked.discard(worker)  # it is asked again if it is still there
-            return
-        if isinstance(came, Introduction):
-            self._places[worker] = f"worker {worker} ({came.place})"
-            if came.build == build():
-                self._policy.joined(worker)
-                return
-            self._refuse(worker, difference(came.build))
-        else:
-            self._places[worker] = f"worker {worker}"
-            cause = f"{type(came).__name__}: {came}"
-            missing = isinstance(came, ModuleNotFoundError) or "No module named" in cause
-            fix = "install this version of eqspec there" if missing else "look at its log"
-            self._refuse(worker, f"it cannot run eqspec: {cause}; {fix}")
-
-    def _refuse(self, worker: str, why: str) -> None:
-        if self._refused.get(worker) != why:
-            self._refused[worker] = why
-            self._tell(f"{self._places[worker]} is not used: {why}")
+            self._lose(leg, f"{self._known.place(sent.worker)}: {type(came).__name__}: {came}")
 
     @property
     def refused(self) -> Mapping[str, str]:
         """Workers that are not used, and why."""
-        return self._refused
+        return self._known.refused
 
     def _send(self, action: Send) -> None:
         searching = self._searches[action.search]
@@ -275,7 +242,7 @@ class Coordinator:
             share=dealt[1],
             seconds=action.seconds,
             boxes=action.limit,
-            threads=searching.threads or self._threads[action.worker],
+            threads=searching.threads or self._known.threads[action.worker],
             record=searching.record is not None,
         )
         self._legs[action.leg] = _Sent(searching, dealt[0], action.worker, name)
@@ -301,7 +268,7 @@ class Coordinator:
             if report.answer is None or searching.ledger.accept(report.answer) != sent.share:
                 raise SavedStateError("it answers another share")  # noqa: TRY301 - as the ledger does
         except SavedStateError as problem:
-            self._lose(leg, f"the answer of {self._places.get(sent.worker, sent.worker)} is refused: {problem}")
+            self._lose(leg, f"the answer of {self._known.place(sent.worker)} is refused: {problem}")
             return
         if searching.record is not None and report.record is not None:
             with searching.record.open("ab") as file:
@@ -332,7 +299,7 @@ class Coordinator:
     def _dropped(self, leg: int) -> None:
         """A leg that is late: its worker is given nothing more until it is gone or comes back."""
         sent = self._legs.pop(leg)
-        where = self._places.get(sent.worker, sent.worker)
+        where = self._known.place(sent.worker)
         sent.searching.trouble = f"{where} did not answer in time"
         self._lost_shares[leg] = sent.share
         self._tell(f"{where} does not answer; it is given nothing before it does")
@@ -359,11 +326,3 @@ class Coordinator:
             self._policy.forget(number)
             searching = self._searches.pop(number)
             searching.events.put(Over("error", why, lost=lost))
-
-
-def difference(other: str) -> str:
-    """What makes a build another one, and what to do."""
-    mine, theirs = build().split(), other.split()
-    parts = [f"{a} here, {b} there" for a, b in zip(mine[:-1], theirs[:-1], strict=False) if a != b]
-    what = "; ".join(parts) if parts else "files of eqspec differ"
-    return f"it has another build of eqspec ({what}), and proofs of two builds are not mixed; install the same there"

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from eqspec.cluster.engine import ClusterEngine
+    from eqspec.cluster.jobs import Jobs
+    from eqspec.cluster.transport import DaskTransport
 
 _MISSING = "clusters need Dask, which is not installed: pip install 'eqspec[cluster]'"
 _CONNECT = 15.0
@@ -28,11 +30,29 @@ def opened(cluster: str | Client, tell: Callable[[str], None] | None = None) -> 
 
     InputError if there is no such cluster or Dask is not installed; ResourceError if it does not answer.
     """
+    with _transport(cluster, tell) as transport:
+        from eqspec.cluster.coordinator import Coordinator
+        from eqspec.cluster.engine import ClusterEngine
+
+        with Coordinator(transport, tell or _warn) as coordinator:
+            coordinator.wait_for_workers(_CONNECT)
+            yield ClusterEngine(coordinator)
+
+
+@contextmanager
+def dealt(cluster: str, tell: Callable[[str], None]) -> Iterator[Jobs]:
+    """What deals jobs out to a cluster, which is named and may fail as in `opened`."""
+    with _transport(cluster, tell) as transport:
+        from eqspec.cluster.jobs import Jobs
+
+        yield Jobs(transport, tell)
+
+
+@contextmanager
+def _transport(cluster: str | Client, tell: Callable[[str], None] | None) -> Iterator[DaskTransport]:
     try:
         import distributed
 
-        from eqspec.cluster.coordinator import Coordinator
-        from eqspec.cluster.engine import ClusterEngine
         from eqspec.cluster.transport import DaskTransport
     except ModuleNotFoundError as problem:
         if problem.name and problem.name.split(".")[0] in ("eqspec",):
@@ -42,9 +62,7 @@ def opened(cluster: str | Client, tell: Callable[[str], None] | None = None) -> 
         if client.asynchronous:
             raise InputError("the client is asynchronous; give one that is not: Client(address)")
         _show_dashboard(client, tell)
-        with Coordinator(DaskTransport(client), tell or _warn) as coordinator:
-            coordinator.wait_for_workers(_CONNECT)
-            yield ClusterEngine(coordinator)
+        yield DaskTransport(client)
 
 
 def _warn(message: str) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from time import monotonic
@@ -20,10 +20,12 @@ from typing import Any, Protocol
 from distributed import Client, Future
 
 from eqspec.cluster import leg
-from eqspec.cluster.leg import Introduction, Order, Report, Shipped
+from eqspec.cluster.leg import Order
 
 _FETCHES = 16
 """Results that are fetched at once."""
+Arrival = object
+"""What a function gave, or the exception that came of it."""
 
 
 class LostError(Exception):
@@ -43,11 +45,14 @@ class Transport(Protocol):
     def introduce(self, worker: str) -> None:
         """Ask a worker who it is; the answer is an arrival of its address."""
 
-    def ship(self, shipped: Shipped, worker: str) -> Any:
-        """Make a question known to a worker, for `send`. LostError if it cannot be reached."""
+    def ship(self, shipped: object, worker: str) -> Any:
+        """Make something known to a worker, for `send` and `run`. LostError if it cannot be reached."""
 
     def send(self, worker: str, question: Any, order: Order) -> None:
         """Send a leg; what comes of it is an arrival of its name."""
+
+    def run(self, name: str, worker: str, function: Callable[..., object], *arguments: object) -> None:
+        """Have a function computed; what comes of it is an arrival of this name. LostError as for `ship`."""
 
     def call_back(self, legs: Mapping[str, str]) -> None:
         """Ask for legs, by name, on their workers."""
@@ -55,7 +60,7 @@ class Transport(Protocol):
     def drop(self, name: str) -> None:
         """Wait no longer for a leg or an introduction."""
 
-    def arrivals(self, seconds: float) -> list[tuple[str, Report | Introduction | Exception]]:
+    def arrivals(self, seconds: float) -> list[tuple[str, Arrival]]:
         """What has come back by now, waiting so long for the first."""
 
 
@@ -65,7 +70,7 @@ class DaskTransport:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._futures: dict[str, Future] = {}
-        self._back: queue.SimpleQueue[tuple[str, Report | Introduction | Exception]] = queue.SimpleQueue()
+        self._back: queue.SimpleQueue[tuple[str, Arrival]] = queue.SimpleQueue()
         # A result lies with its worker, and fetching it takes long where that has just died.
         self._fetching = ThreadPoolExecutor(_FETCHES, thread_name_prefix="eqspec fetching")
 
@@ -79,9 +84,9 @@ class DaskTransport:
 
     def introduce(self, worker: str) -> None:
         """A task of its own."""
-        self._submit(worker, worker, leg.introduce)
+        self.run(worker, worker, leg.introduce)
 
-    def ship(self, shipped: Shipped, worker: str) -> Future:
+    def ship(self, shipped: object, worker: str) -> Future:
         """Kept there as long as the future is."""
         try:
             return self._client.scatter(shipped, workers=[worker], hash=False)
@@ -90,9 +95,10 @@ class DaskTransport:
 
     def send(self, worker: str, question: Future, order: Order) -> None:
         """A task that only this worker may run."""
-        self._submit(order.leg, worker, leg.work, question, order)
+        self.run(order.leg, worker, leg.work, question, order)
 
-    def _submit(self, name: str, worker: str, function: Any, *arguments: Any) -> None:
+    def run(self, name: str, worker: str, function: Callable[..., object], *arguments: object) -> None:
+        """A task that only this worker may run."""
         try:
             future = self._client.submit(
                 function, *arguments, workers=[worker], allow_other_workers=False, pure=False, retries=0
@@ -123,9 +129,9 @@ class DaskTransport:
             with suppress(Exception):
                 future.cancel()
 
-    def arrivals(self, seconds: float) -> list[tuple[str, Report | Introduction | Exception]]:
+    def arrivals(self, seconds: float) -> list[tuple[str, Arrival]]:
         """Results, or what was raised, also where Dask gave up."""
-        found: list[tuple[str, Report | Introduction | Exception]] = []
+        found: list[tuple[str, Arrival]] = []
         end = monotonic() + seconds
         while True:
             try:
@@ -136,11 +142,11 @@ class DaskTransport:
                 found.append((name, came))
 
 
-def _result(future: Future) -> Report | Introduction | Exception:
+def _result(future: Future) -> Arrival:
     if future.status in ("cancelled", "lost"):
         return GoneError("its worker is gone")
     try:
-        result: Report | Introduction = future.result(timeout=30)
+        result: object = future.result(timeout=30)
     except Exception as problem:
         return problem
     except BaseException as problem:  # CancelledError

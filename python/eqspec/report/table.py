@@ -22,6 +22,7 @@ from eqspec.tasks.bracket import Bracket
 from eqspec.tasks.phrasing import number_in_words
 from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.score_meaning import of_networks
+from eqspec.tasks.search_statistics import Reused
 from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 
@@ -117,11 +118,20 @@ def remark(result: Result) -> Text:
         parts.append(Text(empty, "" if result.expected == "vacuous" else "red"))
     if result.cached or result.resumed:
         parts.append(Text("kept from before" if result.cached else "resumed", "dim"))
+    elif result.reused is not None:
+        parts.append(Text(reused_in_words(result.reused), "dim"))
     if result.as_expected is True and result.expected is not None:
         parts.append(Text("as expected", "green"))
     elif result.expected is not None:
         parts.append(Text(f"expected {result.expected}", "yellow" if result.as_expected is None else "red"))
     return Text(", ").join(parts)
+
+
+def reused_in_words(reused: Reused) -> str:
+    """How a search started, and how much of an earlier proof was of use."""
+    if not reused.taken_up:
+        return "from an earlier proof, of which nothing was of use"
+    return f"from an earlier proof, {reused.taken_up / max(1, reused.steps):.0%} of its steps taken up"
 
 
 def _reason_in_words(result: Result) -> str:

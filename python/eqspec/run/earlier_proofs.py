@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 from eqspec.cache import Store
@@ -18,6 +19,14 @@ from eqspec.tasks.task import Task
 
 _FORM = "1"
 """Changes with the form of what the core writes."""
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What an earlier proof did, as the core reads it, and where that was found: a folder, or "cache"."""
+
+    trail: bytes
+    source: str
 
 
 class EarlierProofs:
@@ -37,15 +46,18 @@ class EarlierProofs:
         """Whether there is a place for them."""
         return self._store is not None
 
-    def hints(self, task: Task) -> bytes | None:
+    def hints(self, task: Task) -> Hints | None:
         """What the last proof of a task like this one did, if that is known."""
         if self._certified and self._since is not None:
             from eqspec.run.certified_trees import trail  # with the auditor, which a check does without
 
             if (found := trail(task, self._since)) is not None:
-                return found
+                return Hints(found, str(self._since))
         key = kin(task) if self._sources else ""
-        return next((found for store in self._sources if (found := store.read("trail", key)) is not None), None)
+        for store in self._sources:
+            if (found := store.read("trail", key)) is not None:
+                return Hints(found, "cache" if store is self._store else str(self._since))
+        return None
 
     def keep(self, task: Task, trail: bytes) -> None:
         """Keep what the proof of a task did, if it did anything beyond bounding the whole box."""

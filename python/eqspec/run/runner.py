@@ -23,7 +23,7 @@ from eqspec.replay.replay import Replay
 from eqspec.run import core
 from eqspec.run.cache_key import key_of
 from eqspec.run.description import describe
-from eqspec.run.earlier_proofs import EarlierProofs
+from eqspec.run.earlier_proofs import EarlierProofs, Hints
 from eqspec.run.engine import Engine, Question, ThisMachine
 from eqspec.run.exactness import decide
 from eqspec.run.float32_range import refuse_overflow
@@ -37,7 +37,7 @@ from eqspec.run.random_inputs import largest_output, sample
 from eqspec.run.result_cache import EarlierSearch, ResultCache
 from eqspec.run.rounding import with_reason
 from eqspec.tasks.result import Nearly, Result
-from eqspec.tasks.search_statistics import Moment
+from eqspec.tasks.search_statistics import Moment, Reused
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
@@ -172,9 +172,10 @@ class Runner:
 
         question = Question(task, pair, claim, lower_constraints(task), matched=self._matched(options))
         solve = partial(self.engine.solve, question, options, confirm=replay.confirm, progress=progress)
+        hints: Hints | None = None
         if options.certifier is None:  # whose auditor bounds boxes in a way of its own
-            if earlier.state is None:
-                solve = partial(solve, hints=self._proofs.hints(task))
+            if earlier.state is None and (hints := self._proofs.hints(task)) is not None:
+                solve = partial(solve, hints=hints.trail)
             if self._proofs.may_keep:
                 solve = partial(solve, keep_trail=partial(self._proofs.keep, task))
         if earlier.may_save and self.cache is not None:
@@ -190,6 +191,7 @@ class Runner:
             solution = solve()
         shown = {
             "resumed": earlier.state is not None,
+            "reused": _reused(hints, solution),
             "history": recorder.until(
                 Moment(solution.seconds, solution.certified_fraction, solution.boxes, solution.open_boxes)
             ),
@@ -229,6 +231,14 @@ def _searched_first(task: Task) -> bool:
     """Whether a certificate is more likely to come of a search than of what exact integers decide before any."""
     whole = not task.lattices and not isinstance(task.property, Containment)
     return whole and not any(map(quantised, (task.reference, task.candidate)))
+
+
+def _reused(hints: Hints | None, solution: core.Solution) -> Reused | None:
+    """What was taken over from an earlier proof; None if the engine did not look at it, or could not read it."""
+    if hints is None or solution.reused is None:
+        return None
+    taken_up, steps = solution.reused
+    return Reused(hints.source, steps, min(taken_up, steps))
 
 
 def _result(

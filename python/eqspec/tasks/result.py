@@ -32,7 +32,7 @@ from eqspec.tasks.json_form import (
 from eqspec.tasks.question import Question
 from eqspec.tasks.row_share import RowShare
 from eqspec.tasks.score_meaning import of_networks
-from eqspec.tasks.search_statistics import Moment, Sampled, Undecided
+from eqspec.tasks.search_statistics import Moment, Reused, Sampled, Undecided
 from eqspec.tasks.verdict import Reason, Verdict
 from eqspec.tasks.witness import Witness
 
@@ -180,7 +180,8 @@ class Result(JsonObject):
     so far; the counts are those of all the tasks it took.
 
     `cached` says that the verdict is that of an earlier run of the same question, `resumed` that the search went on
-    where an earlier one stopped; times and counts are then those of the whole search.
+    where an earlier one stopped; times and counts are then those of the whole search. `reused` is there if it started
+    from an earlier proof of other networks: from which, and how much of it was of use.
 
     With a witness comes `task`, the task it belongs to in the form of `eqspec.tasks.serialisation`, so that it can be
     replayed from the result alone; for a search, the task at the refuted value.
@@ -317,6 +318,18 @@ class Result(JsonObject):
         metadata=as_json(
             flag(
                 "Whether the search went on where an earlier run stopped; seconds and counts are of both.",
+                required=False,
+            )
+        ),
+    )
+    reused: Reused | None = field(
+        default=None,
+        metadata=as_json(
+            reference(
+                Reused,
+                "reused",
+                "If the search started from an earlier proof of other networks: from which, and how much of it was of "
+                "use. The verdict rests on none of it.",
                 required=False,
             )
         ),

@@ -10,7 +10,7 @@ from eqspec.tasks.question import Question
 from eqspec.tasks.result import Nearly, Result
 from eqspec.tasks.row_share import RowShare
 from eqspec.tasks.row_source import RowSource
-from eqspec.tasks.search_statistics import Sampled, Undecided
+from eqspec.tasks.search_statistics import Reused, Sampled, Undecided
 from eqspec.tasks.witness import Witness
 
 _NETWORK = {
@@ -58,6 +58,7 @@ def result_schema() -> dict[str, Any]:
             "exact_or_none": {"oneOf": [{"type": "null"}, {"$ref": "#/$defs/exact"}]},
             "network": _NETWORK,
             "undecided": Undecided.schema(),
+            "reused": Reused.schema(),
             "sampled": Sampled.schema(),
             "find": Bracket.schema(),
             "question": Question.schema(),

@@ -1,7 +1,7 @@
 """What a search showed of itself on the way, as plain data for reports. No verdict depends on any of it.
 
-`Moment`: how the proved share grew. `Undecided`: where the boxes lie that were open at the end. `Sampled`: how far the
-outputs of the pair lie apart at random inputs.
+`Moment`: how the proved share grew. `Reused`: what of an earlier proof was of use. `Undecided`: where the boxes lie
+that were open at the end. `Sampled`: how far the outputs of the pair lie apart at random inputs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from eqspec.tasks.json_form import Form, JsonObject, as_json, count, listed, number, table, texts
+from eqspec.tasks.json_form import Form, JsonObject, as_json, count, listed, number, table, text, texts
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,18 @@ _EDGES = {
         "maxItems": 2,
     },
 }
+
+
+@dataclass(frozen=True)
+class Reused(JsonObject):
+    """What a search took over from an earlier proof: of so many `steps` so many were `taken_up`.
+
+    A step is a box that was halved, or a contraction; each is one that the search made again, with bounds of its own.
+    """
+
+    source: str = field(metadata=as_json(text('The folder of the earlier run, or "cache".')))
+    steps: int = field(metadata=as_json(count("Steps of the earlier proof: boxes halved, and contractions.")))
+    taken_up: int = field(metadata=as_json(count("Those of them that were done again.")))
 
 
 @dataclass(frozen=True)

@@ -481,6 +481,12 @@ impl Solution {
         Ok(dict)
     }
 
+    /// Steps of an earlier proof that were taken up, and how many there were.
+    #[getter]
+    fn reused(&self) -> Option<(u64, u64)> {
+        self.found.reused
+    }
+
     #[getter]
     fn worst_open<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(r) = &self.found.worst_open else { return Ok(None) };

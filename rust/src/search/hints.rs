@@ -151,6 +151,13 @@ impl Hints {
         self.contracts
     }
 
+    /// How many steps the earlier proof took: boxes that were halved, and contractions that brought something.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        let is_step = |event: &&Event| !matches!(event, Event::Contracted(_, log, _) if log.is_empty());
+        self.events.values().flatten().filter(is_step).count() as u64
+    }
+
     /// How many boxes a box was halved into in the end; 1 if it never was.
     #[must_use]
     pub fn leaves(&self, label: u64) -> u64 {
@@ -190,6 +197,7 @@ mod tests {
         let read = |events: &[Vec<u8>]| Hints::read(&[events.concat(), b"Z".to_vec()].concat());
         let good = read(&[halved(0, 1, 2), halved(2, 3, 4)]).unwrap();
         assert_eq!((good.leaves(0), good.leaves(1), good.leaves(2), good.leaves(9)), (3, 1, 2, 1));
+        assert_eq!(good.steps(), 2);
         assert!(read(&[]).is_some_and(|nothing| nothing.leaves(0) == 1));
         for bad in [
             vec![halved(0, 1, 1)],

@@ -363,6 +363,7 @@ impl Shared {
             seconds: progress.seconds,
             stages: counted.stages,
             profile: counted.profile,
+            reused: None,
         }
     }
 }

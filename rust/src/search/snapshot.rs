@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The mark at the beginning, whose number changes with the layout of what follows.
-const MAGIC: &[u8] = b"eqspec search 4\n";
+const MAGIC: &[u8] = b"eqspec search 5\n";
 
 /// Bytes of a SHA-256.
 pub const DIGEST: usize = 32;

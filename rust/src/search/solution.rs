@@ -138,6 +138,8 @@ pub struct Solution {
     pub stages: Stages,
     /// Where time and arithmetic went.
     pub profile: Profile,
+    /// Steps of an earlier proof that were taken up, and how many there were; `None` where none was known.
+    pub reused: Option<(u64, u64)>,
 }
 
 impl Solution {

@@ -333,6 +333,7 @@ impl Search<'_> {
                 host.keep_snapshot(bytes);
             }
             solution.complete(region, &free);
+            solution.reused = self.hints.map(|hints| (snapshot.statistics.workers.taken_up, hints.steps()));
             let proved = solution.verdict == Verdict::Equivalent;
             if let Some(trail) = recorder.filter(|_| proved).and_then(Recorder::into_trail) {
                 host.keep_trail(trail);

@@ -84,6 +84,8 @@ counters! {
         refused,
         /// Candidates replayed although only the error of their evaluation made them violating.
         doubtful,
+        /// Steps of an earlier proof that were taken up.
+        taken_up,
     } with {
         /// What each stage decided.
         stages: Stages,
@@ -136,7 +138,7 @@ mod tests {
     fn every_counter_is_added() {
         let mut one = WorkerStatistics::default();
         (one.splits, one.lps, one.unresolved, one.within_rounding) = (1, 2, 3, 4);
-        (one.rests_on_solver, one.milps, one.refused, one.doubtful) = (5, 6, 7, 8);
+        (one.rests_on_solver, one.milps, one.refused, one.doubtful, one.taken_up) = (5, 6, 7, 8, 9);
         one.stages = Stages {
             outside: 1,
             guard: 2,

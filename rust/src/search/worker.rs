@@ -208,6 +208,7 @@ impl Worker<'_> {
     /// Halves a box where an earlier proof did.
     fn halve_again(&mut self, node: Node, (input, cut, labels): Cut) {
         self.workspace.statistics.splits += 1;
+        self.workspace.statistics.taken_up += 1;
         self.context.shared.retire(1, 2);
         let parent = node.label;
         let mut children = halves(node, input, cut, &mut self.number);

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from eqspec.cache import Store, chosen_folder, replace_file
-from eqspec.cache.store import LIMIT
+from eqspec.cache.store import LIMIT, Kind
 from eqspec.errors import InputError
 
 KEY, OTHER = "ab" * 32, "cd" * 32
@@ -184,6 +184,22 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
     assert store.usage().results == 3
     store.clear()
     assert (store.usage().results, store.usage().bytes) == (0, 0)
+
+
+def test_trails_take_a_quarter_at_most(tmp_path: Path) -> None:
+    """The oldest go, and results stay that were not used for longer."""
+    store = Told().store(tmp_path, limit=40_000)
+    keys = [f"{i:02x}" * 32 for i in range(15)]
+    for age, key in enumerate(keys):
+        kind: Kind = "trail" if age else "result"
+        store.write(kind, key, b"x" * 1000)
+        path = next(tmp_path.rglob(f"{key}.{kind}"))
+        os.utime(path, (1000.0 + age, 1000.0 + age))
+    store.tidy()
+    assert store.read("result", keys[0]) is not None
+    left = [key for key in keys if store.read("trail", key) is not None]
+    assert left == keys[-len(left) :]
+    assert 7 <= len(left) <= 9  # each has a head
 
 
 def test_one_entry_may_not_fill_the_store(tmp_path: Path) -> None:

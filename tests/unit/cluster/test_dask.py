@@ -13,6 +13,7 @@ from distributed import Client, LocalCluster
 
 import eqspec
 from eqspec.api.cluster_choice import engine_on
+from eqspec.cli import main
 from eqspec.cluster import leg
 from eqspec.cluster.coordinator import Coordinator
 from eqspec.cluster.engine import ClusterEngine
@@ -82,6 +83,25 @@ def test_what_a_worker_keeps_of_questions_is_little(client: Client) -> None:
             Runner(Options(timeout=0.3, weaken=False), engine=engine).run(hard(seed))
     assert all(count <= 8 for count in client.run(lambda: len(leg._questions)).values())
     assert all(count <= 64 for count in client.run(lambda: len(leg._called_back)).values())
+
+
+def test_certificates_are_audited_as_on_one_machine(
+    client: Client, root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same words and exit codes, also of one whose proof was changed."""
+    monkeypatch.chdir(root / "specs")
+    assert main(["check", "tiny/tiny.eqspec", "--no-cache", "--certify", str(tmp_path)]) == 0
+    assert client.scheduler is not None
+    place = ["--cluster", client.scheduler.address]
+    for expected in (0, 1):
+        said = []
+        for more in ([], place):
+            capfd.readouterr()
+            assert main(["audit", str(tmp_path), "--spec", "tiny/tiny.eqspec", *more]) == expected
+            said.append(capfd.readouterr().out)
+        assert said[0] == said[1]
+        one = max(tmp_path.glob("*.eqcert"), key=lambda path: path.stat().st_size)
+        one.write_bytes(one.read_bytes()[:-100])
 
 
 def test_what_is_no_cluster_is_refused() -> None:

@@ -15,9 +15,11 @@ from onnx import TensorProto, helper, numpy_helper
 from eqspec.api import load, verify
 from eqspec.cache import Store
 from eqspec.certificates import Certifier
+from eqspec.cli import main
 from eqspec.errors import InputError
 from eqspec.networks.network import Network
 from eqspec.property import Epsilon, Property
+from eqspec.report.table import remark
 from eqspec.run.earlier_proofs import EarlierProofs, kin
 from eqspec.run.engine import Question, ThisMachine
 from eqspec.run.options import Options
@@ -26,6 +28,7 @@ from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
+from small_specs import write_spec
 from small_tasks import network, task
 
 SPECS = Path(__file__).parents[3] / "specs"
@@ -95,6 +98,12 @@ def test_the_next_proof_takes_up_the_last_one(tmp_path: Path, made: Any) -> None
         assert warm.verdict is Verdict.EQUIVALENT
         assert not warm.cached
         assert warm.boxes < 0.9 * cold.boxes
+        assert warm.reused is not None
+        assert warm.reused.source == ("cache" if since is None else str(since))
+        assert 0.5 * warm.reused.steps < warm.reused.taken_up <= warm.reused.steps
+        assert "from an earlier proof" in remark(warm).plain
+        assert Result.from_json(warm.to_json()).reused == warm.reused
+    assert last.reused is cold.reused is None
 
 
 def test_a_difference_is_found_whatever_was_proved_before(tmp_path: Path) -> None:
@@ -113,7 +122,7 @@ def test_hints_that_are_worth_nothing_cost_time_alone(tmp_path: Path, made: Any)
     for one in (claimed(0.0), claimed(0.0, Epsilon("0.8")), wide(0.0)):
         run(one, tmp_path)
         trails.append(proofs.hints(one))
-    known = [trail for trail in trails if trail]
+    known = [trail.trail for trail in trails if trail]
     assert len(known) == 3
     noise = [bytes(random.integers(0, 256, 300, dtype=np.uint8)), b"", b"Z"]
     for base in known:
@@ -190,6 +199,15 @@ def test_hints_of_another_key_are_not_taken(tmp_path: Path, monkeypatch: pytest.
     engine = Engine()
     assert run(claimed(1e-4), tmp_path, engine=engine).verdict is Verdict.EQUIVALENT
     assert engine.given == [None]
+
+
+def test_where_hints_are_not_used_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = write_spec(tmp_path)
+    since = ["--since", str(tmp_path)]
+    assert main(["check", str(spec), "--no-cache", "--certify", str(tmp_path / "made"), *since]) == 0
+    assert "since is not used with --certify" in capsys.readouterr().err
+    with pytest.warns(UserWarning, match="since is not used on a cluster"), pytest.raises(InputError):
+        verify(*pair(0.0), [0.0] * 3, [1.0] * 3, Epsilon("1"), since=tmp_path, client="nowhere")
 
 
 def test_a_folder_that_is_not_there() -> None:

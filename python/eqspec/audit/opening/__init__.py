@@ -5,12 +5,13 @@ from .files import Bounded, content, exists, opened
 from .header import header
 from .printable import label, number_in_words, plain
 from .question import Question, question, witness
-from .walking import go_on, refuse_if_late
+from .walking import below, go_on, refuse_if_late
 
 __all__ = [
     "Bounded",
     "Question",
     "array",
+    "below",
     "content",
     "exists",
     "go_on",

@@ -96,9 +96,10 @@ def read_ones(steps: list[Step]) -> list[Step]:
 
 
 def network(task: dict[str, Any], role: str, folder: Path) -> File:
-    """The network of a task, at its path or by its name in `folder`."""
+    """The network of a task: in `folder` by its sha256, at its path, or in `folder` by its name."""
     data, space, region = task[role], task["space"], task["region"]
-    places = (Path(data["path"]), folder / data["path"], folder / Path(data["path"]).name)
+    named = Path(data["path"])
+    places = (folder / f"{data['sha256']}{named.suffix}", named, folder / data["path"], folder / named.name)
     path = next((place for place in places if exists(place)), places[0])
     whole = content(path, limits.NETWORK)
     if (now := hashlib.sha256(whole).hexdigest()) != data["sha256"]:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
+from eqspec.api.cluster_choice import jobs_on
 from eqspec.audit.opening import label, limits, plain
-from eqspec.certificates import SUFFIX, Answer, Auditor, Coverage, UnboundError
+from eqspec.certificates import SUFFIX, Answer, Auditor, Coverage, UnboundError, dealt_audit
 from eqspec.cli.arguments import add_params
+from eqspec.cli.cache_options import note
 from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import load
 from eqspec.errors import EqspecError, InputError
 from eqspec.kernel import Checked, check, find
 from eqspec.report.numbers import count, plural
+
+if TYPE_CHECKING:
+    from eqspec.cluster.jobs import Jobs
 
 
 def add(commands: Commands) -> None:
@@ -48,6 +54,12 @@ def add(commands: Commands) -> None:
         "--timeout", type=float, metavar="S", help=f"seconds for each certificate (default: {limits.SECONDS:g})"
     )
     audit.add_argument(
+        "--cluster",
+        metavar="WHERE",
+        help="have the leaves of proofs checked by the workers of a Dask cluster: the address of its scheduler, the"
+        " file it wrote, or 'local'",
+    )
+    audit.add_argument(
         "--kernel",
         action="store_true",
         help="have proofs checked once more by eqspec-kernel, whose correctness is proved in Coq: chains of layers,"
@@ -64,6 +76,9 @@ def add(commands: Commands) -> None:
     audit.set_defaults(run=run)
 
 
+_NOT_SHOWN = ("refused", "seconds", "part")
+
+
 @dataclass(frozen=True)
 class _Found:
     """A certificate file, what the auditor says, and which tasks of the specs it answers."""
@@ -75,7 +90,7 @@ class _Found:
     kernel: Checked | None = None
 
     def to_json(self) -> dict[str, Any]:
-        data = {name: value for name, value in asdict(self.answer).items() if name not in ("refused", "seconds")}
+        data = {name: value for name, value in asdict(self.answer).items() if name not in _NOT_SHOWN}
         return (
             {"file": str(self.file), "holds": self.refused is None, "refused": self.refused}
             | (data | {"tasks": list(self.tasks)} if self.answer.refused is None else {})
@@ -96,9 +111,9 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     if arguments.spec and coverage is None:
         return ExitCode.BAD_INPUT
     found: list[_Found] = []
-    with Auditor() as auditor:
-        for file in files:
-            found.append(_audited(file, auditor, arguments, coverage, err))
+    with Auditor() as auditor, jobs_on(arguments.cluster, partial(note, err)) as jobs:
+        for file, answer in zip(files, _answers(files, auditor, jobs, arguments), strict=True):
+            found.append(_bound(file, answer, arguments, coverage, err))
             if arguments.format == "human":
                 _show(found[-1], out)
     troubles = [one for one in coverage.all if one.trouble] if coverage else []
@@ -133,13 +148,24 @@ def _coverage(arguments: argparse.Namespace, err: Console) -> Coverage | None:
     return Coverage(tasks, searches)
 
 
-def _audited(
-    file: Path, auditor: Auditor, arguments: argparse.Namespace, coverage: Coverage | None, err: Console
+def _answers(
+    files: Sequence[Path], auditor: Auditor, jobs: Jobs | None, arguments: argparse.Namespace
+) -> Iterator[Answer]:
+    """What the auditor says of each certificate, here or with its leaves dealt out."""
+    if jobs is not None:
+        yield from dealt_audit.answers(files, auditor, jobs, arguments.networks, arguments.timeout)
+        return
+    for file in files:
+        try:
+            answer = auditor.ask(file, arguments.networks, arguments.timeout)
+        except EqspecError as problem:  # the process of the auditor ended
+            answer = Answer(str(problem))
+        yield answer
+
+
+def _bound(
+    file: Path, answer: Answer, arguments: argparse.Namespace, coverage: Coverage | None, err: Console
 ) -> _Found:
-    try:
-        answer = auditor.ask(file, arguments.networks, arguments.timeout)
-    except EqspecError as problem:  # the process of the auditor ended
-        answer = Answer(str(problem))
     if answer.refused is not None:
         return _Found(file, answer, refused=answer.refused)
     try:

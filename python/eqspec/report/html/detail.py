@@ -179,6 +179,10 @@ def _facts(result: Result) -> tuple[tuple[str, str], ...]:
         facts += [("proved share", share(result.certified_fraction)), ("boxes left open", count(result.open_boxes))]
         if result.initial_bound is not None and math.isfinite(result.initial_bound):
             facts.append(("bound on the whole box", value(result.initial_bound)))
+    if result.reused is not None:
+        where = "the cache" if result.reused.source == "cache" else result.reused.source
+        steps = f"{count(result.reused.taken_up)} of {count(result.reused.steps)}"
+        facts.append((f"steps taken up of an earlier proof, from {where}", steps))
     for name, words in (("depth", "deepest box, in halvings"), ("asked", "boxes that asked the solver")):
         if result.effort.get(name):
             facts.append((words, count(result.effort[name])))

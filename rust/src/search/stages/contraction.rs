@@ -190,12 +190,16 @@ fn taken_up(
     };
     let Workspace { contractor, propagation, .. } = workspace;
     let (left, whole) = match contractor.replay(bounds, log, assumption, propagation, || shared.stopping()) {
-        Replay::Proved => return TakenUp::Decided(proved(workspace, node, o)),
+        Replay::Proved => {
+            workspace.statistics.taken_up += 1;
+            return TakenUp::Decided(proved(workspace, node, o));
+        }
         Replay::Open { left, whole } => (left, whole),
     };
     match after {
         After::Split(split, labels) if whole && contractor.splits(split, &left.bounds) => {
             let mut halves = halves(node, &left, split);
+            workspace.statistics.taken_up += 1;
             record.contracted_and_split((node.label, o, rounds(workspace)), split, &mut halves);
             halves.iter_mut().zip(labels).for_each(|(half, label)| half.hint = Some(label));
             TakenUp::Decided(StageResult::Branch(halves.into()))
@@ -203,6 +207,7 @@ fn taken_up(
         After::Own(label) if whole => {
             node.violation_bounds = Some(Arc::new(left.bounds));
             node.warm_start = left.warm;
+            workspace.statistics.taken_up += 1;
             let parent = node.label;
             record.contracted(parent, o, rounds(workspace), Some(node));
             node.hint = Some(label);
