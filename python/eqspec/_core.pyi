@@ -97,6 +97,7 @@ class Settings:
         back_substitution: bool = True,  # bound each network by itself as well; off only to compare
         contract: bool = True,  # contract bounds under an assumed violation where that is expected to pay
         contract_above: int = 8,  # free inputs up to which boxes are only halved
+        singles: bool = True,  # seek multipliers of backward bounds in single precision; off only to compare
         attack: bool = True,  # look for counterexamples by attacks
         link: bool = True,  # backward bounds may move weight between networks and difference; off only to compare
         entropy: bool = True,  # a confidence is the exact softmax; off, the published polytope, only to compare

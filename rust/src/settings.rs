@@ -33,6 +33,9 @@ macro_rules! with_settings {
             /// Free inputs up to which boxes are only halved: on ACAS Xu (5 inputs) a contraction saved a dozen boxes
             /// and cost hundreds, on jets (16) it replaced a hundred thousand boxes by thirty.
             contract_above: usize = 8,
+            /// Whether multipliers of backward bounds are sought in single precision, where magnitudes allow it; switched
+            /// off only to compare. The bounds themselves are in f64 either way.
+            singles: bool = true,
             /// Whether counterexamples are looked for by gradient ascent and random search.
             attack: bool = true,
             /// Whether backward bounds may move weight between networks and difference; switched off only to compare.

@@ -45,7 +45,7 @@ SOLVERS: tuple[Solver, ...] = get_args(Solver)
 """Who answers linear programs: noise answers at random, and must not matter to the truth of a verdict."""
 
 
-STAGES_OFF = ("attack", "link", "entropy", "phases", "dual", "back_substitution")
+STAGES_OFF = ("attack", "link", "entropy", "phases", "dual", "back_substitution", "singles")
 """What can be switched off besides linear programs and contraction."""
 
 
@@ -72,6 +72,7 @@ class Mode:
     phases: bool = True
     dual: bool = True
     back_substitution: bool = True
+    singles: bool = True
     solver: Solver = "highs"
     inputs: int = 0
     smudge: float = 0.0
@@ -100,6 +101,7 @@ class Mode:
             phases=self.phases,
             dual=self.dual,
             back_substitution=self.back_substitution,
+            singles=self.singles,
             boxes=self.boxes,
             timeout=30.0,
             **given,
@@ -203,6 +205,7 @@ def random_mode(rng: np.random.Generator, channels: Sequence[Channel] = CHANNELS
         phases=one(0.9),
         dual=one(0.7),
         back_substitution=one(0.8),
+        singles=one(0.8),
         boxes=int(rng.choice([1, 3, 10]) if inputs else rng.choice([1, 3, 10, 40])),
         solver=SOLVERS[int(rng.choice(3, p=[0.85, 0.1, 0.05]))],
         inputs=inputs,

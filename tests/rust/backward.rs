@@ -69,13 +69,13 @@ fn any_multipliers_give_true_bounds_where_the_assumption_holds() {
     assert!(seen.satisfying > 1000 && seen.entropy > 100 && seen.constrained > 500, "{seen:?}");
 }
 
-fn check_contraction(case: &Case, draw: &Draw, seen: &RefCell<Seen>) -> Result<(), TestCaseError> {
+fn check_contraction(case: &Case, draw: &Draw, singles: bool, seen: &RefCell<Seen>) -> Result<(), TestCaseError> {
     let Some((pair, values, bounds, assumption)) = prepare(case, draw) else { return Ok(()) };
     let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
     let effort =
         ContractionBudget { rounds: 2 + draw.steps.unsigned_abs() as usize, steps: 12, ..ContractionBudget::default() };
     let before = bounds.clone();
-    let mut contractor = Contractor::new(&pair);
+    let mut contractor = Contractor::new(&pair).in_singles(singles);
     let result = contractor.contract(bounds, None, &assumption, effort, &mut reach, || false);
     let alive: Vec<&Values> = values.iter().filter(|v| v.satisfies(&assumption, &before.phase_constraints)).collect();
     let mut seen = seen.borrow_mut();
@@ -136,7 +136,9 @@ fn check_contraction(case: &Case, draw: &Draw, seen: &RefCell<Seen>) -> Result<(
 fn contraction_keeps_every_input_that_violates() {
     let seen = RefCell::new(Seen::default());
     let pairs = cases(1..=3, 1..=4, 1..=4, prop_oneof![3 => Just(Scale::Plain), 1 => Just(Scale::Quarters)], 3);
-    for_all(400, (pairs, draws()), |(case, draw)| check_contraction(&case, &draw, &seen));
+    for_all(400, (pairs, draws(), any::<bool>()), |(case, draw, singles)| {
+        check_contraction(&case, &draw, singles, &seen)
+    });
     let seen = seen.into_inner();
     assert!(seen.satisfying > 400 && seen.shrunk > 40 && seen.useful > 40, "{seen:?}");
     assert!(seen.settled > 20 && seen.split > 100, "{seen:?}");
@@ -147,12 +149,12 @@ fn contraction_keeps_every_input_that_violates() {
 fn contraction_proves_what_is_far_from_violated() {
     let seen = RefCell::new(Seen::default());
     let pairs = cases(1..=3, 1..=4, 1..=4, Just(Scale::Plain), 3);
-    for_all(200, (pairs, draws()), |(case, mut draw)| {
+    for_all(200, (pairs, draws(), any::<bool>()), |(case, mut draw, singles)| {
         draw.split = false;
         let Some((pair, _, bounds, mut assumption)) = prepare(&case, &draw) else { return Ok(()) };
         assumption.constant -= 1e6;
         let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
-        let result = Contractor::new(&pair).contract(
+        let result = Contractor::new(&pair).in_singles(singles).contract(
             bounds,
             None,
             &assumption,

@@ -34,5 +34,6 @@ mod region;
 mod resuming;
 mod search;
 mod sensitivity;
+mod singles;
 mod smooth;
 mod trace;

@@ -11,11 +11,12 @@ use super::backward::Backward;
 use super::constraints::Constraints;
 use super::functional::{Coefficients, Functional};
 use super::lines::surrogate_lines;
-use super::parameters::Parameters;
+use super::parameters::{ANY, NOT_NEGATIVE, Parameters, SHARE};
 use super::relu_kernels::surrogate_column;
-use super::shared_inputs::SharedInputs;
+use super::shared_inputs::reads_inputs;
 use crate::network::{Origin, Tile};
 use crate::numeric::kernels::Accumulate;
+use crate::numeric::real::Real;
 use crate::numeric::vectorised;
 use crate::numeric::windows::Panels;
 
@@ -23,13 +24,13 @@ use crate::numeric::windows::Panels;
 /// from zero and have far to go.
 const CONSTRAINT_RATE: f64 = 4.0;
 
-impl Backward<'_> {
+impl<T: Real> Backward<'_, T> {
     /// One step uphill, at the multipliers last evaluated.
     pub fn ascend(
         &mut self,
         functionals: &[Functional],
         assumption: &Assumption,
-        parameters: &mut Parameters,
+        parameters: &mut Parameters<T>,
         rate: f64,
         step: i32,
     ) {
@@ -42,19 +43,19 @@ impl Backward<'_> {
         &mut self,
         functionals: &[Functional],
         assumption: &Assumption,
-        parameters: &mut Parameters,
+        parameters: &mut Parameters<T>,
         rate: f64,
         step: i32,
     ) {
         let count = functionals.len();
         let (depth, inputs) = (self.pair.depth(), self.pair.inputs());
         self.phase_gradient.clear();
-        self.phase_gradient.resize(self.relaxed.phase_constraints.len() * count, 0.0);
+        self.phase_gradient.resize(self.relaxed.phase_constraints.len() * count, T::ZERO);
         // The minimising corner of each functional; X = Y there.
         self.corners.clear();
         for column in self.inputs.chunks_exact(inputs) {
             let ends = self.relaxed.centre.iter().zip(&self.relaxed.radius);
-            self.corners.extend(column.iter().zip(ends).map(|(a, (c, r))| c - if *a >= 0.0 { *r } else { -r }));
+            self.corners.extend(column.iter().zip(ends).map(|(a, (c, r))| *c - if *a >= T::ZERO { *r } else { -*r }));
         }
         self.ascend_constraints(&assumption.region, parameters, rate, step);
         self.live.begin(depth);
@@ -75,51 +76,51 @@ impl Backward<'_> {
                 self.live.forget(s);
             }
         }
-        parameters.phases.ascend(&self.phase_gradient, rate, step, (0.0, f64::INFINITY));
+        parameters.phases.ascend(&self.phase_gradient, rate, step, NOT_NEGATIVE);
         self.ascend_outputs(functionals, assumption, parameters, rate, step);
     }
 
     /// Values of x, y and d of a step, from those behind the functions of the steps that it reads.
     #[inline(always)]
-    fn step_forwards(&mut self, s: usize, now: &mut Coefficients, count: usize) {
+    fn step_forwards(&mut self, s: usize, now: &mut Coefficients<T>, count: usize) {
         let (a, b, d) = (&self.pair.first[s], &self.pair.second[s], &self.pair.difference[s]);
-        let m = a.rows;
+        let (m, weights) = (a.rows, &self.weights[s]);
         for f in 0..count {
             let (x, y, z) = now.range_mut(f * m..(f + 1) * m);
-            x.copy_from_slice(&a.bias);
-            y.copy_from_slice(&b.bias);
-            z.copy_from_slice(&d.bias);
+            x.copy_from_slice(&weights.biases[0]);
+            y.copy_from_slice(&weights.biases[1]);
+            z.copy_from_slice(&weights.biases[2]);
         }
         let (live, panels) = (&self.live, &mut self.panels);
         let mut flops = 0;
-        let mut add = |out: &mut [f64], tile: &Tile, values: &[f64], panels: &mut Panels| {
-            tile.shape().product(out, &tile.weight, values, (tile.columns, count), Accumulate::Add, panels);
+        let mut add = |out: &mut [T], tile: &Tile, weight: &[T], values: &[T], panels: &mut Panels<T>| {
+            tile.shape().product(out, weight, values, (tile.columns, count), Accumulate::Add, panels);
             flops += (2 * tile.products() * count) as u64;
         };
         let mut reads_steps = false;
-        for term in &d.terms {
+        for (k, term) in d.terms.iter().enumerate() {
             let Origin::Step(j) = term.origin else { continue };
             reads_steps = true;
             let from = live.of(j);
             if let Some(i) = term.first {
-                add(&mut now.first, &a.terms[i].tile, &from.first, panels);
+                add(&mut now.first, &a.terms[i].tile, &weights.first[i], &from.first, panels);
             }
             if let Some(i) = term.second {
-                add(&mut now.second, &b.terms[i].tile, &from.second, panels);
+                add(&mut now.second, &b.terms[i].tile, &weights.second[i], &from.second, panels);
             }
             if !term.zero {
-                add(&mut now.difference, &term.tile, &from.second, panels);
+                add(&mut now.difference, &term.tile, &weights.difference[k], &from.second, panels);
             }
             if let Some(i) = term.first {
-                add(&mut now.difference, &a.terms[i].tile, &from.difference, panels);
+                add(&mut now.difference, &a.terms[i].tile, &weights.first[i], &from.difference, panels);
             }
         }
-        if SharedInputs::read_by(self.pair, s) {
-            flops += self.shared_inputs.forwards((self.pair, s), &self.corners, now, !reads_steps, panels);
+        if reads_inputs(self.pair, s) {
+            flops += self.shared_inputs.forwards((self.pair, s, weights), &self.corners, now, !reads_steps, panels);
             if !reads_steps {
                 // Where only the inputs are read, x - y = d.
                 let pairs = now.first.iter().zip(&now.difference);
-                now.second.iter_mut().zip(pairs).for_each(|(y, (x, d))| *y = x - d);
+                now.second.iter_mut().zip(pairs).for_each(|(y, (x, d))| *y = *x - *d);
             }
         }
         self.flops += flops;
@@ -127,7 +128,7 @@ impl Backward<'_> {
 
     /// The gradients of the multipliers of assumed signs at a step.
     #[inline(always)]
-    fn ascend_phases(&mut self, s: usize, now: &Coefficients, count: usize) {
+    fn ascend_phases(&mut self, s: usize, now: &Coefficients<T>, count: usize) {
         let (m, phases) = (self.pair.first[s].rows, &self.relaxed.phase_constraints);
         for (k, phase) in phases.iter().enumerate().filter(|(_, phase)| phase.layer == s) {
             let values = now.of(phase.quantity);
@@ -143,9 +144,9 @@ impl Backward<'_> {
     fn ascend_step(
         &mut self,
         s: usize,
-        now: &mut Coefficients,
+        now: &mut Coefficients<T>,
         count: usize,
-        parameters: &mut Parameters,
+        parameters: &mut Parameters<T>,
         rate: f64,
         step: i32,
     ) {
@@ -158,8 +159,8 @@ impl Backward<'_> {
         }
         let v = r.view(m);
         let [gradient1, gradient2] = &mut self.gradients;
-        gradient1.resize(total, 0.0);
-        gradient2.resize(total, 0.0);
+        gradient1.resize(total, T::ZERO);
+        gradient2.resize(total, T::ZERO);
         // The surrogate uses the slopes the bound was computed with, so values come before the step.
         for f in 0..count {
             let range = f * m..(f + 1) * m;
@@ -172,32 +173,32 @@ impl Backward<'_> {
                 surrogate_lines(values, kept, slopes, gradients, &r.lines.neurons);
             }
         }
-        layer.alpha1.ascend(&gradient1[..total], 2.0 * rate, step, (0.0, 1.0));
-        layer.alpha2.ascend(&gradient2[..total], 2.0 * rate, step, (0.0, 1.0));
+        layer.alpha1.ascend(&gradient1[..total], 2.0 * rate, step, SHARE);
+        layer.alpha2.ascend(&gradient2[..total], 2.0 * rate, step, SHARE);
         let relative = parameters.relative_links;
         let values = now.first[..total].iter().zip(&now.second[..total]).zip(&mut now.difference[..total]);
         if !relative {
             if parameters.optimise_links {
-                gradient1.iter_mut().zip(values).for_each(|(g, ((x, y), d))| *g = x - y - *d);
-                layer.link.ascend(&gradient1[..total], rate, step, (f64::NEG_INFINITY, f64::INFINITY));
+                gradient1.iter_mut().zip(values).for_each(|(g, ((x, y), d))| *g = *x - *y - *d);
+                layer.link.ascend(&gradient1[..total], rate, step, ANY);
             }
             return;
         }
         // The link is a share of s, so it is worth s times as much; and what s is worth depends on it.
         let shares = self.link_units[s].iter().zip(&layer.link.value);
         for ((g, ((x, y), d)), (unit, share)) in gradient1.iter_mut().zip(values).zip(shares) {
-            let gap = x - y - *d;
-            *g = unit * gap;
-            *d += share * gap;
+            let gap = *x - *y - *d;
+            *g = *unit * gap;
+            *d += *share * gap;
         }
         if parameters.optimise_links {
-            layer.link.ascend(&gradient1[..total], rate, step, (f64::NEG_INFINITY, f64::INFINITY));
+            layer.link.ascend(&gradient1[..total], rate, step, ANY);
         }
     }
 
     /// One step of the multipliers of the region's constraints, at the minimising corners.
     #[inline(always)]
-    fn ascend_constraints(&mut self, constraints: &Constraints, parameters: &mut Parameters, rate: f64, step: i32) {
+    fn ascend_constraints(&mut self, constraints: &Constraints, parameters: &mut Parameters<T>, rate: f64, step: i32) {
         if constraints.rows() == 0 {
             return;
         }
@@ -208,7 +209,7 @@ impl Backward<'_> {
             constraints.push_excess(&self.corners[f * inputs..(f + 1) * inputs], gradient);
         }
         let rate = CONSTRAINT_RATE * rate;
-        parameters.region.ascend_in(&self.units, gradient, rate, step, (0.0, f64::INFINITY));
+        parameters.region.ascend_in(&self.units, gradient, rate, step, NOT_NEGATIVE);
     }
 
     /// One step of the multipliers at the outputs: of the guard, of the violation, of the links.
@@ -217,27 +218,30 @@ impl Backward<'_> {
         &mut self,
         functionals: &[Functional],
         assumption: &Assumption,
-        parameters: &mut Parameters,
+        parameters: &mut Parameters<T>,
         rate: f64,
         step: i32,
     ) {
         let (outputs, rows, count) = (assumption.outputs(), assumption.rows(), functionals.len());
         let (out, gradient) = (self.live.of(self.pair.depth() - 1), &mut self.gradients[0]);
         let at = |f: usize| f * outputs..(f + 1) * outputs;
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+        let dot = |a: &[f64], b: &[T]| a.iter().zip(b).map(|(x, y)| x * y.wide()).sum::<f64>();
         gradient.clear();
         for f in 0..count {
             let lam = &parameters.guard.value[f * rows..(f + 1) * rows];
-            let total: f64 = lam[assumption.entropy.clone()].iter().sum();
+            let total: f64 = lam[assumption.entropy.clone()].iter().map(|lam| lam.wide()).sum();
             for (l, &multiplier) in lam.iter().enumerate() {
                 let guard =
                     dot(&assumption.guard[l * outputs..(l + 1) * outputs], &out.first[at(f)]) + assumption.constants[l];
-                let entropy =
-                    if assumption.entropy.contains(&l) { -((multiplier + 1e-30) / (total + 1e-30)).ln() } else { 0.0 };
-                gradient.push(entropy - guard);
+                let entropy = if assumption.entropy.contains(&l) {
+                    -((multiplier.wide() + 1e-30) / (total + 1e-30)).ln()
+                } else {
+                    0.0
+                };
+                gradient.push(T::of(entropy - guard));
             }
         }
-        parameters.guard.ascend(gradient, rate, step, (0.0, f64::INFINITY));
+        parameters.guard.ascend(gradient, rate, step, NOT_NEGATIVE);
         gradient.clear();
         for f in 0..count {
             let (x, y, d) = (&out.first[at(f)], &out.second[at(f)], &out.difference[at(f)]);
@@ -245,29 +249,29 @@ impl Backward<'_> {
                 + dot(&assumption.second, y)
                 + dot(&assumption.difference, d)
                 + assumption.constant;
-            gradient.push(-violation);
+            gradient.push(T::of(-violation));
         }
-        parameters.violation.ascend(gradient, rate, step, (0.0, f64::INFINITY));
+        parameters.violation.ascend(gradient, rate, step, NOT_NEGATIVE);
         if !parameters.optimise_links {
             return;
         }
         gradient.clear();
         let values = out.first.iter().zip(&out.second).zip(&out.difference);
-        gradient.extend(values.map(|((x, y), d)| x - y - d).take(outputs * count));
-        parameters.output.ascend(gradient, rate, step, (f64::NEG_INFINITY, f64::INFINITY));
+        gradient.extend(values.map(|((x, y), d)| *x - *y - *d).take(outputs * count));
+        parameters.output.ascend(gradient, rate, step, ANY);
     }
 }
 
-struct Ascend<'b, 'a> {
-    backward: &'b mut Backward<'a>,
+struct Ascend<'b, 'a, T: Real> {
+    backward: &'b mut Backward<'a, T>,
     functionals: &'b [Functional],
     assumption: &'b Assumption,
-    parameters: &'b mut Parameters,
+    parameters: &'b mut Parameters<T>,
     rate: f64,
     step: i32,
 }
 
-impl vectorised::Task for Ascend<'_, '_> {
+impl<T: Real> vectorised::Task for Ascend<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]

@@ -54,6 +54,7 @@ use crate::domain::intermediate_bounds::{IntermediateBounds, LayerBounds};
 use crate::domain::phase::Bounds;
 use crate::network::Function;
 use crate::numeric::log::ln;
+use crate::numeric::real::Real;
 use crate::numeric::round::{U, down};
 use crate::numeric::vectorised;
 
@@ -145,19 +146,9 @@ impl Backward<'_> {
 
     /// Lower bounds of all functionals for the current multipliers, rounding included.
     pub fn evaluate(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &Parameters) -> &[f64] {
-        vectorised::run(Evaluate::<true> { backward: self, functionals, assumption, parameters });
+        vectorised::run(Pull::<f64, true> { backward: self, functionals, assumption, parameters });
+        vectorised::run(Arrive { backward: self, count: functionals.len(), constraints: assumption.region.rows() });
         &self.totals.bounds
-    }
-
-    /// Computes the coefficients that [`Self::ascend`] needs, without the bounds: their sums run in a fixed order, not
-    /// in vector registers, and cost more than all the rest.
-    pub fn evaluate_coefficients(
-        &mut self,
-        functionals: &[Functional],
-        assumption: &Assumption,
-        parameters: &Parameters,
-    ) {
-        vectorised::run(Evaluate::<false> { backward: self, functionals, assumption, parameters });
     }
 
     /// The corner of the box that minimises the relaxation of the first functional, as last evaluated.
@@ -168,40 +159,6 @@ impl Backward<'_> {
             if self.inputs[i] >= 0.0 { -radius[i] } else { radius[i] }
         };
         (0..centre.len()).map(|i| centre[i] + offset(i)).collect()
-    }
-
-    #[inline(always)]
-    fn evaluate_all<const BOUND: bool>(
-        &mut self,
-        functionals: &[Functional],
-        assumption: &Assumption,
-        parameters: &Parameters,
-    ) {
-        let count = functionals.len();
-        self.totals.reset(count);
-        self.live.begin(self.pair.depth());
-        self.outputs(functionals, assumption, parameters);
-        self.descend::<BOUND>(self.pair.depth(), functionals, Some(parameters));
-        let (inputs, constraints) = (self.pair.inputs(), assumption.region.rows());
-        self.units.resize(constraints * count, 0.0);
-        let (RelaxedPair { centre, radius, .. }, totals) = (&self.relaxed, &mut self.totals);
-        for (f, functional) in functionals.iter().enumerate() {
-            let a = &mut self.inputs[f * inputs..(f + 1) * inputs];
-            if let Functional::Input { input, negative } = *functional {
-                a[input] += sign(negative);
-            }
-            if constraints > 0 {
-                let range = f * constraints..(f + 1) * constraints;
-                let (mu, units) = (&parameters.region.value[range.clone()], &mut self.units[range]);
-                let joined = assumption.region.join(a, mu, units, (centre, radius));
-                totals.constant[f] += joined.constant;
-                totals.magnitude[f] += joined.magnitude;
-                totals.err[f] += joined.underflow;
-            }
-        }
-        if BOUND {
-            self.arrive(count, constraints);
-        }
     }
 
     /// Lower bounds, without any assumption, of functionals of one step, all of the same quantity: the pass begins at
@@ -237,10 +194,55 @@ impl Backward<'_> {
             totals.bounds[f] = down(down(totals.constant[f] + value) - err);
         }
     }
+}
+
+impl<T: Real> Backward<'_, T> {
+    /// Computes the coefficients that [`Self::ascend`] needs, without the bounds: their sums run in a fixed order, not
+    /// in vector registers, and cost more than all the rest.
+    pub fn evaluate_coefficients(
+        &mut self,
+        functionals: &[Functional],
+        assumption: &Assumption,
+        parameters: &Parameters<T>,
+    ) {
+        vectorised::run(Pull::<T, false> { backward: self, functionals, assumption, parameters });
+    }
+
+    /// Pulls all functionals back to the inputs.
+    #[inline(always)]
+    fn pull<const BOUND: bool>(
+        &mut self,
+        functionals: &[Functional],
+        assumption: &Assumption,
+        parameters: &Parameters<T>,
+    ) {
+        let count = functionals.len();
+        self.totals.reset(count);
+        self.live.begin(self.pair.depth());
+        self.outputs(functionals, assumption, parameters);
+        self.descend::<BOUND>(self.pair.depth(), functionals, Some(parameters));
+        let (inputs, constraints) = (self.pair.inputs(), assumption.region.rows());
+        self.units.resize(constraints * count, T::ZERO);
+        let (RelaxedPair { centre, radius, .. }, totals) = (&self.relaxed, &mut self.totals);
+        for (f, functional) in functionals.iter().enumerate() {
+            let a = &mut self.inputs[f * inputs..(f + 1) * inputs];
+            if let Functional::Input { input, negative } = *functional {
+                a[input] += T::of(sign(negative));
+            }
+            if constraints > 0 {
+                let range = f * constraints..(f + 1) * constraints;
+                let (mu, units) = (&parameters.region.value[range.clone()], &mut self.units[range]);
+                let joined = assumption.region.join(a, mu, units, (centre, radius));
+                totals.constant[f] += joined.constant;
+                totals.magnitude[f] += joined.magnitude;
+                totals.err[f] += joined.underflow;
+            }
+        }
+    }
 
     /// Coefficients at the outputs.
     #[inline(always)]
-    fn outputs(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &Parameters) {
+    fn outputs(&mut self, functionals: &[Functional], assumption: &Assumption, parameters: &Parameters<T>) {
         let (outputs, rows, count) = (assumption.outputs(), assumption.rows(), functionals.len());
         let (last, n) = (self.pair.depth() - 1, outputs * count);
         let totals = &mut self.totals;
@@ -250,17 +252,17 @@ impl Backward<'_> {
         let now = self.live.of_mut(last);
         for (f, functional) in functionals.iter().enumerate() {
             let lam = &parameters.guard.value[f * rows..(f + 1) * rows];
-            let nu = if *functional == Functional::Target { 1.0 } else { parameters.violation.value[f] };
+            let nu = if *functional == Functional::Target { 1.0 } else { parameters.violation.value[f].wide() };
             let links = &parameters.output.value[f * outputs..(f + 1) * outputs];
             let (mut constant, mut magnitude) = (-nu * assumption.constant, (nu * assumption.constant).abs());
-            for (l, &lam) in lam.iter().enumerate() {
+            for (l, lam) in lam.iter().map(|lam| lam.wide()).enumerate() {
                 constant -= lam * assumption.constants[l];
                 magnitude += (lam * assumption.constants[l]).abs();
             }
             if !assumption.entropy.is_empty() {
                 let lam = &lam[assumption.entropy.clone()];
-                let total: f64 = lam.iter().sum();
-                for &lam in lam.iter().filter(|&&lam| lam > 0.0 && total > 0.0) {
+                let total: f64 = lam.iter().map(|lam| lam.wide()).sum();
+                for lam in lam.iter().map(|lam| lam.wide()).filter(|&lam| lam > 0.0 && total > 0.0) {
                     let (value, error) = ln(lam / total);
                     constant -= lam * value;
                     magnitude += (lam * value).abs();
@@ -268,18 +270,19 @@ impl Backward<'_> {
                 }
             }
             let mut norm = 0.0;
-            for (o, &link) in links.iter().enumerate() {
-                let guarded: f64 = lam.iter().enumerate().map(|(l, lam)| lam * assumption.guard[l * outputs + o]).sum();
+            for (o, link) in links.iter().map(|link| link.wide()).enumerate() {
+                let weighed = |(l, lam): (usize, &T)| lam.wide() * assumption.guard[l * outputs + o];
+                let guarded: f64 = lam.iter().enumerate().map(weighed).sum();
                 let p = -guarded - nu * assumption.first[o] + link;
                 let q = -nu * assumption.second[o] - link;
                 let s = -nu * assumption.difference[o] - link;
-                let sum: f64 =
-                    lam.iter().enumerate().map(|(l, lam)| lam * assumption.guard[l * outputs + o].abs()).sum();
+                let size = |(l, lam): (usize, &T)| lam.wide() * assumption.guard[l * outputs + o].abs();
+                let sum: f64 = lam.iter().enumerate().map(size).sum();
                 norm += sum
                     + nu * (assumption.first[o].abs() + assumption.second[o].abs() + assumption.difference[o].abs())
                     + 3.0 * link.abs();
                 let at = f * outputs + o;
-                (now.first[at], now.second[at], now.difference[at]) = (p, q, s);
+                (now.first[at], now.second[at], now.difference[at]) = (T::of(p), T::of(q), T::of(s));
             }
             totals.constant[f] = constant;
             totals.magnitude[f] = magnitude;
@@ -295,19 +298,34 @@ fn largest(known: &LayerBounds) -> f64 {
     of(&known.x).max(of(&known.y)).max(of(&known.d))
 }
 
-struct Evaluate<'b, 'a, const BOUND: bool> {
-    backward: &'b mut Backward<'a>,
+struct Pull<'b, 'a, T: Real, const BOUND: bool> {
+    backward: &'b mut Backward<'a, T>,
     functionals: &'b [Functional],
     assumption: &'b Assumption,
-    parameters: &'b Parameters,
+    parameters: &'b Parameters<T>,
 }
 
-impl<const BOUND: bool> vectorised::Task for Evaluate<'_, '_, BOUND> {
+impl<T: Real, const BOUND: bool> vectorised::Task for Pull<'_, '_, T, BOUND> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        self.backward.evaluate_all::<BOUND>(self.functionals, self.assumption, self.parameters);
+        self.backward.pull::<BOUND>(self.functionals, self.assumption, self.parameters);
+    }
+}
+
+struct Arrive<'b, 'a> {
+    backward: &'b mut Backward<'a>,
+    count: usize,
+    constraints: usize,
+}
+
+impl vectorised::Task for Arrive<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.backward.arrive(self.count, self.constraints);
     }
 }
 

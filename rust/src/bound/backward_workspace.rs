@@ -6,21 +6,23 @@ use super::live::{Lifetimes, Live};
 use super::relax::Relaxation;
 use super::rounding_cost::{ColumnMaxima, RoundingCost, products_of_coefficients};
 use super::shared_inputs::SharedInputs;
+use super::weights::{StepWeights, weights};
 use crate::domain::intermediate_bounds::PhaseConstraint;
 use crate::network::Pair;
+use crate::numeric::real::Real;
 use crate::numeric::windows::Panels;
 
 /// What follows from the bounds of all neurons: the relaxations, the box, and what rounding can cost.
 #[derive(Debug, Default)]
-pub(super) struct RelaxedPair {
+pub(super) struct RelaxedPair<T = f64> {
     /// Per step but the last; those of identity steps have no neurons.
-    pub(super) relaxations: Vec<Relaxation>,
-    /// Per step.
+    pub(super) relaxations: Vec<Relaxation<T>>,
+    /// Per step; none where no bound is computed.
     pub(super) rounding_costs: Vec<RoundingCost>,
     /// The centre of the box.
-    pub(super) centre: Vec<f64>,
+    pub(super) centre: Vec<T>,
     /// The radius of the box, rounded up.
-    pub(super) radius: Vec<f64>,
+    pub(super) radius: Vec<T>,
     /// The largest absolute output or difference of outputs.
     pub(super) output_size: f64,
     /// The assumed signs of neurons.
@@ -55,56 +57,66 @@ const COEFFICIENTS: usize = 64 << 20;
 const MULTIPLIERS: usize = 512 << 20;
 
 /// A workspace for batches of functionals on one pair.
-pub struct Backward<'a> {
+pub struct Backward<'a, T: Real = f64> {
     pub(super) pair: &'a Pair,
+    pub(super) weights: Vec<StepWeights<'a, T>>,
+    /// What rounding depends on, per step; none where no bound is computed.
     pub(super) maxima: Vec<ColumnMaxima>,
     pub(super) lifetimes: Lifetimes,
-    pub(super) shared_inputs: SharedInputs,
-    pub(super) relaxed: RelaxedPair,
+    pub(super) shared_inputs: SharedInputs<T>,
+    pub(super) relaxed: RelaxedPair<T>,
     /// Per step but the last, the coefficients of X, Y and D behind the ReLUs, after links and folds: their signs choose
     /// the relaxations. Empty for identity steps.
-    pub(super) behind_relu: Vec<Coefficients>,
+    pub(super) behind_relu: Vec<Coefficients<T>>,
     /// Per step but the last, the coefficients of D before links, if links are measured in them.
-    pub(super) link_units: Vec<Vec<f64>>,
+    pub(super) link_units: Vec<Vec<T>>,
     /// Per step, whether the last pass met it.
     pub(super) met: Vec<bool>,
     /// The coefficients of steps that a pass has under way, or the values there in a pass forwards.
-    pub(super) live: Live,
+    pub(super) live: Live<T>,
     /// Coefficients of the inputs, I x F, and whether anything has been written there.
-    pub(super) inputs: Vec<f64>,
+    pub(super) inputs: Vec<T>,
     pub(super) inputs_written: bool,
     /// The corner of the box that minimises each functional, I x F.
-    pub(super) corners: Vec<f64>,
+    pub(super) corners: Vec<T>,
     /// The natural sizes of the multipliers of the region's constraints, Q x F.
-    pub(super) units: Vec<f64>,
+    pub(super) units: Vec<T>,
     pub(super) totals: Totals,
     /// Gradients of one kind of multipliers at a time, and of another.
-    pub(super) gradients: [Vec<f64>; 2],
+    pub(super) gradients: [Vec<T>; 2],
     /// Gradients of the multipliers of assumed signs, S x F.
-    pub(super) phase_gradient: Vec<f64>,
+    pub(super) phase_gradient: Vec<T>,
     /// A buffer: the coefficients of one functional behind the ReLUs, and its links.
-    pub(super) column: (Coefficients, Vec<f64>),
-    pub(super) panels: Panels,
+    pub(super) column: (Coefficients<T>, Vec<T>),
+    pub(super) panels: Panels<T>,
     /// Additions and multiplications in matrix products so far.
     pub(super) flops: u64,
 }
 
 impl<'a> Backward<'a> {
-    /// A workspace for one pair.
+    /// A workspace for bounds on one pair.
     #[must_use]
     pub fn new(pair: &'a Pair) -> Self {
-        let (depth, hidden) = (pair.depth(), pair.depth() - 1);
+        let depth = pair.depth();
         let products = products_of_coefficients(pair);
+        let mut backward = Self::without_bounds(pair);
+        backward.maxima = (0..depth).map(|s| ColumnMaxima::of(pair, s, &products)).collect();
+        backward.relaxed.rounding_costs = vec![RoundingCost::default(); depth];
+        backward
+    }
+}
+
+impl<'a, T: Real> Backward<'a, T> {
+    /// A workspace for coefficients and steps of multipliers on one pair, which knows nothing of rounding.
+    pub(super) fn without_bounds(pair: &'a Pair) -> Self {
+        let (depth, hidden) = (pair.depth(), pair.depth() - 1);
         Self {
             pair,
-            maxima: (0..depth).map(|s| ColumnMaxima::of(pair, s, &products)).collect(),
+            weights: weights(pair),
+            maxima: Vec::new(),
             lifetimes: Lifetimes::of(pair),
             shared_inputs: SharedInputs::of(pair),
-            relaxed: RelaxedPair {
-                relaxations: vec![Relaxation::default(); hidden],
-                rounding_costs: vec![RoundingCost::default(); depth],
-                ..RelaxedPair::default()
-            },
+            relaxed: RelaxedPair { relaxations: vec![Relaxation::default(); hidden], ..RelaxedPair::default() },
             behind_relu: vec![Coefficients::default(); hidden],
             link_units: vec![Vec::new(); hidden],
             met: vec![false; depth],
@@ -139,7 +151,8 @@ impl<'a> Backward<'a> {
     /// The most functionals in a batch whose multipliers are improved.
     #[must_use]
     pub fn most(&self) -> usize {
-        // Three multipliers a neuron, each with two moments, and three coefficients.
+        // Three multipliers a neuron, each a double and a single with two moments in singles, and three coefficients in
+        // both.
         let numbers = 12 * self.hidden().iter().sum::<usize>();
         self.most_plain().min(MULTIPLIERS / (8 * numbers.max(1))).max(8)
     }

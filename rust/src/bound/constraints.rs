@@ -13,6 +13,7 @@
 //! Rounding: a coefficient is a sum of at most Q + 1 terms, off by gamma(2 Q) of their absolute sum and by one
 //! underflow per product, times the size of the input.
 
+use crate::numeric::real::Real;
 use crate::numeric::round::TINY;
 
 /// Rows A x <= b that every input of interest satisfies.
@@ -56,30 +57,28 @@ impl Constraints {
     /// Adds mu times the rows to the coefficients `a` of a functional. `units` is set to the natural size of each
     /// multiplier: how much the functional varies over the box, divided by how much the row varies.
     #[inline(always)]
-    pub(super) fn join(
+    pub(super) fn join<T: Real>(
         &self,
-        a: &mut [f64],
-        mu: &[f64],
-        units: &mut [f64],
-        (centre, radius): (&[f64], &[f64]),
+        a: &mut [T],
+        mu: &[T],
+        units: &mut [T],
+        (centre, radius): (&[T], &[T]),
     ) -> Joined {
         let inputs = a.len();
-        let variation = |v: &[f64]| v.iter().zip(radius).map(|(v, r)| v.abs() * r).sum::<f64>();
-        let sizes = || centre.iter().zip(radius).map(|(c, r)| c.abs() + r);
-        let sized = |v: &[f64]| v.iter().zip(sizes()).map(|(v, s)| v.abs() * s).sum::<f64>();
-        let varies = variation(a);
+        let varies = variation(a, radius);
         // For each input a product with mu in each row, and for the constant as many; twice that, to spare.
         #[allow(clippy::cast_precision_loss)]
         let products = (2 * (self.rows() + 1)) as f64;
-        let mut joined =
-            Joined { constant: 0.0, magnitude: sized(a), underflow: TINY * products * (1.0 + sizes().sum::<f64>()) };
+        let underflow = TINY * products * (1.0 + sizes(centre, radius).sum::<f64>());
+        let mut joined = Joined { constant: 0.0, magnitude: size(a, (centre, radius)), underflow };
         for (q, (&mu, unit)) in mu.iter().zip(units).enumerate() {
             let row = self.row(q, inputs);
-            *unit = varies / variation(row).max(f64::MIN_POSITIVE);
+            *unit = T::of(varies / variation(row, radius).max(f64::MIN_POSITIVE));
+            let mu = mu.wide();
             if mu > 0.0 {
-                a.iter_mut().zip(row).for_each(|(a, r)| *a += mu * r);
+                a.iter_mut().zip(row).for_each(|(a, r)| *a += T::of(mu * r));
                 joined.constant -= mu * self.bounds[q];
-                joined.magnitude += mu * (sized(row) + self.bounds[q].abs());
+                joined.magnitude += mu * (size(row, (centre, radius)) + self.bounds[q].abs());
             }
         }
         joined
@@ -87,11 +86,29 @@ impl Constraints {
 
     /// Appends A_q x - b_q for every constraint, at one input: the derivatives of a bound with respect to mu.
     #[inline(always)]
-    pub(super) fn push_excess(&self, x: &[f64], gradient: &mut Vec<f64>) {
+    pub(super) fn push_excess<T: Real>(&self, x: &[T], gradient: &mut Vec<T>) {
         let excess = |q: usize| {
             let row = self.row(q, x.len());
-            row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>() - self.bounds[q]
+            T::of(row.iter().zip(x).map(|(a, x)| a * x.wide()).sum::<f64>() - self.bounds[q])
         };
         gradient.extend((0..self.rows()).map(excess));
     }
+}
+
+/// How much a functional with these coefficients varies over the box, to either side.
+#[inline(always)]
+fn variation<V: Real, T: Real>(coefficients: &[V], radius: &[T]) -> f64 {
+    coefficients.iter().zip(radius).map(|(v, r)| v.wide().abs() * r.wide()).sum()
+}
+
+/// The largest absolute values of the inputs.
+#[inline(always)]
+fn sizes<T: Real>(centre: &[T], radius: &[T]) -> impl Iterator<Item = f64> {
+    centre.iter().zip(radius).map(|(c, r)| c.wide().abs() + r.wide())
+}
+
+/// The sum of the largest absolute values of all terms of a functional.
+#[inline(always)]
+fn size<V: Real, T: Real>(coefficients: &[V], (centre, radius): (&[T], &[T])) -> f64 {
+    coefficients.iter().zip(sizes(centre, radius)).map(|(v, s)| v.wide().abs() * s).sum()
 }

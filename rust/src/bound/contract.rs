@@ -23,6 +23,7 @@ use super::backward::Backward;
 use super::contraction_log::{ContractionLog, Logging, shorten};
 use super::functional::Functional;
 use super::parameters::Parameters;
+use super::singles::Singles;
 use super::split_candidates::SplitCandidates;
 use crate::domain::intermediate_bounds::{Contradiction, IntermediateBounds};
 use crate::domain::phase::Bounds;
@@ -54,9 +55,6 @@ impl Default for ContractionBudget {
         Self { rounds: 8, steps: 60, rate: 0.02, inputs: 64, gain: 0.9, link: true }
     }
 }
-
-/// Bounds are computed at every third step, and at the first and the last one; at the others only the gradients are.
-const BOUND_EVERY: i32 = 3;
 
 /// Bytes of multipliers of a round that the next one begins with; beyond it those of the first batch alone are kept.
 const WARM_BYTES: usize = 512 << 20;
@@ -113,6 +111,7 @@ pub struct Contractor<'a> {
     pub(super) pair: &'a Pair,
     pub(super) backward: Backward<'a>,
     pub(super) best: Vec<f64>,
+    pub(super) singles: Singles<'a>,
     chunk: Option<usize>,
     /// A log of what was bounded since the log was last emptied, for a certificate, if one is to be written.
     pub log: Option<ContractionLog>,
@@ -122,7 +121,14 @@ impl<'a> Contractor<'a> {
     /// A contractor for one pair, without a log.
     #[must_use]
     pub fn new(pair: &'a Pair) -> Self {
-        Self { pair, backward: Backward::new(pair), best: Vec::new(), chunk: None, log: None }
+        Self {
+            pair,
+            backward: Backward::new(pair),
+            best: Vec::new(),
+            singles: Singles::default(),
+            chunk: None,
+            log: None,
+        }
     }
 
     /// The same contractor with batches of at most so many functionals, instead of as many as fit.
@@ -135,7 +141,14 @@ impl<'a> Contractor<'a> {
     /// Additions and multiplications in matrix products so far.
     #[must_use]
     pub fn flops(&self) -> u64 {
-        self.backward.flops
+        self.backward.flops + self.singles.flops()
+    }
+
+    /// The same contractor, whose steps run in singles, or in f64 as the bounds do.
+    #[must_use]
+    pub fn in_singles(mut self, wanted: bool) -> Self {
+        self.singles = Singles::new(wanted);
+        self
     }
 
     /// The same contractor, with or without a log of what is bounded.
@@ -163,6 +176,7 @@ impl<'a> Contractor<'a> {
         for _ in 0..budget.rounds {
             let functionals = self.functionals(&bounds, budget);
             self.backward.set_bounds(&bounds);
+            self.singles.follow(&self.backward);
             self.best.clear();
             self.best.resize(functionals.len(), f64::NEG_INFINITY);
             let mut reached = WarmStart::default();
@@ -231,47 +245,6 @@ impl<'a> Contractor<'a> {
     /// The same for batches without multipliers.
     pub(super) fn plain_at_once(&self) -> usize {
         self.chunk.unwrap_or_else(|| self.backward.most_plain())
-    }
-
-    /// Improves the multipliers of a batch, whose functionals begin at place `from` among all, and keeps the best bounds,
-    /// and, where they are wanted, the multipliers of each functional that gave them. Returns whether the target, the
-    /// first of all functionals, contradicts the assumption.
-    fn improve(
-        &mut self,
-        (from, functionals): (usize, &[Functional]),
-        assumption: &Assumption,
-        (current, mut kept): (&mut Parameters, Option<&mut Parameters>),
-        budget: ContractionBudget,
-        taken: &mut i32,
-        stop: &impl Fn() -> bool,
-    ) -> bool {
-        for step in 1..=budget.steps {
-            if step % BOUND_EVERY == 0 || step == budget.steps || step == 1 {
-                let found = self.backward.evaluate(functionals, assumption, current);
-                for (f, (best, &v)) in self.best[from..].iter_mut().zip(found).enumerate() {
-                    if v > *best {
-                        *best = v;
-                        kept.iter_mut().for_each(|kept| kept.copy(f, current, f));
-                    }
-                }
-                if from == 0 && assumption.contradicted_by(self.best[0]) {
-                    if self.record_target(assumption, current) {
-                        return true;
-                    }
-                    // Recording evaluated the target alone; the steps go on from the whole batch.
-                    self.best[0] = f64::NEG_INFINITY;
-                    self.backward.evaluate(functionals, assumption, current);
-                }
-                if step == budget.steps || stop() {
-                    break;
-                }
-            } else {
-                self.backward.evaluate_coefficients(functionals, assumption, current);
-            }
-            *taken += 1;
-            self.backward.ascend(functionals, assumption, current, budget.rate, *taken);
-        }
-        false
     }
 
     /// The target first, then both bounds of everything whose sign or value is not settled.

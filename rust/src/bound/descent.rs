@@ -6,13 +6,14 @@ use super::functional::{Coefficients, Functional, sign};
 use super::lines::{LINE_UNITS, line_column};
 use super::parameters::Parameters;
 use super::relu_kernels::{relu_column, relu_sums};
-use super::rounding_cost::{PHASE_UNITS, RELU_UNITS, relu_underflow};
-use super::shared_inputs::SharedInputs;
+use super::rounding_cost::{PHASE_UNITS, RELU_UNITS, RoundingCost, relu_underflow};
+use super::shared_inputs::reads_inputs;
 use crate::domain::Quantity;
 use crate::network::{Function, Origin, Tile};
+use crate::numeric::real::Real;
 use crate::numeric::round::U;
 
-impl Backward<'_> {
+impl<T: Real> Backward<'_, T> {
     /// Takes all steps before `end` in reverse, until the coefficients of the inputs are complete. Without multipliers
     /// slopes are those of a start, and there are no links and no assumed signs.
     #[inline(always)]
@@ -20,10 +21,10 @@ impl Backward<'_> {
         &mut self,
         end: usize,
         functionals: &[Functional],
-        parameters: Option<&Parameters>,
+        parameters: Option<&Parameters<T>>,
     ) {
         let (depth, count) = (self.pair.depth(), functionals.len());
-        self.inputs.resize(self.pair.inputs() * count, 0.0);
+        self.inputs.resize(self.pair.inputs() * count, T::ZERO);
         if end == depth {
             self.met.fill(false);
             self.inputs_written = false;
@@ -58,31 +59,40 @@ impl Backward<'_> {
             self.live.free(now);
         }
         if !self.inputs_written {
-            self.inputs.fill(0.0);
+            self.inputs.fill(T::ZERO);
         }
+    }
+
+    /// What rounding in the terms of a step can cost; 0 where no bound is computed.
+    #[inline(always)]
+    fn cost_of(&self, step: usize) -> RoundingCost {
+        self.relaxed.rounding_costs.get(step).copied().unwrap_or_default()
     }
 
     /// Through the terms of a step, backwards.
     #[inline(always)]
-    fn affine<const BOUND: bool>(&mut self, step: usize, now: &mut Coefficients, known: [bool; 3], count: usize) {
+    fn affine<const BOUND: bool>(&mut self, step: usize, now: &mut Coefficients<T>, known: [bool; 3], count: usize) {
         let (a, b, d) = (&self.pair.first[step], &self.pair.second[step], &self.pair.difference[step]);
         let m = a.rows;
-        let reads_inputs = SharedInputs::read_by(self.pair, step);
-        let (cost, totals) = (self.relaxed.rounding_costs[step], &mut self.totals);
+        let at_inputs = reads_inputs(self.pair, step);
+        let (cost, totals) = (self.cost_of(step), &mut self.totals);
+        let weights = &self.weights[step];
         for f in 0..if BOUND { count } else { 0 } {
             let (p, q, s) = now.range(f * m..(f + 1) * m);
-            let mut sums = [0.0f64; 5];
+            let [b1, b2, b3] = weights.biases.each_ref().map(|bias| &bias[..m]);
+            let mut sums = [T::ZERO; 5];
             for i in 0..m {
-                let (x, y, z) = (p[i] * a.bias[i], q[i] * b.bias[i], s[i] * d.bias[i]);
+                let (x, y, z) = (p[i] * b1[i], q[i] * b2[i], s[i] * b3[i]);
                 sums[0] += x + y + z;
                 sums[1] += x.abs() + y.abs() + z.abs();
                 sums[2] += p[i].abs();
                 sums[3] += q[i].abs();
                 sums[4] += s[i].abs();
             }
+            let mut sums = sums.map(T::wide);
             totals.constant[f] += sums[0];
             totals.magnitude[f] += sums[1];
-            if reads_inputs {
+            if at_inputs {
                 // p + q travels with A1, s - q with A1 - A2.
                 (sums[2], sums[4]) = (sums[2] + sums[3], sums[4] + sums[3]);
             }
@@ -90,30 +100,30 @@ impl Backward<'_> {
         }
         let (live, panels) = (&mut self.live, &mut self.panels);
         let mut flops = 0;
-        for term in &d.terms {
+        for (k, term) in d.terms.iter().enumerate() {
             let Origin::Step(j) = term.origin else { continue };
             let shape = (term.tile.columns, count);
-            let mut add = |quantity: Quantity, tile: &Tile, coefficients: &[f64]| {
+            let mut add = |quantity: Quantity, tile: &Tile, weight: &[T], coefficients: &[T]| {
                 let (out, accumulate) = live.slot(j, quantity, shape.0 * shape.1);
-                tile.shape().transposed_product(out, &tile.weight, coefficients, shape, accumulate, panels);
+                tile.shape().transposed_product(out, weight, coefficients, shape, accumulate, panels);
                 flops += (2 * tile.products() * count) as u64;
             };
             if let (Some(i), true) = (term.first, known[0]) {
-                add(Quantity::First, &a.terms[i].tile, &now.first);
+                add(Quantity::First, &a.terms[i].tile, &weights.first[i], &now.first);
             }
             if let (Some(i), true) = (term.second, known[1]) {
-                add(Quantity::Second, &b.terms[i].tile, &now.second);
+                add(Quantity::Second, &b.terms[i].tile, &weights.second[i], &now.second);
             }
             if !term.zero && known[2] {
-                add(Quantity::Second, &term.tile, &now.difference);
+                add(Quantity::Second, &term.tile, &weights.difference[k], &now.difference);
             }
             if let (Some(i), true) = (term.first, known[2]) {
-                add(Quantity::Difference, &a.terms[i].tile, &now.difference);
+                add(Quantity::Difference, &a.terms[i].tile, &weights.first[i], &now.difference);
             }
         }
-        if reads_inputs {
+        if at_inputs {
             let inputs = &mut self.inputs;
-            let place = (self.pair, step);
+            let place = (self.pair, step, weights);
             flops += self.shared_inputs.backwards(place, now, known, inputs, &mut self.inputs_written, panels);
         }
         self.flops += flops;
@@ -129,11 +139,11 @@ impl Backward<'_> {
         let count = functionals.len();
         let (a, b, d) = (&self.pair.first[step], &self.pair.second[step], &self.pair.difference[step]);
         self.met.fill(false);
-        let reads_inputs = SharedInputs::read_by(self.pair, step);
-        self.inputs_written = reads_inputs;
+        let at_inputs = reads_inputs(self.pair, step);
+        self.inputs_written = at_inputs;
         self.inputs.clear();
-        self.inputs.resize(self.pair.inputs() * count, 0.0);
-        let cost = self.relaxed.rounding_costs[step];
+        self.inputs.resize(self.pair.inputs() * count, T::ZERO);
+        let cost = self.cost_of(step);
         for (f, functional) in functionals.iter().enumerate() {
             let Functional::Neuron { quantity, neuron, negative, .. } = *functional else { continue };
             let (of_step, per_unit, of_input) = match quantity {
@@ -143,7 +153,7 @@ impl Backward<'_> {
             };
             self.totals.constant[f] += sign(negative) * of_step;
             self.totals.magnitude[f] += of_step.abs();
-            self.totals.err[f] += per_unit + if reads_inputs { of_input } else { 0.0 } + cost.underflow;
+            self.totals.err[f] += per_unit + if at_inputs { of_input } else { 0.0 } + cost.underflow;
         }
         let (live, all_inputs) = (&mut self.live, &mut self.inputs);
         for term in &d.terms {
@@ -156,7 +166,7 @@ impl Backward<'_> {
                 for (functional, out) in functionals.iter().zip(out.chunks_exact_mut(n)) {
                     let Functional::Neuron { quantity, neuron, negative, .. } = *functional else { continue };
                     if quantity == of {
-                        tile.row(neuron, |j, at| out[j] += sign(negative) * tile.weight[at]);
+                        tile.row(neuron, |j, at| out[j] += T::of(sign(negative) * tile.weight[at]));
                     }
                 }
             };
@@ -185,9 +195,9 @@ impl Backward<'_> {
     fn function<const BOUND: bool>(
         &mut self,
         step: usize,
-        now: &mut Coefficients,
+        now: &mut Coefficients<T>,
         count: usize,
-        parameters: Option<&Parameters>,
+        parameters: Option<&Parameters<T>>,
     ) {
         let r = &self.relaxed.relaxations[step];
         let m = r.keep.len();
@@ -203,7 +213,7 @@ impl Backward<'_> {
         } else {
             column.resize(m);
             links.clear();
-            links.resize(m, 0.0);
+            links.resize(m, T::ZERO);
         }
         let (underflow, neurons) = (relu_underflow(m, r.size), &r.lines.neurons);
         let curved = !neurons.is_empty();
@@ -216,7 +226,7 @@ impl Backward<'_> {
                 let mut link = &layer.link.value[range.clone()];
                 if parameters.relative_links {
                     links.clear();
-                    links.extend(link.iter().zip(&*s).map(|(share, s)| share * s));
+                    links.extend(link.iter().zip(&*s).map(|(share, s)| *share * *s));
                     link = links;
                 }
                 let slopes = (&layer.alpha1.value[range.clone()], &layer.alpha2.value[range.clone()]);
@@ -228,9 +238,9 @@ impl Backward<'_> {
             let (constant, magnitude, norm) = if curved {
                 line_column((p, q, s), kept, multipliers, neurons)
             } else {
-                let sums = if BOUND { relu_sums((p, q, s), multipliers.0, v) } else { (0.0, 0.0, 0.0) };
+                let sums = if BOUND { relu_sums((p, q, s), multipliers.0, v) } else { Default::default() };
                 relu_column((p, q, s), kept, multipliers, v);
-                sums
+                (sums.0.wide(), sums.1.wide(), sums.2.wide())
             };
             totals.constant[f] += constant;
             totals.magnitude[f] += magnitude;
@@ -243,9 +253,9 @@ impl Backward<'_> {
     fn join<const BOUND: bool>(
         &mut self,
         step: usize,
-        now: &mut Coefficients,
+        now: &mut Coefficients<T>,
         functionals: &[Functional],
-        parameters: Option<&Parameters>,
+        parameters: Option<&Parameters<T>>,
     ) {
         let m = self.pair.first[step].rows;
         let size = self.relaxed.relaxations[step].size;
@@ -263,7 +273,7 @@ impl Backward<'_> {
                 };
                 *coefficient -= if phase.positive { beta } else { -beta };
                 if BOUND {
-                    self.totals.err[f] += PHASE_UNITS * U * (coefficient.abs() + beta) * size;
+                    self.totals.err[f] += PHASE_UNITS * U * (coefficient.abs() + beta).wide() * size;
                 }
             }
             match *functional {
@@ -273,10 +283,10 @@ impl Backward<'_> {
                         Quantity::Second => &mut q[neuron],
                         Quantity::Difference => &mut s[neuron],
                     };
-                    *coefficient += sign(negative);
+                    *coefficient += T::of(sign(negative));
                     if BOUND && self.pair.function(step).is_identity() {
                         // Behind a function this is part of what the relaxations cost.
-                        self.totals.err[f] += RELU_UNITS * U * (coefficient.abs() + 1.0) * size;
+                        self.totals.err[f] += RELU_UNITS * U * (coefficient.abs() + T::ONE).wide() * size;
                     }
                 }
                 _ => {}

@@ -2,12 +2,13 @@
 //! represent them at a step.
 
 use crate::domain::Quantity;
+use crate::numeric::real::Real;
 use std::ops::Range;
 
 /// Coefficients, or values, of X, Y and D, to be changed.
-pub(super) type TripleMut<'a> = (&'a mut [f64], &'a mut [f64], &'a mut [f64]);
+pub(super) type TripleMut<'a, T = f64> = (&'a mut [T], &'a mut [T], &'a mut [T]);
 /// Coefficients, or values, of X, Y and D.
-pub(super) type Triple<'a> = (&'a [f64], &'a [f64], &'a [f64]);
+pub(super) type Triple<'a, T = f64> = (&'a [T], &'a [T], &'a [T]);
 
 /// A quantity whose lower bound is sought. The lower bound of the negated quantity is minus its upper bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,20 +47,20 @@ pub(super) const QUANTITIES: [Quantity; 3] = [Quantity::First, Quantity::Second,
 /// Coefficients of F functionals at one step of m neurons, or values of x, y and d there. Each array has m x F
 /// entries, functional-major.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Coefficients {
+pub(super) struct Coefficients<T = f64> {
     /// Coefficients of f1's neurons: p in the formulas.
-    pub(super) first: Vec<f64>,
+    pub(super) first: Vec<T>,
     /// Coefficients of f2's neurons: q.
-    pub(super) second: Vec<f64>,
+    pub(super) second: Vec<T>,
     /// Coefficients of the differences: s.
-    pub(super) difference: Vec<f64>,
+    pub(super) difference: Vec<T>,
 }
 
-impl Coefficients {
+impl<T: Real> Coefficients<T> {
     /// Gives all three arrays n entries; entries that existed keep their values.
     pub(super) fn resize(&mut self, n: usize) {
         for v in [&mut self.first, &mut self.second, &mut self.difference] {
-            v.resize(n, 0.0);
+            v.resize(n, T::ZERO);
         }
     }
 
@@ -67,7 +68,7 @@ impl Coefficients {
     pub(super) fn clear(&mut self, n: usize) {
         for v in [&mut self.first, &mut self.second, &mut self.difference] {
             v.clear();
-            v.resize(n, 0.0);
+            v.resize(n, T::ZERO);
         }
     }
 
@@ -79,7 +80,7 @@ impl Coefficients {
 
     /// The array of one quantity, to be changed.
     #[inline(always)]
-    pub(super) fn of_mut(&mut self, quantity: Quantity) -> &mut Vec<f64> {
+    pub(super) fn of_mut(&mut self, quantity: Quantity) -> &mut Vec<T> {
         match quantity {
             Quantity::First => &mut self.first,
             Quantity::Second => &mut self.second,
@@ -89,19 +90,19 @@ impl Coefficients {
 
     /// All three arrays over a range of entries, to be changed.
     #[inline(always)]
-    pub(super) fn range_mut(&mut self, range: Range<usize>) -> (&mut [f64], &mut [f64], &mut [f64]) {
+    pub(super) fn range_mut(&mut self, range: Range<usize>) -> TripleMut<'_, T> {
         let (p, q, s) = (&mut self.first[range.clone()], &mut self.second[range.clone()], &mut self.difference[range]);
         (p, q, s)
     }
 
     /// All three arrays over a range of entries.
     #[inline(always)]
-    pub(super) fn range(&self, range: Range<usize>) -> (&[f64], &[f64], &[f64]) {
+    pub(super) fn range(&self, range: Range<usize>) -> Triple<'_, T> {
         (&self.first[range.clone()], &self.second[range.clone()], &self.difference[range])
     }
 
     /// The array of one quantity.
-    pub(super) fn of(&self, quantity: Quantity) -> &[f64] {
+    pub(super) fn of(&self, quantity: Quantity) -> &[T] {
         match quantity {
             Quantity::First => &self.first,
             Quantity::Second => &self.second,

@@ -17,6 +17,8 @@
 //! are the intercepts. [`Lines::size`] is 1 + steep times the largest absolute value of x, y, d, X, Y, D and all
 //! intercepts, so one unit of |p| costs at most 9 U size for the slope, as much for the intercept, and U size for the
 //! product, beyond what the link costs ([`super::rounding_cost`]): [`LINE_UNITS`] covers them.
+//!
+//! Lines are kept in f64 alone; coefficients in singles are widened where they meet them.
 
 use super::functional::{Triple, TripleMut};
 use crate::curve::Curve;
@@ -24,6 +26,7 @@ use crate::domain::intermediate_bounds::LayerBounds;
 use crate::domain::phase::Bounds;
 use crate::domain::strip::Rise;
 use crate::network::Curves;
+use crate::numeric::real::Real;
 use crate::numeric::round::max_propagating_nan;
 
 /// Units of roundoff of one pass, relative to the absolute sum of all coefficients and links: those of
@@ -210,25 +213,26 @@ fn difference(curves: [&Curve; 2], x: (f64, f64), y: (f64, f64), d: (f64, f64)) 
 /// for the rounding bound; with `kept` set to the coefficients of X, Y and D behind the function, whose signs choose the
 /// lines, and (p, q, s) to those before it.
 #[inline(always)]
-pub(super) fn line_column(
-    (p, q, s): TripleMut<'_>,
-    (kept_p, kept_q, kept_s): TripleMut<'_>,
-    (link, alpha1, alpha2): Triple<'_>,
+pub(super) fn line_column<T: Real>(
+    (p, q, s): TripleMut<'_, T>,
+    (kept_p, kept_q, kept_s): TripleMut<'_, T>,
+    (link, alpha1, alpha2): Triple<'_, T>,
     neurons: &[Neuron],
 ) -> (f64, f64, f64) {
     let (mut constant, mut magnitude, mut norm) = (0.0, 0.0, 0.0);
     for (i, neuron) in neurons.iter().enumerate() {
-        let (x, y, z) = after_link((p[i], q[i], s[i]), link[i], neuron);
-        norm += x.abs() + y.abs() + 2.0 * s[i].abs() + 3.0 * link[i].abs() + p[i].abs() + q[i].abs();
-        (kept_p[i], kept_q[i], kept_s[i]) = (x, y, z);
-        let of_x = neuron.sides[0][usize::from(x < 0.0)].at(alpha1[i]);
-        let of_y = neuron.sides[1][usize::from(y < 0.0)].at(alpha2[i]);
+        let (of_p, of_q, of_s, of_link) = (p[i].wide(), q[i].wide(), s[i].wide(), link[i].wide());
+        let (x, y, z) = after_link((of_p, of_q, of_s), of_link, neuron);
+        norm += x.abs() + y.abs() + 2.0 * of_s.abs() + 3.0 * of_link.abs() + of_p.abs() + of_q.abs();
+        (kept_p[i], kept_q[i], kept_s[i]) = (T::of(x), T::of(y), T::of(z));
+        let of_x = neuron.sides[0][usize::from(x < 0.0)].at(alpha1[i].wide());
+        let of_y = neuron.sides[1][usize::from(y < 0.0)].at(alpha2[i].wide());
         let of_d = if z < 0.0 { neuron.high } else { neuron.low };
         // Summed up for a neuron first, so that a term passes at most m + 2 sums, fewer than the account of constants allows.
         let (cx, cy, cz) = (x * of_x.cut, y * of_y.cut, z * of_d.1);
         constant += cx + cy + cz;
         magnitude += cx.abs() + cy.abs() + cz.abs();
-        (p[i], q[i], s[i]) = (x * of_x.slope, y * of_y.slope, z * of_d.0);
+        (p[i], q[i], s[i]) = (T::of(x * of_x.slope), T::of(y * of_y.slope), T::of(z * of_d.0));
     }
     (constant, magnitude, norm)
 }
@@ -242,20 +246,23 @@ fn after_link((p, q, s): (f64, f64, f64), g: f64, neuron: &Neuron) -> (f64, f64,
 
 /// The surrogate of one functional through a step of functions, forwards, and the gradients of its multipliers.
 #[inline(always)]
-pub(super) fn surrogate_lines(
-    (x, y, d): TripleMut<'_>,
-    (kept_p, kept_q, kept_s): Triple<'_>,
-    (alpha1, alpha2): (&[f64], &[f64]),
-    (gradient1, gradient2): (&mut [f64], &mut [f64]),
+pub(super) fn surrogate_lines<T: Real>(
+    (x, y, d): TripleMut<'_, T>,
+    (kept_p, kept_q, kept_s): Triple<'_, T>,
+    (alpha1, alpha2): (&[T], &[T]),
+    (gradient1, gradient2): (&mut [T], &mut [T]),
     neurons: &[Neuron],
 ) {
     for (i, neuron) in neurons.iter().enumerate() {
-        let of_x = neuron.sides[0][usize::from(kept_p[i] < 0.0)].at(alpha1[i]);
-        let of_y = neuron.sides[1][usize::from(kept_q[i] < 0.0)].at(alpha2[i]);
-        gradient1[i] = kept_p[i] * (of_x.slope_rise * x[i] + of_x.cut_rise);
-        gradient2[i] = kept_q[i] * (of_y.slope_rise * y[i] + of_y.cut_rise);
-        (x[i], y[i]) = (of_x.slope * x[i] + of_x.cut, of_y.slope * y[i] + of_y.cut);
-        let of_d = if kept_s[i] < 0.0 { neuron.high } else { neuron.low };
-        d[i] = if neuron.fold { x[i] - y[i] } else { of_d.0 * d[i] + of_d.1 };
+        let (p, q, s) = (kept_p[i].wide(), kept_q[i].wide(), kept_s[i].wide());
+        let (before_x, before_y) = (x[i].wide(), y[i].wide());
+        let of_x = neuron.sides[0][usize::from(p < 0.0)].at(alpha1[i].wide());
+        let of_y = neuron.sides[1][usize::from(q < 0.0)].at(alpha2[i].wide());
+        gradient1[i] = T::of(p * (of_x.slope_rise * before_x + of_x.cut_rise));
+        gradient2[i] = T::of(q * (of_y.slope_rise * before_y + of_y.cut_rise));
+        let (after_x, after_y) = (of_x.slope * before_x + of_x.cut, of_y.slope * before_y + of_y.cut);
+        let of_d = if s < 0.0 { neuron.high } else { neuron.low };
+        (x[i], y[i]) = (T::of(after_x), T::of(after_y));
+        d[i] = T::of(if neuron.fold { after_x - after_y } else { of_d.0 * d[i].wide() + of_d.1 });
     }
 }

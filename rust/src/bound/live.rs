@@ -7,17 +7,18 @@ use super::functional::{Coefficients, QUANTITIES};
 use crate::domain::Quantity;
 use crate::network::{Origin, Pair};
 use crate::numeric::kernels::Accumulate;
+use crate::numeric::real::Real;
 
 /// Coefficients or values by step.
 #[derive(Debug, Default)]
-pub(super) struct Live {
-    steps: Vec<Coefficients>,
+pub(super) struct Live<T = f64> {
+    steps: Vec<Coefficients<T>>,
     /// Whether p, q and s of a step have been written.
     written: Vec<[bool; 3]>,
-    spare: Vec<Coefficients>,
+    spare: Vec<Coefficients<T>>,
 }
 
-impl Live {
+impl<T: Real> Live<T> {
     /// Forgets everything, for a pass through so many steps.
     #[inline(always)]
     pub(super) fn begin(&mut self, depth: usize) {
@@ -31,7 +32,7 @@ impl Live {
 
     /// Where to write n coefficients of one quantity of a step, and whether earlier ones are there.
     #[inline(always)]
-    pub(super) fn slot(&mut self, step: usize, quantity: Quantity, n: usize) -> (&mut [f64], Accumulate) {
+    pub(super) fn slot(&mut self, step: usize, quantity: Quantity, n: usize) -> (&mut [T], Accumulate) {
         let (of_step, written) = (&mut self.steps[step], &mut self.written[step]);
         if *written == [false; 3] && of_step.is_empty() {
             *of_step = self.spare.pop().unwrap_or_default();
@@ -40,16 +41,16 @@ impl Live {
         let accumulate = if *written { Accumulate::Add } else { Accumulate::Replace };
         *written = true;
         let values = of_step.of_mut(quantity);
-        values.resize(n, 0.0);
+        values.resize(n, T::ZERO);
         (values, accumulate)
     }
 
     /// Where to add n coefficients of one quantity of a step, which are 0 where none were written.
     #[inline(always)]
-    pub(super) fn zeros(&mut self, step: usize, quantity: Quantity, n: usize) -> &mut [f64] {
+    pub(super) fn zeros(&mut self, step: usize, quantity: Quantity, n: usize) -> &mut [T] {
         let (values, accumulate) = self.slot(step, quantity, n);
         if accumulate == Accumulate::Replace {
-            values.fill(0.0);
+            values.fill(T::ZERO);
         }
         values
     }
@@ -64,7 +65,7 @@ impl Live {
     /// Takes the n coefficients of a step, with 0 where nothing was written, and says which quantities were. `None` if
     /// none was.
     #[inline(always)]
-    pub(super) fn take(&mut self, step: usize, n: usize) -> Option<(Coefficients, [bool; 3])> {
+    pub(super) fn take(&mut self, step: usize, n: usize) -> Option<(Coefficients<T>, [bool; 3])> {
         let written = self.written[step];
         if written == [false; 3] {
             return None;
@@ -73,14 +74,14 @@ impl Live {
         for (quantity, _) in QUANTITIES.into_iter().zip(written).filter(|(_, written)| !written) {
             let values = coefficients.of_mut(quantity);
             values.clear();
-            values.resize(n, 0.0);
+            values.resize(n, T::ZERO);
         }
         Some((coefficients, written))
     }
 
     /// Space for n numbers of each quantity, with anything in them.
     #[inline(always)]
-    pub(super) fn space(&mut self, n: usize) -> Coefficients {
+    pub(super) fn space(&mut self, n: usize) -> Coefficients<T> {
         let mut space = self.spare.pop().unwrap_or_default();
         space.resize(n);
         space
@@ -88,25 +89,25 @@ impl Live {
 
     /// Gives space back.
     #[inline(always)]
-    pub(super) fn free(&mut self, coefficients: Coefficients) {
+    pub(super) fn free(&mut self, coefficients: Coefficients<T>) {
         self.spare.push(coefficients);
     }
 
     /// Keeps the values of a step for its readers.
     #[inline(always)]
-    pub(super) fn keep(&mut self, step: usize, values: Coefficients) {
+    pub(super) fn keep(&mut self, step: usize, values: Coefficients<T>) {
         self.steps[step] = values;
     }
 
     /// The numbers of a step, to be changed.
     #[inline(always)]
-    pub(super) fn of_mut(&mut self, step: usize) -> &mut Coefficients {
+    pub(super) fn of_mut(&mut self, step: usize) -> &mut Coefficients<T> {
         &mut self.steps[step]
     }
 
     /// The values of a step that were kept.
     #[inline(always)]
-    pub(super) fn of(&self, step: usize) -> &Coefficients {
+    pub(super) fn of(&self, step: usize) -> &Coefficients<T> {
         &self.steps[step]
     }
 

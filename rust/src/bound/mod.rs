@@ -8,6 +8,7 @@
 //! | [`relax`] | relaxations of ReLU on x, y and their difference | triangle relaxation; [VD] |
 //! | [`lines`] | linear bounds of other functions, and a pass through them | CROWN, auto_LiRPA |
 //! | [`parameters`], `ascent` | free slopes, multipliers of assumed signs, their steps | alpha-CROWN, beta-CROWN |
+//! | `improvement`, `singles` | the steps of a batch, in f64 or in single precision; bounds are in f64 always | |
 //! | [`assumption`] | the assumed violation, with the entropy term of an exact confidence | eqspec's own |
 //! | [`constraints`] | constraints of the region | as the cutting planes of GCP-CROWN, over the inputs |
 //! | [`contract`] | bounds tightened under the assumed violation until they contradict | INVPROP, OBBT |
@@ -16,7 +17,7 @@
 //! | [`encoding`] | what is left as a mixed-integer program | big-M encoding |
 //! | [`functional`] | what is bounded, and coefficients at a step | |
 //! | [`intermediate`], [`intervals`] | bounds of all neurons without any assumption | CROWN-IBP, DeepPoly |
-//! | `live`, `shared_inputs`, `rounding_cost` | what is under way; terms of the inputs; the account of rounding | eqspec's own |
+//! | `live`, `weights`, `shared_inputs`, `rounding_cost` | what is under way; weights as floats of a pass; terms of the inputs; the account of rounding | eqspec's own |
 //!
 //! Each file cites its sources. The link multipliers between two networks, the entropy term, and the contraction of a
 //! pair under a violation are eqspec's own.
@@ -32,6 +33,7 @@ pub mod contraction_log;
 mod descent;
 pub mod encoding;
 pub mod functional;
+mod improvement;
 pub mod intermediate;
 pub mod intervals;
 pub mod lines;
@@ -42,7 +44,9 @@ mod relu_kernels;
 pub mod replay;
 mod rounding_cost;
 mod shared_inputs;
+mod singles;
 pub mod split_candidates;
+mod weights;
 
 pub use assumption::Assumption;
 pub use contract::{Contraction, ContractionBudget, ContractionResult, Contractor, WarmStart};

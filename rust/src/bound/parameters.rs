@@ -8,13 +8,17 @@
 //! The moments of the gradients are kept in single precision, and so is the length of a step: neither touches what a
 //! bound rests on, and roots and quotients of twice as many numbers fit a register.
 //!
+//! Steps may also run in singles throughout, coefficients and values included ([`Parameters::move_to_singles`]).
+//!
 //! Arrays are functional-major: the numbers of functional f are contiguous.
+
+use crate::numeric::real::Real;
 
 /// One array of multipliers, with the moments of its gradient that Adam keeps.
 #[derive(Debug, Clone, Default)]
-pub struct AdamVariable {
+pub struct AdamVariable<T = f64> {
     /// Current values.
-    pub value: Vec<f64>,
+    pub value: Vec<T>,
     mean: Vec<f32>,
     square: Vec<f32>,
 }
@@ -28,15 +32,24 @@ const EPSILON: f32 = 1e-8;
 /// Gradients count as no larger than this, so that their squares stay finite in single precision.
 const LARGEST: f64 = 1e18;
 
-impl AdamVariable {
-    fn filled(n: usize, value: f64) -> Self {
+/// The values that a multiplier may have: the lowest and the highest.
+pub type Range = (f64, f64);
+/// Of a multiplier of an inequality.
+pub(super) const NOT_NEGATIVE: Range = (0.0, f64::INFINITY);
+/// Of a link.
+pub(super) const ANY: Range = (f64::NEG_INFINITY, f64::INFINITY);
+/// Of a slope, a share between two lines.
+pub(super) const SHARE: Range = (0.0, 1.0);
+
+impl<T: Real> AdamVariable<T> {
+    fn filled(n: usize, value: T) -> Self {
         Self { value: vec![value; n], mean: vec![0.0; n], square: vec![0.0; n] }
     }
 
     /// One step uphill along `gradient`, then back into [low, high]. `step` counts from 1.
     #[inline(always)]
-    pub fn ascend(&mut self, gradient: &[f64], rate: f64, step: i32, (low, high): (f64, f64)) {
-        let scales = correction(step);
+    pub fn ascend(&mut self, gradient: &[T], rate: f64, step: i32, (low, high): Range) {
+        let (scales, rate, low, high) = (correction(step), T::of(rate), T::of(low), T::of(high));
         let moments = self.mean.iter_mut().zip(self.square.iter_mut());
         for ((v, (m, s)), g) in self.value.iter_mut().zip(moments).zip(gradient) {
             *v = (*v + rate * direction(m, s, *g, scales)).max(low).min(high);
@@ -46,12 +59,12 @@ impl AdamVariable {
     /// One step uphill where every value has a natural size of its own, its unit: steps and gradients are measured in
     /// units.
     #[inline(always)]
-    pub fn ascend_in(&mut self, units: &[f64], gradient: &[f64], rate: f64, step: i32, (low, high): (f64, f64)) {
-        let scales = correction(step);
+    pub fn ascend_in(&mut self, units: &[T], gradient: &[T], rate: f64, step: i32, (low, high): Range) {
+        let (scales, rate, low, high) = (correction(step), T::of(rate), T::of(low), T::of(high));
         let moments = self.mean.iter_mut().zip(self.square.iter_mut());
         let steps = gradient.iter().zip(units);
         for ((v, (m, s)), (g, unit)) in self.value.iter_mut().zip(moments).zip(steps) {
-            *v = (*v + unit * rate * direction(m, s, g * unit, scales)).max(low).min(high);
+            *v = (*v + *unit * rate * direction(m, s, *g * *unit, scales)).max(low).min(high);
         }
     }
 
@@ -68,10 +81,16 @@ impl AdamVariable {
     }
 
     /// Appends the numbers of further functionals.
-    fn append(&mut self, mut other: Self) {
+    fn append(&mut self, other: &mut Self) {
         self.value.append(&mut other.value);
         self.mean.append(&mut other.mean);
         self.square.append(&mut other.square);
+    }
+
+    /// Moves the moments of another array here.
+    fn move_moments<S>(&mut self, other: &mut AdamVariable<S>) {
+        self.mean = std::mem::take(&mut other.mean);
+        self.square = std::mem::take(&mut other.square);
     }
 
     /// Drops the moments, which frees their memory.
@@ -80,7 +99,7 @@ impl AdamVariable {
     }
 
     fn bytes(&self) -> usize {
-        8 * self.value.len() + 4 * (self.mean.len() + self.square.len())
+        std::mem::size_of_val(self.value.as_slice()) + 4 * (self.mean.len() + self.square.len())
     }
 }
 
@@ -92,42 +111,41 @@ fn correction(step: i32) -> (f32, f32) {
 
 /// Updates the moments of one gradient and returns the step for a rate of 1.
 #[inline(always)]
-#[allow(clippy::cast_possible_truncation)]
-fn direction(mean: &mut f32, square: &mut f32, gradient: f64, (mean_scale, square_scale): (f32, f32)) -> f64 {
-    let g = gradient.clamp(-LARGEST, LARGEST) as f32;
+fn direction<T: Real>(mean: &mut f32, square: &mut f32, gradient: T, (mean_scale, square_scale): (f32, f32)) -> T {
+    let g = gradient.capped(T::of(LARGEST)).single();
     *mean = MEAN * *mean + (1.0 - MEAN) * g;
     *square = SQUARE * *square + (1.0 - SQUARE) * g * g;
-    f64::from(*mean * mean_scale / ((*square * square_scale).sqrt() + EPSILON))
+    T::of_single(*mean * mean_scale / ((*square * square_scale).sqrt() + EPSILON))
 }
 
 /// Multipliers at one layer of ReLUs.
 #[derive(Debug, Clone, Default)]
-pub struct LayerParameters {
+pub struct LayerParameters<T = f64> {
     /// g, the link: moves coefficients between X, Y and D.
-    pub link: AdamVariable,
+    pub link: AdamVariable<T>,
     /// alpha of f1: the slopes of the lower relaxations of X, in [0, 1].
-    pub alpha1: AdamVariable,
+    pub alpha1: AdamVariable<T>,
     /// alpha of f2: the slopes of the lower relaxations of Y, in [0, 1].
-    pub alpha2: AdamVariable,
+    pub alpha2: AdamVariable<T>,
 }
 
 /// All multipliers of a batch.
 #[derive(Debug, Clone, Default)]
-pub struct Parameters {
+pub struct Parameters<T = f64> {
     /// F.
     pub count: usize,
     /// lam >= 0 per guard row.
-    pub guard: AdamVariable,
+    pub guard: AdamVariable<T>,
     /// nu >= 0, of the assumed violation; not used by the target, whose coefficient is 1.
-    pub violation: AdamVariable,
+    pub violation: AdamVariable<T>,
     /// The link at the outputs.
-    pub output: AdamVariable,
+    pub output: AdamVariable<T>,
     /// Per step but the last; those of identity steps have width 0.
-    pub layers: Vec<LayerParameters>,
+    pub layers: Vec<LayerParameters<T>>,
     /// beta >= 0 per phase constraint, the assumed sign of a neuron.
-    pub phases: AdamVariable,
+    pub phases: AdamVariable<T>,
     /// mu >= 0 per constraint of the region.
-    pub region: AdamVariable,
+    pub region: AdamVariable<T>,
     /// Whether steps move the links.
     pub optimise_links: bool,
     /// Whether the links of neurons are shares of the coefficient of D, instead of numbers.
@@ -176,54 +194,98 @@ impl Parameters {
     pub fn copy(&mut self, to: usize, other: &Self, from: usize) {
         let width = |t: &AdamVariable, count: usize| t.value.len() / count.max(1);
         let (mine, theirs) = (self.count, other.count);
-        let pairs = [
-            (&mut self.guard, &other.guard),
-            (&mut self.violation, &other.violation),
-            (&mut self.output, &other.output),
-            (&mut self.phases, &other.phases),
-            (&mut self.region, &other.region),
-        ];
-        let layers = self
-            .layers
-            .iter_mut()
-            .zip(&other.layers)
-            .flat_map(|(a, b)| [(&mut a.link, &b.link), (&mut a.alpha1, &b.alpha1), (&mut a.alpha2, &b.alpha2)]);
-        for (a, b) in pairs.into_iter().chain(layers) {
+        for ((a, _), (b, _)) in self.kinds_mut().zip(other.kinds()) {
             let (wide, other_wide) = (width(a, mine), width(b, theirs));
             a.copy(to, b, from, wide, other_wide);
         }
     }
 
     /// Appends the multipliers of further functionals on the same pair, under the same assumption.
-    pub fn append(&mut self, other: Self) {
+    pub fn append(&mut self, mut other: Self) {
         self.count += other.count;
-        self.guard.append(other.guard);
-        self.violation.append(other.violation);
-        self.output.append(other.output);
-        self.phases.append(other.phases);
-        self.region.append(other.region);
-        for (a, b) in self.layers.iter_mut().zip(other.layers) {
-            a.link.append(b.link);
-            a.alpha1.append(b.alpha1);
-            a.alpha2.append(b.alpha2);
-        }
+        self.kinds_mut().zip(other.kinds_mut()).for_each(|((a, _), (b, _))| a.append(b));
     }
 
     /// Drops the moments of the gradients, for multipliers that are kept for long.
     pub fn drop_moments(&mut self) {
-        for t in [&mut self.guard, &mut self.violation, &mut self.output, &mut self.phases, &mut self.region] {
-            t.drop_moments();
-        }
-        for layer in &mut self.layers {
-            [&mut layer.link, &mut layer.alpha1, &mut layer.alpha2].into_iter().for_each(AdamVariable::drop_moments);
-        }
+        self.kinds_mut().for_each(|(kind, _)| kind.drop_moments());
     }
 
     /// Bytes held.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let layers = self.layers.iter().flat_map(|l| [&l.link, &l.alpha1, &l.alpha2]);
-        let others = [&self.guard, &self.violation, &self.output, &self.phases, &self.region];
-        others.into_iter().chain(layers).map(AdamVariable::bytes).sum()
+        self.kinds().map(|(kind, _)| kind.bytes()).sum()
+    }
+
+    /// The same multipliers in singles, the nearest ones, to go on from in single precision. The moments move there.
+    pub fn move_to_singles(&mut self) -> Parameters<f32> {
+        let mut singles = Parameters { count: self.count, ..Parameters::default() };
+        singles.optimise_links = self.optimise_links;
+        singles.relative_links = self.relative_links;
+        singles.layers.resize_with(self.layers.len(), LayerParameters::default);
+        for ((single, _), (own, _)) in singles.kinds_mut().zip(self.kinds_mut()) {
+            single.value.extend(own.value.iter().map(|&v| f32::of(v)));
+            single.move_moments(own);
+        }
+        singles
+    }
+
+    /// Takes over the values that a search in singles has come to, of its first functionals, as many as there are here;
+    /// or nothing, and returns false, if one of them, or its mean gradient, is not a finite number.
+    ///
+    /// Bounds that are computed with them are valid whatever they are, as long as each is in its range. Steps keep them
+    /// there; here it is made sure of.
+    #[must_use]
+    pub fn take(&mut self, singles: &Parameters<f32>) -> bool {
+        let finite = |((own, _), (single, _)): ((&AdamVariable, Range), (&AdamVariable<f32>, Range))| {
+            let n = own.value.len();
+            single.value[..n].iter().chain(&single.mean[..n]).all(|v| v.is_finite())
+        };
+        if !self.kinds().zip(singles.kinds()).all(finite) {
+            return false;
+        }
+        for ((own, (low, high)), (single, _)) in self.kinds_mut().zip(singles.kinds()) {
+            own.value.iter_mut().zip(&single.value).for_each(|(v, s)| *v = s.wide().clamp(low, high));
+        }
+        true
+    }
+
+    /// Moments as of multipliers that have not moved yet.
+    pub fn reset_moments(&mut self) {
+        for (kind, _) in self.kinds_mut() {
+            kind.mean = vec![0.0; kind.value.len()];
+            kind.square = vec![0.0; kind.value.len()];
+        }
+    }
+
+    /// Takes the moments back that moved to singles.
+    pub fn take_moments(&mut self, mut singles: Parameters<f32>) {
+        self.kinds_mut().zip(singles.kinds_mut()).for_each(|((own, _), (single, _))| own.move_moments(single));
+    }
+}
+
+impl<T> LayerParameters<T> {
+    fn kinds(&self) -> [(&AdamVariable<T>, Range); 3] {
+        [(&self.link, ANY), (&self.alpha1, SHARE), (&self.alpha2, SHARE)]
+    }
+
+    fn kinds_mut(&mut self) -> [(&mut AdamVariable<T>, Range); 3] {
+        [(&mut self.link, ANY), (&mut self.alpha1, SHARE), (&mut self.alpha2, SHARE)]
+    }
+}
+
+impl<T> Parameters<T> {
+    /// The multipliers of all kinds, with the range of each.
+    fn kinds(&self) -> impl Iterator<Item = (&AdamVariable<T>, Range)> {
+        let Self { guard, violation, output, phases, region, .. } = self;
+        let inequalities = [guard, violation, phases, region].map(|kind| (kind, NOT_NEGATIVE));
+        inequalities.into_iter().chain([(output, ANY)]).chain(self.layers.iter().flat_map(LayerParameters::kinds))
+    }
+
+    /// The same, to be changed.
+    fn kinds_mut(&mut self) -> impl Iterator<Item = (&mut AdamVariable<T>, Range)> {
+        let Self { guard, violation, output, phases, region, layers, .. } = self;
+        let inequalities = [guard, violation, phases, region].map(|kind| (kind, NOT_NEGATIVE));
+        inequalities.into_iter().chain([(output, ANY)]).chain(layers.iter_mut().flat_map(LayerParameters::kinds_mut))
     }
 }

@@ -19,29 +19,30 @@ use crate::domain::intermediate_bounds::LayerBounds;
 use crate::domain::phase::{Bounds, Phase};
 use crate::domain::relu::{above, below, height};
 use crate::network::Curves;
+use crate::numeric::real::Real;
 use std::ops::Range;
 
 /// The coefficients of every neuron. Masks are 0 or 1, so that loops need no branches.
 #[derive(Debug, Clone, Default)]
-pub struct Relaxation {
+pub struct Relaxation<T = f64> {
     /// The ReLUs of f1.
-    pub first: OneSided,
+    pub first: OneSided<T>,
     /// The ReLUs of f2.
-    pub second: OneSided,
+    pub second: OneSided<T>,
     /// 1 where s is added to p.
-    pub fold_first: Vec<f64>,
+    pub fold_first: Vec<T>,
     /// 1 where s is subtracted from q.
-    pub fold_second: Vec<f64>,
+    pub fold_second: Vec<T>,
     /// 1 where s is kept.
-    pub keep: Vec<f64>,
+    pub keep: Vec<T>,
     /// The slope in D >= low_slope d + low.
-    pub low_slope: Vec<f64>,
+    pub low_slope: Vec<T>,
     /// The intercept in D >= low_slope d + low, rounded down.
-    pub low: Vec<f64>,
+    pub low: Vec<T>,
     /// The slope in D <= high_slope d + high.
-    pub high_slope: Vec<f64>,
+    pub high_slope: Vec<T>,
     /// The intercept in D <= high_slope d + high, rounded up.
-    pub high: Vec<f64>,
+    pub high: Vec<T>,
     /// The largest absolute bound in the layer, by which errors of coefficients are multiplied.
     pub size: f64,
     /// The lines of functions other than ReLU; then all neurons count as kept, and none as unstable.
@@ -50,17 +51,17 @@ pub struct Relaxation {
 
 /// The relaxations of the ReLUs of one network.
 #[derive(Debug, Clone, Default)]
-pub struct OneSided {
+pub struct OneSided<T = f64> {
     /// 1 where the neuron is active.
-    pub active: Vec<f64>,
+    pub active: Vec<T>,
     /// 1 where the neuron is unstable.
-    pub unstable: Vec<f64>,
+    pub unstable: Vec<T>,
     /// The slope of the chord; 1 where the neuron is active, 0 where it is inactive.
-    pub slope: Vec<f64>,
+    pub slope: Vec<T>,
     /// The intercept of the chord, rounded up; 0 where the neuron is stable.
-    pub height: Vec<f64>,
+    pub height: Vec<T>,
     /// The lower slope to start from: 1 where the chord's is above 1/2, and 0 elsewhere.
-    pub start: Vec<f64>,
+    pub start: Vec<T>,
 }
 
 impl OneSided {
@@ -89,30 +90,30 @@ impl OneSided {
 /// A relaxation as slices of one length, so that loops over them run in vector registers.
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]
-pub struct RelaxationView<'a> {
-    pub active1: &'a [f64],
-    pub unstable1: &'a [f64],
-    pub slope1: &'a [f64],
-    pub height1: &'a [f64],
-    pub active2: &'a [f64],
-    pub unstable2: &'a [f64],
-    pub slope2: &'a [f64],
-    pub height2: &'a [f64],
-    pub fold_first: &'a [f64],
-    pub fold_second: &'a [f64],
-    pub keep: &'a [f64],
-    pub low_slope: &'a [f64],
-    pub low: &'a [f64],
-    pub high_slope: &'a [f64],
-    pub high: &'a [f64],
+pub struct RelaxationView<'a, T = f64> {
+    pub active1: &'a [T],
+    pub unstable1: &'a [T],
+    pub slope1: &'a [T],
+    pub height1: &'a [T],
+    pub active2: &'a [T],
+    pub unstable2: &'a [T],
+    pub slope2: &'a [T],
+    pub height2: &'a [T],
+    pub fold_first: &'a [T],
+    pub fold_second: &'a [T],
+    pub keep: &'a [T],
+    pub low_slope: &'a [T],
+    pub low: &'a [T],
+    pub high_slope: &'a [T],
+    pub high: &'a [T],
 }
 
-impl<'a> RelaxationView<'a> {
+impl<'a, T: Real> RelaxationView<'a, T> {
     /// The same of some neurons.
     #[inline(always)]
     #[must_use]
-    pub fn part(&self, range: Range<usize>) -> RelaxationView<'a> {
-        let of = |v: &'a [f64]| &v[range.clone()];
+    pub fn part(&self, range: Range<usize>) -> RelaxationView<'a, T> {
+        let of = |v: &'a [T]| &v[range.clone()];
         RelaxationView {
             active1: of(self.active1),
             unstable1: of(self.unstable1),
@@ -133,11 +134,11 @@ impl<'a> RelaxationView<'a> {
     }
 }
 
-impl Relaxation {
+impl<T: Real> Relaxation<T> {
     /// The coefficients of the m neurons as slices.
     #[inline(always)]
     #[must_use]
-    pub fn view(&self, m: usize) -> RelaxationView<'_> {
+    pub fn view(&self, m: usize) -> RelaxationView<'_, T> {
         RelaxationView {
             active1: &self.first.active[..m],
             unstable1: &self.first.unstable[..m],
@@ -157,6 +158,32 @@ impl Relaxation {
         }
     }
 
+    /// Sets this to the same relaxations in other floats.
+    pub fn set_from(&mut self, other: &Relaxation) {
+        let copy = |to: &mut Vec<T>, from: &[f64]| {
+            to.clear();
+            to.extend(from.iter().map(|&v| T::of(v)));
+        };
+        for (to, from) in [(&mut self.first, &other.first), (&mut self.second, &other.second)] {
+            copy(&mut to.active, &from.active);
+            copy(&mut to.unstable, &from.unstable);
+            copy(&mut to.slope, &from.slope);
+            copy(&mut to.height, &from.height);
+            copy(&mut to.start, &from.start);
+        }
+        copy(&mut self.fold_first, &other.fold_first);
+        copy(&mut self.fold_second, &other.fold_second);
+        copy(&mut self.keep, &other.keep);
+        copy(&mut self.low_slope, &other.low_slope);
+        copy(&mut self.low, &other.low);
+        copy(&mut self.high_slope, &other.high_slope);
+        copy(&mut self.high, &other.high);
+        self.lines.clone_from(&other.lines);
+        self.size = other.size;
+    }
+}
+
+impl Relaxation {
     /// Sets the lines of functions other than ReLU from the bounds of a layer.
     pub fn set_curves(&mut self, curves: [&Curves; 2], bounds: &LayerBounds) {
         let m = bounds.x.lower.len();

@@ -7,10 +7,11 @@
 
 use super::functional::{Triple, TripleMut};
 use super::relax::RelaxationView;
+use crate::numeric::real::Real;
 
 /// Coefficients after link and folds at one neuron: of X, of Y, of D, and of D before it was folded.
 #[inline(always)]
-fn after_link((p, q, s): (f64, f64, f64), g: f64, v: RelaxationView<'_>, i: usize) -> (f64, f64, f64, f64) {
+fn after_link<T: Real>((p, q, s): (T, T, T), g: T, v: RelaxationView<'_, T>, i: usize) -> (T, T, T, T) {
     let d = s - g;
     (p + g + d * v.fold_first[i], q - g - d * v.fold_second[i], d * v.keep[i], d)
 }
@@ -18,8 +19,8 @@ fn after_link((p, q, s): (f64, f64, f64), g: f64, v: RelaxationView<'_>, i: usiz
 /// What the relaxations add to a functional's constant, the absolute size of that, and the absolute sum of all
 /// coefficients for the rounding bound.
 #[inline(always)]
-pub(super) fn relu_sums((p, q, s): TripleMut<'_>, link: &[f64], v: RelaxationView<'_>) -> (f64, f64, f64) {
-    let mut sums = [[0.0f64; LANES]; 3];
+pub(super) fn relu_sums<T: Real>((p, q, s): TripleMut<'_, T>, link: &[T], v: RelaxationView<'_, T>) -> (T, T, T) {
+    let mut sums = [[T::ZERO; LANES]; 3];
     let m = v.keep.len();
     let (p, q, s, link) = (&p[..m], &q[..m], &s[..m], &link[..m]);
     let whole = m - m % LANES;
@@ -31,7 +32,7 @@ pub(super) fn relu_sums((p, q, s): TripleMut<'_>, link: &[f64], v: RelaxationVie
     }
     add_sums(&mut sums, &p[whole..], &q[whole..], &s[whole..], &link[whole..], v.part(whole..m), m - whole);
     let [constant, magnitude, norm] = sums;
-    (constant.iter().sum(), magnitude.iter().sum(), norm.iter().sum())
+    (constant.into_iter().sum(), magnitude.into_iter().sum(), norm.into_iter().sum())
 }
 
 /// Sums run in so many independent parts.
@@ -39,13 +40,13 @@ const LANES: usize = 8;
 
 /// Adds what the first `count` neurons of a part contribute, at most one for each part of the sums.
 #[inline(always)]
-fn add_sums(
-    [constant, magnitude, norm]: &mut [[f64; LANES]; 3],
-    p: &[f64],
-    q: &[f64],
-    s: &[f64],
-    link: &[f64],
-    v: RelaxationView<'_>,
+fn add_sums<T: Real>(
+    [constant, magnitude, norm]: &mut [[T; LANES]; 3],
+    p: &[T],
+    q: &[T],
+    s: &[T],
+    link: &[T],
+    v: RelaxationView<'_, T>,
     count: usize,
 ) {
     let (p, q, s, link) = (&p[..count], &q[..count], &s[..count], &link[..count]);
@@ -54,23 +55,23 @@ fn add_sums(
         let (height1, height2, high, low) = (v.height1[i], v.height2[i], v.high[i], v.low[i]);
         let (x, y, z, d) = after_link((p[i], q[i], s[i]), link[i], v, i);
         let (of_x, of_y) = (x * height1, y * height2);
-        let cx = if x < 0.0 { of_x } else { 0.0 };
-        let cy = if y < 0.0 { of_y } else { 0.0 };
-        let cz = z * if z < 0.0 { high } else { low };
+        let cx = if x < T::ZERO { of_x } else { T::ZERO };
+        let cy = if y < T::ZERO { of_y } else { T::ZERO };
+        let cz = z * if z < T::ZERO { high } else { low };
         constant[i] += cx + cy + cz;
         magnitude[i] += cx.abs() + cy.abs() + cz.abs();
-        norm[i] += x.abs() + y.abs() + 2.0 * d.abs() + 3.0 * link[i].abs() + p[i].abs() + q[i].abs();
+        norm[i] += x.abs() + y.abs() + T::of(2.0) * d.abs() + T::of(3.0) * link[i].abs() + p[i].abs() + q[i].abs();
     }
 }
 
 /// One functional through a layer of ReLUs, backwards. The second triple is set to the coefficients of X, Y and D,
 /// whose signs choose the relaxations.
 #[inline(always)]
-pub(super) fn relu_column(
-    (p, q, s): TripleMut<'_>,
-    (sp, sq, ss): TripleMut<'_>,
-    (link, alpha1, alpha2): Triple<'_>,
-    v: RelaxationView<'_>,
+pub(super) fn relu_column<T: Real>(
+    (p, q, s): TripleMut<'_, T>,
+    (sp, sq, ss): TripleMut<'_, T>,
+    (link, alpha1, alpha2): Triple<'_, T>,
+    v: RelaxationView<'_, T>,
 ) {
     relu_column_of(p, q, s, sp, sq, ss, link, alpha1, alpha2, v);
 }
@@ -78,17 +79,17 @@ pub(super) fn relu_column(
 /// Slices as plain arguments: the compiler then knows that they do not overlap.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn relu_column_of(
-    p: &mut [f64],
-    q: &mut [f64],
-    s: &mut [f64],
-    sp: &mut [f64],
-    sq: &mut [f64],
-    ss: &mut [f64],
-    link: &[f64],
-    alpha1: &[f64],
-    alpha2: &[f64],
-    v: RelaxationView<'_>,
+fn relu_column_of<T: Real>(
+    p: &mut [T],
+    q: &mut [T],
+    s: &mut [T],
+    sp: &mut [T],
+    sq: &mut [T],
+    ss: &mut [T],
+    link: &[T],
+    alpha1: &[T],
+    alpha2: &[T],
+    v: RelaxationView<'_, T>,
 ) {
     let m = v.keep.len();
     let (p, q, s) = (&mut p[..m], &mut q[..m], &mut s[..m]);
@@ -100,38 +101,38 @@ fn relu_column_of(
         let (lower1, lower2) = (v.active1[i] + v.unstable1[i] * alpha1[i], v.active2[i] + v.unstable2[i] * alpha2[i]);
         let (x, y, z, _) = after_link((p[i], q[i], s[i]), link[i], v, i);
         (sp[i], sq[i], ss[i]) = (x, y, z);
-        p[i] = x * if x < 0.0 { slope1 } else { lower1 };
-        q[i] = y * if y < 0.0 { slope2 } else { lower2 };
-        s[i] = z * if z < 0.0 { high_slope } else { low_slope };
+        p[i] = x * if x < T::ZERO { slope1 } else { lower1 };
+        q[i] = y * if y < T::ZERO { slope2 } else { lower2 };
+        s[i] = z * if z < T::ZERO { high_slope } else { low_slope };
     }
 }
 
 /// The surrogate of one functional through a layer of ReLUs, forwards, and the gradients of its slopes.
 #[inline(always)]
-pub(super) fn surrogate_column(
-    (x, y, d): TripleMut<'_>,
-    (sp, sq, ss): Triple<'_>,
-    (alpha1, alpha2): (&[f64], &[f64]),
-    (g1, g2): (&mut [f64], &mut [f64]),
-    v: RelaxationView<'_>,
+pub(super) fn surrogate_column<T: Real>(
+    (x, y, d): TripleMut<'_, T>,
+    (sp, sq, ss): Triple<'_, T>,
+    (alpha1, alpha2): (&[T], &[T]),
+    (g1, g2): (&mut [T], &mut [T]),
+    v: RelaxationView<'_, T>,
 ) {
     surrogate_column_of(x, y, d, g1, g2, sp, sq, ss, alpha1, alpha2, v);
 }
 
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn surrogate_column_of(
-    x: &mut [f64],
-    y: &mut [f64],
-    d: &mut [f64],
-    g1: &mut [f64],
-    g2: &mut [f64],
-    sp: &[f64],
-    sq: &[f64],
-    ss: &[f64],
-    alpha1: &[f64],
-    alpha2: &[f64],
-    v: RelaxationView<'_>,
+fn surrogate_column_of<T: Real>(
+    x: &mut [T],
+    y: &mut [T],
+    d: &mut [T],
+    g1: &mut [T],
+    g2: &mut [T],
+    sp: &[T],
+    sq: &[T],
+    ss: &[T],
+    alpha1: &[T],
+    alpha2: &[T],
+    v: RelaxationView<'_, T>,
 ) {
     let m = v.keep.len();
     let (x, y, d, g1, g2) = (&mut x[..m], &mut y[..m], &mut d[..m], &mut g1[..m], &mut g2[..m]);
@@ -144,14 +145,14 @@ fn surrogate_column_of(
         let (lower1, lower2) = (v.active1[i] + v.unstable1[i] * alpha1[i], v.active2[i] + v.unstable2[i] * alpha2[i]);
         let (of_x, of_y, of_d) = (x[i], y[i], d[i]);
         let (rise1, rise2) = (sp[i] * of_x * v.unstable1[i], sq[i] * of_y * v.unstable2[i]);
-        g1[i] = if sp[i] >= 0.0 { rise1 } else { 0.0 };
-        g2[i] = if sq[i] >= 0.0 { rise2 } else { 0.0 };
+        g1[i] = if sp[i] >= T::ZERO { rise1 } else { T::ZERO };
+        g2[i] = if sq[i] >= T::ZERO { rise2 } else { T::ZERO };
         let (above_x, below_x) = (slope1 * of_x + height1, lower1 * of_x);
         let (above_y, below_y) = (slope2 * of_y + height2, lower2 * of_y);
         let (above_d, below_d) = (high_slope * of_d + high, low_slope * of_d + low);
-        let after_x = if sp[i] < 0.0 { above_x } else { below_x };
-        let after_y = if sq[i] < 0.0 { above_y } else { below_y };
-        let own = if ss[i] < 0.0 { above_d } else { below_d };
+        let after_x = if sp[i] < T::ZERO { above_x } else { below_x };
+        let after_y = if sq[i] < T::ZERO { above_y } else { below_y };
+        let own = if ss[i] < T::ZERO { above_d } else { below_d };
         x[i] = after_x;
         y[i] = after_y;
         d[i] = v.keep[i] * own + v.fold_first[i] * after_x - v.fold_second[i] * after_y;

@@ -9,39 +9,41 @@
 //! Arrays are functional-major, as in [`super::backward`].
 
 use super::functional::Coefficients;
+use super::weights::StepWeights;
 use crate::network::pair::DifferenceTerm;
 use crate::network::{Origin, Pair, Tile};
 use crate::numeric::kernels::{Accumulate, transposed_product};
+use crate::numeric::real::Real;
 use crate::numeric::windows::{Panels, Shape};
 
 /// The rows in which dense matrices over the inputs differ.
 #[derive(Debug, Clone, Default)]
-struct Apart {
+struct Apart<T> {
     /// The neurons whose weights differ (r of them).
     rows: Vec<usize>,
     /// A1 - A2 in these rows, column-major (r, I).
-    weight: Vec<f64>,
+    weight: Vec<T>,
 }
 
-impl Apart {
+impl<T: Real> Apart<T> {
     fn of(tile: &Tile) -> Self {
         let m = tile.outputs;
         let columns = || tile.weight.chunks_exact(m.max(1));
         let rows: Vec<usize> = (0..m).filter(|&i| columns().any(|c| c[i] != 0.0)).collect();
-        let weight = columns().flat_map(|c| rows.iter().map(|&i| c[i])).collect();
+        let weight = columns().flat_map(|c| rows.iter().map(|&i| T::of(c[i]))).collect();
         Self { rows, weight }
     }
 }
 
 /// The terms of all steps that read the inputs, and buffers.
 #[derive(Debug, Clone, Default)]
-pub(super) struct SharedInputs {
+pub(super) struct SharedInputs<T = f64> {
     /// Per step, per term of the difference that both networks have densely: the rows in which they differ.
-    apart: Vec<Vec<Option<Apart>>>,
+    apart: Vec<Vec<Option<Apart<T>>>>,
     /// Sums of coefficients, m x F.
-    sums: Vec<f64>,
+    sums: Vec<T>,
     /// (A1 - A2) inputs on the rows that differ, r x F.
-    values: Vec<f64>,
+    values: Vec<T>,
 }
 
 /// Whether both networks have a term.
@@ -54,7 +56,13 @@ fn operations(tile: &Tile, count: usize) -> u64 {
     (2 * tile.products() * count) as u64
 }
 
-impl SharedInputs {
+/// Whether a step reads the inputs.
+#[inline(always)]
+pub(super) fn reads_inputs(pair: &Pair, step: usize) -> bool {
+    pair.difference[step].terms.iter().any(|t| t.origin == Origin::Inputs)
+}
+
+impl<T: Real> SharedInputs<T> {
     /// Finds the terms that read the inputs.
     pub(super) fn of(pair: &Pair) -> Self {
         let apart = |t: &DifferenceTerm| {
@@ -62,12 +70,6 @@ impl SharedInputs {
         };
         let apart = pair.difference.iter().map(|d| d.terms.iter().map(apart).collect()).collect();
         Self { apart, sums: Vec::new(), values: Vec::new() }
-    }
-
-    /// Whether a step reads the inputs.
-    #[inline(always)]
-    pub(super) fn read_by(pair: &Pair, step: usize) -> bool {
-        pair.difference[step].terms.iter().any(|t| t.origin == Origin::Inputs)
     }
 
     /// Adds the coefficients of the inputs, I x F, that follow from those of x, y and d of a step, of which
@@ -79,12 +81,12 @@ impl SharedInputs {
     #[inline(always)]
     pub(super) fn backwards(
         &mut self,
-        (pair, step): (&Pair, usize),
-        coefficients: &mut Coefficients,
+        (pair, step, weights): (&Pair, usize, &StepWeights<'_, T>),
+        coefficients: &mut Coefficients<T>,
         [p_known, q_known, s_known]: [bool; 3],
-        inputs: &mut [f64],
+        inputs: &mut [T],
         written: &mut bool,
-        panels: &mut Panels,
+        panels: &mut Panels<T>,
     ) -> u64 {
         let (a, b, d) = (&pair.first[step], &pair.second[step], &pair.difference[step]);
         let (m, n) = (a.rows, pair.inputs());
@@ -94,29 +96,30 @@ impl SharedInputs {
         let Coefficients { first, second, difference } = coefficients;
         for term in d.terms.iter().filter(|t| t.origin == Origin::Inputs && !matched(t)) {
             self.sums.clear();
-            let tile = match (term.first, term.second) {
+            let (tile, weight) = match (term.first, term.second) {
                 (Some(i), _) if p_known || s_known => {
-                    self.sums.extend(first.iter().zip(&*difference).map(|(p, s)| p + s));
-                    &a.terms[i].tile
+                    self.sums.extend(first.iter().zip(&*difference).map(|(p, s)| *p + *s));
+                    (&a.terms[i].tile, &weights.first[i])
                 }
                 (None, Some(i)) if q_known || s_known => {
-                    self.sums.extend(second.iter().zip(&*difference).map(|(q, s)| q - s));
-                    &b.terms[i].tile
+                    self.sums.extend(second.iter().zip(&*difference).map(|(q, s)| *q - *s));
+                    (&b.terms[i].tile, &weights.second[i])
                 }
                 _ => continue,
             };
-            tile.shape().transposed_product(inputs, &tile.weight, &self.sums, (n, count), next(), panels);
+            tile.shape().transposed_product(inputs, weight, &self.sums, (n, count), next(), panels);
             flops += operations(tile, count);
         }
         let mut added = false;
         for (k, term) in d.terms.iter().enumerate().filter(|(_, t)| t.origin == Origin::Inputs && matched(t)) {
             if !added {
-                first.iter_mut().zip(&*second).for_each(|(p, q)| *p += q);
+                first.iter_mut().zip(&*second).for_each(|(p, q)| *p += *q);
                 added = true;
             }
             if p_known || q_known {
-                let tile = &a.terms[term.first.unwrap_or_default()].tile;
-                tile.shape().transposed_product(inputs, &tile.weight, first, (n, count), next(), panels);
+                let i = term.first.unwrap_or_default();
+                let tile = &a.terms[i].tile;
+                tile.shape().transposed_product(inputs, &weights.first[i], first, (n, count), next(), panels);
                 flops += operations(tile, count);
             }
             if term.zero || !(s_known || q_known) {
@@ -130,9 +133,9 @@ impl SharedInputs {
                 transposed_product(inputs, weight, &self.sums, (rows.len(), n, count), next());
                 flops += (2 * n * count * rows.len()) as u64;
             } else {
-                self.sums.extend(difference.iter().zip(&*second).map(|(s, q)| s - q));
+                self.sums.extend(difference.iter().zip(&*second).map(|(s, q)| *s - *q));
                 let tile = &term.tile;
-                tile.shape().transposed_product(inputs, &tile.weight, &self.sums, (n, count), next(), panels);
+                tile.shape().transposed_product(inputs, &weights.difference[k], &self.sums, (n, count), next(), panels);
                 flops += operations(tile, count);
             }
         }
@@ -144,40 +147,40 @@ impl SharedInputs {
     #[inline(always)]
     pub(super) fn forwards(
         &mut self,
-        (pair, step): (&Pair, usize),
-        inputs: &[f64],
-        values: &mut Coefficients,
+        (pair, step, weights): (&Pair, usize, &StepWeights<'_, T>),
+        inputs: &[T],
+        values: &mut Coefficients<T>,
         without_second: bool,
-        panels: &mut Panels,
+        panels: &mut Panels<T>,
     ) -> u64 {
         let (a, b, d) = (&pair.first[step], &pair.second[step], &pair.difference[step]);
         let (m, n) = (a.rows, pair.inputs());
         let count = inputs.len() / n.max(1);
         let mut flops = 0;
-        let add = |out: &mut [f64], tile: &Tile, panels: &mut Panels| {
-            tile.shape().product(out, &tile.weight, inputs, (n, count), Accumulate::Add, panels);
+        let add = |out: &mut [T], tile: &Tile, weight: &[T], panels: &mut Panels<T>| {
+            tile.shape().product(out, weight, inputs, (n, count), Accumulate::Add, panels);
             operations(tile, count)
         };
         for (k, term) in d.terms.iter().enumerate().filter(|(_, t)| t.origin == Origin::Inputs) {
             if let Some(i) = term.first {
-                flops += add(&mut values.first, &a.terms[i].tile, panels);
+                flops += add(&mut values.first, &a.terms[i].tile, &weights.first[i], panels);
             }
             if let (Some(i), false) = (term.second, without_second) {
-                flops += add(&mut values.second, &b.terms[i].tile, panels);
+                flops += add(&mut values.second, &b.terms[i].tile, &weights.second[i], panels);
             }
             if term.zero {
                 continue;
             }
             let Some(Apart { rows, weight }) = &self.apart[step][k] else {
-                flops += add(&mut values.difference, &term.tile, panels);
+                flops += add(&mut values.difference, &term.tile, &weights.difference[k], panels);
                 continue;
             };
             let r = rows.len();
-            self.values.resize(r * count, 0.0);
+            self.values.resize(r * count, T::ZERO);
             let rows_apart = Shape::Dense(r);
             rows_apart.product(&mut self.values, weight, inputs, (n, count), Accumulate::Replace, panels);
             for (f, of_rows) in self.values.chunks_exact(r).enumerate() {
-                rows.iter().zip(of_rows).for_each(|(i, v)| values.difference[f * m + i] += v);
+                rows.iter().zip(of_rows).for_each(|(i, v)| values.difference[f * m + i] += *v);
             }
             flops += (2 * n * count * r) as u64;
         }

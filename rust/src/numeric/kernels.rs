@@ -4,6 +4,7 @@
 //! Views in, caller-owned buffers out, no allocation. The product is faer's, sequential: parallelism lives in the
 //! search.
 
+use super::real::Real;
 use super::vectorised::vectorised;
 use faer::linalg::matmul::matmul;
 use faer::mat::{MatMut, MatRef};
@@ -20,10 +21,10 @@ pub enum Accumulate {
 
 /// Sets destination (m, n) to left (m, k) * right (k, n), or adds this product to it; all are column-major and dense.
 #[inline(always)]
-pub fn product(
-    destination: &mut [f64],
-    left: &[f64],
-    right: &[f64],
+pub fn product<T: Real>(
+    destination: &mut [T],
+    left: &[T],
+    right: &[T],
     (m, k, n): (usize, usize, usize),
     accumulate: Accumulate,
 ) {
@@ -32,7 +33,7 @@ pub fn product(
     }
     if k == 0 {
         if accumulate == Accumulate::Replace {
-            destination[..m * n].fill(0.0);
+            destination[..m * n].fill(T::ZERO);
         }
         return;
     }
@@ -41,7 +42,7 @@ pub fn product(
         if accumulate == Accumulate::Replace { Accum::Replace } else { Accum::Add },
         MatRef::from_column_major_slice(&left[..m * k], m, k),
         MatRef::from_column_major_slice(&right[..k * n], k, n),
-        1.0,
+        T::ONE,
         Par::Seq,
     );
 }
@@ -49,10 +50,10 @@ pub fn product(
 /// Sets destination (n, f) to left^T (n, m) * right (m, f), or adds this product to it; `left` is stored column-major
 /// as (m, n).
 #[inline(always)]
-pub fn transposed_product(
-    destination: &mut [f64],
-    left: &[f64],
-    right: &[f64],
+pub fn transposed_product<T: Real>(
+    destination: &mut [T],
+    left: &[T],
+    right: &[T],
     (m, n, f): (usize, usize, usize),
     accumulate: Accumulate,
 ) {
@@ -64,7 +65,7 @@ pub fn transposed_product(
         if accumulate == Accumulate::Replace { Accum::Replace } else { Accum::Add },
         MatRef::from_column_major_slice(&left[..m * n], m, n).transpose(),
         MatRef::from_column_major_slice(&right[..m * f], m, f),
-        1.0,
+        T::ONE,
         Par::Seq,
     );
 }

@@ -1,10 +1,10 @@
 //! The rounding model, and the few kernels that do arithmetic in bulk.
 //!
-//! Everything is binary64 rounded to nearest, unit roundoff `U = 2^-53`. A sum of n products, in any order, fused or
+//! Whatever a bound rests on is binary64 rounded to nearest, unit roundoff `U = 2^-53`. A sum of n products, in any order, fused or
 //! not, differs from the exact one by at most `gamma(n) * sum |terms|`, plus `n` times the smallest subnormal where
 //! products underflow. A chain of few operations on non-negative numbers is instead rounded up step by step. Overflow
 //! gives infinities or NaN, which no comparison in this crate takes for a proof: a bound proves something only through
-//! a comparison that is false for NaN.
+//! a comparison that is false for NaN. Only the search for multipliers may run in singles ([`real`]).
 
 pub mod arctangent;
 pub mod erf;
@@ -12,6 +12,7 @@ pub mod exp;
 pub mod kernels;
 pub mod log;
 pub mod near;
+pub mod real;
 pub mod round;
 pub mod trigonometric;
 pub mod vectorised;

@@ -34,13 +34,13 @@ pub fn run<T: Task>(task: T) -> T::Output {
 /// A kernel that is declared so exists once for each instruction set, however many call it: what a box needs then fits
 /// the instruction cache, where the whole propagation as one such computation did not.
 macro_rules! vectorised {
-    ($(#[$meta:meta])* $visibility:vis fn $name:ident<$life:lifetime>($($argument:ident: $type:ty),* $(,)?) $body:block) => {
+    ($(#[$meta:meta])* $visibility:vis fn $name:ident<$life:lifetime $(, $real:ident: $bound:path)?>($($argument:ident: $type:ty),* $(,)?) $body:block) => {
         $(#[$meta])*
-        $visibility fn $name<$life>($($argument: $type),*) {
-            struct Work<$life> {
+        $visibility fn $name<$life $(, $real: $bound)?>($($argument: $type),*) {
+            struct Work<$life $(, $real: $bound)?> {
                 $($argument: $type),*
             }
-            impl<$life> $crate::numeric::vectorised::Task for Work<$life> {
+            impl<$life $(, $real: $bound)?> $crate::numeric::vectorised::Task for Work<$life $(, $real)?> {
                 type Output = ();
 
                 #[inline(always)]

@@ -11,6 +11,7 @@
 //! cache. The same sums as with a dense matrix, in some order: K products and K - 1 sums for each entry.
 
 use super::kernels::{Accumulate, product, transposed_product};
+use super::real::Real;
 use super::vectorised::vectorised;
 use faer::linalg::matmul::matmul;
 use faer::mat::{MatMut, MatRef};
@@ -39,9 +40,9 @@ pub struct Windows<'a> {
 
 /// Space for panels, reused from product to product.
 #[derive(Debug, Clone, Default)]
-pub struct Panels {
-    gathered: Vec<f64>,
-    result: Vec<f64>,
+pub struct Panels<T = f64> {
+    gathered: Vec<T>,
+    result: Vec<T>,
 }
 
 impl Windows<'_> {
@@ -60,14 +61,14 @@ impl Windows<'_> {
     }
 
     /// Sets out (rows, n) to the product with a form (m, n), or adds it.
-    pub fn product(
+    pub fn product<T: Real>(
         &self,
-        out: &mut [f64],
-        weight: &[f64],
-        form: &[f64],
+        out: &mut [T],
+        weight: &[T],
+        form: &[T],
         (m, n): (usize, usize),
         accumulate: Accumulate,
-        panels: &mut Panels,
+        panels: &mut Panels<T>,
     ) {
         let rows = self.rows();
         if rows == 0 || n == 0 {
@@ -75,7 +76,7 @@ impl Windows<'_> {
         }
         if self.taps == 0 || m == 0 {
             if accumulate == Accumulate::Replace {
-                out[..rows * n].fill(0.0);
+                out[..rows * n].fill(T::ZERO);
             }
             return;
         }
@@ -100,19 +101,19 @@ impl Windows<'_> {
     }
 
     /// One group, some positions, some columns.
-    fn product_of(
+    fn product_of<T: Real>(
         &self,
         (g, from, high): (usize, usize, usize),
-        out: &mut [f64],
-        weight: &[f64],
-        (columns, m, count): (&[f64], usize, usize),
+        out: &mut [T],
+        weight: &[T],
+        (columns, m, count): (&[T], usize, usize),
         accumulate: Accumulate,
-        panels: &mut Panels,
+        panels: &mut Panels<T>,
     ) {
         let (o, p, k) = (self.outputs, self.positions, self.taps);
         let (rows, height) = (self.rows(), high * count);
         let index = &self.index[g * k * p..(g + 1) * k * p];
-        panels.gathered.resize(height * k, 0.0);
+        panels.gathered.resize(height * k, T::ZERO);
         for (tap, panel) in panels.gathered.chunks_exact_mut(height).enumerate() {
             let places = &index[tap * p + from..][..high];
             for (part, column) in panel.chunks_exact_mut(high).zip(columns.chunks_exact(m.max(1))) {
@@ -120,13 +121,13 @@ impl Windows<'_> {
             }
         }
         let small = &weight[g * k * o..(g + 1) * k * o];
-        panels.result.resize(height * o, 0.0);
+        panels.result.resize(height * o, T::ZERO);
         matmul(
             MatMut::from_column_major_slice_mut(&mut panels.result[..height * o], height, o),
             Accum::Replace,
             MatRef::from_column_major_slice(&panels.gathered[..height * k], height, k),
             MatRef::from_column_major_slice(small, o, k).transpose(),
-            1.0,
+            T::ONE,
             Par::Seq,
         );
         for (i, result) in panels.result.chunks_exact(height).enumerate() {
@@ -138,17 +139,17 @@ impl Windows<'_> {
     }
 
     /// Sets out (m, n) to the product of the transposed matrix with coefficients (rows, n), or adds it.
-    pub fn transposed_product(
+    pub fn transposed_product<T: Real>(
         &self,
-        out: &mut [f64],
-        weight: &[f64],
-        coefficients: &[f64],
+        out: &mut [T],
+        weight: &[T],
+        coefficients: &[T],
         (m, n): (usize, usize),
         accumulate: Accumulate,
-        panels: &mut Panels,
+        panels: &mut Panels<T>,
     ) {
         if accumulate == Accumulate::Replace {
-            out[..m * n].fill(0.0);
+            out[..m * n].fill(T::ZERO);
         }
         let (rows, o, p, k) = (self.rows(), self.outputs, self.positions, self.taps);
         if rows == 0 || n == 0 || k == 0 {
@@ -164,19 +165,19 @@ impl Windows<'_> {
                 for from in (0..p).step_by(high) {
                     let high = high.min(p - from);
                     let height = high * count;
-                    panels.result.resize(height * o, 0.0);
+                    panels.result.resize(height * o, T::ZERO);
                     for (i, result) in panels.result.chunks_exact_mut(height).enumerate() {
                         for (c, result) in result.chunks_exact_mut(high).enumerate() {
                             result.copy_from_slice(&coefficients[c * rows + (g * o + i) * p + from..][..high]);
                         }
                     }
-                    panels.gathered.resize(height * k, 0.0);
+                    panels.gathered.resize(height * k, T::ZERO);
                     matmul(
                         MatMut::from_column_major_slice_mut(&mut panels.gathered[..height * k], height, k),
                         Accum::Replace,
                         MatRef::from_column_major_slice(&panels.result[..height * o], height, o),
                         MatRef::from_column_major_slice(small, o, k),
-                        1.0,
+                        T::ONE,
                         Par::Seq,
                     );
                     for (tap, panel) in panels.gathered.chunks_exact(height).enumerate() {
@@ -184,7 +185,7 @@ impl Windows<'_> {
                         for (part, column) in panel.chunks_exact(high).zip(out.chunks_exact_mut(m.max(1))) {
                             for (v, &place) in part.iter().zip(places) {
                                 if place != NONE {
-                                    column[place as usize] += v;
+                                    column[place as usize] += *v;
                                 }
                             }
                         }
@@ -299,17 +300,17 @@ impl Readers {
 
 /// Copies the numbers at some places of a column; 0 where a place is [`NONE`].
 #[inline(always)]
-fn gather_column(part: &mut [f64], column: &[f64], places: &[u32]) {
+fn gather_column<T: Real>(part: &mut [T], column: &[T], places: &[u32]) {
     for (v, &place) in part.iter_mut().zip(places) {
-        *v = column.get(place as usize).copied().unwrap_or(0.0);
+        *v = column.get(place as usize).copied().unwrap_or(T::ZERO);
     }
 }
 
 vectorised! {
-    fn put<'a>(out: &'a mut [f64], result: &'a [f64], accumulate: Accumulate) {
+    fn put<'a, T: Real>(out: &'a mut [T], result: &'a [T], accumulate: Accumulate) {
         match accumulate {
             Accumulate::Replace => out.copy_from_slice(result),
-            Accumulate::Add => out.iter_mut().zip(result).for_each(|(o, r)| *o += r),
+            Accumulate::Add => out.iter_mut().zip(result).for_each(|(o, r)| *o += *r),
         }
     }
 }
@@ -346,14 +347,14 @@ impl Shape<'_> {
 
     /// Sets out (rows, n) to the product with a form (m, n), or adds it.
     #[inline(always)]
-    pub fn product(
+    pub fn product<T: Real>(
         &self,
-        out: &mut [f64],
-        weight: &[f64],
-        form: &[f64],
+        out: &mut [T],
+        weight: &[T],
+        form: &[T],
         (m, n): (usize, usize),
         accumulate: Accumulate,
-        panels: &mut Panels,
+        panels: &mut Panels<T>,
     ) {
         match self {
             Self::Dense(rows) => product(out, weight, form, (*rows, m, n), accumulate),
@@ -363,14 +364,14 @@ impl Shape<'_> {
 
     /// Sets out (m, n) to the product of the transposed matrix with coefficients (rows, n), or adds it.
     #[inline(always)]
-    pub fn transposed_product(
+    pub fn transposed_product<T: Real>(
         &self,
-        out: &mut [f64],
-        weight: &[f64],
-        coefficients: &[f64],
+        out: &mut [T],
+        weight: &[T],
+        coefficients: &[T],
         (m, n): (usize, usize),
         accumulate: Accumulate,
-        panels: &mut Panels,
+        panels: &mut Panels<T>,
     ) {
         match self {
             Self::Dense(rows) => transposed_product(out, weight, coefficients, (*rows, m, n), accumulate),

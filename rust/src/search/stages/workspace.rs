@@ -175,7 +175,9 @@ impl<'a> Workspace<'a> {
             multipliers: Multipliers::default(),
             ray: Multipliers::default(),
             generators: Vec::new(),
-            contractor: Contractor::new(context.pair).recording(context.record.logging()),
+            contractor: Contractor::new(context.pair)
+                .in_singles(context.settings.singles)
+                .recording(context.record.logging()),
             payoff,
             scores: Scores::new(gain),
             falsifier: Falsifier::new(context, requests),
