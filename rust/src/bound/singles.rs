@@ -45,7 +45,7 @@ impl<'a> Singles<'a> {
     fn made(&mut self, pair: &'a Pair) -> Option<&mut Backward<'a, f32>> {
         if self.workspace.is_none() {
             let made = Backward::without_bounds(pair);
-            self.wanted = made.weights.iter().all(|step| step.finite());
+            self.wanted = made.weights.iter().all(super::weights::StepWeights::finite);
             self.workspace = self.wanted.then(|| Box::new(made));
         }
         self.workspace.as_deref_mut()

@@ -41,12 +41,16 @@ pub trait Real:
     /// The single nearest to this number.
     fn single(self) -> f32;
     /// The absolute value.
+    #[must_use]
     fn abs(self) -> Self;
     /// The larger of two numbers, and the other one of a NaN.
+    #[must_use]
     fn max(self, other: Self) -> Self;
     /// The smaller of two numbers, and the other one of a NaN.
+    #[must_use]
     fn min(self, other: Self) -> Self;
     /// The nearest number in [-limit, limit]; a NaN stays one.
+    #[must_use]
     fn capped(self, limit: Self) -> Self;
     /// Numbers as floats of this type, without a copy where they are already.
     fn all_of(values: &[f64]) -> Cow<'_, [Self]>;
