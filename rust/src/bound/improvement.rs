@@ -49,7 +49,9 @@ impl Contractor<'_> {
             InSingles::Proved => return true,
             InSingles::Done => {
                 // One bound was computed of each, with the last multipliers.
-                kept.iter_mut().for_each(|kept| (0..functionals.len()).for_each(|f| kept.copy(f, current, f)));
+                if let Some(kept) = kept {
+                    (0..functionals.len()).for_each(|f| kept.copy(f, current, f));
+                }
                 return false;
             }
             InSingles::Refused => {}
@@ -60,7 +62,9 @@ impl Contractor<'_> {
                 for (f, (best, &v)) in self.best[from..].iter_mut().zip(found).enumerate() {
                     if v > *best {
                         *best = v;
-                        kept.iter_mut().for_each(|kept| kept.copy(f, current, f));
+                        if let Some(kept) = kept.as_deref_mut() {
+                            kept.copy(f, current, f);
+                        }
                     }
                 }
                 if from == 0 && assumption.contradicted_by(self.best[0]) {
