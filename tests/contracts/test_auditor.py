@@ -31,11 +31,11 @@ def test_lines_are_counted_as_a_reader_would(tmp_path: Path) -> None:
     assert code_lines(path) == 5
 
 
-def test_what_proves_is_under_eight_hundred_and_sixty_lines() -> None:
+def test_what_proves_is_under_eight_hundred_and_eighty_lines() -> None:
     """All but the reading of files and the functions, which are read by themselves, and what is in `BESIDE`."""
     counted = {path.name: code_lines(path) for path in AUDIT.glob("*.py") if path.name not in BESIDE}
     assert {"alone.py", "bounds.py", "claim.py", "forms.py", "proof.py", "relu.py", "rounding.py"} < counted.keys()
-    assert sum(counted.values()) < 860, counted
+    assert sum(counted.values()) < 880, counted
 
 
 def test_each_of_the_others_is_shorter() -> None:

@@ -163,6 +163,12 @@ pub(super) trait Function: Sized {
         (f64::NEG_INFINITY, f64::INFINITY)
     }
 
+    /// Whether the slope 0 makes the thinnest strip on [l, u], where the shape of the function tells.
+    #[inline]
+    fn is_level(&self, _l: f64, _u: f64) -> bool {
+        false
+    }
+
     /// For ranges of so many pieces that they are not visited one by one.
     #[inline]
     fn band(&self, _l: f64, _u: f64) -> Option<Band> {

@@ -217,6 +217,9 @@ pub(super) fn line<F: Function>(f: &F, l: f64, u: f64) -> f64 {
     if let Some(band) = f.band(l, u) {
         return band.slope;
     }
+    if f.is_level(l, u) {
+        return 0.0;
+    }
     let piece = f.piece(l);
     if l >= u || f.straight_on(l, u) {
         return finite(f.slope_right(l).value);

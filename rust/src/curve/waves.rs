@@ -6,6 +6,10 @@ use crate::numeric::trigonometric::{REDUCED, half_turns, wave};
 
 use super::function::{Band, Bend, Function, Piece, no_parameters};
 
+/// On a longer range a largest value lies left of a smallest one and another one right of one, so that a slope other
+/// than 0 makes the strip thicker. A little above 3 pi; nothing rests on it.
+const A_PERIOD_AND_A_HALF: f64 = 9.425;
+
 /// The sine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sin;
@@ -68,6 +72,11 @@ macro_rules! waves {
             #[inline]
             fn bounds(&self) -> (f64, f64) {
                 (-1.0, 1.0)
+            }
+
+            #[inline]
+            fn is_level(&self, l: f64, u: f64) -> bool {
+                u - l > A_PERIOD_AND_A_HALF
             }
 
             #[inline]
