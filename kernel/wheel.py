@@ -1,7 +1,8 @@
 """Writes a wheel `eqspec-kernel` around the program: `make -C kernel wheel`, then `pip install kernel/dist/*.whl`.
 
 The wheel holds the program alone, as a script, and is for the platform that built it. It needs neither Coq nor OCaml
-where it is installed; the program in it is linked statically where the system can do so.
+where it is installed; the program in it is linked statically where the system can do so, with Zarith and GMP, which
+are under the LGPL.
 """
 
 from __future__ import annotations

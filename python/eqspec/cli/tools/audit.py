@@ -122,7 +122,9 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         out.file.write(json.dumps(whole, indent=2, allow_nan=False) + "\n")
     else:
         refused = sum(one.refused is not None for one in found)
-        out.print(f"{plural(len(files) - refused, 'certificate')} hold, {refused} refused", soft_wrap=True)
+        held = len(files) - refused
+        holds = "holds" if held == 1 else "hold"
+        out.print(f"{plural(held, 'certificate')} {holds}, {refused} refused", soft_wrap=True)
         if coverage:
             _show_coverage(coverage, arguments.spec, out)
     failed = troubles or any(one.refused is not None for one in found)

@@ -4,9 +4,10 @@ A file may have several outputs. One that is chosen by name is read. Without a n
 nothing of the network's function: what is constant, what only hands an input on (the state of a policy without
 memory), and what is no tensor of floating-point numbers (the label of a classifier). If one is left, it is read; if
 several are, nobody but the user can tell which one a claim is about, and the file is refused with their names. A
-dictionary of probabilities (`ZipMap`) stands for the tensor that it is made of, and the place of a largest number for
-the numbers: a model whose output holds the integers of an ArgMax is read as its scores. The name may also be that of a
-value in the graph.
+dictionary of probabilities (`ZipMap`) stands for the tensor that it is made of. The name may also be that of a value in
+the graph. A model whose only output is a label, the place of a largest or smallest number, is refused with the name of
+these numbers: distances between labels and between numbers are different claims, and whether the largest or the
+smallest decides is said by the space.
 
 Everything that is left alone is said in a note. Nodes come out in an order in which each stands behind those it reads:
 an ONNX file should have them so, but runtimes sort them, and some exporters and editors rely on that.
@@ -68,11 +69,12 @@ def find(path: str, graph: GraphProto, output: str | None) -> Ends:
         name, declared = made.input[0], ValueInfoProto(name=made.input[0])
         notes.append(f"output {chosen.name!r} is a dictionary by class: its numbers are read, in the order of the file")
     if output is None and not _is_real(chosen, makers) and (scores := _scores(name, makers)) is not None:
-        notes.append(
-            f"output {name!r} is a place among the numbers {scores!r}, which are read in its stead: decisions are those"
-            " of the file, distances those of these numbers"
+        raise OutputChoiceError(
+            path,
+            f"output {name!r} is a label: a place among the numbers {scores!r}",
+            fix=f"compare these numbers: 'output \"{scores}\"' behind the network in a spec, --network-output {scores!r}"
+            f" on the command line, output=\"{scores}\" in Python; 'decide min' in the space where the smallest decides",
         )
-        name, declared = scores, ValueInfoProto(name=scores)
     return Ends(name, declared, tuple(needed(graph.node, name)), tuple(notes))
 
 
