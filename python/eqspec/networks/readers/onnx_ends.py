@@ -72,8 +72,8 @@ def find(path: str, graph: GraphProto, output: str | None) -> Ends:
         raise OutputChoiceError(
             path,
             f"output {name!r} is a label: a place among the numbers {scores!r}",
-            fix=f"compare these numbers: 'output \"{scores}\"' behind the network in a spec, --network-output {scores!r}"
-            f" on the command line, output=\"{scores}\" in Python; 'decide min' in the space where the smallest decides",
+            fix=f"compare these: 'output \"{scores}\"' behind the network in a spec, --network-output {scores!r} on the"
+            f" command line, output=\"{scores}\" in Python; 'decide min' in the space where the smallest decides",
         )
     return Ends(name, declared, tuple(needed(graph.node, name)), tuple(notes))
 
