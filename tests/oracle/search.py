@@ -26,6 +26,7 @@ class Bounded(Options):
     contract_above: int = 8
     dual: bool = True
     back_substitution: bool = True
+    singles: bool = True
 
     def settings(self, task: Task) -> _core.Settings:
         return _core.Settings(
@@ -37,6 +38,7 @@ class Bounded(Options):
             contract_above=self.contract_above,
             dual=self.dual,
             back_substitution=self.back_substitution,
+            singles=self.singles,
             milp=self.milp,
         )
 

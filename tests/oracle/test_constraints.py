@@ -24,7 +24,8 @@ def test_contraction_on_constrained_regions_is_true(claim: Claim) -> None:
     seen: Counter[str] = Counter()
     for seed in seeds:
         asked = query(seed, claim, 0)
-        result = runner(Bounded(threads=1, lp=asked.lp, dual=False, boxes=60, contract_above=0)).run(asked.task())
+        options = Bounded(threads=1, lp=asked.lp, dual=False, boxes=60, contract_above=0, singles=seed % 2 == 0)
+        result = runner(options).run(asked.task())
         confirmed = result.witness is not None and is_witness(asked, result.witness.normalised)
         vacuous = asked.oracle.is_vacuous(asked.claim) if result.vacuous else None
         wrong = contradiction(result, asked.breaks, vacuous=vacuous, confirmed=confirmed)

@@ -40,7 +40,7 @@ def asked(seed: int, share: Fraction) -> Query:
 
 def run(query: Query, *, milp: bool, boxes: int = 300) -> Result:
     """With weaker bounds than there are, so that something is left for the solver."""
-    bounded = Bounded(threads=1, boxes=boxes, contract_above=0, back_substitution=False, milp=milp)
+    bounded = Bounded(threads=1, boxes=boxes, contract_above=0, back_substitution=False, singles=False, milp=milp)
     return Runner(bounded).run(query.task())
 
 

@@ -28,7 +28,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Proofs by many leaves, by rounds below rounds, and an input that breaks a claim."""
     folder = tmp_path_factory.mktemp("certificates")
     asked: list[tuple[int, Property, list[int], Fraction, float]] = [
-        (1, Epsilon("0.17"), [3, 12, 12, 2], Fraction(2), 0.02),
+        (1, Epsilon("0.3"), [3, 16, 16, 2], Fraction(4), 0.02),
         (5, Confidence(Fraction(8, 10)), [10, 16, 16, 4], Fraction(3, 4), 0.08),
         (2, Epsilon("0.001"), [3, 6, 2], Fraction(1), 0.2),
     ]

@@ -336,7 +336,7 @@ def test_looking_for_an_input_of_the_region_ends_when_the_time_is_over(
 ) -> None:
     """Each input that is tried is held against all constraints, which may take long; the proof is read by then."""
 
-    def checked(proof: Proof, file: Bounded) -> tuple[int, int]:
+    def checked(proof: Proof, file: Bounded, part: tuple[int, int] | None) -> tuple[int, int]:
         proof.until = 0.0
         return 1, 0
 

@@ -32,7 +32,7 @@ space plane {
 network full  = "full.onnx"  in plane
 network other = "other.onnx" in plane
 region all_of_it in plane = box { all within 1 sigma }
-check slow { prove other stays within 100 of full  on all_of_it }
+check slow { prove other stays within 430 of full  on all_of_it }
 """
 
 
@@ -48,9 +48,11 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def spec(tmp_path: Path) -> Path:
-    """True, after some thousands of boxes."""
+    """True, after some hundred thousand boxes."""
     rng = np.random.default_rng(4)
-    layers = [(rng.normal(size=(m, n)), rng.normal(size=m)) for m, n in ((32, 5), (32, 32), (32, 32), (2, 32))]
+    layers = [
+        (rng.normal(size=(m, n)), rng.normal(size=m)) for m, n in ((32, 5), (32, 32), (32, 32), (32, 32), (2, 32))
+    ]
     write(tmp_path / "full.onnx", layers)
     write(tmp_path / "other.onnx", [(w + 0.05 * rng.normal(size=w.shape), b) for w, b in layers])
     path = tmp_path / "slow.eqspec"

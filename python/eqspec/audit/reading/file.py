@@ -100,7 +100,7 @@ def network(task: dict[str, Any], role: str, folder: Path) -> File:
     data, space, region = task[role], task["space"], task["region"]
     named = Path(data["path"])
     places = (folder / f"{data['sha256']}{named.suffix}", named, folder / data["path"], folder / named.name)
-    path = next((place for place in places if exists(place)), places[0])
+    path = next((place for place in places if exists(place)), named)
     whole = content(path, limits.NETWORK)
     if (now := hashlib.sha256(whole).hexdigest()) != data["sha256"]:
         if graph.keeps_weights_elsewhere(whole):
