@@ -78,6 +78,18 @@ let best_factor sides c a p =
     a;
   (!best, !top -. without)
 
+(* The kernel's bound of a neuron from the sum that it is added to, which the node and [known] get. *)
+let raise_with (added : Relaxing.added) state (known : Relaxing.known array) obligation choices kind least =
+  let t = added.layer and i = added.neuron and rounded = ref 0.0 in
+  let above, found = combined ~added ~rounded state known obligation choices in
+  if !rounded > 0.0 && Float.is_finite !rounded then begin
+    let n = state.naturals and hints = above @ with_constraints state found.at_base in
+    take state (RBound (n.(t), n.(i), kind, least, Relaxing.integer !rounded, hints));
+    state.pulls <- state.pulls + 1;
+    Relaxing.set known.(t) i (bounds_of state t i);
+    if Relaxing.crossed known.(t) i then ignore (takes state (RVoid (n.(t), n.(i))))
+  end
+
 (* Bounds of neurons where 0 >= c + a v is known, which was found from these choices. *)
 let raise_neurons state (known : Relaxing.known array) obligation choices found c =
   let before = left state and sides = box state and a = Relaxing.by_inputs found in
@@ -88,17 +100,10 @@ let raise_neurons state (known : Relaxing.known array) obligation choices found 
         let low, high = Tightening.interval known.(t) i kind in
         let factor, gain = best_factor sides c a p in
         if gain > Tightening.least_gain *. (high -. low) then begin
-          let r = (if least then 1.0 else -1.0) /. factor and rounded = ref 0.0 in
+          let r = (if least then 1.0 else -1.0) /. factor in
           let factor_x, factor_y = match kind with Kernel.KX -> (r, 0.0) | KY -> (0.0, r) | KD -> (r, -.r) in
           let added = { Relaxing.layer = t; neuron = i; factor_x; factor_y } in
-          let above, found = combined ~added ~rounded state known obligation choices in
-          if !rounded > 0.0 && Float.is_finite !rounded then begin
-            let n = state.naturals and hints = above @ with_constraints state found.at_base in
-            take state (RBound (n.(t), n.(i), kind, least, Relaxing.integer !rounded, hints));
-            state.pulls <- state.pulls + 1;
-            Relaxing.set known.(t) i (bounds_of state t i);
-            if Relaxing.crossed known.(t) i then ignore (takes state (RVoid (n.(t), n.(i))))
-          end
+          raise_with added state known obligation choices kind least
         end
   in
   for t = Array.length state.layers - 1 downto 1 do

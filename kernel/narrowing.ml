@@ -42,18 +42,8 @@ let narrow state (known : Relaxing.known array) obligation choices (found : Rela
     let wish size = { Relaxing.layer = t; neuron = i; factor_x = size *. x; factor_y = size *. y } in
     let goal = { (Contracting.goal_of state known obligation) with wish = Some (wish 1.0) } in
     let own, promised = Ascending.maximise ~enough:false goal (scaled state.layers choices factor) steps in
-    if Tightening.is_worth state known t i kind least (sign *. promised) then begin
-      let rounded = ref 0.0 in
-      let added = wish Contracting.size in
-      let above, found = Contracting.combined ~added ~rounded state known obligation own in
-      if !rounded > 0.0 && Float.is_finite !rounded then begin
-        let n = state.naturals and hints = above @ with_constraints state found.at_base in
-        take state (RBound (n.(t), n.(i), kind, least, Relaxing.integer !rounded, hints));
-        state.pulls <- state.pulls + 1;
-        Relaxing.set known.(t) i (bounds_of state t i);
-        if Relaxing.crossed known.(t) i then ignore (takes state (RVoid (n.(t), n.(i))))
-      end
-    end
+    if Tightening.is_worth state known t i kind least (sign *. promised) then
+      Contracting.raise_with (wish Contracting.size) state known obligation own kind least
   in
   List.iter
     (fun (t, i) ->

@@ -42,7 +42,7 @@ def elementwise(program: Program, operator: str, operands: Sequence[Operand]) ->
     if operator == "Add":
         return program.added(a, b)
     if operator == "Sub":
-        return program.added(a, program.negative(b))
+        return program.apart(a, b)
     if isinstance(b, Value) and operator == "Div":
         return unary.quotient(program, a, b)
     if isinstance(a, Value) and isinstance(b, Value):

@@ -64,14 +64,14 @@ def largest(program: Program, a: Operand, b: Operand) -> Value:
     """max(a, b), at least one of which varies."""
     a, b = (a, b) if isinstance(a, Value) else (b, a)
     b = program.settled(b) if isinstance(b, Value) else b
-    return program.added(program.step(program.added(a, program.negative(b)), BENT), b)
+    return program.added(program.step(program.apart(a, b), BENT), b)
 
 
 def least(program: Program, a: Operand, b: Operand) -> Value:
     """min(a, b), at least one of which varies."""
     a, b = (a, b) if isinstance(a, Value) else (b, a)
     b = program.settled(b) if isinstance(b, Value) else b
-    over = program.step(program.added(b, program.negative(a)), BENT)
+    over = program.step(program.apart(b, a), BENT)
     return program.added(b, program.scaled(over, np.array(-1.0)))
 
 

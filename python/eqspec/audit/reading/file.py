@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ class File:
             said = f"{type(problem).__name__}: {problem}"
             raise Refused(f"{label(self.path, 500)}: it is no network that the auditor can read ({said})") from None
 
-    @property
+    @cached_property
     def softmax(self) -> bool:
         """Whether it ends in a Softmax, which is set aside: what is claimed is about what goes into it."""
         return not self._text and graph.ends_in_softmax(self.content)

@@ -90,6 +90,10 @@ class Program:
             else self.effort.done(np.negative, operand)
         )
 
+    def apart(self, first: Operand, second: Operand) -> Value:
+        """first - second."""
+        return self.added(first, self.negative(second))
+
     def sums(self, value: Value, taps: Array, which: Array, weights: Array) -> Value:
         """Sums of entries at places taps (..., t), -1 for none, times the weights (c, t) of each sum, `which` (N,)."""
         shape, places = taps.shape[:-1], taps.reshape(-1, taps.shape[-1])

@@ -96,7 +96,7 @@ def normalised(
     apart = program.settled(x)
     if operator != "RMSNormalization":
         mean = affine.averaged(program, x, groups, every=True, total=False)
-        apart = program.settled(program.added(x, program.negative(program.taken(mean, place))))
+        apart = program.settled(program.apart(x, program.taken(mean, place)))
     squares = affine.averaged(program, unary.applied(program, apart, Curve("square")), groups, every=True, total=False)
     shares = unary.applied(program, program.added(squares, np.array(epsilon)), Curve("power", (-0.5,)))
     made: Operand = unary.product(program, apart, program.taken(shares, place))
@@ -172,7 +172,7 @@ def softmax(program: Program, x: Value, axis: int, opset: int, logarithm: bool) 
     value = program.settled(x)
     own, others = program.taken(value, runs), _others(program, program.taken(value, runs))
     first, second = (others, own) if logarithm else (own, others)
-    made = unary.applied(program, _apart(program, first, second), Curve("softplus" if logarithm else "sigmoid"))
+    made = unary.applied(program, program.apart(first, second), Curve("softplus" if logarithm else "sigmoid"))
     back = np.empty(x.size, int)
     back[runs.ravel()] = np.arange(x.size)
     result = program.negative(made) if logarithm else made
@@ -199,8 +199,4 @@ def _others(program: Program, x: Value) -> Value:
 
 def _together(program: Program, a: Value, b: Value) -> Value:
     """ln(e^a + e^b) = b + softplus(a - b)."""
-    return program.added(b, unary.applied(program, _apart(program, a, b), Curve("softplus")))
-
-
-def _apart(program: Program, a: Value, b: Value) -> Value:
-    return program.added(a, program.negative(b))
+    return program.added(b, unary.applied(program, program.apart(a, b), Curve("softplus")))

@@ -40,7 +40,7 @@ def compared(program: Program, operator: str, operands: Sequence[Operand | None]
     if operator == "Equal":
         return _opposite(program, bends.absolute(program, _sign(program, a, b)))
     if operator == "Xor":
-        return bends.absolute(program, _apart(program, a, b))
+        return bends.absolute(program, program.apart(a, b))
     if operator == "And":
         return _both(program, program.value(a), program.value(b))
     none = _both(program, *(_opposite(program, program.value(one)) for one in (a, b)))
@@ -65,7 +65,7 @@ def rounded(program: Program, x: Value) -> Value:
     half, quarter = program.scaled(x, np.array(0.5)), np.array(0.25)
     ends = [program.added(one, quarter) for one in (half, program.negative(half))]
     above, below = (unary.applied(program, end, Curve("floor")) for end in ends)
-    return program.added(above, program.negative(below))
+    return program.apart(above, below)
 
 
 def _numbers(one: Operand | None) -> Operand:
@@ -74,12 +74,8 @@ def _numbers(one: Operand | None) -> Operand:
     return one.astype(np.float64) if not isinstance(one, Value) and one.dtype.kind == "b" else one
 
 
-def _apart(program: Program, a: Operand, b: Operand) -> Value:
-    return program.added(a, program.negative(b))
-
-
 def _sign(program: Program, a: Operand, b: Operand) -> Value:
-    return unary.applied(program, _apart(program, a, b), Curve("sign"))
+    return unary.applied(program, program.apart(a, b), Curve("sign"))
 
 
 def _above(program: Program, a: Operand, b: Operand) -> Value:

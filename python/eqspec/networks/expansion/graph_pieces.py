@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import NodeProto, TensorProto, helper, numpy_helper
+from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
 
 from eqspec.networks.onnx_tensor import UnreadableError
 
@@ -66,6 +66,14 @@ class Pieces:
     def softmax(self, node: NodeProto, scores: str, output: str) -> str:
         """A Softmax over the second of two axes."""
         return self.add(node, "Softmax", [scores], output, axis=1 if self.opset < 13 else -1)
+
+
+def tensor_of(constant: NodeProto) -> TensorProto | None:
+    """What a Constant holds, where it is a tensor."""
+    if len(constant.attribute) != 1:
+        return None
+    (attribute,) = constant.attribute
+    return attribute.t if attribute.name == "value" and attribute.type == AttributeProto.TENSOR else None
 
 
 def attributes(node: NodeProto, known: Sequence[str]) -> dict[str, Any]:

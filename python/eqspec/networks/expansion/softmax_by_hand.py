@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from onnx import AttributeProto, NodeProto, TensorProto, numpy_helper
 
-from eqspec.networks.expansion.graph_pieces import Pieces
+from eqspec.networks.expansion.graph_pieces import Pieces, tensor_of
 
 _STANDARD = ("", "ai.onnx")
 
@@ -120,10 +120,7 @@ class _Graph:
         if name in self._pieces.tensors:
             return self._pieces.tensors[name]
         made = self._made_by(name, "Constant")
-        if made is None or len(made.attribute) != 1:
-            return None
-        (attribute,) = made.attribute
-        return attribute.t if attribute.name == "value" and attribute.type == AttributeProto.TENSOR else None
+        return None if made is None else tensor_of(made)
 
     def _made_by(self, name: str, operator: str) -> NodeProto | None:
         node = self.makers.get(self._root(name))

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from onnx import AttributeProto, NodeProto, TensorProto, numpy_helper
+from onnx import NodeProto, TensorProto, numpy_helper
 
-from eqspec.networks.expansion.graph_pieces import Pieces
+from eqspec.networks.expansion.graph_pieces import Pieces, tensor_of
 
 _SAME = ("Identity", "Cast")
 """Operators that may stand between the probabilities and the result."""
@@ -88,7 +88,4 @@ def _stored(pieces: Pieces, makers: dict[str, NodeProto], name: str) -> TensorPr
     if name in pieces.tensors:
         return pieces.tensors[name]
     made = makers.get(name)
-    if made is None or made.op_type != "Constant" or made.domain or len(made.attribute) != 1:
-        return None
-    (attribute,) = made.attribute
-    return attribute.t if attribute.name == "value" and attribute.type == AttributeProto.TENSOR else None
+    return None if made is None or made.op_type != "Constant" or made.domain else tensor_of(made)
