@@ -6,15 +6,18 @@ of the processor and boxes. `lhc` is the jet tagger of specs/ (proofs by contrac
 (proofs by halving), for which the folder of measured data beside the repository is needed.
 
 With `--foreign`: what it costs to keep a trail, and to start from one that is of no use: of another question of the
-same networks, of a pair that was trained apart, and one whose numbers were exchanged.
+same networks, of a pair that was trained apart, one whose numbers were exchanged, and invented ones that halve the
+region far more finely than any proof needs, to a great depth along one path, or along one input alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+import struct
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from statistics import median, quantiles
 from time import process_time
@@ -175,9 +178,11 @@ def foreign(family: str, every: int) -> None:
             runs["of a pair apart"] = search(task, apart.trail)
         if (own := trails[number]) is not None:
             runs["shuffled"] = search(task, shuffled(own))
+            runs |= {f"invented, {shape}": search(task, trail) for shape, trail in invented(task).items()}
         least = runs["none kept"].seconds
         for words, run in runs.items():
-            kind = words if words in ("none kept", "kept", "shuffled", "of a pair apart") else "of another question"
+            known = words in ("none kept", "kept", "shuffled", "of a pair apart") or words.startswith("invented")
+            kind = words if known else "of another question"
             totals.setdefault(kind, []).append(run.seconds / least)
             same = "" if run.verdict == runs["none kept"].verdict else "   OTHER VERDICT"
             print(
@@ -205,6 +210,41 @@ def shuffled(trail: bytes) -> bytes:
         for place, part in zip(found, random.permutation(len(parts)), strict=True):
             data[place : place + size] = parts[part]
     return bytes(data)
+
+
+def invented(task: Task) -> dict[str, bytes]:
+    """Trails that no search wrote: far too fine, along one input alone, deep along one path, and cut at the edge."""
+    box = [(float(a), float(b)) for a, b in zip(task.lower, task.upper, strict=True) if a < b]
+    inputs = len(box)
+    return {
+        "fine": _tree(box, 10, lambda depth: depth % inputs, lambda _: True),
+        "one input": _tree(box, 8, lambda _: inputs - 1, lambda _: True),
+        "a path": _tree(box, 400, lambda depth: depth % inputs, lambda path: path == 0),
+        "slivers": _tree(box, 400, lambda _: 0, lambda path: path == 0, share=0.01),
+    }
+
+
+def _tree(
+    box: list[tuple[float, float]],
+    depth: int,
+    along: Callable[[int], int],
+    inner: Callable[[int], bool],
+    share: float = 0.5,
+) -> bytes:
+    """A trail that halves the boxes down to a depth whose path from the top, as a number, is `inner`."""
+    events: list[bytes] = []
+    labels, open_boxes = count(1), [(0, 0, 0, box)]
+    for label, level, path, one in open_boxes:
+        if level == depth or not inner(path):
+            continue
+        axis = along(level)
+        low, high = one[axis]
+        cut = low + share * (high - low)
+        halves = [[*one[:axis], side, *one[axis + 1 :]] for side in ((cut, high), (low, cut))]
+        numbers = [next(labels), next(labels)]
+        events.append(struct.pack("<cQIdQQI", b"C", label, axis, cut, numbers[1], numbers[0], 0))
+        open_boxes += [(numbers[k], level + 1, 2 * path + k, half) for k, half in enumerate(halves)]
+    return b"".join(events) + b"Z"
 
 
 def main() -> None:

@@ -140,8 +140,6 @@ def _certifier(folder: Path | None) -> Certifier | None:
 
 def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Console, err: Console) -> ExitCode:
     options = _options(arguments, certifier)
-    if certifier is not None and options.since is not None:
-        note(err, "since is not used with --certify: the auditor has to follow the whole search, so it begins anew")
     output = RunOutput(_wanted(arguments), out, err)
     cache = cache_from_arguments(arguments, err)
     began = perf_counter()

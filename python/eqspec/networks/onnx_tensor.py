@@ -85,13 +85,13 @@ class ExternalData:
         if content is None:
             content = self._files[location] = self._load(location)
         try:
-            offset = int(entries.get("offset") or 0)
-            length = int(entries.get("length") or len(content) - offset)
+            offset = _count(entries.get("offset") or "0")
+            length = _count(entries.get("length") or str(max(len(content) - offset, 0)))
         except ValueError as error:
             raise UnreadableError(
                 "external data with an offset or length that is no number", "save it again"
             ) from error
-        if offset < 0 or length < 0 or offset + length > len(content):
+        if offset + length > len(content):
             message = (
                 f"external data asks for bytes {offset} to {offset + length} of {location!r}, which has {len(content)}"
             )
@@ -141,6 +141,14 @@ def decode(tensor: TensorProto, external: ExternalData) -> Constant:
     stored = _stored(tensor, dtype, external)
     _check_count(stored, shape)
     return _exact(stored.reshape(shape), kind)
+
+
+def _count(text: str) -> int:
+    """A number of bytes, written in ASCII digits alone: `int` also takes signs, spaces, 1_0 and digits of other scripts,
+    which runtimes read as other numbers or not at all."""
+    if not (text.isascii() and text.isdecimal()):
+        raise ValueError(text)
+    return int(text)
 
 
 def _check_count(stored: NDArray[Any], shape: tuple[int, ...]) -> None:

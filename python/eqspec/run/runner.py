@@ -173,11 +173,10 @@ class Runner:
         question = Question(task, pair, claim, lower_constraints(task), matched=self._matched(options))
         solve = partial(self.engine.solve, question, options, confirm=replay.confirm, progress=progress)
         hints: Hints | None = None
-        if options.certifier is None:  # whose auditor bounds boxes in a way of its own
-            if earlier.state is None and (hints := self._proofs.hints(task)) is not None:
-                solve = partial(solve, hints=hints.trail)
-            if self._proofs.may_keep:
-                solve = partial(solve, keep_trail=partial(self._proofs.keep, task))
+        if earlier.state is None and (hints := self._proofs.hints(task)) is not None:
+            solve = partial(solve, hints=hints.trail)
+        if options.certifier is None and self._proofs.may_keep:  # else the record is kept, and is the one for auditors
+            solve = partial(solve, keep_trail=partial(self._proofs.keep, task))
         if earlier.may_save and self.cache is not None:
             every = self.cache.keep_every
             solve = partial(solve, keep=lambda state: earlier.save(state, perf_counter() - began), keep_every=every)

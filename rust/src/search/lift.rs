@@ -7,10 +7,10 @@
 use super::hints::Cut;
 
 /// Every so many of the boxes that could be tried is, until the first few have been, and after that.
-const EARLY: u32 = 4;
+const EARLY: u32 = 2;
 const LATER: u32 = 16;
 /// Tries from which something is concluded.
-const ENOUGH: u32 = 6;
+const ENOUGH: u32 = 4;
 /// Tries that are made early.
 const FIRST: u32 = 8;
 /// The part of the tries that has to close boxes: one that does saves a box, and one that does not costs one.

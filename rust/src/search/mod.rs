@@ -12,6 +12,7 @@
 //! | `snapshot`, `fingerprint` | stopping a search and resuming it |
 //! | `account`, `share`, `ledger` | dealing a search out to other processes: what adds up, and nothing else |
 //! | `record`, `hints` | the record of a proof, from which certificates are made; what the next proof takes from it |
+//! | `lift`, `trust` | which boxes of an earlier proof are bounded, and whether its cuts are followed |
 //! | `solution`, `statistics`, `profile`, `open_sample` | what is reported |
 //!
 //! This is control only: which box is next, which stage is next, where to split, when to stop. A verdict depends on
@@ -46,6 +47,7 @@ mod solve;
 mod split;
 mod stages;
 mod statistics;
+mod trust;
 mod worker;
 
 pub use fingerprint::fingerprint;

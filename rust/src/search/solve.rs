@@ -207,8 +207,10 @@ impl Search<'_> {
             None => probe.budgets(settings),
             Some(hints) if hints.contracts() => Vec::new(),
             Some(hints) => {
-                let few = probe.budgets(settings).into_iter().take(1);
-                few.map(|boxes| boxes.max(hints.leaves(ROOT).saturating_mul(2))).collect()
+                // The first one shows whether bisection still serves, as it does without hints.
+                let enough = hints.leaves(ROOT).saturating_mul(2);
+                let first = probe.budgets(settings).into_iter().take(1);
+                first.flat_map(|boxes| if enough > boxes { vec![boxes, enough] } else { vec![boxes] }).collect()
             }
         };
         let mut earlier = None;

@@ -12,10 +12,12 @@ use super::lift::{Hinted, Lift};
 use super::profile::Activity;
 use super::shared::Shared;
 use super::solution::Reason;
+use super::split::Plan;
 use super::split::halving::{halves, middle};
 use super::stages::lp::PendingBox;
 use super::stages::workspace::Workspace;
 use super::stages::{self, Outcome};
+use super::trust;
 use crate::lp::Answer;
 use crate::numeric::round::arithmetic_is_ieee;
 use std::collections::BinaryHeap;
@@ -170,8 +172,8 @@ impl Worker<'_> {
                     self.enqueue(child);
                 }
             }
-            Outcome::Split(node, _) if self.cut_of(&node).is_some() => {
-                if let Some(cut) = self.cut_of(&node) {
+            Outcome::Split(node, plan) if self.agreed_cut(&node, &plan).is_some() => {
+                if let Some(cut) = self.agreed_cut(&node, &plan) {
                     self.halve_again(node, cut);
                 }
             }
@@ -191,7 +193,14 @@ impl Worker<'_> {
     fn cut_of(&self, node: &Node) -> Option<Cut> {
         let (input, cut, halves) = self.context.hints?.halving(node.hint?)?;
         let inside = input < node.lower.len() && node.lower[input] < cut && cut < node.upper[input];
-        (inside && node.depth < DEEPEST && node.violation_bounds.is_none()).then_some((input, cut, halves))
+        let halved = inside && trust::halves(cut, node.lower[input], node.upper[input]);
+        (halved && node.depth < DEEPEST && node.violation_bounds.is_none()).then_some((input, cut, halves))
+    }
+
+    /// The same of a box that is open here, where this search agrees with the choice of the input.
+    fn agreed_cut(&self, node: &Node, plan: &Plan) -> Option<Cut> {
+        self.cut_of(node)
+            .filter(|&cut| self.context.hints.is_some_and(|hints| trust::agrees(hints, cut, plan.inputs())))
     }
 
     /// What an earlier proof says of a box before it is bounded. The first box is bounded all the same: there the
@@ -202,6 +211,9 @@ impl Worker<'_> {
         else {
             return Hinted::Nothing;
         };
+        if !hints.contracts() && trust::is_large(hints, label) {
+            return Hinted::Nothing;
+        }
         self.lift.of(hints.leaves(label), cut)
     }
 

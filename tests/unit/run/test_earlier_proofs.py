@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,11 +14,12 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from eqspec.api import load, verify
+from eqspec.audit import audit
 from eqspec.cache import Store
 from eqspec.certificates import Certifier
-from eqspec.cli import main
 from eqspec.errors import InputError
 from eqspec.networks.network import Network
+from eqspec.networks.readers.network_file import read_network
 from eqspec.property import Epsilon, Property
 from eqspec.report.table import remark
 from eqspec.run.earlier_proofs import EarlierProofs, kin
@@ -28,7 +30,6 @@ from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
 from eqspec.tasks.verdict import Verdict
-from small_specs import write_spec
 from small_tasks import network, task
 
 SPECS = Path(__file__).parents[3] / "specs"
@@ -190,6 +191,38 @@ def test_the_tree_of_a_certificate_is_a_hint(tmp_path: Path) -> None:
     assert verify(files[0], files[2], *box, claim, threads=1, since=tmp_path).verdict is Verdict.EQUIVALENT
 
 
+def _moved_cuts(trail: bytes) -> bytes:
+    """The cut of the first box elsewhere: a label, an input and the cut follow the first letter."""
+    return trail[:13] + struct.pack("<d", 0.3) + trail[21:]
+
+
+def test_a_proof_that_took_up_an_earlier_one_has_a_certificate(tmp_path: Path) -> None:
+    """By halvings and by contractions, from trails that serve and from those that were damaged."""
+    for name, made in (("halved", claimed), ("contracted", wide)):
+        files = [tmp_path / f"{name}-{end}.onnx" for end in ("f", "g")]
+        old, new = made(0.0), made(1e-4)
+        for path, net in zip(files, (new.reference, new.candidate), strict=True):
+            write(path, net)
+        asked = replace(new, reference=read_network(files[0]), candidate=read_network(files[1]))
+        run(old, tmp_path / name)
+        kept = Store(tmp_path / name)
+        trail = kept.read("trail", kin(old))
+        assert trail
+        damaged = [trail[: len(trail) // 2] + b"Z", _moved_cuts(trail)] if name == "halved" else []
+        for number, hints in enumerate([trail, *damaged]):
+            kept.write("trail", kin(asked), hints)
+            folder = tmp_path / f"{name}-{number}"
+            with Certifier(folder) as certifier:
+                options = Options(threads=1, certifier=certifier, since=tmp_path / name)
+                result = Runner(options, None).run(asked)
+            assert result.verdict is Verdict.EQUIVALENT
+            if number == 0:
+                assert result.reused is not None
+                assert result.reused.taken_up > 0
+            (certificate,) = folder.glob("*.eqcert")
+            assert audit(certificate).verdict == "equivalent"
+
+
 def test_hints_of_another_key_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EQSPEC_CACHE_KEY", "a secret that is long enough to be one, or two")
     run(claimed(0.0), tmp_path)
@@ -201,11 +234,7 @@ def test_hints_of_another_key_are_not_taken(tmp_path: Path, monkeypatch: pytest.
     assert engine.given == [None]
 
 
-def test_where_hints_are_not_used_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    spec = write_spec(tmp_path)
-    since = ["--since", str(tmp_path)]
-    assert main(["check", str(spec), "--no-cache", "--certify", str(tmp_path / "made"), *since]) == 0
-    assert "since is not used with --certify" in capsys.readouterr().err
+def test_where_hints_are_not_used_is_said(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="since is not used on a cluster"), pytest.raises(InputError):
         verify(*pair(0.0), [0.0] * 3, [1.0] * 3, Epsilon("1"), since=tmp_path, client="nowhere")
 
