@@ -144,8 +144,10 @@ def decode(tensor: TensorProto, external: ExternalData) -> Constant:
 
 
 def _count(text: str) -> int:
-    """A number of bytes, written in ASCII digits alone: `int` also takes signs, spaces, 1_0 and digits of other scripts,
-    which runtimes read as other numbers or not at all."""
+    """A number of bytes, written in ASCII digits alone.
+
+    `int` also takes signs, spaces, 1_0 and digits of other scripts, which runtimes refuse.
+    """
     if not (text.isascii() and text.isdecimal()):
         raise ValueError(text)
     return int(text)
