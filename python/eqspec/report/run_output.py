@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from rich.console import Console
@@ -21,6 +22,7 @@ from eqspec.report import formats, github, row_counts, table
 from eqspec.report.atomic_file import write_file
 from eqspec.report.explain_search import explain_search
 from eqspec.report.json_lines import Lines
+from eqspec.report.missing import Missing
 from eqspec.report.numbers import plural
 from eqspec.report.saved import save_witnesses
 from eqspec.report.terminal import Terminal
@@ -107,14 +109,20 @@ class RunOutput:
             if saved := save_witnesses(outcome.results, folder):
                 self.err.print(f"saved {len(saved)} in {folder}", highlight=False, soft_wrap=True)
 
-    def finish(self, outcomes: Sequence[SpecOutcome], seconds: float) -> None:
-        """The last line, and the results where they were asked for; also when something stopped the run."""
+    def finish(
+        self, outcomes: Sequence[SpecOutcome], seconds: float, unusable: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """The last line, and the results where they were asked for; also when something stopped the run.
+
+        Reports say besides what is missing: specs that are `unusable`, with the reason, and tasks without a result.
+        """
         results = [result for outcome in outcomes for result in outcome.results]
         interrupted = any(outcome.interrupted for outcome in outcomes)
         left_out = sum(outcome.selected for outcome in outcomes) - len(results)
+        missing = _missing(outcomes, unusable)
         for path in self.wanted.reports:  # first, as nobody may read what is printed
-            formats.write(results, path)
-        last = [table.summary(results, seconds, interrupted=interrupted, left_out=left_out)]
+            formats.write(results, path, missing=missing)
+        last = [table.summary(results, seconds, interrupted=interrupted, left_out=left_out, unusable=len(unusable))]
         if said := table.scores(results):
             last.insert(0, Text(said))
         if self.wanted.tables and outcomes:
@@ -122,7 +130,7 @@ class RunOutput:
                 self.out.print(line, soft_wrap=True)
         self._write_results(outcomes, results, last)
         wanted = os.environ.get("GITHUB_ACTIONS") == "true" if self.wanted.github is None else self.wanted.github
-        if wanted and (text := github.to_text(results)):
+        if wanted and (text := github.to_text(results, missing)):
             self.err.file.write(f"{text}\n")
 
     def _write_results(self, outcomes: Sequence[SpecOutcome], results: Sequence[Result], last: Sequence[Text]) -> None:
@@ -171,6 +179,18 @@ class RunOutput:
         if defects:
             advice = "please report it" if debug else "run again with --debug and report it"
             self.err.print(f"This is a defect of eqspec; {advice} with the spec.", soft_wrap=True)
+
+
+def _missing(outcomes: Sequence[SpecOutcome], unusable: Mapping[str, str]) -> list[Missing]:
+    """Of all specs that were to run."""
+    found = [Missing(file, why) for file, why in unusable.items()]
+    for outcome in outcomes:
+        if not (tasks := outcome.selected - len(outcome.results)):
+            continue
+        why = "; ".join(f"{name}: {error}" for name, error in outcome.failures)
+        stopped = outcome.interrupted or not why
+        found.append(Missing(outcome.name, "; ".join(filter(None, (why, stopped * "interrupted"))), tasks, not why))
+    return found
 
 
 def show_results(results: Sequence[Result], console: Console) -> None:

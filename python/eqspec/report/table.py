@@ -276,7 +276,9 @@ def scores(results: Iterable[Result]) -> str:
     return said[:1].upper() + said[1:]
 
 
-def summary(results: Sequence[Result], seconds: float, *, interrupted: bool = False, left_out: int = 0) -> Text:
+def summary(
+    results: Sequence[Result], seconds: float, *, interrupted: bool = False, left_out: int = 0, unusable: int = 0
+) -> Text:
     """8 tasks in 45.2 s: 2 equivalent, 5 different, 1 unknown. All as expected."""
     found = Counter(result.verdict for result in results)
     counts = ", ".join(f"{count(found[v])} {v}" for v in Verdict if found[v])
@@ -287,10 +289,12 @@ def summary(results: Sequence[Result], seconds: float, *, interrupted: bool = Fa
     undecided = sum(r.as_expected is None for r in results)
     if interrupted:
         text.append(f". Interrupted, {plural(left_out, 'task')} not run" if left_out else ". Interrupted", "yellow")
+    if unusable:
+        text.append(f". {plural(unusable, 'spec')} cannot be used", "bold red")
     if wrong:
         text.append(f". {count(wrong)} not as expected", "bold red")
     if undecided:
         text.append(f". {count(undecided)} undecided", "bold yellow")
-    if results and not (wrong or undecided or interrupted):
+    if results and not (wrong or undecided or interrupted or unusable):
         text.append(". All as expected" if any(r.expected for r in results) else ". All hold", "bold green")
     return text
