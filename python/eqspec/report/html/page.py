@@ -38,6 +38,8 @@ _FEW = 3
 """So many failures are all unfolded; of more, the first of each check."""
 _MOST_LISTED = 12
 """More tasks of one outcome are folded together; of those that are as expected, all are then."""
+_SLACK = 3
+"""So few more are not worth a fold of their own."""
 _MOST_UNDECIDED = 3
 """Unfolded where nothing failed."""
 _FEWEST_OVER_TIME = 8
@@ -187,7 +189,7 @@ def _view(
 
 def _part(name: str, heading: str, found: tuple[Detail, ...]) -> Part:
     """What is unfolded comes first and is always listed."""
-    if len(found) <= _MOST_LISTED:
+    if len(found) <= _MOST_LISTED + (0 if name == "passed" else _SLACK):
         return Part(name, heading, found, ())
     listed = 0 if name == "passed" else _MOST_LISTED
     order = sorted(found, key=lambda one: not one.unfolded)
