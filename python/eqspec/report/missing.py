@@ -12,14 +12,18 @@ from eqspec.report.numbers import plural
 class Missing:
     """A spec file of which results are missing, and why, in a line. `interrupted` if somebody stopped the run.
 
-    Otherwise something is wrong: the file cannot be used, or tasks of it failed. `tasks` counts those that were to
-    run, None where the file did not come so far as to say.
+    Otherwise the file cannot be used. `tasks` counts those without a result, None where nobody can say how many.
     """
 
     file: str
     why: str
     tasks: int | None = None
     interrupted: bool = False
+
+
+def interrupted(file: str, tasks: int) -> Missing:
+    """So many tasks of a file were not run."""
+    return Missing(file, f"interrupted: {plural(tasks, 'task')} not run", tasks, interrupted=True)
 
 
 def in_a_sentence(missing: Sequence[Missing]) -> str:

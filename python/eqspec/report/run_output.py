@@ -22,7 +22,7 @@ from eqspec.report import formats, github, row_counts, table
 from eqspec.report.atomic_file import write_file
 from eqspec.report.explain_search import explain_search
 from eqspec.report.json_lines import Lines
-from eqspec.report.missing import Missing
+from eqspec.report.missing import Missing, interrupted
 from eqspec.report.numbers import plural
 from eqspec.report.saved import save_witnesses
 from eqspec.report.terminal import Terminal
@@ -117,12 +117,12 @@ class RunOutput:
         Reports say besides what is missing: specs that are `unusable`, with the reason, and tasks without a result.
         """
         results = [result for outcome in outcomes for result in outcome.results]
-        interrupted = any(outcome.interrupted for outcome in outcomes)
+        stopped = any(outcome.interrupted for outcome in outcomes)
         left_out = sum(outcome.selected for outcome in outcomes) - len(results)
         missing = _missing(outcomes, unusable)
         for path in self.wanted.reports:  # first, as nobody may read what is printed
             formats.write(results, path, missing=missing)
-        last = [table.summary(results, seconds, interrupted=interrupted, left_out=left_out, unusable=len(unusable))]
+        last = [table.summary(results, seconds, interrupted=stopped, left_out=left_out, unusable=len(unusable))]
         if said := table.scores(results):
             last.insert(0, Text(said))
         if self.wanted.tables and outcomes:
@@ -182,15 +182,10 @@ class RunOutput:
 
 
 def _missing(outcomes: Sequence[SpecOutcome], unusable: Mapping[str, str]) -> list[Missing]:
-    """Of all specs that were to run."""
+    """What a run lacks. A task that failed has a result, so only a run that was stopped leaves some out."""
     found = [Missing(file, why) for file, why in unusable.items()]
-    for outcome in outcomes:
-        if not (tasks := outcome.selected - len(outcome.results)):
-            continue
-        why = "; ".join(f"{name}: {error}" for name, error in outcome.failures)
-        stopped = outcome.interrupted or not why
-        found.append(Missing(outcome.name, "; ".join(filter(None, (why, stopped * "interrupted"))), tasks, not why))
-    return found
+    left_out = [(outcome.name, outcome.selected - len(outcome.results)) for outcome in outcomes]
+    return found + [interrupted(name, tasks) for name, tasks in left_out if tasks]
 
 
 def show_results(results: Sequence[Result], console: Console) -> None:

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from any_results import results
+from eqspec.api.report import Report
 from eqspec.report.html import page
-from eqspec.report.missing import Missing
+from eqspec.report.missing import Missing, interrupted
 from eqspec.report.outcome import Outcome, outcome, sentence, standing
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
@@ -204,9 +205,9 @@ def test_no_task_is_counted_twice(made: list[Result]) -> None:
     ("missing", "says"),
     [
         ([Missing("bad.eqspec", "E008: no claim")], "FAILED: 1 spec cannot be used. Of the rest all 2 proved"),
-        ([Missing("a.eqspec", "interrupted", 6, True)], "INTERRUPTED: 6 tasks not run. Of the rest all 2 proved"),
+        ([interrupted("a.eqspec", 6)], "INTERRUPTED: 6 tasks not run. Of the rest all 2 proved"),
         (
-            [Missing("bad.eqspec", "E008"), Missing("a.eqspec", "x: disk full; interrupted", 2)],
+            [Missing("bad.eqspec", "E008"), interrupted("a.eqspec", 2)],
             "FAILED: 1 spec cannot be used; 2 tasks not run. Of the rest all 2 proved",
         ),
     ],
@@ -218,6 +219,12 @@ def test_what_is_missing_is_said_first(missing: list[Missing], says: str) -> Non
     assert "passed" not in (head.get("class") or "").split()
     listed = [[said(part) for part in line] for line in with_class(tree, "missing", "dl")[0]]
     assert listed == [[one.file, one.why] for one in missing]
+
+
+def test_a_report_in_python_says_what_was_not_run() -> None:
+    whole, part = Report((result(),)), Report((result(),), interrupted=True, left_out=3)
+    assert said(with_class(parsed(whole.to_html()), "sentence")[0]).startswith("PASSED")
+    assert said(with_class(parsed(part.to_html()), "sentence")[0]).startswith("INTERRUPTED: 3 tasks not run")
 
 
 def test_a_run_of_which_nothing_was_checked_says_so() -> None:

@@ -213,7 +213,7 @@ def _urgency(result: Result) -> tuple[int, int]:
 
 def _title(results: Sequence[Result], missing: Sequence[Missing]) -> str:
     files = [where[0] for result in results if (where := place(result))]
-    files = list(dict.fromkeys([*files, *(one.file for one in missing)]))
+    files = list(dict.fromkeys([*files, *(one.file for one in missing if one.tasks is None)]))
     return ", ".join(files) if 0 < len(files) <= 3 else "eqspec" if not files else f"{len(files)} specs"
 
 
