@@ -101,7 +101,7 @@ def test_the_latest_of_many_versions_counts(editor: Editor, spec: Path) -> None:
 
 
 def test_half_typed_texts_are_answered_and_what_is_shown_at_the_end_is_of_the_last(editor: Editor, spec: Path) -> None:
-    """Cut off anywhere, with letters beyond the first plane and other ends of lines; asked at places that may be gone."""
+    """Cut off anywhere, with letters beyond the first plane and other ends of lines, asked at places that are gone."""
     random = Random(3)
     whole_text = HEADER + CHECKS
     texts = [whole_text, whole_text.replace("\n", "\r\n"), whole_text + "## 😀 größe\ncheck ünk { prove \0 \ufeff"]
