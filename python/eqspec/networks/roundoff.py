@@ -104,8 +104,8 @@ FUNCTIONS = {
 }  # fmt: skip
 """Those whose own rounding is put on what they give (`operators/functions`, `runtime_functions`)."""
 UNKNOWN = {
-    "Einsum", "GlobalLpPool", "GroupNormalization", "InstanceNormalization", "LRN", "LayerNormalization",
-    "LpNormalization", "LpPool", "RMSNormalization", "ReduceProd",
+    "Einsum", "GRU", "GlobalLpPool", "GroupNormalization", "InstanceNormalization", "LRN", "LSTM", "LayerNormalization",
+    "LpNormalization", "LpPool", "RMSNormalization", "RNN", "ReduceProd",
 }  # fmt: skip
 """Those that runtimes compute in several ways, or of which nobody has counted what they round: refused."""
 DECIDING = {
