@@ -152,7 +152,7 @@ def test_any_value_of_a_graph_may_be_the_output(tmp_path: Path) -> None:
     ("nodes", "kind", "words", "fix"),
     [
         (
-            [node("Gather", ["w", "x"], "g"), node("ReduceSum", ["g"], "y")],
+            [node("Tanh", ["w"], "t"), node("Gather", ["t", "x"], "g"), node("ReduceSum", ["g"], "y")],
             TensorProto.INT64, "looked up jumps", "what is looked up as its input",
         ),
         (

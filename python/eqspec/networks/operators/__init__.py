@@ -16,6 +16,7 @@ from eqspec.networks.operators import (
     functions,
     level_operators,
     linear_quantisation,
+    lookup,
     masking,
     matrix_products,
     normalizations,
@@ -45,7 +46,7 @@ OPERATORS: dict[str, Operator] = {name: read for family in _FAMILIES for name, r
 QUANTISING: dict[str, Operator] = {**linear_quantisation.OPERATORS, **qonnx.OPERATORS, **channels_last.OPERATORS}
 """Quantisers and operators on their levels, by name with the domain where it is not the standard one."""
 
-ON_LEVELS = level_operators.OPERATORS
+ON_LEVELS: dict[str, Operator] = {**level_operators.OPERATORS, "Gather": lookup.gather}
 """In place of those of the same names, where an input is levels that depend on the input of the network."""
 
 ON_MASKED = masking.ON_MASKED
