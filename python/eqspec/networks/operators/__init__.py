@@ -55,7 +55,6 @@ ON_MASKED = masking.ON_MASKED
 OF_INTEGERS = level_operators.OF_INTEGERS
 
 REFUSED: dict[str, tuple[str, str]] = {
-    "Loop": ("a loop has no fixed number of steps", "unroll the loop when exporting"),
     "NonZero": ("its result has a shape that depends on the input", "use a mask that is multiplied"),
     "Scan": ("a loop over a sequence is not read", "unroll the loop when exporting"),
     "TopK": ("which entries it gives depends on the input", "end the model before it, at the scores"),

@@ -37,6 +37,7 @@ from eqspec.networks.readers import (
     onnx_branches,
     onnx_definition,
     onnx_graph,
+    onnx_loops,
     onnx_model,
     onnx_refused,
     rewritten_weights,
@@ -250,7 +251,7 @@ class _Reading:
         while waiting:
             node = types.named(waiting.popleft())
             given = [self._input(name, values, node) for name in node.input]
-            if node.op_type == "If" and node.domain in STANDARD:
+            if node.op_type in ("If", "Loop") and node.domain in STANDARD:
                 branches += 1
                 waiting.extendleft(reversed(self._branch(node, given, branches, values)))
                 continue
@@ -276,17 +277,21 @@ class _Reading:
     def _branch(
         self, node: NodeProto, given: Sequence[Value | None], number: int, values: ValueStore
     ) -> Sequence[NodeProto]:
-        """The nodes that stand in place of an If."""
+        """The nodes that stand in place of an If, or of the next round of a Loop."""
         try:
-            made = onnx_branches.taken(node, given, number)
+            if node.op_type == "If":
+                made = onnx_branches.taken(node, given, number)
+            else:
+                made = onnx_loops.unrolled(node, given, number, self.graph.opset)
             for inner in made:
-                onnx_definition.check(inner, self.graph.opset)
+                if not onnx_loops.done(inner):
+                    onnx_definition.check(inner, self.graph.opset)
         except UnreadableError as error:
             raise self._error(error.message, node, error.fix) from error
         except MALFORMED as error:
             raise self._error(f"the branch cannot be read ({error})", node, "export the model again") from error
         if number > MOST_BRANCHES or len(made) > onnx_model.MAX_NODES:
-            raise self._error("too many branches, or nodes in one", node, SMALLER)
+            raise self._error("too many branches or rounds of loops, or nodes in one", node, SMALLER)
         values.expect(made)
         values.used(node)
         return made
