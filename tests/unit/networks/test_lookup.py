@@ -19,6 +19,7 @@ from unit.networks.function_cases import weights
 from unit.networks.models import node, save
 
 ROWS = 5
+FLOAT = TensorProto.FLOAT
 
 
 def embedding(
@@ -65,6 +66,34 @@ def test_every_integer_is_looked_up_as_onnxruntime_does(name: str, tmp_path: Pat
             near = point + 0.25 * np.array([[1, -1]])  # stands for the same integers
             for x in (point.astype(float), near):
                 np.testing.assert_allclose(network.evaluate(x)[0], expected.ravel(), rtol=1e-6, atol=1e-6)
+
+
+def turned_round(more: int, kind: int = TensorProto.INT64) -> onnx.ModelProto:
+    """Rows at where(i < 0, i + more, i), as tf2onnx writes the embeddings of Keras."""
+    proto = embedding([], {"t": (ROWS, 3)}, places=2)
+    nodes = [node("Cast", ["i"], "f", to=1), node("Less", ["f", "zero"], "b"), node("Add", ["i", "n"], "a")]
+    nodes += [node("Not", ["b"], "c"), node("Cast", ["b"], "p", to=7), node("Cast", ["c"], "q", to=7)]
+    nodes += [node("Mul", ["p", "a"], "r"), node("Mul", ["i", "q"], "s"), node("Add", ["r", "s"], "k")]
+    if kind == FLOAT:
+        nodes = [node("Cast", ["x"], "i", to=7), *nodes]
+        proto.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", FLOAT, [1, 2]))
+    proto.graph.node.extend([*nodes, node("Gather", ["t", "k"], "y")])
+    for name, number in (("zero", np.float32(0)), ("n", np.array(more))):
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(np.asarray(number), name))
+    return proto
+
+
+def test_places_that_are_turned_round_as_gather_does(tmp_path: Path) -> None:
+    proto = turned_round(ROWS)
+    network = read_network(save(tmp_path, proto))
+    session = onnxruntime.InferenceSession(proto.SerializeToString())
+    for first in range(-ROWS, ROWS):
+        point = np.array([[first, -first - 1]])
+        (expected,) = session.run(None, {"i": point})
+        np.testing.assert_allclose(network.evaluate(point.astype(float))[0], expected.ravel(), rtol=1e-6, atol=1e-6)
+    for other in (turned_round(ROWS - 1), turned_round(ROWS + 1), turned_round(ROWS, FLOAT)):
+        with pytest.raises(NetworkError):
+            read_network(save(tmp_path, other))
 
 
 def test_pairs_are_decided_over_all_integers(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from eqspec.networks.expansion import (
     softmax_by_hand,
     support_vectors,
     two_classes,
+    wrapped_places,
 )
 from eqspec.networks.expansion.fused import GELU_DOMAIN
 from eqspec.networks.expansion.graph_pieces import Pieces
@@ -67,6 +68,7 @@ def expanded(
         with _fault_of(pieces.nodes[-1]):
             two_classes.expand(pieces)
             softmax_by_hand.expand(pieces)
+            wrapped_places.expand(pieces)
     return pieces
 
 
