@@ -49,8 +49,8 @@ _BETWEEN = (
     "Add", "Clip", "Div", "Erf", "Exp", "HardSigmoid", "Mul", "Neg", "Pow", "Reciprocal", "Sigmoid", "Softplus", "Tanh"
 )  # fmt: skip
 _MOST_BETWEEN = 10
-_LARGEST_OFFSET = 16.0
-"""Of a HardSwish, relative to its height: that many units more are rounded where its line is cut off."""
+_LARGEST_OFFSET = 4.0
+"""Of a HardSwish, relative to its height: its line rounds at most 2 u (2 4 + 1) where it is not cut off."""
 
 
 def kinds(function: Function) -> Iterator[Curve]:
