@@ -148,13 +148,13 @@ def test_no_distance_is_proved_that_runtimes_exceed(kind: str, tmp_path: Path) -
     stored = next(t for t in second.graph.initializer if t.name == "u")
     moved = onnx.numpy_helper.to_array(stored) * F(1 + 2e-6)
     stored.CopyFrom(onnx.numpy_helper.from_array(moved, "u"))
-    paths = [save(tmp_path, proto, name) for proto, name in ((first, "a.onnx"), (second, "b.onnx"))]
+    a, b = (save(tmp_path, proto, name) for proto, name in ((first, "a.onnx"), (second, "b.onnx")))
     x = rng.uniform(-0.05, 0.05, size=(60, 1, 4)).astype(F)
     one, other = Runtimes(first), Runtimes(second)
-    most = max(float(np.abs(a - b).max()) for v in x for a in one(v) for b in other(v))
-    below = eqspec.verify(*paths, [-0.05] * 4, [0.05] * 4, Epsilon(most * 0.99), arithmetic="float32", timeout=2)
+    most = max(float(np.abs(y - z).max()) for v in x for y in one(v) for z in other(v))
+    below = eqspec.verify(a, b, [-0.05] * 4, [0.05] * 4, Epsilon(most * 0.99), arithmetic="float32", timeout=2)
     assert below.verdict is not Verdict.EQUIVALENT
-    above = eqspec.verify(*paths, [-0.05] * 4, [0.05] * 4, Epsilon("1e-3"), arithmetic="float32", timeout=30)
+    above = eqspec.verify(a, b, [-0.05] * 4, [0.05] * 4, Epsilon("1e-3"), arithmetic="float32", timeout=30)
     assert above.verdict is Verdict.EQUIVALENT
     assert "functions within 2^-20" in above.claim
 
@@ -162,7 +162,7 @@ def test_no_distance_is_proved_that_runtimes_exceed(kind: str, tmp_path: Path) -
 def test_what_cancels_is_not_taken_for_a_function(tmp_path: Path) -> None:
     """x sigmoid(x) + 1e8 - 1e8 is a SiLU over the reals alone."""
     nodes = [*by_hand("silu", "x", "f"), node("Add", ["f", "big"], "a"), node("Sub", ["a", "big"], "y")]
-    proto = model(nodes, {"big": F(1e8)}, [1, 3])
+    proto = model(nodes, {"big": np.array(1e8, F)}, [1, 3])
     network = in_float32(read_network(save(tmp_path, proto)))
     x, runtimes = np.array([0.3, -1.2, 2.5], F), Runtimes(proto)
     for found in runtimes(x[None]):

@@ -58,15 +58,18 @@ def test_a_proof_with_an_assumption_is_certified(kind: str, tmp_path: Path) -> N
     second.CopyFrom(first)
     stored = next(t for t in second.graph.initializer if t.name == "u")
     stored.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(stored) * F(1 + 2e-6), "u"))
-    exact = [read_network(save(tmp_path, proto, f"{n}.onnx")) for n, proto in enumerate((first, second))]
+    a, b = (read_network(save(tmp_path, proto, f"{n}.onnx")) for n, proto in enumerate((first, second)))
     reach = [Fraction(1, 50)] * 4
-    box = {"lower": [-r for r in reach], "upper": reach, "space": space(4, 4)}
-    result, made = certify(task_of(*map(in_float32, exact), Epsilon(Fraction(1, 2000)), **box), tmp_path)
+    lower, four = [-r for r in reach], space(4, 4)
+    result, made = certify(
+        task_of(in_float32(a), in_float32(b), Epsilon(Fraction(1, 2000)), lower=lower, upper=reach, space=four),
+        tmp_path,
+    )
     assert result.verdict is Verdict.EQUIVALENT
     assert made is not None
     assert made.reason is None
     assert any("2^-20" in text for _, text in audit(made.path).said)
-    tight = task_of(*exact, Epsilon(Fraction(1, 10**5)), **box)
+    tight = task_of(a, b, Epsilon(Fraction(1, 10**5)), lower=lower, upper=reach, space=four)
     result, made = certify(tight, tmp_path)
     assert result.verdict is Verdict.EQUIVALENT
     assert made is not None

@@ -68,9 +68,9 @@ def test_finite_masks_hide_as_well_as_infinite_ones(low: float, chosen: bool, tm
     for name, change in (("a", 0.0), ("b", 1e-3)):
         constants = {"w": weights(15, 3), "v": weights(4, 2) + np.float32(change), **mask}
         paths.append(save(tmp_path, model(nodes, constants, (1, 3, 4)), f"{name}.onnx"))
-    box = [-0.1] * 12, [0.1] * 12
-    assert eqspec.verify(*paths, *box, Epsilon("1.1e-3"), timeout=20).verdict is Verdict.EQUIVALENT
-    assert eqspec.verify(*paths, *box, Epsilon("9e-4"), timeout=20).verdict is Verdict.DIFFERENT
+    (a, b), lower, upper = paths, [-0.1] * 12, [0.1] * 12
+    assert eqspec.verify(a, b, lower, upper, Epsilon("1.1e-3"), timeout=20).verdict is Verdict.EQUIVALENT
+    assert eqspec.verify(a, b, lower, upper, Epsilon("9e-4"), timeout=20).verdict is Verdict.DIFFERENT
 
 
 def labelled(kind: str, behind: list[NodeProto], place: int = 0, **attributes: Any) -> onnx.ModelProto:
