@@ -54,8 +54,6 @@ def cropped(axes: int) -> Callable[[Layer], None]:
 
     def read(layer: Layer) -> None:
         layer.check_call(3, 2)
-        if layer.word:
-            layer.fail("it is not read of streams", "write the project with io_parallel")
         sides = sides_of(axes)
         crops = ("crop_top", "crop_bottom", "crop_left", "crop_right")[-2 * axes :]
         sizes = [f"{what}_{side}" for what in ("in", "out") for side in sides]
@@ -67,9 +65,15 @@ def cropped(axes: int) -> Callable[[Layer], None]:
         if min(*size, *out, channels) < 1 or any(not 0 <= a <= n - m for a, n, m in zip(first, size, out, strict=True)):
             layer.fail(f"{size} cropped to {out} from {first} on", _AGAIN)
         layer.rests_on("nnet_cropping", f"cropping{axes}d_cl")
+        if layer.word:
+            _check_pixels(layer, channels)
+            layer.project.templates.check("nnet_padding_stream.h", "fill_data")
+            last = [number(configuration, crop) for crop in crops[1::2]]
+            if any(a + m + b != n for a, m, b, n in zip(first, out, last, size, strict=True)):
+                layer.fail(f"{size} cropped to {out} leaves pixels in its stream", _AGAIN)
         entry = np.arange(prod(size) * channels).reshape(*size, channels)
         taken = entry[tuple(slice(a, a + m) for a, m in zip(first, out, strict=True))]
-        _moved(layer, prod(size) * channels, taken.reshape(-1))
+        _moved(layer, prod(size) * channels, taken.reshape(-1), word=channels)
 
     return read
 
