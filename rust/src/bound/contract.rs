@@ -23,6 +23,7 @@ use super::backward::Backward;
 use super::contraction_log::{ContractionLog, Logging, shorten};
 use super::functional::Functional;
 use super::parameters::Parameters;
+use super::selection::Selection;
 use super::singles::Singles;
 use super::split_candidates::SplitCandidates;
 use crate::domain::intermediate_bounds::{Contradiction, IntermediateBounds};
@@ -48,11 +49,20 @@ pub struct ContractionBudget {
     pub gain: f64,
     /// Whether links between the networks are optimised.
     pub link: bool,
+    /// Beyond that number of inputs, the most functionals in the first round besides the target; 0 means all.
+    pub selected: usize,
 }
 
 impl Default for ContractionBudget {
     fn default() -> Self {
-        Self { rounds: 8, steps: 60, rate: 0.02, inputs: 64, gain: 0.9, link: true }
+        Self { rounds: 8, steps: 60, rate: 0.02, inputs: 64, gain: 0.9, link: true, selected: 32 }
+    }
+}
+
+impl ContractionBudget {
+    /// How many functionals besides the target the first round bounds at most, if it does not bound all of them.
+    fn selects(&self, inputs: usize) -> Option<usize> {
+        (inputs > self.inputs && self.selected > 0).then_some(self.selected)
     }
 }
 
@@ -173,9 +183,19 @@ impl<'a> Contractor<'a> {
         let mut taken = 0;
         let mut bound = f64::INFINITY;
         let (mut candidates, mut minimiser) = (SplitCandidates::default(), Vec::new());
+        let mut selected = budget.selects(bounds.lower.len());
         for _ in 0..budget.rounds {
-            let functionals = self.functionals(&bounds, budget);
+            let mut functionals = self.functionals(&bounds, budget);
             self.backward.set_bounds(&bounds);
+            let before = bound;
+            let all = functionals.len();
+            if let Some(most) = selected.filter(|most| all > 1 + most) {
+                match self.select(functionals, most, &bounds, latest.as_ref().or(warm), assumption) {
+                    Selection::Proved => return ContractionResult::Proved,
+                    Selection::Chosen(chosen, lower) => (functionals, bound) = (chosen, bound.min(-lower)),
+                }
+            }
+            let whole = functionals.len() == all;
             self.singles.follow(&self.backward);
             self.best.clear();
             self.best.resize(functionals.len(), f64::NEG_INFINITY);
@@ -204,7 +224,6 @@ impl<'a> Contractor<'a> {
                     break;
                 }
             }
-            let before = bound;
             bound = bound.min(-self.best[0]);
             if self.enter(&mut bounds, &functionals).is_err() {
                 return ContractionResult::Proved;
@@ -221,8 +240,12 @@ impl<'a> Contractor<'a> {
                 }
             }
             latest = Some(reached);
-            if stop() || bound > budget.gain * before {
+            let little = bound > budget.gain * before;
+            if stop() || (little && whole) {
                 break;
+            }
+            if little {
+                selected = selected.map(|most| 2 * most);
             }
         }
         let warm = latest.map(|mut warm| {
