@@ -23,7 +23,7 @@ use super::backward::Backward;
 use super::contraction_log::{ContractionLog, Logging, shorten};
 use super::functional::Functional;
 use super::parameters::Parameters;
-use super::selection::Selection;
+use super::selection::costliest;
 use super::singles::Singles;
 use super::split_candidates::SplitCandidates;
 use crate::domain::intermediate_bounds::{Contradiction, IntermediateBounds};
@@ -68,6 +68,9 @@ impl ContractionBudget {
 
 /// Bytes of multipliers of a round that the next one begins with; beyond it those of the first batch alone are kept.
 const WARM_BYTES: usize = 512 << 20;
+
+/// Steps of the multipliers of a violation before the neurons that cost it most are chosen, and their size.
+const APPROACH: (i32, f64) = (5, 0.02);
 
 /// In a recorded proof a bound is kept if it cuts off at least this share of the interval known before, or settles a
 /// sign.
@@ -190,10 +193,11 @@ impl<'a> Contractor<'a> {
             let before = bound;
             let all = functionals.len();
             if let Some(most) = selected.filter(|most| all > 1 + most) {
-                match self.select(functionals, most, &bounds, latest.as_ref().or(warm), assumption) {
-                    Selection::Proved => return ContractionResult::Proved,
-                    Selection::Chosen(chosen, lower) => (functionals, bound) = (chosen, bound.min(-lower)),
-                }
+                let Some(lower) = self.approach_target(latest.as_ref().or(warm), assumption) else {
+                    return ContractionResult::Proved;
+                };
+                bound = bound.min(-lower);
+                functionals = costliest(&self.backward, &bounds, &functionals, most);
             }
             let whole = functionals.len() == all;
             self.singles.follow(&self.backward);
@@ -253,6 +257,29 @@ impl<'a> Contractor<'a> {
             Arc::new(warm)
         });
         ContractionResult::Open(Box::new(Contraction { bounds, bound, candidates, minimiser, warm }))
+    }
+
+    /// A lower bound of the target by a few steps, whose coefficients tell what the relaxation of each neuron costs it.
+    /// None if it contradicts the assumption. Bounds have been set.
+    fn approach_target(&mut self, earlier: Option<&WarmStart>, assumption: &Assumption) -> Option<f64> {
+        let target = [Functional::Target];
+        let mut parameters = self.start(earlier, &target, assumption);
+        parameters.reset_moments();
+        let mut best = f64::NEG_INFINITY;
+        for step in 1..=APPROACH.0 {
+            best = best.max(self.backward.evaluate(&target, assumption, &parameters)[0]);
+            if assumption.contradicted_by(best) {
+                if self.record_target(assumption, &parameters) {
+                    return None;
+                }
+                best = f64::NEG_INFINITY;
+                self.backward.evaluate(&target, assumption, &parameters);
+            }
+            if step < APPROACH.0 {
+                self.backward.ascend(&target, assumption, &mut parameters, APPROACH.1, step);
+            }
+        }
+        Some(best)
     }
 
     /// The most functionals in one batch. What is logged is one batch, since its bounds are used together.

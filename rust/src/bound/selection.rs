@@ -8,75 +8,29 @@
 //!
 //! No choice costs soundness: a functional that is left out only keeps the bound that it has.
 
-use super::assumption::Assumption;
-use super::contract::{Contractor, WarmStart};
+use super::backward::Backward;
 use super::functional::Functional;
 use super::split_candidates::SplitCandidates;
 use crate::domain::Quantity;
 use crate::domain::intermediate_bounds::IntermediateBounds;
 
-/// Steps of the multipliers of the violation before its costs are read off, and their size.
-const STEPS: i32 = 5;
-const RATE: f64 = 0.02;
-
-/// What is chosen, or that there is nothing left to do.
-pub(super) enum Selection {
-    /// The violation is impossible.
-    Proved,
-    /// The functionals, and a lower bound of the target, the first of them.
-    Chosen(Vec<Functional>, f64),
-}
-
-impl Contractor<'_> {
-    /// Of all functionals, the target first, the target and at most `most` others: those that cost it most. Bounds have
-    /// been set.
-    pub(super) fn select(
-        &mut self,
-        functionals: Vec<Functional>,
-        most: usize,
-        bounds: &IntermediateBounds,
-        earlier: Option<&WarmStart>,
-        assumption: &Assumption,
-    ) -> Selection {
-        let target = [Functional::Target];
-        let mut parameters = self.start(earlier, &target, assumption);
-        parameters.reset_moments();
-        let mut best = f64::NEG_INFINITY;
-        for step in 1..=STEPS {
-            best = best.max(self.backward.evaluate(&target, assumption, &parameters)[0]);
-            if assumption.contradicted_by(best) {
-                if self.record_target(assumption, &parameters) {
-                    return Selection::Proved;
-                }
-                best = f64::NEG_INFINITY;
-                self.backward.evaluate(&target, assumption, &parameters);
-            }
-            if step < STEPS {
-                self.backward.ascend(&target, assumption, &mut parameters, RATE, step);
-            }
-        }
-        let costs = self.costs(bounds);
-        let mut others: Vec<(f64, usize)> =
-            functionals.iter().enumerate().skip(1).map(|(place, f)| (costs.of(*f), place)).collect();
-        others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        others.truncate(most);
-        // Multipliers are taken over from list to list in one order.
-        let mut chosen: Vec<usize> = others.into_iter().map(|(_, place)| place).collect();
-        chosen.sort_unstable();
-        let chosen = std::iter::once(0).chain(chosen).map(|place| functionals[place]).collect();
-        Selection::Chosen(chosen, best)
-    }
-
-    /// What the relaxation of every neuron costs the functional that was bounded last.
-    fn costs(&self, bounds: &IntermediateBounds) -> Costs {
-        let relaxations = &self.backward.relaxed.relaxations;
-        let found = SplitCandidates::all(&self.backward.behind_relu, relaxations, bounds);
-        let mut costs = Costs { layers: bounds.layers.iter().map(|l| vec![[0.0; 3]; l.x.lower.len()]).collect() };
-        for neuron in found.signs.iter().chain(&found.differences) {
-            costs.layers[neuron.layer][neuron.index][place(neuron.quantity)] = neuron.cost;
-        }
-        costs
-    }
+/// Of all functionals, the target first, the target and at most `most` others: those that cost the target most. It was
+/// the first functional in the last evaluation, within these bounds.
+pub(super) fn costliest(
+    backward: &Backward<'_>,
+    bounds: &IntermediateBounds,
+    functionals: &[Functional],
+    most: usize,
+) -> Vec<Functional> {
+    let costs = Costs::of_last(backward, bounds);
+    let mut others: Vec<(f64, usize)> =
+        functionals.iter().enumerate().skip(1).map(|(place, f)| (costs.of(*f), place)).collect();
+    others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    others.truncate(most);
+    // Multipliers are taken over from list to list in one order.
+    let mut chosen: Vec<usize> = others.into_iter().map(|(_, place)| place).collect();
+    chosen.sort_unstable();
+    std::iter::once(0).chain(chosen).map(|place| functionals[place]).collect()
 }
 
 /// Costs by layer, neuron and quantity.
@@ -85,6 +39,16 @@ struct Costs {
 }
 
 impl Costs {
+    /// What the relaxation of every neuron costs the first functional that was bounded last.
+    fn of_last(backward: &Backward<'_>, bounds: &IntermediateBounds) -> Self {
+        let found = SplitCandidates::all(&backward.behind_relu, &backward.relaxed.relaxations, bounds);
+        let mut layers: Vec<_> = bounds.layers.iter().map(|l| vec![[0.0; 3]; l.x.lower.len()]).collect();
+        for neuron in found.signs.iter().chain(&found.differences) {
+            layers[neuron.layer][neuron.index][place(neuron.quantity)] = neuron.cost;
+        }
+        Self { layers }
+    }
+
     /// What a functional stands for; inputs come first, since whatever is behind them depends on them.
     fn of(&self, functional: Functional) -> f64 {
         match functional {
