@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
 
 def _show_diff(old: str, new: str, name: str, out: Console) -> None:
     for line in unified_diff(old.splitlines(), new.splitlines(), name, f"{name} (formatted)", lineterm=""):
-        out.print(Text(line, _STYLES.get(line[:1], "")), soft_wrap=True)
+        out.print(Text(line, _STYLES.get(line[:1], ""), no_wrap=True), soft_wrap=True)
 
 
 def _replace(path: Path, text: str) -> None:
