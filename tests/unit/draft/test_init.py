@@ -172,7 +172,8 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("a,b\n1,2\n", "there are no 3 columns of numbers next to each other"),
+        ("a,b\n1,2\n", "has 2 columns, and the networks take 3 inputs"),
+        ("a;b;c\n1,5;2;x\n", "'1,5' has a decimal comma"),
         ("a,b,c,d\n1,2,3,4\n", "there are 2 choices of 3 columns next to each other; say which with --columns"),
         ("a,b,c\n", "has no rows of numbers"),
         ("a,b,c\n1,2,\n", "every row of"),

@@ -46,6 +46,11 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
         help="the columns of the table that the networks take, counted from 0 (default: found if that is clear)",
     )
     group.add_argument(
+        "--label-file",
+        metavar="FILE",
+        help="the labels of the rows of --data, where they lie in a file of their own (npy, npz, csv)",
+    )
+    group.add_argument(
         "--scaler", metavar="FILE", help="how inputs are normalised: mean and std, or low and high (json, npz, csv)"
     )
     group.add_argument(
@@ -81,9 +86,9 @@ def given_words(arguments: argparse.Namespace) -> list[str]:
     words = [arguments.reference, arguments.candidate]
     for name in arguments.network_output or ():
         words += ["--network-output", name]
-    for name in ("data", "scaler", "takes", "normalisation"):
+    for name in ("data", "label_file", "scaler", "takes", "normalisation"):
         if (value := getattr(arguments, name)) is not None:
-            words += [f"--{name}", value]
+            words += [f"--{name.replace('_', '-')}", value]
     if arguments.columns is not None:
         words += ["--columns", "{}..{}".format(*arguments.columns)]
     for name in ("labels", "outputs"):
@@ -102,7 +107,7 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
     pair = read_pair(arguments.reference, arguments.candidate, arguments.network_output)
     data = None
     if arguments.data is not None:
-        data = read_data(arguments.data, pair.inputs, arguments.columns, pair.outputs)
+        data = read_data(arguments.data, pair.inputs, arguments.columns, pair.outputs, arguments.label_file)
     while True:
         inputs = Inputs(
             arguments.scaler,
@@ -129,6 +134,8 @@ def refuse_without_data(arguments: argparse.Namespace) -> None:
         return
     if arguments.columns is not None:
         raise InputError("--columns says which columns of --data; give that, too")
+    if arguments.label_file is not None:
+        raise InputError("--label-file has the labels of the rows of --data; give that, too")
     if arguments.labels is not None:
         raise InputError("--labels says which labels of --data belong to the outputs; give that, too")
 
