@@ -125,10 +125,12 @@ class Parser(argparse.ArgumentParser):
 
 def _meant(word: str, known: Sequence[str]) -> str:
     """, did you mean this? Empty where nothing is near."""
-    from eqspec.spec.suggest import closest  # with the language, which a command line without mistakes does not need
+    from eqspec.spec.suggest import closest, distance  # a command line without mistakes does not need the language
 
     near = closest(word, known)
-    return "" if near is None else f", did you mean {near}?"
+    if near is None or 3 * distance(word, near) > max(len(word), len(near)):
+        return ""  # every short word is two letters from another
+    return f", did you mean {near}?"
 
 
 def parser(version: str, chosen: Collection[str] = tuple(COMMANDS)) -> Parser:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import suppress
 from pathlib import Path
 from re import compile as regex
 from re import fullmatch
@@ -16,7 +17,7 @@ from eqspec.draft.data import read_data
 from eqspec.draft.named_pair import Pair, read_pair
 from eqspec.draft.open_question import Question
 from eqspec.draft.space import Inputs
-from eqspec.errors import InputError
+from eqspec.errors import InputError, unwritten
 
 _NEGATIVE = regex(r"^-[\d.].*$")
 
@@ -167,7 +168,9 @@ def write_new(path: Path, text: str) -> None:
     except FileExistsError:
         raise InputError(f"{path} is there already and is left as it is; choose another name or remove it") from None
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+        with suppress(OSError):
+            path.unlink()  # nothing is left of what was begun
+        raise unwritten(path, error) from None
 
 
 def _columns(text: str) -> tuple[int, int]:
