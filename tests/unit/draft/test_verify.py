@@ -218,7 +218,7 @@ def test_a_witness_can_be_saved_and_replayed(capsys: pytest.CaptureFixture[str],
         ),
         (
             ["--data", "train.csv", "--takes", "raw", "--top1", "--spec", "no/where.eqspec"],
-            "cannot write no/where.eqspec",
+            "cannot write to no/where.eqspec",
         ),
     ],
 )
