@@ -13,6 +13,7 @@ from rich.text import Text
 
 from eqspec.report.printable import shown
 
+_LABEL = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)")
 _HANGING = 2
 _LEAST = 20
 """Fewer columns than so many are no room for words."""
@@ -46,29 +47,40 @@ class Terminal(Console):
 
 
 def between_words(text: str | Text, width: int) -> Text:
-    """The text with its long lines broken between words, and what follows indented by two more than the line began."""
+    """The text with its long lines broken between words, and what follows indented.
+
+    It stands below what a label, told by two spaces behind it, is beside; else two columns further in than the line.
+    """
     text = Text(text) if isinstance(text, str) else text
     if text.no_wrap:
         return text
     lines = []
     for line in text.split("\n", allow_blank=True):
-        indent = len(line.plain) - len(line.plain.lstrip(" "))
-        room = width - indent - _HANGING
-        if line.cell_len <= width or room < _LEAST:
+        hanging = _hanging(line.plain, width)
+        if line.cell_len <= width or width - hanging < _LEAST:
             lines.append(line)
             continue
-        first, *rest = line[indent:].divide(_breaks(line.plain[indent:], room))
-        lines.append(Text(" " * indent) + _end(first))
-        lines += [Text(" " * (indent + _HANGING)) + _end(piece) for piece in rest]
+        first, *rest = line.divide(_breaks(line.plain, width, hanging))
+        lines.append(_end(first))
+        lines += [Text(" " * hanging) + _end(piece) for piece in rest]
     return Text("\n", text.style).join(lines)
 
 
-def _breaks(text: str, room: int) -> list[int]:
-    """Where lines begin, after a space each, so that they fit; a word that is longer has a line of its own."""
-    found, begin = [], 0
+def _hanging(line: str, width: int) -> int:
+    """Where the lines that continue one begin."""
+    label = _LABEL.match(line)
+    if label is not None and 2 * cell_len(label[0]) <= width:
+        return cell_len(label[0])
+    return len(line) - len(line.lstrip(" ")) + _HANGING
+
+
+def _breaks(text: str, width: int, hanging: int) -> list[int]:
+    """Where lines begin, after a space each, so that they fit. A word that fits on none stays where it is."""
+    found, begin, room = [], 0, width
     for word in re.finditer(r"\S+", text):
-        if word.start() > begin and cell_len(text[begin : word.end()]) > room:
-            begin = word.start()
+        is_first = not text[begin : word.start()].strip(" ")
+        if not is_first and cell_len(text[begin : word.end()]) > room and cell_len(word[0]) <= width - hanging:
+            begin, room = word.start(), width - hanging
             found.append(begin)
     return found
 

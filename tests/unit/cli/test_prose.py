@@ -43,8 +43,21 @@ def test_no_word_is_lost_or_broken(text: str, width: int) -> None:
     shown = between_words(text, width).plain
     assert shown.split() == text.split()
     for line in shown.split("\n"):
-        words = line.split()
-        assert cell_len(line.rstrip()) <= width or len(words) == 1 or width < 24 + line.index(words[0])
+        longest = max(map(cell_len, line.split()), default=0)
+        assert cell_len(line.rstrip()) <= width or longest > width / 2 - 24 or line in text
+
+
+def test_what_follows_stands_below_what_it_belongs_to() -> None:
+    shown = between_words("  zscore    the columns standardised by mean and std of the table", 40).plain
+    assert shown.split("\n") == [
+        "  zscore    the columns standardised by",
+        "            mean and std of the table",
+    ]
+
+
+def test_a_word_that_fits_nowhere_stays_beside_its_label() -> None:
+    line = "  sha256    " + "0123456789abcdef" * 4
+    assert between_words(line, 40).plain == line
 
 
 def test_colours_stay_with_their_words() -> None:
