@@ -108,7 +108,10 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
     pair = read_pair(arguments.reference, arguments.candidate, arguments.network_output)
     data = None
     if arguments.data is not None:
-        data = read_data(arguments.data, pair.inputs, arguments.columns, pair.outputs, arguments.label_file)
+        try:
+            data = read_data(arguments.data, pair.inputs, arguments.columns, pair.outputs, arguments.label_file)
+        except InputError as problem:
+            raise InputError(f"{problem}{_of_several(pair)}") from None
     while True:
         inputs = Inputs(
             arguments.scaler,
@@ -127,6 +130,15 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
         for line in known.said:
             err.print(Text(line), soft_wrap=True)
         return pair, known
+
+
+def _of_several(pair: Pair) -> str:
+    """Of files with several inputs, which they are: one too many may be a constant that the exporter left out."""
+    ports = pair.reference.ports
+    if len(ports) < 2:
+        return ""
+    listed = ", ".join(f"{port.name!r} ({port.size})" for port in ports[:8])
+    return f". The networks take several inputs, one behind the other: {listed}{', ...' if len(ports) > 8 else ''}"
 
 
 def refuse_without_data(arguments: argparse.Namespace) -> None:
