@@ -183,7 +183,7 @@ def _which_way(
     """The question what the networks take, with how well each way answers the labels."""
     name = Path(data.path).name
     if labels is None:
-        why = f"{name} has no labels to hold the reference against, so nothing tells (--label-file names a file with some)."
+        why = f"{name} has no labels to hold the reference against, so nothing tells (--label-file gives some)."
         answers = [Answer("--normalisation", way.option, way.words) for way in ways]
     else:
         best = weighed[0]
