@@ -79,7 +79,9 @@ def _encoded(path: Path) -> str:
         start = file.read(512)
     if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return f"it is UTF-16, as some spreadsheets write; save it as UTF-8: iconv -f UTF-16 -t UTF-8 {path.name}"
-    if b"\0" in start or path.suffix.lower() in (".onnx", ".xlsx", ".parquet", ".h5"):
+    if path.suffix.lower() == ".onnx":
+        return f"it is a network: 'eqspec inspect {path.name}' shows it, 'eqspec init' makes a spec of two"
+    if b"\0" in start or path.suffix.lower() in (".xlsx", ".parquet", ".h5"):
         return "it holds no text; give a file of text"
     return "save it as UTF-8"
 
