@@ -35,13 +35,15 @@ def judged(
     fitted = taken.line is not None
     (mine,) = weigh(pair.candidate, data, labels, [taken.scaling], lowest=lowest, fitted=fitted)
     name, other = pair.candidate_name, pair.reference_name
-    if mine.share >= ENOUGH or taken.share < ENOUGH:
-        return Judged((*_order(pair, labels, taken, mine), *_units(pair, taken, mine)))
+    seen = (*_order(pair, labels, taken, mine), *_units(pair, taken, mine))
+    enough = ENOUGH * taken.share
+    if mine.share >= enough or not taken.surpasses(mine):
+        return Judged(seen)
     weighed = weigh(pair.candidate, data, labels, ways, lowest=lowest, fitted=fitted)
     best = weighed[0]
-    if best.share < ENOUGH or not best.surpasses(mine):
-        low = f"careful: {name} answers {mine.share:.1%} of the labels, and no other way to normalise makes it enough"
-        return Judged((low, *_order(pair, labels, taken, mine), *_units(pair, taken, mine)))
+    if best.share < enough or not best.surpasses(mine):
+        low = f"careful: {name} answers {mine.share:.1%} of the labels, {other} {taken.share:.1%}; taking what is"
+        return Judged((f"{low} normalised otherwise would not help", *seen))
     found = (
         f"{name} answers {mine.share:.1%} of the labels taking what {other} takes, and {best.share:.1%} taking "
         f"{best.scaling.words}"
