@@ -328,8 +328,8 @@ def _check_sizes(network: Network, declaration: ast.Network, space: SpaceFacts) 
 
 
 def _check_scores(network: Network, declaration: ast.Network) -> None:
-    """E206: probabilities end in Softmax, LogSoftmax or Sigmoid, or in levels from 0 to 1; logits in no Sigmoid, which
-    is read as it stands.
+    """E206: probabilities end in Softmax, LogSoftmax or Sigmoid, or in levels from 0 to 1; logits in no Sigmoid and no
+    inner Softmax, which are read as they stand.
     """
     word = declaration.gives
     if word is None or left_out(network) is not None:
@@ -338,6 +338,10 @@ def _check_scores(network: Network, declaration: ast.Network) -> None:
     if word.text == "logits" and ends_in_sigmoid(network):
         message = f"'{declaration.name}' ends in Sigmoid, which is not left out, but is declared 'gives logits'"
         fix = "write 'gives probabilities', or export it without the Sigmoid"
+        raise Fault(error("E206", message, word.span, label, help=fix))
+    if word.text == "logits" and network.inner_softmax is not None:
+        message = f"{network.inner_softmax} is not left out, but '{declaration.name}' is declared 'gives logits'"
+        fix = "leave 'gives' out to compare what the file gives, or export it without what stands behind the Softmax"
         raise Fault(error("E206", message, word.span, label, help=fix))
     if word.text == "probabilities" and not ends_in_sigmoid(network) and not ends_in_shares(network):
         message = f"'{declaration.name}' does not end in Softmax but is declared 'gives probabilities'"

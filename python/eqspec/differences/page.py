@@ -41,7 +41,7 @@ def show(difference: Seen, console: Console) -> None:
     if commands := difference.commands():
         console.print(Text("to prove it, on all of the region:", "bold"))
         for command in commands:
-            console.print(Text(f"  {command}"), soft_wrap=True)
+            console.print(Text(f"  {command}", no_wrap=True), soft_wrap=True)
 
 
 def _standing(difference: Seen) -> str:

@@ -17,7 +17,7 @@ from typing import Literal
 from rich.console import Console
 from rich.text import Text
 
-from eqspec.errors import EqspecError, InputError
+from eqspec.errors import EqspecError, unwritten
 from eqspec.report import formats, github, row_counts, table
 from eqspec.report.atomic_file import write_file
 from eqspec.report.explain_search import explain_search
@@ -79,14 +79,14 @@ class RunOutput:
         """Find out before hours of work whether the results can be written."""
         try:
             if self.wanted.output is not None:
-                self.wanted.output.open("a", encoding="utf-8").close()
+                _try_to_write(self.wanted.output)
             for path in self.wanted.reports:
                 formats.format_of(path)
-                path.open("a", encoding="utf-8").close()
+                _try_to_write(path)
             if self.wanted.save_witness is not None:
                 self.wanted.save_witness.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"cannot write to {error.filename}: {error.strerror}") from None
+            raise unwritten(error.filename, error) from None
 
     def lines(self) -> Lines | None:
         """Where results go one by one as soon as they are there, if that was asked for."""
@@ -196,3 +196,11 @@ def show_results(results: Sequence[Result], console: Console) -> None:
     console.print()
     if any(r.witness or (r.find and r.find.witness) for r in results):
         console.print(table.witnesses(results))
+
+
+def _try_to_write(path: Path) -> None:
+    """OSError where that is not possible. What was not there is not left behind, empty."""
+    is_new = not path.exists()
+    path.open("a", encoding="utf-8").close()
+    if is_new:
+        path.unlink()

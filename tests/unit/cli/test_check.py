@@ -353,3 +353,21 @@ def test_the_module_and_the_version() -> None:
         [sys.executable, "-m", "eqspec", "--version"], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout) == (0, f"eqspec {eqspec.__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("rows.csv", b"a,b\n1,2\n", "name a spec; if this is one, add 'eqspec 1' as line 1"),
+        ("plain.eqspec", b"space s { }\n", "= help: add 'eqspec 1' as line 1"),
+        ("net.onnx", b"\x08\x08\xff\xfe\x00", "it is a network: 'eqspec inspect net.onnx' shows it"),
+        ("wide.eqspec", "eqspec 1".encode("utf-16"), "it is UTF-16"),
+        ("rows.xlsx", b"PK\x03\x04\xff\xfe", "it holds no text"),
+    ],
+)
+def test_another_file_in_place_of_a_spec(
+    name: str, content: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert main(["check", str(tmp_path / name)]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())

@@ -34,6 +34,7 @@ from eqspec.networks.operators import OF_INTEGERS, ON_LEVELS, ON_MASKED, OPERATO
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
 from eqspec.networks.readers import (
     batches,
+    inner_softmax,
     onnx_branches,
     onnx_definition,
     onnx_graph,
@@ -183,6 +184,9 @@ class _Reading:
             name = "Softmax" if stripped == "softmax" else "LogSoftmax"
             notes.append(f"the trailing {name} is left out: the outputs are its scores")
             result = result.scores
+        inner = inner_softmax.described(graph.nodes, graph.output_name) if stripped is None else None
+        if inner is not None:
+            notes.append(f"{inner} is not left out: the outputs are no logits")
         if isinstance(result, Levels):
             notes.append("the outputs are levels of a quantiser, as integers")
             result = result.meaning(1.0, 0.0)
@@ -235,6 +239,7 @@ class _Reading:
             ports=ports,
             alone=graph.alone,
             in_pairs=bool(pairs),
+            inner_softmax=inner,
         )
 
     def _result(self, inputs: Units, notes: list[str]) -> Value:
