@@ -26,7 +26,9 @@ from benches.measure import added
 from benches.report import markdown, wide_console
 from eqspec.tasks.task import Domain
 
-ALL_OFF = frozenset({"back_substitution", "contract", "singles", "attack", "link", "entropy", "phases"})
+ALL_OFF = frozenset(
+    {"back_substitution", "contract", "singles", "selected", "root_bounds", "attack", "link", "entropy", "phases"}
+)
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,10 @@ def rows() -> Iterator[Row]:
     yield Row("paper", "paper", ALL_OFF)
     yield Row("shared domain", "shared", ALL_OFF)
     yield Row("+ back-substitution", "shared", ALL_OFF - {"back_substitution"})
-    yield Row("+ contraction", "shared", frozenset({"singles", "attack", "link", "entropy", "phases"}))
-    yield Row("+ steps in singles", "shared", frozenset({"attack", "link", "entropy", "phases"}))
+    yield Row("+ contraction", "shared", frozenset({"singles", "selected", "attack", "link", "entropy", "phases"}))
+    yield Row("+ steps in singles", "shared", frozenset({"selected", "attack", "link", "entropy", "phases"}))
+    yield Row("+ selection", "shared", frozenset({"root_bounds", "attack", "link", "entropy", "phases"}))
+    yield Row("+ root bounds", "shared", frozenset({"attack", "link", "entropy", "phases"}))
     yield Row("+ link", "shared", frozenset({"attack", "entropy", "phases"}))
     yield Row("+ exact softmax", "shared", frozenset({"attack", "phases"}))
     yield Row("+ neuron splits", "shared", frozenset({"attack"}))
@@ -68,6 +72,8 @@ def rows() -> Iterator[Row]:
         "entropy": "exact softmax",
         "contract": "contraction",
         "singles": "steps in singles",
+        "selected": "selection",
+        "root_bounds": "root bounds",
     }
     for switch, words in parts.items():
         yield Row(f"everything but {words}", without=frozenset({switch}))

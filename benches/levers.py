@@ -10,7 +10,18 @@ from eqspec.run import core
 from eqspec.run.options import Options
 from eqspec.tasks.task import Task
 
-SWITCHES = ("contract", "attack", "link", "entropy", "phases", "dual", "back_substitution", "singles")
+SWITCHES = (
+    "contract",
+    "attack",
+    "link",
+    "entropy",
+    "phases",
+    "dual",
+    "back_substitution",
+    "singles",
+    "selected",
+    "root_bounds",
+)
 """Settings of the core that only a comparison turns off."""
 
 

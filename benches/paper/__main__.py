@@ -2,7 +2,8 @@
 
 Makes the networks, asks every query in the naive, the published and our own way, and writes tables (CSV) and plots
 (PNG, with the extra `bench`) to benches/results/paper. Every finished query is a line in a log at once, and a run goes
-on where the last one stopped. Ctrl-C stops, and the tables then show what is there.
+on where the last one stopped. Ctrl-C stops, and the tables then show what is there. With `--keep` tables and plots are
+written to where they are under version control, and docs/comparison.md shows them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rich.console import Console
 
 from acceptance import families as acceptance
 from acceptance.published import Query
-from benches import RESULTS
+from benches import RESULTS, ROOT
 from benches.levers import Levers
 from benches.paper import figures, tables
 from benches.paper.networks import SHARES, pairs
@@ -26,6 +27,8 @@ from benches.paper.queries import Asked, asked
 from benches.paper.tables import Record
 from eqspec.tasks.task import Domain
 
+KEPT = ROOT / "benches" / "paper" / "kept"
+PICTURES = ROOT / "docs" / "pictures"
 PUBLISHED = frozenset({"back_substitution", "contract", "singles", "attack", "link", "entropy", "phases"})
 """What the paper does not have."""
 WAYS: tuple[tuple[Domain, frozenset[str]], ...] = (("naive", PUBLISHED), ("paper", PUBLISHED), ("shared", frozenset()))
@@ -40,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=RESULTS / "paper")
     parser.add_argument("--tables-only", action="store_true", help="run nothing; tables and plots of what is there")
+    parser.add_argument("--keep", action="store_true", help="also write tables to benches/paper/kept, plots to docs")
     given = parser.parse_args(arguments)
     folder = given.folder / ("quick" if given.quick else "full")
     folder.mkdir(parents=True, exist_ok=True)
@@ -49,14 +53,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         collect(records, folder, given, errors)
     except KeyboardInterrupt:
         errors.print("interrupted; the logs keep what is done, and the same command goes on")
-    for path in tables.write(records, folder):
-        errors.print(f"wrote {path}", soft_wrap=True)
+    written = tables.write(records, folder)
+    if given.keep:
+        KEPT.mkdir(exist_ok=True)
+        written += tables.write(records, KEPT, single=False)
     tables.show(records)
     try:
-        for path in figures.draw(records, folder):
-            errors.print(f"wrote {path}", soft_wrap=True)
+        written += figures.draw(records, folder)
+        if given.keep:
+            written += figures.draw(records, PICTURES, "paper-")
     except ModuleNotFoundError as missing:
         errors.print(f"no plots without {missing.name}: pip install 'eqspec[bench]'")
+    for path in written:
+        errors.print(f"wrote {path}", soft_wrap=True)
     return 0
 
 

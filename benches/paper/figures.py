@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from benches.paper import softmax
-from benches.paper.tables import KINDS, OTHERS, Record, all_tables, speed_ups
+from benches.paper.tables import KINDS, OTHERS, Record, SpeedUp, all_tables, speed_ups
 
 _COLOURS = dict(zip(KINDS, ("C0", "C1", "C2"), strict=True))
 
 
-def draw(records: Sequence[Record], folder: Path) -> list[Path]:
+def draw(records: Sequence[Record], folder: Path, prefix: str = "") -> list[Path]:
     """All plots as PNG; ModuleNotFoundError without matplotlib. Figures without data are left out."""
     import matplotlib
 
@@ -22,6 +23,7 @@ def draw(records: Sequence[Record], folder: Path) -> list[Path]:
     drawings: dict[str, Callable[[Any, Sequence[Record]], bool]] = {
         "decided_by_radius": _by_radius,
         "speedup": _speed_up,
+        "fewer_boxes": _fewer_boxes,
         "speedup_by_confidence": _by_confidence,
         "speedup_by_weights": _by_weights,
         "softmax_error": _softmax,
@@ -31,8 +33,8 @@ def draw(records: Sequence[Record], folder: Path) -> list[Path]:
         figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")
         if drawing(axes, records):
             axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-            path = folder / f"{name}.png"
-            figure.savefig(path, dpi=150)
+            path = folder / f"{prefix}{name}.png"
+            figure.savefig(path, dpi=110)
             paths.append(path)
         pyplot.close(figure)
     return paths
@@ -53,27 +55,42 @@ def _by_radius(axes: Any, records: Sequence[Record]) -> bool:
 
 def _speed_up(axes: Any, records: Sequence[Record]) -> bool:
     """Sorted speed-ups: where a curve lies above 1 the naive way is slower."""
+    return _sorted(axes, records, lambda gain: gain.factor, "time: naive over others")
+
+
+def _fewer_boxes(axes: Any, records: Sequence[Record]) -> bool:
+    """The same of boxes."""
+    return _sorted(axes, records, lambda gain: gain.boxes, "boxes: naive over others")
+
+
+def _sorted(axes: Any, records: Sequence[Record], factor: Callable[[SpeedUp], float], label: str) -> bool:
     drawn = False
     for kind in KINDS:
         for way, style in zip(OTHERS, ("--", "-"), strict=True):
-            factors = sorted(g.factor for g in speed_ups(records, way) if g.record.kind == kind)
+            factors = sorted(factor(g) for g in speed_ups(records, way) if g.record.kind == kind)
             if factors:
                 drawn = True
                 shares = [(i + 0.5) / len(factors) for i in range(len(factors))]
                 axes.plot(shares, factors, style, color=_COLOURS[kind], label=f"{kind}, {way}")
     axes.axhline(1, color="grey", linewidth=0.5)
-    axes.set(xlabel="share of commonly solved queries", ylabel="speed-up over naive", yscale="log")
+    axes.set(xlabel="share of commonly solved queries", ylabel=label, yscale="log")
     return drawn
 
 
 def _by_confidence(axes: Any, records: Sequence[Record]) -> bool:
     drawn = False
-    for way in OTHERS:
+    for way, aside, colour in zip(OTHERS, (0.8, 1.25), ("C0", "C1"), strict=True):
         gains = [g for g in speed_ups(records, way) if g.record.kind == "confidence" and g.record.threshold is not None]
         if gains:
             drawn = True
-            odds = [1 / (1 - (g.record.threshold or 0.0)) for g in gains]
-            axes.scatter(odds, [g.factor for g in gains], s=8, alpha=0.5, label=way)
+            by_odds: dict[float, list[float]] = {}
+            for gain in gains:
+                by_odds.setdefault(1 / (1 - (gain.record.threshold or 0.0)), []).append(gain.factor)
+            for odds, factors in by_odds.items():
+                axes.scatter([odds * aside] * len(factors), factors, s=8, alpha=0.3, color=colour)
+            odds_of = sorted(by_odds)
+            medians = [median(by_odds[odds]) for odds in odds_of]
+            axes.plot([odds * aside for odds in odds_of], medians, "-o", color=colour, label=f"{way}, median")
     axes.axhline(1, color="grey", linewidth=0.5)
     axes.set(xlabel="1 / (1 - delta)", ylabel="speed-up over naive", xscale="log", yscale="log")
     return drawn

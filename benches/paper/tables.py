@@ -1,6 +1,7 @@
 """The evaluation's tables: one CSV for each question the paper asks.
 
-A speed-up is the naive way's time over another way's on a query that both decided, with the same verdict.
+A speed-up is the naive way's time over another way's on a query that both decided, with the same verdict; the same of
+boxes, which no other process on the machine disturbs.
 """
 
 from __future__ import annotations
@@ -69,10 +70,11 @@ class Record:
 
 @dataclass(frozen=True)
 class SpeedUp:
-    """A query that the naive way and another one decided alike."""
+    """A query that the naive way and another one decided alike: how many times the time and the boxes it took."""
 
     record: Record
     factor: float
+    boxes: float
 
 
 def speed_ups(records: Iterable[Record], way: str) -> list[SpeedUp]:
@@ -82,7 +84,8 @@ def speed_ups(records: Iterable[Record], way: str) -> list[SpeedUp]:
     for (pair, query, which), record in decided.items():
         naive = decided.get((pair, query, "naive"))
         if which == way and naive is not None and naive.verdict == record.verdict:
-            found.append(SpeedUp(record, naive.seconds / max(record.seconds, 1e-6)))
+            times = naive.seconds / max(record.seconds, 1e-6)
+            found.append(SpeedUp(record, times, max(naive.boxes, 1) / max(record.boxes, 1)))
     return found
 
 
@@ -106,15 +109,18 @@ def decided(records: Sequence[Record], key: Callable[[Record], tuple[Any, ...]],
 
 
 def gains(records: Sequence[Record], key: Callable[[Record], tuple[Any, ...]], names: Sequence[str]) -> list[Any]:
-    """Median and maximum speed-up by a key and the way."""
+    """Median and maximum speed-up by a key and the way, in time and in boxes."""
     rows = []
     for way in OTHERS:
-        groups: dict[tuple[Any, ...], list[float]] = {}
+        groups: dict[tuple[Any, ...], list[SpeedUp]] = {}
         for gain in speed_ups(records, way):
-            groups.setdefault(key(gain.record), []).append(gain.factor)
-        for group, factors in sorted(groups.items()):
+            groups.setdefault(key(gain.record), []).append(gain)
+        for group, found in sorted(groups.items()):
+            factors, boxes = [gain.factor for gain in found], [gain.boxes for gain in found]
             summary = {"median": round(median(factors), 3), "maximum": round(max(factors), 3)}
-            rows.append({**dict(zip(names, group, strict=True)), "way": way, "common": len(factors), **summary})
+            of_boxes = {"median_boxes": round(median(boxes), 3), "maximum_boxes": round(max(boxes), 3)}
+            named = dict(zip(names, group, strict=True))
+            rows.append({**named, "way": way, "common": len(found), **summary, **of_boxes})
     return rows
 
 
@@ -137,11 +143,11 @@ _DELTAS = [0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 0.999]
 _WEIGHTS = ("data", "shape", "share", "retrained", "mean_weight_difference")
 
 
-def write(records: Sequence[Record], folder: Path) -> list[Path]:
-    """One CSV per table; empty ones are left out."""
+def write(records: Sequence[Record], folder: Path, *, single: bool = True) -> list[Path]:
+    """One CSV per table; empty ones are left out, and without `single` that of all queries."""
     paths = []
     for name, rows in all_tables(records).items():
-        if rows:
+        if rows and (single or name != "queries"):
             path = folder / f"{name}.csv"
             with path.open("w", encoding="utf-8", newline="") as file:
                 writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

@@ -11,12 +11,15 @@ argument is refused at the first finding. Rendering lives in `eqspec.report`.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from eqspec.span import Span
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of a disk that takes no more, which is no defect of eqspec."""
 Severity = Literal["error", "warning"]
 
 
@@ -80,6 +83,12 @@ class ResourceError(EqspecError):
 
     Nothing is wrong with the question, and nothing that is kept of it is touched; the message says what helps.
     """
+
+
+def unwritten(path: object, error: OSError, advice: str = "") -> EqspecError:
+    """Why a file could not be written: a disk that takes no more is the machine's doing, anything else the caller's."""
+    message = f"cannot write to {path}: {error.strerror or error}{advice}"
+    return ResourceError(message) if error.errno in FULL else InputError(message)
 
 
 class SavedStateError(EqspecError):

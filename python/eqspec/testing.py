@@ -98,9 +98,12 @@ def assert_equivalent(
         The result, whose verdict is equivalent.
 
     Raises:
-        DifferentError, with an input that breaks the claim. UndecidedError, when time ran out or nothing more can be
-        done. VacuousError, when the claim holds for nothing. All are AssertionErrors. InputError or NetworkError, when
-        something given cannot be used; exactly one of `eps`, `top1`, `confidence` and `margin` is to be given.
+        DifferentError: with an input that breaks the claim. This and the next two are AssertionErrors.
+        UndecidedError: when time ran out or nothing more can be done.
+        VacuousError: when the claim holds for nothing.
+        InputError: when something given cannot be used; exactly one of `eps`, `top1`, `confidence` and `margin` is to
+            be given.
+        NetworkError: when a network cannot be used.
     """
     __tracebackhide__ = _of_ours
     claim = _claim(eps, norm, top1=top1, confidence=confidence, margin=margin)

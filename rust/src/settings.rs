@@ -33,6 +33,14 @@ macro_rules! with_settings {
             /// Free inputs up to which boxes are only halved: on ACAS Xu (5 inputs) a contraction saved a dozen boxes
             /// and cost hundreds, on jets (16) it replaced a hundred thousand boxes by thirty.
             contract_above: usize = 8,
+            /// Free inputs above which a contraction leaves inputs alone, and bounds few neurons of many.
+            wide_above: usize = 64,
+            /// Bounds of neurons with which a contraction of so many inputs begins, of those that cost the violation
+            /// most; 0 means all at once, only to compare.
+            selected: usize = 32,
+            /// Whether all neurons are bounded backwards on the first box of a graph or of so many inputs; switched off
+            /// only to compare.
+            root_bounds: bool = true,
             /// Whether multipliers of backward bounds are sought in single precision, where magnitudes allow it; switched
             /// off only to compare. The bounds themselves are in f64 either way.
             singles: bool = true,

@@ -40,7 +40,7 @@ MEASURE = """<script>addEventListener('load', () => {
     const back = rgb(getComputedStyle(e).backgroundColor);
     return back.a ? back.c : e.parentElement ? ground(e.parentElement) : [255, 255, 255];
   };
-  const told = [], outside = [];
+  const told = [], outside = [], edge = Math.min(innerWidth, document.documentElement.getBoundingClientRect().width);
   for (const e of document.querySelectorAll('body *')) {
     const own = [...e.childNodes].filter(n => n.nodeType == 3).map(n => n.data.trim()).join('');
     const box = e.getBoundingClientRect();
@@ -48,7 +48,7 @@ MEASURE = """<script>addEventListener('load', () => {
     const style = getComputedStyle(e), drawing = e.ownerSVGElement;
     const ink = rgb(drawing ? style.fill : style.color).c;
     told.push([contrast(ink, ground(drawing ? drawing.parentElement : e)), own]);
-    if (!e.closest('.wide') && (box.left < -1 || box.right > innerWidth + 1)) outside.push(own);
+    if (!e.closest('.wide') && (box.left < -1 || box.right > edge + 1)) outside.push(own);
   }
   document.body.setAttribute('data-seen', JSON.stringify({
     contrast: told.sort((a, b) => a[0] - b[0]).slice(0, 3), outside, texts: told.length,
@@ -140,6 +140,13 @@ def test_a_narrow_window_scrolls_only_tables(written: Path) -> None:
     seen = measured(written, "light", width=500)
     assert seen["scroll"] <= seen["width"]
     assert seen["outside"] == []
+
+
+def test_a_phone_scrolls_only_tables(written: Path) -> None:
+    phone = written.with_name("phone.html")
+    text = written.read_text(encoding="utf-8")
+    phone.write_text(text.replace("</head>", "<style>html { width: 390px }</style></head>"), encoding="utf-8")
+    assert measured(phone, "light")["outside"] == []
 
 
 def test_links_from_the_grid_unfold_what_they_lead_to(written: Path) -> None:

@@ -8,6 +8,7 @@ from conformance.moving import MOVING
 from conformance.operators import ARITHMETIC, Generator
 from conformance.products import PRODUCTS, composed, masked_softmax, never
 from conformance.quantising import QUANTISED
+from conformance.sequences import SEQUENCES
 from conformance.smooth import SMOOTH
 from conformance.spatial import SPATIAL
 from conformance.truth import TRUTH
@@ -19,6 +20,7 @@ def _either(one: Generator, other: Generator) -> Generator:
 
 GENERATORS: dict[str, Generator] = {
     **ARITHMETIC, **COUNTING, **FUNCTIONS, **MOVING, **QUANTISED, **SMOOTH, **SPATIAL, **TRUTH, **PRODUCTS,
+    **SEQUENCES,
     "IsInf": never("IsInf"), "IsNaN": never("IsNaN"),
 }  # fmt: skip
 GENERATORS |= {kind: _either(COUNTING[kind], TRUTH[kind]) for kind in COUNTING.keys() & TRUTH.keys()}
@@ -33,9 +35,9 @@ SINCE = {
     "Equal": 11, "Greater": 9, "GreaterOrEqual": 12, "Less": 9, "LessOrEqual": 12, "Or": 7,
     "Xor": 7, "Celu": 12, "Compress": 9,
     "ConstantOfShape": 9, "ConvInteger": 10, "Cos": 7, "DequantizeLinear": 10, "Erf": 9,
-    "Expand": 8, "GatherElements": 11, "GatherND": 11, "Gelu": 20, "GroupNormalization": 18, "HardSwish": 14,
-    "LayerNormalization": 17, "MatMulInteger": 10, "Mish": 18, "QLinearConv": 10, "QLinearMatMul": 10,
-    "QuantizeLinear": 10, "RMSNormalization": 23, "Resize": 10, "ReverseSequence": 10, "Round": 11,
+    "Expand": 8, "GRU": 7, "GatherElements": 11, "GatherND": 11, "Gelu": 20, "GroupNormalization": 18, "HardSwish": 14,
+    "LSTM": 7, "LayerNormalization": 17, "MatMulInteger": 10, "Mish": 18, "QLinearConv": 10, "QLinearMatMul": 10,
+    "QuantizeLinear": 10, "RMSNormalization": 23, "RNN": 7, "Resize": 10, "ReverseSequence": 10, "Round": 11,
     "ScatterElements": 11, "ScatterND": 11, "Sign": 9, "Sin": 7, "Swish": 24, "ThresholdedRelu": 10, "Trilu": 14,
     "Upsample": 7, "Where": 9,
 }  # fmt: skip

@@ -14,7 +14,7 @@ from conformance.spatial import image, kernel_of, windows
 _MOST = 2.0
 
 
-def _small(g: Builder, size: int = 48) -> Value | None:
+def small(g: Builder, size: int = 48) -> Value | None:
     """A value of few entries of moderate size: products of products do not get large."""
     v = g.operand(floats=True)
     if not 0 < sample_of(v).size <= size:
@@ -26,7 +26,7 @@ def _small(g: Builder, size: int = 48) -> Value | None:
 
 def einsum(g: Builder) -> None:
     """One to three operands that share some axes, with an ellipsis, a diagonal or no arrow now and then."""
-    v = _small(g, 24)
+    v = small(g, 24)
     if v is None or sample_of(v).ndim > 3:
         return
     shape, letters = sample_of(v).shape, "abcdefg"
@@ -63,7 +63,7 @@ def einsum(g: Builder) -> None:
 
 def product(g: Builder) -> None:
     """ReduceProd along one axis or all."""
-    v = _small(g, 12) if g.chance(0.85) else g.constant(g.integers(g.some_shape(2), np.int64))
+    v = small(g, 12) if g.chance(0.85) else g.constant(g.integers(g.some_shape(2), np.int64))
     if v is None or not sample_of(v).ndim or not sample_of(v).size:
         return
     axes = [g.whole(0, sample_of(v).ndim - 1)]
@@ -117,7 +117,7 @@ def never(kind: str) -> Generator:
 
 def masked_softmax(g: Builder) -> None:
     """Scores with a mask of minus infinity that is added or chosen, moved before or not, and their shares."""
-    v = _small(g, 24)
+    v = small(g, 24)
     if v is None or not sample_of(v).ndim:
         return
     shape, dtype = sample_of(v).shape, sample_of(v).dtype
@@ -142,7 +142,7 @@ def composed(g: Builder) -> None:
     """A function that is written with others."""
     since = {"Acos": 7, "Acosh": 9, "Asin": 7, "Asinh": 9, "Atanh": 9, "Cosh": 9, "Shrink": 9, "Sinh": 9, "Tan": 7}
     kind = g.one([name for name, opset in since.items() if opset <= g.opset] or ["Neg"])
-    v = _small(g)
+    v = small(g)
     if v is None:
         return
     if kind in ("Acos", "Asin", "Atanh", "Tan"):

@@ -45,7 +45,7 @@ SOLVERS: tuple[Solver, ...] = get_args(Solver)
 """Who answers linear programs: noise answers at random, and must not matter to the truth of a verdict."""
 
 
-STAGES_OFF = ("attack", "link", "entropy", "phases", "dual", "back_substitution", "singles")
+STAGES_OFF = ("attack", "link", "entropy", "phases", "dual", "back_substitution", "singles", "root_bounds")
 """What can be switched off besides linear programs and contraction."""
 
 
@@ -65,6 +65,8 @@ class Mode:
     lp: bool = True
     contract: bool = True
     contract_above: int = 8
+    wide_above: int = 64
+    selected: int = 32
     boxes: int = 40
     attack: bool = True
     link: bool = True
@@ -73,6 +75,7 @@ class Mode:
     dual: bool = True
     back_substitution: bool = True
     singles: bool = True
+    root_bounds: bool = True
     solver: Solver = "highs"
     inputs: int = 0
     smudge: float = 0.0
@@ -95,6 +98,8 @@ class Mode:
             lp=self.lp,
             contract=self.contract,
             contract_above=self.contract_above,
+            wide_above=self.wide_above,
+            selected=self.selected,
             attack=self.attack,
             link=self.link,
             entropy=self.entropy,
@@ -102,6 +107,7 @@ class Mode:
             dual=self.dual,
             back_substitution=self.back_substitution,
             singles=self.singles,
+            root_bounds=self.root_bounds,
             boxes=self.boxes,
             timeout=30.0,
             **given,
@@ -118,6 +124,7 @@ class Mode:
             f"solver {self.solver}",
             f"inputs >= {self.inputs}" if self.inputs else "inputs as they are",
             *(["contract always"] if self.contract and not self.contract_above else []),
+            *(["few neurons chosen"] if self.contract and not self.wide_above and 0 < self.selected < 32 else []),
             *(f"no {word}" for word in STAGES_OFF if not getattr(self, word)),
             *(["smudged"] if self.smudge else []),
             *(["few bytes"] if self.few_bytes else []),
@@ -199,6 +206,8 @@ def random_mode(rng: np.random.Generator, channels: Sequence[Channel] = CHANNELS
         lp=one(0.75),
         contract=one(0.75),
         contract_above=0 if one(0.4) else 8,
+        wide_above=0 if one(0.3) else 64,
+        selected=int(rng.choice([32, 6, 1, 0])),
         attack=one(0.85),
         link=one(0.9),
         entropy=one(0.9),
@@ -206,6 +215,7 @@ def random_mode(rng: np.random.Generator, channels: Sequence[Channel] = CHANNELS
         dual=one(0.7),
         back_substitution=one(0.8),
         singles=one(0.8),
+        root_bounds=one(0.8),
         boxes=int(rng.choice([1, 3, 10]) if inputs else rng.choice([1, 3, 10, 40])),
         solver=SOLVERS[int(rng.choice(3, p=[0.85, 0.1, 0.05]))],
         inputs=inputs,

@@ -14,7 +14,7 @@ use eqspec::domain::intermediate_bounds::IntermediateBounds;
 use eqspec::domain::{AbstractDomain, Propagation};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// What a run met.
 #[derive(Debug, Default)]
@@ -69,11 +69,22 @@ fn any_multipliers_give_true_bounds_where_the_assumption_holds() {
     assert!(seen.satisfying > 1000 && seen.entropy > 100 && seen.constrained > 500, "{seen:?}");
 }
 
-fn check_contraction(case: &Case, draw: &Draw, singles: bool, seen: &RefCell<Seen>) -> Result<(), TestCaseError> {
+/// Contracts with all functionals at first, or so many of them where not even one input is few.
+fn check_contraction(
+    case: &Case,
+    draw: &Draw,
+    (singles, selected): (bool, usize),
+    seen: &RefCell<Seen>,
+) -> Result<(), TestCaseError> {
     let Some((pair, values, bounds, assumption)) = prepare(case, draw) else { return Ok(()) };
     let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
-    let effort =
-        ContractionBudget { rounds: 2 + draw.steps.unsigned_abs() as usize, steps: 12, ..ContractionBudget::default() };
+    let effort = ContractionBudget {
+        rounds: 2 + draw.steps.unsigned_abs() as usize,
+        steps: 12,
+        inputs: if selected == 0 { 64 } else { 0 },
+        selected,
+        ..ContractionBudget::default()
+    };
     let before = bounds.clone();
     let mut contractor = Contractor::new(&pair).in_singles(singles);
     let result = contractor.contract(bounds, None, &assumption, effort, &mut reach, || false);
@@ -137,11 +148,50 @@ fn contraction_keeps_every_input_that_violates() {
     let seen = RefCell::new(Seen::default());
     let pairs = cases(1..=3, 1..=4, 1..=4, prop_oneof![3 => Just(Scale::Plain), 1 => Just(Scale::Quarters)], 3);
     for_all(400, (pairs, draws(), any::<bool>()), |(case, draw, singles)| {
-        check_contraction(&case, &draw, singles, &seen)
+        check_contraction(&case, &draw, (singles, 0), &seen)
     });
     let seen = seen.into_inner();
     assert!(seen.satisfying > 400 && seen.shrunk > 40 && seen.useful > 40, "{seen:?}");
     assert!(seen.settled > 20 && seen.split > 100, "{seen:?}");
+}
+
+#[test]
+fn contraction_of_a_few_neurons_keeps_every_input_that_violates() {
+    let seen = RefCell::new(Seen::default());
+    let pairs = cases(1..=3, 1..=4, 1..=4, prop_oneof![3 => Just(Scale::Plain), 1 => Just(Scale::Quarters)], 3);
+    for_all(400, (pairs, draws(), any::<bool>(), 1usize..4), |(case, draw, singles, selected)| {
+        check_contraction(&case, &draw, (singles, selected), &seen)
+    });
+    let seen = seen.into_inner();
+    assert!(seen.satisfying > 400 && seen.useful > 40 && seen.settled > 20, "{seen:?}");
+}
+
+/// The first round has so many functionals as are selected, and where that is as many as there are, all of them.
+#[test]
+fn as_many_neurons_are_bounded_as_are_selected() {
+    let seen = Cell::new([0; 2]);
+    let pairs = cases(2..=3, 1..=4, 2..=4, Just(Scale::Plain), 3);
+    for_all(200, (pairs, draws()), |(case, draw)| {
+        let Some((pair, _, bounds, assumption)) = prepare(&case, &draw) else { return Ok(()) };
+        let contracted = |selected: usize| {
+            let budget = ContractionBudget { rounds: 1, steps: 4, inputs: 0, selected, ..ContractionBudget::default() };
+            let mut reach = Propagation::new(AbstractDomain::Reduced, pair.depth());
+            match Contractor::new(&pair).contract(bounds.clone(), None, &assumption, budget, &mut reach, || false) {
+                ContractionResult::Proved => None,
+                ContractionResult::Open(left) => left.warm.as_ref().map(|warm| (warm.bytes(), format!("{left:?}"))),
+            }
+        };
+        let [all, many, one] = [0, 1000, 1].map(contracted);
+        prop_assert_eq!(&all, &many);
+        if let (Some((all, _)), Some((one, _))) = (all, one) {
+            let [fewer, cases] = seen.get();
+            seen.set([fewer + usize::from(one < all), cases + 1]);
+            prop_assert!(one <= all);
+        }
+        Ok(())
+    });
+    let [fewer, cases] = seen.get();
+    assert!(fewer > 20 && cases > 50, "{:?}", seen.get());
 }
 
 /// Raising the bar above what is possible must be noticed at least sometimes, or contraction proves nothing.
@@ -149,7 +199,7 @@ fn contraction_keeps_every_input_that_violates() {
 fn contraction_proves_what_is_far_from_violated() {
     let seen = RefCell::new(Seen::default());
     let pairs = cases(1..=3, 1..=4, 1..=4, Just(Scale::Plain), 3);
-    for_all(200, (pairs, draws(), any::<bool>()), |(case, mut draw, singles)| {
+    for_all(200, (pairs, draws(), any::<bool>(), 0usize..3), |(case, mut draw, singles, selected)| {
         draw.split = false;
         let Some((pair, _, bounds, mut assumption)) = prepare(&case, &draw) else { return Ok(()) };
         assumption.constant -= 1e6;
@@ -158,7 +208,7 @@ fn contraction_proves_what_is_far_from_violated() {
             bounds,
             None,
             &assumption,
-            ContractionBudget::default(),
+            ContractionBudget { inputs: 0, selected, ..ContractionBudget::default() },
             &mut reach,
             || false,
         );

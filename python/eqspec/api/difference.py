@@ -34,7 +34,8 @@ def diff(
     normalisation: str | None = None,
     decide: Literal["max", "min"] = "max",
 ) -> Difference:
-    """Show how two networks differ where somebody looks: samples and a short attack, which prove nothing.
+    """Show how two networks differ where somebody looks: samples and a short attack, which prove nothing, and a
+    claim that is tried for a moment; its `claims` say whether it is proved.
 
     Args:
         reference: the network that is right: anything that `eqspec.verify` takes.

@@ -220,6 +220,10 @@ def _check_scores(claim: Property, networks: tuple[Network, Network], scores: st
     if sigmoids:
         cause = f"{' and '.join(dict.fromkeys(sigmoids))} ends in Sigmoid, which is not left out"
         raise InputError(f'{cause}, so its scores are no logits; give scores="probabilities", or export it without')
+    inner = [network for network in networks if scores == "logits" and network.inner_softmax is not None]
+    if inner:
+        cause = f"{inner[0].source}: {inner[0].inner_softmax} is not left out, so its scores are no logits"
+        raise InputError(f"{cause}; leave scores out to compare what the file gives, or export it without what follows")
     if scores is not None or not ambiguous(claim, networks):
         return
     found = [f"{network.source} ends in {left_out(network)}" for network in networks if left_out(network) is not None]

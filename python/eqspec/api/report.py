@@ -80,8 +80,9 @@ class Report(Sequence[Result]):
         It needs no network, script or installation.
         """
         from eqspec.report.html import page  # templates take long to import, and only a page needs them
+        from eqspec.report.missing import interrupted
 
-        return page(self.results, title)
+        return page(self.results, title, missing=[interrupted("this run", self.left_out)] if self.left_out else ())
 
     def to_json(self) -> list[dict[str, Any]]:
         """One object per task, in the form of the result schema."""

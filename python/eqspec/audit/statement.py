@@ -87,7 +87,8 @@ def audited(
 
 _ARITHMETIC = {
     "real": "real numbers: the networks as exact functions of their stored weights, without rounding",
-    "float32": "float32: whatever order of summation and fused operations a runtime uses",
+    "float32": "float32: whatever order of summation and fused operations a runtime uses, if functions that are not "
+    "piecewise linear are within 2^-20 (1 + |f(x)|) of f(x), and x times a function of x within 2^-18 |x| of it",
 }
 
 

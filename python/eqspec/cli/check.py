@@ -144,8 +144,7 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
     cache = cache_from_arguments(arguments, err)
     began = perf_counter()
     selection = _selected(arguments)
-    runs = load_specs(arguments.files, selection, err, only=len(arguments.files) == 1)
-    bad_input = len(runs) < len(arguments.files)
+    runs, unusable = load_specs(arguments.files, selection, err, only=len(arguments.files) == 1)
     if runs:
         choose(runs, selection)
     output.several = len(runs) > 1
@@ -154,7 +153,7 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
         try:
             run_specs(runs, options, arguments.jobs, cache, output, lines, engine=engine)
         finally:
-            output.finish([run.outcome for run in runs], perf_counter() - began)
+            output.finish([run.outcome for run in runs], perf_counter() - began, unusable)
             if certifier is not None:
                 made = [one for one in certifier.made.values() if one.reason is None]
                 seconds = sum(one.seconds for one in made)
@@ -165,7 +164,7 @@ def _check(arguments: argparse.Namespace, certifier: Certifier | None, out: Cons
         lines.close()
     advise(cache, (result for run in runs for result in run.report), err)
     certified = certifier is None or not certifier.missing
-    return exit_code((run.report for run in runs), bad_input=bad_input, certified=certified)
+    return exit_code((run.report for run in runs), bad_input=bool(unusable), certified=certified)
 
 
 def _watch(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
+import sys
 import textwrap
 from collections.abc import Collection, Sequence
 from importlib import import_module
@@ -97,7 +99,11 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the process with a line on the standard error."""
-        self.exit(2, f"{self.prog}: error: {message}; see '{self.prog} --help'\n")
+        said = f"{self.prog}: error: {message}; see '{self.prog} --help'"
+        if sys.stderr is not None and sys.stderr.isatty():
+            width = shutil.get_terminal_size().columns
+            said = textwrap.fill(said, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        self.exit(2, f"{said}\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         choices = [str(choice) for choice in action.choices or ()]
@@ -119,10 +125,12 @@ class Parser(argparse.ArgumentParser):
 
 def _meant(word: str, known: Sequence[str]) -> str:
     """, did you mean this? Empty where nothing is near."""
-    from eqspec.spec.suggest import closest  # with the language, which a command line without mistakes does not need
+    from eqspec.spec.suggest import closest, distance  # a command line without mistakes does not need the language
 
     near = closest(word, known)
-    return "" if near is None else f", did you mean {near}?"
+    if near is None or 3 * distance(word, near) > max(len(word), len(near)):
+        return ""  # every short word is two letters from another
+    return f", did you mean {near}?"
 
 
 def parser(version: str, chosen: Collection[str] = tuple(COMMANDS)) -> Parser:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from eqspec.errors import EqspecError, ResourceError
+from eqspec.errors import FULL, EqspecError, ResourceError
 
 if TYPE_CHECKING:
     from eqspec.api.report import Report
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of a disk that takes no more, which is no defect of eqspec."""
 
 
 class ExitCode(IntEnum):
@@ -68,6 +64,6 @@ def of_error(error: BaseException) -> ExitCode:
     """The exit code of a run that an error ended, by whose doing it is."""
     if isinstance(error, ResourceError | MemoryError):
         return ExitCode.RESOURCES
-    if isinstance(error, OSError) and error.errno in _FULL:
+    if isinstance(error, OSError) and error.errno in FULL:
         return ExitCode.RESOURCES
     return ExitCode.BAD_INPUT if isinstance(error, EqspecError) else ExitCode.INTERNAL

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.text import Text
@@ -49,21 +50,31 @@ class SpecRun:
         return SpecOutcome(self.name, len(self.chosen), tasks, report.results, report.failures, report.interrupted)
 
 
-def load_specs(names: Sequence[str], selection: Selection, err: Console, *, only: bool) -> list[SpecRun]:
-    """All specs that can be used; what is wrong with the others is printed. With `only`, other checks are not read."""
+class Loaded(NamedTuple):
+    """The specs that can be used, and by name what is wrong with the others."""
+
+    runs: list[SpecRun]
+    unusable: dict[str, str]
+
+
+def load_specs(names: Sequence[str], selection: Selection, err: Console, *, only: bool) -> Loaded:
+    """All specs; what is wrong with those that cannot be used is printed. With `only`, other checks are not read."""
     runs: list[SpecRun] = []
+    unusable: dict[str, str] = {}
     for name in names:
         try:
             spec = load(name, selection.params, checks=selection.checks if only else None)
         except SpecError as problem:
             err.print(diagnostics.of_error(problem, err.width), soft_wrap=True)
+            unusable[name] = str(problem)
         except EqspecError as problem:
             err.print(Text.assemble(("error", "bold red"), f": {problem}"), soft_wrap=True)
+            unusable[name] = str(problem)
         else:
             if spec.warnings:
                 err.print(diagnostics.text(spec.warnings, width=err.width), soft_wrap=True)
             runs.append(SpecRun(name, spec))
-    return runs
+    return Loaded(runs, unusable)
 
 
 def choose(runs: Sequence[SpecRun], selection: Selection) -> None:

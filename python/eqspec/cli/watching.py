@@ -49,6 +49,7 @@ class Watch:
         self._cache, self._output, self._err, self._engine = cache, output, output.err, engine
         self._runs: dict[str, SpecRun] = {}
         self._looks: dict[str, Look] = {}
+        self._unusable: dict[str, str] = {}
         self._code, self._seconds = ExitCode.INTERRUPTED, 0.0
 
     def run(self) -> ExitCode:
@@ -78,7 +79,9 @@ class Watch:
             self._say(f"changed: {', '.join(seen[:_MOST_NAMED])}{', ...' if len(seen) > _MOST_NAMED else ''}")
         looks = {name: self._look(name) for name in stale}  # before they are read, so that no change is missed
         self._looks = {name: looks.get(name) or self._looks[name] for name in names}
-        loaded = load_specs([*stale], self._selection, self._err, only=len(names) == 1)
+        loaded, unusable = load_specs([*stale], self._selection, self._err, only=len(names) == 1)
+        kept = {name: why for name, why in self._unusable.items() if name in names and name not in stale}
+        self._unusable = kept | unusable
         known = {run.name: run for run in (*self._runs.values(), *loaded) if run.name not in stale or run in loaded}
         self._runs = {name: known[name] for name in names if name in known}
         self._output.several, outdated = len(names) > 1, Outdated([*looks.values()])
@@ -100,7 +103,7 @@ class Watch:
     def _finish(self, ran: Sequence[SpecRun], seconds: float, *, usable: bool) -> None:
         """The last line of all specs, what failed of those that ran, and what is looked at from now on."""
         runs, self._seconds = [*self._runs.values()], seconds
-        self._output.finish([run.outcome for run in runs], seconds)
+        self._output.finish([run.outcome for run in runs], seconds, self._unusable)
         for run in ran:
             self._output.failures(run.outcome)
         advise(self._cache, (result for run in ran for result in run.report), self._err)

@@ -54,7 +54,7 @@ from eqspec.spec.spaces import SpaceFacts
 from eqspec.spec.suggest import enumerate_names
 from eqspec.spec.values import Form
 from eqspec.tasks.phrasing import approximately
-from eqspec.tasks.score_meaning import ends_in_sigmoid, left_out
+from eqspec.tasks.score_meaning import ends_in_shares, ends_in_sigmoid, left_out
 
 Array = NDArray[np.float64]
 Reader: TypeAlias = Callable[..., Network]
@@ -328,7 +328,9 @@ def _check_sizes(network: Network, declaration: ast.Network, space: SpaceFacts) 
 
 
 def _check_scores(network: Network, declaration: ast.Network) -> None:
-    """E206: probabilities end in Softmax, LogSoftmax or Sigmoid; logits in no Sigmoid, which is read as it stands."""
+    """E206: probabilities end in Softmax, LogSoftmax or Sigmoid, or in levels from 0 to 1; logits in no Sigmoid and no
+    inner Softmax, which are read as they stand.
+    """
     word = declaration.gives
     if word is None or left_out(network) is not None:
         return
@@ -337,6 +339,10 @@ def _check_scores(network: Network, declaration: ast.Network) -> None:
         message = f"'{declaration.name}' ends in Sigmoid, which is not left out, but is declared 'gives logits'"
         fix = "write 'gives probabilities', or export it without the Sigmoid"
         raise Fault(error("E206", message, word.span, label, help=fix))
-    if word.text == "probabilities" and not ends_in_sigmoid(network):
+    if word.text == "logits" and network.inner_softmax is not None:
+        message = f"{network.inner_softmax} is not left out, but '{declaration.name}' is declared 'gives logits'"
+        fix = "leave 'gives' out to compare what the file gives, or export it without what stands behind the Softmax"
+        raise Fault(error("E206", message, word.span, label, help=fix))
+    if word.text == "probabilities" and not ends_in_sigmoid(network) and not ends_in_shares(network):
         message = f"'{declaration.name}' does not end in Softmax but is declared 'gives probabilities'"
         raise Fault(error("E206", message, word.span, label, help="write 'gives logits', or leave 'gives' out"))

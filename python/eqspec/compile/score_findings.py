@@ -1,5 +1,5 @@
 """Whether a claim says which scores it is about: E208 where it does not, W309 where it can only mean logits, W314 where
-only one of its files says what logits are.
+only one of its files says what logits are, W316 where a confidence is the softmax of what has been through one already.
 
 What the scores of a file that ends in Softmax are, and why a distance may tell by itself, stands in
 `eqspec.tasks.score_meaning`.
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from eqspec.compile.network_instance import Instance
 from eqspec.compile.network_pairs import Networks, Pair
 from eqspec.errors import Diagnostic, Label
-from eqspec.property import Containment, Decision, Property
+from eqspec.property import Confidence, Containment, Decision, Property
 from eqspec.spec import ast
 from eqspec.spec.checks import CheckFacts
 from eqspec.spec.claims import SENTENCES
@@ -22,6 +22,8 @@ from eqspec.tasks.score_meaning import alone_with_logits, beyond_probabilities, 
 
 def scores_finding(facts: CheckFacts, pair: Pair, claim: Property, networks: Networks) -> Diagnostic | None:
     """The finding about a claim at one point; for a search, about the claim at the easy end of its range."""
+    if isinstance(claim, Confidence):
+        return _softmax_twice(facts, networks.as_given(pair.reference).inner_softmax)
     if isinstance(claim, Decision | Containment):
         return None
     subjects = list(dict.fromkeys(pair))
@@ -42,6 +44,15 @@ def scores_finding(facts: CheckFacts, pair: Pair, claim: Property, networks: Net
     return error(
         "E208", message, span, *labels, help=f"if logits are meant, {hint}; 'gives probabilities' if these are"
     )
+
+
+def _softmax_twice(facts: CheckFacts, inner: str | None) -> Diagnostic | None:
+    """W316 where the reference has a Softmax that is not left out, so that a confidence is another than it seems."""
+    if inner is None:
+        return None
+    message = f"a confidence is the softmax of what the reference gives, and that has been through one: {inner}"
+    hint = "export the reference without what stands behind its Softmax, or claim 'when margin >= ...'"
+    return warning("W316", message, facts.claim.span, help=hint)
 
 
 def _one_sided(facts: CheckFacts, subjects: Sequence[Instance], networks: Networks) -> Diagnostic | None:

@@ -20,7 +20,7 @@ from eqspec.networks.network import Network
 
 
 class Difference(Seen):
-    """What was seen of a pair, which `print` shows as a page. Nothing in it is proved."""
+    """What was seen of a pair, which `print` shows as a page. Only what `claims` call proved is."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers and texts; inputs are in network units."""

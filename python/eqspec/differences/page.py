@@ -33,7 +33,7 @@ def show(difference: Seen, console: Console) -> None:
     pair = difference.pair
     head = Text.assemble((pair.candidate.source, "bold"), " against ", (pair.reference.source, "bold"))
     console.print(head, soft_wrap=True)
-    console.print(Text(f"Seen at {difference.place.words}. Samples: nothing here is proved."))
+    console.print(Text(f"Seen at {difference.place.words}. Samples: {_standing(difference)}."))
     console.print()
     _section("outputs", _outputs(difference), console)
     _section("layers", _layers(difference), console)
@@ -41,7 +41,13 @@ def show(difference: Seen, console: Console) -> None:
     if commands := difference.commands():
         console.print(Text("to prove it, on all of the region:", "bold"))
         for command in commands:
-            console.print(Text(f"  {command}"), soft_wrap=True)
+            console.print(Text(f"  {command}", no_wrap=True), soft_wrap=True)
+
+
+def _standing(difference: Seen) -> str:
+    """What of the page is proved."""
+    proved = difference.claims.eps_proved or difference.claims.confidence_proved
+    return "nothing is proved but what is said to be, at the end" if proved else "nothing here is proved"
 
 
 def _section(title: str, lines: list[RenderableType], console: Console) -> None:
@@ -160,12 +166,17 @@ def _both(a: str, b: str) -> str:
 
 def _claims(difference: Seen) -> list[RenderableType]:
     claims, seen = difference.claims, difference.outputs.seen
-    if claims.eps is None:
+    if not np.isfinite(difference.outputs.worst.difference):
         return [Text("nothing: the outputs are not finite at all of the points")]
-    rows = [("distance", f"eps = {claims.eps:g}: {_why(difference)}")]
+    rows = [("distance", f"nothing: every one that was tried breaks at some input{_twice(difference)}")]
+    if claims.eps is not None:
+        first = "" if claims.first_eps is None else f" ({claims.first_eps:g} was not, in that time)"
+        rows = [("distance", f"eps = {claims.eps:g}{_tried(claims.eps_proved)}{first}{_twice(difference)}")]
     if claims.confidence is not None:
         sure, covered = share(claims.confidence), share(seen.share_above(claims.confidence))
-        rows.append(("same class", f"where the reference is {sure} sure or more: {covered} of the points"))
+        first = "" if claims.first_confidence is None else f" ({share(claims.first_confidence)} was not, in that time)"
+        said = f"where the reference is {sure} sure or more{_tried(claims.confidence_proved)}{first}"
+        rows.append(("same class", f"{said}; {covered} of the points"))
     elif difference.decides and difference.pair.outputs > 1:
         rows.append(("same class", "at no confidence that the reference has at these points"))
     if claims.floor is not None:
@@ -173,10 +184,16 @@ def _claims(difference: Seen) -> list[RenderableType]:
     return [_pairs(rows)]
 
 
-def _why(difference: Seen) -> str:
-    if difference.claims.by_floor:
-        return "the noise floor; less was found"
-    return "twice what was found" if difference.outputs.worst.difference else "no difference was found"
+def _tried(proved: bool) -> str:
+    return ": proved on all of the region, in a moment" if proved else ": not proved in a moment; it may take longer"
+
+
+def _twice(difference: Seen) -> str:
+    """Where the distance comes from."""
+    most, claims = difference.outputs.worst.difference, difference.claims
+    if claims.by_floor:
+        return "; less was found than the noise floor"
+    return f"; {most:.3g} was found" if most else "; no difference was found"
 
 
 def _pairs(rows: list[tuple[str, str]]) -> Table:

@@ -14,7 +14,7 @@ from eqspec.draft.named_pair import Pair
 
 @dataclass(frozen=True, repr=False)
 class Seen:
-    """What was seen of a pair. Nothing in it is proved.
+    """What was seen of a pair. Nothing in it is proved but what `claims` say is.
 
     `remarks` say what was found out about the inputs; `words` are the arguments that `eqspec verify` takes for the same
     networks and inputs, without a claim, where there are such files.

@@ -4,10 +4,14 @@ A distance below the largest one that was found does not hold, and one just abov
 never sharp; so twice the largest is suggested, rounded up to one digit. Where one of the networks rounds, no bound
 proves less than its noise floor (`networks.noise_floor`) unless the search tells levels apart, so it is at least that.
 A confidence is the first usual one at which neither the points nor a short attack find another decision.
+
+What is suggested is tried for a moment, and if it is not proved, so is what is easier. What is then said to be proved
+is, by the search that `eqspec verify` runs, on all of the region; what was not proved is still suggested, and said so.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, isfinite, log10
@@ -21,12 +25,19 @@ from eqspec.draft.observed_pair import THRESHOLDS
 from eqspec.property import Confidence, Epsilon
 from eqspec.replay.ascent import climb
 from eqspec.replay.excess import Excess
+from eqspec.run.options import Options
 from eqspec.run.rounding import noise_floor
+from eqspec.run.runner import Runner
+from eqspec.tasks.verdict import Verdict
 
 _SMALLEST = 1e-6
 """The least distance that is suggested: below it runtimes round."""
 _SECONDS = 0.3
 """For the attack on all confidences."""
+_EASIER = (2.5, 10)
+"""Multiples of the first distance that are tried after it."""
+_TRIAL, _TRIALS = 0.25, 0.5
+"""Seconds for proving one claim, and all of a kind."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +45,27 @@ class Claims:
     """What is worth claiming: `eps`, and for classes the `confidence` of the reference; None where nothing is.
 
     `floor` is the noise floor of the one network that rounds, None where none or both do; `by_floor` says that it is
-    what the distance follows from.
+    what the distance follows from. `eps_proved` and `confidence_proved` say whether a short search proved it on all of
+    the region, `first_eps` and `first_confidence` what it could not prove before that, or None.
     """
 
     eps: float | None
     confidence: float | None
     floor: float | None
     by_floor: bool
+    eps_proved: bool
+    confidence_proved: bool
+    first_eps: float | None
+    first_confidence: float | None
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Of several claims: the one to be made, whether it is proved, and the first one if that is another."""
+
+    value: float | None
+    proved: bool
+    first: float | None
 
 
 def worth_claiming(place: Place, outputs: Outputs, *, decides: bool) -> Claims:
@@ -50,12 +75,42 @@ def worth_claiming(place: Place, outputs: Outputs, *, decides: bool) -> Claims:
     seen = max(_SMALLEST, _rounded_up(2 * most)) if isfinite(most) else None
     of_rounding = 0.0 if least is None else _rounded_up(least)
     several = decides and outputs.apart.shape[1] > 1
+    eps = _Chosen(None, False, None)
+    confidence = _Chosen(None, False, None)
+    if seen is not None:
+        first = max(seen, of_rounding)
+        eps = _chosen(place, Epsilon, [first, *(_rounded_up(factor * first) for factor in _EASIER)])
+        if several and (start := _confidence(place, outputs)) is not None:
+            surer = [t for t in THRESHOLDS if t >= start and outputs.seen.share_above(t)]
+            confidence = _chosen(place, Confidence, surer)
     return Claims(
-        None if seen is None else max(seen, of_rounding),
-        _confidence(place, outputs) if several and seen is not None else None,
+        eps.value,
+        confidence.value,
         least,
         seen is not None and of_rounding > seen,
+        eps.proved,
+        confidence.proved,
+        eps.first,
+        confidence.first,
     )
+
+
+def _chosen(place: Place, claim: type[Epsilon | Confidence], values: Sequence[float]) -> _Chosen:
+    """The first of the values that is proved in the time there is; else the first that is not refuted."""
+    ends, open_ones, refuted = perf_counter() + _TRIALS, list[float](), set[float]()
+    for value in values:
+        seconds = min(_TRIAL, ends - perf_counter())
+        if seconds <= 0.0:
+            break
+        task = replace(place.task, property=claim(Fraction(str(value))))
+        found = Runner(Options(timeout=seconds, simplify=False, weaken=False)).run(task)
+        if found.verdict is Verdict.EQUIVALENT and not found.vacuous:
+            return _Chosen(value, True, next(iter(open_ones), None))
+        if found.verdict is Verdict.DIFFERENT:
+            refuted.add(value)
+        else:
+            open_ones.append(value)
+    return _Chosen(next((value for value in values if value not in refuted), None), False, None)
 
 
 def _confidence(place: Place, outputs: Outputs) -> float | None:

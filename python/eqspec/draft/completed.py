@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from eqspec.draft import outputs, scalings
+from eqspec.draft.candidate_judged import Judged, judged
 from eqspec.draft.data import Data
 from eqspec.draft.evidence import ENOUGH, Evidence, Labels, are_quantities, decided, labels_of, weigh
 from eqspec.draft.named_pair import Pair
@@ -49,7 +50,7 @@ def complete(pair: Pair, inputs: Inputs, *, to_keep: bool) -> Completed:
     labels = labels_of(data, pair.outputs)
     ways, remarks = _ways(pair, data, chosen)
     said = [*data.remarks, *filter(None, [data.left_out()]), *remarks]
-    weighed = [] if labels is None else weigh(pair.reference, data, labels, ways, lowest=inputs.decide == "min")
+    weighed = [] if labels is None else _weighed(pair, data, labels, ways, lowest=inputs.decide == "min")
     if chosen is None:
         found_way = None if labels is None else decided(weighed, labels)
         if found_way is None:
@@ -59,9 +60,15 @@ def complete(pair: Pair, inputs: Inputs, *, to_keep: bool) -> Completed:
         way, origin = chosen, _chosen_origin(pair, chosen, weighed)
         said += _contradiction(weighed, chosen)
     said += _table(pair, weighed, way)
-    inputs = _taking(inputs, way)
-    notes = [_columns(data), *data.remarks, *filter(None, [data.left_out()]), *remarks, origin, *_constants(data, way)]
     evidence = next((e for e in weighed if e.scaling is way or e.scaling.is_like(way, data)), None)
+    candidate = Judged()
+    if labels is not None and evidence is not None:
+        candidate = judged(pair, data, labels, ways, evidence, said=chosen is not None, lowest=inputs.decide == "min")
+        candidate = replace(candidate, said=(*_units(pair, evidence), *candidate.said))
+    said += candidate.said
+    inputs = _both(inputs, way, candidate.takes)
+    notes = [_columns(data), *data.remarks, *filter(None, [data.left_out()]), *remarks, origin]
+    notes += [*candidate.said, *_constants(data, way)]
     if to_keep or inputs.labels is not None:
         inputs, more = outputs.named(inputs, pair, labels, evidence)
         notes.append(more)
@@ -136,6 +143,35 @@ def _taking(inputs: Inputs, way: Scaling) -> Inputs:
     return replace(inputs, takes="normalised", scaling=way)
 
 
+def _both(inputs: Inputs, way: Scaling, candidate: Scaling | None) -> Inputs:
+    """The inputs with the way that the reference takes, and the one of the candidate where that is another."""
+    if candidate is None:
+        return _taking(inputs, way)
+    if candidate.option == "raw":
+        return replace(_taking(inputs, way), raw_alone="candidate")
+    return replace(_taking(inputs, candidate), raw_alone="reference")
+
+
+def _weighed(pair: Pair, data: Data, labels: Labels, ways: Sequence[Scaling], *, lowest: bool) -> list[Evidence]:
+    """How well each way answers the labels: a quantity as the table has it or, if that fits nowhere, up to its unit."""
+    weighed = weigh(pair.reference, data, labels, ways, lowest=lowest)
+    if labels.kind != "quantity" or decided(weighed, labels) is not None:
+        return weighed
+    fitted = weigh(pair.reference, data, labels, ways, lowest=lowest, fitted=True)
+    return fitted if fitted[0].share >= ENOUGH > weighed[0].share else weighed
+
+
+def _units(pair: Pair, evidence: Evidence) -> list[str]:
+    """What the output is of a network that answers in a unit of its own."""
+    if evidence.line is None:
+        return []
+    factor, constant = evidence.line
+    return [
+        f"{pair.reference_name} answers in a unit of its own, as after training on standardised targets: the quantity "
+        f"of the table is {factor:.4g} times its output plus {constant:.4g}, so a distance of 1 is {factor:.4g} of that"
+    ]
+
+
 def _which_way(
     pair: Pair,
     data: Data,
@@ -147,12 +183,12 @@ def _which_way(
     """The question what the networks take, with how well each way answers the labels."""
     name = Path(data.path).name
     if labels is None:
-        why = f"{name} has no labels that the reference could be held against, so nothing tells."
+        why = f"{name} has no labels to hold the reference against, so nothing tells (--label-file gives some)."
         answers = [Answer("--normalisation", way.option, way.words) for way in ways]
     else:
         best = weighed[0]
         if best.share < ENOUGH:
-            why = f"{pair.reference_name} {_best(labels)} {name} in at most {best.share:.1%} under any of these."
+            why = f"{pair.reference_name} {_best(labels, best.share)} {name} under any of these."
         else:
             why = f"Several of these answer {name} equally well, or no better than always the largest class would."
         answers = [
@@ -179,8 +215,10 @@ def _answers(labels: Labels, evidence: Evidence) -> str:
     return f"{evidence.share:6.1%} {what}:"
 
 
-def _best(labels: Labels) -> str:
-    return "explains" if labels.kind == "quantity" else "answers the class of the rows of"
+def _best(labels: Labels, share: float) -> str:
+    if labels.kind == "quantity":
+        return f"explains at most {share:.1%} of the variance of"
+    return f"answers the class of at most {share:.1%} of the rows of"
 
 
 def _origin(pair: Pair, found: Evidence, weighed: Sequence[Evidence]) -> str:
@@ -188,7 +226,8 @@ def _origin(pair: Pair, found: Evidence, weighed: Sequence[Evidence]) -> str:
     measure = "explains" if found.losses is not None else "is right in"
     return (
         f"the networks take {found.scaling.words} ({_name(found.scaling)}): {pair.reference_name} then {measure} "
-        f"{found.share:.1%} of {found.rows} rows" + (f"; otherwise {others}." if others else ".")
+        f"{found.share:.1%} of {'the variance over ' if found.losses is not None else ''}{found.rows} rows"
+        + (f"; otherwise {others}." if others else ".")
     )
 
 

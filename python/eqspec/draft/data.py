@@ -11,16 +11,16 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eqspec.compile.array_files import open_arrays
 from eqspec.compile.csv_table import CellError, CsvTable
-from eqspec.compile.first_row import LABEL_NAMES, MISSING, ROW_NAMES
+from eqspec.compile.first_row import LABEL_NAMES, MISSING, ROW_NAMES, decimal_comma
 from eqspec.compile.tables import ArrayTable, Table, header_names, load_table
+from eqspec.draft import row_labels
 from eqspec.errors import InputError
 from eqspec.spec.ast import NOWHERE
 from eqspec.spec.findings import Fault, Findings
@@ -103,13 +103,19 @@ class Data:
         )
 
 
-def read_data(path: str, inputs: int, columns: tuple[int, int] | None = None, outputs: int | None = None) -> Data:
+def read_data(
+    path: str,
+    inputs: int,
+    columns: tuple[int, int] | None = None,
+    outputs: int | None = None,
+    labels_in: str | None = None,
+) -> Data:
     """Read a csv, npy or npz table for networks with so many inputs. InputError where that is not possible.
 
-    With the number of outputs, a column that numbers as many classes is not taken for an input.
+    With the number of outputs, a column that numbers as many classes is not taken for an input, nor are as many columns
+    that have a 1 for the class of a row. `labels_in` is a file with the labels of the rows.
     """
-    if not Path(path).is_file():
-        raise InputError(f"cannot read {path}: no such file")
+    row_labels.require(path)
     findings = Findings()
     try:
         table = load_table(Path(path), path, NOWHERE, findings)
@@ -126,7 +132,7 @@ def read_data(path: str, inputs: int, columns: tuple[int, int] | None = None, ou
                 f"{path} has {table.rows} rows of {inputs} inputs, {table.rows * inputs} numbers; at most "
                 f"{MOST_NUMBERS} are looked at; give a part of its rows"
             )
-        values, rows, labels = _read(table, path, first, last)
+        values, rows, labels = _read(table, path, first, last, outputs, labels_in)
     except Fault as fault:
         if fault.diagnostic is None:
             raise
@@ -149,6 +155,8 @@ def _columns(table: Table, path: str, inputs: int, outputs: int | None, said: li
     if len(choices) == 1 or table.columns == inputs:
         start = choices[0] if choices else 0
         return start, start + inputs - 1
+    if table.columns < inputs:
+        raise InputError(f"{path} has {table.columns} columns, and the networks take {inputs} inputs; give their table")
     listed = "" if table.header is None else f" ({', '.join(f'{i} {n[:30]}' for i, n in enumerate(table.header[:40]))})"
     if choices:
         if outputs is not None and (left := _beside_classes(table, inputs, outputs, choices, said)) is not None:
@@ -156,16 +164,34 @@ def _columns(table: Table, path: str, inputs: int, outputs: int | None, said: li
         reason = f"{len(choices)} choices of {inputs} columns next to each other"
     else:
         reason = f"no {inputs} columns of numbers next to each other"
+        if (comma := _with_comma(table)) is not None:
+            raise InputError(f"{path}: {comma!r} has a decimal comma; write numbers with a point")
     raise InputError(
         f"{path} has {table.columns} columns{listed}, the networks take {inputs}, and there are {reason}; "
         f"say which with --columns FIRST..LAST, counted from 0"
     )
 
 
-def _beside_classes(table: Table, inputs: int, outputs: int, choices: list[int], said: list[str]) -> int | None:
-    """The one choice that leaves out the one column which numbers the classes, if there is just one of both."""
+def _with_comma(table: Table) -> str | None:
+    """A cell of the first rows that has a decimal comma."""
     if not isinstance(table, CsvTable):
         return None
+    first = (cell for row in range(min(table.rows, _LOOKED_AT)) for cell in _cells(table, row))
+    return next(filter(decimal_comma, first), None)
+
+
+def _beside_classes(table: Table, inputs: int, outputs: int, choices: list[int], said: list[str]) -> int | None:
+    """The one choice that leaves out the one column which numbers the classes, if there is just one of both."""
+    for start in choices:
+        marks = [c for c in range(table.columns) if not start <= c < start + inputs]
+        if isinstance(table, CsvTable) and row_labels.one_for_each(
+            table, partial(_cells, table), marks, outputs, _NUMBERED_ROWS
+        ):
+            said.append(
+                f"columns {_called(table, marks)} are taken for the label, not for inputs, since each row has a 1 in "
+                "just one of them; --columns says otherwise"
+            )
+            return start
     edges = [c for c in range(table.columns) if not all(start <= c < start + inputs for start in choices)]
     classes = max(2, outputs)  # a single output decides between two
     numbering = [column for column in edges if _numbers_classes(table, column, classes)]
@@ -174,19 +200,22 @@ def _beside_classes(table: Table, inputs: int, outputs: int, choices: list[int],
     left = [start for start in choices if not start <= numbering[0] < start + inputs]
     if len(left) != 1:
         return None
-    name = numbering[0] if table.header is None else repr(table.header[numbering[0]])
     said.append(
-        f"column {name} is taken for the label, not for an input, since it numbers {classes} classes; "
-        "--columns says otherwise"
+        f"column {_called(table, numbering)} is taken for the label, not for an input, since it numbers {classes} "
+        "classes; --columns says otherwise"
     )
     return left[0]
 
 
-def _numbers_classes(table: CsvTable, column: int, classes: int) -> bool:
+def _called(table: Table, columns: list[int]) -> str:
+    return ", ".join(str(c) if table.header is None else repr(table.header[c]) for c in columns)
+
+
+def _numbers_classes(table: Table, column: int, classes: int) -> bool:
     """Whether the column holds just so many whole numbers next to each other, from 0 or 1, each of them repeatedly."""
     found: Counter[float] = Counter()
     for row in range(min(table.rows, _NUMBERED_ROWS)):
-        number = _number(table, _cells(table, row)[column], column)
+        number = _cell(table, row, column)
         if number is None:
             return False
         if not math.isnan(number):
@@ -228,6 +257,13 @@ def _cells(table: CsvTable, row: int) -> list[str]:
     return cells + [""] * (table.columns - len(cells))
 
 
+def _cell(table: Table, row: int, column: int) -> float | None:
+    if isinstance(table, CsvTable):
+        return _number(table, _cells(table, row)[column], column)
+    assert isinstance(table, ArrayTable)
+    return float(table.array[row].reshape(-1)[column])
+
+
 def _number(table: CsvTable, cell: str, column: int) -> float | None:
     """The number of a cell; NaN where it is missing, None where something else stands there."""
     if cell.casefold() in MISSING:
@@ -238,21 +274,26 @@ def _number(table: CsvTable, cell: str, column: int) -> float | None:
         return None
 
 
-def _read(table: Table, path: str, first: int, last: int) -> tuple[Floats, tuple[int, ...], tuple[str, ...] | None]:
+def _read(
+    table: Table, path: str, first: int, last: int, outputs: int | None, labels_in: str | None
+) -> tuple[Floats, tuple[int, ...], tuple[str, ...] | None]:
     """All complete rows as floats, which they are, and their labels."""
+    labels: list[str] | None = None
     if isinstance(table, CsvTable):
-        beside = _label_column(table, first, last)
+        beside = row_labels.label_columns(table, partial(_cells, table), first, last, outputs)
         every = np.empty((table.rows, last - first + 1), np.float64)
-        labels: list[str] | None = None if beside is None else []
+        labels = [] if beside else None
         for row in range(table.rows):
             cells = _cells(table, row)
             every[row] = _row(table, path, row, cells[first : last + 1], first)
-            if beside is not None and labels is not None:
-                labels.append("" if cells[beside].casefold() in MISSING else cells[beside])
+            if labels is not None:
+                labels.append(row_labels.label(cells, beside, table.header))
     else:
         assert isinstance(table, ArrayTable)
         every = table.array.reshape(table.rows, -1)[:, first : last + 1].astype(np.float64)
-        labels = _labels_of_arrays(path, table.rows)
+        labels = row_labels.of_arrays(path, table, first, last) if labels_in is None else None
+    if labels_in is not None:
+        labels = row_labels.of_file(labels_in, table.rows)
     complete = np.isfinite(every).all(axis=1)
     if not complete.any():
         raise InputError(f"every row of {path} has missing numbers in columns {first}..{last}")
@@ -265,32 +306,11 @@ def _row(table: CsvTable, path: str, row: int, cells: list[str], first: int) -> 
     for offset, number in enumerate(found):
         if number is None:
             name = first + offset if table.header is None else repr(table.header[first + offset])
-            raise InputError(
-                f"{path}, row {row}, column {name}: {cells[offset][:40]!r} is no number; mend or remove the row"
-            )
+            what = "is no number; mend or remove the row"
+            if decimal_comma(cells[offset]):
+                what = "has a decimal comma; write numbers with a point"
+            raise InputError(f"{path}, row {row}, column {name}: {cells[offset][:40]!r} {what}")
     return [math.nan if number is None else number for number in found]
-
-
-def _label_column(table: CsvTable, first: int, last: int) -> int | None:
-    """The column beside the inputs: the one that is left, or the one that is called like a label."""
-    beside = [c for c in range(table.columns) if not first <= c <= last]
-    if table.header is not None:
-        named = [(c, table.header[c].strip().casefold()) for c in beside]
-        beside = [c for c, name in named if name not in ROW_NAMES]
-        if len(beside) > 1:
-            beside = [c for c, name in named if name in LABEL_NAMES]
-    return beside[0] if len(beside) == 1 else None
-
-
-def _labels_of_arrays(path: str, rows: int) -> list[str] | None:
-    """The array of an npz file that is called like a label and has one entry per row."""
-    arrays = open_arrays(Path(path), path, NOWHERE)
-    named = [
-        name
-        for name, heading in arrays.headings.items()
-        if name.casefold() in LABEL_NAMES and heading.size == rows and heading.dtype.kind in "biufU"
-    ]
-    return [str(label) for label in arrays.read(named[0]).reshape(-1).tolist()] if len(named) == 1 else None
 
 
 def _distinct(names: Names) -> Names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from math import floor, log10
 
@@ -9,11 +10,14 @@ from eqspec.errors import InputError, SpecError
 from eqspec.spec import ast, parse_expression
 from eqspec.spec.numbers import shown
 
+_POINT = re.compile(r"(?<![\w.])\.(?=\d)")
+"""A point without a digit in front of it, as people type numbers on a command line."""
+
 
 def given(text: str, option: str) -> ast.Expression:
-    """A number as a spec would write it: 0.05, 8/255, 1 - 1e-3. InputError, naming the option, if it is none."""
+    """A number as a spec would write it, 8/255 or 1 - 1e-3, or .05. InputError, naming the option, if it is none."""
     try:
-        return parse_expression(text, option)
+        return parse_expression(_POINT.sub("0.", text), option)
     except SpecError as problem:
         message = problem.diagnostics[0].message if problem.diagnostics else "it cannot be read"
         raise InputError(f"{option} {text!r} is no number: {message}; write it as 0.05, 8/255 or 1 - 1e-3") from None

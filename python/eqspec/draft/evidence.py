@@ -59,7 +59,8 @@ class Evidence:
     """How well the labels are answered under one way: a share, an interval for it, and what tells two ways apart.
 
     For classes `counts` (classes, outputs) says which output decides how often, and `matching` gives each class its
-    output. For a quantity `losses` are the squared errors of the rows.
+    output. For a quantity `losses` are the squared errors of the rows; where the output was fitted to it first, as that
+    of a network trained on standardised targets, `line` are the factor and the constant.
     """
 
     scaling: Scaling
@@ -70,6 +71,7 @@ class Evidence:
     counts: NDArray[np.int64] | None = None
     matching: tuple[int, ...] = ()
     losses: Floats | None = None
+    line: tuple[float, float] | None = None
 
     def surpasses(self, other: Evidence) -> bool:
         """Whether this way answers better by more than chance."""
@@ -116,8 +118,10 @@ def are_quantities(data: Data, outputs: int) -> bool:
     return all(map(_is_number, filter(None, data.labels))) and any(data.labels)
 
 
-def weigh(network: Network, data: Data, labels: Labels, ways: Sequence[Scaling], *, lowest: bool) -> list[Evidence]:
-    """How well the network answers under each of the ways, the best first."""
+def weigh(
+    network: Network, data: Data, labels: Labels, ways: Sequence[Scaling], *, lowest: bool, fitted: bool = False
+) -> list[Evidence]:
+    """How well the network answers under each of the ways, the best first; quantities `fitted` in a unit of its own."""
     chosen = np.linspace(0, len(labels.places) - 1, min(len(labels.places), MOST_ROWS)).astype(np.int64)
     raw = data.values[labels.places[chosen]]
     found = []
@@ -126,7 +130,7 @@ def weigh(network: Network, data: Data, labels: Labels, ways: Sequence[Scaling],
             scores = network.evaluate(way.normalised(raw))
         if labels.kind == "quantity":
             assert labels.values is not None
-            found.append(_of_quantity(way, scores[:, 0], labels.values[chosen]))
+            found.append(_of_quantity(way, scores[:, 0], labels.values[chosen], fitted=fitted))
         else:
             assert labels.codes is not None
             counts = np.zeros((len(labels.texts), max(scores.shape[1], 2)), np.int64)
@@ -181,13 +185,26 @@ def _of_classes(
     return Evidence(way, agreed / len(codes), low, high, len(codes), counts, tuple(matching))
 
 
-def _of_quantity(way: Scaling, answers: Floats, values: Floats) -> Evidence:
+def _of_quantity(way: Scaling, answers: Floats, values: Floats, *, fitted: bool) -> Evidence:
+    line = None
     with np.errstate(all="ignore"):
+        if fitted:
+            line = _line(answers, values)
+            answers = line[0] * answers + line[1]
         losses = np.square(answers - values)
         variance = float(np.var(values))
         share = 1 - float(losses.mean()) / variance if variance > 0 else 0.0
     share = max(0.0, share) if np.isfinite(share) else 0.0
-    return Evidence(way, share, share, share, len(values), losses=losses)
+    return Evidence(way, share, share, share, len(values), losses=losses, line=line)
+
+
+def _line(answers: Floats, values: Floats) -> tuple[float, float]:
+    """Factor and constant by least squares. A factor below zero is none: targets are not scaled by one."""
+    spread = float(np.var(answers))
+    slope = float(np.mean((answers - answers.mean()) * (values - values.mean()))) / spread if spread > 0 else 0.0
+    if not (np.isfinite(slope) and slope > 0):
+        return 0.0, float(values.mean())
+    return slope, float(values.mean() - slope * answers.mean())
 
 
 def _whole(texts: Sequence[str]) -> dict[str, str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -88,7 +88,12 @@ class _Parts:
         """The networks as a claim needs them: a distance of files that end in Softmax is one of logits, and says so."""
         softened = self.pair.reference.stripped or self.pair.candidate.stripped
         logits = "logits" if isinstance(claimed, ast.StaysWithin) and softened is not None else None
-        return networks(self.pair, self.space, self.folder, gives=logits)
+        first, second = networks(self.pair, self.space, self.folder, gives=logits)
+        if self.pair.reference.inner_softmax is not None:  # what such a file gives are no logits
+            first = replace(first, gives=None)
+        if self.pair.candidate.inner_softmax is not None:
+            second = replace(second, gives=None)
+        return first, second
 
     def tasks(self, claimed: ast.Claim, where: ast.Region, size: str | None) -> tuple[Task, ...]:
         """The tasks of a claim on a region of some size. InputError where the spec cannot be used."""

@@ -13,7 +13,7 @@ from eqspec.run.options import Options
 from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
-from eqspec.tasks.verdict import Verdict
+from eqspec.tasks.verdict import Reason, Verdict
 
 
 @dataclass(frozen=True)
@@ -48,4 +48,7 @@ def probe(tasks_at: Callable[[str], Sequence[Task]], sizes: Sequence[str], secon
 
 
 def _run(runner: Runner, task: Task, ends: float) -> Result:
-    return runner.run(task, options=Options(timeout=max(0.0, ends - perf_counter())))
+    result = runner.run(task, options=Options(timeout=max(0.0, ends - perf_counter())))
+    if result.reason is Reason.INTERRUPTED:  # a search stops at Ctrl-C by itself, and no draft is wanted any more
+        raise KeyboardInterrupt
+    return result

@@ -34,6 +34,7 @@ class Inputs:
 
     `normalisation` names a way to normalise, `labels` the labels of the table in the order of the outputs, as they were
     typed. `scaling` is the way that was found or chosen, where it is neither of those that `takes` tells apart.
+    `raw_alone` is the one network that takes raw inputs where the other one takes normalised ones.
     """
 
     scaler: str | None = None
@@ -44,6 +45,7 @@ class Inputs:
     normalisation: str | None = None
     labels: tuple[str, ...] | None = None
     scaling: Scaling | None = None
+    raw_alone: Literal["reference", "candidate"] | None = None
 
     @property
     def normalised(self) -> bool:
@@ -61,6 +63,7 @@ class DraftedSpace:
     features: tuple[str, ...]
     normaliser: str
     takes: ast.Name | None
+    raw_alone: Literal["reference", "candidate"] | None = None
 
 
 def draft_space(pair: Pair, inputs: Inputs, folder: Path, *, sigma: bool) -> DraftedSpace:
@@ -77,7 +80,7 @@ def draft_space(pair: Pair, inputs: Inputs, folder: Path, *, sigma: bool) -> Dra
     if inputs.decide == "min":
         clauses.append(ast.Decide(ast.Name("min")))
     takes = ast.Name("raw") if normalise is not None and not inputs.normalised else None
-    return DraftedSpace(ast.Space(ast.Name(NAME), tuple(clauses)), features, normaliser, takes)
+    return DraftedSpace(ast.Space(ast.Name(NAME), tuple(clauses)), features, normaliser, takes, inputs.raw_alone)
 
 
 def networks(
@@ -87,12 +90,16 @@ def networks(
     given = None if gives is None else ast.Name(gives)
     lives_in = ast.QualifiedName((NAME,))
 
-    def declared(name: str, network: Network) -> ast.Network:
+    def declared(name: str, network: Network, called: str) -> ast.Network:
+        takes = ast.Name("raw") if space.raw_alone == called else space.takes
         output = None if network.chosen is None else ast.Text(network.chosen)
         path = ast.Text(path_from(folder, network.source))
-        return ast.Network(ast.Name(name), path, lives_in, takes=space.takes, gives=given, output=output)
+        return ast.Network(ast.Name(name), path, lives_in, takes=takes, gives=given, output=output)
 
-    return declared(pair.reference_name, pair.reference), declared(pair.candidate_name, pair.candidate)
+    return (
+        declared(pair.reference_name, pair.reference, "reference"),
+        declared(pair.candidate_name, pair.candidate, "candidate"),
+    )
 
 
 def columns_of(data: Data) -> ast.Range | None:

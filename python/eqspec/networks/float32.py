@@ -15,7 +15,7 @@ from eqspec.errors import NetworkError
 from eqspec.networks import affine as af
 from eqspec.networks import products
 from eqspec.networks.curve_definitions import DEFINITIONS
-from eqspec.networks.curves import Curves, Pieces
+from eqspec.networks.curves import Curve, Curves, Pieces
 from eqspec.networks.derived import DerivedNetwork
 from eqspec.networks.enclosure import Array, Enclosure
 from eqspec.networks.network import LargestIntermediate, Network
@@ -113,7 +113,7 @@ def overflow(network: Network, inputs: Array, given: Array) -> str | None:
 
 
 def _bent(function: Function, sizes: Array) -> Array:
-    """How large what rational functions give gets."""
+    """How large what functions give gets."""
     if not isinstance(function, Curves):
         return sizes
     made = np.array(sizes)
@@ -126,8 +126,23 @@ def _bent(function: Function, sizes: Array) -> Array:
             _, _, low, high, unit, base, *_ = curve.parameters
             made[rows] = unit * max(abs(low - base), abs(high - base)) * 1.001
         else:
-            made[rows] = sizes[rows] + 1.0
+            made[rows] = _largest_value(curve, sizes[rows]) * 1.001
     return made
+
+
+def _largest_value(curve: Curve, sizes: Array) -> Array:
+    """At most |f(x)| for |x| up to these sizes."""
+    match curve.name:
+        case "exp":
+            return np.exp(sizes)
+        case "square":
+            return np.asarray(sizes * sizes)
+        case "power":
+            return np.asarray(np.power(np.maximum(1.0, sizes), curve.parameters[0]))
+        case "elu" | "celu" | "selu":
+            return np.asarray((sizes + abs(curve.parameters[0])) * max(1.0, *map(abs, curve.parameters[1:]), 1.0))
+        case _:
+            return np.asarray(sizes + 1.0)
 
 
 def _largest(intermediate: LargestIntermediate, sizes: Array) -> float:

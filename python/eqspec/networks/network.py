@@ -129,8 +129,8 @@ class Network:
     `casts` are the assignments to types of a file of fixed-point arithmetic, in the order of their steps; two networks
     that were brought into step have none.
     `stripped` is the Softmax at the end of the file that was left out, `softened` the one that was put back (see the
-    module `softened`). `in_pairs`: see `pair_saturation`, about products that some
-    processors get wrong.
+    module `softened`); `inner_softmax` names one that is not left out because other operators stand behind it.
+    `in_pairs`: see `pair_saturation`, about products that some processors get wrong.
     With `arithmetic` float32 the errors cover every float32 runtime, and `largest_intermediates` say for each step how
     large its values may get while they are computed.
 
@@ -157,6 +157,7 @@ class Network:
     alone: bool = True
     in_pairs: bool = False
     casts: tuple[Cast, ...] = ()
+    inner_softmax: str | None = None
 
     @property
     def identity(self) -> tuple[str, str]:

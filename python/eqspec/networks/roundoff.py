@@ -15,6 +15,8 @@ Functions: maxima, minima and clips are exact on what they are given, and are re
 (`affine.as_units`), as sums with exact coefficients; so nothing is counted for how they are rewritten. LeakyRelu and
 the affine part of HardSigmoid round, which `functions` puts on their coefficients. What they give starts monomials.
 
+What is not piecewise linear is off by what is assumed of runtimes (`runtime_functions`).
+
 Quantisers are exact on what they are given, too. A runtime gives them x / scale + zero, which takes a few roundings of
 each monomial of x, one of zero times scale among them (`levels` adds the radius of that one), so their argument has a
 radius by itself: the level is any that lies within it. What the level stands for starts a monomial. Integer products
@@ -45,7 +47,7 @@ from eqspec.networks.masked import Masked
 from eqspec.networks.matrices import Dense, Matrix, Selection, Tiled
 from eqspec.networks.network import LargestIntermediate
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators.operator_call import OperatorCall, Value
+from eqspec.networks.operators.operator_call import OperatorCall, Scores, Value
 from eqspec.networks.units import Units
 
 
@@ -70,6 +72,7 @@ LARGEST = FLOAT32.largest
 Mask = NDArray[np.bool_]
 _MOST = 100_000
 SHORT_TYPES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+UNKNOWN_FIX = "compare it in 'real', or end both models in front of it"
 SHORT_FIX = "convert the model to float32, or leave 'arithmetic float32' out"
 _OPERATIONS = {"Add": 3, "BatchNormalization": 16, "Cast": 2, "Div": 4, "Gemm": 6, "MatMul": 2, "Mul": 3, "Sqrt": 4}
 _OPERATIONS |= {"Sub": 3, "Sum": 2, "Conv": 6, "ConvTranspose": 6, "AveragePool": 4, "GlobalAveragePool": 4}
@@ -82,8 +85,33 @@ _OPERATIONS |= {
     "CumSum": 2,
     "Resize": 8,
     "Upsample": 8,
+    "ReduceL1": 2,
+    "ReduceL2": 4,
+    "ReduceSumSquare": 4,
 }
 """Roundings of each operator on any monomial, conversions of its constants included, apart from what it sums up."""
+EXACT = {
+    "Abs", "Ceil", "Clip", "Compress", "Concat", "Constant", "ConstantOfShape", "DepthToSpace", "Dropout", "Expand",
+    "Flatten", "Floor", "Gather", "GatherElements", "GatherND", "GlobalMaxPool", "Identity", "Max", "MaxPool",
+    "Min", "Neg", "Pad", "ReduceMax", "ReduceMin", "Relu", "Reshape", "ReverseSequence", "ScatterElements",
+    "ScatterND", "Shape", "Sign", "Slice", "SpaceToDepth", "Split", "Squeeze", "ThresholdedRelu", "Tile",
+    "Transpose", "Trilu", "Unsqueeze", "Where",
+}  # fmt: skip
+"""Operators that only move, choose, cut off or turn round what they are given."""
+FUNCTIONS = {
+    "Atan", "Celu", "Cos", "Elu", "Erf", "Exp", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Log", "LogSoftmax",
+    "Mish", "PRelu", "Selu", "Sigmoid", "Sin", "Softmax", "Softplus", "Softsign", "Swish", "Tanh",
+}  # fmt: skip
+"""Those whose own rounding is put on what they give (`operators/functions`, `runtime_functions`)."""
+UNKNOWN = {
+    "Einsum", "GRU", "GlobalLpPool", "GroupNormalization", "InstanceNormalization", "LRN", "LSTM", "LayerNormalization",
+    "LpNormalization", "LpPool", "RMSNormalization", "RNN", "ReduceProd",
+}  # fmt: skip
+"""Those that runtimes compute in several ways, or of which nobody has counted what they round: refused."""
+DECIDING = {
+    "And", "Equal", "Greater", "GreaterOrEqual", "IsInf", "IsNaN", "Less", "LessOrEqual", "Not", "Or", "Round", "Xor",
+}  # fmt: skip
+"""Those that a rounding makes decide otherwise: they refuse it themselves."""
 QUANTISERS = ("BipolarQuant", "IntQuant", "Quant", "QuantizeLinear", "Trunc")
 IN_INTEGERS = ("ConvInteger", "MatMulInteger", "QGemm")
 """Operators on integers that are refused, as those are whose names begin with QLinear."""
@@ -97,8 +125,9 @@ _IN_QUANTISERS = 8
 class Roundoff:
     """Follows the evaluation of a graph: with `unit` 0 it counts the roundings, else it adds their radii."""
 
-    def __init__(self, unit: float = 0.0, precision: Precision = FLOAT32) -> None:
-        self.unit, self.precision = unit, precision
+    def __init__(self, unit: float = 0.0, precision: Precision = FLOAT32, missed: float = 0.0) -> None:
+        """`missed` as in `units`: where it is not zero, operators are refused whose rounding is not known."""
+        self.unit, self.precision, self.missed = unit, precision, missed
         self._most = 0
         self._constants = 0
         self._in_quantisers = 0
@@ -112,6 +141,10 @@ class Roundoff:
             message = f"{roundings} roundings in a row are too many for {self.precision.name}"
             raise UnreadableError(message, "compare it in 'real'")
         return nextafter(float(roundings * unit / (1 - roundings * unit)), inf)
+
+    def count(self, roundings: int) -> None:
+        """So many roundings in a row were put on a value elsewhere."""
+        self._most = max(self._most, roundings)
 
     def given(self, value: Affine) -> Affine:
         """The input of the graph, which may be rounded to float32 or, where it is tiny, to zero."""
@@ -132,6 +165,8 @@ class Roundoff:
         kind = call.node.op_type
         if kind in QUANTISERS:
             self._quantised(call)
+        if self.missed and kind in UNKNOWN and any(isinstance(v, Affine | Scores | Masked) for v in call.inputs):
+            raise UnreadableError(f"what float32 rounds in {kind} differs from runtime to runtime", UNKNOWN_FIX)
         if kind not in _OPERATIONS or not self.unit:
             return call
         if kind == "Cast":
@@ -268,7 +303,7 @@ def _summed(call: OperatorCall, results: Sequence[Value]) -> int:
             return prod(weight[1:]) if kind == "Conv" else weight[0] * prod(weight[2:])
         case "AveragePool":
             return prod(call.integers("kernel_shape") or [])
-        case "GlobalAveragePool" | "ReduceMean" | "ReduceSum":
+        case "GlobalAveragePool" | "ReduceL1" | "ReduceL2" | "ReduceMean" | "ReduceSum" | "ReduceSumSquare":
             (made,) = results
             assert isinstance(made, Affine | Enclosure)
             return prod(call.real_value(0).shape) // max(1, prod(made.shape))

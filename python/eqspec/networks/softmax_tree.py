@@ -8,7 +8,8 @@ exponentials, 1 / (1 + sum of e^(x_j - x_i)), an exponential and the reciprocal 
 one is flat, which bounds of one function at a time do not see.
 
 All r_i share their work in a binary tree over the scores: upwards the sums of its subtrees, downwards the sums of all
-that is outside of one. n scores take less than 3 n softplus in at most 2 log2(n) + 2 rounds.
+that is outside of one. n scores take less than 3 n softplus in at most 2 log2(n) + 2 rounds. Each sum begins at its
+last score, so that where scores that a mask hides come first, nothing large is added and taken away again.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def plan(scores: int) -> Plan:
     rounds: list[list[tuple[Sum, Sum]]] = []
     rest: dict[int, Sum] = {}
 
-    def together(a: Sum, b: Sum) -> Sum:
+    def together(one: Sum, other: Sum) -> Sum:
+        a, b = (one, other) if one.score < other.score else (other, one)
         number = max(a.ready, b.ready)
         if number == len(rounds):
             rounds.append([])

@@ -12,7 +12,7 @@ compared with known functions in exact arithmetic (`known_functions`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -29,6 +29,7 @@ from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.expressions import Expression, Form, Interval, TooComplexError, X
 from eqspec.networks.known_functions import Known, recognise
 from eqspec.networks.operators.operator_call import OperatorCall, Value
+from eqspec.networks.runtime_functions import as_computed, may_be_one
 from eqspec.networks.stepped import Stepped
 
 _DEEPEST = 16
@@ -59,7 +60,7 @@ def remember(call: OperatorCall, results: Sequence[Value]) -> None:
     if (kind not in EXPRESSED and kind not in _JOINING) or call.opset < 7 or len(results) != 1:
         return
     (result,) = results
-    if not isinstance(result, Affine) or result.unit or result._origin:
+    if not isinstance(result, Affine) or result._origin or not _followed(call):
         return
     operands = _operands(call)
     if operands is None:
@@ -105,7 +106,9 @@ def _attributes(call: OperatorCall) -> tuple[float, ...]:
 def recognised(call: OperatorCall) -> list[Value] | None:
     """The result of a node that makes a known function of one value; None where it does not."""
     kind = call.node.op_type
-    if (kind not in _JOINING and not _bends_again(call)) or call.opset < 7 or call.given.unit:
+    if (kind not in _JOINING and (call.given.unit or not _bends_again(call))) or call.opset < 7:
+        return None
+    if not _followed(call):
         return None
     values = [v for v in call.inputs if isinstance(v, Affine)]
     if not any(value._origin for value in values) or (len(values) < 2 and kind in ("Add", "Sub", "Mul", "Sum")):
@@ -125,6 +128,11 @@ def recognised(call: OperatorCall) -> list[Value] | None:
             reading.neurons -= base.size * _interior(node, base)
             return [made]
     return None
+
+
+def _followed(call: OperatorCall) -> bool:
+    """Whether functions that are written out are looked for: over the reals, and where it is known what they miss."""
+    return not call.given.unit or call.given.reading.missed > 0.0
 
 
 def _bends_again(call: OperatorCall) -> bool:
@@ -196,7 +204,19 @@ def _as_function(node: Origin, base: Affine) -> Affine | None:
         if known is None:
             return None
         found.append(known)
+    if base.unit and not may_be_one([one.curve for one in found], list(_between(node, base, set()))):
+        return None
     return _written(base, found, which)
+
+
+def _between(node: Origin, base: Affine, seen: set[int]) -> Iterator[tuple[str, int, int]]:
+    """Every operator between a node and its base: its kind, how many of its operands are constants, and values."""
+    values = [operand for operand in node.operands if isinstance(operand, Affine)]
+    yield node.kind, len(node.operands) - len(values), len(values)
+    for value in values:
+        if value is not base and id(value) not in seen:
+            seen.add(id(value))
+            yield from _between(value._origin[0], base, seen)
 
 
 def _collect(node: Origin, base: Affine, constants: list[Enclosure], seen: set[int]) -> bool:
@@ -259,7 +279,8 @@ def _written(base: Affine, found: Sequence[Known], which: np.ndarray[tuple[int],
         x = af.scale(x, inner)
     if not _is(shift, 0.0):
         x = af.shift(x, shift)
-    made = af.curve(x, Curves.of_rows([found[i].curve for i in which.tolist()]))
+    curves = Curves.of_rows([found[i].curve for i in which.tolist()])
+    made = as_computed(af.curve(x, curves), curves, x)
     if not _is(outer, 1.0):
         made = af.scale(made, outer)
     return made if _is(rest, 0.0) else af.shift(made, rest)

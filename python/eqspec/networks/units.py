@@ -48,10 +48,15 @@ class Units:
 
 @dataclass(eq=False)
 class Reading:
-    """All units of one reading of a graph; `unit` and `tiny` are what its arithmetic rounds and loses (0: nothing)."""
+    """All units of one reading of a graph; `unit` and `tiny` are what its arithmetic rounds and loses (0: nothing).
+
+    `missed` is what its functions may be off by (see `runtime_functions`), `roundings` the most that one counts.
+    """
 
     unit: float = 0.0
     tiny: float = 0.0
+    missed: float = 0.0
+    roundings: int = 0
     units: list[Units] = field(default_factory=list)
     neurons: int = 0
     products: int = 0

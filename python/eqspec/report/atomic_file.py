@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 from eqspec.cache import replace_file
-from eqspec.errors import InputError
+from eqspec.errors import unwritten
 
 
 def write_file(path: Path, text: str) -> None:
-    """Put the text at `path`, at once. InputError, with the old content still there, if that is impossible."""
+    """Put the text at `path`, at once. An error, with the old content still there, if that fails."""
     # Names of files may hold bytes that are no text; escaped so, they are good JSON too.
     write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
 
@@ -26,7 +26,7 @@ def write_bytes(path: Path, content: bytes) -> None:
         replace_file(target, content)
         target.chmod(mode)
     except OSError as error:
-        raise InputError(f"cannot write to {path}: {error.strerror or error}") from None
+        raise unwritten(path, error) from None
 
 
 def _mask() -> int:

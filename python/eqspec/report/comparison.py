@@ -2,7 +2,8 @@
 
 A task of one run is that of the other with the same id in the same spec file. Where no task is found so, because the
 runs were started from different places, files count as seen from the folder that all of a run are in. Results that were
-joined and share an id go together in their order.
+joined and share an id go together in their order. What is left in both runs is one task under two names where it alone
+asks the same of networks of the same names on the same region: a check that was renamed is judged like any other.
 
 Worse and better follow the outcome: as expected, then undecided, then not as expected or failed. A search gets worse
 where a value that it had proved is refuted now, which no noise can do. Times are compared where both runs decided and
@@ -11,7 +12,7 @@ both searched; how fast the machine was is taken out, by the median of all ratio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -38,6 +39,7 @@ _COUNTED = {
     "other": "with another verdict",
     "slower": "slower",
     "better": "better",
+    "renamed": "renamed",
     "new": "new",
     "gone": "gone",
     "same": "the same",
@@ -56,6 +58,8 @@ class Kind(StrEnum):
     """The verdict is another one, and neither better nor worse: the spec expects something else now."""
     SLOWER = "slower"
     BETTER = "better"
+    RENAMED = "renamed"
+    """What it was, under another name."""
     NEW = "new"
     GONE = "gone"
     SAME = "same"
@@ -81,6 +85,8 @@ class Change:
     def words(self) -> str:
         """What was, and what is."""
         match self.before, self.after:
+            case Result() as before, Result() if self.kind is Kind.RENAMED:
+                return f"was called {before.id}"
             case Result() as before, Result() as after if self.kind is Kind.SLOWER:
                 return f"took {duration(after.seconds)}, before {duration(before.seconds)}"
             case Result() as before, Result() as after:
@@ -109,6 +115,8 @@ class Change:
             said.append(f"time limit {' before, now '.join(map(_limit, limits))}")
         if self._moved:
             said.append("the region is another one than before")
+        if self.before.id != self.after.id and self.kind is not Kind.RENAMED:
+            said.append(f"it was called {self.before.id}")
         if self.before.claim != self.after.claim:
             said.append(f"the claim was: {self.before.claim}")
         return "; ".join(said)
@@ -181,7 +189,32 @@ def _paired(
         known = dict(zip(_keys(before, whole=False), before, strict=True))
         keys = _keys(after, whole=False)
     pairs = [(known.pop(key, None), result) for key, result in zip(keys, after, strict=True)]
+    renamed = _renamed(known, {key: now for key, (old, now) in zip(keys, pairs, strict=True) if old is None})
+    pairs = [
+        (known.pop(renamed[key]) if key in renamed else old, now) for key, (old, now) in zip(keys, pairs, strict=True)
+    ]
     return pairs, list(known.values())
+
+
+def _renamed(gone: Mapping[_Key, Result], new: Mapping[_Key, Result]) -> dict[_Key, _Key]:
+    """New keys with the gone ones that they had before: those that alone in both runs ask one question."""
+    asked = [_by_question(results) for results in (gone, new)]
+    shared = [question for question in asked[1] if len(asked[0].get(question, ())) == len(asked[1][question]) == 1]
+    return {asked[1][question][0]: asked[0][question][0] for question in shared}
+
+
+def _by_question(results: Mapping[_Key, Result]) -> dict[object, list[_Key]]:
+    """Keys by everything that is known of the question but its name; results that do not say it are left out."""
+    found: dict[object, list[_Key]] = {}
+    for key, result in results.items():
+        if (asked := result.question) is None or not result.claim:
+            continue
+        networks = tuple(sorted((role, network.get("name")) for role, network in result.networks.items()))
+        search = None if result.find is None else (result.find.variable, result.find.direction)
+        region = (asked.ranges, asked.left_out, asked.constraints, asked.points, asked.row, asked.arithmetic)
+        what = (key[0], result.claim, tuple(sorted(result.parameters.items())), networks, search, region)
+        found.setdefault(what, []).append(key)
+    return found
 
 
 def _keys(results: Sequence[Result], *, whole: bool) -> list[_Key]:
@@ -213,7 +246,9 @@ def _kind(before: Result, after: Result, pace: float | None) -> Kind:
             return Kind.BETTER
     if (was, before.verdict, before.vacuous) != (now, after.verdict, after.vacuous):
         return Kind.OTHER
-    return Kind.SLOWER if _slower(before, after, pace) else Kind.SAME
+    if _slower(before, after, pace):
+        return Kind.SLOWER
+    return Kind.SAME if before.id == after.id else Kind.RENAMED
 
 
 def _same_search(one: Bracket, other: Bracket) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eqspec.report.missing import Missing
 from eqspec.report.numbers import plural
 from eqspec.report.outcome import Outcome, account, headline, outcome, place
 from eqspec.report.printable import shown as escaped
@@ -16,9 +17,12 @@ _SHOWN = 10
 _LEVELS = {Outcome.FAILED: "error", Outcome.BROKEN: "error", Outcome.UNDECIDED: "warning"}
 
 
-def to_text(results: Sequence[Result]) -> str:
-    """One line for each task that is not as expected or undecided; empty if there is none."""
-    lines: list[str] = []
+def to_text(results: Sequence[Result], missing: Sequence[Missing] = ()) -> str:
+    """One line for each spec with missing results, and each task that is not as expected or undecided."""
+    lines = [
+        f"::{'warning' if one.interrupted else 'error'} file={_property(one.file)},title=eqspec::{_data(one.why)}"
+        for one in missing
+    ]
     for level in ("error", "warning"):
         found = [(r, f"{headline(r)}\n{account(r)}") for r in results if _LEVELS.get(outcome(r)) == level]
         lines += annotated(level, found, "not as expected" if level == "error" else "undecided")

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 from typing import IO
 
-from eqspec.errors import InputError
+from eqspec.errors import unwritten
 from eqspec.report import json
 from eqspec.tasks.result import Result
 
@@ -42,11 +42,11 @@ class Lines:
                 self._failure = failure
 
     def close(self) -> None:
-        """InputError if not every line could be written."""
+        """An error if not every line could be written."""
         if self._own:
             try:
                 self._file.close()
             except OSError as failure:
                 self._failure = self._failure or failure
         if self._failure is not None:
-            raise InputError(f"cannot write to {self._name}: {self._failure.strerror}; lines are missing at its end")
+            raise unwritten(self._name, self._failure, "; lines are missing at its end")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from xml.etree import ElementTree as Xml
 
+from eqspec.report.missing import Missing
 from eqspec.report.outcome import Outcome, account, headline, outcome, place
 from eqspec.report.printable import shown
 from eqspec.report.table import scores
@@ -39,14 +40,17 @@ class Problem:
 Judged: TypeAlias = "tuple[Result, Problem | None]"
 
 
-def to_text(results: Sequence[Result]) -> str:
+def to_text(results: Sequence[Result], missing: Sequence[Missing] = ()) -> str:
     """The document, with its XML declaration."""
-    return document([(result, _problem(result)) for result in results], scores)
+    return document([(result, _problem(result)) for result in results], scores, missing)
 
 
-def document(judged: Sequence[Judged], said: Callable[[Sequence[Result]], str]) -> str:
-    """A document of results with what is wrong with each; what is `said` of a suite stands at its end."""
-    root = Xml.Element("testsuites", {"name": "eqspec", **_counts(judged)})
+def document(judged: Sequence[Judged], said: Callable[[Sequence[Result]], str], missing: Sequence[Missing] = ()) -> str:
+    """A document of results with what is wrong with each; what is `said` of a suite stands at its end.
+
+    A spec of which results are missing has a suite of its own with an error.
+    """
+    root = Xml.Element("testsuites", {"name": "eqspec", **_counts(judged, len(missing))})
     suites: dict[str, list[Judged]] = {}
     for result, problem in judged:
         where = place(result)
@@ -57,6 +61,10 @@ def document(judged: Sequence[Judged], said: Callable[[Sequence[Result]], str]) 
             _case(suite, result, problem)
         if words := said([result for result, _ in members]):
             Xml.SubElement(suite, "system-out").text = _clean(words)
+    for one in missing:
+        suite = Xml.SubElement(root, "testsuite", {"name": _clean(one.file), **_counts((), 1)})
+        case = Xml.SubElement(suite, "testcase", {"classname": _stem(suite), "name": "the whole spec", "time": "0.000"})
+        Xml.SubElement(case, "error", {"type": "missing", "message": _clean(one.why)}).text = _clean(one.why)
     Xml.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
 
@@ -68,23 +76,30 @@ def _problem(result: Result) -> Problem | None:
     return Problem(tag, str(found), headline(result), f"{headline(result)}\n{account(result)}")
 
 
-def _counts(judged: Sequence[Judged]) -> dict[str, str]:
+def _counts(judged: Sequence[Judged], missing: int = 0) -> dict[str, str]:
     found = [problem.tag for _, problem in judged if problem is not None]
     return {
-        "tests": str(len(judged)),
+        "tests": str(len(judged) + missing),
         "failures": str(found.count("failure")),
-        "errors": str(found.count("error")),
+        "errors": str(found.count("error") + missing),
         "time": f"{sum(result.seconds for result, _ in judged):.3f}",
     }
 
 
 def _case(suite: Xml.Element, result: Result, problem: Problem | None) -> None:
-    stem = suite.get("name", "").rpartition("/")[2].removesuffix(".eqspec")
-    named = {"classname": f"{stem}.{_clean(result.check)}", "name": _clean(result.id), "time": f"{result.seconds:.3f}"}
+    named = {
+        "classname": f"{_stem(suite)}.{_clean(result.check)}",
+        "name": _clean(result.id),
+        "time": f"{result.seconds:.3f}",
+    }
     case = Xml.SubElement(suite, "testcase", named)
     if problem is not None:
         inside = Xml.SubElement(case, problem.tag, {"type": problem.type, "message": _clean(problem.message)})
         inside.text = _clean(problem.text)
+
+
+def _stem(suite: Xml.Element) -> str:
+    return suite.get("name", "").rpartition("/")[2].removesuffix(".eqspec")
 
 
 def _clean(text: str) -> str:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from itertools import takewhile
 
 from eqspec.report.inputs import inputs, nearest_row
+from eqspec.report.missing import Missing, in_a_sentence
 from eqspec.report.numbers import count, value
 from eqspec.report.table import remark
 from eqspec.tasks.result import Result
@@ -52,9 +53,15 @@ def headline(result: Result) -> str:
     return f"{line}; {seen.statement}" if seen is not None and result.as_expected is not True else line
 
 
-def standing(results: Sequence[Result]) -> str:
-    """What a run amounts to: failed before undecided before passed; none if there is no result."""
+def standing(results: Sequence[Result], missing: Sequence[Missing] = ()) -> str:
+    """What a run amounts to: failed before undecided before passed; none if there is no result.
+
+    Where results are missing nothing has passed: the run failed, or is undecided if somebody stopped it.
+    """
     found = set(map(outcome, results))
+    if missing:
+        whole = all(one.interrupted for one in missing) and not found & {Outcome.FAILED, Outcome.BROKEN}
+        return "undecided" if whole else "failed"
     if not found:
         return "none"
     if found & {Outcome.FAILED, Outcome.BROKEN}:
@@ -62,8 +69,15 @@ def standing(results: Sequence[Result]) -> str:
     return "undecided" if Outcome.UNDECIDED in found else "passed"
 
 
-def sentence(results: Sequence[Result]) -> str:
-    """The run in one sentence, no task counted twice: FAILED: 2 of 29 not as expected; 8 undecided."""
+def sentence(results: Sequence[Result], missing: Sequence[Missing] = ()) -> str:
+    """The run in one sentence, no task counted twice: FAILED: 2 of 29 not as expected; 8 undecided.
+
+    What is missing comes first, and then what became of the rest: FAILED: 1 spec cannot be used. Of the rest: ...
+    """
+    if missing:
+        head = "FAILED" if standing(results, missing) == "failed" else "INTERRUPTED"
+        _, _, rest = sentence(results).partition(": ")
+        return f"{head}: {in_a_sentence(missing)}" + (f". Of the rest {rest}" if results else "")
     found = Counter(map(outcome, results))
     total = count(len(results))
     wrong, broken, open_ones = (found[kind] for kind in (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED))

@@ -11,16 +11,18 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from rich.console import Console
 from rich.text import Text
 
-from eqspec.errors import EqspecError, InputError
+from eqspec.errors import EqspecError, unwritten
 from eqspec.report import formats, github, row_counts, table
 from eqspec.report.atomic_file import write_file
 from eqspec.report.explain_search import explain_search
 from eqspec.report.json_lines import Lines
+from eqspec.report.missing import Missing, interrupted
 from eqspec.report.numbers import plural
 from eqspec.report.saved import save_witnesses
 from eqspec.report.terminal import Terminal
@@ -77,14 +79,14 @@ class RunOutput:
         """Find out before hours of work whether the results can be written."""
         try:
             if self.wanted.output is not None:
-                self.wanted.output.open("a", encoding="utf-8").close()
+                _try_to_write(self.wanted.output)
             for path in self.wanted.reports:
                 formats.format_of(path)
-                path.open("a", encoding="utf-8").close()
+                _try_to_write(path)
             if self.wanted.save_witness is not None:
                 self.wanted.save_witness.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"cannot write to {error.filename}: {error.strerror}") from None
+            raise unwritten(error.filename, error) from None
 
     def lines(self) -> Lines | None:
         """Where results go one by one as soon as they are there, if that was asked for."""
@@ -107,14 +109,20 @@ class RunOutput:
             if saved := save_witnesses(outcome.results, folder):
                 self.err.print(f"saved {len(saved)} in {folder}", highlight=False, soft_wrap=True)
 
-    def finish(self, outcomes: Sequence[SpecOutcome], seconds: float) -> None:
-        """The last line, and the results where they were asked for; also when something stopped the run."""
+    def finish(
+        self, outcomes: Sequence[SpecOutcome], seconds: float, unusable: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """The last line, and the results where they were asked for; also when something stopped the run.
+
+        Reports say besides what is missing: specs that are `unusable`, with the reason, and tasks without a result.
+        """
         results = [result for outcome in outcomes for result in outcome.results]
-        interrupted = any(outcome.interrupted for outcome in outcomes)
+        stopped = any(outcome.interrupted for outcome in outcomes)
         left_out = sum(outcome.selected for outcome in outcomes) - len(results)
+        missing = _missing(outcomes, unusable)
         for path in self.wanted.reports:  # first, as nobody may read what is printed
-            formats.write(results, path)
-        last = [table.summary(results, seconds, interrupted=interrupted, left_out=left_out)]
+            formats.write(results, path, missing=missing)
+        last = [table.summary(results, seconds, interrupted=stopped, left_out=left_out, unusable=len(unusable))]
         if said := table.scores(results):
             last.insert(0, Text(said))
         if self.wanted.tables and outcomes:
@@ -122,7 +130,7 @@ class RunOutput:
                 self.out.print(line, soft_wrap=True)
         self._write_results(outcomes, results, last)
         wanted = os.environ.get("GITHUB_ACTIONS") == "true" if self.wanted.github is None else self.wanted.github
-        if wanted and (text := github.to_text(results)):
+        if wanted and (text := github.to_text(results, missing)):
             self.err.file.write(f"{text}\n")
 
     def _write_results(self, outcomes: Sequence[SpecOutcome], results: Sequence[Result], last: Sequence[Text]) -> None:
@@ -173,6 +181,13 @@ class RunOutput:
             self.err.print(f"This is a defect of eqspec; {advice} with the spec.", soft_wrap=True)
 
 
+def _missing(outcomes: Sequence[SpecOutcome], unusable: Mapping[str, str]) -> list[Missing]:
+    """What a run lacks. A task that failed has a result, so only a run that was stopped leaves some out."""
+    found = [Missing(file, why) for file, why in unusable.items()]
+    left_out = [(outcome.name, outcome.selected - len(outcome.results)) for outcome in outcomes]
+    return found + [interrupted(name, tasks) for name, tasks in left_out if tasks]
+
+
 def show_results(results: Sequence[Result], console: Console) -> None:
     """The table of results, and the inputs that break a claim."""
     console.print(table.results_table(results))
@@ -181,3 +196,11 @@ def show_results(results: Sequence[Result], console: Console) -> None:
     console.print()
     if any(r.witness or (r.find and r.find.witness) for r in results):
         console.print(table.witnesses(results))
+
+
+def _try_to_write(path: Path) -> None:
+    """OSError where that is not possible. What was not there is not left behind, empty."""
+    is_new = not path.exists()
+    path.open("a", encoding="utf-8").close()
+    if is_new:
+        path.unlink()

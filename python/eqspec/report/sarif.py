@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
+from eqspec.report.missing import Missing
 from eqspec.report.outcome import Outcome, account, headline, outcome, place
 from eqspec.report.printable import shown_in_json
 from eqspec.report.table import scores
@@ -28,12 +29,12 @@ _RULES = {
 }
 
 
-def to_text(results: Sequence[Result]) -> str:
+def to_text(results: Sequence[Result], missing: Sequence[Missing] = ()) -> str:
     """The log file."""
-    return shown_in_json(json.dumps(document(results), indent=2, allow_nan=False, ensure_ascii=False))
+    return shown_in_json(json.dumps(document(results, missing), indent=2, allow_nan=False, ensure_ascii=False))
 
 
-def document(results: Sequence[Result]) -> dict[str, Any]:
+def document(results: Sequence[Result], missing: Sequence[Missing] = ()) -> dict[str, Any]:
     """The log as plain data."""
     rules = [
         {"id": name, "shortDescription": {"text": text}, "defaultConfiguration": {"level": level}}
@@ -43,11 +44,25 @@ def document(results: Sequence[Result]) -> dict[str, Any]:
     run = {
         "tool": {"driver": {"name": "eqspec", "semanticVersion": __version__, "rules": rules}},
         "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "Where eqspec ran."}}},
+        "invocations": [_invocation(missing)],
         "columnKind": "unicodeCodePoints",
         "results": [_finding(result, found) for result, found in findings],
         "properties": {"tasks": len(results), "findings": len(findings), "scores": scores(results) or "outputs"},
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _invocation(missing: Sequence[Missing]) -> dict[str, Any]:
+    """Whether everything ran that was to run, and what did not."""
+    said = [
+        {
+            "level": "warning" if one.interrupted else "error",
+            "message": {"text": one.why},
+            "locations": [{"physicalLocation": {"artifactLocation": _artifact(one.file)}}],
+        }
+        for one in missing
+    ]
+    return {"executionSuccessful": not missing, "toolExecutionNotifications": said}
 
 
 def _finding(result: Result, found: Outcome) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from eqspec.networks import Arithmetic
+from eqspec.networks.runtime_functions import ASSUMPTION
 from eqspec.property import (
     Comparison,
     Confidence,
@@ -40,7 +41,8 @@ NOT_PROMISED = (
 )
 _ROUNDED = (
     "arithmetic in fewer than 32 bits, such as TF32, or by other formulas than the file's, such as Strassen's: what is "
-    "proved is for float32, in any order of summation, fused or not, at inputs that may be rounded to float32 first"
+    "proved is for float32, in any order of summation, fused or not, at inputs that may be rounded to float32 first; "
+    f"or functions that are further off than is assumed: {ASSUMPTION}"
 )
 _MOST = 24
 _SHORT_HASH = 12

@@ -276,10 +276,15 @@ def scores(results: Iterable[Result]) -> str:
     return said[:1].upper() + said[1:]
 
 
-def summary(results: Sequence[Result], seconds: float, *, interrupted: bool = False, left_out: int = 0) -> Text:
-    """8 tasks in 45.2 s: 2 equivalent, 5 different, 1 unknown. All as expected."""
-    found = Counter(result.verdict for result in results)
-    counts = ", ".join(f"{count(found[v])} {v}" for v in Verdict if found[v])
+def summary(
+    results: Sequence[Result], seconds: float, *, interrupted: bool = False, left_out: int = 0, unusable: int = 0
+) -> Text:
+    """8 tasks in 45.2 s: 2 equivalent, 5 different, 1 unknown. All as expected.
+
+    What holds of nothing is counted apart, as `vacuous`.
+    """
+    found = Counter("vacuous" if result.vacuous else result.verdict.value for result in results)
+    counts = ", ".join(f"{count(found[v])} {v}" for v in (*(v.value for v in Verdict), "vacuous") if found[v])
     text = Text(f"{plural(len(results), 'task')} in {duration(seconds)}" + (f": {counts}" if counts else ""))
     if kept := sum(result.cached for result in results):
         text.append(f" ({count(kept)} kept from before)")
@@ -287,10 +292,14 @@ def summary(results: Sequence[Result], seconds: float, *, interrupted: bool = Fa
     undecided = sum(r.as_expected is None for r in results)
     if interrupted:
         text.append(f". Interrupted, {plural(left_out, 'task')} not run" if left_out else ". Interrupted", "yellow")
+    if unusable:
+        text.append(f". {plural(unusable, 'spec')} cannot be used", "bold red")
     if wrong:
-        text.append(f". {count(wrong)} not as expected", "bold red")
+        empty = sum(r.as_expected is False and r.vacuous for r in results)
+        among = "" if not empty else ": vacuous" if empty == wrong else f", {count(empty)} of them vacuous"
+        text.append(f". {count(wrong)} not as expected{among}", "bold red")
     if undecided:
         text.append(f". {count(undecided)} undecided", "bold yellow")
-    if results and not (wrong or undecided or interrupted):
+    if results and not (wrong or undecided or interrupted or unusable):
         text.append(". All as expected" if any(r.expected for r in results) else ". All hold", "bold green")
     return text

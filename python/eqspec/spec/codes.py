@@ -85,4 +85,5 @@ CODES: dict[str, str] = {
     "W313": "rows of a table that hold no numbers",
     "W314": "logits of one file compared with what another one gives",
     "W315": "features of a table that hardly vary",
+    "W316": "a confidence of what has been through a Softmax already",
 }

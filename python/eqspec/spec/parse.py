@@ -138,7 +138,10 @@ def _version(children: list[Token | Tree[Token]], source: Source, findings: Find
     if token is None:
         first = next((m for m in _WORD.finditer(_without_comments(source.text))), None)
         span = Span(source, *(first.span() if first else (0, 0)))
-        findings.add(error("E001", "this file must start with 'eqspec 1'", span, help="add 'eqspec 1' as line 1"))
+        fix = "add 'eqspec 1' as line 1"
+        if source.name.lower().endswith((".csv", ".json", ".md", ".py", ".tsv", ".txt", ".vnnlib")):
+            fix = f"name a spec; if this is one, {fix}"
+        findings.add(error("E001", "this file must start with 'eqspec 1'", span, help=fix))
         return ast.Number(VERSION)
     version = Builder(source).number(token)
     if version.text != VERSION:

@@ -5,6 +5,7 @@ Paths are relative to the file that contains them.
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,7 +30,7 @@ def locate(
         if path.is_file() or (accepted is not None and accepted(path)):
             return path
         folder = path.is_dir()
-        near = None if folder else _near(path, directory)
+        similar = None if folder else near(path, directory)
     except (OSError, ValueError) as problem:
         raise Fault(error("E110", f"cannot read '{_cut(written)}': {_reason(problem)}", span)) from None
     if folder:
@@ -41,10 +42,10 @@ def locate(
     message = f"cannot read '{_cut(written)}': no such file (looked in {looked_in})"
     help_text = f"paths are relative to {os.path.basename(container)}"  # noqa: PTH119 (a name to show, not a path)
     fixes: tuple[Fix, ...] = ()
-    if near is not None:
-        help_text += f"; did you mean '{near}'?"
+    if similar is not None:
+        help_text += f"; did you mean '{similar}'?"
         if span.text == f'"{written}"':
-            fixes = (Fix(span, f'"{near}"'),)
+            fixes = (Fix(span, f'"{similar}"'),)
     raise Fault(error("E110", message, span, help=help_text, fixes=fixes))
 
 
@@ -52,11 +53,11 @@ def read_spec(path: Path, written: str) -> str:
     """The text of a spec that was named outside of any file; Fault E110 or E111 if it cannot be read."""
     try:
         missing = not path.exists()
-        near = _near(path, path.parent) if missing else None
+        similar = near(path, path.parent) if missing else None
     except (OSError, ValueError) as problem:
         raise Fault(error("E110", f"cannot read '{_cut(written)}': {_reason(problem)}", None)) from None
     if missing:
-        hint = None if near is None else f"did you mean '{Path(written).parent / near}'?"
+        hint = None if similar is None else f"did you mean '{Path(written).parent / similar}'?"
         raise Fault(error("E110", f"cannot read '{_cut(written)}': no such file", None, help=hint))
     return read_text(path, written, None)
 
@@ -66,13 +67,26 @@ def read_text(path: Path, written: str, span: Span | None) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        message, help_text = f"cannot read '{written}': it is not UTF-8 text", "save it as UTF-8"
+        message, help_text = f"cannot read '{written}': it is not UTF-8 text", _encoded(path)
     except (OSError, ValueError) as problem:
         message, help_text = f"cannot read '{written}': {_reason(problem)}", "check the path and its permissions"
     raise Fault(error("E111", message, span, help=help_text))
 
 
-def _near(path: Path, directory: Path) -> str | None:
+def _encoded(path: Path) -> str:
+    """What helps with a file that is no UTF-8, by its first bytes."""
+    with path.open("rb") as file:
+        start = file.read(512)
+    if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return f"it is UTF-16, as some spreadsheets write; save it as UTF-8: iconv -f UTF-16 -t UTF-8 {path.name}"
+    if path.suffix.lower() == ".onnx":
+        return f"it is a network: 'eqspec inspect {path.name}' shows it, 'eqspec init' makes a spec of two"
+    if b"\0" in start or path.suffix.lower() in (".xlsx", ".parquet", ".h5"):
+        return "it holds no text; give a file of text"
+    return "save it as UTF-8"
+
+
+def near(path: Path, directory: Path) -> str | None:
     """A file that was probably meant, as seen from `directory`: a similar name there, or the same name close by."""
     name = path.name
     similar = ((distance(name.casefold(), other.name.casefold()), other) for other in _files(path.parent))

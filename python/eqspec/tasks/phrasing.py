@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from eqspec.networks.runtime_functions import ASSUMED, is_assumed
 from eqspec.property import Confidence, Epsilon, Linear, Margin, NeverSaturates, NeverWraps, Number, Top1, exact
 from eqspec.tasks import score_meaning
 from eqspec.tasks.task import Task
@@ -29,7 +30,15 @@ def approximately(number: Fraction) -> float:
 def claim_in_words(task: Task) -> str:
     """The claim, which is to hold everywhere in the region, in the words of a spec."""
     about = score_meaning.of_claim(task.property, (task.reference, task.candidate))
-    return sentence(task) + about + ("" if task.arithmetic == "real" else f", in {task.arithmetic}")
+    return sentence(task) + about + _arithmetic(task)
+
+
+def _arithmetic(task: Task) -> str:
+    """What numbers the claim is about, and what is assumed of runtimes."""
+    if task.arithmetic == "real":
+        return ""
+    steps = (step for network in (task.reference, task.candidate) for step in network.steps)
+    return f", in {task.arithmetic}" + (f" with {ASSUMED}" if any(is_assumed(s.function) for s in steps) else "")
 
 
 def sentence(task: Task) -> str:

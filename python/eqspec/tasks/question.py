@@ -148,7 +148,7 @@ def _words(task: Task) -> str:
     reach, units, cut = _reach(task, free)
     if reach is None:
         return f"{which} in a range of its own"
-    return f"{which} within {short_number(reach)} of {where}{units}{cut}"
+    return f"{which} within {short_number(reach)}{units} of {where}{cut}"
 
 
 def _reach(task: Task, free: Sequence[int]) -> tuple[Fraction | None, str, str]:
@@ -174,7 +174,7 @@ def _reach(task: Task, free: Sequence[int]) -> tuple[Fraction | None, str, str]:
         if not (same_raw or same_normalised):
             return None, "", ""
     said = "; less where a feature has no further values" if cut else ""
-    return (raw, "", said) if same_raw else (normalised, ", in units of its std", said)
+    return (raw, "", said) if same_raw else (normalised, " std", said)
 
 
 def points_in_words(task: Task) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 
 from eqspec.networks import Network
 from eqspec.networks.curves import Curve, Curves
+from eqspec.networks.quantiser import Quantiser
 from eqspec.property import Comparison, Epsilon, Margin, Property, exact
 
 _TAILS = {"softmax": "Softmax", "log_softmax": "LogSoftmax"}
@@ -32,13 +33,37 @@ def left_out(network: Network) -> str | None:
 
 def ends_in_sigmoid(network: Network) -> bool:
     """Whether all outputs are those of a sigmoid, which is read as it stands."""
-    last = network.steps[-1]
-    if len(last.terms) != 1 or last.bias.any() or last.terms[0].source < 0:
+    curves = _at_the_end(network)
+    return bool(curves) and all(curve == Curve("sigmoid") for curve in curves)
+
+
+def ends_in_shares(network: Network) -> bool:
+    """Whether all outputs are levels from 0 to 1, as those of a Softmax that a file quantises: they are read as they
+    stand.
+    """
+    curves = _at_the_end(network)
+    return bool(curves) and all(map(_is_share, curves))
+
+
+def _is_share(curve: Curve) -> bool:
+    if curve.name != "quantiser":
         return False
-    tile, function = last.terms[0].tile, network.steps[last.terms[0].source].function
+    quantiser = Quantiser.of(curve)
+    return quantiser.value_of(quantiser.low) >= 0 and quantiser.value_of(quantiser.high) <= 1
+
+
+def _at_the_end(network: Network) -> list[Curve]:
+    """The functions whose values the outputs are; none where some output is anything else."""
+    last = network.steps[-1]
+    if isinstance(last.function, Curves):
+        return [curve for curve, _ in last.function.groups(last.rows)]
+    if last.function != "identity" or len(last.terms) != 1 or last.bias.any() or last.terms[0].source < 0:
+        return []
+    tile, before = last.terms[0].tile, network.steps[last.terms[0].source]
     of_one = ((tile.weight != 0.0).sum(axis=-1) == 1).all() and (tile.weight.sum(axis=-1) == 1.0).all()
-    copies = bool(of_one) and bool((tile.index >= 0).all())
-    return copies and isinstance(function, Curves) and function.uniform == Curve("sigmoid")
+    if not of_one or not (tile.index >= 0).all() or not isinstance(before.function, Curves):
+        return []
+    return [curve for curve, _ in before.function.taken(tile.index.reshape(-1)).groups(tile.index.size)]
 
 
 def ambiguous(claim: Property, networks: Iterable[Network]) -> bool:

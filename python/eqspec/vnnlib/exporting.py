@@ -27,7 +27,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from eqspec.errors import InputError
+from eqspec.errors import InputError, unwritten
 from eqspec.networks import Network, exact_layers
 from eqspec.networks.derived import DerivedNetwork
 from eqspec.property import Top1
@@ -103,7 +103,7 @@ def export(tasks: Sequence[Task], target: Target, folder: Path) -> list[Exported
         if not any((folder / "onnx").iterdir()):
             (folder / "onnx").rmdir()
     except OSError as error:
-        raise InputError(f"cannot write {error.filename}: {error.strerror}") from None
+        raise unwritten(error.filename, error) from None
     return done
 
 

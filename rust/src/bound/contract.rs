@@ -23,6 +23,7 @@ use super::backward::Backward;
 use super::contraction_log::{ContractionLog, Logging, shorten};
 use super::functional::Functional;
 use super::parameters::Parameters;
+use super::selection::costliest;
 use super::singles::Singles;
 use super::split_candidates::SplitCandidates;
 use crate::domain::intermediate_bounds::{Contradiction, IntermediateBounds};
@@ -48,16 +49,28 @@ pub struct ContractionBudget {
     pub gain: f64,
     /// Whether links between the networks are optimised.
     pub link: bool,
+    /// Beyond that number of inputs, the most functionals in the first round besides the target; 0 means all.
+    pub selected: usize,
 }
 
 impl Default for ContractionBudget {
     fn default() -> Self {
-        Self { rounds: 8, steps: 60, rate: 0.02, inputs: 64, gain: 0.9, link: true }
+        Self { rounds: 8, steps: 60, rate: 0.02, inputs: 64, gain: 0.9, link: true, selected: 32 }
+    }
+}
+
+impl ContractionBudget {
+    /// How many functionals besides the target the first round bounds at most, if it does not bound all of them.
+    fn selects(&self, inputs: usize) -> Option<usize> {
+        (inputs > self.inputs && self.selected > 0).then_some(self.selected)
     }
 }
 
 /// Bytes of multipliers of a round that the next one begins with; beyond it those of the first batch alone are kept.
 const WARM_BYTES: usize = 512 << 20;
+
+/// Steps of the multipliers of a violation before the neurons that cost it most are chosen, and their size.
+const APPROACH: (i32, f64) = (5, 0.02);
 
 /// In a recorded proof a bound is kept if it cuts off at least this share of the interval known before, or settles a
 /// sign.
@@ -173,9 +186,20 @@ impl<'a> Contractor<'a> {
         let mut taken = 0;
         let mut bound = f64::INFINITY;
         let (mut candidates, mut minimiser) = (SplitCandidates::default(), Vec::new());
+        let mut selected = budget.selects(bounds.lower.len());
         for _ in 0..budget.rounds {
-            let functionals = self.functionals(&bounds, budget);
+            let mut functionals = self.functionals(&bounds, budget);
             self.backward.set_bounds(&bounds);
+            let before = bound;
+            let all = functionals.len();
+            if let Some(most) = selected.filter(|most| all > 1 + most) {
+                let Some(lower) = self.approach_target(latest.as_ref().or(warm), assumption) else {
+                    return ContractionResult::Proved;
+                };
+                bound = bound.min(-lower);
+                functionals = costliest(&self.backward, &bounds, &functionals, most);
+            }
+            let whole = functionals.len() == all;
             self.singles.follow(&self.backward);
             self.best.clear();
             self.best.resize(functionals.len(), f64::NEG_INFINITY);
@@ -204,7 +228,6 @@ impl<'a> Contractor<'a> {
                     break;
                 }
             }
-            let before = bound;
             bound = bound.min(-self.best[0]);
             if self.enter(&mut bounds, &functionals).is_err() {
                 return ContractionResult::Proved;
@@ -221,8 +244,12 @@ impl<'a> Contractor<'a> {
                 }
             }
             latest = Some(reached);
-            if stop() || bound > budget.gain * before {
+            let little = bound > budget.gain * before;
+            if stop() || (little && whole) {
                 break;
+            }
+            if little {
+                selected = selected.map(|most| 2 * most);
             }
         }
         let warm = latest.map(|mut warm| {
@@ -230,6 +257,29 @@ impl<'a> Contractor<'a> {
             Arc::new(warm)
         });
         ContractionResult::Open(Box::new(Contraction { bounds, bound, candidates, minimiser, warm }))
+    }
+
+    /// A lower bound of the target by a few steps, whose coefficients tell what the relaxation of each neuron costs it.
+    /// None if it contradicts the assumption. Bounds have been set.
+    fn approach_target(&mut self, earlier: Option<&WarmStart>, assumption: &Assumption) -> Option<f64> {
+        let target = [Functional::Target];
+        let mut parameters = self.start(earlier, &target, assumption);
+        parameters.reset_moments();
+        let mut best = f64::NEG_INFINITY;
+        for step in 1..=APPROACH.0 {
+            best = best.max(self.backward.evaluate(&target, assumption, &parameters)[0]);
+            if assumption.contradicted_by(best) {
+                if self.record_target(assumption, &parameters) {
+                    return None;
+                }
+                best = f64::NEG_INFINITY;
+                self.backward.evaluate(&target, assumption, &parameters);
+            }
+            if step < APPROACH.0 {
+                self.backward.ascend(&target, assumption, &mut parameters, APPROACH.1, step);
+            }
+        }
+        Some(best)
     }
 
     /// The most functionals in one batch. What is logged is one batch, since its bounds are used together.

@@ -12,6 +12,7 @@
 //! | [`assumption`] | the assumed violation, with the entropy term of an exact confidence | eqspec's own |
 //! | [`constraints`] | constraints of the region | as the cutting planes of GCP-CROWN, over the inputs |
 //! | [`contract`] | bounds tightened under the assumed violation until they contradict | INVPROP, OBBT |
+//! | `selection` | which neurons are worth a bound where there are many | scores as in BaBSR |
 //! | [`split_candidates`], [`branching`] | scores of splits, and look-ahead | BaBSR, filtered smart branching |
 //! | [`contraction_log`], [`replay`] | what a contraction did, for a certificate; the same on another pair | |
 //! | [`encoding`] | what is left as a mixed-integer program | big-M encoding |
@@ -43,6 +44,7 @@ pub mod relax;
 mod relu_kernels;
 pub mod replay;
 mod rounding_cost;
+mod selection;
 mod shared_inputs;
 mod singles;
 pub mod split_candidates;

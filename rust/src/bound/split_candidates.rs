@@ -77,6 +77,15 @@ impl SplitCandidates {
     /// too, since these also decide how it is relaxed.
     #[must_use]
     pub(super) fn of(behind_relu: &[Coefficients], relaxations: &[Relaxation], bounds: &IntermediateBounds) -> Self {
+        let mut all = Self::all(behind_relu, relaxations, bounds);
+        all.signs.truncate(KEPT.0);
+        all.differences.truncate(KEPT.1);
+        all
+    }
+
+    /// The same for all neurons whose relaxations cost the functional anything.
+    #[must_use]
+    pub(super) fn all(behind_relu: &[Coefficients], relaxations: &[Relaxation], bounds: &IntermediateBounds) -> Self {
         let (mut signs, mut differences) = (Vec::new(), Vec::new());
         for (layer, (behind, r)) in behind_relu.iter().zip(relaxations).enumerate() {
             let known = &bounds.layers[layer];
@@ -115,9 +124,8 @@ impl SplitCandidates {
                 }
             }
         }
-        for (list, most) in [(&mut signs, KEPT.0), (&mut differences, KEPT.1)] {
+        for list in [&mut signs, &mut differences] {
             list.sort_by(|a: &Neuron, b| b.cost.total_cmp(&a.cost));
-            list.truncate(most);
         }
         Self { signs, differences }
     }

@@ -21,7 +21,7 @@ pub enum StageName {
     Falsification,
     /// Boxes on which only rounding separates the bound from the limit.
     RoundingLimit,
-    /// Backward bounds of all neurons, on the first box of a graph.
+    /// Backward bounds of all neurons, on the first box of a graph or of many inputs.
     BackwardBounds,
     /// Multipliers of the parent.
     InheritedMultipliers,

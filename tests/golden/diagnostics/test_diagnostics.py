@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +42,7 @@ SIZES = {
     "pruned.onnx": (3, 3),
     "softmax.onnx": (3, 3),
     "smaller_softmax.onnx": (3, 3),
+    "clipped.onnx": (3, 3),
     "three_two.onnx": (3, 2),
     "three_two_too.onnx": (3, 2),
 }
@@ -93,7 +94,7 @@ def read(path: Path, output: str | None = None) -> Network:
         raise NetworkError(str(path), "not an ONNX model", fix="export it again")
     inputs, outputs = SIZES[path.name]
     layer = AffineLayer(np.ones((outputs, inputs)), np.zeros(outputs))
-    return Network.of_layers(
+    network = Network.of_layers(
         (layer,),
         str(path),
         path.stem,
@@ -101,6 +102,8 @@ def read(path: Path, output: str | None = None) -> Network:
         output_shape=(1, outputs),
         stripped="softmax" if path.stem.endswith("softmax") else None,
     )
+    inner = "Softmax 's' with Clip behind it" if path.stem == "clipped" else None
+    return replace(network, inner_softmax=inner)
 
 
 @pytest.fixture(scope="module")

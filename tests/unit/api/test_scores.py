@@ -252,3 +252,27 @@ def test_a_spec_of_sigmoids_does_not_call_them_logits(tmp_path: Path, capsys: py
     assert "ends in Sigmoid, which is not left out" in capsys.readouterr().err
     eqspec.load(spec(tmp_path, claim, " gives probabilities"))
     eqspec.load(spec(tmp_path, claim, ""))
+
+
+@pytest.mark.parametrize(("zero", "accepted"), [(-128, True), (0, False)])
+def test_a_softmax_that_is_quantised_gives_probabilities(zero: int, accepted: bool, tmp_path: Path) -> None:
+    """A file of int8 ends in a Softmax with levels from 0 to 1 behind it: no file that gives logits goes beside it."""
+    first = file(tmp_path / "f.onnx", 0.25)
+    proto = onnx.load(first)
+    proto.graph.node[-1].output[0] = "p"
+    for kind, given, made in (("QuantizeLinear", "p", "q"), ("DequantizeLinear", "q", "y")):
+        proto.graph.node.append(helper.make_node(kind, [given, "scale", "zero"], [made]))
+    proto.graph.initializer.append(numpy_helper.from_array(np.array(1 / 256, np.float32), "scale"))
+    proto.graph.initializer.append(numpy_helper.from_array(np.array(zero, np.int8), "zero"))
+    onnx.save(proto, tmp_path / "g.onnx")
+    claim = "c { prove g stays within 0.01 of f on core"
+    if accepted:
+        eqspec.load(spec(tmp_path, claim, " gives probabilities"))
+        found: Any = eqspec.verify(
+            first, str(tmp_path / "g.onnx"), [-1, -1], [1, 1], Epsilon("0.0021"), scores="probabilities"
+        )
+        assert found.verdict.value == "equivalent"  # half of a step, and not less
+        return
+    with pytest.raises(SpecError) as caught:
+        eqspec.load(spec(tmp_path, claim, " gives probabilities"))
+    assert {d.code for d in caught.value.diagnostics} == {"E206"}

@@ -106,18 +106,19 @@ def test_speed_ups_are_of_queries_that_both_decided_alike(benches: SimpleNamespa
     tables = benches.tables
     one = tables.Record("d", "s", "p", 0.1, False, 0.5, "top1", 1.0, None, "q", "naive", "equivalent", 3.0, 5)
     records = [one]
-    for query, naive, ours, seconds in (
-        ("faster", "equivalent", "equivalent", 0.5),
-        ("slower", "different", "different", 6.0),
-        ("lost", "unknown", "equivalent", 1.0),
-        ("open", "equivalent", "unknown", 1.0),
+    for query, naive, ours, seconds, boxes in (
+        ("faster", "equivalent", "equivalent", 0.5, 1),
+        ("slower", "different", "different", 6.0, 10),
+        ("lost", "unknown", "equivalent", 1.0, 1),
+        ("open", "equivalent", "unknown", 1.0, 1),
     ):
         records.append(replace(one, query=query, verdict=naive))
-        records.append(replace(one, query=query, verdict=ours, way="shared", seconds=seconds))
+        records.append(replace(one, query=query, verdict=ours, way="shared", seconds=seconds, boxes=boxes))
     gains = {gain.record.query: gain.factor for gain in tables.speed_ups(records, "shared")}
     assert gains == {"faster": 6.0, "slower": 0.5}
     (row,) = tables.gains(records, lambda r: (r.kind,), ("kind",))
-    assert row == {"kind": "top1", "way": "shared", "common": 2, "median": 3.25, "maximum": 6.0}
+    named = {"kind": "top1", "way": "shared", "common": 2}
+    assert row == {**named, "median": 3.25, "maximum": 6.0, "median_boxes": 2.75, "maximum_boxes": 5.0}
     counted = {row["way"]: (row["queries"], row["decided"]) for row in tables.all_tables(records)["decided"]}
     assert counted == {"naive": (5, 4), "shared": (4, 3)}
 

@@ -174,8 +174,13 @@ def test_a_bad_spec_is_shown_and_the_others_run(tmp_path: Path, capsys: pytest.C
     (tmp_path / "one").mkdir()
     good = write_spec(tmp_path / "one", BREAKS)
     bad = write_spec(tmp_path, HOLDS.replace("pruned", "prunned"), "bad.eqspec")
-    code, out, err = run(capsys, "check", bad, tmp_path / "gone.eqspec", good)
+    reports = [tmp_path / name for name in ("r.html", "r.xml")]
+    asked = [part for path in reports for part in ("--report", path)]
+    code, out, err = run(capsys, "check", bad, tmp_path / "gone.eqspec", good, *asked)
     assert code == 2
+    assert "FAILED: 2 specs cannot be used. Of the rest" in reports[0].read_text()
+    assert 'errors="2"' in reports[1].read_text()
+    assert "2 specs cannot be used" in out
     assert "did you mean 'pruned'" in err
     assert "no such file" in err  # its name may be cut off, where folders have long names
     assert "bad " in out
@@ -308,8 +313,10 @@ def test_ctrl_c_prints_what_is_known(
 
     answers(answer)
     target = tmp_path / "r.json"
-    code, out, _ = run(capsys, "check", write_spec(tmp_path), "--format", "json", "-o", target)
+    page = tmp_path / "r.html"
+    code, out, _ = run(capsys, "check", write_spec(tmp_path), "--format", "json", "-o", target, "--report", page)
     assert code == 130
+    assert "INTERRUPTED: 1 task not run. Of the rest 2 of 2" in page.read_text()
     assert "close[eps=0.3]" in out
     assert "Interrupted, 1 task not run" in out
     assert [o["reason"] for o in json.loads(target.read_text())] == ["timeout", "interrupted"]
@@ -346,3 +353,21 @@ def test_the_module_and_the_version() -> None:
         [sys.executable, "-m", "eqspec", "--version"], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout) == (0, f"eqspec {eqspec.__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("rows.csv", b"a,b\n1,2\n", "name a spec; if this is one, add 'eqspec 1' as line 1"),
+        ("plain.eqspec", b"space s { }\n", "= help: add 'eqspec 1' as line 1"),
+        ("net.onnx", b"\x08\x08\xff\xfe\x00", "it is a network: 'eqspec inspect net.onnx' shows it"),
+        ("wide.eqspec", "eqspec 1".encode("utf-16"), "it is UTF-16"),
+        ("rows.xlsx", b"PK\x03\x04\xff\xfe", "it holds no text"),
+    ],
+)
+def test_another_file_in_place_of_a_spec(
+    name: str, content: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert main(["check", str(tmp_path / name)]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())

@@ -15,6 +15,12 @@ import pytest
 import eqspec
 from eqspec.cli import main
 from eqspec.cli.exit import ExitCode
+from eqspec.differences import worth_claiming
+from eqspec.property import Confidence, Epsilon
+from eqspec.run.runner import Runner
+from eqspec.tasks.result import Result
+from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
 from small_specs import write_onnx
 from unit.certificates.files import write
 from unit.draft.small_pairs import write_pair
@@ -170,7 +176,7 @@ def test_a_page_fits_and_its_commands_run(
     assert code == ExitCode.AS_EXPECTED
     body, _, commands = page.partition("to prove it")
     assert max(map(len, body.splitlines())) <= columns
-    assert "nothing here is proved" in " ".join(body.split())
+    assert "Samples: nothing" in " ".join(body.split())
     assert "-1 .. 1" in body
     found = [shlex.split(line) for line in commands.splitlines()[1:]]
     assert found
@@ -178,6 +184,61 @@ def test_a_page_fits_and_its_commands_run(
         assert words[:2] == ["eqspec", "verify"]
         code, _, said = run(capsys, *words[1:])
         assert code in (ExitCode.AS_EXPECTED, ExitCode.UNDECIDED), said
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is tried has time enough, on any machine."""
+    monkeypatch.setattr(worth_claiming, "_TRIAL", 120.0)
+    monkeypatch.setattr(worth_claiming, "_TRIALS", 360.0)
+
+
+@pytest.mark.parametrize("radius", ["0.01", "0.2"])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_called_proved_is_what_verify_proves(
+    seed: int, radius: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], patient: None
+) -> None:
+    full, small = map(str, classifiers(tmp_path, seed))
+    _, out, _ = run(capsys, "diff", full, small, f"--lower=-{radius}", f"--upper={radius}", "--format", "json")
+    found = json.loads(out)
+    claims = found["worth_claiming"]
+    proved = [claims["eps_proved"]] + ([claims["confidence_proved"]] if claims["confidence"] is not None else [])
+    assert claims["eps_proved"]
+    for command, is_proved in zip(found["commands"], proved, strict=True):
+        code, said, _ = run(capsys, *shlex.split(command)[1:])
+        if is_proved:
+            assert code == ExitCode.AS_EXPECTED
+            assert "vacuous" not in said
+
+
+def test_a_claim_is_called_proved_by_the_search_alone(
+    root: Path, monkeypatch: pytest.MonkeyPatch, patient: None
+) -> None:
+    """With a search that answers nothing, or the opposite, nothing is proved, and what is refuted is not suggested."""
+    networks = [eqspec.read_network(root / "specs" / "tiny" / name) for name in TINY]
+    before = eqspec.diff(*networks, lower=-1, upper=1).claims
+    assert before.eps_proved
+    asked: list[object] = []
+
+    def answer(verdict: Verdict) -> None:
+        def run(_: Runner, task: Task) -> Result:
+            assert isinstance(task.property, Epsilon | Confidence)
+            if isinstance(task.property, Epsilon):
+                asked.append(task.property.eps)
+            return Result(task.id, task.id, {}, verdict, Reason.TIMEOUT if verdict is Verdict.UNKNOWN else None)
+
+        monkeypatch.setattr(Runner, "run", run)
+
+    answer(Verdict.UNKNOWN)
+    unproved = eqspec.diff(*networks, lower=-1, upper=1)
+    assert (unproved.claims.eps, unproved.claims.eps_proved) == (before.eps, False)
+    assert "not proved in a moment" in str(unproved)
+    assert "nothing here is proved" in " ".join(str(unproved).split())
+    assert len(set(asked)) == len(asked) == 3
+    answer(Verdict.DIFFERENT)
+    refuted = eqspec.diff(*networks, lower=-1, upper=1)
+    assert (refuted.claims.eps, refuted.claims.eps_proved) == (None, False)
+    assert "every one that was tried breaks" in str(refuted)
 
 
 def test_json_has_what_the_page_has(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

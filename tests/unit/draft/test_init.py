@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,8 +13,12 @@ import pytest
 import eqspec
 from eqspec.cli import main
 from eqspec.property import Confidence, Epsilon
+from eqspec.run.options import Options
+from eqspec.run.runner import Runner
 from eqspec.spec.formatting import formatted
+from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
+from eqspec.tasks.verdict import Reason, Verdict
 from small_specs import write_onnx
 from unit.draft.small_pairs import write_pair
 
@@ -172,7 +177,8 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("a,b\n1,2\n", "there are no 3 columns of numbers next to each other"),
+        ("a,b\n1,2\n", "has 2 columns, and the networks take 3 inputs"),
+        ("a;b;c\n1,5;2;x\n", "'1,5' has a decimal comma"),
         ("a,b,c,d\n1,2,3,4\n", "there are 2 choices of 3 columns next to each other; say which with --columns"),
         ("a,b,c\n", "has no rows of numbers"),
         ("a,b,c\n1,2,\n", "every row of"),
@@ -238,3 +244,34 @@ def test_columns_that_may_all_be_inputs_are_asked_for(
     inner = [tuple(str(row[i]) for row in TURNING) for i in (0, 1)]
     (tmp_path / "table.csv").write_text(_table([edges[0], *inner, edges[1]], "a,b,c,d"))
     assert "2 choices of 3 columns" in init(capsys, tmp_path, "--data", str(tmp_path / "table.csv"), code=2)
+
+
+def test_ctrl_c_while_trying_leaves_no_draft(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search hears Ctrl-C itself and gives what it knows; that is not taken for 'undecided'."""
+    write_pair(tmp_path)
+
+    def stopped(self: Runner, task: Task, options: Options) -> Result:
+        result: Result = run(self, task, options=options)
+        return replace(result, verdict=Verdict.UNKNOWN, reason=Reason.INTERRUPTED)
+
+    run = Runner.run
+    monkeypatch.setattr(Runner, "run", stopped)
+    spec = tmp_path / "first.eqspec"
+    assert (
+        main(
+            [
+                "init",
+                str(tmp_path / "full.onnx"),
+                str(tmp_path / "small.onnx"),
+                "-o",
+                str(spec),
+                "--normalisation",
+                "raw",
+            ]
+        )
+        == 130
+    )
+    assert "Interrupted." in capsys.readouterr().err
+    assert not spec.exists()

@@ -36,3 +36,15 @@ def test_a_file_whose_output_has_to_be_chosen(tmp_path: Path, capsys: pytest.Cap
     assert main(["inspect", file]) == 2
     assert "--network-output NAME" in " ".join(capsys.readouterr().err.split())
     assert main(["inspect", file, "--network-output", "hidden"]) == 0
+
+
+def test_a_table_that_does_not_fit_is_told_which_inputs_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An exporter that leaves a constant out makes an input of it, and nobody would count that one."""
+    file = save(tmp_path, joined(outputs=("actions",)))
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n3,4\n")
+    assert main(["init", file, file, "--data", str(tmp_path / "rows.csv")]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "has 2 columns, and the networks take 5 inputs" in said
+    assert "several inputs, one behind the other: 'obs' (3), 'goal' (2)" in said

@@ -218,7 +218,7 @@ def test_a_witness_can_be_saved_and_replayed(capsys: pytest.CaptureFixture[str],
         ),
         (
             ["--data", "train.csv", "--takes", "raw", "--top1", "--spec", "no/where.eqspec"],
-            "cannot write no/where.eqspec",
+            "cannot write to no/where.eqspec",
         ),
     ],
 )
@@ -269,5 +269,5 @@ def test_the_claim_may_be_about_float32_runtimes(capsys: pytest.CaptureFixture[s
 
 def test_numbers_are_looked_at_before_networks_are_read(capsys: pytest.CaptureFixture[str]) -> None:
     """A large network takes a while to read, and a typing error should not wait for it."""
-    assert main(["verify", "missing.onnx", "missing.onnx", "--lower", "0", "--upper", "1", "--eps", ".1"]) == 2
-    assert "--eps '.1' is no number" in capsys.readouterr().err
+    assert main(["verify", "missing.onnx", "missing.onnx", "--lower", "0", "--upper", "1", "--eps", "0.1 x"]) == 2
+    assert "--eps '0.1 x' is no number" in capsys.readouterr().err

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -97,6 +98,48 @@ def test_the_latest_of_many_versions_counts(editor: Editor, spec: Path) -> None:
     editor.change(spec, 22, bad)
     editor.until(lambda: editor.codes(spec, 22) == ["E002"])
     assert len(editor.findings[spec.as_uri()]) < 22
+
+
+def test_half_typed_texts_are_answered_and_what_is_shown_at_the_end_is_of_the_last(editor: Editor, spec: Path) -> None:
+    """Cut off anywhere, with letters beyond the first plane and other ends of lines, asked at places that are gone."""
+    random = Random(3)
+    whole_text = HEADER + CHECKS
+    texts = [whole_text, whole_text.replace("\n", "\r\n"), whole_text + "## 😀 größe\ncheck ünk { prove \0 \ufeff"]
+    client, text = editor.client, whole_text
+    for version in range(2, 26):
+        text = random.choice(texts)
+        text = text[: random.randrange(len(text) + 1)] + random.choice(
+            ["", "{", '"', "\r", "😀", "1e999", "..", " in "]
+        )
+        editor.change(spec, version, text)
+        here = types.Position(random.randrange(text.count("\n") + 2), random.randrange(60))
+        at = (document(spec), here)
+        match version % 6:
+            case 0:
+                editor.ask(client.text_document_hover_async, types.HoverParams(*at))
+            case 1:
+                editor.ask(client.text_document_completion_async, types.CompletionParams(*at))
+            case 2:
+                editor.ask(client.text_document_definition_async, types.DefinitionParams(*at))
+            case 3:
+                editor.ask(client.text_document_document_symbol_async, types.DocumentSymbolParams(document(spec)))
+            case 4:
+                options = types.FormattingOptions(2, insert_spaces=True)
+                editor.ask(
+                    client.text_document_formatting_async, types.DocumentFormattingParams(document(spec), options)
+                )
+            case _:
+                found = types.CodeActionContext([])
+                editor.ask(
+                    client.text_document_code_action_async, types.CodeActionParams(document(spec), whole(), found)
+                )
+    editor.ask(client.text_document_code_lens_async, types.CodeLensParams(document(spec)))  # everything is known then
+    editor.until(lambda: editor.codes(spec, 25) is not None)
+    fresh = spec.with_name("fresh.eqspec")
+    editor.open(fresh, text)
+    editor.ask(client.text_document_code_lens_async, types.CodeLensParams(document(fresh)))
+    editor.until(lambda: editor.codes(fresh, 1) is not None)
+    assert editor.codes(spec, 25) == editor.codes(fresh, 1)
 
 
 def test_names_stay_known_while_the_text_cannot_be_read(editor: Editor, spec: Path) -> None:

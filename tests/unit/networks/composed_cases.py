@@ -48,8 +48,8 @@ def _einsum() -> dict[str, Case]:
             ("bij->bji", (1, 3, 4), None), ("bij->bi", (1, 3, 4), None), ("bij->", (1, 3, 4), None),
             ("...d,df->...f", (1, 2, 3), None, (3, 2)), ("bii->bi", (1, 3, 3), None),
             ("bij,bij,jk->bik", (1, 3, 4), None, None, (4, 2)), ("bhqd,bhkd->bhqk", (1, 2, 3, 2), None, None),
-            ("bi,jk->bijk", (1, 3), None, (2, 2)), ("bij,jk", (1, 2, 3), None, (3, 2)),
-            ("bij,jkl->bikl", (1, 2, 3), None, (3, 2, 2)),
+            (",,bi->bi", (1, 3), (), (), None), ("bi,jk->bijk", (1, 3), None, (2, 2)),
+            ("bij,jk", (1, 2, 3), None, (3, 2)), ("bij,jkl->bikl", (1, 2, 3), None, (3, 2, 2)),
         )
     }  # fmt: skip
 

@@ -203,12 +203,51 @@ def test_features_of_several_types_in_one_vector(tmp_path: Path) -> None:
     assert read_and_compared(pipeline(steps, {}, inputs), tmp_path, fed).input_size == 4
 
 
+@pytest.mark.parametrize("kernel", ["LINEAR", "POLY", "RBF", "SIGMOID", "weights"])
+def test_regression_by_support_vectors(kernel: str, tmp_path: Path) -> None:
+    vectors = numbers_of(3, 4)
+    of_kernel: dict[str, Any] = {"kernel_type": kernel, "n_supports": 3, "support_vectors": vectors.ravel().tolist()}
+    of_kernel["kernel_params"] = [0.5, 0.25, 3.0]
+    weighted = {"kernel_type": "LINEAR", "kernel_params": [0.5, 0.25, 3.0]}
+    given = weighted if kernel == "weights" else of_kernel
+    weights = numbers_of(4 if kernel == "weights" else 3).tolist()
+    step = ml("SVMRegressor", ["float_input"], ["variable"], coefficients=weights, rho=[0.5], **given)
+    network = read_and_compared(pipeline([step], {}), tmp_path, [("float_input", np.float32, (1, 4))])
+    assert (network.input_size, network.output_size) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"one_class": 1}, "a sign"),
+        ({"n_supports": 2}, "for 2 vectors"),
+        ({"kernel_type": "COSINE"}, "'COSINE'"),
+        ({"kernel_params": [0.5]}, "with 1 parameters"),
+    ],
+)
+def test_support_vectors_that_are_refused(more: dict[str, Any], words: str, tmp_path: Path) -> None:
+    given = {"kernel_type": "RBF", "n_supports": 3, "support_vectors": [0.5] * 12, "kernel_params": [0.5, 0.0, 3.0]}
+    step = ml("SVMRegressor", ["float_input"], ["variable"], coefficients=[1.0] * 3, rho=[0.5], **(given | more))
+    with pytest.raises(NetworkError, match=words):
+        read_network(save(tmp_path, pipeline([step], {})))
+
+
+def test_what_fills_gaps_is_left_out_and_thresholds_are_steps(tmp_path: Path) -> None:
+    steps = [
+        ml("Imputer", ["float_input"], ["h"], imputed_value_floats=[0.0] * 4, replaced_value_float=float("nan")),
+        ml("Binarizer", ["h"], ["b"], threshold=0.25),
+        ml("LinearRegressor", ["b"], ["variable"], **REGRESSOR),
+    ]
+    network = read_and_compared(pipeline(steps, {}), tmp_path, [("float_input", np.float32, (1, 4))])
+    assert any("no real number is" in note for note in network.notes)
+
+
 @pytest.mark.parametrize(
     ("step", "words"),
     [
         (ml("Normalizer", ["float_input"], ["h"], norm="MAX"), "largest size for others"),
-        (ml("Imputer", ["float_input"], ["h"], imputed_value_floats=[0.0]), "Imputer"),
-        (ml("Binarizer", ["float_input"], ["h"], threshold=0.5), "Binarizer"),
+        (ml("Imputer", ["float_input"], ["h"], imputed_value_floats=[0.0]), "replaces the number 0"),
+        (ml("Binarizer", ["float_input"], ["h"], threshold=0.5, other=1), "'other'"),
         (ml("Scaler", ["float_input"], ["h"], offset=[0.0], scale=[1.0], other=1), "'other'"),
     ],
 )
@@ -220,9 +259,7 @@ def test_steps_that_are_refused_by_their_name(step: onnx.NodeProto, words: str, 
     assert caught.value.fix
 
 
-@pytest.mark.parametrize(
-    "kind", ["TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMClassifier", "SVMRegressor", "OneHotEncoder"]
-)
+@pytest.mark.parametrize("kind", ["TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMClassifier", "OneHotEncoder"])
 def test_models_of_other_kinds_are_refused_by_their_name(kind: str, tmp_path: Path) -> None:
     proto = pipeline([ml(kind, ["float_input"], ["variable"])], {})
     with pytest.raises(UnsupportedOperatorError, match=kind) as caught:

@@ -209,12 +209,6 @@ def test_a_transpose_by_an_equation(tmp_path: Path) -> None:
         ([node("MeanVarianceNormalization", ["x"], "y")], {}, IMAGE, "divides by a norm"),
         ([node("ArgMax", ["x"], "p"), node("Cast", ["p"], "q", to=1), node("Neg", ["q"], "y")], {}, (1, 6), "it gives"),
         ([node("TopK", ["x", "k"], "y")], {"k": whole(2)}, (1, 6), "TopK"),
-        (
-            [node("LSTM", ["x", "w", "r"], "y", hidden_size=1)],
-            {"w": numbers(1, 4, 6), "r": numbers(1, 4, 1)},
-            (1, 1, 6),
-            "LSTM",
-        ),
     ],
 )  # fmt: skip
 def test_forms_that_are_refused(nodes: Any, constants: Any, shape: Any, words: str, tmp_path: Path) -> None:

@@ -372,6 +372,18 @@ def microsoft(kind: str, inputs: Sequence[str], output: str, **attributes: Any) 
     return helper.make_node(kind, list(inputs), [output], name=kind, domain="com.microsoft", **attributes)
 
 
+def test_what_onnxruntime_dequantises_is_compared_as_floats(tmp_path: Path) -> None:
+    """Its quantiser writes nodes of its own domain where the opset does not know a type; what they give has a type."""
+    constants: Constants = {
+        "s": np.float32(0.25), "z": np.array(5, "int16"), "zero": np.zeros(3, np.float32),
+    }  # fmt: skip
+    nodes = [
+        microsoft("QuantizeLinear", ["x", "s", "z"], "q"), microsoft("DequantizeLinear", ["q", "s", "z"], "d"),
+        node("Greater", ["d", "zero"], "c"), node("Where", ["c", "d", "zero"], "y"),
+    ]  # fmt: skip
+    agrees(tmp_path, build(nodes, constants, [1, 3], opset=17), grid(np.random.default_rng(3), [1, 3]))
+
+
 @pytest.mark.parametrize(("kind", "zero"), [("int8", -3), ("int8", 4), ("uint8", 91), ("uint8", 90)])
 def test_operators_of_onnxruntime(tmp_path: Path, kind: str, zero: int) -> None:
     """Some of them add the zero point in front of the rounding, some behind: ties are among these points."""

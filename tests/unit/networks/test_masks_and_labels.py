@@ -10,11 +10,14 @@ import onnx
 import pytest
 from onnx import NodeProto, TensorProto, helper
 
+import eqspec
 from eqspec.errors import NetworkError
 from eqspec.networks import read_network
 from eqspec.networks.float32 import in_float32
 from eqspec.networks.readers import onnx_reader
 from eqspec.networks.session import Session
+from eqspec.property import Epsilon
+from eqspec.tasks.verdict import Verdict
 from unit.networks.function_cases import numbers, weights
 from unit.networks.models import model, node, save
 
@@ -47,6 +50,27 @@ def test_other_numbers_that_are_not_finite_are_refused(tmp_path: Path) -> None:
         proto = model([node("Add", ["x", "m"], "y")], {"m": np.array([LOW, number, 0], np.float32)}, (1, 3))
         with pytest.raises(NetworkError, match="not finite"):
             read_network(save(tmp_path, proto))
+
+
+@pytest.mark.parametrize("low", [-1e4, -1e9, float(np.finfo(np.float32).min)])
+@pytest.mark.parametrize("chosen", [False, True])
+def test_finite_masks_hide_as_well_as_infinite_ones(low: float, chosen: bool, tmp_path: Path) -> None:
+    """As transformers' exporters write them, added or chosen, here with every pattern of hidden scores of four."""
+    shown = np.array([[bin(n)[2:].zfill(4)[i] == "1" for i in range(4)] for n in range(1, 16)])
+    mask = {"m": np.where(shown, 0.0, low).astype(np.float32)}
+    hiding = [node("Add", ["s", "m"], "h")]
+    if chosen:
+        mask = {"shown": shown, "m": np.array(low, np.float32)}
+        hiding = [node("Where", ["shown", "s", "m"], "h")]
+    nodes = [node("MatMul", ["w", "x"], "s"), *hiding, node("Softmax", ["h"], "p", axis=-1)]
+    nodes.append(node("MatMul", ["p", "v"], "y"))
+    paths = []
+    for name, change in (("a", 0.0), ("b", 1e-3)):
+        constants = {"w": weights(15, 3), "v": weights(4, 2) + np.float32(change), **mask}
+        paths.append(save(tmp_path, model(nodes, constants, (1, 3, 4)), f"{name}.onnx"))
+    (a, b), lower, upper = paths, [-0.1] * 12, [0.1] * 12
+    assert eqspec.verify(a, b, lower, upper, Epsilon("1.1e-3"), timeout=20).verdict is Verdict.EQUIVALENT
+    assert eqspec.verify(a, b, lower, upper, Epsilon("9e-4"), timeout=20).verdict is Verdict.DIFFERENT
 
 
 def labelled(kind: str, behind: list[NodeProto], place: int = 0, **attributes: Any) -> onnx.ModelProto:
@@ -128,7 +152,7 @@ def test_any_value_of_a_graph_may_be_the_output(tmp_path: Path) -> None:
     ("nodes", "kind", "words", "fix"),
     [
         (
-            [node("Gather", ["w", "x"], "g"), node("ReduceSum", ["g"], "y")],
+            [node("Tanh", ["w"], "t"), node("Gather", ["t", "x"], "g"), node("ReduceSum", ["g"], "y")],
             TensorProto.INT64, "looked up jumps", "what is looked up as its input",
         ),
         (

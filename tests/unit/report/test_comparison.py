@@ -19,8 +19,10 @@ from eqspec.report.comparison import Kind, compare
 from eqspec.report.comparison_forms import FORMS, render
 from eqspec.report.outcome import Outcome, outcome
 from eqspec.tasks.bracket import Bracket
+from eqspec.tasks.question import question
 from eqspec.tasks.result import Result
 from eqspec.tasks.verdict import Reason, Verdict
+from small_tasks import identity, task
 
 numbers = st.none() | st.fractions(0, 10, max_denominator=8)
 searches = st.builds(
@@ -152,6 +154,27 @@ def test_a_search_is_worse_where_what_was_proved_is_refuted(direction: str) -> N
     assert kinds([search(2, 3)], [search(1, 2)]) == [Kind.WORSE]
     assert kinds([search(1, 2)], [search(2, 3)]) == [Kind.BETTER]
     assert kinds([search(1, 3)], [search(2, 3)]) == [Kind.SAME]  # both may be what the border allows
+
+
+def test_a_check_that_was_renamed_is_judged_like_any_other() -> None:
+    asked = question(task(identity(2), identity(2)))
+    known: dict[str, Any] = {"claim": "g keeps top1 of f", "question": asked}
+    before = made(name="old", **known)
+    (same,) = compare([before], [replace(before, id="new", check="new")]).tasks
+    assert (same.kind, same.words) == (Kind.RENAMED, "was called old")
+    worse = compare([before], [made(Verdict.DIFFERENT, "new", **known)])
+    assert worse.worse
+    assert "it was called old" in worse.tasks[0].asked
+    # With another claim, another region, another file or no word of them, or with two that ask it, nobody can say.
+    other = [
+        [made(name="new", **{**known, "claim": "g keeps top1 of h"})],
+        [made(name="new", **{**known, "question": replace(asked, constraints=("x > 0",))})],
+        [made(name="new", source="a/y.eqspec:1:1", **known), made(name="more", source="a/x.eqspec:1:1")],
+        [made(name="new", claim="g keeps top1 of f")],
+        [made(name="new", **known), made(name="newer", **known)],
+    ]
+    for after in other:
+        assert kinds([before], after) == [Kind.NEW] * len(after) + [Kind.GONE]
 
 
 def test_a_slower_machine_makes_no_task_slower() -> None:

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from any_results import results
 from eqspec.errors import InputError
 from eqspec.report import formats, github, junit, sarif
-from eqspec.report.outcome import Outcome, headline, outcome, place
+from eqspec.report.missing import Missing
+from eqspec.report.outcome import Outcome, headline, outcome, place, sentence, standing
 from eqspec.report.printable import shown
 from eqspec.report.reading import parse, read
 from eqspec.tasks.result import Result
@@ -103,7 +104,8 @@ def test_sarif_keeps_the_rules_of_its_schema(given_results: list[Result], places
     log = json.loads(sarif.to_text(tasks))
     assert (set(log), log["version"]) == ({"$schema", "version", "runs"}, "2.1.0")
     (run,) = log["runs"]
-    assert set(run) == {"tool", "originalUriBaseIds", "columnKind", "results", "properties"}
+    assert set(run) == {"tool", "originalUriBaseIds", "invocations", "columnKind", "results", "properties"}
+    assert run["invocations"] == [{"executionSuccessful": True, "toolExecutionNotifications": []}]
     assert run["columnKind"] == "unicodeCodePoints"
     rules = run["tool"]["driver"]["rules"]
     assert len({rule["id"] for rule in rules}) == len(rules)
@@ -122,6 +124,29 @@ def test_sarif_keeps_the_rules_of_its_schema(given_results: list[Result], places
     prints = [finding["partialFingerprints"]["eqspecTask/v1"] for finding in run["results"]]
     keys = [(place(task) or ("",))[0] + "\n" + task.id for task in found]
     assert len(set(prints)) == len(set(keys))
+
+
+@settings(max_examples=10)
+@given(some, st.booleans())
+def test_no_form_calls_a_run_good_of_which_results_are_missing(made_results: list[Result], interrupted: bool) -> None:
+    missing = [Missing("a, b.eqspec", "E008: 100 %\nof it", 3 if interrupted else None, interrupted)]
+    suites = Xml.fromstring(junit.to_text(made_results, missing))
+    (suite,) = [s for s in suites if s.get("name") == "a, b.eqspec"]
+    assert [case[0].tag for case in suite] == ["error"]
+    for counts in (suites, suite):
+        cases = list(counts.iter("testcase"))
+        assert int(counts.get("tests", "")) == len(cases)
+        assert int(counts.get("errors", "")) == sum(case.find("error") is not None for case in cases)
+    (invocation,) = json.loads(sarif.to_text(made_results, missing))["runs"][0]["invocations"]
+    assert invocation["executionSuccessful"] is False
+    assert [said["message"]["text"] for said in invocation["toolExecutionNotifications"]] == [missing[0].why]
+    level = "warning" if interrupted else "error"
+    assert github.to_text(made_results, missing).startswith(
+        f"::{level} file=a%2C b.eqspec,title=eqspec::E008: 100 %25%0Aof it"
+    )
+    assert "a, b.eqspec: E008" in formats.render(made_results, "table", missing)
+    assert standing(made_results, missing) in (("failed", "undecided") if interrupted else ("failed",))
+    assert not sentence(made_results, missing).startswith("PASSED")
 
 
 def check_location(task: Result, finding: dict[str, Any]) -> None:

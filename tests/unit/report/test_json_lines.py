@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from eqspec.errors import InputError
+from eqspec.errors import InputError, ResourceError
 from eqspec.property import Epsilon
 from eqspec.report.atomic_file import write_file
 from eqspec.report.json_lines import Lines
@@ -47,9 +47,9 @@ def test_a_full_disk_stops_nothing_and_is_said_in_the_end() -> None:
     lines = Lines(Path("/dev/full"))
     lines.add(made("one"))
     lines.add(made("two"))
-    with pytest.raises(InputError, match="cannot write to /dev/full: No space left on device; lines are missing"):
+    with pytest.raises(ResourceError, match="cannot write to /dev/full: No space left on device; lines are missing"):
         lines.close()
-    with pytest.raises(InputError, match="cannot write to /dev/full: No space left on device"):
+    with pytest.raises(ResourceError, match="cannot write to /dev/full: No space left on device"):
         write_file(Path("/dev/full"), "text")
 
 

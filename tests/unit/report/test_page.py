@@ -14,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from any_results import results
+from eqspec.api.report import Report
 from eqspec.report.html import page
+from eqspec.report.missing import Missing, interrupted
 from eqspec.report.outcome import Outcome, outcome, sentence, standing
 from eqspec.run.options import Options
 from eqspec.run.runner import Runner
@@ -197,6 +199,79 @@ def test_no_task_is_counted_twice(made: list[Result]) -> None:
         assert sum(map(int, numbers)) + fine == len(made)
     worst = max({"passed": 0, "undecided": 1}.get(str(outcome(one)), 2) for one in made)
     assert standing(made) == ("passed", "undecided", "failed")[worst]
+
+
+@pytest.mark.parametrize(
+    ("missing", "says"),
+    [
+        ([Missing("bad.eqspec", "E008: no claim")], "FAILED: 1 spec cannot be used. Of the rest all 2 proved"),
+        ([interrupted("a.eqspec", 6)], "INTERRUPTED: 6 tasks not run. Of the rest all 2 proved"),
+        (
+            [Missing("bad.eqspec", "E008"), interrupted("a.eqspec", 2)],
+            "FAILED: 1 spec cannot be used; 2 tasks not run. Of the rest all 2 proved",
+        ),
+    ],
+)
+def test_what_is_missing_is_said_first(missing: list[Missing], says: str) -> None:
+    tree = parsed(page([result(name="a"), result(name="b")], made=WHEN, missing=missing))
+    (head,) = with_class(tree, "sentence")
+    assert said(head) == says
+    assert "passed" not in (head.get("class") or "").split()
+    listed = [[said(part) for part in line] for line in with_class(tree, "missing", "dl")[0]]
+    assert listed == [[one.file, one.why] for one in missing]
+
+
+def test_a_report_in_python_says_what_was_not_run() -> None:
+    whole, part = Report((result(),)), Report((result(),), interrupted=True, left_out=3)
+    assert said(with_class(parsed(whole.to_html()), "sentence")[0]).startswith("PASSED")
+    assert said(with_class(parsed(part.to_html()), "sentence")[0]).startswith("INTERRUPTED: 3 tasks not run")
+
+
+def test_a_run_of_which_nothing_was_checked_says_so() -> None:
+    tree = parsed(page([], made=WHEN, missing=[Missing("bad.eqspec", "E008: no claim")]))
+    assert said(with_class(tree, "sentence")[0]) == "FAILED: 1 spec cannot be used"
+    assert said(tree.find(".//h1")) == "bad.eqspec"
+    assert sentence([], [Missing("bad.eqspec", "why")]) == "FAILED: 1 spec cannot be used"
+
+
+def test_of_many_failures_the_first_of_each_check_is_unfolded() -> None:
+    made = [replace(result(Verdict.DIFFERENT, f"{check}[{n}]"), check=check) for check in "ab" for n in range(15)]
+    open_ones = [said(task.find(".//b")) for task in with_class(shown(made), "task") if task.get("open") is not None]
+    assert open_ones == ["a[0]", "b[0]"]
+    assert [task.get("open") is not None for task in with_class(shown(made[:3]), "task")] == [True] * 3
+    folded = [fold for fold in with_class(shown(made), "all", "details") if with_class(fold, "task")]
+    assert [said(fold.find("summary")) for fold in folded] == ["18 more"]
+
+
+def test_many_tasks_that_are_as_expected_are_folded_together() -> None:
+    for number, folds in ((12, 0), (13, 1)):
+        tree = shown([result(name=f"t{n}") for n in range(number)])
+        assert len(with_class(tree, "task")) == number
+        assert len([fold for fold in with_class(tree, "all", "details") if with_class(fold, "task")]) == folds
+
+
+def test_features_that_did_not_move_are_folded() -> None:
+    names, still = tuple("abcdef"), Fraction(0)
+    seen = witness(
+        normalised=(still, still, Fraction(1), still, still, still),
+        raw=(still,) * 6,
+        features=names,
+        units=(None,) * 6,
+    )
+    made = result(Verdict.DIFFERENT, witness=seen, task={"region": {"lo": [-1.0] * 6, "hi": [1.0] * 6}})
+    (task,) = with_class(shown([made]), "task")
+    (fold,) = [more for more in with_class(task, "more") if "at the centre" in said(more.find("summary"))]
+    assert said(fold.find("summary")) == "5 more, at the centre"
+    assert sorted(said(head) for head in fold.findall(".//tbody//th")) == ["a", "b", "d", "e", "f"]
+
+
+def test_claims_of_a_sweep_are_written_once() -> None:
+    made = [
+        result(name=f"n[{d}]", check="n", parameters={"d": Fraction(d)}, claim=f"g stays within {d} of f")
+        for d in range(4)
+    ]
+    (head,) = with_class(shown(made), "claim", "span")
+    assert said(head) == "g stays within 0, …, 3 of f"
 
 
 def test_failures_come_first_and_open_and_the_rest_is_folded() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -44,9 +45,10 @@ def read(path: Path, output: str | None = None) -> Network:
     if path.name == "full.onnx":
         return read_network(path)
     outputs = 2 if path.name == "three_two.onnx" else 3
-    stripped = "softmax" if path.stem.endswith("softmax") else None
+    stripped = "softmax" if path.stem in ("softmax", "smaller_softmax") else None
+    inner = "Softmax 's' with Clip behind it" if path.stem == "clipped_softmax" else None
     layer = AffineLayer(np.ones((outputs, 3)), np.zeros(outputs))
-    return Network.of_layers((layer,), str(path), path.stem, stripped=stripped)
+    return replace(Network.of_layers((layer,), str(path), path.stem, stripped=stripped), inner_softmax=inner)
 
 
 def wrapping(path: Path) -> Network:
@@ -67,6 +69,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "three_two",
         "softmax",
         "smaller_softmax",
+        "clipped_softmax",
         "hardmax",
         "broken",
         "misread",

@@ -7,7 +7,7 @@ between.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -189,25 +189,25 @@ class Program:
     def _like(self, kernels: Array, other: Part) -> Array:
         return self.effort.numbers(kernels) if other.kernels.dtype == object else kernels
 
-    def step(self, value: Value, curves: Curves = ()) -> Value:
-        """The units of a new step that computes this value."""
+    def step(self, value: Value, curves: Curves = (), size: Callable[[Array], Array] | None = None) -> Value:
+        """The units of a new step that computes this value; `size` bounds functions whose rounding is seen to."""
         number, flat = len(self.steps), value.reshaped((value.size,))
         self._named += value.size + sum(part.entries for part in value.parts)
         if number == limits.STEPS or self._named > limits.UNITS // 4:
             raise Refused(f"it has more than the {limits.STEPS} layers that the auditor reads, or larger ones")
         self.sizes[number] = self._sizes(flat)
         if self.kind.rounds and curves not in ((), BENT):
-            self.sizes[number] = self._behind(self.sizes[number], curves)
+            self.sizes[number] = (size or self._behind(curves))(self.sizes[number])
         self.steps.append(Step(flat, curves))
         return self.units(number, value.shape)
 
-    def _behind(self, size: Array, curves: Curves) -> Array:
+    def _behind(self, curves: Curves) -> Callable[[Array], Array]:
         """Sizes behind functions that no runtime rounds: linear pieces of slope 0, 1 and -1."""
         for curve in set(curves):
             n = int(curve.parameters[0]) if curve.name == "pieces" else 0
             if not n or not {*curve.parameters[n + 1 : 2 * n + 2]} <= {-1.0, 0.0, 1.0}:
                 raise Refused(f"the auditor does not know what {curve.name} is in float32")
-        return np.asarray(size + max(2.0 * abs(p) for curve in curves for p in curve.parameters[1:]))
+        return lambda size: np.asarray(size + max(2.0 * abs(p) for curve in curves for p in curve.parameters[1:]))
 
     def settled(self, value: Value) -> Value:
         """The same of single units, for what is read more than once."""

@@ -4,7 +4,7 @@
     softmax_i = sigmoid(x_i - r_i), r_i = ln(sum over j != i of e^x_j), by ln(e^a + e^b) = b + softplus(a - b)
     ReduceL1, L2, SumSquare, LogSum, LogSumExp: a function of a sum of functions; ReduceProd: products two by two
 
-In float32 none of them is read, as no function of one variable is.
+In float32 only a Softmax is read, each share of which is assumed to be as a function of one variable is (`assumed`).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import numpy as np
 
 from ..functions import Curve
 from ..rounding import Array, Refused
-from . import affine, bends, unary
+from . import affine, assumed, bends, unary
 from .program import Operand, Program
 from .shape_operators import reduced
-from .value import Value
+from .value import CONSTANT, Value
 from .windows import AROUND, windows
 
 SUMMED: dict[str, tuple[str | None, str | None]] = {
@@ -169,10 +169,13 @@ def softmax(program: Program, x: Value, axis: int, opset: int, logarithm: bool) 
     if count < 2:
         return program.constant(np.full(x.shape, 0.0 if logarithm else 1.0))
     program.effort.name(len(runs), count, count.bit_length(), 2)
-    value = program.settled(x)
+    constant = () if program.kind.rounds else tuple(p for p in x.parts if p.source == CONSTANT)
+    varying = Value(x.shape, tuple(p for p in x.parts if not any(p is c for c in constant)))
+    value = program.added(program.settled(varying), Value(x.shape, constant))  # so that masks cancel exactly
     own, others = program.taken(value, runs), _others(program, program.taken(value, runs))
     first, second = (others, own) if logarithm else (own, others)
-    made = unary.applied(program, program.apart(first, second), Curve("softplus" if logarithm else "sigmoid"))
+    made = _inside(program, program.apart(first, second), "softplus" if logarithm else "sigmoid")
+    made = assumed.missing(program, made, assumed.ROUNDINGS + count) if program.kind.rounds else made
     back = np.empty(x.size, int)
     back[runs.ravel()] = np.arange(x.size)
     result = program.negative(made) if logarithm else made
@@ -199,4 +202,9 @@ def _others(program: Program, x: Value) -> Value:
 
 def _together(program: Program, a: Value, b: Value) -> Value:
     """ln(e^a + e^b) = b + softplus(a - b)."""
-    return program.added(b, unary.applied(program, program.apart(a, b), Curve("softplus")))
+    return program.added(b, _inside(program, program.apart(a, b), "softplus"))
+
+
+def _inside(program: Program, x: Value, name: str) -> Value:
+    """A function that no runtime computes by itself."""
+    return assumed.exactly(program, x, Curve(name))

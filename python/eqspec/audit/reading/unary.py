@@ -4,7 +4,7 @@
     u v = s^2 - t^2,   s = (u + v) / 2,   t = (u - v) / 2,   u / v = u (1 / v).
 
 x times a function of the same x is one function where there is a name for it: silu, hardswish, gelu, mish. In float32
-none of them is read: no standard says how far a runtime may be off.
+products of values are not read, and of functions it is assumed how far a runtime is off (`assumed`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from ..functions import Curve, joined
 from ..rounding import Refused
+from . import assumed
 from .number import Number
 from .program import Operand, Program
 from .surd import root
@@ -44,25 +45,30 @@ def computed(
     if operator == "Pow":
         return power(program, x, exponent)
     if operator == "Ceil":
-        return _negative(program, applied(program, _negative(program, x), Curve("floor")))
+        return _negative(program, _of(program, _negative(program, x), Curve("floor")))
     if operator == "Swish":
         return swish(program, x, float(attributes.get("alpha", 1.0)))
     if operator == "HardSwish":
-        return applied(program, x, Curve("hardswish", (SIXTH, 0.5)))
+        return _of(program, x, Curve("hardswish", (SIXTH, 0.5)))
     if operator == "Gelu":
         kind = attributes.get("approximate", b"none")
         if kind not in (b"none", b"tanh"):
             raise Refused("a Gelu in a way that the auditor does not read")
-        return applied(program, x, Curve("gelu" if kind == b"none" else "gelu_tanh"))
+        return _of(program, x, Curve("gelu" if kind == b"none" else "gelu_tanh"))
     if operator in WITH:
         name, given = WITH[operator]
-        return applied(program, x, Curve(name, tuple(float(attributes.get(key, value)) for key, value in given)))
-    return applied(program, x, Curve(PLAIN[operator]))
+        return _of(program, x, Curve(name, tuple(float(attributes.get(key, value)) for key, value in given)))
+    return _of(program, x, Curve(PLAIN[operator]))
 
 
 def applied(program: Program, x: Value, curve: Curve) -> Value:
-    """A function of every entry."""
+    """A function of every entry, over the reals."""
     return program.step(x, (curve,))
+
+
+def _of(program: Program, x: Value, curve: Curve) -> Value:
+    """A function of every entry, as it is computed."""
+    return assumed.computed(program, x, curve) if program.kind.rounds else applied(program, x, curve)
 
 
 def swish(program: Program, x: Value, alpha: float) -> Value:
@@ -70,8 +76,8 @@ def swish(program: Program, x: Value, alpha: float) -> Value:
     if alpha == 0.0:
         return program.scaled(x, np.array(0.5))
     if alpha == 1.0:
-        return applied(program, x, Curve("silu"))
-    inner = applied(program, program.scaled(x, np.array(alpha)), Curve("silu"))
+        return _of(program, x, Curve("silu"))
+    inner = _of(program, program.scaled(x, np.array(alpha)), Curve("silu"))
     return program.scaled(inner, program.effort.done(np.true_divide, np.ones(()), np.array(alpha)))
 
 
@@ -84,6 +90,8 @@ def power(program: Program, x: Value, exponent: Operand | None) -> Value:
     every = np.broadcast_to(exponent.astype(float), x.shape).ravel().tolist()
     if set(every) == {1.0}:
         return x
+    if program.kind.rounds and len(set(every)) == 1:
+        return _of(program, x, _power(every[0]))
     return program.step(x, joined([_power(p) for p in every]))
 
 

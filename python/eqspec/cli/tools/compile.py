@@ -16,7 +16,8 @@ from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import show, show_warnings
 from eqspec.compile import BestValueSearch
-from eqspec.errors import InputError, SpecError
+from eqspec.errors import SpecError
+from eqspec.report.atomic_file import write_file
 from eqspec.report.printable import shown_in_json
 from eqspec.tasks import serialisation
 from eqspec.tasks.task import Task
@@ -59,9 +60,6 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     if arguments.output is None:
         out.file.write(text)
         return ExitCode.AS_EXPECTED
-    try:
-        arguments.output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {arguments.output}: {error.strerror}") from None
+    write_file(arguments.output, text)
     err.print(Text(f"wrote {arguments.output}: {len(tasks)} tasks, {len(searches)} searches"), soft_wrap=True)
     return ExitCode.AS_EXPECTED

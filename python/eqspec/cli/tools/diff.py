@@ -1,4 +1,4 @@
-"""`eqspec diff`: how two networks differ where somebody looked, before anything is proved."""
+"""`eqspec diff`: how two networks differ where somebody looked, before a claim is made."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add(commands: Commands) -> None:
         commands,
         "diff",
         "Show how two networks differ: layer by layer, at the rows of a table or at random points, and by a short\n"
-        "attack; and which claim is worth proving. These are samples: nothing is proved.",
+        "attack; and which claim is worth making, tried for a moment. All else are samples: they prove nothing.",
     )
     add_pair(made)
     add_where(made.add_argument_group("on which inputs (default: what --data spans, else -1 .. 1)"))

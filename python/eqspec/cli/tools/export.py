@@ -82,7 +82,7 @@ def _write_network(arguments: argparse.Namespace, out: Console, err: Console) ->
     if arguments.output.is_dir():
         raise InputError(f"{arguments.output} is a folder; give the file to write, such as {_example(made)}")
     for path in write_network(made.reference, made.precision, made.rows, arguments.output):
-        out.print(Text(str(path)), soft_wrap=True)
+        out.print(Text(str(path), no_wrap=True), soft_wrap=True)
     err.print(Text(f"wrote {arguments.network}: {made.network.source}"), soft_wrap=True)
     return ExitCode.AS_EXPECTED
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from eqspec.cli.commands import Commands, command
 from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import STDIN, read_text, show
-from eqspec.errors import InputError, SpecError
+from eqspec.errors import SpecError, unwritten
 from eqspec.spec.formatting import formatted
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
 
 def _show_diff(old: str, new: str, name: str, out: Console) -> None:
     for line in unified_diff(old.splitlines(), new.splitlines(), name, f"{name} (formatted)", lineterm=""):
-        out.print(Text(line, _STYLES.get(line[:1], "")), soft_wrap=True)
+        out.print(Text(line, _STYLES.get(line[:1], ""), no_wrap=True), soft_wrap=True)
 
 
 def _replace(path: Path, text: str) -> None:
@@ -80,4 +80,4 @@ def _replace(path: Path, text: str) -> None:
             Path(temporary).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+        raise unwritten(path, error) from None

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
         text = first_spec(pair, known, path, arguments.probe)
     write_new(path, text)
     out.print(Text(f"wrote {path}"), soft_wrap=True)
-    err.print(Text(f"next: read it, then run  eqspec check {path}"), soft_wrap=True)
+    err.print(Text(f"next: read it, then run  eqspec check {path}", no_wrap=True), soft_wrap=True)
     return ExitCode.AS_EXPECTED
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import suppress
 from pathlib import Path
 from re import compile as regex
 from re import fullmatch
@@ -16,7 +17,7 @@ from eqspec.draft.data import read_data
 from eqspec.draft.named_pair import Pair, read_pair
 from eqspec.draft.open_question import Question
 from eqspec.draft.space import Inputs
-from eqspec.errors import InputError
+from eqspec.errors import InputError, unwritten
 
 _NEGATIVE = regex(r"^-[\d.].*$")
 
@@ -44,6 +45,11 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
         type=_columns,
         metavar="A..B",
         help="the columns of the table that the networks take, counted from 0 (default: found if that is clear)",
+    )
+    group.add_argument(
+        "--label-file",
+        metavar="FILE",
+        help="the labels of the rows of --data, where they lie in a file of their own (npy, npz, csv)",
     )
     group.add_argument(
         "--scaler", metavar="FILE", help="how inputs are normalised: mean and std, or low and high (json, npz, csv)"
@@ -81,9 +87,9 @@ def given_words(arguments: argparse.Namespace) -> list[str]:
     words = [arguments.reference, arguments.candidate]
     for name in arguments.network_output or ():
         words += ["--network-output", name]
-    for name in ("data", "scaler", "takes", "normalisation"):
+    for name in ("data", "label_file", "scaler", "takes", "normalisation"):
         if (value := getattr(arguments, name)) is not None:
-            words += [f"--{name}", value]
+            words += [f"--{name.replace('_', '-')}", value]
     if arguments.columns is not None:
         words += ["--columns", "{}..{}".format(*arguments.columns)]
     for name in ("labels", "outputs"):
@@ -102,7 +108,10 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
     pair = read_pair(arguments.reference, arguments.candidate, arguments.network_output)
     data = None
     if arguments.data is not None:
-        data = read_data(arguments.data, pair.inputs, arguments.columns, pair.outputs)
+        try:
+            data = read_data(arguments.data, pair.inputs, arguments.columns, pair.outputs, arguments.label_file)
+        except InputError as problem:
+            raise InputError(f"{problem}{_of_several(pair)}") from None
     while True:
         inputs = Inputs(
             arguments.scaler,
@@ -123,12 +132,23 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
         return pair, known
 
 
+def _of_several(pair: Pair) -> str:
+    """Of files with several inputs, which they are: one too many may be a constant that the exporter left out."""
+    ports = pair.reference.ports
+    if len(ports) < 2:
+        return ""
+    listed = ", ".join(f"{port.name!r} ({port.size})" for port in ports[:8])
+    return f". The networks take several inputs, one behind the other: {listed}{', ...' if len(ports) > 8 else ''}"
+
+
 def refuse_without_data(arguments: argparse.Namespace) -> None:
     """InputError for options about a table where none is given."""
     if arguments.data is not None:
         return
     if arguments.columns is not None:
         raise InputError("--columns says which columns of --data; give that, too")
+    if arguments.label_file is not None:
+        raise InputError("--label-file has the labels of the rows of --data; give that, too")
     if arguments.labels is not None:
         raise InputError("--labels says which labels of --data belong to the outputs; give that, too")
 
@@ -160,7 +180,9 @@ def write_new(path: Path, text: str) -> None:
     except FileExistsError:
         raise InputError(f"{path} is there already and is left as it is; choose another name or remove it") from None
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+        with suppress(OSError):
+            path.unlink()  # nothing is left of what was begun
+        raise unwritten(path, error) from None
 
 
 def _columns(text: str) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import STDIN
 from eqspec.errors import InputError
 from eqspec.report import comparison_forms, formats, html, reading
+from eqspec.report.atomic_file import write_file
 from eqspec.report.comparison import compare
 from eqspec.report.numbers import plural
 from eqspec.tasks.result import Result
@@ -72,10 +73,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     if target is None:
         out.file.write(text)
         return code
-    try:
-        target.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise InputError(f"cannot write to {target}: {error.strerror}") from None
+    write_file(target, text)
     err.print(f"wrote {plural(len(results), 'result')} to {target}", highlight=False, markup=False, soft_wrap=True)
     return code
 

@@ -15,6 +15,7 @@ from eqspec.cli.exit import ExitCode
 from eqspec.cli.tools.common import show, show_warnings
 from eqspec.cli.tools.vnnlib_import import add_networks, networks
 from eqspec.errors import EqspecError, InputError, SpecError
+from eqspec.report.atomic_file import write_file
 from eqspec.vnnlib.answering import Answer, Answered, answer
 
 _EPILOG = """\
@@ -88,10 +89,7 @@ def _write(text: str, results: Path | None, out: Console) -> None:
     out.file.write(text + "\n")
     out.file.flush()
     if results is not None:
-        try:
-            results.write_text(text + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"cannot write {results}: {error.strerror}") from None
+        write_file(results, text + "\n")
 
 
 def _asked(arguments: argparse.Namespace) -> tuple[Path, dict[str, Path], float | None]:

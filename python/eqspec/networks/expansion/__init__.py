@@ -12,7 +12,16 @@ from contextlib import contextmanager
 
 from onnx import AttributeProto, NodeProto, TensorProto
 
-from eqspec.networks.expansion import classifiers, composed, formulas, fused, softmax_by_hand, two_classes
+from eqspec.networks.expansion import (
+    classifiers,
+    composed,
+    formulas,
+    fused,
+    softmax_by_hand,
+    support_vectors,
+    two_classes,
+    wrapped_places,
+)
 from eqspec.networks.expansion.fused import GELU_DOMAIN
 from eqspec.networks.expansion.graph_pieces import Pieces
 from eqspec.networks.onnx_tensor import UnreadableError
@@ -23,6 +32,7 @@ _STANDARD = {**composed.EXPANSIONS, **formulas.EXPANSIONS}
 _EXPANSIONS = {
     **{(domain, name): expand for domain in ("", "ai.onnx") for name, expand in _STANDARD.items()},
     **{("ai.onnx.ml", name): expand for name, expand in classifiers.EXPANSIONS.items()},
+    **{("ai.onnx.ml", name): expand for name, expand in support_vectors.EXPANSIONS.items()},
     **{("com.microsoft", name): expand for name, expand in fused.EXPANSIONS.items()},
 }
 
@@ -58,6 +68,7 @@ def expanded(
         with _fault_of(pieces.nodes[-1]):
             two_classes.expand(pieces)
             softmax_by_hand.expand(pieces)
+            wrapped_places.expand(pieces)
     return pieces
 
 

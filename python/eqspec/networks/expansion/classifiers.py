@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import NodeProto, numpy_helper
+from onnx import NodeProto, TensorProto, numpy_helper
 
 from eqspec.networks.expansion.graph_pieces import AGAIN, Pieces, attributes, counts
 from eqspec.networks.onnx_tensor import UnreadableError
 
 
-def _numbers(given: dict[str, Any], name: str) -> NDArray[np.float32]:
+def numbers_of(given: dict[str, Any], name: str) -> NDArray[np.float32]:
+    """An attribute's numbers, which must be finite."""
     numbers = np.asarray(list(given.get(name, ())), np.float32)
     if not np.isfinite(numbers).all():
         raise UnreadableError(f"{name} are not finite", "repair the training or the export that made it")
@@ -25,7 +26,7 @@ def _numbers(given: dict[str, Any], name: str) -> NDArray[np.float32]:
 
 
 def _matrix(given: dict[str, Any], rows: int) -> NDArray[np.float32]:
-    weights = _numbers(given, "coefficients")
+    weights = numbers_of(given, "coefficients")
     if rows < 1 or not weights.size or weights.size % rows:
         raise UnreadableError(f"{weights.size} coefficients for {rows} scores", AGAIN)
     return np.asarray(weights.reshape(rows, -1))
@@ -40,7 +41,7 @@ def linear_classifier(pieces: Pieces, node: NodeProto) -> None:
         message = "the label of a classifier is used, which jumps from class to class"
         raise UnreadableError(message, "end the model at its scores or probabilities")
     classes = max(len(given.get("classlabels_ints", ())), len(given.get("classlabels_strings", ())))
-    offsets = _numbers(given, "intercepts")
+    offsets = numbers_of(given, "intercepts")
     rows = offsets.size or classes
     weights, transform = _matrix(given, rows), given.get("post_transform", "NONE")
     offsets = offsets if offsets.size else np.zeros(rows, np.float32)
@@ -72,7 +73,7 @@ def linear_regressor(pieces: Pieces, node: NodeProto) -> None:
     if given.get("post_transform", "NONE") != "NONE":
         raise UnreadableError(f"post_transform {given['post_transform']!r}", "export it with NONE")
     targets = int(given.get("targets", 1))
-    weights, offsets = _matrix(given, targets), _numbers(given, "intercepts")
+    weights, offsets = _matrix(given, targets), numbers_of(given, "intercepts")
     if offsets.size not in (0, targets):
         raise UnreadableError(f"{offsets.size} intercepts for {targets} targets", AGAIN)
     output = node.output[0]
@@ -85,7 +86,7 @@ def scaler(pieces: Pieces, node: NodeProto) -> None:
     """Scaler: (x - offset) scale, for every feature or for all."""
     given = attributes(node, ("offset", "scale"))
     counts(node, (1, 1), (1, 1))
-    offset, scale, output = _numbers(given, "offset"), _numbers(given, "scale"), node.output[0]
+    offset, scale, output = numbers_of(given, "offset"), numbers_of(given, "scale"), node.output[0]
     if not offset.size or not scale.size:
         raise UnreadableError("no offset or no scale", AGAIN)
     moved = pieces.add(node, "Sub", [pieces.real(node, 0), pieces.constant(offset, output)])
@@ -131,9 +132,32 @@ def array_feature_extractor(pieces: Pieces, node: NodeProto) -> None:
     pieces.add(node, "Gather", [node.input[0], index], node.output[0], axis=1)
 
 
+def imputer(pieces: Pieces, node: NodeProto) -> None:
+    """Imputer that replaces NaN or an infinity: no real number is one, so it changes none."""
+    given = attributes(node, ("imputed_value_floats", "replaced_value_float"))
+    counts(node, (1, 1), (1, 1))
+    replaced = given.get("replaced_value_float", 0.0)
+    if np.isfinite(replaced):
+        message = f"it replaces the number {replaced:.6g}, and jumps there"
+        raise UnreadableError(message, "put it in front of the model, and leave it out of the file")
+    pieces.notes.append(f"{node.op_type} {node.name!r} replaces what is missing, and no real number is: it is left out")
+    pieces.add(node, "Identity", [pieces.real(node, 0)], node.output[0])
+
+
+def binarizer(pieces: Pieces, node: NodeProto) -> None:
+    """Binarizer: 1 above a threshold, 0 elsewhere."""
+    given = attributes(node, ("threshold",))
+    counts(node, (1, 1), (1, 1))
+    threshold = pieces.constant(np.array(given.get("threshold", 0.0), np.float32), node.output[0])
+    above = pieces.add(node, "Greater", [pieces.real(node, 0), threshold])
+    pieces.add(node, "Cast", [above], node.output[0], to=TensorProto.FLOAT)
+
+
 EXPANSIONS = {
     "ArrayFeatureExtractor": array_feature_extractor,
+    "Binarizer": binarizer,
     "FeatureVectorizer": feature_vectorizer,
+    "Imputer": imputer,
     "LinearClassifier": linear_classifier,
     "LinearRegressor": linear_regressor,
     "Normalizer": normalizer,

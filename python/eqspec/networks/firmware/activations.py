@@ -1,4 +1,4 @@
-"""Layers that are functions of each entry: linear, ReLUs of all kinds, leaky_relu, prelu; and softmax at the end.
+"""Layers that are functions of each entry: linear, ReLUs, hard and binary functions; and softmax at the end.
 
 Each computes its function exactly and assigns it to the result's type. A softmax is a table in the firmware. At the end
 of a network it is left out: the outputs are its scores.
@@ -7,7 +7,6 @@ of a network it is left out: the outputs are its scores.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, isfinite
 
 import numpy as np
 
@@ -20,8 +19,11 @@ from eqspec.networks.firmware.fixed_point_types import FixedPoint
 from eqspec.networks.firmware.lattices import Lattice, integers
 from eqspec.networks.firmware.layer import SPEED, Layer
 from eqspec.networks.firmware.tokens import Words
+from eqspec.networks.quantiser import Quantiser, Rounding
 
 _TABLES = ("table_size", "table_t")
+_ABOVE = Quantiser(1.0, 0, 1, Rounding.CEIL).curve
+"""1 above 0, else 0."""
 
 
 def _activation(layer: Layer, *parameters: str) -> Value:
@@ -44,13 +46,82 @@ def relu(layer: Layer) -> None:
 
 
 def thresholded_relu(layer: Layer) -> None:
-    """x above the threshold of the call, else 0: of Keras' ReLU, whose threshold is 0."""
+    """x above the threshold of the call, else 0."""
     layer.check_call(4, 3)
     given = _activation(layer, "param_t")
-    written = "".join(word.text for word in layer.call.arguments[1])
-    if _number(written) != 0.0:
-        layer.fail(f"a threshold of {written[:40]} is not read", "use one of 0")
-    layer.gives(given, argument=2, template=2, rectified=True)
+    threshold, of = layer.parameter()
+    if threshold == 0:
+        layer.gives(given, argument=2, template=2, rectified=True)
+        return
+    builder = layer.project.builder
+    builder.refuse = layer.fail
+    moved = builder.scaled(given, _all(given, 1), 0, _all(given, -threshold), of.bits)
+    above = builder.function(moved, "relu", moved.lattice.positive())
+    passed = builder.function(moved, Curves.all(_ABOVE), Lattice(_all(given, 0), _all(given, 1), _all(given, 1), 0))
+    jump = builder.scaled(passed, _all(given, threshold), of.bits, _all(given, 0), 0)
+    layer.gives(builder.combined(above, jump, 1), argument=2, template=2)
+
+
+def hard(factor: int, shift: int) -> Callable[[Layer], None]:
+    """A line of the configuration, cut off at 0 and 1, times a whole number and moved by another one."""
+
+    def read(layer: Layer) -> None:
+        layer.check_call(3, 2)
+        configuration = layer.configuration("", ("n_in", "slope", "shift"), SPEED)
+        layer.rests_on("nnet_activation", layer.call.function)
+        declared = layer.project.declared
+        given = layer.given(declared.member_number(configuration, "n_in"))
+        (slope, of_slope), (moved, of_shift) = (layer.constant(configuration, name) for name in ("slope", "shift"))
+        builder = layer.project.builder
+        builder.refuse = layer.fail
+        line = builder.scaled(given, _all(given, slope), of_slope.bits, _all(given, moved), of_shift.bits)
+        value = builder.function(line, Curves.all(cv.clip(0.0, 1.0)), _clipped(line.lattice, 1))
+        if (factor, shift) != (1, 0):
+            value = builder.scaled(value, _all(given, factor), 0, _all(given, shift), 0)
+        layer.gives(value, argument=1, template=1)
+
+    return read
+
+
+def binary_tanh(layer: Layer) -> None:
+    """1 from 0 on, else -1; in a type of one bit 1 and 0."""
+    layer.check_call(3, 2)
+    given = _activation(layer)
+    layer.project.templates.check("nnet_activation.h", "binary_cast")
+    of = layer.array(layer.call.arguments[1], layer.call.templates[1])[1]
+    bit = of.whole and not of.signed and of.width == 1
+    kind = Quantiser(1.0, 0, 1, Rounding.FLOOR, 1.0, unit=1.0 if bit else 2.0, base=0.0 if bit else 0.5).curve
+    least, step = (0, 1) if bit else (-1, 2)
+    layer.project.builder.refuse = layer.fail
+    after = Lattice(_all(given, least), _all(given, 1), _all(given, step), 0)
+    layer.gives(layer.project.builder.function(given, Curves.all(kind), after), argument=1, template=1)
+
+
+def ternary_tanh(layer: Layer) -> None:
+    """2 x in the type of x: 1 above 1, 0 above -1, else -1."""
+    layer.check_call(3, 2)
+    given = _activation(layer)
+    builder = layer.project.builder
+    builder.refuse = layer.fail
+    twice = builder.scaled(given, _all(given, 2), 0, _all(given, 0), 0)
+    stored = builder.assigned(twice, layer.given_type, f"{layer.name} of 2 x")
+    kind = Quantiser(2.0, -1, 1, Rounding.HALF_DOWN, unit=1.0).curve
+    after = Lattice(_all(given, -1), _all(given, 1), _all(given, 1), 0)
+    layer.gives(builder.function(stored, Curves.all(kind), after), argument=1, template=1)
+
+
+def _all(value: Value, number: int) -> Integers:
+    """The same number for every entry."""
+    return integers([number] * value.size)
+
+
+def _clipped(lattice: Lattice, most: int) -> Lattice:
+    """What is left of numbers between 0 and a whole number."""
+    wide = lattice.positive().at(0)
+    cap = most << wide.bits
+    ends = (np.minimum(wide.least, cap), np.minimum(wide.most, cap))
+    step = np.where(wide.most > cap, np.gcd(wide.step, np.abs(cap - wide.least)), wide.step)
+    return Lattice(integers(ends[0]), integers(ends[1]), integers(np.where(ends[0] == ends[1], 0, step)), wide.bits)
 
 
 def relu_up_to(most: int) -> Callable[[Layer], None]:
@@ -62,14 +133,7 @@ def relu_up_to(most: int) -> Callable[[Layer], None]:
             layer.fail("it is not read of streams", "use a Clip, or io_parallel")
         given = _activation(layer)
         layer.project.templates.check("nnet_activation.h", "relu_max")
-        one = given.lattice.positive()
-        cap = most << max(0, one.bits)
-        wide = one.at(0)
-        ends = (np.minimum(wide.least, cap), np.minimum(wide.most, cap))
-        step = np.where(wide.most > cap, np.gcd(wide.step, cap - wide.least), wide.step)
-        after = Lattice(
-            integers(ends[0]), integers(ends[1]), integers(np.where(ends[0] == ends[1], 0, step)), wide.bits
-        )
+        after = _clipped(given.lattice, most)
         layer.project.builder.refuse = layer.fail
         value = layer.project.builder.function(given, Curves.all(cv.clip(0.0, float(most))), after)
         layer.gives(value, argument=1, template=1)
@@ -81,22 +145,8 @@ def leaky_relu(layer: Layer) -> None:
     """x where it is positive, elsewhere the slope of the call times x."""
     layer.check_call(4, 3)
     given = _activation(layer, "param_t")
-    of = layer.project.declared.type(Words.of(layer.project.function.path, layer.call.templates[1]))
-    if isinstance(of, ArrayOf):
-        layer.fail("its slope is an array", "write the project again")
-    written = "".join(word.text for word in layer.call.arguments[1])
-    slope = _number(written)
-    if not isfinite(slope):
-        layer.fail(f"its slope {written[:40]!r} is no finite number", "write the project again")
-    _bent(layer, given, of.stored(np.full(given.size, slope)), of, result=2)
-
-
-def _number(written: str) -> float:
-    """A number as C++ has it; infinite where it is none."""
-    try:
-        return float(written)
-    except ValueError:
-        return inf
+    slope, of = layer.parameter()
+    _bent(layer, given, _all(given, slope), of, result=2)
 
 
 def prelu(layer: Layer) -> None:

@@ -23,7 +23,7 @@ from eqspec.networks.firmware.size_limits import MAX_NEURONS, MAX_PRODUCTS
 from eqspec.networks.firmware.sums import Products, Sums
 from eqspec.networks.network import Cast
 from eqspec.networks.program import INPUTS, Function, Step, Term, Tile
-from eqspec.networks.quantiser import Quantiser
+from eqspec.networks.quantiser import Quantiser, Rounding
 
 Refuse = Callable[[str, str], NoReturn]
 """What raises the error about the place that is being read: a message and a fix."""
@@ -137,6 +137,24 @@ class Builder:
             self.refuse(f"{name} is {accumulator.text}, and a partial sum may reach its ends", fix)
         return self.assigned(summed, accumulator, name)
 
+    def divided(self, value: Value, counts: Integers, of: FixedPoint) -> Value:
+        """Each entry, of this type, divided by a whole number of its own and cut off towards zero at its last digit."""
+        before = value.lattice
+        kinds = {count: self._divider(of, int(count), before) for count in set(counts.tolist())}
+        least, most = (_towards_zero(ends, counts) for ends in (before.least, before.most))
+        step = np.where(least == most, 0, np.where(counts == 1, before.step, 1))
+        after = Lattice(least, most, integers(step), of.bits)
+        if all(count == 1 for count in kinds):
+            return value
+        return self.function(value, Curves.of_rows([kinds[count] for count in counts.tolist()]), after)
+
+    def _divider(self, of: FixedPoint, count: int, before: Lattice) -> Curve:
+        most = max(int(np.abs(before.least).max()), int(np.abs(before.most).max()))
+        if abs(of.bits) > _MOST_SHIFT or most > _EXACT:
+            self.refuse(f"{of.text} has more than 53 bits, or its point lies too far away", "use a narrower type")
+        unit = 2.0**-of.bits
+        return Quantiser(count * unit, -most, most, Rounding.ZERO, unit=unit).curve
+
     def combined(self, first: Value, second: Value, sign: int) -> Value:
         """first + sign second, entry by entry, exactly."""
         terms = (
@@ -145,6 +163,15 @@ class Builder:
         )
         step = self.new(terms, np.zeros(first.size))
         return Value(step, np.arange(first.size), first.lattice.sum_with(second.lattice, sign))
+
+    def with_zeros(self, value: Value, entries: NDArray[np.intp]) -> Value:
+        """Some entries, and 0 where it is -1."""
+        there = entries >= 0
+        rows = np.where(there, value.rows[entries], -1)
+        step = self.new((Term(value.step, Tile.rearranged(rows)),), np.zeros(len(rows)))
+        known = value.lattice.taken(np.maximum(entries, 0))
+        parts = [integers(np.where(there, part, 0)) for part in (known.least, known.most, known.step)]
+        return Value(step, np.arange(len(rows)), Lattice(parts[0], parts[1], parts[2], known.bits))
 
     def joined(self, first: Value, second: Value) -> Value:
         """The entries of both, one behind the other."""
@@ -155,24 +182,29 @@ class Builder:
         return Value(step, np.arange(len(rows[0])), first.lattice.followed_by(second.lattice))
 
     def largest(self, value: Value, windows: NDArray[np.intp]) -> Value:
-        """The largest entry of each window (P, K), by max(a, b) = b + relu(a - b) from one to the next."""
+        """The largest entry of each window (P, K)."""
         found = value.taken(windows[:, 0])
         for column in windows.T[1:]:
-            other = value.taken(column)
-            positions = np.arange(found.size)
-            ones = np.ones((1, 1, 1))
-            both = (
-                Term(found.step, Tile(_narrow(found.rows.reshape(1, -1, 1)), ones)),
-                Term(other.step, Tile(_narrow(other.rows.reshape(1, -1, 1)), -ones)),
-            )
-            above = self.new(both, np.zeros(found.size), "relu")
-            terms = (
-                Term(other.step, Tile(_narrow(other.rows.reshape(1, -1, 1)), ones)),
-                Term(above, Tile.rearranged(positions)),
-            )
-            step = self.new(terms, np.zeros(found.size))
-            found = Value(step, positions, found.lattice.larger(other.lattice))
+            found = self.larger(found, value.taken(column))
         return found
+
+    def larger(self, first: Value, second: Value, *, sign: int = 1) -> Value:
+        """max(a, b) = b + relu(a - b) of entries of both; with sign -1 the lesser, b - relu(b - a)."""
+        positions = np.arange(first.size)
+        ones = np.ones((1, 1, 1))
+        both = (
+            Term(first.step, Tile(_narrow(first.rows.reshape(1, -1, 1)), sign * ones)),
+            Term(second.step, Tile(_narrow(second.rows.reshape(1, -1, 1)), -sign * ones)),
+        )
+        above = self.new(both, np.zeros(first.size), "relu")
+        terms = (
+            Term(second.step, Tile(_narrow(second.rows.reshape(1, -1, 1)), ones)),
+            Term(above, Tile(_narrow(positions.reshape(1, -1, 1)), sign * ones)),
+        )
+        step = self.new(terms, np.zeros(first.size))
+        x, y = first.lattice.at(second.lattice.bits), second.lattice.at(first.lattice.bits)
+        lattice = x.larger(y) if sign > 0 else x.negative().larger(y.negative()).negative()
+        return Value(step, positions, lattice)
 
     def scaled(self, value: Value, factors: Integers, factor_bits: int, bias: Integers, bias_bits: int) -> Value:
         """Each entry times a constant of its own, and a constant added to it, exactly."""
@@ -243,6 +275,11 @@ class Builder:
             self.refuse("a weight has more than 53 bits, or its point lies too far away", "use a narrower type")
         found: Array = np.ldexp(np.array([float(n) for n in flat]), -bits).reshape(numbers.shape)
         return found
+
+
+def _towards_zero(numbers: Integers, counts: Integers) -> Integers:
+    """numbers / counts, cut off towards zero."""
+    return integers(np.where(numbers >= 0, numbers // counts, -(-numbers // counts)))
 
 
 def _is_float(number: int) -> bool:

@@ -6,6 +6,8 @@
     struct config2 : nnet::dense_config { ... };               a configuration
     unsigned config5_perm[3] = {1, 2, 0};                      numbers of a configuration, and which of its
     const unsigned* const config5::perm = config5_perm;        members they are
+    const ap_uint<9> config2::pixels[] = {1, 3, 7};            the same at once
+    const slope3_t hard_sigmoid_config3::slope = 0.2;          a number of a type of its own
 
 A member of a configuration is a number, a type, or a template that another one is taken for (`kernel`, `product`). They
 are kept as words with their lines, and read when a layer asks for them: a layer names all members that it knows,
@@ -67,6 +69,8 @@ class Declarations:
     numbers: dict[str, list[int]] = field(default_factory=dict)
     members: dict[tuple[str, str], str] = field(default_factory=dict)
     """Names of numbers, by the configuration and its member that they are."""
+    constants: dict[tuple[str, str], tuple[tuple[Word, ...], str]] = field(default_factory=dict)
+    """Numbers of members with a type of their own: its words and the number as written, by configuration and member."""
     included: list[str] = field(default_factory=list)
     """The files that are included, as they are written."""
     _asked: list[tuple[str, str]] = field(default_factory=list)
@@ -125,6 +129,9 @@ class Declarations:
         name = words.name("a type")
         if name not in self.types:
             fix = "ap_fixed, ap_ufixed, ap_int, ap_uint and names that defines.h gives them are read"
+            if name.startswith("ac_"):
+                fix = "write the project with the Vivado or Vitis backend; a proof is then about what that one computes"
+                words.fail(word.line, f"unknown type {name!r}, of the Quartus, oneAPI and Catapult backends", fix)
             words.fail(word.line, f"unknown type {name!r}", fix)
         return self.types[name]
 
@@ -169,6 +176,18 @@ class Declarations:
         if found is None:
             Words(configuration.path, "").fail(configuration.line, f"{configuration.name} has no numbers {name}")
         return found
+
+    def member_constant(self, configuration: Configuration, name: str) -> tuple[str, FixedPoint]:
+        """A member that has a type of its own: its number as it is written, and the type."""
+        found = self.constants.get((configuration.name, name))
+        if found is None:
+            Words(configuration.path, "").fail(configuration.line, f"{configuration.name} has no number {name}")
+        words = Words.of(configuration.path, found[0])
+        of = self.type(words)
+        self._all_taken(words)
+        if isinstance(of, ArrayOf):
+            words.fail(configuration.line, f"{configuration.name}::{name} is an array")
+        return found[1], of
 
     def _member(self, configuration: Configuration, name: str, kind: str | None) -> tuple[Words, Member]:
         member = configuration.members.get(name)
@@ -224,16 +243,25 @@ def _several_numbers(found: Declarations, words: Words) -> None:
 
 
 def _defined_member(found: Declarations, words: Words, start: Word) -> None:
-    """What a static member is: the name of several numbers. Others are of the layout of streams, which nobody reads."""
+    """What a static member is: the name of several numbers, several numbers (of masks of pixels), or one number."""
     head = words.until("=")
-    value = words.until(";")
+    value = [word.text for word in words.until(";")]
     names = [word.text for word in head if word.text not in ("[", "]")]
     if len(names) < 3 or names[-2] != "::":
         words.fail(start.line, "this constant is no member of a configuration")
-    if len(value) == 1 and value[0].kind == "name":
-        if (names[-3], names[-1]) in found.members:
-            words.fail(start.line, f"{names[-3]}::{names[-1]} is defined twice")
-        found.members[names[-3], names[-1]] = value[0].text
+    key = names[-3], names[-1]
+    label = "::".join(key)
+    if key in found.members or key in found.constants:
+        words.fail(start.line, f"{label} is defined twice")
+    if head[-1].text == "]" and value[:1] == ["{"] and value[-1:] == ["}"]:
+        if not all(text.isdecimal() for text in value[1:-1:2]) or {*value[2:-1:2]} > {","}:
+            words.fail(start.line, f"{label} is not a list of whole numbers")
+        found.numbers[label] = [int(text) for text in value[1:-1:2]]
+        found.members[key] = label
+    elif len(value) == 1 and value[0].isidentifier():
+        found.members[key] = value[0]
+    else:
+        found.constants[key] = tuple(head[: len(head) - 3]), "".join(value)
 
 
 def _directive(found: Declarations, words: Words, directive: Word) -> None:

@@ -1,86 +1,227 @@
-"""Layers of sequences and images in io_parallel: convolutions, pools that take the largest entry, transpose.
+"""Convolutions over sequences and images: of all channels, of each channel by itself (depthwise), of single pixels.
 
-A convolution takes the inputs of each position from a buffer, which code that hls4ml generates fills (nnet_code_gen.h):
-
-    if (partition == 2) { buffer[0][0] = data[4]; buffer[0][1] = data[5]; ... = 0; }
-
-What it reads is therefore what that code says; stride and padding are not looked at. Each position is then a dense
-layer, whose result has the outputs of a position together. A pool returns its largest entry in its accumulator's type.
+Each position is a dense layer of the entries that it takes (`windows`), whose result has the outputs of a position
+together. In io_parallel a function of its own multiplies, by the strategy; in streams it is the kernel of a dense
+layer. A depthwise convolution adds up the places of each channel alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.declarations import Configuration
+from eqspec.networks.firmware.fixed_point_types import FixedPoint
+from eqspec.networks.firmware.lattices import integers
 from eqspec.networks.firmware.layer import SPEED, Layer
 from eqspec.networks.firmware.size_limits import MAX_PRODUCTS
-from eqspec.networks.firmware.sum_layers import STRATEGIES, factors_of, refuse_bits
+from eqspec.networks.firmware.sum_layers import STRATEGIES, factors_of, matrix_of, refuse_bits
 from eqspec.networks.firmware.sums import Sums
-from eqspec.networks.firmware.tokens import Words
+from eqspec.networks.firmware.windows import PADS, Windows, by_code, of_stream, side_by_side, sides_of
 
-_CODE = "nnet_code_gen.h"
 _LAYOUT = (
-    *SPEED, "pad_left", "pad_right", "pad_top", "pad_bottom", "kernel_size", "stride_width", "stride_height",
-    "dilation", "implementation", "min_width", "min_height", "pixels", "n_pixels", "scale_index", "scale_index_width",
-    "scale_index_height",
+    *SPEED, *PADS, "kernel_size", "stride_width", "stride_height", "dilation", "implementation", "min_width",
+    "min_height", "pixels", "n_pixels", "scale_index", "scale_index_width", "scale_index_height", "fill_buffer",
+    "n_partitions",
 )  # fmt: skip
-"""Members of convolutions that say how hardware is laid out, or what the code that fills the buffer says as well."""
+"""Members of convolutions that say how hardware is laid out, or which pixels are taken, which `windows` reads."""
+_TYPES = ("accum_t", "bias_t", "weight_t")
+_BUFFERS = (
+    "mult_buffer", "compute_output_encoded", "kernel_shift_1d", "kernel_shift_2d", "shift_line_buffer",
+    "compute_output_buffer_1d", "compute_output_buffer_2d", "scale_index_K_gte_S", "scale_index_K_lt_S",
+    "scale_index_regular", "scale_index_unscaled",
+)  # fmt: skip
+_DEPTHWISE_BUFFERS = (
+    "depthwise_mult_buffer", "compute_depthwise_output_encoded", "compute_depthwise_output_buffer_1d",
+    "compute_depthwise_output_buffer_2d", "pointwise_mult_buffer",
+)  # fmt: skip
+_DEPTHWISE_KERNELS = {
+    "DepthwiseDenseLatency": "depthwise_product_latency",
+    "DepthwiseDenseResource_rf_leq_nout": "depthwise_product_resource_rf_leq_nout",
+    "DepthwiseDenseResource_rf_gt_nout_rem0": "depthwise_product_resource_rf_gt_nout_rem0",
+    "DepthwiseDenseResource_rf_gt_nout": "depthwise_product_resource_gt_nout",
+}
+
+
+class _Convolution:
+    """What all of them share: sizes, types, weights, and the configuration of the product at a position."""
+
+    def __init__(self, layer: Layer, axes: int) -> None:
+        layer.check_call(3, 4)
+        self.layer, self.axes = layer, axes
+        known = [f"{what}_{side}" for what in ("in", "filt", "out") for side in sides_of(axes)]
+        chosen = ("n_chan", "n_filt", "mult_config", "conv_kernel")
+        self.configuration = layer.configuration(f"conv{axes}d_config", (*known, *chosen, *_TYPES), _LAYOUT)
+        declared = self.declared = layer.project.declared
+        self.pixels, self.taps, self.positions = (
+            prod(declared.member_number(self.configuration, f"{what}_{side}") for side in sides_of(axes))
+            for what in ("in", "filt", "out")
+        )
+        self.channels, self.outputs = (
+            declared.member_number(self.configuration, name) for name in ("n_chan", "n_filt")
+        )
+        if min(self.pixels, self.taps, self.positions, self.channels, self.outputs) < 1:
+            layer.fail("it has no pixels, channels or outputs", "write the project again")
+        name = declared.member_name(self.configuration, "mult_config")
+        read = (*_TYPES, "n_in", "n_out", "kernel", "product")
+        self.product: Configuration = layer.configuration("dense_config", read, SPEED, name)
+        for of in _TYPES:
+            if self.type(of).same_as != declared.member_type(self.product, of).same_as:
+                layer.fail(f"{self.configuration.name} and {name} differ in {of}", "write the project again")
+        refuse_bits(layer)
+
+    @property
+    def inputs(self) -> int:
+        """What a position takes."""
+        return self.taps * self.channels
+
+    def type(self, of: str) -> FixedPoint:
+        """One of its types."""
+        return self.declared.member_type(self.configuration, of)
+
+    def weights(self, size: int) -> Integers:
+        """So many weights, as they are stored."""
+        return self.layer.weights(self.layer.call.arguments[2], self.type("weight_t"), size).integers
+
+    def entries(self) -> Windows:
+        """The entries of each position, place by place with all channels."""
+        if self.layer.word:
+            pixels = of_stream(self.layer, self.configuration, self.axes, self.channels)
+            return (pixels[:, :, None] * self.channels + np.arange(self.channels)).reshape(len(pixels), -1)
+        return by_code(self.layer, self.configuration, (self.positions, self.inputs), self.pixels * self.channels)
+
+    def gives(self, index: Windows, matrix: Integers) -> None:
+        """The sums of each position."""
+        layer = self.layer
+        if len(index) * matrix.size > MAX_PRODUCTS:
+            layer.fail(f"{len(index) * matrix.size} products", f"networks of up to {MAX_PRODUCTS} are decided")
+        given = layer.given(self.pixels * self.channels)
+        bias = layer.weights(layer.call.arguments[3], self.type("bias_t"), self.outputs)
+        factors = factors_of(layer, self.product, matrix, self.type("weight_t"))
+        sums = Sums(index, factors, self.type("weight_t").bits, bias.integers, self.type("bias_t").bits)
+        layer.project.builder.refuse = layer.fail
+        summed = layer.project.builder.added(given, sums, self.type("accum_t"), f"{layer.name}.accum_t")
+        layer.gives(summed, argument=1, template=1, word=None if self._packs else self.outputs)
+
+    @property
+    def _packs(self) -> bool:
+        """Whether several positions may stand in one word of the stream that it gives."""
+        way = self.declared.member_name(self.configuration, "implementation")
+        return "pointwise" not in self.layer.call.function and way.endswith("encoded")
+
+    def kernel_matrix(self) -> Integers:
+        """The weights by output and input, as the kernel of a dense layer takes them."""
+        sizes = tuple(self.declared.member_number(self.product, name) for name in ("n_in", "n_out"))
+        if sizes != (self.inputs, self.outputs):
+            self.layer.fail(f"{self.product.name} multiplies {sizes[0]} by {sizes[1]}", "write the project again")
+        stored = self.weights(self.inputs * self.outputs)
+        return matrix_of(self.layer, self.product, stored, *sizes)
 
 
 def conv(axes: int) -> Callable[[Layer], None]:
-    """A convolution over so many axes: a dense layer at each position."""
-    sides = ("height", "width")[-axes:]
+    """A convolution over so many axes."""
 
     def read(layer: Layer) -> None:
-        layer.check_call(3, 4)
+        made = _Convolution(layer, axes)
         if layer.word:
-            layer.fail("it is not read of streams", "write the project with io_parallel")
-        known = [f"{what}_{side}" for what in ("in", "filt", "out") for side in sides]
-        types = ("accum_t", "bias_t", "weight_t")
-        chosen = ("n_chan", "n_filt", "n_partitions", "fill_buffer", "mult_config", "conv_kernel")
-        configuration = layer.configuration(f"conv{axes}d_config", (*known, *chosen, *types), _LAYOUT)
-        declared, templates = layer.project.declared, layer.project.templates
-        size, taps, positions = (
-            prod(declared.member_number(configuration, f"{what}_{side}") for side in sides)
-            for what in ("in", "filt", "out")
-        )
-        channels, outputs = (declared.member_number(configuration, name) for name in ("n_chan", "n_filt"))
-        inputs = taps * channels
-        given = layer.given(size * channels)
-        name = declared.member_name(configuration, "mult_config")
-        product = layer.configuration("dense_config", (*types, "n_in", "n_out", "kernel", "product"), SPEED, name)
-        for of in types:
-            if declared.member_type(configuration, of).same_as != declared.member_type(product, of).same_as:
-                layer.fail(f"{configuration.name} and {product.name} differ in {of}", "write the project again")
-        accumulator, of_bias, of_weight = (declared.member_type(configuration, of) for of in types)
-        weights = layer.weights(layer.call.arguments[2], of_weight, inputs * outputs)
-        bias = layer.weights(layer.call.arguments[3], of_bias, outputs)
-        refuse_bits(layer)
-        order = _order(layer, configuration, axes, inputs)
-        templates.check(f"nnet_conv{axes}d.h", f"conv_{axes}d_cl")
-        if order == "inputs first":
-            matrix = np.ascontiguousarray(weights.integers.reshape(inputs, outputs).T)
+            helpers = [f"conv_{axes}d_{what}_cl" for what in ("buffer", "encoded", "buffer_latency", "buffer_resource")]
+            layer.rests_on(
+                f"nnet_conv{axes}d", f"conv_{axes}d_cl", helpers=(*helpers, f"compute_scaled_indices_{axes}d")
+            )
+            layer.project.templates.check("nnet_conv_stream.h", helpers=_BUFFERS)
+            matrix = made.kernel_matrix()
         else:
-            matrix = np.ascontiguousarray(weights.integers.reshape(outputs, inputs))
-        factors = factors_of(layer, product, matrix, of_weight)
-        partitions = declared.member_number(configuration, "n_partitions")
-        index = _buffer(layer, configuration, (partitions, positions, inputs), size * channels)
-        sums = Sums(index, factors, of_weight.bits, bias.integers, of_bias.bits)
-        layer.project.builder.refuse = layer.fail
-        summed = layer.project.builder.added(given, sums, accumulator, f"{layer.name}.accum_t")
-        layer.gives(summed, argument=1, template=1)
+            layer.project.templates.check(f"nnet_conv{axes}d.h", f"conv_{axes}d_cl")
+            matrix = _ordered(made)
+        made.gives(made.entries(), matrix)
 
     return read
 
 
-def _order(layer: Layer, configuration: Configuration, axes: int, inputs: int) -> str:
-    """In which order the weights are taken."""
-    declared, templates = layer.project.declared, layer.project.templates
+def pointwise(axes: int) -> Callable[[Layer], None]:
+    """A convolution of single pixels."""
+
+    def read(layer: Layer) -> None:
+        made = _Convolution(layer, axes)
+        if made.taps != 1:
+            layer.fail(f"it is called with windows of {made.taps} pixels", "write the project again")
+        name = f"pointwise_conv_{axes}d_cl"
+        if not layer.word:
+            layer.project.templates.check(f"nnet_conv{axes}d.h", name)
+            made.gives(made.entries(), _ordered(made))
+            return
+        layer.rests_on(f"nnet_sepconv{axes}d", name)
+        layer.project.templates.check("nnet_sepconv_stream.h", "pointwise_mult_buffer")
+        if layer.word != made.channels:
+            layer.fail(f"a word of its stream has {layer.word} numbers, a pixel {made.channels}", "write it again")
+        matrix = made.kernel_matrix()
+        size, stride, out = (
+            tuple(made.declared.member_number(made.configuration, f"{what}_{side}") for side in sides_of(axes))
+            for what in ("in", "stride", "out")
+        )
+        pixels = side_by_side(layer, size, (1,) * axes, stride, out)
+        made.gives(pixels * made.channels + np.arange(made.channels), matrix)
+
+    return read
+
+
+def depthwise(axes: int) -> Callable[[Layer], None]:
+    """A convolution of each channel by itself."""
+
+    def read(layer: Layer) -> None:
+        made = _Convolution(layer, axes)
+        if made.outputs != made.channels:
+            layer.fail(f"{made.outputs} outputs of {made.channels} channels", "use a depth multiplier of 1")
+        stored = made.weights(made.inputs)
+        name = f"depthwise_conv_{axes}d"
+        if layer.word:
+            layer.rests_on(f"nnet_sepconv{axes}d", f"{name}_cl", helpers=[f"{name}_buffer_cl", f"{name}_encoded_cl"])
+            helpers = [f"compute_scaled_indices_{axes}d"]
+            layer.project.templates.check(f"nnet_conv{axes}d_stream.h", helpers=helpers)
+            layer.project.templates.check("nnet_conv_stream.h", helpers=_BUFFERS)
+            layer.project.templates.check("nnet_sepconv_stream.h", helpers=_DEPTHWISE_BUFFERS)
+            _check_depthwise_kernel(made)
+        else:
+            strategy = made.declared.member_name(made.configuration, "strategy")
+            if strategy != "nnet::latency":
+                layer.fail(f"hls4ml has none with strategy {strategy} in io_parallel", "use strategy Latency")
+            layer.project.templates.check(f"nnet_sepconv{axes}d.h", f"{name}_cl")
+            layer.project.templates.check(f"nnet_sepconv{axes}d_latency.h", f"{name}_latency_cl")
+        matrix = integers(np.zeros((made.channels, made.inputs)))
+        own = np.arange(made.inputs)
+        matrix[own % made.channels, own] = stored
+        made.gives(made.entries(), matrix)
+
+    return read
+
+
+def _check_depthwise_kernel(made: _Convolution) -> None:
+    """Refuse a product of streams that is not the sum over the places of each channel."""
+    layer = made.layer
+    kernel = made.declared.member_name(made.product, "kernel", "data_T", "res_T", "CONFIG_T").removeprefix("nnet::")
+    sizes = tuple(made.declared.member_number(made.product, name) for name in ("n_in", "n_out"))
+    if kernel not in _DEPTHWISE_KERNELS or sizes != (made.inputs, made.channels):
+        layer.fail(f"the kernel {kernel} of {sizes} is not read", "use strategy Latency or Resource")
+    layer.project.templates.check("nnet_depthwise_product.h", kernel, _DEPTHWISE_KERNELS[kernel])
+    reuse = min(made.declared.member_number(made.product, "reuse_factor"), made.inputs)
+    fits = {
+        "DepthwiseDenseLatency": True,
+        "DepthwiseDenseResource_rf_leq_nout": reuse <= made.channels,
+        "DepthwiseDenseResource_rf_gt_nout_rem0": reuse >= made.channels and not reuse % made.channels,
+        "DepthwiseDenseResource_rf_gt_nout": reuse > made.channels,
+    }[kernel]
+    if reuse < 1 or made.inputs % reuse or not fits:
+        layer.fail(f"the reuse factor {reuse} does not fit {made.inputs} products", "give it one that divides them")
+
+
+def _ordered(made: _Convolution) -> Integers:
+    """The weights by output and input, as the kernel of io_parallel takes them."""
+    stored = made.weights(made.inputs * made.outputs)
+    layer, axes = made.layer, made.axes
+    declared, templates, configuration = made.declared, layer.project.templates, made.configuration
     strategy = declared.member_name(configuration, "strategy")
     order = STRATEGIES.get(strategy)
     latency = order == "inputs first"
@@ -95,165 +236,9 @@ def _order(layer: Layer, configuration: Configuration, axes: int, inputs: int) -
         templates.check(f"nnet_conv{axes}d.h", kernel)
     if latency:
         templates.check(f"nnet_conv{axes}d_latency.h", f"conv_{axes}d_latency_cl")
-        return order
+        return np.ascontiguousarray(stored.reshape(made.inputs, made.outputs).T)
     templates.check(f"nnet_conv{axes}d_resource.h", f"conv_{axes}d_resource_cl")
     reuse = declared.member_number(configuration, "reuse_factor")
-    if reuse < 1 or inputs % reuse:
-        layer.fail(f"the reuse factor {reuse} does not divide {inputs} inputs", "give it one that does")
-    return order
-
-
-def _buffer(layer: Layer, configuration: Configuration, shape: tuple[int, int, int], size: int) -> NDArray[np.intp]:
-    """Which entry each position takes for each of its inputs, -1 for 0: what the code says that fills the buffer."""
-    partitions, positions, inputs = shape
-    if partitions < 1 or positions % partitions or positions * inputs > MAX_PRODUCTS:
-        layer.fail(f"{positions} positions of {inputs} inputs in {partitions} partitions", "write the project again")
-    pixels = positions // partitions
-    name = layer.project.declared.member_name(configuration, "fill_buffer", "data_T", "CONFIG_T").removeprefix("nnet::")
-    words = layer.project.templates.words(_CODE)
-    if words is None:
-        layer.fail(f"there is no {_CODE}", "keep firmware/nnet_utils as hls4ml wrote it")
-    while words.next.text and not words.skip("class", name):
-        words.take()
-    words.until("{")
-    words.expect("public", ":", "static", "void", "fill_buffer", "(")
-    words.until(")")
-    words.expect("{")
-    index = np.full((positions, inputs), -2, np.intp)
-    while not words.skip("}"):
-        words.expect("if", "(", "partition", "=", "=")
-        partition = _below(words, partitions)
-        words.expect(")", "{")
-        while not words.skip("}"):
-            words.expect("buffer", "[")
-            line = words.next.line
-            pixel = _below(words, pixels)
-            words.expect("]", "[")
-            tap = _below(words, inputs)
-            words.expect("]", "=")
-            place = partition * pixels + pixel, tap
-            if index[place] != -2:
-                words.fail(line, f"input {tap} of a position is filled twice", "write the project again")
-            if words.skip("data", "["):
-                index[place] = _below(words, size)
-                words.expect("]")
-            else:
-                words.expect("0")
-                index[place] = -1
-            words.expect(";")
-    words.expect("}", ";")
-    if (index == -2).any():
-        layer.fail(f"{name} leaves inputs of a position as they are", "write the project again")
-    return index
-
-
-def _below(words: Words, end: int) -> int:
-    """A number from 0 on below this one."""
-    word = words.take()
-    if word.kind != "number" or not word.text.isdecimal() or len(word.text) > 9 or int(word.text) >= end:
-        words.refuse(f"a number below {end}", word)
-    return int(word.text)
-
-
-def transpose(layer: Layer) -> None:
-    """Entries in another order of axes."""
-    layer.check_call(3, 2)
-    if layer.word:
-        layer.fail("it is not read of streams", "write the project with io_parallel")
-    several = ("from_shape", "to_shape", "perm", "perm_strides")
-    configuration = layer.configuration("", ("dims", "N", *several), ())
-    declared = layer.project.declared
-    layer.project.templates.check("nnet_transpose.h", "transpose", "transfer_idx")
-    size, axes = (declared.member_number(configuration, name) for name in ("N", "dims"))
-    shape, strides = (declared.member_numbers(configuration, name) for name in ("to_shape", "perm_strides"))
-    given = layer.given(size)
-    if len(shape) != axes or len(strides) != axes or prod(shape) != size:
-        layer.fail(f"{size} entries of shape {shape[:8]}", "write the project again")
-    places = np.indices(shape).reshape(axes, -1)
-    taken = np.tensordot(np.array(strides), places, axes=1)
-    if not (np.sort(taken) == np.arange(size)).all():
-        layer.fail("it does not take every entry once", "write the project again")
-    layer.gives(given.taken(taken), argument=1, template=1)
-
-
-def largest(axes: int) -> Callable[[Layer], None]:
-    """The largest entries of windows that lie side by side."""
-    sides = ("height", "width")[-axes:]
-    inside, outside = (("n_in",), ("n_out",)) if axes == 1 else tuple(_of(sides, what) for what in ("in", "out"))
-    pads = ("pad_top", "pad_bottom", "pad_left", "pad_right")[-2 * axes :]
-    harmless = ("filt_height", "filt_width", "n_chan", "count_pad", "implementation", "reuse_factor")
-
-    def read(layer: Layer) -> None:
-        sizes = (*inside, *outside, *_of(sides, "pool"), *_of(sides, "stride"))
-        configuration = _pool(layer, axes, (*sizes, *pads), harmless)
-        declared = layer.project.declared
-        size, out, pool, stride = (
-            tuple(declared.member_number(configuration, name) for name in names)
-            for names in (inside, outside, _of(sides, "pool"), _of(sides, "stride"))
-        )
-        channels = declared.member_number(configuration, "n_filt")
-        if any(declared.member_number(configuration, pad) for pad in pads if pad in configuration.members):
-            layer.fail("a pool with padding is not read", "use one without")
-        if pool != stride or min(pool) < 1 or out != tuple(n // k for n, k in zip(size, pool, strict=True)):
-            layer.fail(f"a pool of {pool} with strides {stride} is not read", "use windows that lie side by side")
-        layer.project.templates.check("nnet_pooling.h", f"pooling{axes}d_cl", "pool_op", "max")
-        entry = np.arange(prod(size) * channels).reshape(*size, channels)
-        entry = entry[tuple(slice(n * k) for n, k in zip(out, pool, strict=True))]
-        windows = entry.reshape(*(n for pair in zip(out, pool, strict=True) for n in pair), channels)
-        # places of windows, channels, places in a window
-        order = (*range(0, 2 * axes, 2), 2 * axes, *range(1, 2 * axes, 2))
-        _pooled(layer, configuration, windows.transpose(order).reshape(-1, prod(pool)))
-
-    return read
-
-
-def largest_of_all(axes: int) -> Callable[[Layer], None]:
-    """The largest entry of each channel."""
-    inside = ("n_in",) if axes == 1 else _of(("height", "width"), "in")
-
-    def read(layer: Layer) -> None:
-        # Of windows and padding nothing is looked at by what it computes.
-        sizes = ("pool_width", "pool_height", "stride_width", "stride_height", "pad_left", "pad_right", "pad_top")
-        harmless = (*sizes, "pad_bottom", "reuse_factor", "implementation", "count_pad")
-        configuration = _pool(layer, axes, inside, harmless)
-        declared = layer.project.declared
-        size = prod(declared.member_number(configuration, name) for name in inside)
-        channels = declared.member_number(configuration, "n_filt")
-        layer.project.templates.check("nnet_pooling.h", f"global_pooling{axes}d_cl", "pool_op", "max")
-        _pooled(layer, configuration, np.arange(size * channels).reshape(size, channels).T)
-
-    return read
-
-
-def _of(sides: Sequence[str], what: str) -> tuple[str, ...]:
-    return tuple(f"{what}_{side}" for side in sides)
-
-
-def _pool(layer: Layer, axes: int, members: Sequence[str], harmless: Sequence[str]) -> Configuration:
-    """The configuration of a pool that takes the largest entry."""
-    layer.check_call(3, 2)
-    if layer.word:
-        layer.fail("it is not read of streams", "write the project with io_parallel")
-    known = (*members, "n_filt", "pool_op", "accum_t")
-    configuration = layer.configuration(f"pooling{axes}d_config", known, harmless)
-    operation = layer.project.declared.member_name(configuration, "pool_op")
-    if operation != "nnet::Max":
-        layer.fail(f"pools by {operation} are not read", "use a pool that takes the largest entry")
-    return configuration
-
-
-def _pooled(layer: Layer, configuration: Configuration, windows: NDArray[np.intp]) -> None:
-    """The largest entry of each window, in the accumulator's type."""
-    count = layer.project.declared.member_number(configuration, "n_filt")
-    inside = layer.given(_entries(layer, configuration) * count)
-    builder = layer.project.builder
-    builder.refuse = layer.fail
-    found = builder.largest(inside, windows)
-    accumulator = layer.project.declared.member_type(configuration, "accum_t")
-    layer.gives(builder.assigned(found, accumulator, f"{layer.name}.accum_t"), argument=1, template=1)
-
-
-def _entries(layer: Layer, configuration: Configuration) -> int:
-    """The places of what a pool reads."""
-    names = ("n_in",) if "n_in" in configuration.members else ("in_height", "in_width")
-    return prod(layer.project.declared.member_number(configuration, name) for name in names)
+    if reuse < 1 or made.inputs % reuse:
+        layer.fail(f"the reuse factor {reuse} does not divide {made.inputs} inputs", "give it one that does")
+    return np.ascontiguousarray(stored.reshape(made.outputs, made.inputs))

@@ -6,7 +6,48 @@ are laid out, in what a pool does with strides that differ from its windows, and
 layer, its configuration's `kernel` or its `strategy`, which therefore have to agree.
 """
 
+from __future__ import annotations
+
+from eqspec.networks.firmware.known_stream_templates import STREAM_DIGESTS
+
 DIGESTS: dict[str, tuple[str, ...]] = {
+    **STREAM_DIGESTS,
+    "nnet_activation.h:binary_cast": (
+        "0cabb280785bab818e78d4d3d734edb0",  # 1.2 to 1.3.0
+    ),
+    "nnet_activation.h:binary_tanh": (
+        "033c429b27b3a8af0df575661b0d4e4e",  # 1.2 to 1.3.0
+    ),
+    "nnet_activation.h:elu": (
+        "b17462cf2da995c3f932e52447eb0cfb",  # 1.0 to 1.3.0
+    ),
+    "nnet_activation.h:elu_fcn_float": (
+        "d323cdd84451bf078a31f213b0cbc80e",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:hard_sigmoid": (
+        "02bee46163a9066da41bffdd0fdc45b4",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:hard_tanh": (
+        "52f540a19200d6dff3ce0d03e80adc5b",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:init_elu_table": (
+        "707d304ba59f4df7e949983e0df27efe",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:init_selu_table": (
+        "a6ce6c7889edbb14856d5af8b255447f",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:init_sigmoid_table": (
+        "90f73084599f4abbe2336fd8f22551f0",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:init_softplus_table": (
+        "1673a1a40994d38eaf7de5654dbda81f",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:init_softsign_table": (
+        "8d11a39b3493275dd6f4f08c87ed07bb",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:init_tanh_table": (
+        "2047342cd9a770c2af39ecd43f470f7f",  # 0.8.1 to 1.3.0
+    ),
     "nnet_activation.h:leaky_relu": (
         "9d39c69db91178b0c0446b2c41a25c2d",  # 1.0 to 1.3.0
     ),
@@ -28,29 +69,50 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_activation.h:relu_max": (
         "4f87aa790fa7a569d084c643f3f2e308",  # 0.8.1 to 1.3.0
     ),
+    "nnet_activation.h:selu": (
+        "78949caa8eea47fb635846ea94e240e3",  # 1.2 to 1.3.0
+    ),
+    "nnet_activation.h:selu_fcn_float": (
+        "16a6a3f80ac55267c0ed4b7297f33001",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:sigmoid": (
+        "a409e5912f0d75ef02b3186d9008da07",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:sigmoid_fcn_float": (
+        "504edf665bb69888d820cbc5f9dbc3a0",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:softplus": (
+        "7ecb29e130fd23cbb200bd30ddb148ce",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:softplus_fcn_float": (
+        "36e1ae946e37fbba946d96f05c791651",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:softsign": (
+        "b85a08490eed68dede184bdf20143dbc",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:softsign_fcn_float": (
+        "796030c19d11bb0a338ff88aa51579d7",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:tanh": (
+        "00e4a19120b3fd2ed25c2069c569206e",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_activation.h:ternary_tanh": (
+        "024154b18049dd5f5d6b741de7d25ed5",  # 0.8.1 to 1.3.0
+    ),
     "nnet_activation.h:thresholded_relu": (
         "46e1bf78fa3154b612f9bb164724d5ca",  # 1.0 to 1.3.0
-    ),
-    "nnet_activation_stream.h:leaky_relu": (
-        "3eff6a7c3be7b0161176cc09987bbce6",  # 1.0 to 1.3.0
-    ),
-    "nnet_activation_stream.h:linear": (
-        "ea540895ca4a282e577278ab134a2388",  # 0.8.1 to 1.3.0
-    ),
-    "nnet_activation_stream.h:prelu": (
-        "ababbf0503b731397dfac0cec3c08ebe",  # 1.0 to 1.3.0
-    ),
-    "nnet_activation_stream.h:relu": (
-        "c5314bb1684014dbf21d405adf29b276",  # 0.8.1 to 1.3.0
-    ),
-    "nnet_activation_stream.h:thresholded_relu": (
-        "8348690b5e909ce381e8409a5e94d416",  # 1.0 to 1.3.0
     ),
     "nnet_batchnorm.h:normalize": (
         "149e30645a85f89909267006f84b1039",  # 0.8.1 to 1.3.0
     ),
-    "nnet_batchnorm_stream.h:normalize": (
-        "510eab8e246bd9b903b6cf0f337464f5",  # 0.8.1 to 1.3.0
+    "nnet_common.h:Op_add": (
+        "1f81a6546f0579899c7b1727a9f03ff3",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_common.h:Op_max": (
+        "9bd276e74f6cd574f9d69ce8f648e431",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_common.h:reduce": (
+        "12696b6d779aeb2deedde2097f0824ad",  # 0.8.1 to 1.3.0
     ),
     "nnet_conv1d.h:Conv1DLatency": (
         "c8484cce3d987ff6b5f7b89863382548",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.1.0
@@ -62,6 +124,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     ),
     "nnet_conv1d.h:conv_1d_cl": (
         "70ced3b60e158cb8038da2f1971a440a",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.3.0
+    ),
+    "nnet_conv1d.h:pointwise_conv_1d_cl": (
+        "b18c8d9ededa9eea189b2f69bfd9ba1b",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.3.0
     ),
     "nnet_conv1d_latency.h:conv_1d_latency_cl": (
         "24a32495ea3ea157d311a5f702bccd02",  # 1.0 to 1.3.0
@@ -76,6 +141,11 @@ DIGESTS: dict[str, tuple[str, ...]] = {
         "bb6b1d55c47476c922d3fff1704414e7",  # 1.2 to 1.3.0
         "45d5ca7a51f79e174f81451a0fe66af2",  # Vitis of 1.2 to 1.3.0
     ),
+    "nnet_conv2d.h:pointwise_conv_2d_cl": (
+        "d1cb3988e8ad16591473e2af0881bd5a",  # 0.8.1 to 1.1, Vitis of 1.0 to 1.1
+        "ebfe7fd1365c723f16c013b3ad98d2f6",  # 1.2 to 1.3.0
+        "8721e8cd42c712085721ec1cb482cd2a",  # Vitis of 1.2 to 1.3.0
+    ),
     "nnet_conv2d_latency.h:conv_2d_latency_cl": (
         "150bb7e39b8115d28aae3575d266d32c",  # 1.0 to 1.3.0
         "aa018d93681377c1578404a2da97a580",  # Vitis of 1.0 to 1.3.0
@@ -83,6 +153,12 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_conv2d_resource.h:conv_2d_resource_cl": (
         "0e7f9b5f69e94ddcce1b287f1ee4e032",  # 1.0 to 1.3.0
         "62d4f28d9724f26e1c15b9f16f634339",  # Vitis of 1.0 to 1.3.0
+    ),
+    "nnet_cropping.h:cropping1d_cl": (
+        "3e1bcf1967ddb8b373053924d0535231",  # 1.2 to 1.3.0
+    ),
+    "nnet_cropping.h:cropping2d_cl": (
+        "330badcc6082943206277f1e187311c4",  # 1.2 to 1.3.0
     ),
     "nnet_dense.h:DenseLatency": (
         "92f98e3c13269a978eaf73e67f12dd5d",  # 1.0 to 1.3.0
@@ -113,38 +189,49 @@ DIGESTS: dict[str, tuple[str, ...]] = {
         "1ce2b6b5776a06597ba2a6a934982d16",  # Vitis of 0.8.1
         "d335bb9b1386fe197b264a7326b0be41",  # 1.0 to 1.3.0
     ),
-    "nnet_dense_stream.h:data_prepare": (
-        "be9c0d8f64b3dcc1aad6bacf305bb540",  # Vitis of 0.8.1 to 1.3.0
-    ),
-    "nnet_dense_stream.h:dense": (
-        "1176788c804c7b91596163ea01c389a2",  # 0.8.1 to 1.3.0
-        "8c316302fce17e959bd150353e79e0fc",  # Vitis of 0.8.1 to 1.1.0
-        "dcdbfee3e240659739e5f80e52d8fd86",  # Vitis of 1.2 to 1.3.0
-    ),
-    "nnet_dense_stream.h:dense_latency_wrapper": (
-        "57466d05caf0f784d9002e8437bb066f",  # Vitis of 0.8.1 to 1.3.0
-    ),
-    "nnet_dense_stream.h:dense_resource_wrapper": (
-        "e5fa9d7a035c98f6f8c7369f0346521b",  # Vitis of 0.8.1 to 1.3.0
-    ),
-    "nnet_dense_stream.h:dense_wrapper": (
-        "721c58f7bbfbc435c925fd1c81dd6f0d",  # 0.8.1
-        "b9268661a8a1817ee8dacf8b9d3c7a2b",  # 1.0 to 1.1.0
-        "ff45e28b2c9b2c3cbb3d9344a9998518",  # 1.2 to 1.3.0
-    ),
-    "nnet_dense_stream.h:res_write": (
-        "dcbef148c9b4c7e711f7adeca12b2a30",  # Vitis of 0.8.1 to 1.3.0
-    ),
     "nnet_helpers.h:load_weights_from_txt": (
         "e7a03651679f92f138c82d4222f891bd",  # 0.8.1 to 1.1.0
         "7670d5c0365f04853f49220e15fe89c6",  # 1.2 to 1.3.0
+    ),
+    "nnet_image.h:resize_nearest": (
+        "5db0e5e2285894729735f220e3b49773",  # 0.8.1 to 1.3.0
     ),
     "nnet_merge.h:add": (
         "9f54c7296133f3ad732ec781e7f61541",  # 0.8.1 to 1.2.0
         "6c5167e8f0973564130ca0e973120180",  # 1.3.0
     ),
+    "nnet_merge.h:average": (
+        "d4405a532627421aa2f9b2b138a235b1",  # 1.3.0
+    ),
     "nnet_merge.h:concatenate1d": (
         "210e89ac3a748603563d0500b8bbd800",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_merge.h:concatenate2d": (
+        "ae0d26a1ae8e04a85962ae7b93fb074c",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_merge.h:concatenate2d_0": (
+        "fb2125a2509e87924c3ede7d5141945c",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_merge.h:concatenate2d_1": (
+        "4c917478773f602bd494eb83511c4730",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_merge.h:concatenate3d": (
+        "4e5746bbc1b5606665a1b4aa4f322cc1",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_merge.h:concatenate3d_0": (
+        "e63e5a0924615ff0f63703b384436ed8",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_merge.h:concatenate3d_1": (
+        "73b57198891d2dafe22cbbb3b7c3cac1",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_merge.h:concatenate3d_2": (
+        "b71c866bfbcc90400fa0957ae0b7da0d",  # 1.2 to 1.3.0
+    ),
+    "nnet_merge.h:maximum": (
+        "e9cf362283ebf16485f999a4f48f04ff",  # 1.3.0
+    ),
+    "nnet_merge.h:minimum": (
+        "083c0bac6947bec3cd22b6579006b611",  # 1.3.0
     ),
     "nnet_merge.h:subtract": (
         "94c48325853a23980c6c0aa6c017c7f8",  # 0.8.1 to 1.2.0
@@ -163,6 +250,15 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     "nnet_mult.h:weight_ternary": (
         "26ce890bfa85445cb5ad9ab29622cd85",  # 0.8.1 to 1.3.0
     ),
+    "nnet_padding.h:zeropad1d_cl": (
+        "e94ac95e3070e846082a1db9a75b02f2",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_padding.h:zeropad2d_cl": (
+        "2c257b8821686fcd65c6841ea23ff5eb",  # 0.8.1 to 1.3.0
+    ),
+    "nnet_pooling.h:avg": (
+        "547595573523067269730f8b4e214bba",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.3.0
+    ),
     "nnet_pooling.h:global_pooling1d_cl": (
         "d6d7d17a92ecf238056c7cc3211a2998",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.3.0
     ),
@@ -171,6 +267,9 @@ DIGESTS: dict[str, tuple[str, ...]] = {
     ),
     "nnet_pooling.h:max": (
         "01146247f6e247ff88ddc52170b70e0f",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.3.0
+    ),
+    "nnet_pooling.h:pad_val": (
+        "ae56907159bf4b46471e8125a73b6ba0",  # 0.8.1 to 1.3.0, Vitis of 1.0 to 1.3.0
     ),
     "nnet_pooling.h:pool_op": (
         "63106c3d6b08a936bc9d7bdbbb565c9f",  # 1.0 to 1.3.0, Vitis of 1.0 to 1.3.0

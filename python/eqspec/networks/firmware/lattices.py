@@ -85,7 +85,7 @@ class Lattice:
         """x + sign y of entries of both."""
         x, y = self.at(other.bits), other.at(self.bits)
         if sign < 0:
-            y = Lattice(-y.most, -y.least, y.step, y.bits)
+            y = y.negative()
         return Lattice(x.least + y.least, x.most + y.most, integers(np.gcd(x.step, y.step)), x.bits)
 
     def followed_by(self, other: Lattice) -> Lattice:
@@ -93,6 +93,10 @@ class Lattice:
         x, y = self.at(other.bits), other.at(self.bits)
         parts = [np.concatenate(pair) for pair in ((x.least, y.least), (x.most, y.most), (x.step, y.step))]
         return Lattice(parts[0], parts[1], parts[2], x.bits)
+
+    def negative(self) -> Lattice:
+        """-x."""
+        return Lattice(-self.most, -self.least, self.step, self.bits)
 
     def larger(self, other: Lattice) -> Lattice:
         """max(x, y) of entries of both, of one number of bits."""

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import NoReturn
+
+import numpy as np
 
 from eqspec.networks.firmware.builder import Builder, Value
 from eqspec.networks.firmware.calls import Array, Call, Function
@@ -99,9 +102,14 @@ class Layer:
             self.fail(f"it reads {size} numbers, {array.name} has {value.size}", "write the project again")
         return value
 
-    def gives(self, value: Value, *, argument: int, template: int, rectified: bool = False) -> None:
-        """Assign a value to the array that it writes."""
+    def gives(
+        self, value: Value, *, argument: int, template: int, rectified: bool = False, word: int | None = None
+    ) -> None:
+        """Assign a value to the array that it writes; `word`: how many numbers a word of it has, if it is a stream."""
         array, of = self.array(self.call.arguments[argument], self.call.templates[template])
+        if word is not None and isinstance(array.type, ArrayOf) and array.type.size != word:
+            said = f"a word of {array.name} has {array.type.size} numbers, it writes {word} at a time"
+            self.fail(said, "write the project again")
         if array.name in self.project.values:
             self.fail(f"it gives {array.name}, which has been given already", "write the project again")
         self.check_size(array, value.size)
@@ -118,7 +126,11 @@ class Layer:
     @property
     def word(self) -> int:
         """How many entries come at a time: those of a word of the stream that it reads; 0 where it reads an array."""
-        of = self.array(self.call.arguments[0], self.call.templates[0])[0].type
+        return self.words_of(0)
+
+    def words_of(self, place: int) -> int:
+        """The same of the argument at this place, whose type is the template at the same place."""
+        of = self.array(self.call.arguments[place], self.call.templates[place])[0].type
         return of.size if isinstance(of, ArrayOf) else 0
 
     def rests_on(self, header: str, *names: str, helpers: Sequence[str] = ()) -> None:
@@ -128,7 +140,29 @@ class Layer:
             templates.check(f"{header}_stream.h", *names, helpers=helpers)
             templates.check("nnet_types.h", "array")
         else:
-            templates.check(f"{header}.h", *names)
+            templates.check(f"{header}.h", *names, helpers=helpers)
+
+    def parameter(self) -> tuple[int, FixedPoint]:
+        """The number that the call gives as its second argument, as an integer of the type that it names for it."""
+        of = self.project.declared.type(Words.of(self.project.function.path, self.call.templates[1]))
+        if isinstance(of, ArrayOf):
+            self.fail("its parameter is an array", "write the project again")
+        return self._stored("".join(word.text for word in self.call.arguments[1]), of), of
+
+    def constant(self, configuration: Configuration, name: str) -> tuple[int, FixedPoint]:
+        """A number of its configuration with a type of its own, as an integer of that type."""
+        written, of = self.project.declared.member_constant(configuration, name)
+        return self._stored(written, of), of
+
+    def _stored(self, written: str, of: FixedPoint) -> int:
+        """A number as C++ has it, in a type."""
+        try:
+            number = float(written)
+        except ValueError:
+            number = inf
+        if not isfinite(number):
+            self.fail(f"{written[:40]!r} is no finite number", "write the project again")
+        return int(of.stored(np.array([number]))[0])
 
     def check_size(self, array: Array, size: int) -> None:
         """Whether an array, or the words of a stream, hold so many numbers."""

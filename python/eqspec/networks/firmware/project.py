@@ -15,17 +15,18 @@ it, so that what this type cuts off is part of what is compared.
 from __future__ import annotations
 
 import hashlib
+from math import prod
 from pathlib import Path
 
 from eqspec.errors import NetworkError
 from eqspec.networks.exact_vectors import Integers
 from eqspec.networks.firmware.builder import Builder, Value
-from eqspec.networks.firmware.calls import Array, Function, read_function
+from eqspec.networks.firmware.calls import Array, Call, Function, read_function
 from eqspec.networks.firmware.declarations import ArrayOf, Declarations, read_declarations
 from eqspec.networks.firmware.finishing import finished
-from eqspec.networks.firmware.folder import DEFINES, PARAMETERS
+from eqspec.networks.firmware.folder import DEFINES, OF_ONEAPI, PARAMETERS
 from eqspec.networks.firmware.layer import Layer, Project
-from eqspec.networks.firmware.layers import LAYERS, RESULTS
+from eqspec.networks.firmware.layers import LAYERS, REFUSED, given_by
 from eqspec.networks.firmware.size_limits import MAX_NEURONS
 from eqspec.networks.firmware.templates import FOLDER, Templates
 from eqspec.networks.firmware.tokens import UNREAD, Words
@@ -85,6 +86,9 @@ class _Folder:
 def read(path: str) -> Network:
     """The network of a folder. Raises NetworkError naming file and line."""
     folder = _Folder(path)
+    if not (Path(path) / DEFINES).is_file() and (Path(path) / OF_ONEAPI).is_file():
+        fix = "write the project with the Vivado or Vitis backend; a proof is then about what that one computes"
+        raise NetworkError(folder.place(OF_ONEAPI), "a project of the oneAPI backend is not read", fix=fix)
     declared = Declarations()
     for name in (DEFINES, PARAMETERS):
         read_declarations(declared, folder.words(name))
@@ -145,7 +149,11 @@ def _check_layers(function: Function) -> None:
     for call in function.calls:
         if call.function not in LAYERS:
             name = f"{call.layer} (nnet::{call.function})" if call.layer else f"nnet::{call.function}"
-            message = f"line {call.line}: {name}: this layer is not read"
+            reason = REFUSED.get(call.function, "this layer is not read")
+            message = f"line {call.line}: {name}: {reason}"
+            if call.function in REFUSED:
+                fix = "end the network in front of it, or compare the parts before and behind it"
+                raise NetworkError(function.path, message, fix=fix)
             raise NetworkError(function.path, message, fix=f"these are: {', '.join(LAYERS)}")
 
 
@@ -211,7 +219,8 @@ def _ends(function: Function) -> tuple[Array, Array]:
     """What goes in and what comes out: the arrays of the function that no call gives, and that one does."""
     written = set[str]()
     for call in function.calls:
-        for argument in call.arguments[RESULTS.get(call.function, 1) :][:1]:
+        for place in given_by(call.function, len(call.arguments), len(call.templates)):
+            argument = call.arguments[place] if place < len(call.arguments) else ()
             if len(argument) == 1:
                 written.add(function.same.get(argument[0].text, argument[0].text))
     given = [array for array in function.parameters if array.name not in written]
@@ -229,13 +238,41 @@ def _input_size(function: Function, declared: Declarations, given: Array) -> int
     size = given.size
     if size is None:
         for call in function.calls:
-            name = call.arguments[0][0].text if call.arguments[0] else ""
-            configuration = declared.configurations.get(call.templates[-1][0].text) if call.templates else None
-            if name == given.name and configuration is not None and "n_in" in configuration.members:
-                size = declared.member_number(configuration, "n_in")
+            names = [argument[0].text for argument in call.arguments if len(argument) == 1]
+            if given.name in names:
+                size = _size_read(declared, call, names.index(given.name))
                 break
     if size is None or not 1 <= size <= MAX_NEURONS:
         shown = "an unknown number of" if size is None else str(size)
-        fix = f"firmware with 1 to {MAX_NEURONS} inputs is read, in io_stream where a layer with n_in takes them"
+        fix = f"firmware with 1 to {MAX_NEURONS} inputs is read"
         raise NetworkError(function.path, f"line {given.line}: {given.name} has {shown} entries", fix=fix)
     return size
+
+
+_SIZES = (
+    ("n_in", "n_filt"), ("in_height", "in_width", "n_filt"), ("in_height", "in_width", "n_chan"),
+    ("in_width", "n_chan"), ("n_in",), ("height", "width", "n_chan"), ("n_elem",), ("n_elem1",), ("N",),
+)  # fmt: skip
+"""Members of configurations whose product is how many numbers a layer reads; the first that are there."""
+
+
+def _size_read(declared: Declarations, call: Call, place: int) -> int | None:
+    """How many numbers a call reads of a stream, None where that is not known."""
+    last = call.templates[-1] if call.templates else ()
+    configuration = declared.configurations.get(last[0].text) if last else None
+    if configuration is None:
+        return int(last[0].text) if len(last) == 1 and last[0].text.isdecimal() else None
+    if configuration.base == "concat_config":
+        rank = int(call.function.removeprefix("concatenate")[:1] or 1)
+        members: tuple[str, ...] = tuple(f"n_elem{place + 1}_{axis}" for axis in range(rank))
+    else:
+        pools = configuration.base.startswith("pooling")
+        found = [
+            names
+            for names in _SIZES
+            if all(name in configuration.members for name in names) and (pools or "n_filt" not in names)
+        ]
+        if not found:
+            return None
+        members = found[0]
+    return prod(declared.member_number(configuration, name) for name in members)

@@ -40,7 +40,7 @@ def dense(layer: Layer) -> None:
     bias = layer.weights(layer.call.arguments[3], of_bias, outputs)
     refuse_bits(layer)
     layer.rests_on("nnet_dense", "dense", helpers=_STREAM_HELPERS)
-    matrix = _matrix(layer, configuration, weights.integers, inputs, outputs)
+    matrix = matrix_of(layer, configuration, weights.integers, inputs, outputs)
     factors = factors_of(layer, configuration, matrix, of_weight)
     sums = Sums(np.arange(inputs)[None], factors, of_weight.bits, bias.integers, of_bias.bits)
     layer.project.builder.refuse = layer.fail
@@ -58,7 +58,7 @@ def _is_bit(of: FixedPoint) -> bool:
     return of.whole and of.width == 1
 
 
-def _matrix(layer: Layer, configuration: Configuration, integers_: Integers, inputs: int, outputs: int) -> Integers:
+def matrix_of(layer: Layer, configuration: Configuration, integers_: Integers, inputs: int, outputs: int) -> Integers:
     """The weights by output and input, as the kernel takes them from its array."""
     declared, templates = layer.project.declared, layer.project.templates
     reuse = declared.member_number(configuration, "reuse_factor")

@@ -69,12 +69,7 @@ class Templates:
 
     def check(self, header: str, *names: str, helpers: Sequence[str] = ()) -> None:
         """NetworkError unless these definitions of a header are known ones, and its helpers, where it has them."""
-        if header not in self._read:
-            words = self._words(f"{FOLDER}/{header}")
-            self._read[header] = None if words is None else definitions(words)
-            if words is None:
-                self.missing.append(header)
-        found = self._read[header]
+        found = self._definitions(header)
         if found is None:
             return
         for name in (*names, *(name for name in helpers if name in found)):
@@ -82,3 +77,16 @@ class Templates:
                 said = "is another one than hls4ml's" if name in found else "is not defined"
                 fix = "write the project again with a release of hls4ml from 0.8 to 1.3, without changing its templates"
                 raise NetworkError(f"{self._folder}/{FOLDER}/{header}", f"nnet::{name} {said}", fix=fix)
+
+    def digest(self, header: str, name: str) -> str | None:
+        """The digest of a definition; None where the project has no such header."""
+        found = self._definitions(header)
+        return None if found is None else found.get(name, "")
+
+    def _definitions(self, header: str) -> dict[str, str] | None:
+        if header not in self._read:
+            words = self._words(f"{FOLDER}/{header}")
+            self._read[header] = None if words is None else definitions(words)
+            if words is None:
+                self.missing.append(header)
+        return self._read[header]

@@ -16,6 +16,7 @@ from eqspec.networks.operators import (
     functions,
     level_operators,
     linear_quantisation,
+    lookup,
     masking,
     matrix_products,
     normalizations,
@@ -23,6 +24,7 @@ from eqspec.networks.operators import (
     pooling,
     qonnx,
     rearranging,
+    recurrent,
     reductions,
     relu,
     resizing,
@@ -35,7 +37,7 @@ from eqspec.networks.operators.operator_call import Operator
 
 _FAMILIES = (
     batch_normalization, casting, comparisons, constant, convolution, curves, einsum, elementwise, functions,
-    matrix_products, normalizations, norms, pooling, rearranging, reductions, relu, resizing, scattering,
+    matrix_products, normalizations, norms, pooling, rearranging, recurrent, reductions, relu, resizing, scattering,
     selection, shapes, softmax,
 )  # fmt: skip
 
@@ -44,7 +46,7 @@ OPERATORS: dict[str, Operator] = {name: read for family in _FAMILIES for name, r
 QUANTISING: dict[str, Operator] = {**linear_quantisation.OPERATORS, **qonnx.OPERATORS, **channels_last.OPERATORS}
 """Quantisers and operators on their levels, by name with the domain where it is not the standard one."""
 
-ON_LEVELS = level_operators.OPERATORS
+ON_LEVELS: dict[str, Operator] = {**level_operators.OPERATORS, "Gather": lookup.gather}
 """In place of those of the same names, where an input is levels that depend on the input of the network."""
 
 ON_MASKED = masking.ON_MASKED
@@ -53,17 +55,7 @@ ON_MASKED = masking.ON_MASKED
 OF_INTEGERS = level_operators.OF_INTEGERS
 
 REFUSED: dict[str, tuple[str, str]] = {
-    "GRU": (
-        "it goes over a sequence, with products of values that depend on the input",
-        "compare a feed-forward model",
-    ),
-    "LSTM": (
-        "it goes over a sequence, with products of values that depend on the input",
-        "compare a feed-forward model",
-    ),
-    "Loop": ("a loop has no fixed number of steps", "unroll the loop when exporting"),
     "NonZero": ("its result has a shape that depends on the input", "use a mask that is multiplied"),
-    "RNN": ("it goes over a sequence", "unroll the sequence, or compare a feed-forward model"),
     "Scan": ("a loop over a sequence is not read", "unroll the loop when exporting"),
     "TopK": ("which entries it gives depends on the input", "end the model before it, at the scores"),
     "Unique": ("its result has a shape that depends on the input", "end the model before it"),

@@ -28,6 +28,7 @@ from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators import folding
 from eqspec.networks.operators.broadcasting import check_broadcast, check_one_for_all
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Value
+from eqspec.networks.runtime_functions import as_computed
 
 Real = Affine | Enclosure
 _BITS = 200
@@ -47,7 +48,7 @@ def of_entries(curves: Curves, x: Real) -> Real:
         wrong = problem(curve)
         if wrong is not None:
             raise UnreadableError(wrong, "export the model again")
-    return af.curve(x, curves) if isinstance(x, Affine) else _of_constant(curves, x)
+    return as_computed(af.curve(x, curves), curves, x) if isinstance(x, Affine) else _of_constant(curves, x)
 
 
 def _of_constant(curves: Curves, x: Enclosure) -> Enclosure:

@@ -122,11 +122,11 @@ def _joined(
     else:
         if isinstance(a, Affine) and isinstance(b, Affine):
             a, b = functions.argument(a), functions.argument(b)
-        a = _rearranged(a, lambda p: p.transpose(left).reshape(*lead_a, *rows, *[1] * len(columns)))
-        b = _rearranged(b, lambda p: p.transpose(right).reshape(*lead_b, *[1] * len(rows), *columns))
+        a = _rearranged(a, lambda p: p.transpose(left).reshape((*lead_a, *rows, *[1] * len(columns))))
+        b = _rearranged(b, lambda p: p.transpose(right).reshape((*lead_b, *[1] * len(rows), *columns)))
         made = multiply(a, b)
     lead = np.broadcast_shapes(tuple(lead_a), tuple(lead_b))
-    return _rearranged(made, lambda p: p.reshape(*lead, *rows, *columns)), [*both, *alone[0], *alone[1]]
+    return _rearranged(made, lambda p: p.reshape((*lead, *rows, *columns))), [*both, *alone[0], *alone[1]]
 
 
 def einsum(call: OperatorCall) -> Sequence[Value]:

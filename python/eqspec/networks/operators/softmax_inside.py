@@ -6,6 +6,7 @@ Exact over the real numbers; n scores take less than 3 n functions, and bounds a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -14,9 +15,13 @@ from eqspec.networks import affine as af
 from eqspec.networks import enclosure as en
 from eqspec.networks.affine import Affine
 from eqspec.networks.curves import Curve, Curves
-from eqspec.networks.matrices import NONE, check_value
+from eqspec.networks.matrices import NONE, Indices, check_value
 from eqspec.networks.operators import functions
+from eqspec.networks.runtime_functions import ROUNDINGS, missing
 from eqspec.networks.softmax_tree import Plan, Sum, plan
+
+_HIDDEN = 1000.0
+"""What is that far below the largest constant of its run is no bias but a mask; e^-1000 is no float."""
 
 
 def softmax(x: Affine, covered: int, *, logarithm: bool) -> Affine:
@@ -26,11 +31,22 @@ def softmax(x: Affine, covered: int, *, logarithm: bool) -> Affine:
         constant = np.zeros(shape) if logarithm else np.ones(shape)
         return af.constant(x.parts[0].units, en.exactly(constant))
     check_value((x.size, 3))
+    order = _hidden_first(x, covered)
+    x = af.rearrange(x, lambda _: order)
     tree = _Tree(x, covered, plan(covered))
     own = [Sum(i) for i in range(covered)]
     apart = tree.apart(tree.plan.rest, own)
     made = af.negate(_of("softplus", apart)) if logarithm else _of("sigmoid", af.negate(apart))
-    return af.rearrange(made, lambda p: p.reshape(shape))
+    back = np.argsort(order).reshape(shape)
+    return af.rearrange(missing(made, ROUNDINGS + covered), lambda _: back)
+
+
+def _hidden_first(x: Affine, covered: int) -> Indices:
+    """The entries of a value, in each run those first that a mask hides by a large negative number."""
+    added = x.bias.value.reshape(-1, covered)
+    seen = added > added.max(axis=1, keepdims=True) - _HIDDEN
+    within = np.argsort(seen, axis=1, kind="stable")
+    return (within + covered * np.arange(len(added))[:, None]).reshape(-1)
 
 
 class _Tree:
@@ -39,7 +55,7 @@ class _Tree:
     def __init__(self, x: Affine, covered: int, found: Plan) -> None:
         self.plan = found
         self._runs = x.size // covered
-        self._values = [functions.argument(af.rearrange(x, lambda p: p.reshape(-1)))]
+        self._values = [_beside_its_bias(af.rearrange(x, lambda p: p.reshape(-1)))]
         """The scores, and each round of softplus."""
         self._widths = [covered]
         for pairs in found.rounds:
@@ -67,6 +83,15 @@ class _Tree:
         first = width * np.arange(self._runs)[:, None]
         taken = np.where(places == NONE, NONE, first + places).reshape(-1)
         return af.rearrange(value, lambda _: taken)
+
+
+def _beside_its_bias(x: Affine) -> Affine:
+    """Scores that can be read several times, the constants that are added to them apart.
+
+    So the large numbers of a mask, which may be the largest of float32, cancel exactly where two hidden scores meet.
+    """
+    free = functions.argument(replace(x, bias=en.exactly(np.zeros(x.shape)), names=None))
+    return af.shift(free, x.bias, started=False)
 
 
 def _of(name: str, x: Affine) -> Affine:

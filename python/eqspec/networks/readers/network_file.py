@@ -12,7 +12,7 @@ from eqspec.networks import agreement
 from eqspec.networks.firmware.folder import is_project
 from eqspec.networks.network import Network
 from eqspec.networks.onnx_tensor import MAX_BYTES
-from eqspec.networks.readers import nnet, onnx_reader
+from eqspec.networks.readers import foreign_files, nnet, onnx_reader
 
 
 def read_network(path: str | os.PathLike[str], *, output: str | None = None) -> Network:
@@ -64,6 +64,8 @@ def content(name: str) -> bytes:
                 name, "no such file", fix=f"check the path; it was looked up as {str(file.absolute())!r}"
             )
         if not file.is_file():
+            if (foreign := foreign_files.of_folder(name)) is not None:
+                raise NetworkError(name, f"{foreign.what}, and no ONNX model", fix=foreign.fix)
             fix = "give the path of an .onnx or .nnet file, or of a project of hls4ml, which holds firmware/defines.h"
             raise NetworkError(name, "not a file, and no project of hls4ml", fix=fix)
         if file.stat().st_size > MAX_BYTES:

@@ -127,6 +127,8 @@ def result_types(node: NodeProto, opset: int, given: Sequence[int | None]) -> li
     Float types may be mixed, although few runtimes take that: the function over the real numbers is the same. Raises
     UnreadableError where the inputs are of other types that the operator does not take, or not together.
     """
+    if node.domain == "com.microsoft" and node.op_type == "DequantizeLinear":  # of types that the opset does not know
+        return [given[1] if len(given) > 1 else None] * len(node.output)
     found = definition(node.op_type, opset) if node.domain in STANDARD else None
     if found is None:
         return [None] * len(node.output)

@@ -6,7 +6,7 @@ Graph or a NetworkError.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from eqspec.networks.operators.quantising import TYPES
 from eqspec.networks.readers import onnx_definition, onnx_model
 from eqspec.networks.readers.onnx_ends import names_read
 from eqspec.networks.readers.onnx_names import name_of
+from eqspec.networks.readers.onnx_places import PLACES, looked_up_in
 
 _SHORT = {int(TensorProto.FLOAT16), int(TensorProto.BFLOAT16)}
 
@@ -64,7 +65,7 @@ def load(path: str, content: bytes, output: str | None = None) -> Graph:
     for node in nodes:
         _check_definition(path, node, opset)
     external = ExternalData(Path(path).parent)
-    inputs = tuple(_input(path, value, nodes, ready.output, notes) for value in given)
+    inputs = tuple(_input(path, value, nodes, initializers, ready.output, notes) for value in given)
     outputs = shape_of(graph.output[0])
     short = {t.data_type for t in graph.initializer} | {one.kind for one in inputs}
     for kind in sorted(short & _SHORT):
@@ -107,10 +108,17 @@ def shape_of(value: ValueInfoProto) -> tuple[int | str, ...]:
     return tuple(int(d.dim_value) if d.dim_value > 0 else d.dim_param or "?" for d in dims)
 
 
-def _input(path: str, value: ValueInfoProto, nodes: Sequence[NodeProto], output: str, notes: list[str]) -> Input:
+def _input(
+    path: str,
+    value: ValueInfoProto,
+    nodes: Sequence[NodeProto],
+    tables: Mapping[str, TensorProto],
+    output: str,
+    notes: list[str],
+) -> Input:
     """An input with its shape: at least one axis, one unknown size at most beside fixed ones."""
     kind = value.type.tensor_type
-    levels = _levels(path, value, nodes, output, notes)
+    levels = _levels(path, value, nodes, tables, output, notes)
     shape = shape_of(value)
     shown = f"input {value.name!r} has shape [{', '.join(map(str, shape))}]"
     fix = "export it with fixed sizes; only the batch may be open, as in ['batch', 5] or [5]"
@@ -129,7 +137,12 @@ def _input(path: str, value: ValueInfoProto, nodes: Sequence[NodeProto], output:
 
 
 def _levels(
-    path: str, value: ValueInfoProto, nodes: Sequence[NodeProto], output: str, notes: list[str]
+    path: str,
+    value: ValueInfoProto,
+    nodes: Sequence[NodeProto],
+    tables: Mapping[str, TensorProto],
+    output: str,
+    notes: list[str],
 ) -> tuple[int, int] | None:
     """The ends of an input of levels; None of real numbers, and of integers that are only converted to them.
 
@@ -147,6 +160,11 @@ def _levels(
         message = f"input {value.name!r} holds {name}: a point of a region stands for the nearest integers that it has"
         notes.append(f"{message} ({TYPES[kind][0]} to {TYPES[kind][1]}, ties to the even one)")
         return TYPES[kind]
+    rows = looked_up_in(value.name, nodes, tables) if whole and kind in PLACES else None
+    if rows is not None:
+        message = f"input {value.name!r} holds places in a table: a point of a region stands for the nearest integers"
+        notes.append(f"{message} ({-rows} to {rows - 1}, negative ones from the end, ties to the even one)")
+        return -rows, rows - 1
     if not whole or not readers or other is not None:
         at = {} if other is None else {"node": name_of(other), "operator": other.op_type}
         fix = (

@@ -14,8 +14,8 @@ from onnx import ModelProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks.expansion import UnexpandedError, expanded
-from eqspec.networks.readers import onnx_definition, onnx_ends, onnx_functions, onnx_names, onnx_refused
-from eqspec.networks.readers.onnx_names import MODEL_FIX, STANDARD, name_of
+from eqspec.networks.readers import foreign_files, onnx_definition, onnx_ends, onnx_functions, onnx_names, onnx_refused
+from eqspec.networks.readers.onnx_names import STANDARD, name_of
 
 OLDEST_OPSET = 6
 MAX_NODES = 5_000
@@ -46,12 +46,11 @@ def ready(path: str, content: bytes, output: str | None = None) -> Ready:
     try:
         model.ParseFromString(content)
     except (DecodeError, ValueError, RuntimeError) as error:
-        raise NetworkError(path, f"not an ONNX model ({error})", fix=MODEL_FIX) from error
+        raise foreign_files.refusal(path, content, f"not an ONNX model ({error})") from error
     if not model.graph.output:
         empty = not content or not model.ListFields()
-        raise NetworkError(
-            path, "the file is empty" if empty else "the model has no graph with an output", fix=MODEL_FIX
-        )
+        cause = "the file is empty" if empty else "the model has no graph with an output"
+        raise foreign_files.refusal(path, content, cause)
     onnx_names.check(path, model)
     opset = _opset(path, model)
     model = onnx_functions.inlined(path, model)

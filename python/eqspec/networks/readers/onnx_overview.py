@@ -8,9 +8,9 @@ from pathlib import Path
 
 import onnx
 
-from eqspec.errors import NetworkError
 from eqspec.networks.expansion import EXPANDED
 from eqspec.networks.operators import OPERATORS, QUANTISING
+from eqspec.networks.readers import foreign_files
 
 _OTHERWISE = ("CastLike", "If", "ai.onnx.ml.ZipMap")
 """Operators that the reader knows what to put in place of."""
@@ -31,12 +31,19 @@ class Overview:
     tail: str | None
 
 
+def _beginning(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return b""
+
+
 def overview(path: str) -> Overview:
     """Look into an ONNX file; NetworkError if it is none."""
     try:
         model = onnx.load(path, load_external_data=False)
     except Exception as error:  # protobuf raises what it likes
-        raise NetworkError(path, f"not an ONNX model ({error})", fix="export it again") from error
+        raise foreign_files.refusal(path, _beginning(path), f"not an ONNX model ({error})") from error
     graph = model.graph
     given = {tensor.name for tensor in graph.initializer}
     names = [f"{n.domain}.{n.op_type}" if n.domain not in ("", "ai.onnx") else n.op_type for n in graph.node]

@@ -23,9 +23,7 @@ from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
 from eqspec.networks import pair_saturation, unary
 from eqspec.networks.affine import Affine
-from eqspec.networks.curves import Curves
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.exact_curves import is_rational
 from eqspec.networks.expansion import GELU_DOMAIN
 from eqspec.networks.levels import Levels, Quantised
 from eqspec.networks.masked import Masked
@@ -36,9 +34,11 @@ from eqspec.networks.operators import OF_INTEGERS, ON_LEVELS, ON_MASKED, OPERATO
 from eqspec.networks.operators.operator_call import Operator, OperatorCall, Scores, Value
 from eqspec.networks.readers import (
     batches,
+    inner_softmax,
     onnx_branches,
     onnx_definition,
     onnx_graph,
+    onnx_loops,
     onnx_model,
     onnx_refused,
     rewritten_weights,
@@ -50,7 +50,8 @@ from eqspec.networks.readers.onnx_names import STANDARD, name_of
 from eqspec.networks.readers.onnx_types import Types
 from eqspec.networks.readers.steps import steps_of
 from eqspec.networks.readers.value_store import ValueStore
-from eqspec.networks.roundoff import IN_INTEGERS, SHORT_FIX, SHORT_TYPES, Precision, Roundoff
+from eqspec.networks.roundoff import FLOAT32, IN_INTEGERS, SHORT_FIX, SHORT_TYPES, Precision, Roundoff
+from eqspec.networks.runtime_functions import ASSUMPTION, MISSED, is_assumed, unbounded
 from eqspec.networks.units import Reading, Units
 
 MALFORMED = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
@@ -84,12 +85,10 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     if arithmetic == "real":
         return network
     path = reading.graph.path
-    smooth = next(
-        (f for f in (s.function for s in network.steps) if isinstance(f, Curves) and not is_rational(f)), None
-    )
-    if smooth is not None:
-        message = f"how float32 runtimes round the function {smooth} is not laid down by any standard"
-        raise NetworkError(path, message, fix="compare it in 'real'; piecewise linear functions are decided in float32")
+    endless = next((curve for step in network.steps if (curve := unbounded(step.function)) is not None), None)
+    if endless is not None:
+        message = f"how far float32 runtimes are off in {endless} of a value near zero has no bound"
+        raise NetworkError(path, message, fix="compare it in 'real', or end both models in front of it")
     for node in reading.graph.nodes:
         if node.op_type in IN_INTEGERS or node.op_type.startswith("QLinear"):
             message = "it computes in integers, and how a runtime scales them back is no float32 arithmetic"
@@ -100,11 +99,14 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     if short or given:
         name = repr(short[0]) if short else given[0]
         raise NetworkError(path, f"{name} has 16 bits, which is no float32 arithmetic", fix=SHORT_FIX)
+    # Which functions are seen in a graph depends on whether it rounds, so the roundings are counted where it does.
+    counted = replace(reading, roundoff=Roundoff(float(FLOAT32.unit), missed=MISSED))
+    counted.network(content)
     try:
-        unit = reading.roundoff.gamma()
+        unit = counted.roundoff.gamma()
     except UnreadableError as error:
         raise NetworkError(path, error.message, fix=error.fix) from error
-    return replace(reading, roundoff=Roundoff(unit)).network(content)
+    return replace(reading, roundoff=Roundoff(unit, missed=MISSED)).network(content)
 
 
 def read_rounded(path: str, content: bytes, precision: Precision, output: str | None = None) -> Network:
@@ -168,20 +170,23 @@ class _Reading:
             names = " and ".join(repr(port.name) for port in ports)
             notes.append(f"the first axis of input {names} (size {self.batch}) is the batch; one sample is read")
         unit = self.roundoff.unit
-        inputs = Reading(unit, self.roundoff.precision.tiny if unit else 0.0).new(
-            sum(port.size for port in ports), "identity", [], plain=True
-        )
+        units = Reading(unit, self.roundoff.precision.tiny if unit else 0.0, self.roundoff.missed)
+        inputs = units.new(sum(port.size for port in ports), "identity", [], plain=True)
         if inputs.size > MAX_VALUE:
             raise self._error(
                 f"{inputs.size} features are beyond the limit of {MAX_VALUE}", None, "use a smaller input"
             )
         result = self._result(inputs, notes)
+        self.roundoff.count(units.roundings)
         stripped: Stripped | None = None
         if isinstance(result, Scores):
             stripped = result.kind
             name = "Softmax" if stripped == "softmax" else "LogSoftmax"
             notes.append(f"the trailing {name} is left out: the outputs are its scores")
             result = result.scores
+        inner = inner_softmax.described(graph.nodes, graph.output_name) if stripped is None else None
+        if inner is not None:
+            notes.append(f"{inner} is not left out: the outputs are no logits")
         if isinstance(result, Levels):
             notes.append("the outputs are levels of a quantiser, as integers")
             result = result.meaning(1.0, 0.0)
@@ -202,6 +207,8 @@ class _Reading:
         if self.roundoff.unit:
             largest = tuple(self.roundoff.largest_intermediate(units) for units in made.sources)
             notes.append(f"float32 rounds: each sum and product may be off by {self.roundoff.unit:.2g} of its terms")
+            if any(is_assumed(step.function) for step in made.steps):
+                notes.append(f"assumed of float32: {ASSUMPTION}")
         elif not all(step.exact for step in made.steps):
             notes.append("operators were folded with rounding; the rounding is part of what is proved")
         if rewritten := rewritten_weights.concerned(graph.nodes, graph.initializers, graph.output_name):
@@ -232,6 +239,7 @@ class _Reading:
             ports=ports,
             alone=graph.alone,
             in_pairs=bool(pairs),
+            inner_softmax=inner,
         )
 
     def _result(self, inputs: Units, notes: list[str]) -> Value:
@@ -248,7 +256,7 @@ class _Reading:
         while waiting:
             node = types.named(waiting.popleft())
             given = [self._input(name, values, node) for name in node.input]
-            if node.op_type == "If" and node.domain in STANDARD:
+            if node.op_type in ("If", "Loop") and node.domain in STANDARD:
                 branches += 1
                 waiting.extendleft(reversed(self._branch(node, given, branches, values)))
                 continue
@@ -274,17 +282,21 @@ class _Reading:
     def _branch(
         self, node: NodeProto, given: Sequence[Value | None], number: int, values: ValueStore
     ) -> Sequence[NodeProto]:
-        """The nodes that stand in place of an If."""
+        """The nodes that stand in place of an If, or of the next round of a Loop."""
         try:
-            made = onnx_branches.taken(node, given, number)
+            if node.op_type == "If":
+                made = onnx_branches.taken(node, given, number)
+            else:
+                made = onnx_loops.unrolled(node, given, number, self.graph.opset)
             for inner in made:
-                onnx_definition.check(inner, self.graph.opset)
+                if not onnx_loops.done(inner):
+                    onnx_definition.check(inner, self.graph.opset)
         except UnreadableError as error:
             raise self._error(error.message, node, error.fix) from error
         except MALFORMED as error:
             raise self._error(f"the branch cannot be read ({error})", node, "export the model again") from error
         if number > MOST_BRANCHES or len(made) > onnx_model.MAX_NODES:
-            raise self._error("too many branches, or nodes in one", node, SMALLER)
+            raise self._error("too many branches or rounds of loops, or nodes in one", node, SMALLER)
         values.expect(made)
         values.used(node)
         return made

@@ -58,18 +58,13 @@ _OTHERS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         ("ai.onnx.ml.TreeEnsemble", "ai.onnx.ml.TreeEnsembleClassifier", "ai.onnx.ml.TreeEnsembleRegressor"), _TREES
     ),
-    **dict.fromkeys(("ai.onnx.ml.SVMClassifier", "ai.onnx.ml.SVMRegressor"), _KERNELS),
+    "ai.onnx.ml.SVMClassifier": _KERNELS,
     **dict.fromkeys(
         (
             "ai.onnx.ml.CastMap", "ai.onnx.ml.CategoryMapper", "ai.onnx.ml.DictVectorizer", "ai.onnx.ml.LabelEncoder",
             "ai.onnx.ml.OneHotEncoder", "OneHot", "StringNormalizer", "TfIdfVectorizer",
         ),
         _LABELS,
-    ),
-    "ai.onnx.ml.Binarizer": ("it jumps at a threshold", "give the binary values as inputs, and leave it out"),
-    "ai.onnx.ml.Imputer": (
-        "it replaces what is missing, and no real number is missing",
-        "put it in front of the model, and leave it out of the file",
     ),
     "ai.onnx.ml.ZipMap": ("a dictionary is no tensor", "end the model at the tensor in front of it"),
     **dict.fromkeys(("ArgMax", "ArgMin", "Hardmax", "com.microsoft.SampleOp"), _CHOICE),

@@ -14,6 +14,7 @@ HEADINGS = {
     Kind.OTHER: "another verdict",
     Kind.SLOWER: "slower",
     Kind.BETTER: "better",
+    Kind.RENAMED: "renamed",
     Kind.NEW: "new",
     Kind.GONE: "gone",
 }

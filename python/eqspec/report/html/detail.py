@@ -22,12 +22,16 @@ from eqspec.report.table import bracket_in_words, optimised, remark
 from eqspec.tasks.phrasing import approximately
 from eqspec.tasks.result import Result
 from eqspec.tasks.search_statistics import Undecided
+from eqspec.tasks.verdict import Verdict
 from eqspec.tasks.witness import Witness
 
 _MOST_HISTOGRAMS = 12
 _UNEVEN = 0.02
 """Below this what is seen may be chance: the boxes are a sample."""
 _SMALLEST_SHARE = 0.01
+_MOST_FEATURES = 16
+_FEWEST_AT_REST = 3
+"""More features that did not move are folded."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class Feature:
 
 @dataclass(frozen=True)
 class Shown:
-    """An input that breaks the claim."""
+    """An input that breaks the claim; `rest` says what the features have in common that come after the `shown` ones."""
 
     statement: str
     at: str
@@ -74,6 +78,8 @@ class Shown:
     outputs: tuple[Output, ...]
     base: str
     features: tuple[Feature, ...]
+    shown: int
+    rest: str
     picture: Markup | None
 
 
@@ -104,6 +110,7 @@ class Detail:
     scores: str
     message: str
     source: str
+    file: str
     tags: tuple[str, ...]
     time: str
     boxes: str
@@ -118,6 +125,7 @@ class Detail:
     differences: Markup | None
     setup: int
     unfolded: bool
+    search_unfolded: bool
 
 
 def detail(number: int, result: Result, setup: int, others: Sequence[Result], *, unfolded: bool) -> Detail:
@@ -137,6 +145,7 @@ def detail(number: int, result: Result, setup: int, others: Sequence[Result], *,
         scores=result.scores_in_words,
         message=result.message or "",
         source=f"{where[0]}, line {where[1]}" if where else result.source or "",
+        file=where[0] if where else "",
         tags=result.tags,
         time=duration(result.seconds),
         boxes=count(result.boxes),
@@ -147,10 +156,11 @@ def detail(number: int, result: Result, setup: int, others: Sequence[Result], *,
         open=_open(result.undecided) if result.undecided is not None and result.undecided.sample else None,
         bracket=plots.bracket(result.find) if result.find is not None else None,
         bracket_in_words=bracket_in_words(result.find) if result.find is not None else "",
-        curve=plots.curve(result.history) if len(result.history) > 2 else None,
+        curve=plots.curve(result.history) if len(result.history) > 2 and result.history[-1].certified else None,
         differences=_differences(result, seen),
         setup=setup,
         unfolded=unfolded,
+        search_unfolded=result.verdict is Verdict.UNKNOWN or len(others) == 1,
     )
 
 
@@ -172,11 +182,13 @@ def _facts(result: Result) -> tuple[tuple[str, str], ...]:
     facts = [
         ("time", duration(result.seconds)),
         ("boxes bounded", count(result.boxes)),
-        ("splits", count(result.splits)),
-        ("linear programs", count(result.lps)),
+        *(("splits", count(n)) for n in [result.splits] if n),
+        *(("linear programs", count(n)) for n in [result.lps] if n),
     ]
     if result.find is None:
-        facts += [("proved share", share(result.certified_fraction)), ("boxes left open", count(result.open_boxes))]
+        if result.verdict is not Verdict.DIFFERENT:  # which ended the search, however far it was
+            facts.append(("proved share", share(result.certified_fraction)))
+            facts += [("boxes left open", count(n)) for n in [result.open_boxes] if n]
         if result.initial_bound is not None and math.isfinite(result.initial_bound):
             facts.append(("bound on the whole box", value(result.initial_bound)))
     if result.reused is not None:
@@ -246,16 +258,27 @@ def _witness(result: Result, seen: Witness) -> Shown:
     if (differs := optimised(seen)) is not None:
         runtime = f"{runtime} {differs[0].upper()}{differs[1:]}."
     near = nearest_row(seen)
+    base = _base(seen, result) if "region" in (result.task or {}) else ""
+    features = _features(seen, (result.task or {}).get("region"))
+    moved = sum(not _at_rest(feature) for feature in features) if base else len(features)
+    unmoved = len(features) - moved
+    folds = base and unmoved > _FEWEST_AT_REST and moved <= _MOST_FEATURES
     return Shown(
         statement=seen.statement,
         at=f"{found.variable} = {value(float(found.refuted))}" if found and found.refuted is not None else "",
         confidence="" if seen.confidence is None else value(seen.confidence),
         runtime=" ".join(filter(None, (set_apart(seen), near and f"{near[0].upper()}{near[1:]}.", runtime))),
         outputs=outputs,
-        base=_base(seen, result) if "region" in (result.task or {}) else "",
-        features=_features(seen, (result.task or {}).get("region")),
+        base=base,
+        features=features,
+        shown=max(moved, 1) if folds else _MOST_FEATURES,
+        rest=f", at {base}" if folds and moved else "",
         picture=plots.pixels(raw, side, "The input as a picture", "ink") if side and np.isfinite(raw).all() else None,
     )
+
+
+def _at_rest(feature: Feature) -> bool:
+    return feature.fixed or float(feature.apart or 1) == 0.0
 
 
 def _base(seen: Witness, result: Result) -> str:

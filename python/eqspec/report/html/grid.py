@@ -205,6 +205,13 @@ def _asked(result: Result) -> str:
 
 
 def _claims(claims: Sequence[str]) -> tuple[str, ...]:
-    """All there are, if they are few; else the first and the last."""
+    """All there are, if they are few; else the first and the last, as one if a single word tells them apart."""
     different = tuple(dict.fromkeys(claim for claim in claims if claim))
+    if len(different) > 1:
+        words = [claim.split(" ") for claim in different]
+        places = {i for other in words[1:] for i, (a, b) in enumerate(zip(words[0], other, strict=False)) if a != b}
+        if len(places) == 1 and len(set(map(len, words))) == 1:
+            (at,) = places
+            values = ", ".join(w[at] for w in words) if len(words) <= 3 else f"{words[0][at]}, …, {words[-1][at]}"
+            return (" ".join([*words[0][:at], values, *words[0][at + 1 :]]),)
     return different if len(different) <= 2 else (different[0], "…", different[-1])

@@ -22,6 +22,7 @@ from eqspec.report.html.changes import Against, changes
 from eqspec.report.html.detail import Detail, detail
 from eqspec.report.html.grid import Grid, Mark, grids, legend
 from eqspec.report.html.row_shares import RowShares, row_shares
+from eqspec.report.missing import Missing
 from eqspec.report.numbers import count, duration, plural
 from eqspec.report.outcome import Outcome, outcome, place, sentence, standing
 from eqspec.report.printable import shown
@@ -32,7 +33,13 @@ from eqspec.tasks.verdict import Verdict
 
 _NOT_HTML = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef]|[\ufffe\uffff]")
 _MOST_DETAILS = 400
-_MOST_UNFOLDED = 12
+_MOST_UNFOLDED = 6
+_FEW = 3
+"""So many failures are all unfolded; of more, the first of each check."""
+_MOST_LISTED = 12
+"""More tasks of one outcome are folded together; of those that are as expected, all are then."""
+_SLACK = 3
+"""So few more are not worth a fold of their own."""
 _MOST_UNDECIDED = 3
 """Unfolded where nothing failed."""
 _FEWEST_OVER_TIME = 8
@@ -74,11 +81,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """Details of the tasks of an outcome, under a heading."""
+    """Details of the tasks of an outcome, under a heading; those of `folded` are folded together."""
 
     name: str
     heading: str
     details: tuple[Detail, ...]
+    folded: tuple[Detail, ...]
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,7 @@ class View:
     standing: str
     sentence: str
     summary: str
+    missing: tuple[Missing, ...]
     against: Against | None
     grids: tuple[Grid, ...]
     legend: tuple[Mark, ...]
@@ -109,12 +118,13 @@ def page(
     title: str | None = None,
     made: datetime | None = None,
     against: Comparison | None = None,
+    missing: Sequence[Missing] = (),
 ) -> str:
     """The page as text. Without a title it is named after the spec files; `made` is the time that it shows.
 
-    With a comparison it says first what changed since the earlier run.
+    With a comparison it says first what changed since the earlier run, and what is `missing` before that.
     """
-    view = _view(results, title, made or datetime.now(UTC), against)
+    view = _view(results, title, made or datetime.now(UTC), against, missing)
     return shown(_environment().get_template("page.html.jinja").render(view=view))
 
 
@@ -135,10 +145,16 @@ def _printable(given: object) -> object:
     return _NOT_HTML.sub("\ufffd", shown(given)) if isinstance(given, str) and not isinstance(given, Markup) else given
 
 
-def _view(results: Sequence[Result], title: str | None, made: datetime, against: Comparison | None) -> View:
+def _view(
+    results: Sequence[Result],
+    title: str | None,
+    made: datetime,
+    against: Comparison | None,
+    missing: Sequence[Missing],
+) -> View:
     urgent = sorted(range(len(results)), key=lambda n: _urgency(results[n]))
     chosen = set(urgent[:_MOST_DETAILS])
-    failed = [n for n in urgent if outcome(results[n]) in (Outcome.FAILED, Outcome.BROKEN)][:_MOST_UNFOLDED]
+    failed = _unfolded(results, [n for n in urgent if outcome(results[n]) in (Outcome.FAILED, Outcome.BROKEN)])
     undecided = [n for n in urgent if outcome(results[n]) is Outcome.UNDECIDED][:_MOST_UNDECIDED]
     unfolded = {0} if len(results) == 1 else set(failed or undecided)
     setups, setup_of = _setups(results)
@@ -146,12 +162,13 @@ def _view(results: Sequence[Result], title: str | None, made: datetime, against:
     told = {n: detail(n, results[n], setup_of[n], results, unfolded=n in unfolded) for n in sorted(chosen)}
     shown_grids = tuple(grids(results))
     return View(
-        title=title or _title(results),
+        title=title or _title(results, missing),
         made=made.strftime("%Y-%m-%d %H:%M %Z"),
         version=__version__,
-        standing=standing(results),
-        sentence=sentence(results),
-        summary=_summary(results),
+        standing=standing(results, missing),
+        sentence=sentence(results, missing),
+        summary=_summary(results, missing),
+        missing=tuple(missing),
         against=None if against is None else changes(against, chosen, results),
         grids=shown_grids,
         legend=legend(shown_grids),
@@ -160,7 +177,7 @@ def _view(results: Sequence[Result], title: str | None, made: datetime, against:
         over_time=plots.decided_over_time(results) if decided and len(results) >= _FEWEST_OVER_TIME else None,
         lines=tuple(_line(n, result, linked=n in chosen) for n, result in enumerate(results)),
         parts=tuple(
-            Part(name, heading, found)
+            _part(name, heading, found)
             for name, heading, outcomes in _PARTS
             if (found := tuple(told[n] for n in told if outcome(results[n]) in outcomes))
         ),
@@ -170,17 +187,40 @@ def _view(results: Sequence[Result], title: str | None, made: datetime, against:
     )
 
 
+def _part(name: str, heading: str, found: tuple[Detail, ...]) -> Part:
+    """What is unfolded comes first and is always listed."""
+    if len(found) <= _MOST_LISTED + (0 if name == "passed" else _SLACK):
+        return Part(name, heading, found, ())
+    listed = 0 if name == "passed" else _MOST_LISTED
+    order = sorted(found, key=lambda one: not one.unfolded)
+    return Part(name, heading, tuple(order[:listed]), tuple(order[listed:]))
+
+
+def _unfolded(results: Sequence[Result], failed: Sequence[int]) -> list[int]:
+    """Which failures are unfolded: all if they are few, else the first of each check, as far as a reader looks."""
+    if len(failed) <= _FEW:
+        return list(failed)
+    first: dict[tuple[str, str], int] = {}
+    for n in failed:
+        where = place(results[n])
+        first.setdefault((where[0] if where else "", results[n].check), n)
+    return list(first.values())[:_MOST_UNFOLDED]
+
+
 def _urgency(result: Result) -> tuple[int, int]:
     return _URGENCY.index(outcome(result)), _VERDICTS.index(result.verdict)
 
 
-def _title(results: Sequence[Result]) -> str:
-    files = list(dict.fromkeys(where[0] for result in results if (where := place(result))))
+def _title(results: Sequence[Result], missing: Sequence[Missing]) -> str:
+    files = [where[0] for result in results if (where := place(result))]
+    files = list(dict.fromkeys([*files, *(one.file for one in missing if one.tasks is None)]))
     return ", ".join(files) if 0 < len(files) <= 3 else "eqspec" if not files else f"{len(files)} specs"
 
 
-def _summary(results: Sequence[Result]) -> str:
+def _summary(results: Sequence[Result], missing: Sequence[Missing]) -> str:
     """What the sentence does not say: of what was as expected how much was proved, and the time."""
+    if not results and missing:
+        return "Nothing was checked."
     if not results:
         return "No results: the file holds none, so nothing was checked."
     words = Counter("vacuous" if r.vacuous else r.verdict.value for r in results if outcome(r) is Outcome.PASSED)

@@ -24,6 +24,8 @@ _LEVELS = 12
 _NOTHING = 1e-280
 _FAR = 20.0
 """From this ratio on, of what is shown together, an axis is logarithmic."""
+_SLIVER = 8.0
+"""Samples that take less than this part of a linear axis can no longer be read from it."""
 
 
 def curve(history: Sequence[Moment]) -> Markup:
@@ -83,11 +85,13 @@ class RowsAt(NamedTuple):
 def proved_rows(points: Sequence[RowsAt], variable: str) -> Markup:
     """Over a variable, the share of rows that is proved and, from above, that is refuted, and the bound as a line.
 
-    What lies between the two is undecided. Values that span more than a factor of twenty have a logarithmic axis.
+    What lies between the two is undecided or vacuous. Values that span more than a factor of twenty, or lie closer
+    together the smaller they are, have a logarithmic axis.
     """
     frame = Frame(520, 190)
     low, high = points[0].at, points[-1].at
-    far = low > 0.0 and high > _FAR * low
+    middle = points[len(points) // 2].at
+    far = low > 0.0 and (high > _FAR * low or high - middle > 2 * (middle - low) > 0.0)  # as geometric sweeps are
     x = frame.log_x(low, high) if far else frame.x(low, high)
     y = frame.y(0.0, 1.0)
     lower = [(x(point.at), y(point.proved)) for point in points]
@@ -148,7 +152,7 @@ def differences(seen: Sampled, marks: Mapping[str, float]) -> Markup:
     top = top if top > _NOTHING else 0.0
     frame = Frame(520, 170.0 + 13 * len(marks), top=10.0 + 13 * len(marks))
     reach = max([top, *marks.values()]) or 1.0
-    far = top > 0 and reach > _FAR * top
+    far = top > 0 and reach > _SLIVER * top
     start = math.log10(top / len(seen.counts)) - 0.3 if far else 0.0
     stop = math.log10(reach) + 0.1 if far else reach * 1.04
     x = frame.x(start, stop)

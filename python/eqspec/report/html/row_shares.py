@@ -13,8 +13,8 @@ from fractions import Fraction
 from markupsafe import Markup
 
 from eqspec.report.html import plots
-from eqspec.report.numbers import value
-from eqspec.report.row_counts import concluded, counted, table_of
+from eqspec.report.numbers import count, value
+from eqspec.report.row_counts import concluded, counted, percent_below, table_of
 from eqspec.tasks.result import Result
 from eqspec.tasks.row_groups import RowGroup, row_groups
 
@@ -23,13 +23,16 @@ from eqspec.tasks.row_groups import RowGroup, row_groups
 class RowShares:
     """A check at fixed values of its other variables. `picture` is the curve, None where nothing else is swept.
 
-    Each of the `lines` has the value, the counts, and what may be concluded. `table` says which rows they are.
+    Each of the `lines` has the value, the counts, and what may be concluded; where there are several, the same stands
+    in `cells` under `heads`, a row for each. `table` says which rows of a table they are.
     """
 
     name: str
     claims: tuple[str, ...]
     table: str
     lines: tuple[tuple[str, str, tuple[str, ...]], ...]
+    heads: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
     picture: Markup | None
     bounded: bool
 
@@ -70,14 +73,44 @@ def _curve(
         for group in groups
         if (at := group.parameters.get(along)) is not None and (s := group.share) is not None
     )
+    heads, cells = _cells(groups, along)
     return RowShares(
         name=f"{check}, {inside}" if inside else check,
         claims=tuple(dict.fromkeys(results[n].claim for group in groups for n in group.members))[:2],
         table=table_of(groups[0].share.source),
         lines=tuple((_at(group, along), counted(group.share), concluded(group.share)) for group in groups),
+        heads=heads,
+        cells=cells,
         picture=plots.proved_rows(points, along) if len(points) > 1 else None,
         bounded=all(point.bound is not None for point in points),
     )
+
+
+_COUNTS = ("proved", "refuted", "vacuous", "undecided", "not_run")
+
+
+def _cells(groups: Sequence[RowGroup], along: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Heads and a row for each value, without the counts that are zero everywhere and bounds that nobody may state."""
+    shares = [group.share for group in groups]
+    counts = [name for name in _COUNTS if name == "proved" or any(getattr(share, name) for share in shares)]
+    bounds = [
+        (name, head)
+        for name, head in (("at_least", "such events"), ("at_least_where_met", "those not vacuous"))
+        if any(getattr(share, name) for share in shares)
+    ]
+    sure = f", {float(100 * shares[0].confidence):g} % confidence"
+    heads = [along, "rows", *(name.replace("_", " ") for name in counts)]
+    heads += [f"at least, of {head}{sure}" for _, head in bounds]
+    rows = [
+        (
+            value(float(group.parameters[along])) if along in group.parameters else "",
+            count(share.rows),
+            *(count(getattr(share, name)) for name in counts),
+            *(percent_below(bound) if (bound := getattr(share, name)) else "" for name, _ in bounds),
+        )
+        for group, share in zip(groups, shares, strict=True)
+    ]
+    return tuple(heads), tuple(rows)
 
 
 def _at(group: RowGroup, along: str) -> str:

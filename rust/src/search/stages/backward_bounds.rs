@@ -1,7 +1,8 @@
 //! Backward bounds of all neurons on the first box, without any assumption ([`crate::bound::intermediate`]; CROWN), and
 //! with them a second propagation and backward bounds of the violations that are still open.
 //!
-//! On graphs of convolutions the bounds of inner neurons are what is loose, and they cost less than a propagation. What
+//! On graphs of convolutions, and on chains with many inputs, the bounds of inner neurons are what is loose, and they cost
+//! less than a propagation. (On chains with few inputs each box has bounds of each network by itself already.) What
 //! is found holds on every part of the box, since later stages start from the bounds of the last propagation. A record
 //! of a proof has no place for these bounds, so where one is kept the stage is left out.
 
@@ -54,11 +55,15 @@ impl Stage for BackwardBounds {
     }
 }
 
-/// Whether this is the first box of a graph, and its proof is not recorded.
+/// Whether this is the first box of a graph, or of many inputs, and its proof is not recorded.
 fn worth_bounding(workspace: &Workspace<'_>, node: &Node) -> bool {
     let Context { pair, settings, record, .. } = workspace.context;
     let whole = workspace.current.first && node.violation_bounds.is_none() && node.possibly_active.is_none();
-    whole && !pair.is_chain() && settings.contracts(usize::MAX) && !record.on()
+    whole
+        && settings.root_bounds
+        && (!pair.is_chain() || pair.inputs() > settings.wide_above)
+        && settings.contracts(usize::MAX)
+        && !record.on()
 }
 
 /// Closes what backward bounds from the outputs exclude.

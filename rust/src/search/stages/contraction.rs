@@ -115,7 +115,12 @@ fn contract(
         log.bytes.clear();
     }
     let mut warm_start = node.warm_start.take();
-    let mut effort = ContractionBudget { link: settings.link, ..ContractionBudget::default() };
+    let mut effort = ContractionBudget {
+        link: settings.link,
+        inputs: settings.wide_above,
+        selected: settings.selected,
+        ..ContractionBudget::default()
+    };
     match taken_up(workspace, node, bounds, o, &assumption) {
         TakenUp::Decided(result) => return result,
         TakenUp::Open(left, Some(warm)) => {

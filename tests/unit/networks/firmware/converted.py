@@ -65,16 +65,29 @@ class Model:
         self.shape = (channels, *((n + 2 * pad - 3) // stride + 1 for n in self.shape[1:]))
         return self
 
-    def pooled(self) -> Model:
-        """The largest of two by two entries."""
-        self._node("MaxPool", [], kernel_shape=[2, 2], strides=[2, 2], pads=[0] * 4)
-        self.shape = (self.shape[0], *(n // 2 for n in self.shape[1:]))
+    def pooled(self, size: int = 2) -> Model:
+        """The largest entry of windows that lie side by side."""
+        axes = len(self.shape) - 1
+        self._node("MaxPool", [], kernel_shape=[size] * axes, strides=[size] * axes, pads=[0] * 2 * axes)
+        self.shape = (self.shape[0], *(n // size for n in self.shape[1:]))
         return self
 
     def pooled_as_one(self) -> Model:
         """The largest entry of each channel."""
         self.shape = (self.shape[0], *[1] * (len(self.shape) - 1))
         return self._node("GlobalMaxPool", [])
+
+    def apart(self) -> Model:
+        """A convolution of each channel by itself, with windows of three entries."""
+        axes = len(self.shape) - 1
+        channels = self.shape[0]
+        kernel = self._constant(f"k{len(self.nodes)}", self.random.normal(size=(channels, 1, *[3] * axes)))
+        bias = self._constant(f"c{len(self.nodes)}", self.random.normal(size=channels))
+        ones = [1] * axes
+        sizes = {"kernel_shape": [3] * axes, "dilations": ones, "strides": ones, "pads": [0] * 2 * axes}
+        self._node("Conv", [kernel, bias], group=channels, **sizes)
+        self.shape = (channels, *(n - 2 for n in self.shape[1:]))
+        return self
 
     def flat(self) -> Model:
         """All entries as one vector."""

@@ -82,13 +82,34 @@ def test_windows_of_a_sequence(tmp_path: Path) -> None:
         assert network.evaluate_exact(point) == [(value, value) for value in expected]
 
 
+def cut(x: Fraction) -> Fraction:
+    """Towards zero at the accumulator's last digit."""
+    return floored(x, 3) if x >= 0 else -floored(-x, 3)
+
+
+@pytest.mark.parametrize("pad", [0, 1])
+def test_averages_divide_whole_numbers_towards_zero(pad: int, tmp_path: Path) -> None:
+    """Each sum on the way is rounded down; a window that begins outside is divided by what lies inside."""
+    network = read_network(pool(tmp_path / "prj", operation="Average", pad=pad, n_out=2))
+    for point in some(14):
+        x = [floored(value, 5) / 4 for value in point]  # small enough that no sum leaves the accumulator
+        expected = []
+        for window, channel in ((w, c) for w in (0, 1) for c in (0, 1)):
+            places = [3 * window + k - pad for k in range(3)]
+            inside = [place for place in places if place >= 0]
+            total = Fraction(0)
+            for place in inside:
+                total = floored(total + floored(x[2 * place + channel], 5), 3)
+            expected.append(result(cut(total / len(inside))))
+        assert network.evaluate_exact(x) == [(value, value) for value in expected]
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"pad": 1}, "a pool with padding"),
-        ({"operation": "Average"}, "pools by nnet::Average"),
-        ({"stride": 2}, r"a pool of \(3,\) with strides \(2,\)"),
-        ({"n_out": 3}, "a pool of"),
+        ({"operation": "L2Norm"}, "pools by nnet::L2Norm"),
+        ({"stride": 2}, r"windows of \(3,\) with strides \(2,\) in \(7,\) give \(3,\), not \(2,\)"),
+        ({"n_out": 3}, r"give \(2,\), not \(3,\)"),
         ({"n_in": 8}, "16"),
     ],
 )
@@ -104,7 +125,18 @@ def test_a_threshold_of_zero_is_a_relu(tmp_path: Path) -> None:
         assert network.evaluate_exact(point) == [(value, value) for value in expected]
 
 
-@pytest.mark.parametrize("threshold", ["0.5", "-1", "theta", "nan"])
-def test_other_thresholds_are_refused(threshold: str, tmp_path: Path) -> None:
-    with pytest.raises(NetworkError, match="threshold"):
+@pytest.mark.parametrize("threshold", ["0.5", "-1"])
+def test_other_thresholds_jump(threshold: str, tmp_path: Path) -> None:
+    """To the threshold itself 0 belongs."""
+    network = read_network(relu(tmp_path / "prj", threshold))
+    least = Fraction(threshold)
+    for point in [*some(4), [least, least + Fraction(1, 32), least - Fraction(1, 32), Fraction(0)]]:
+        stored = [floored(value, 5) for value in point]
+        expected = [result(value if value > least else Fraction(0)) for value in stored]
+        assert network.evaluate_exact(point) == [(value, value) for value in expected]
+
+
+@pytest.mark.parametrize("threshold", ["theta", "nan"])
+def test_a_threshold_that_is_no_number_is_refused(threshold: str, tmp_path: Path) -> None:
+    with pytest.raises(NetworkError, match="no finite number"):
         read_network(relu(tmp_path / "prj", threshold))

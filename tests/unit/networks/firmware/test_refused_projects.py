@@ -36,7 +36,7 @@ REFUSED = [
     (DEFINES, "AP_TRN,AP_WRAP,0> input_t", "AP_TRN,AP_WRAP,2> input_t", r"line 4: ap_fixed<6,3>: AP_WRAP .*saturation"),
     (DEFINES, "AP_TRN,AP_WRAP,0> input_t", "AP_TRN,AP_SAT_ZERO> input_t", r"line 4: .*AP_SAT_ZERO .*sets to 0"),
     (DEFINES, "AP_TRN,AP_WRAP,0> input_t", "AP_ODD> input_t", r"line 4: .*AP_ODD is no rounding mode"),
-    (DEFINES, "ap_fixed<6,3,AP_TRN,AP_WRAP,0> input_t", "ac_fixed<6,3> input_t", "4: unknown type 'ac_fixed'"),
+    (DEFINES, "ap_fixed<6,3,AP_TRN,AP_WRAP,0> input_t", "ac_fixed<6,3> input_t", "4: .*'ac_fixed', of the Quartus"),
     (DEFINES, "ap_fixed<6,3,AP_TRN,AP_WRAP,0> input_t", "ap_int<6> input_t", "of a fraction|what the simulation makes"),
     (DEFINES, "ap_fixed<6,3,", "ap_fixed<0,3,", "line 4: .*a type has 1 to 1024 bits"),
     (DEFINES, "typedef", "typedef ap_fixed<4,2> weight1_t;\ntypedef", "weight1_t is declared twice, and differently"),
@@ -58,7 +58,10 @@ REFUSED = [
     (PARAMETERS, "typedef weight1_t weight_t", "typedef layer1_t weight_t", "w1 is ap_fixed<6,2>, its configuration"),
     (PARAMETERS, "dense_config", "conv1d_config", "config1 is a nnet::conv1d_config, and no nnet::dense_config"),
     (PARAMETERS, '#include "weights/w1.h"', "", "w1 is loaded, but not declared"),
-    (CALLS, "nnet::relu<", "nnet::sigmoid<", r"line 20: act2 \(nnet::sigmoid\): this layer is not read"),
+    (CALLS, "nnet::relu<", "nnet::of_mine<", r"line 20: act2 \(nnet::of_mine\): this layer is not read"),
+    (CALLS, "nnet::relu<", "nnet::lstm_stack<", r"line 20: act2 \(nnet::lstm_stack\): a layer that goes through time"),
+    (CALLS, "nnet::relu<", "nnet::multiply<", r"line 20: act2 \(nnet::multiply\): products of two values"),
+    (CALLS, "nnet::relu<", "nnet::sigmoid<", "config2 has no type table_t"),
     (CALLS, "nnet::relu<layer1_t, ", "nnet::relu<input_t, ", "called for another type than layer1_out has"),
     (CALLS, "nnet::relu<layer1_t, layer2_t, config2>", "nnet::relu<layer1_t, layer2_t>", "2 templates and 2 arguments"),
     (CALLS, "(layer1_out, layer2_out)", "(layer9_out, layer2_out)", "there is no array 'layer9_out'"),
@@ -92,6 +95,14 @@ def test_it_is_refused_where_it_stands(project: Path, file: str, old: str, new: 
     assert re.search(message, said), said
     assert refused.value.path.startswith(str(project))
     assert refused.value.fix
+
+
+def test_a_project_of_oneapi_is_refused_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "src/firmware").mkdir(parents=True)
+    (tmp_path / "src/firmware/defines.h").write_text("typedef ac_fixed<16,6,true> input_t;")
+    assert is_network_folder(tmp_path)
+    with pytest.raises(NetworkError, match="a project of the oneAPI backend is not read"):
+        read_network(tmp_path)
 
 
 @pytest.mark.parametrize("file", [DEFINES, PARAMETERS, CALLS, HEADER, TEXT])

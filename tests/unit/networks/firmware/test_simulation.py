@@ -149,7 +149,7 @@ def test_every_output_of_an_image_is_that_of_the_simulation(name: str, tmp_path:
         tmp_path / "project", IMAGES[name], of_layers=types, strategy="Resource" if name == "image" else "Latency"
     )
     network = read_network(place)
-    _check(network, name, compiled(tmp_path, {name: (place, network)}))
+    check_outputs(network, name, compiled(tmp_path, {name: (place, network)}))
     code = place / "firmware/nnet_utils/nnet_code_gen.h"
     text = code.read_text()
     code.write_text(text.replace("data[2]", "data[3]"))
@@ -172,10 +172,10 @@ def test_every_output_of_an_image_is_that_of_the_simulation(name: str, tmp_path:
 def test_every_output_is_that_of_the_simulation(
     name: str, networks: dict[str, tuple[Path, Network]], simulation: Simulation
 ) -> None:
-    _check(networks[name][1], name, simulation)
+    check_outputs(networks[name][1], name, simulation)
 
 
-def _check(network: Network, name: str, simulation: Simulation) -> None:
+def check_outputs(network: Network, name: str, simulation: Simulation) -> None:
     points = _points(network.input_size)
     expected = simulation(name, points)
     assert len(np.unique(expected)) > 3
@@ -198,7 +198,7 @@ def test_a_tagger_of_jets_is_what_the_simulation_computes(shared: Path, tmp_path
         projects[name] = place, read_network(place)
     simulation = compiled(tmp_path, projects)
     for name, (_, network) in projects.items():
-        _check(network, name, simulation)
+        check_outputs(network, name, simulation)
     found, usual = (network for _, network in projects.values())
     assert [step.rows for step in found.steps] == [16, 64, 32, 32, 5]
     assert not any("accum_t" in cast.name for cast in found.casts)

@@ -1,0 +1,76 @@
+"""Gather of stored rows at places that depend on the input: embeddings of integers.
+
+    row(k) = row(low) + sum over j from low + 1 to high of (row(j) - row(j - 1)) [k > j - 1/2]
+
+for the integer k that an input stands for. Negative places count from the end, as ONNX says. Each comparison is a step
+from 0 to 1, constant on every box in which the input stands for one integer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from eqspec.networks import affine as af
+from eqspec.networks import constants
+from eqspec.networks import enclosure as en
+from eqspec.networks.affine import Affine
+from eqspec.networks.curves import Curve, Curves
+from eqspec.networks.enclosure import Enclosure
+from eqspec.networks.levels import Levels
+from eqspec.networks.matrices import check_value
+from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators import selection
+from eqspec.networks.operators.elementwise import add
+from eqspec.networks.operators.matrix_products import multiply_matrices
+from eqspec.networks.operators.operator_call import OperatorCall, Value
+from eqspec.networks.operators.shapes import axis_of
+
+_MOST = 20_000
+"""Comparisons, one for each row of the table and place that is looked up."""
+
+
+def gather(call: OperatorCall) -> Sequence[Value]:
+    """Gather of levels by constant places, or of stored numbers by places that are levels."""
+    places = call.value(1)
+    if not isinstance(places, Levels):
+        return selection.gather(call)
+    if not isinstance(call.value(0), Enclosure):
+        raise UnreadableError("entries of a value are looked up at places that depend on the input", "store the table")
+    if call.given.unit:
+        raise UnreadableError("what is looked up jumps, which is not described in float32", "compare it in 'real'")
+    table = call.number(0)
+    axis = axis_of(call.integer("axis", 0), len(table.shape))
+    size = table.shape[axis]
+    if places.low < -size or places.high >= size:
+        message = f"places from {places.low} to {places.high} in a table of {size} rows"
+        raise UnreadableError(message, "store the places, or limit them to the table")
+    numbers = np.arange(places.low, places.high + 1)
+    if places.size * len(numbers) > _MOST:
+        message = f"{places.size} places in a table of {size} rows take more than {_MOST} comparisons"
+        raise UnreadableError(message, "export the model with what is looked up as its input")
+    rest = (*table.shape[:axis], *table.shape[axis + 1 :])
+    check_value((places.size, *rest))
+    rows = table.rearranged(lambda a: np.moveaxis(a, axis, 0).reshape(size, -1)[numbers % size])
+    first = rows.rearranged(lambda a: a[:1])
+    made: Affine | Enclosure = first.rearranged(lambda a: np.repeat(a, places.size, axis=0))
+    if len(numbers) > 1:
+        rises = constants.add(rows.rearranged(lambda a: a[1:]), constants.negate(rows.rearranged(lambda a: a[:-1])))
+        made = add(multiply_matrices(_above(places, numbers[1:].astype(np.float64) - 0.5), rises), first)
+    before, behind = prod(table.shape[:axis]), prod(table.shape[axis + 1 :])
+    shape = (*table.shape[:axis], *places.shape, *table.shape[axis + 1 :])
+
+    def put(a: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+        return np.moveaxis(a.reshape(places.size, before, behind), 0, 1).reshape(shape)
+
+    return [af.rearrange(made, put) if isinstance(made, Affine) else made.rearranged(put)]
+
+
+def _above(places: Levels, thresholds: en.Array) -> Affine:
+    """Whether each of the integers is above each threshold: 0 or 1, (places, thresholds)."""
+    count = len(thresholds)
+    whole = af.rearrange(places.meaning(1.0, 0.0), lambda p: np.repeat(p.reshape(-1), count).reshape(-1, count))
+    apart = af.shift(whole, en.exactly(-np.broadcast_to(thresholds, whole.shape)))
+    return af.relu(af.curve(apart, Curves.all(Curve("sign"))))

@@ -1,0 +1,107 @@
+"""A Loop that runs a number of times that is known, round by round.
+
+tf2onnx writes one for the recurrent layers of Keras. One round is the nodes of the body, followed by the Loop with one
+round done, so whether there is another one is asked of constants once these are evaluated. What a round adds to a
+result, one entry of its first axis, goes along as an input behind those that the body carries from round to round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx import AttributeProto, GraphProto, NodeProto, helper, numpy_helper
+
+from eqspec.networks.onnx_tensor import UnreadableError
+from eqspec.networks.operators.operator_call import Value
+
+_AGAIN = "export the model again"
+_DONE = "eqspec_rounds"
+"""The attribute of a Loop that says how many rounds were done."""
+
+
+def done(node: NodeProto) -> int:
+    """How many rounds of a Loop were done."""
+    return next((int(a.i) for a in node.attribute if a.name == _DONE), 0)
+
+
+def unrolled(node: NodeProto, given: Sequence[Value | None], number: int, opset: int) -> list[NodeProto]:
+    """The next round of a Loop and the Loop behind it, or its results. Raises UnreadableError.
+
+    `number` tells this round from all others of the graph.
+    """
+    rounds = done(node)
+    body = next((a.g for a in node.attribute if a.name == "body" and a.type == AttributeProto.GRAPH), None)
+    if body is None or len(given) < 2 or len(body.input) < 2:
+        raise UnreadableError("a body that does not fit the node", _AGAIN)
+    carried, results = len(body.input) - 2, len(body.output) - 1
+    added = results - carried
+    if added < 0 or len(node.output) > results or len(node.input) != 2 + carried + rounds * added:
+        raise UnreadableError("a body that does not fit the node", _AGAIN)
+    most, condition = _known(given[0]), _known(given[1])
+    if (most is None or rounds < most) and condition in (None, 1):
+        return _round(node, body, rounds, number, carried)
+    if not rounds and any(node.output[carried:]):
+        raise UnreadableError("a loop that never runs, whose results are asked for", _AGAIN)
+    made = [
+        helper.make_node("Identity", [a], [b]) for a, b in zip(node.input[2:], node.output[:carried], strict=False) if b
+    ]
+    for place, output in enumerate(node.output[carried:]):
+        if output:
+            names = node.input[2 + carried + place :: added] if added else []
+            made += _stacked(list(names), output, number, opset)
+    return made
+
+
+def _known(value: Value | None) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, np.ndarray) or value.size != 1:
+        raise UnreadableError(
+            "how often it runs depends on the input, or is not known", "unroll the loop when exporting"
+        )
+    return int(value.reshape(-1)[0])
+
+
+def _round(node: NodeProto, body: GraphProto, rounds: int, number: int, carried: int) -> list[NodeProto]:
+    own = [tensor.name for tensor in body.initializer] + [n for inner in body.node for n in inner.output if n]
+    inputs = [value.name for value in body.input]
+    if len({*own, *inputs}) < len(own) + len(inputs) or body.sparse_initializer:
+        raise UnreadableError("a name of a loop's body stands for two values", _AGAIN)
+    new = {old: f"{old}/eqspec round {number}" for old in [*own, *inputs[:2]]}
+    new |= dict(zip(inputs[2:], node.input[2:], strict=False))
+    start = (np.array(rounds, np.int64), np.array(True))
+    made = [
+        helper.make_node("Constant", [], [new[name]], value=numpy_helper.from_array(value))
+        for name, value in zip(inputs[:2], start, strict=True)
+    ]
+    made += [helper.make_node("Constant", [], [new[tensor.name]], value=tensor) for tensor in body.initializer]
+    for inner in body.node:
+        if any(a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for a in inner.attribute):
+            raise UnreadableError("a loop with branches or loops inside", _AGAIN)
+        copy = NodeProto()
+        copy.CopyFrom(inner)
+        del copy.input[:], copy.output[:]
+        copy.input.extend(new.get(name, name) for name in inner.input)
+        copy.output.extend(new.get(name, name) for name in inner.output)
+        made.append(copy)
+    ends = [new.get(value.name, value.name) for value in body.output]
+    rest = NodeProto()
+    rest.CopyFrom(node)
+    del rest.input[:], rest.attribute[:]
+    rest.input.extend([node.input[0], *ends[: 1 + carried], *node.input[2 + carried :], *ends[1 + carried :]])
+    rest.attribute.extend(a for a in node.attribute if a.name == "body")
+    rest.attribute.append(helper.make_attribute(_DONE, rounds + 1))
+    return [*made, rest]
+
+
+def _stacked(names: list[str], output: str, number: int, opset: int) -> list[NodeProto]:
+    """What the rounds gave, one behind the other along a new first axis."""
+    given: dict[str, Any] = {"axes": [0]} if opset < 13 else {}
+    made, parts = list[NodeProto](), [f"{output}/eqspec part {number} {i}" for i in range(len(names))]
+    axes = [f"{output}/eqspec axes {number}"] if opset >= 13 else []
+    if axes:
+        made.append(helper.make_node("Constant", [], axes, value=numpy_helper.from_array(np.array([0]))))
+    made += [helper.make_node("Unsqueeze", [a, *axes], [b], **given) for a, b in zip(names, parts, strict=True)]
+    return [*made, helper.make_node("Concat", parts, [output], axis=0)]

@@ -1,0 +1,78 @@
+"""Layers of all kinds that hls4ml writes, in arrays and in streams, against its own C simulation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eqspec.networks import Network, read_network
+from unit.networks.firmware.converted import Model, project
+from unit.networks.firmware.simulation import Simulation, compiled
+from unit.networks.firmware.test_simulation import check_outputs
+
+NARROW = {name: {"accum": "ap_fixed<15,6>", "result": "ap_fixed<12,5>"} for name in ("MatMul", "Conv")}
+POOL = {"MaxPool": {"accum": "ap_fixed<16,7>", "result": "ap_fixed<11,5,AP_RND,AP_SAT>"}}
+
+
+def _settings(**of_layers: dict[str, str]) -> dict[str, Any]:
+    return {"precision": "ap_fixed<14,6>", "of_layers": {**NARROW, **of_layers}}
+
+
+STREAMS: dict[str, tuple[Model, dict[str, Any]]] = {
+    "image": (Model((2, 5, 6), 40).convolved(2, pad=1).then("Relu").pooled().flat().dense(2), _settings()),
+    "averages": (Model((2, 8, 8), 42).apart().then("Relu").pooled().convolved(2).flat().dense(2), _settings(**POOL)),
+    "averages_of_all": (
+        Model((2, 5, 6), 45).convolved(3, pad=1, stride=2).pooled_as_one().flat().dense(2),
+        _settings(),
+    ),
+    "branches": (
+        Model(3, 47).dense(3).then("Relu").with_inputs("Add").dense(3).then("Sigmoid").with_inputs("Max").dense(2),
+        _settings(),
+    ),
+    "elu": (Model(4, 50).dense(5).then("Elu", alpha=0.7).dense(2).then("Tanh"), _settings()),
+}
+ARRAYS: dict[str, tuple[Model, dict[str, Any]]] = {
+    "larger": (Model(3, 62).dense(3).with_inputs("Max").then("Tanh").with_inputs("Min").dense(2), _settings()),
+    "sigmoid": (
+        Model(4, 63).dense(5).then("Sigmoid").dense(3).then("Sigmoid"),
+        _settings(Sigmoid={"table": "ap_fixed<12,3,AP_RND>", "result": "ap_ufixed<9,1>"}),
+    ),
+    "softplus": (Model(4, 65).dense(5).then("Softplus").dense(2).then("Softsign"), _settings()),
+    "elu": (
+        Model(4, 66).dense(5).then("Elu", alpha=0.7).dense(4).then("ThresholdedRelu", alpha=0.75).dense(2).then("Selu"),
+        _settings(),
+    ),
+}
+
+
+def _made(folder: Path, model: Model, **settings: Any) -> Path:
+    """The project of a model; pools of one that is called so are averages, which no ONNX file becomes by itself."""
+    place = project(folder, model, **settings)
+    if folder.name.startswith("averages"):
+        parameters = place / "firmware/parameters.h"
+        text = parameters.read_text()
+        assert "nnet::Max;" in text
+        parameters.write_text(text.replace("nnet::Max;", "nnet::Average;"))
+    return place
+
+
+@pytest.mark.parametrize(("cases", "io_type"), [(STREAMS, "io_stream"), (ARRAYS, "io_parallel")])
+def test_every_output_is_that_of_the_simulation(
+    cases: dict[str, tuple[Model, dict[str, Any]]], io_type: str, tmp_path: Path
+) -> None:
+    networks: dict[str, tuple[Path, Network]] = {}
+    for name, (model, settings) in cases.items():
+        place = _made(tmp_path / name, model, io_type=io_type, **settings)
+        networks[name] = place, read_network(place)
+    simulation: Simulation = compiled(tmp_path, networks)
+    for name, (_, network) in networks.items():
+        check_outputs(network, name, simulation)
+
+
+def test_a_convolution_of_each_channel_by_itself_and_averages(tmp_path: Path) -> None:
+    model = Model((3, 6, 5), 70).apart().then("Relu").pooled().flat().dense(2)
+    place = _made(tmp_path / "averages", model, **_settings(**POOL))
+    network = read_network(place)
+    check_outputs(network, "apart", compiled(tmp_path, {"apart": (place, network)}))

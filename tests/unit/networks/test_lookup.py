@@ -1,0 +1,128 @@
+"""Embeddings: stored rows that are looked up at integer inputs, against onnxruntime at all integers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import NodeProto, TensorProto, helper
+
+import eqspec
+from eqspec.errors import NetworkError
+from eqspec.networks import in_float32, read_network
+from eqspec.property import Epsilon
+from eqspec.tasks.verdict import Verdict
+from unit.networks.function_cases import weights
+from unit.networks.models import node, save
+
+ROWS = 5
+FLOAT = TensorProto.FLOAT
+
+
+def embedding(
+    nodes: list[NodeProto], tables: dict[str, tuple[int, ...]], places: int, seed: int = 0
+) -> onnx.ModelProto:
+    """A model of int64 `i` (1, places) whose last node gives `y`."""
+    stored = [
+        onnx.numpy_helper.from_array(weights(*s, seed=n + seed), name) for n, (name, s) in enumerate(tables.items())
+    ]
+    inputs = [helper.make_tensor_value_info("i", TensorProto.INT64, [1, places])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, stored)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def split() -> list[NodeProto]:
+    halves = helper.make_node("Split", ["i"], ["a", "b"], axis=1)
+    looked = [node("Gather", ["t", "a"], "u"), node("Gather", ["s", "b"], "v")]
+    return [halves, *looked, node("Add", ["u", "v"], "w"), node("Tanh", ["w"], "y")]
+
+
+CASES: dict[str, tuple[list[NodeProto], dict[str, tuple[int, ...]]]] = {
+    "rows": ([node("Gather", ["t", "i"], "y")], {"t": (ROWS, 3)}),
+    "columns": ([node("Gather", ["t", "i"], "y", axis=1)], {"t": (2, ROWS, 3)}),
+    "numbers": ([node("Gather", ["t", "i"], "y")], {"t": (ROWS,)}),
+    "two tables": (split(), {"t": (ROWS, 3), "s": (ROWS + 2, 3)}),
+    "a network behind": (
+        [node("Gather", ["t", "i"], "e"), node("MatMul", ["e", "w"], "h"), node("Relu", ["h"], "y")],
+        {"t": (ROWS, 3), "w": (3, 4)},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_integer_is_looked_up_as_onnxruntime_does(name: str, tmp_path: Path) -> None:
+    proto = embedding(*CASES[name], places=2)
+    network = read_network(save(tmp_path, proto))
+    assert any("places in a table" in note for note in network.notes)
+    session = onnxruntime.InferenceSession(proto.SerializeToString())
+    for first in range(-ROWS, ROWS):
+        for second in range(-ROWS, ROWS):
+            point = np.array([[first, second]])
+            (expected,) = session.run(None, {"i": point})
+            near = point + 0.25 * np.array([[1, -1]])  # stands for the same integers
+            for x in (point.astype(float), near):
+                np.testing.assert_allclose(network.evaluate(x)[0], expected.ravel(), rtol=1e-6, atol=1e-6)
+
+
+def turned_round(more: int, kind: int = TensorProto.INT64) -> onnx.ModelProto:
+    """Rows at where(i < 0, i + more, i), as tf2onnx writes the embeddings of Keras."""
+    proto = embedding([], {"t": (ROWS, 3)}, places=2)
+    nodes = [node("Cast", ["i"], "f", to=1), node("Less", ["f", "zero"], "b"), node("Add", ["i", "n"], "a")]
+    nodes += [node("Not", ["b"], "c"), node("Cast", ["b"], "p", to=7), node("Cast", ["c"], "q", to=7)]
+    nodes += [node("Mul", ["p", "a"], "r"), node("Mul", ["i", "q"], "s"), node("Add", ["r", "s"], "k")]
+    if kind == FLOAT:
+        nodes = [node("Cast", ["x"], "i", to=7), *nodes]
+        proto.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", FLOAT, [1, 2]))
+    proto.graph.node.extend([*nodes, node("Gather", ["t", "k"], "y")])
+    for name, number in (("zero", np.float32(0)), ("n", np.array(more))):
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(np.asarray(number), name))
+    return proto
+
+
+def test_places_that_are_turned_round_as_gather_does(tmp_path: Path) -> None:
+    proto = turned_round(ROWS)
+    network = read_network(save(tmp_path, proto))
+    session = onnxruntime.InferenceSession(proto.SerializeToString())
+    for first in range(-ROWS, ROWS):
+        point = np.array([[first, -first - 1]])
+        (expected,) = session.run(None, {"i": point})
+        np.testing.assert_allclose(network.evaluate(point.astype(float))[0], expected.ravel(), rtol=1e-6, atol=1e-6)
+    for other in (turned_round(ROWS - 1), turned_round(ROWS + 1), turned_round(ROWS, FLOAT)):
+        with pytest.raises(NetworkError):
+            read_network(save(tmp_path, other))
+
+
+def test_pairs_are_decided_over_all_integers(tmp_path: Path) -> None:
+    first, second = (embedding(*CASES["a network behind"], places=2) for _ in "ab")
+    moved = weights(ROWS, 3)
+    moved[3] += np.float32(0.25)
+    second.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(moved, "t"))
+    a, b = (save(tmp_path, proto, name) for proto, name in ((first, "a.onnx"), (second, "b.onnx")))
+    found = eqspec.verify(a, b, [0, 0], [4, 4], Epsilon("0.01"), timeout=20)
+    assert found.verdict is Verdict.DIFFERENT
+    assert found.witness is not None
+    assert 3 in np.rint([float(v) for v in found.witness.raw]).tolist()
+    assert eqspec.verify(a, b, [0, 0], [2, 2], Epsilon("1e-6"), timeout=20).verdict is Verdict.EQUIVALENT
+
+
+@pytest.mark.parametrize(
+    ("nodes", "tables", "words"),
+    [
+        ([node("Gather", ["t", "i"], "y")], {"t": (30_000, 2)}, "comparisons"),
+        ([node("Add", ["i", "i"], "j"), node("Gather", ["t", "j"], "y")], {"t": (5, 2)}, "int64"),
+    ],
+)
+def test_what_is_refused(
+    nodes: list[NodeProto], tables: dict[str, tuple[int, ...]], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(NetworkError, match=words):
+        read_network(save(tmp_path, embedding(nodes, tables, 2)))
+
+
+def test_in_float32_it_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NetworkError, match="jumps"):
+        in_float32(read_network(save(tmp_path, embedding(*CASES["rows"], places=2))))
