@@ -16,6 +16,8 @@ use std::cell::Cell;
 struct Trailing<'q> {
     host: Replay<'q>,
     trail: Option<Vec<u8>>,
+    /// Whether it denies all witnesses.
+    denies: bool,
 }
 
 impl Host for Trailing<'_> {
@@ -23,7 +25,7 @@ impl Host for Trailing<'_> {
         self.host.answer(programs)
     }
     fn confirm(&mut self, input: &[f64]) -> bool {
-        self.host.confirm(input)
+        !self.denies && self.host.confirm(input)
     }
     fn progress(&mut self, progress: &Progress) -> bool {
         self.host.progress(progress)
@@ -38,9 +40,14 @@ impl Host for Trailing<'_> {
 
 /// Decides a question with hints or without, and keeps the trail of a proof.
 fn ask(question: &Question, hints: Option<&Hints>) -> (Solution, Option<Vec<u8>>) {
+    searched(question, hints, false)
+}
+
+/// The same, where all witnesses may be denied: what is false can only be proved then, or stay open.
+fn searched(question: &Question, hints: Option<&Hints>, denies: bool) -> (Solution, Option<Vec<u8>>) {
     let classes = question.case.layers.last().map_or(0, |l| l[0].bias.len());
     let property = question.claim.property(classes, question.settings.domain);
-    let mut host = Trailing { host: question.host(), trail: None };
+    let mut host = Trailing { host: question.host(), trail: None, denies };
     let solution =
         solve_like(&question.case.pair(), &question.region, &property, &question.settings, hints, &mut host).unwrap();
     (solution, host.trail)
@@ -176,4 +183,27 @@ fn no_trail_of_contractions_makes_a_verdict_wrong() {
         Ok(())
     });
     assert!(read.get() > 400 && used.get() > 5, "{} {}", read.get(), used.get());
+}
+
+/// A contraction that proves a claim with room is taken up on the same claim without, where the proof does not hold.
+#[test]
+fn what_was_proved_with_room_is_not_proved_without() {
+    let proofs = Cell::new(0);
+    let shares = vec(prop_oneof![Just(1.0), Just(-1.0), Just(0.5), Just(0.25)], 9..=10);
+    let rooms = (prop_oneof![Just(1e-3), 1e-3f64..0.3], prop_oneof![Just(1e-3), 1e-3f64..0.3]);
+    for_all(400, (lines(), shares, rooms), |(question, shares, (room, missing))| {
+        let with =
+            |room: f64| Question { claim: line::tightened(&question.claim, &question.case, room), ..question.clone() };
+        let (easy, hard) = (with(room), with(-missing));
+        if line::decide(&hard.claim, &hard.case) != Truth::Fails {
+            return Ok(());
+        }
+        let [easy, hard] = [easy, hard].map(|q| plain(spread(&q, &shares).contracting(3)));
+        let Some(hints) = ask(&easy, None).1.and_then(|trail| Hints::read(&trail)) else { return Ok(()) };
+        let (solution, _) = searched(&hard, Some(&hints), true);
+        prop_assert!(solution.verdict != Verdict::Equivalent, "{solution:?}");
+        proofs.set(proofs.get() + usize::from(hints.contracts()));
+        Ok(())
+    });
+    assert!(proofs.get() > 10, "{}", proofs.get());
 }

@@ -31,6 +31,7 @@ mod programs;
 mod published;
 mod random;
 mod region;
+mod replaying;
 mod resuming;
 mod search;
 mod sensitivity;
