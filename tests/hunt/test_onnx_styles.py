@@ -127,4 +127,4 @@ def test_a_reader_that_drops_its_rounding_is_found(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(onnx_reader, "steps_of", without_rounding)
     wrong = {"proved, but it breaks", "refuted, but it holds", "the witness is none"}
-    assert any(judge(case).complaint in wrong for seed in range(1000, 1004) for case, _ in cases(seed, ("spec",)))
+    assert any(judge(case).complaint in wrong for seed in range(1000, 1020) for case, _ in cases(seed, ("spec",)))
