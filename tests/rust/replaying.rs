@@ -79,7 +79,9 @@ fn check_replay(
         return Ok(());
     }
     let mut damaged = log.clone();
-    damage.iter().for_each(|(place, value)| damaged[place.index(log.len())] = *value);
+    for (place, value) in damage {
+        damaged[place.index(log.len())] = *value;
+    }
     let alive: Vec<&Values> = values.iter().filter(|v| v.satisfies(&assumption, &bounds.phase_constraints)).collect();
     let mut seen = seen.borrow_mut();
     seen.proofs += usize::from(proved && !alive.is_empty());
