@@ -220,6 +220,11 @@ def _notes(task: Task) -> tuple[str, ...]:
             f"the margin is one of logits, in front of the Softmax of {' and '.join(softened)}; a margin of "
             "probabilities of the same size implies it, so a proof covers that, too"
         )
+    if softened and task.arithmetic == "float32":
+        notes.append(
+            "what decides are the scores in front of the Softmax; its own rounding in float32 may make a tie of "
+            "probabilities that are nearly equal, as it does in any runtime"
+        )
     for name, network in ((f, task.reference), (g, task.candidate)):
         notes += [said for note in network.notes if (said := f"{name}: {note}") not in notes]
     if task.lower_exact != tuple(map(Fraction, task.lower.tolist())) or task.upper_exact != tuple(

@@ -160,6 +160,8 @@ def test_every_command_says_it(
     assert "onnxruntime agrees on the original files, in front of their Softmax" in shown
     assert SAID in run(capsys, "lint", path)[1]
     assert "scores are logits, in front of the Softmax of f and g, not probabilities" in run(capsys, "explain", path)[1]
+    decided = spec(tmp_path, "c { prove g keeps top1 of f on core arithmetic float32")
+    assert "may make a tie of probabilities that are nearly equal" in run(capsys, "explain", decided)[1]
     bounds = ("--lower", "-1", "--upper", "1", "--eps", "0.3")
     code, shown = run(capsys, "verify", *pair, *bounds, "--no-cache")
     assert code == 2
