@@ -167,9 +167,11 @@ def beyond(
 
     With a precision, the steps are without what a runtime rounds, and some units in their last places are allowed for
     it. Without one, the steps have the radii of `roundoff`. Smooth functions are computed by runtimes of this `kind`.
-    Answers and bounds that are not finite count as inside.
+    Answers and bounds that are not finite count as inside, and points at which some value is too large for the type:
+    what a runtime makes of an infinity on its way, such as 0 from max(0, NaN), is no answer of the function.
     """
     last = last_readers(steps)
+    overflown = np.zeros(len(points), bool)
     with np.errstate(all="ignore"):
         values: dict[int, tuple[Array, Array]] = {INPUTS: (points.T, np.zeros_like(points.T))}
         for number, step in enumerate(steps):
@@ -179,11 +181,13 @@ def beyond(
             elif step.function == "relu":
                 centre = np.maximum(centre, 0.0)  # which moves no two numbers further apart
             values[number] = centre, radius
+            overflown |= (np.abs(centre) > 4 * kind.largest).any(axis=0)
             for source in step.sources:
                 if source >= 0 and last[source] == number:
                     values.pop(source, None)
         centre, radius = values[len(steps) - 1]
         excess = np.where(np.isfinite(found.T) & np.isfinite(radius), np.abs(found.T - centre) - radius, -np.inf).T
+        excess[overflown] = -np.inf
     if not (excess > 0).any():
         return None
     row, output = (int(i) for i in np.unravel_index(np.argmax(excess), excess.shape))

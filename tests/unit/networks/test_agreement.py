@@ -252,3 +252,13 @@ def test_what_onnxruntime_cannot_run_is_accepted(tmp_path: Path, monkeypatch: py
     path = write_onnx(tmp_path / "f.onnx", np.eye(2), [0, 7])
     monkeypatch.setattr(onnxruntime, "InferenceSession", refuse)
     assert read_network(path).output_size == 2
+
+
+def test_what_became_of_an_infinity_is_no_answer(tmp_path: Path) -> None:
+    """max(0, NaN) is 0 in onnxruntime, behind numbers that float32 does not hold."""
+    weight = {"w": np.array([[3e38]], np.float32)}
+    nodes = [node("MatMul", ["x", "w"], "z"), node("Relu", ["z"], "y")]
+    steps = read_network(save(tmp_path, model(nodes, weight, [1, 1]))).steps
+    answers = np.zeros((1, 1))
+    assert agreement.beyond(steps, np.array([[10.0]]), answers, FLOAT32) is None
+    assert agreement.beyond(steps, np.array([[0.5]]), answers, FLOAT32) is not None
