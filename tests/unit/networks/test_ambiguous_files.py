@@ -238,3 +238,12 @@ def test_a_branch_with_a_name_of_the_graph(own: str, tmp_path: Path) -> None:
     nodes = [node("Neg", ["x"], "h"), choice, node("Add", ["z", "k"], "s"), node("Add", ["s", "h"], "y")]
     error = refused_by_both(tmp_path, model(nodes, sizes, (1, 3)))
     assert f"{own!r} of a branch is" in error.message
+
+
+@pytest.mark.parametrize("kind", ["ReduceL1", "ReduceLogSumExp"])
+def test_an_attribute_of_two_types_is_refused_where_an_operator_is_written_out(kind: str, tmp_path: Path) -> None:
+    reduced = helper.make_node(kind, ["x"], ["y"], name="n", keepdims=1)
+    reduced.attribute[0].f = 1.0
+    proto = model([reduced], {}, [1, 3])
+    with pytest.raises(NetworkError, match="values of two types"):
+        read_network(save(tmp_path, proto))

@@ -12,6 +12,8 @@ from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
 from eqspec.networks.onnx_tensor import UnreadableError
 
 AGAIN = "export the model again"
+_NO_VALUES = {"name", "type", "doc_string", "ref_attr_name"}
+"""The fields of an attribute that hold no value."""
 
 
 class Pieces:
@@ -82,6 +84,8 @@ def attributes(node: NodeProto, known: Sequence[str]) -> dict[str, Any]:
     for attribute in node.attribute:
         if attribute.name not in known or attribute.name in found or attribute.ref_attr_name:
             raise UnreadableError(f"attribute {attribute.name!r} is not known, or given twice", AGAIN)
+        if len({field.name for field, _ in attribute.ListFields()} - _NO_VALUES) > 1:
+            raise UnreadableError(f"attribute {attribute.name!r} holds values of two types", AGAIN)
         value = helper.get_attribute_value(attribute)
         found[attribute.name] = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     return found
