@@ -247,3 +247,16 @@ def test_an_attribute_of_two_types_is_refused_where_an_operator_is_written_out(k
     proto = model([reduced], {}, [1, 3])
     with pytest.raises(NetworkError, match="values of two types"):
         read_network(save(tmp_path, proto))
+
+
+def test_unique_slices_in_the_order_in_which_they_come_are_refused(tmp_path: Path) -> None:
+    """Of one column with two numbers onnx's reference evaluator keeps the first number alone."""
+    nodes = [
+        helper.make_node("Unique", ["c"], ["u"], name="u", sorted=0, axis=1),
+        node("Cast", ["u"], "k", to=TensorProto.FLOAT),
+        node("Add", ["x", "k"], "y"),
+    ]
+    proto = model(nodes, {"c": np.array([[-2], [-1]])}, [2, 1])
+    assert run_onnxruntime(proto, np.zeros((2, 1), np.float32)).tolist() == [[-2.0], [-1.0]]
+    with pytest.raises(NetworkError, match="Unique along an axis"):
+        read_network(save(tmp_path, proto))

@@ -51,6 +51,10 @@ def fold(call: OperatorCall) -> list[Value]:
     if real and (node.op_type not in EXACT or call.rounded or any(v.error is not None for v in real)):
         cause = "is computed of real constants, and its rounding is not known"
         raise UnreadableError(f"{node.op_type} {cause}", _FOLD)
+    named = {attribute.name for attribute in node.attribute}
+    if node.op_type == "Unique" and "axis" in named and not call.integer("sorted", 1):
+        # The reference evaluator takes places along the axis for places of numbers.
+        raise UnreadableError("Unique along an axis, in the order in which slices come, is not computed", _FOLD)
     if node.op_type == "Range" and not real:
         _check_range(call)
     if not real:
