@@ -78,13 +78,18 @@ def tensor_of(constant: NodeProto) -> TensorProto | None:
     return attribute.t if attribute.name == "value" and attribute.type == AttributeProto.TENSOR else None
 
 
+def value_fields(attribute: AttributeProto) -> set[str]:
+    """The fields in which an attribute holds a value: of a sound one, the one that belongs to its type."""
+    return {field.name for field, _ in attribute.ListFields()} - _NO_VALUES
+
+
 def attributes(node: NodeProto, known: Sequence[str]) -> dict[str, Any]:
     """The attributes of a node, all of which must be known. Raises UnreadableError."""
     found: dict[str, Any] = {}
     for attribute in node.attribute:
         if attribute.name not in known or attribute.name in found or attribute.ref_attr_name:
             raise UnreadableError(f"attribute {attribute.name!r} is not known, or given twice", AGAIN)
-        if len({field.name for field, _ in attribute.ListFields()} - _NO_VALUES) > 1:
+        if len(value_fields(attribute)) > 1:
             raise UnreadableError(f"attribute {attribute.name!r} holds values of two types", AGAIN)
         value = helper.get_attribute_value(attribute)
         found[attribute.name] = value.decode("utf-8", "replace") if isinstance(value, bytes) else value

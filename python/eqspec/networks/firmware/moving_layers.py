@@ -19,19 +19,23 @@ from eqspec.networks.firmware.windows import sides_of
 _AGAIN = "write the project again"
 
 
+def _edged(layer: Layer, axes: int, base: str, what: str) -> tuple[tuple[int, ...], tuple[int, ...], list[int], int]:
+    """Sizes of an image before and after, what is put on or cut off before and behind along each axis, and channels."""
+    layer.check_call(3, 2)
+    sides = sides_of(axes)
+    edges = [f"{what}_{edge}" for edge in ("top", "bottom", "left", "right")[-2 * axes :]]
+    sizes = [f"{which}_{side}" for which in ("in", "out") for side in sides]
+    configuration = layer.configuration(base, ("n_chan", *sizes, *edges), ("reuse_factor",))
+    number = layer.project.declared.member_number
+    size, out = (tuple(number(configuration, f"{which}_{side}") for side in sides) for which in ("in", "out"))
+    return size, out, [number(configuration, edge) for edge in edges], number(configuration, "n_chan")
+
+
 def padded(axes: int) -> Callable[[Layer], None]:
     """Zeros around an image."""
 
     def read(layer: Layer) -> None:
-        layer.check_call(3, 2)
-        sides = sides_of(axes)
-        pads = ("pad_top", "pad_bottom", "pad_left", "pad_right")[-2 * axes :]
-        sizes = [f"{what}_{side}" for what in ("in", "out") for side in sides]
-        configuration = layer.configuration(f"padding{axes}d_config", ("n_chan", *sizes, *pads), ("reuse_factor",))
-        number = layer.project.declared.member_number
-        size, out = (tuple(number(configuration, f"{what}_{side}") for side in sides) for what in ("in", "out"))
-        around = [number(configuration, pad) for pad in pads]
-        channels = number(configuration, "n_chan")
+        size, out, around, channels = _edged(layer, axes, f"padding{axes}d_config", "pad")
         if min(*size, channels) < 1 or min(around) < 0:
             layer.fail("it has no pixels, no channels, or pads with less than nothing", _AGAIN)
         if out != tuple(n + a + b for n, a, b in zip(size, around[::2], around[1::2], strict=True)):
@@ -53,23 +57,15 @@ def cropped(axes: int) -> Callable[[Layer], None]:
     """An image without its edges."""
 
     def read(layer: Layer) -> None:
-        layer.check_call(3, 2)
-        sides = sides_of(axes)
-        crops = ("crop_top", "crop_bottom", "crop_left", "crop_right")[-2 * axes :]
-        sizes = [f"{what}_{side}" for what in ("in", "out") for side in sides]
-        configuration = layer.configuration(f"cropping{axes}d_config", ("n_chan", *sizes, *crops), ("reuse_factor",))
-        number = layer.project.declared.member_number
-        size, out = (tuple(number(configuration, f"{what}_{side}") for side in sides) for what in ("in", "out"))
-        first = [number(configuration, crop) for crop in crops[::2]]
-        channels = number(configuration, "n_chan")
+        size, out, edges, channels = _edged(layer, axes, f"cropping{axes}d_config", "crop")
+        first = edges[::2]
         if min(*size, *out, channels) < 1 or any(not 0 <= a <= n - m for a, n, m in zip(first, size, out, strict=True)):
             layer.fail(f"{size} cropped to {out} from {first} on", _AGAIN)
         layer.rests_on("nnet_cropping", f"cropping{axes}d_cl")
         if layer.word:
             _check_pixels(layer, channels)
             layer.project.templates.check("nnet_padding_stream.h", "fill_data")
-            last = [number(configuration, crop) for crop in crops[1::2]]
-            if any(a + m + b != n for a, m, b, n in zip(first, out, last, size, strict=True)):
+            if any(a + m + b != n for a, m, b, n in zip(first, out, edges[1::2], size, strict=True)):
                 layer.fail(f"{size} cropped to {out} leaves pixels in its stream", _AGAIN)
         entry = np.arange(prod(size) * channels).reshape(*size, channels)
         taken = entry[tuple(slice(a, a + m) for a, m in zip(first, out, strict=True))]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,16 @@ _STEADY = (Rounding.FLOOR, Rounding.CEIL, Rounding.HALF_UP, Rounding.HALF_DOWN)
 """Roundings for which it is the same to round a sum and to round what is added, where the rest lies on the grid."""
 
 
+class _Shape(NamedTuple):
+    """Along each axis the pixels of the image, of a window, from one window to the next, and of the result."""
+
+    axes: int
+    size: tuple[int, ...]
+    window: tuple[int, ...]
+    stride: tuple[int, ...]
+    out: tuple[int, ...]
+
+
 def pool(axes: int) -> Callable[[Layer], None]:
     """A pool of windows."""
     inside, outside = (("n_in",), ("n_out",)) if axes == 1 else (_of("in", axes), _of("out", axes))
@@ -46,16 +57,17 @@ def pool(axes: int) -> Callable[[Layer], None]:
         read_here = (*inside, *outside, *_of("pool", axes), *_of("stride", axes), *pads, "count_pad")
         configuration, average = _configuration(layer, axes, read_here, _LAYOUT)
         declared = layer.project.declared
-        size, out, window, stride = (
+        size, window, stride, out = (
             tuple(declared.member_number(configuration, name) for name in names)
-            for names in (inside, outside, _of("pool", axes), _of("stride", axes))
+            for names in (inside, _of("pool", axes), _of("stride", axes), outside)
         )
+        shape = _Shape(axes, size, window, stride, out)
         channels = declared.member_number(configuration, "n_filt")
         given = layer.given(prod(size) * channels)
         if layer.word:
-            windows = _of_stream(layer, configuration, axes, size, window, stride, out, channels)
+            windows = _of_stream(layer, configuration, shape, channels)
         else:
-            windows = _of_array(layer, configuration, axes, size, window, stride, out)
+            windows = _of_array(layer, configuration, shape)
         entries = _entries(windows, channels)
         counts = (entries >= 0).sum(axis=1)
         if average and not layer.word and _counts_pads(layer, configuration):
@@ -120,16 +132,9 @@ def _counts_pads(layer: Layer, configuration: Configuration) -> bool:
     return said == "true"
 
 
-def _of_array(
-    layer: Layer,
-    configuration: Configuration,
-    axes: int,
-    size: tuple[int, ...],
-    window: tuple[int, ...],
-    stride: tuple[int, ...],
-    out: tuple[int, ...],
-) -> Windows:
+def _of_array(layer: Layer, configuration: Configuration, shape: _Shape) -> Windows:
     """The pixels of each window, -1 where it leaves the image."""
+    axes, size, window, stride, out = shape
     declared, templates = layer.project.declared, layer.project.templates
     templates.check("nnet_pooling.h", f"pooling{axes}d_cl")
     pads = {
@@ -153,17 +158,9 @@ def _of_array(
     return found
 
 
-def _of_stream(
-    layer: Layer,
-    configuration: Configuration,
-    axes: int,
-    size: tuple[int, ...],
-    window: tuple[int, ...],
-    stride: tuple[int, ...],
-    out: tuple[int, ...],
-    channels: int,
-) -> Windows:
+def _of_stream(layer: Layer, configuration: Configuration, shape: _Shape, channels: int) -> Windows:
     """The pixels of each window; windows never leave what a stream brings."""
+    axes, size, window, stride, out = shape
     refuse_padding(layer, configuration)
     name = f"pooling{axes}d"
     encoded = (f"{name}_encoded_cl", f"compute_pool_encoded_{axes}d", "init_pool_table")

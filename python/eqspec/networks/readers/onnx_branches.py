@@ -13,6 +13,7 @@ from onnx import AttributeProto, GraphProto, NodeProto, helper
 
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators.operator_call import Value
+from eqspec.networks.readers.onnx_bodies import made_in, written_out
 
 _AGAIN = "export the model again, with fixed sizes"
 
@@ -32,23 +33,14 @@ def taken(node: NodeProto, given: Sequence[Value | None], number: int) -> list[N
         raise UnreadableError(f"{name} does not fit the node", _AGAIN)
     own = _own(branch)
     new = {old: f"{old}/eqspec branch {number}" for old in own}
-    made = [helper.make_node("Constant", [], [new[tensor.name]], value=tensor) for tensor in branch.initializer]
-    for inner in branch.node:
-        if any(a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for a in inner.attribute):
-            raise UnreadableError("a branch with branches inside", _AGAIN)
-        copy = NodeProto()
-        copy.CopyFrom(inner)
-        del copy.input[:], copy.output[:]
-        copy.input.extend(new.get(given_name, given_name) for given_name in inner.input)
-        copy.output.extend(new.get(made_name, made_name) for made_name in inner.output)
-        made.append(copy)
+    made = written_out(branch, new, UnreadableError("a branch with branches inside", _AGAIN))
     ends = zip(branch.output, node.output, strict=True)
     return made + [helper.make_node("Identity", [new.get(a.name, a.name)], [b]) for a, b in ends if b]
 
 
 def _own(branch: GraphProto) -> set[str]:
     """The names that a branch makes, each once. Raises UnreadableError."""
-    names = [tensor.name for tensor in branch.initializer] + [n for node in branch.node for n in node.output if n]
+    names = made_in(branch)
     if len(set(names)) < len(names):
         raise UnreadableError("a name of a branch stands for two values", _AGAIN)
     return set(names)

@@ -15,6 +15,7 @@ import onnx
 from onnx import AttributeProto, NodeProto, TensorProto
 from onnx.defs import OpSchema
 
+from eqspec.networks.expansion.graph_pieces import value_fields
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.readers.onnx_names import STANDARD
 
@@ -110,11 +111,10 @@ def _check_attributes(node: NodeProto, found: Definition, opset: int) -> None:
             raise UnreadableError(f"attribute {name!r} is given twice", "export the model again: one value must stand")
         given.add(name)
         expected = found.attributes[name][0]
-        used = {field.name for field, _ in attribute.ListFields()} & {*_FIELDS.values()}
         known = attribute.type in AttributeProto.AttributeType.values()
         if not known or AttributeProto.AttributeType.Name(attribute.type) != expected or attribute.ref_attr_name:
             raise UnreadableError(f"attribute {name!r} is not of type {expected.lower()}", "export the model again")
-        if used - {_FIELDS[expected]}:
+        if value_fields(attribute) - {_FIELDS[expected]}:
             raise UnreadableError(f"attribute {name!r} holds values of two types", "export the model again")
     missing = [name for name, (_, required) in found.attributes.items() if required and name not in given]
     if missing:

@@ -15,6 +15,7 @@ from onnx import AttributeProto, GraphProto, NodeProto, helper, numpy_helper
 
 from eqspec.networks.onnx_tensor import UnreadableError
 from eqspec.networks.operators.operator_call import Value
+from eqspec.networks.readers.onnx_bodies import made_in, written_out
 
 _AGAIN = "export the model again"
 _DONE = "eqspec_rounds"
@@ -65,7 +66,7 @@ def _known(value: Value | None) -> int | None:
 
 
 def _round(node: NodeProto, body: GraphProto, rounds: int, number: int, carried: int) -> list[NodeProto]:
-    own = [tensor.name for tensor in body.initializer] + [n for inner in body.node for n in inner.output if n]
+    own = made_in(body)
     inputs = [value.name for value in body.input]
     if len({*own, *inputs}) < len(own) + len(inputs) or body.sparse_initializer:
         raise UnreadableError("a name of a loop's body stands for two values", _AGAIN)
@@ -76,16 +77,7 @@ def _round(node: NodeProto, body: GraphProto, rounds: int, number: int, carried:
         helper.make_node("Constant", [], [new[name]], value=numpy_helper.from_array(value))
         for name, value in zip(inputs[:2], start, strict=True)
     ]
-    made += [helper.make_node("Constant", [], [new[tensor.name]], value=tensor) for tensor in body.initializer]
-    for inner in body.node:
-        if any(a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for a in inner.attribute):
-            raise UnreadableError("a loop with branches or loops inside", _AGAIN)
-        copy = NodeProto()
-        copy.CopyFrom(inner)
-        del copy.input[:], copy.output[:]
-        copy.input.extend(new.get(name, name) for name in inner.input)
-        copy.output.extend(new.get(name, name) for name in inner.output)
-        made.append(copy)
+    made += written_out(body, new, UnreadableError("a loop with branches or loops inside", _AGAIN))
     ends = [new.get(value.name, value.name) for value in body.output]
     rest = NodeProto()
     rest.CopyFrom(node)

@@ -31,7 +31,7 @@ class Overview:
     tail: str | None
 
 
-def _beginning(path: str) -> bytes:
+def _content(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError:
@@ -43,7 +43,7 @@ def overview(path: str) -> Overview:
     try:
         model = onnx.load(path, load_external_data=False)
     except Exception as error:  # protobuf raises what it likes
-        raise foreign_files.refusal(path, _beginning(path), f"not an ONNX model ({error})") from error
+        raise foreign_files.refusal(path, _content(path), f"not an ONNX model ({error})") from error
     graph = model.graph
     given = {tensor.name for tensor in graph.initializer}
     names = [f"{n.domain}.{n.op_type}" if n.domain not in ("", "ai.onnx") else n.op_type for n in graph.node]

@@ -50,7 +50,7 @@ from eqspec.networks.readers.onnx_names import STANDARD, name_of
 from eqspec.networks.readers.onnx_types import Types
 from eqspec.networks.readers.steps import steps_of
 from eqspec.networks.readers.value_store import ValueStore
-from eqspec.networks.roundoff import FLOAT32, IN_INTEGERS, SHORT_FIX, SHORT_TYPES, Precision, Roundoff
+from eqspec.networks.roundoff import FLOAT32, IN_INTEGERS, SHORT_FIX, SHORT_TYPES, UNKNOWN_FIX, Precision, Roundoff
 from eqspec.networks.runtime_functions import ASSUMPTION, MISSED, is_assumed, unbounded
 from eqspec.networks.units import Reading, Units
 
@@ -88,7 +88,7 @@ def _read(reading: _Reading, content: bytes, arithmetic: Arithmetic) -> Network:
     endless = next((curve for step in network.steps if (curve := unbounded(step.function)) is not None), None)
     if endless is not None:
         message = f"how far float32 runtimes are off in {endless} of a value near zero has no bound"
-        raise NetworkError(path, message, fix="compare it in 'real', or end both models in front of it")
+        raise NetworkError(path, message, fix=UNKNOWN_FIX)
     for node in reading.graph.nodes:
         if node.op_type in IN_INTEGERS or node.op_type.startswith("QLinear"):
             message = "it computes in integers, and how a runtime scales them back is no float32 arithmetic"
