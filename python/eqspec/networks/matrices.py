@@ -140,8 +140,11 @@ def gather(a: NDArray[Any], take: Indices | None, shape: tuple[int, ...], lead: 
     flat = a.reshape((prod(a.shape[:lead]), *a.shape[lead:]))
     if take is None:
         return flat.reshape((*shape, *flat.shape[1:]))
+    absent = take.ravel() == NONE
+    if absent.all():  # perhaps because there are no entries
+        return np.full((*shape, *flat.shape[1:]), nothing, flat.dtype)
     found = flat[take.ravel()]
-    if (absent := take.ravel() == NONE).any():
+    if absent.any():
         found[absent] = nothing
     return found.reshape((*shape, *flat.shape[1:]))
 

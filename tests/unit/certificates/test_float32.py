@@ -64,7 +64,7 @@ def check_that_the_reals_alone_allow(path: Path, eps: str, verdict: Verdict, why
 
 def forget() -> None:
     """What was read with other radii."""
-    File.steps.cache_clear()
+    File.reading.cache_clear()
     kept.cache_clear()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 from onnx import NodeProto
 
+from eqspec.audit import Refused
+from eqspec.audit.reading import File, Number
+from eqspec.audit.witness import values_at
 from eqspec.cli import main
 from eqspec.networks import read_network
 from unit.certificates.proofs import pack, unpack
@@ -44,6 +48,13 @@ def written_out(*, largest: bool, logarithm: bool) -> list[NodeProto]:
     return nodes + (more if logarithm else [node("Div", ["e", "t"], "p")])
 
 
+def shaped(before: str, behind: str, axis: int) -> list[NodeProto]:
+    """A softmax of scores in one shape, whose results get another."""
+    reshaped = node("Reshape", ["z", before], "z4"), node("Softmax", ["z4"], "p4", axis=axis)
+    last = node("Reshape", ["p4", "row"], "p") if behind == "Reshape" else node(behind, ["p4"], "p")
+    return [*reshaped, last]
+
+
 ENDS: dict[str, Callable[[], list[NodeProto]]] = {
     "softmax": lambda: literal("Softmax"),
     "log softmax": lambda: literal("LogSoftmax"),
@@ -53,7 +64,11 @@ ENDS: dict[str, Callable[[], list[NodeProto]]] = {
     "written out, largest off": lambda: written_out(largest=True, logarithm=False),
     "log written out": lambda: written_out(largest=False, logarithm=True),
     "log written out, largest off": lambda: written_out(largest=True, logarithm=True),
+    "pixel, flattened": lambda: shaped("channels", "Flatten", 1),
+    "pixel, reshaped": lambda: shaped("channels", "Reshape", -3),
+    "image, flattened": lambda: shaped("image", "Flatten", -1),
 }
+SHAPES = {"channels": [1, 3, 1, 1], "image": [1, 1, 1, 3], "row": [1, 3]}
 
 
 def pair(folder: Path, end: str, *, eps: str, gives: str = "logits", moved: float = 0.05) -> Path:
@@ -65,6 +80,8 @@ def pair(folder: Path, end: str, *, eps: str, gives: str = "logits", moved: floa
         constants: dict[str, Any] = {"w": weights(4, 5), "v": (factor * weights(5, classes, seed=1)).astype(np.float32)}
         constants |= {"one": np.ones(1, np.float32)} if end.startswith("two") else {}
         constants |= {"last": np.array([-1])} if "written" in end else {}
+        read = {name for one in nodes for name in one.input}
+        constants |= {name: np.array(shape) for name, shape in SHAPES.items() if name in read}
         save(folder, model(nodes, constants, (1, 4)), f"{name}.onnx")
     spec = folder / "s.eqspec"
     spec.write_text(SPEC.format(outputs=max(classes, 2), eps=eps, gives=gives))
@@ -111,3 +128,30 @@ def test_a_claim_about_shares_does_not_pass_for_one_about_scores(
     assert "close  not shown" in text
     if gives == "logits":
         assert "it ends in a Softmax, of which the task does not know" in text
+
+
+def audited(path: str, outputs: int) -> File:
+    one, none = ((Fraction(c),) * 4 for c in (1, 0))
+    return File(path, Path(path).read_bytes(), Number, one, none, (0.0,) * 4, False, outputs)
+
+
+@pytest.mark.parametrize(("axis", "opset"), [(-1, 17), (1, 17), (2, 11), (1, 11)])
+def test_a_softmax_over_some_of_the_outputs_is_part_of_the_function(axis: int, opset: int, tmp_path: Path) -> None:
+    """Two groups of two, whether or not their shape is another behind; before opset 13 an axis begins what is one."""
+    reshaped = node("Reshape", ["x", "groups"], "z"), node("Softmax", ["z"], "p", axis=axis)
+    nodes = [*reshaped, node("Reshape", ["p", "row"], "y")]
+    path = save(tmp_path, model(nodes, {"groups": np.array([1, 2, 2]), "row": np.array([1, 4])}, (1, 4), opset=opset))
+    network, file = read_network(path), audited(path, 4)
+    whole = opset < 13 and axis == 1
+    assert file.softmax == (network.stripped is not None) == whole
+    point = [Fraction(n, 3) for n in (1, -2, 5, 0)]
+    for (least, most), (low, high) in zip(values_at(file, point), network.evaluate_exact(point), strict=True):
+        assert low <= most
+        assert least <= high
+
+
+def test_nodes_that_pass_on_what_nothing_makes_are_refused(tmp_path: Path) -> None:
+    """A file whose result is passed on in a circle."""
+    proto = model([node("Identity", ["b"], "y"), node("Flatten", ["y"], "b")], {}, (1, 4))
+    with pytest.raises(Refused, match="nothing before it makes 'b'"):
+        audited(save(tmp_path, proto), 4).steps()

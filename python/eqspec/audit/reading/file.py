@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,18 @@ class File:
     outputs: int
     gives: str | None = None  # "probabilities" where the task sets a Softmax aside, else "logits"; None without a task
 
-    @lru_cache(maxsize=2)  # noqa: B019 - for many certificates about one pair
     def steps(self) -> list[Step]:
         """What it computes, step by step, the outputs last; what nothing reads is left out."""
+        return self.reading()[0]
+
+    @property
+    def softmax(self) -> bool:
+        """Whether it ends in a Softmax, which is set aside: what is claimed is about what goes into it."""
+        return self.reading()[1]
+
+    @lru_cache(maxsize=2)  # noqa: B019 - for many certificates about one pair
+    def reading(self) -> tuple[list[Step], bool]:
+        """Both together."""
         try:
             return self._read()
         except Refused as reason:
@@ -46,23 +55,18 @@ class File:
             said = f"{type(problem).__name__}: {problem}"
             raise Refused(f"{label(self.path, 500)}: it is no network that the auditor can read ({said})") from None
 
-    @cached_property
-    def softmax(self) -> bool:
-        """Whether it ends in a Softmax, which is set aside: what is claimed is about what goes into it."""
-        return not self._text and graph.ends_in_softmax(self.content)
-
-    def _check_scores(self) -> None:
+    def _check_scores(self, softmax: bool) -> None:
         """Refused where the task takes other numbers for the scores than the auditor."""
-        if self.gives == "probabilities" and not self.softmax:
+        if self.gives == "probabilities" and not softmax:
             raise Refused("the task is about the scores in front of a Softmax at its end, and the auditor sees none")
-        if self.gives == "logits" and self.softmax:
+        if self.gives == "logits" and softmax:
             raise Refused("it ends in a Softmax, of which the task does not know")
 
     @property
     def _text(self) -> bool:
         return self.path.lower().endswith(".nnet")
 
-    def _read(self) -> list[Step]:
+    def _read(self) -> tuple[list[Step], bool]:
         program, n = Program(self.kind, self.sizes), len(self.scale)
         rows, parts = np.arange(n), list(program.units(INPUTS, (n,)).parts)
         if any(c != 1 for c in self.scale) or any(self.shift):
@@ -70,13 +74,16 @@ class File:
             shift = [[self.kind(c, self.kind.lost(abs(c)), self.kind.rounds, 0.0)] for c in self.shift]
             parts = [Part(INPUTS, rows, rows[:, None].astype(np.int32), rows, np.array(one, object))]
             parts.append(Part(CONSTANT, rows, 0 * rows[:, None], rows, np.array(shift, object)))
-        self._check_scores()
-        form = nnet if self._text else graph
-        result = form.run(self.content, program, Value((n,), tuple(parts)))
+        given = Value((n,), tuple(parts))
+        if self._text:
+            result, softmax = nnet.run(self.content, program, given), False
+        else:
+            result, softmax = graph.run(self.content, program, given)
+        self._check_scores(softmax)
         if result.size != self.outputs:
             raise Refused(f"it has {result.size} outputs, the task {self.outputs}")
         program.step(program.scaled(result, np.array(-1.0)) if self.negated else result)
-        return read_ones(program.steps)
+        return read_ones(program.steps), softmax
 
 
 def read_ones(steps: list[Step]) -> list[Step]:

@@ -12,7 +12,7 @@ constant is known exactly and the type holds it, so that it changes nothing eith
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -38,8 +38,8 @@ WRITTEN = {"value_float": np.float32, "value_floats": np.float32, "value_int": n
 """The types of casts, and of constants that are no tensors."""
 
 
-def run(content: bytes, program: Program, value: Value) -> Value:
-    """What comes out of a network that is given a value."""
+def run(content: bytes, program: Program, value: Value) -> tuple[Value, bool]:
+    """What comes out of a network that is given a value, and whether a Softmax at its end was set aside."""
     graph, opset = plain(content)
     tensors = {tensor.name: tensor for tensor in graph.initializer}
 
@@ -60,14 +60,14 @@ def run(content: bytes, program: Program, value: Value) -> Value:
             values[name] = stored(tensors[name])
         return values[name] if name else None
 
-    end = tail(graph, opset)
-    wanted = graph.output[0].name if end is None else end.scores
-    needed = _needed(graph, wanted)
-    values: dict[str, Operand] = _given(program, value, graph, tensors, needed)
+    def computed(name: str) -> Value:
+        return program.value(real([read(name)], 0))
+
+    end, result = tail(graph, opset), graph.output[0].name
+    scores = result if end is None else end.scores
+    values: dict[str, Operand] = _given(program, value, graph, tensors, _needed(graph, result))
     levels: dict[str, quantisers.Levels] = {}
-    for node in graph.node:
-        if not needed & set(node.output):
-            continue
+    for node in _making(graph, scores, result, lambda: end is not None and end.is_over_all(computed(scores))):
         operator, attributes = node.op_type, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         if operator == "DequantizeLinear" and node.input[0] in levels:
             constants = [read(name) for name in node.input[1:]]
@@ -120,14 +120,20 @@ def run(content: bytes, program: Program, value: Value) -> Value:
         else:
             raise Refused(f"the auditor does not read {operator} {node.name!r}")
         values[node.output[0]] = done
-    found = program.value(real([read(wanted)], 0))
-    if end is None:
-        return found
-    scores = end.shape(found)
-    nothing = np.zeros(1)
+    if end is None or not end.is_over_all(computed(scores)):
+        return computed(result), False
     if end.of == "all":
-        return scores
-    return program.stacked([nothing, scores] if end.of == "second" else [scores, nothing])
+        return computed(scores), True
+    other, score = np.zeros(1), computed(scores)
+    return program.stacked([other, score] if end.of == "second" else [score, other]), True
+
+
+def _making(graph: onnx.GraphProto, first: str, then: str, enough: Callable[[], bool]) -> Iterator[onnx.NodeProto]:
+    """The nodes that one value depends on, and those of another unless the first one is enough."""
+    early, late = _needed(graph, first), _needed(graph, then)
+    yield from (node for node in graph.node if early & set(node.output))
+    if not enough():
+        yield from (node for node in graph.node if late & set(node.output) and not early & set(node.output))
 
 
 def _needed(graph: onnx.GraphProto, wanted: str) -> set[str]:
@@ -301,11 +307,6 @@ def _cast(x: Operand, program: Program, to: int) -> Operand:
         if not held or (number.k and not program.kind.rounds):
             raise Refused("a Cast of a constant to a type that does not hold it")
     return program.effort.done(lambda v: v * 1, x) if program.kind.rounds else program.effort.numbers(x)
-
-
-def ends_in_softmax(content: bytes) -> bool:
-    """Whether the result of a network that can be read comes out of a Softmax."""
-    return tail(*plain(content)) is not None
 
 
 def keeps_weights_elsewhere(content: bytes) -> bool:

@@ -6,47 +6,50 @@ A file ends in one where its result is that of
 - e^z / sum e^z or z - ln(sum e^z), where z may be x - max x over the same axis, and the scores are x then,
 - (1 - s(z), s(z)) or (s(z), 1 - s(z)) with s = Sigmoid, which is the softmax of (0, z) or (z, 0),
 
-in which Identity may stand anywhere. What else gives probabilities is read as it stands. Whether a file has such an end
-decides what a claim means, so the task has to say the same (`File.softmax`).
+in which Identity may stand anywhere, and behind which the numbers may get another shape in the same order. It is one
+over all of them; what else gives probabilities is read as it stands. Whether a file has such an end decides what a
+claim means, so the task has to say the same (`File.softmax`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
 import onnx
 
-from ..rounding import Refused
 from .plain import STANDARD, numbers_of
 from .value import Value
 
 _WRITTEN_OUT_SINCE = 13
 """The opset since which an axis of Softmax is an axis, and ends that are written out are seen."""
+_SHAPING = ("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
 
 
 @dataclass(frozen=True)
 class Tail:
     """`scores` is the value that goes in; of two classes it is the score `of` one of them, and that of the other is 0.
 
-    `axis` is that of a Softmax, as given.
+    `axis` is that of a Softmax, as given, which goes over all axes from there on where it is `flattened`.
     """
 
     scores: str
     axis: int
     of: Literal["all", "first", "second"] = "all"
+    flattened: bool = False
 
-    def shape(self, value: Value) -> Value:
-        """The scores, which must all be in one softmax."""
+    def is_over_all(self, value: Value) -> bool:
+        """Whether the scores are all in one softmax."""
         if self.of != "all":
-            if value.size != 1:
-                raise Refused("a pair of probabilities of more than one score")
-            return value
-        if self.axis not in (-1, len(value.shape) - 1) or value.size != value.shape[-1]:
-            raise Refused("a Softmax that is not over all outputs")
-        return value
+            return value.size == 1
+        rank = len(value.shape)
+        axis = self.axis + rank if self.axis < 0 else self.axis
+        if not min(1, rank - 1) <= axis < rank:  # the first axis is that of the samples
+            return False
+        return value.size == (prod(value.shape[axis:]) if self.flattened else value.shape[axis])
 
 
 def tail(graph: onnx.GraphProto, opset: int) -> Tail | None:
@@ -56,14 +59,17 @@ def tail(graph: onnx.GraphProto, opset: int) -> Tail | None:
 
 class _Ends:
     def __init__(self, graph: onnx.GraphProto, opset: int) -> None:
-        self._result, self._opset = graph.output[0].name, opset
+        self._opset = opset
         self._makers: Mapping[str, onnx.NodeProto] = {name: n for n in graph.node for name in n.output if name}
         self._stored = {tensor.name: tensor for tensor in graph.initializer}
+        self._result = self._root(graph.output[0].name, _SHAPING)
 
     def tail(self) -> Tail | None:
         for operator in ("Softmax", "LogSoftmax"):
             if (node := self._made(self._result, operator)) is not None:
-                return Tail(node.input[0], _attributes(node).get("axis", -1))
+                flattened = self._opset < _WRITTEN_OUT_SINCE
+                axis = _attributes(node).get("axis", 1 if flattened else -1)
+                return Tail(node.input[0], axis, flattened=flattened)
         if (pair := self._made(self._result, "Concat")) is not None and len(pair.input) == 2:
             return self._two_classes(pair)
         return self._written_out() if self._opset >= _WRITTEN_OUT_SINCE else None
@@ -122,9 +128,12 @@ class _Ends:
         right = node is not None and node.op_type == operator and node.domain in STANDARD and len(node.output) == 1
         return node if right else None
 
-    def _root(self, name: str) -> str:
+    def _root(self, name: str, passed: Collection[str] = ("Identity",)) -> str:
+        """The value behind nodes that pass it on; a cycle of them, which nothing makes, has any of its values."""
+        seen = set[str]()
         node = self._makers.get(name)
-        while node is not None and node.op_type == "Identity" and node.domain in STANDARD:
+        while node is not None and node.op_type in passed and node.domain in STANDARD and name not in seen:
+            seen.add(name)
             name = node.input[0]
             node = self._makers.get(name)
         return name

@@ -161,6 +161,8 @@ def softmax(program: Program, x: Value, axis: int, opset: int, logarithm: bool) 
     rank = len(x.shape)
     if not -rank <= axis < rank:
         raise Refused("a Softmax along no axis")
+    if axis % rank == 0 and rank > 1:
+        raise Refused("a Softmax along the axis of the samples")
     if opset < 13:
         runs = x.places.reshape(-1, prod(x.shape[axis % rank :]))
     else:

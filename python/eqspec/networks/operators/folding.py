@@ -51,16 +51,13 @@ def fold(call: OperatorCall) -> list[Value]:
     if real and (node.op_type not in EXACT or call.rounded or any(v.error is not None for v in real)):
         cause = "is computed of real constants, and its rounding is not known"
         raise UnreadableError(f"{node.op_type} {cause}", _FOLD)
-    named = {attribute.name for attribute in node.attribute}
-    if node.op_type == "Unique" and "axis" in named and not call.integer("sorted", 1):
-        # The reference evaluator takes places along the axis for places of numbers.
-        raise UnreadableError("Unique along an axis, in the order in which slices come, is not computed", _FOLD)
     if node.op_type == "Range" and not real:
         _check_range(call)
     if not real:
         integer_range.check(node.op_type, call.inputs)
     arrays = [v.value if isinstance(v, Enclosure) else v for v in call.inputs]
-    made = [_value(found, bool(real), node) for found in run(node, call.opset, arrays)]
+    computed = _unique_as_met if node.op_type == "Unique" and not call.integer("sorted", 1) else run
+    made = [_value(found, bool(real), node) for found in computed(node, call.opset, arrays)]
     first = call.inputs[0]
     if node.op_type in integer_range.COMPUTED and isinstance(first, np.ndarray):  # numpy may have made the type wider
         return [v.astype(first.dtype) if isinstance(v, np.ndarray) else v for v in made]
@@ -93,6 +90,23 @@ def run(node: NodeProto, opset: int, given: Sequence[Any]) -> list[NDArray[Any]]
     if not isinstance(found, list) or not all(isinstance(f, np.ndarray | np.generic) for f in found):
         raise UnreadableError(f"{node.op_type} of constants gives no tensors", _FOLD)
     return [np.asarray(f) for f in found]
+
+
+def _unique_as_met(node: NodeProto, opset: int, given: Sequence[Any]) -> list[NDArray[Any]]:
+    """Unique in the order in which numbers or slices come: the sorted ones, in the order of where each is met first.
+
+    The reference evaluator takes places along an axis for places of numbers here, but not where it sorts.
+    """
+    sorting = NodeProto()
+    sorting.CopyFrom(node)
+    for attribute in sorting.attribute:
+        attribute.i = 1 if attribute.name == "sorted" else attribute.i
+    sorting.output[:] = [f"sorted {place}" for place in range(4)]
+    slices, first, inverse, counts = run(sorting, opset, given)
+    order = np.argsort(first)
+    axis = next((a.i for a in node.attribute if a.name == "axis"), 0)
+    results = np.take(slices, order, axis), first[order], np.argsort(order)[inverse.reshape(-1)], counts[order]
+    return [found for found, name in zip(results, node.output, strict=False) if name]
 
 
 def _check_range(call: OperatorCall) -> None:
