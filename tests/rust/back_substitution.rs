@@ -1,6 +1,7 @@
 //! Bounds of each network by itself: with them everything that a propagation says still holds at exact values, whatever
 //! the numbers are; they are tighter; and where they are not wanted, nothing changes.
 
+use crate::programs::{Programs, sequences};
 use crate::random::{Case, Scale, any_scale, cases, extreme_scale, for_all};
 use crate::trace::{Phases, follow, follow_narrowed};
 use eqspec::domain::layer_state::LayerState;
@@ -11,8 +12,8 @@ use std::cell::{Cell, RefCell};
 const DOMAIN: AbstractDomain = AbstractDomain::Reduced;
 
 /// A propagation with back-substitution, and one without.
-fn workspaces(domain: AbstractDomain, case: &Case) -> [Propagation; 2] {
-    [true, false].map(|wanted| Propagation::new(domain, case.layers.len()).with_back_substitution(wanted))
+fn workspaces(domain: AbstractDomain, depth: usize) -> [Propagation; 2] {
+    [true, false].map(|wanted| Propagation::new(domain, depth).with_back_substitution(wanted))
 }
 
 /// What a run met.
@@ -43,7 +44,7 @@ impl Seen {
 
 fn contained(case: &Case, seen: &mut Seen) -> Result<(), TestCaseError> {
     let (pair, truths) = (case.pair(), case.truths());
-    let [mut with, mut without] = workspaces(DOMAIN, case);
+    let [mut with, mut without] = workspaces(DOMAIN, case.layers.len());
     if with.propagate(&pair, &case.lower, &case.upper).is_none() {
         seen.overflows += 1;
         return Ok(());
@@ -77,13 +78,69 @@ fn extreme_numbers_are_contained_or_given_up() {
     assert!(seen.overflows > 100 && seen.boxes > 100 && seen.tighter > 20, "{seen:?}");
 }
 
+/// Steps with other functions than ReLU, tiles that are no matrices, steps without a function.
+#[derive(Default, Debug)]
+struct SeenSequences {
+    of_all: Seen,
+    /// Pairs that are sequences of steps, and of these such that are no chains.
+    sequences: usize,
+    others: usize,
+    /// Much tighter bounds where a function other than ReLU stands below, and where windows do.
+    above_curves: usize,
+    above_windows: usize,
+}
+
+fn contained_sequence(case: &Programs, seen: &mut SeenSequences) -> Result<(), TestCaseError> {
+    let (pair, truths) = (case.pair(), case.truths());
+    let [mut with, mut without] = workspaces(DOMAIN, pair.depth());
+    seen.sequences += usize::from(pair.is_sequence());
+    seen.others += usize::from(pair.is_sequence() && !pair.is_chain());
+    if with.propagate(&pair, &case.lower, &case.upper).is_none() {
+        seen.of_all.overflows += 1;
+        return Ok(());
+    }
+    seen.of_all.boxes += 1;
+    if without.propagate(&pair, &case.lower, &case.upper).is_some() {
+        let before = seen.of_all.tighter;
+        seen.of_all.compare(with.layers(), without.layers());
+        let below = 0..pair.depth() - 1;
+        if seen.of_all.tighter > before {
+            seen.above_curves += usize::from(below.clone().any(|s| pair.curves(s).is_some()));
+            seen.above_windows += usize::from(below.clone().any(|s| pair.first[s].terms[0].tile.index.is_some()));
+        }
+    }
+    for e in &case.points {
+        follow(&truths, &with, DOMAIN, e, &mut seen.of_all.phases)?;
+    }
+    Ok(())
+}
+
+fn run_sequences(scale: impl Strategy<Value = Scale> + Clone + 'static) -> SeenSequences {
+    let seen = RefCell::new(SeenSequences::default());
+    for_all(4000, sequences(6, scale, 4), |case| contained_sequence(&case, &mut seen.borrow_mut()));
+    seen.into_inner()
+}
+
+#[test]
+fn what_happens_behind_any_function_is_contained() {
+    let seen = run_sequences(any_scale());
+    assert!(seen.sequences > 1500 && seen.others > 1400, "{seen:?}");
+    assert!(seen.above_curves > 150 && seen.above_windows > 150, "{seen:?}");
+}
+
+#[test]
+fn extreme_numbers_behind_any_function_are_contained_or_given_up() {
+    let seen = run_sequences(extreme_scale());
+    assert!(seen.of_all.overflows > 100 && seen.of_all.boxes > 100 && seen.of_all.tighter > 20, "{seen:?}");
+}
+
 /// A neuron that back-substitution calls inactive is left out on the parts of the box.
 #[test]
 fn what_is_left_out_on_a_part_of_a_box_is_zero_there() {
     let left_out = Cell::new(0);
     for_all(1500, cases(3..=5, 1..=4, 1..=4, any_scale(), 2), |case| {
         let (pair, truths) = (case.pair(), case.truths());
-        let [mut reach, _] = workspaces(DOMAIN, &case);
+        let [mut reach, _] = workspaces(DOMAIN, case.layers.len());
         prop_assert!(reach.propagate(&pair, &case.lower, &case.upper).is_some());
         let mut narrowed = RestrictedPair::new(&pair);
         narrowed.restrict_to(None);
@@ -113,7 +170,7 @@ fn the_other_domains_do_without() {
     for_all(300, cases(3..=5, 1..=4, 1..=4, any_scale(), 1), |case| {
         let pair = case.pair();
         for domain in [AbstractDomain::Published, AbstractDomain::Independent] {
-            let [mut with, mut without] = workspaces(domain, &case);
+            let [mut with, mut without] = workspaces(domain, case.layers.len());
             let reached = [&mut with, &mut without].map(|r| r.propagate(&pair, &case.lower, &case.upper).is_some());
             prop_assert_eq!(reached, [true; 2]);
             for (a, b) in with.layers().iter().zip(without.layers()) {

@@ -318,7 +318,32 @@ pub fn programs(
     scale: impl Strategy<Value = Scale> + Clone + 'static,
     samples: usize,
 ) -> impl Strategy<Value = Programs> {
-    let sizes = (1usize..=5, 1usize..=4, vec(choices(), 2..=most));
+    of(vec(choices(), 2..=most), scale, samples)
+}
+
+/// The same, where each step is one term of the step before it.
+pub fn sequences(
+    most: usize,
+    scale: impl Strategy<Value = Scale> + Clone + 'static,
+    samples: usize,
+) -> impl Strategy<Value = Programs> {
+    let in_line = choices().prop_map(|(rows, function, lonely, mut terms)| {
+        terms.truncate(1);
+        for (back, .., who) in &mut terms {
+            *back = 0;
+            *who = if *who == Who::Apart { Who::Apart } else { Who::Both };
+        }
+        (rows, function, lonely.max(2), terms)
+    });
+    of(vec(in_line, 2..=most), scale, samples)
+}
+
+fn of(
+    list: impl Strategy<Value = Vec<Choices>> + 'static,
+    scale: impl Strategy<Value = Scale> + Clone + 'static,
+    samples: usize,
+) -> impl Strategy<Value = Programs> {
+    let sizes = (1usize..=5, 1usize..=4, list);
     let alike = prop_oneof![Just(relation().boxed()), relation().prop_map(|r| Just(r).boxed())];
     (sizes, alike).prop_flat_map(move |((inputs, outputs, list), relation)| {
         let scale = scale.clone();

@@ -157,7 +157,7 @@ fn what_smooth_networks_give_is_enclosed() {
         }
         let mut bounds = intervals::enclose(&pair, &lower, &upper);
         check_all("intervals", &bounds, &found)?;
-        let mut propagation = Propagation::new(AbstractDomain::Reduced, pair.depth());
+        let mut propagation = Propagation::new(AbstractDomain::Reduced, pair.depth()).with_back_substitution(true);
         if propagation.propagate(&pair, &lower, &upper).is_some() {
             let reached = IntermediateBounds::of(propagation.layers(), &lower, &upper);
             check_all("a propagation", &reached, &found)?;

@@ -1,15 +1,19 @@
-//! Bounds of each network by itself, by back-substitution: before the ReLU of a hidden step, the neurons that the
+//! Bounds of each network by itself, by back-substitution: before the function of a hidden step, the neurons that the
 //! zonotope leaves unstable are bounded once more, by pulling each of them back to the inputs through one linear
-//! relaxation of every ReLU below (DeepPoly: Singh, Gehr, Püschel, Vechev, "An abstract domain for certifying neural
+//! relaxation of every function below (DeepPoly: Singh, Gehr, Püschel, Vechev, "An abstract domain for certifying neural
 //! networks", POPL 2019; CROWN: Zhang, Weng, Chen, Hsieh, Daniel, NeurIPS 2018).
 //!
 //! Neither such a bound nor that of a zonotope contains the other, so they are intersected. On deep networks with few
 //! inputs nearly all that a box lacks is bounds of x and y, not of d: most neurons that look unstable are not, and each
 //! of them adds a generator to every step that follows.
 //!
-//! * Only the end of the range that is nearer to 0 is asked for, since it is the one that may decide the phase.
-//! * Above, a relaxation is the chord of the zonotope's transformer: lam x + h, with h twice its fresh generator. Below
-//!   it is a x, with a = 1 if u > -l and 0 otherwise, which has the smaller area.
+//! * Before ReLU, only the end of the range that is nearer to 0 is asked for, since it is the one that may decide the
+//!   phase. Before other functions both ends are, unless what the function is but for its rounding is straight there.
+//! * Above ReLU, a relaxation is the chord of the zonotope's transformer: lam x + h, with h twice its fresh generator.
+//!   Below it is a x, with a = 1 if u > -l and 0 otherwise, which has the smaller area.
+//! * Below another function it is the highest in the middle of the range of three lines: that of the zonotope's strip,
+//!   and those with the slopes that the function has at the ends of the range. For ReLU that is the rule above. Above it
+//!   is the lowest one. A line of any slope a below f is a x + min (f - a x) ([`crate::curve::Curve::offset`]).
 //! * Besides at the inputs a functional is bounded by the ranges of the values that its own step reads, and the better
 //!   bound counts. That is interval arithmetic, which knows that X >= 0 where a zonotope does not. Ranges of the steps
 //!   between them add nothing: on ACAS Xu they settle one neuron in a thousand.
@@ -22,17 +26,19 @@
 //!
 //! # Rounding
 //! Each computed vector of coefficients is taken as the functional from there on. What it misses is a cost of the bound,
-//! counted for each functional. At a step with m rows let a be the coefficients of X = relu(x), and t = fl(a slope)
-//! those of x = W v + b, where n values v enter.
-//! * A product with a slope is off by U |a_j|, which costs U |a_j| |x_j|. Nothing else is lost there: every slope in
-//!   [0, 1] is sound below, and the chord's height is rounded up for the slope that is stored.
+//! counted for each functional. At a step with m rows let a be the coefficients of X = f(x), and t = fl(a slope)
+//! those of x = W v + b, where n values v enter. Let s_j be the larger absolute slope of row j, for ReLU at most 1.
+//! * A product with a slope is off by U |a_j| s_j, which costs U |a_j| s_j |x_j|. Nothing else is lost there: every slope
+//!   in [0, 1] is sound below ReLU, and the chord's height is rounded up for the slope that is stored; of other functions
+//!   the intercept is rounded outward.
 //! * A sum of W^T t has m products and is off by gamma(m) |W|^T |t|, and the true weights and biases are off by E and
 //!   e. That costs at most sum_j |t_j| (sum_i (gamma(m) |W_ji| + E_ji) |v_i| + e_j). The error radius r_j of the
 //!   zonotope's row j is at least sum_i (gamma(n + 2) |W_ji| + E_ji) |v_i| + e_j ([`super::affine::error`]), so
 //!   max(1, gamma(m) / gamma(n + 2)) |t_j| r_j covers it.
 //! * The constant and the final sum have N terms of one product each: gamma(N) times the sum of their absolute values.
 //!
-//! Since |t_j| <= |a_j|, all of it is |a_j| times one number for each neuron, [`Relaxation::cost`]. A product that
+//! Since |t_j| <= (1 + U) s_j |a_j|, all of it is |a_j| times one number for each neuron, [`Relaxation::cost`]. Where a
+//! tile is no matrix, sums have as many products as one number is read by, and a row of it at least one. A product that
 //! underflows loses at most [`TINY`] times what it multiplies. A coefficient that leaves the range of binary64 makes
 //! every later bound infinite or NaN, and such a bound is not used.
 
@@ -40,7 +46,8 @@ use super::affine::Extent;
 use super::layer_state::LayerState;
 use super::phase::Bounds;
 use super::transformer::Transformer;
-use crate::network::{Pair, Step};
+use crate::curve::Curve;
+use crate::network::{Function, Pair, Step};
 use crate::numeric::kernels::{Accumulate, product};
 use crate::numeric::round::{TINY, U, gamma, inflate, sub_down};
 use crate::numeric::vectorised::vectorised;
@@ -51,11 +58,11 @@ const LANES: usize = 8;
 /// The box: the ends of the range of every input.
 pub(super) type Input<'a> = (&'a [f64], &'a [f64]);
 
-/// What functionals of one network meet at a hidden step on their way down: the ranges of the values behind its ReLU,
-/// the relaxation of the ReLU, and what its affine part costs.
+/// What functionals of one network meet at a hidden step on their way down: the ranges of the values behind its
+/// function, the relaxation of the function, and what its affine part costs.
 #[derive(Debug, Clone, Default)]
 struct Relaxation {
-    /// The least value of every neuron behind the ReLU.
+    /// The least value of every neuron behind the function.
     least: Vec<f64>,
     /// The largest one.
     most: Vec<f64>,
@@ -63,8 +70,10 @@ struct Relaxation {
     upper: Vec<f64>,
     /// What the bound from above is at 0.
     height: Vec<f64>,
-    /// The slope of the bound from below, which is 0 at 0.
+    /// The slope of the bound from below.
     lower: Vec<f64>,
+    /// What the bound from below is at 0; of ReLU 0.
+    depth: Vec<f64>,
     /// What rounding and uncertain weights cost per unit of a coefficient.
     cost: Vec<f64>,
     /// What underflow can cost a functional.
@@ -144,23 +153,26 @@ impl BackSubstitution {
         let (before, now) = self.relaxations.split_at_mut(s);
         for side in Side::BOTH {
             let step = &side.steps(pair)[s];
-            let sizes = match before.last() {
-                None => input.0.iter().zip(input.1).map(|(l, u)| l.abs().max(u.abs())).sum::<f64>(),
-                Some(below) => below[side as usize].most.iter().sum::<f64>(),
+            let (least, most) = match before.last() {
+                None => input,
+                Some(below) => (&below[side as usize].least[..], &below[side as usize].most[..]),
             };
-            let share = (gamma(step.rows) / gamma(entering + 2)).max(1.0);
+            let sizes = least.iter().zip(most).map(|(l, u)| l.abs().max(u.abs())).sum::<f64>();
+            let tile = &step.terms[0].tile;
+            let products = if tile.index.is_some() { 1 } else { entering };
+            let share = (gamma(tile.longest_column()) / gamma(products + 2)).max(1.0);
             now[0][side as usize].set(step, side.of(&layers[s]), (share, gamma(terms(pair))), sizes);
         }
     }
 
-    /// Tightens the bounds of x and y before the ReLU of step s, which has steps below it. Returns the number of
+    /// Tightens the bounds of x and y before the function of step s, which has steps below it. Returns the number of
     /// operations of the products.
     pub fn tighten(&mut self, pair: &Pair, s: usize, layer: &mut LayerState, input: Input<'_>) -> usize {
         let (batch, terms) = (&mut self.batch, terms(pair));
         let mut operations = 0;
         for side in Side::BOTH {
             let ((bounds, extent, _), steps) = (side.of(layer), side.steps(pair));
-            batch.choose(bounds);
+            batch.choose(bounds, &steps[s].function);
             if batch.neurons.is_empty() {
                 continue;
             }
@@ -184,14 +196,27 @@ fn terms(pair: &Pair) -> usize {
 }
 
 impl Batch {
-    /// Lists the unstable neurons, each with the end of its range that is nearer to 0.
-    fn choose(&mut self, bounds: &Bounds) {
+    /// Lists the unstable neurons: before ReLU each with the end of its range that is nearer to 0, before other
+    /// functions with both ends.
+    fn choose(&mut self, bounds: &Bounds, function: &Function) {
         self.neurons.clear();
         self.signs.clear();
         for (i, (&l, &u)) in bounds.lower.iter().zip(&bounds.upper).enumerate() {
-            if l < 0.0 && u > 0.0 {
-                self.neurons.push(i);
-                self.signs.push(if -l < u { 1.0 } else { -1.0 });
+            match function {
+                Function::Identity => {}
+                Function::Relu => {
+                    if l < 0.0 && u > 0.0 {
+                        self.neurons.push(i);
+                        self.signs.push(if -l < u { 1.0 } else { -1.0 });
+                    }
+                }
+                Function::Curves(curves) => {
+                    let (least, most) = curves.of(i).trend(l, u).slopes;
+                    if l < u && least != most {
+                        self.neurons.extend([i, i]);
+                        self.signs.extend([1.0, -1.0]);
+                    }
+                }
             }
         }
         let lanes = self.neurons.len().next_multiple_of(LANES);
@@ -208,8 +233,16 @@ impl Batch {
         constant.clear();
         cost.clear();
         best.clear();
-        for column in step.terms[0].tile.weight.chunks_exact(step.rows) {
-            coefficients.extend(chosen().map(|(&i, sign)| sign * column[i]));
+        let tile = &step.terms[0].tile;
+        if tile.index.is_some() {
+            coefficients.resize(tile.columns * neurons.len(), 0.0);
+            for (q, (&i, sign)) in chosen().enumerate() {
+                tile.row(i, |j, at| coefficients[j * neurons.len() + q] = sign * tile.weight[at]);
+            }
+        } else {
+            for column in tile.weight.chunks_exact(step.rows) {
+                coefficients.extend(chosen().map(|(&i, sign)| sign * column[i]));
+            }
         }
         constant.extend(chosen().map(|(&i, sign)| sign * step.bias[i]));
         cost.extend(neurons.iter().map(|&i| err[i] + rounding * step.bias[i].abs()));
@@ -223,7 +256,7 @@ impl Batch {
         self.miss.clone_from(&self.cost);
         within(&mut self.value, &mut self.miss, &self.coefficients, (least, most), gamma(terms));
         for ((best, &value), &miss) in self.best.iter_mut().zip(&self.value).zip(&self.miss) {
-            // A cost is a sum of products of at most eight roundings each.
+            // A cost is a sum of products of at most ten roundings each.
             let found = sub_down(value, inflate(miss + self.underflow, terms + 16));
             if found > *best && found.is_finite() {
                 *best = found;
@@ -231,15 +264,22 @@ impl Batch {
         }
     }
 
-    /// Takes the functionals through the ReLU of a step and its affine part. Returns the number of operations.
+    /// Takes the functionals through the function of a step and its affine part. Returns the number of operations.
     fn pass(&mut self, step: &Step, relaxation: &Relaxation) -> usize {
         let (f, m, tile) = (self.neurons.len(), step.rows, &step.terms[0].tile);
         relax(&mut self.coefficients, &mut self.constant, &mut self.cost, relaxation, &step.bias);
         self.underflow += relaxation.underflow;
         self.below.resize(f * tile.columns, 0.0);
-        product(&mut self.below, &self.coefficients, &tile.weight, (f, m, tile.columns), Accumulate::Replace);
+        if tile.index.is_some() {
+            self.below.fill(0.0);
+            for (i, from) in self.coefficients.chunks_exact(f).enumerate() {
+                tile.row(i, |j, at| add_scaled(&mut self.below[j * f..][..f], from, tile.weight[at]));
+            }
+        } else {
+            product(&mut self.below, &self.coefficients, &tile.weight, (f, m, tile.columns), Accumulate::Replace);
+        }
         std::mem::swap(&mut self.below, &mut self.coefficients);
-        2 * f * m * tile.columns
+        2 * f * tile.products()
     }
 
     /// Intersects with the bounds that were found. Both hold at every input of the box, so they meet; should they not,
@@ -267,26 +307,81 @@ impl Relaxation {
         sizes: f64,
     ) {
         let m = step.rows;
-        let Self { least, most, upper, height, lower, cost, underflow } = self;
-        for v in [&mut *least, most, upper, height, lower, cost] {
+        let Self { least, most, upper, height, lower, depth, cost, underflow } = self;
+        for v in [&mut *least, most, upper, height, lower, depth, cost] {
             v.resize(m, 0.0);
         }
         let mut largest = 0.0;
         for j in 0..m {
-            let (l, u, slope, above) =
-                (bounds.lower[j], bounds.upper[j], transformer.slope[j], 2.0 * transformer.fresh[j]);
-            (least[j], most[j], upper[j], height[j]) = (l.max(0.0), u.max(0.0), slope, above);
-            let steep = if slope > 0.5 { 1.0 } else { 0.0 };
-            lower[j] = if above == 0.0 { slope } else { steep };
+            let (l, u) = (bounds.lower[j], bounds.upper[j]);
+            let of = Lines::of(&step.function, j, (l, u), transformer);
+            ((least[j], most[j]), (lower[j], depth[j]), (upper[j], height[j])) = (of.range, of.below, of.above);
             let size = l.abs().max(u.abs());
             largest += size;
-            let spent = U * size + rounding * (above + step.bias[j].abs()) + share * extent.err[j];
-            // Of an inactive neuron no coefficient goes on.
-            cost[j] = if u <= 0.0 { 0.0 } else { spent };
+            let steep = of.below.0.abs().max(of.above.0.abs());
+            let shift = of.below.1.abs().max(of.above.1.abs());
+            let before = U * size + rounding * step.bias[j].abs() + share * extent.err[j];
+            // Nothing goes on to where both lines are level.
+            cost[j] = if steep == 0.0 { rounding * shift } else { steep.max(1.0) * before + rounding * shift };
         }
+        // For each row a product with a slope, two that add to the constant, and those with its weights.
         #[allow(clippy::cast_precision_loss)]
-        let products = m as f64;
-        *underflow = TINY * (products * sizes + largest);
+        let rows = m as f64;
+        *underflow = TINY * (rows * sizes + largest + 2.0 * rows);
+    }
+}
+
+/// The range of one neuron behind its function, and the lines below and above that, each a slope and an intercept.
+struct Lines {
+    range: (f64, f64),
+    below: (f64, f64),
+    above: (f64, f64),
+}
+
+impl Lines {
+    /// Those of a row whose values before the function lie in [l, u].
+    fn of(function: &Function, row: usize, (l, u): (f64, f64), transformer: &Transformer) -> Self {
+        let slope = transformer.slope[row];
+        match function {
+            Function::Identity => Self { range: (l, u), below: (1.0, 0.0), above: (1.0, 0.0) },
+            Function::Relu => {
+                let height = 2.0 * transformer.fresh[row];
+                let steep = if slope > 0.5 { 1.0 } else { 0.0 };
+                let below = if height == 0.0 { slope } else { steep };
+                Self { range: (l.max(0.0), u.max(0.0)), below: (below, 0.0), above: (slope, height) }
+            }
+            Function::Curves(curves) => Self::of_curve(curves.of(row), (l, u), slope),
+        }
+    }
+
+    fn of_curve(curve: &Curve, (l, u): (f64, f64), slope: f64) -> Self {
+        let level = curve.offset(0.0, l, u);
+        let range = (level.low, level.high);
+        let middle = 0.5 * l + 0.5 * u;
+        let strip = if slope == 0.0 { level } else { curve.offset(slope, l, u) };
+        let (mut below, mut above) = ((slope, strip.low), (slope, strip.high));
+        for end in [curve.climb(l), curve.climb(u)] {
+            if !end.is_finite() || end == slope {
+                continue;
+            }
+            let offset = if end == 0.0 { level } else { curve.offset(end, l, u) };
+            let at = |(slope, cut): (f64, f64)| slope * middle + cut;
+            // A comparison with what is not a number fails, and the strip's line stays.
+            if at((end, offset.low)) > at(below) {
+                below = (end, offset.low);
+            }
+            if at((end, offset.high)) < at(above) {
+                above = (end, offset.high);
+            }
+        }
+        Self { range, below, above }
+    }
+}
+
+vectorised! {
+    /// out += factor from.
+    fn add_scaled<'a>(out: &'a mut [f64], from: &'a [f64], factor: f64) {
+        out.iter_mut().zip(from).for_each(|(o, v)| *o += factor * v);
     }
 }
 
@@ -317,7 +412,7 @@ vectorised! {
 }
 
 vectorised! {
-    /// Takes functionals from behind the ReLU of a step to before it, and over the bias.
+    /// Takes functionals from behind the function of a step to before it, and over the bias.
     fn relax<'a>(
         coefficients: &'a mut [f64],
         constant: &'a mut [f64],
@@ -326,16 +421,17 @@ vectorised! {
         bias: &'a [f64],
     ) {
         let f = constant.len();
-        let Relaxation { upper, height, lower, cost: unit, .. } = relaxation;
+        let Relaxation { upper, height, lower, depth, cost: unit, .. } = relaxation;
         let m = bias.len();
-        let (upper, height, lower, unit) = (&upper[..m], &height[..m], &lower[..m], &unit[..m]);
+        let (upper, height, lower, depth, unit) = (&upper[..m], &height[..m], &lower[..m], &depth[..m], &unit[..m]);
         for from in (0..f).step_by(LANES) {
             let (mut sum, mut off) = ([0.0; LANES], [0.0; LANES]);
             for (j, row) in coefficients.chunks_exact_mut(f).enumerate().take(m) {
-                let (upper, height, lower, bias, unit) = (upper[j], height[j], lower[j], bias[j], unit[j]);
+                let (upper, height, bias, unit) = (upper[j], height[j], bias[j], unit[j]);
+                let (lower, depth) = (lower[j], depth[j]);
                 for (q, entry) in row[from..from + LANES].iter_mut().enumerate() {
                     let a = *entry;
-                    let (slope, shift) = if a < 0.0 { (upper, height) } else { (lower, 0.0) };
+                    let (slope, shift) = if a < 0.0 { (upper, height) } else { (lower, depth) };
                     let t = a * slope;
                     *entry = t;
                     sum[q] += t * bias + a * shift;

@@ -69,7 +69,7 @@ impl Propagation {
         Self { memory: bytes, ..self }
     }
 
-    /// The same workspace, in which each network of a chain is also bounded by itself ([`super::back_substitution`]) where
+    /// The same workspace, in which each network of a sequence is also bounded by itself ([`super::back_substitution`]) where
     /// nothing is assumed; only in the domain with the reduced product, since the others are as published.
     #[must_use]
     pub fn with_back_substitution(self, wanted: bool) -> Self {
@@ -81,7 +81,7 @@ impl Propagation {
     /// for a while ([`Self::substitute`]).
     #[must_use]
     pub fn substitutes(&self, pair: &Pair) -> bool {
-        self.back_substitution.is_some() && pair.is_chain()
+        self.back_substitution.is_some() && pair.is_sequence()
     }
 
     /// Whether the next propagations bound each network by itself where they can.
@@ -145,7 +145,7 @@ impl Propagation {
         self.generators.reset(inputs);
         let keep = bytes(pair) <= KEPT;
         let mut back_substitution =
-            self.back_substitution.as_mut().filter(|_| self.substituting && known.is_none() && pair.is_chain());
+            self.back_substitution.as_mut().filter(|_| self.substituting && known.is_none() && pair.is_sequence());
         for l in 0..depth {
             let (before, after) = self.layers.split_at_mut(l);
             let (layer, from) = (&mut after[0], (&*before, &self.input));
@@ -165,7 +165,8 @@ impl Propagation {
                 layer.d.intersect(&known.d)?;
             }
             if l + 1 < depth {
-                if let Some(back_substitution) = back_substitution.as_deref_mut().filter(|_| l > 0) {
+                let is_function = !pair.function(l).is_identity();
+                if let Some(back_substitution) = back_substitution.as_deref_mut().filter(|_| l > 0 && is_function) {
                     self.flops += back_substitution.tighten(pair, l, layer, (lower, upper)) as u64;
                 }
                 layer.apply_function((pair.function(l), &pair.second[l].function), self.domain, &mut self.generators);

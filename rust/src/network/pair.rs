@@ -49,6 +49,7 @@ pub struct Difference {
 pub struct Pair {
     inputs: usize,
     chain: bool,
+    sequence: bool,
     last_readers: Vec<usize>,
     /// Steps of f1.
     pub first: Vec<Step>,
@@ -124,6 +125,7 @@ impl Pair {
         let steps = first.iter().zip(&second).zip(shared);
         let difference = steps.map(|((a, b), shared)| Difference::of(a, b, shared)).collect();
         let chain = is_chain(&first) && is_chain(&second);
+        let sequence = is_sequence(&first) && is_sequence(&second);
         let mut last_readers: Vec<usize> = (0..first.len()).collect();
         for (s, steps) in first.iter().zip(&second).enumerate() {
             for term in steps.0.terms.iter().chain(&steps.1.terms) {
@@ -132,7 +134,7 @@ impl Pair {
                 }
             }
         }
-        Self { inputs, chain, last_readers, first, second, difference }
+        Self { inputs, chain, sequence, last_readers, first, second, difference }
     }
 
     /// I, the number of inputs.
@@ -153,6 +155,14 @@ impl Pair {
     #[inline(always)]
     pub fn is_chain(&self) -> bool {
         self.chain
+    }
+
+    /// Whether each step of both networks is one term of the step before it, of which no number is read twice for a row.
+    /// Every chain is such a sequence.
+    #[must_use]
+    #[inline(always)]
+    pub fn is_sequence(&self) -> bool {
+        self.sequence
     }
 
     /// Whether both networks are the same function because every exact weight and bias is the same.
@@ -275,6 +285,14 @@ fn is_chain(steps: &[Step]) -> bool {
         let origin = if l == 0 { Origin::Inputs } else { Origin::Step(l - 1) };
         let function = if l == last { Function::Identity } else { Function::Relu };
         step.dense().is_some() && step.terms[0].origin == origin && step.function == function
+    })
+}
+
+/// Whether each step is one term of the one before it, of which no number is read twice for a row.
+fn is_sequence(steps: &[Step]) -> bool {
+    steps.iter().enumerate().all(|(s, step)| {
+        let origin = if s == 0 { Origin::Inputs } else { Origin::Step(s - 1) };
+        matches!(&step.terms[..], [term] if term.origin == origin && term.tile.repeats() <= 1)
     })
 }
 
