@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.audit.bounds import Reached
-from eqspec.audit.proof import CUT, LEAF, Node
+from eqspec.audit.proof import CUT, LEAF, Node, Proof
 from eqspec.certificates.cached_proof import CachedProof, with_room
 
 Array = NDArray[Any]
@@ -106,7 +106,7 @@ def _enclosed(proof: CachedProof, nodes: Sequence[Node]) -> list[Enclosed]:
     )
     for start in range(0, len(some), proof.batch):
         batch = some[start : start + proof.batch]
-        reached = proof.reach(*(nodes[k] for k in batch))
+        reached = Proof.reach(proof, *(nodes[k] for k in batch), bounds_alone=True)
         wide = with_room(reached)
         gaps = {o: missing(proof, wide, o) for o in {o for k in batch for o in nodes[k].open}}
         for b, k in enumerate(batch):
@@ -171,7 +171,7 @@ def _origins(proof: CachedProof, reached: Reached, b: int) -> Array:
         for kind, some in enumerate((*open_, open_[0] & open_[1])):
             mine, wide = np.flatnonzero(some[:, b]), int(some.sum(axis=0).max(initial=0))
             here += [part.start + kind * step.width + mine, np.full(wide - len(mine), -1)]
-        places, new = np.concatenate(here), reached.after[number].form.z.shape[2] - 1 - count
+        places, new = np.concatenate(here), reached.spans[number] - 1 - count
         if step.curved or len(places) != new:
             places = np.full(max(new, 0), -1)
         found.append(places)
