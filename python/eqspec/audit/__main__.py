@@ -2,7 +2,8 @@
 
 With `-` instead, requests are read line by line, {"path": ..., "folder": ..., "seconds": ...}, and answered in JSON.
 With "part": [first, last] only these leaves of a proof are checked, and the verdict is "part".
-Of a certificate that a leaf does not prove, its number is told beside the reason.
+Of a certificate that a leaf does not prove, its number and the obligation are told beside the reason. With
+"draft": true all such leaves are told, and leaves that an earlier draft showed are not bounded again.
 {"task": ..., "folder": ...} is only answered once the networks of the task are read, which then need not be read again.
 The process holds itself to a time for each certificate and to the memory in `opening/limits.py`.
 """
@@ -36,9 +37,10 @@ if sys.argv[1:] == ["-"]:
             continue
         try:
             with in_time(seconds):
-                answer = vars(audit(Path(asked["path"]), Path(asked["folder"]), seconds, asked.get("part")))
+                more = asked.get("part"), bool(asked.get("draft"))
+                answer = vars(audit(Path(asked["path"]), Path(asked["folder"]), seconds, *more))
         except Refused as reason:
-            answer = {"refused": str(reason), "leaf": reason.leaf}
+            answer = {"refused": str(reason), "unproved": reason.unproved}
         print(json.dumps(answer), flush=True)
     sys.exit(0)
 failed = len(sys.argv) < 2

@@ -132,9 +132,9 @@ class Alone:
         """Lower bounds (P,) of functionals of what the last step that was taken gives."""
         best = [_at_ends(a, c, missed, *(ends[box] for ends in self._below()))]
         for one in reversed(self.passed):
-            falls = np.minimum(a, 0.0)
+            falls, rises = np.minimum(a, 0.0), np.maximum(a, 0.0)
             higher = _each(falls, one.height[box])
-            t = a * np.where(a < 0.0, one.slope[box], one.lower[box])
+            t = falls * one.slope[box] + rises * one.lower[box]  # one of them is 0; to choose takes much longer
             rounded = gamma(2 * a.shape[1] + 8) * (np.abs(c) - higher) + _each(np.abs(t), one.cost[box])
             missed = (missed + rounded + one.tiny[box]) * MORE
             c = c + higher + t @ one.layer.bias

@@ -30,7 +30,8 @@ from .rounding import MORE, Array, Refused, U, ln, sum_up, up
 class Reached:
     """Boxes low, high (Q, B), propagated: bounds of all quantities, and which boxes (B,) hold nothing.
 
-    Forms are kept for facts, unless only bounds are asked for; then they go when no step reads them any more.
+    Forms are kept for facts, unless only bounds are asked for; then they go when no step reads them any more, all but
+    the last one. `spans` has how many columns the forms behind each step have.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class Reached:
         self.before: dict[int, Known] = {}
         self._stated: dict[int, tuple[Array, Array]] = {}
         self.parts = [slice(n + 3 * a, n + 3 * b) for a, b in pairwise(accumulate(pair.widths, initial=0))]
-        self.wide = inputs.z.shape[2]
+        self.wide, self.spans = inputs.z.shape[2], list[int]()
         alone = [Alone(chain, self.low[:n], self.high[:n]) for chain in chains]
         last = {source: number for number, step in enumerate(pair.steps) for source in step.sources}
         for number, (step, part) in enumerate(zip(pair.steps, self.parts, strict=True)):
@@ -71,7 +72,8 @@ class Reached:
                 place[read] = np.arange(len(read))
                 form = relu(form[read], least[:, some], most[:, some], self.wide)
                 self.after[number], self.wide = Known(form, place), form.z.shape[2]
-            if bounds_alone:
+            self.spans.append(self.wide)
+            if bounds_alone and number < len(self.parts) - 1:
                 del self.before[number]
                 self.after = {n: form for n, form in self.after.items() if last.get(n, -1) > number}
         self.empty = np.asarray((self.low > self.high).any(axis=0))
@@ -108,7 +110,9 @@ class Reached:
             count += len(every) * step.width
             if len(here):
                 fact, row = np.divmod(here, step.width)
-                used = np.array([[*np.flatnonzero(one), -1, -1][:3] for one in every])[fact].T
+                table = np.array(list(every), float)
+                used = np.argsort(table == 0.0, axis=1, kind="stable")[:, :3]
+                used = np.where(np.take_along_axis(table, used, 1) == 0.0, -1, used)[fact].T
                 factors, constants = self.stated(number)
                 forms = self._functions(number, used.ravel(), np.tile(row, 3))
                 chosen = np.where(used < 0, 0.0, factors[used, fact, row])

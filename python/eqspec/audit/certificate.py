@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import monotonic
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,23 +18,25 @@ from .rounding import Refused
 from .statement import Audit, audited
 from .witness import check
 
+Part: TypeAlias = tuple[int, int] | None
 FORMAT, GRIDS = "eqspec-certificate/5", "grids"
 
 
 def audit(
-    path: Path, folder: Path | None = None, seconds: float = limits.SECONDS, part: tuple[int, int] | None = None
+    path: Path, folder: Path | None = None, seconds: float = limits.SECONDS, part: Part = None, draft: bool = False
 ) -> Audit:
     """Check a certificate, with the networks where the task says, or in `folder`. Refused if it does not hold.
 
     With a `part`, of a proof only the leaves from its first number up to its last are checked, and the answer shows
-    nothing by itself; a certificate without a tree is checked whole.
+    nothing by itself; a certificate without a tree is checked whole. Of a draft all leaves that show too little are
+    told, and those that this process has seen to show enough are not bounded again.
     """
     until = monotonic() + seconds
     try:
         with opened(path, limits.CERTIFICATE) as file:
-            return _audit(Bounded(file), folder or path.parent, until, part)
+            return _audit(Bounded(file), folder or path.parent, until, part, draft)
     except Refused as reason:
-        raise Refused(plain(str(reason)), reason.leaf) from None
+        raise Refused(plain(str(reason)), reason.unproved) from None
     except MemoryError:
         raise Refused("it needs more memory than the auditor may take") from None
     except Exception as problem:  # whatever went wrong, nothing is shown
@@ -41,7 +44,7 @@ def audit(
 
 
 @np.errstate(all="ignore")
-def _audit(file: Bounded, folder: Path, until: float, part: tuple[int, int] | None) -> Audit:
+def _audit(file: Bounded, folder: Path, until: float, part: Part, draft: bool) -> Audit:
     head = header(file)
     verdict, asked = head.get("verdict"), question(head.get("task"))
     if head.get("format") != FORMAT:
@@ -56,9 +59,8 @@ def _audit(file: Bounded, folder: Path, until: float, part: tuple[int, int] | No
             raise Refused("it was decided in a way that this auditor does not know")
         found = audited(head, asked, decide(asked, folder, lambda: refuse_if_late(until)))
     elif verdict == "equivalent":
-        proof = Proof(asked, folder, until)
-        counts = proof.check(file, part)
-        found = audited(head, asked, proof.files, proof, *counts, part=part)
+        proof = Proof(asked, folder, until, draft)
+        found = audited(head, asked, proof.files, proof, *proof.check(file, part), part=part)
     else:
         raise Refused("its verdict is nothing that can be certified")
     if file.read(1):  # at the end, gzip compares its sum

@@ -156,7 +156,9 @@ def combine(factors: Array, form: Form, constant: Array, more: int = 0) -> Form:
     (r, k), (total, boxes, wide) = factors.shape[:2], form.z.shape
     err, size = (part.reshape(k, total // k, boxes) for part in (form.err, form.size))
     z = np.zeros((r, total // k, boxes, wide + more))
-    np.einsum("rkmb,kmbg->rmbg", factors, form.z.reshape(*err.shape, wide), out=z[..., :wide])
+    for row, some, used in zip(z[..., :wide], factors, np.any(factors != 0.0, (2, 3)), strict=True):
+        part = slice(used.argmax(), k - used[::-1].argmax())  # factors that are 0 everywhere take as long as others
+        np.einsum("kmb,kmbg->mbg", some[part], form.z.reshape(*err.shape, wide)[part], out=row)
     z[..., 0] += constant
     each, there = np.abs(factors), (factors != 0.0) & (size != 0.0)
     terms = there.sum(1) + (constant != 0.0)

@@ -11,6 +11,7 @@ Multipliers are hints: with any others the bounds are valid, and may prove nothi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ LEAF, CUT, ROUND, ASSUME = range(4)
 _CHILDREN = (0, 2, 1, 2)
 _ROUND = (1, 1, 2)
 """Dimensions of the arrays of a round: what it bounds, from which facts, by which multipliers."""
+ROOM = 2.0**-40
+"""Of a bound: more than what a sum loses in another order, as beside other boxes."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +46,22 @@ class Node:
         """Whether nothing satisfies what is known."""
         return bool((self.low > self.high).any())
 
+    @property
+    def digest(self) -> bytes:
+        """Of all that it is."""
+        whole = np.append(self.low, self.high).tobytes() + repr(self.open).encode()
+        return blake2b(whole, digest_size=24).digest()
+
 
 class Proof:
-    """A proof under audit, refused if that takes longer than `until`. Leaves are bounded many at a time."""
+    """A proof under audit, refused if that takes longer than `until`. Leaves are bounded many at a time.
 
-    def __init__(self, task: dict[str, Any], folder: Path, until: float = np.inf) -> None:
+    One that is a `draft` is read on where a leaf shows too little. Of its leaves those that show all that is open, with
+    room for what a sum may lose in another order, are known by their digests, and are not bounded again in the next
+    draft of a proof of the same claim about the same pair.
+    """
+
+    def __init__(self, task: dict[str, Any], folder: Path, until: float = np.inf, draft: bool = False) -> None:
         self.until = until
         self.files = first, second = [network(task, role, folder) for role in ("reference", "candidate")]
         *rows, self.obligations = claim(task, first.outputs)
@@ -57,7 +71,8 @@ class Proof:
         self.chains = chains(self.pair) if few else ((), ())
         self.boxes = [one.box(self.pair.widths[-1]) for one in self.obligations]
         self.batch = max(1, min(256, 2_500_000 // max(1, self.pair.entries), limits.FORM // (4 * self._form())))
-        self.waiting: list[tuple[int, Node]] = []
+        self.waiting, self.unproved = list[tuple[int, Node]](), list[tuple[int, int]]()
+        self.shown = self.pair.shown.setdefault(tuple(self.obligations), set()) if draft else None
         self.leaves = self.rounds = 0
 
     def _form(self) -> int:
@@ -92,10 +107,8 @@ class Proof:
     def under(self, node: Node, o: int) -> Node:
         """Where the open obligation o fails."""
         low, high, last = node.low.copy(), node.high.copy(), slice(-3 * self.pair.widths[-1], None)
-        low[last], high[last] = (
-            np.maximum(low[last], self.boxes[o][0].ravel()),
-            np.minimum(high[last], self.boxes[o][1].ravel()),
-        )
+        np.maximum(low[last], self.boxes[o][0].ravel(), out=low[last])
+        np.minimum(high[last], self.boxes[o][1].ravel(), out=high[last])
         return Node(low, high, (o,), assumed=True)
 
     def reach(self, *nodes: Node, bounds_alone: bool = False) -> Reached:
@@ -114,8 +127,7 @@ class Proof:
         if node.infeasible:
             return node
         reached = self.reach(node)
-        taken = len(wanted) + len(rows)
-        if taken * max(len(wanted), reached.wide) > limits.ROUND:
+        if (len(wanted) + len(rows)) * max(len(wanted), reached.wide) > limits.ROUND:
             raise Refused("a round bounds more quantities, or uses more facts, than the auditor takes at once")
         bounds = reached.least(wanted, rows, multipliers, self.obligations[node.open[0]], self.region)
         low, high, good = reached.low[:, 0], -reached.high[:, 0], np.isfinite(bounds)
@@ -156,35 +168,39 @@ class Proof:
                 raise Refused("an unknown record, or a proof of something that is not open")
         if at != len(tree):
             raise Refused("the tree goes on after its end")
-        self._flush()
+        self._flush(last=True)
         return self.leaves, self.rounds
 
     def _wait(self, node: Node) -> None:
-        if node.open and not node.infeasible:
+        if node.open and not node.infeasible and not (self.shown and node.digest in self.shown):
             self.waiting.append((self.leaves, node))
         self.leaves += 1
         if len(self.waiting) >= self.batch:
             self._flush()
 
-    def _flush(self) -> None:
-        """The enclosures of the leaves that wait must exclude what is open on them."""
-        waiting, self.waiting = self.waiting, []
+    def _flush(self, last: bool = False) -> None:
+        """The enclosures of the leaves that wait must exclude what is open on them; of a draft, once it is read."""
+        waiting, self.waiting, known = self.waiting, [], self.shown
         if waiting:
             reached = self.reach(*(node for _, node in waiting), bounds_alone=True)
-            done = {o: self.excluded(reached, o) for o in {o for _, node in waiting for o in node.open}}
+            every, rooms = {o for _, node in waiting for o in node.open}, (0.0,) if known is None else (0.0, ROOM)
+            done, *surely = ({o: self.excluded(reached, o, room) for o in every} for room in rooms)
         for b, (leaf, node) in enumerate(waiting):
-            for o in node.open:
-                if not done[o][b]:
-                    self.unproved(leaf, o)
+            self.unproved += [(leaf, o) for o in node.open if not done[o][b]]
+            if known is not None and len(known) < limits.DIGESTS and all(surely[0][o][b] for o in node.open):
+                known.add(node.digest)
+        if self.unproved and (last or known is None):
+            raise Refused("obligation {1} is not proved on leaf {0}".format(*self.unproved[0]), self.unproved)
 
-    def unproved(self, leaf: int, o: int) -> None:
-        """What a leaf does not show ends the audit."""
-        raise Refused(f"obligation {o} is not proved on leaf {leaf}", leaf)
+    def excluded(self, reached: Reached, o: int, room: float = 0.0) -> Array:
+        """On which boxes (B,) an obligation contradicts what is known; most rows it says nothing of.
 
-    def excluded(self, reached: Reached, o: int) -> Array:
-        """On which boxes (B,) an obligation contradicts what is known; most rows it says nothing of."""
-        (least, most), (low, high) = self.boxes[o], (ends.copy() for ends in reached.last())
+        With some room also where bounds are wider by so much of their size, a box that holds nothing left out.
+        """
+        (least, most), (low, high) = self.boxes[o], reached.last()
+        wide = room * np.maximum(np.abs(low), np.abs(high)) if room else 0.0
+        low, high = low - wide, high + wide
         rows = np.flatnonzero(((least > -np.inf) | (most < np.inf)).any(axis=(0, 2)))
         ends = np.maximum(low[:, rows], least[:, rows]), np.minimum(high[:, rows], most[:, rows])
         low[:, rows], high[:, rows] = exchange(*ends)
-        return np.asarray(reached.empty | self.obligations[o].excluded(low, high))
+        return np.asarray((reached.empty & (room == 0.0)) | self.obligations[o].excluded(low, high))

@@ -21,7 +21,7 @@ def chord(low: Array, high: Array, open_: Array, low_slope: float = 2.0**-30) ->
 
 def above(slope: Array, low: Array, high: Array) -> Array:
     """The largest max(0, v) - slope v on [low, high], which is at one of its ends; 0 only at v = 0."""
-    ends = [np.where(v > 0.0, up(1.0 - slope) * v, -slope * v) for v in (low, high)]
+    ends = [np.maximum(up(1.0 - slope) * v, -slope * v) for v in (low, high)]
     return np.where((low == 0.0) & (high == 0.0), 0.0, up(np.maximum(*ends)))
 
 

@@ -8,6 +8,7 @@ non-negative floats by at most 2^16 operations: times MORE, plus TINY, it is at 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -21,11 +22,11 @@ U, TINY, MORE = 2.0**-53, 2.0**-1022, 1.0 + 2.0**-36
 
 
 class Refused(Exception):  # noqa: N818 - the word for what happens to a certificate
-    """Why a certificate is not accepted; and which leaf, if that is why, is the first one to show too little."""
+    """Why a certificate is not accepted; if leaves show too little, which, and what: all, or the first of them."""
 
-    def __init__(self, reason: str, leaf: int | None = None) -> None:
+    def __init__(self, reason: str, unproved: Sequence[tuple[int, int]] = ()) -> None:
         super().__init__(reason)
-        self.leaf = leaf
+        self.unproved = unproved
 
 
 def gamma(n: int) -> float:

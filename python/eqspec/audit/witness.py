@@ -19,7 +19,6 @@ from .reading import INPUTS, File, Step, network
 from .reading.tiles import exactly, laid_out, rational
 from .reading.value import CONSTANT, Part
 from .rounding import Array, Refused, decimal
-from .rounding import rational as rationals
 
 Interval = tuple[Fraction, Fraction]
 
@@ -142,13 +141,12 @@ def _times(matrix: Array, vector: Array) -> Array:
 
 def _whole(values: Array) -> tuple[Array, int]:
     """Integers, and what they are to be divided by."""
-    values = values if values.dtype == object else rationals(values)
-    common = 1
-    for denominator in {x.denominator for x in values.flat}:
+    pairs, common = [x.as_integer_ratio() for x in values.ravel().tolist()], 1
+    for denominator in {q for _, q in pairs}:
         common = lcm(common, denominator)
         if common.bit_length() > most.BITS or common.bit_length() * values.size > most.WHOLE:
             raise Refused("its exact numbers have no common denominator of a size that the auditor computes with")
-    return np.asarray(np.frompyfunc(lambda x: x.numerator * (common // x.denominator), 1, 1)(values)), common
+    return np.array([p * (common // q) for p, q in pairs], object).reshape(values.shape), common
 
 
 def breaks(one: Obligation, x: Sequence[Interval], y: Sequence[Interval], rows: tuple[Rows, Rows]) -> bool:

@@ -24,9 +24,9 @@ class Answer:
 
     `question` is what was checked, exactly, and `said` is that in headings and sentences, the claim among them.
     `vacuous` says whether the claim holds for no input at all, None if that was not found out. `labels` are the
-    certificate's own words, which nothing was checked against. `leaf` is the first one that shows too little, if
-    that is why a certificate is refused. Where a part of a proof was asked for, the verdict is "part", and `part` its
-    first leaf, the one after its last, and how many there are in all.
+    certificate's own words, which nothing was checked against. `unproved` are leaves, numbered in order, and what they
+    do not exclude, if that is why a certificate is refused, and `leaf` is the first of them. Where a part of a proof
+    was asked for, the verdict is "part", and `part` its first leaf, the one after its last, and how many there are.
     """
 
     refused: str | None
@@ -40,6 +40,7 @@ class Answer:
     labels: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     leaf: int | None = None
+    unproved: Sequence[tuple[int, int]] = ()
     part: Sequence[int] | None = None
 
 
@@ -76,17 +77,24 @@ class Auditor:
         folder: Path | None = None,
         seconds: float | None = None,
         part: tuple[int, int] | None = None,
+        draft: bool = False,
     ) -> Answer:
         """Audit a certificate; its networks are looked up by their paths, or in `folder` (by default where it lies).
 
         It may take so many seconds, or as many as the auditor allows itself. With a `part`, of a proof only the leaves
-        from its first number up to its last are checked.
+        from its first number up to its last are checked. Of a `draft` all leaves that show too little are told, and
+        those that an earlier draft had and that showed enough are known again.
         """
         began = perf_counter()
         request = {"path": str(path), "folder": str(folder or path.parent), "seconds": seconds, "part": part}
+        request["draft"] = draft
         answer = self._exchange(request, str(path))
         if "refused" in answer:
-            return Answer(str(answer["refused"]), seconds=perf_counter() - began, leaf=answer.get("leaf"))
+            left = [(leaf, o) for leaf, o in answer.get("unproved", ())]
+            first = left[0][0] if left else None
+            return Answer(
+                str(answer["refused"]), seconds=perf_counter() - began, leaf=first, unproved=left if draft else ()
+            )
         return Answer(None, **answer, seconds=perf_counter() - began)
 
     def _exchange(self, request: dict[str, Any], about: str) -> dict[str, Any]:

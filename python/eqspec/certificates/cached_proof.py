@@ -13,27 +13,20 @@ from typing import Any
 import numpy as np
 
 from eqspec.audit.bounds import Reached
-from eqspec.audit.proof import Node, Proof
+from eqspec.audit.proof import ROOM, Node, Proof
 from eqspec.audit.rounding import Array, Refused
 
 NO_NEURONS = -1
 """Stands for a step of the search that has no function."""
-MARGIN = 2.0**-40
-"""Of the larger bound of a quantity: the auditor bounds many leaves at a time, which may be rounded otherwise."""
 
 
 class CachedProof(Proof):
-    """A proof that is being written; `failed` are leaves, numbered in order, with what they do not exclude.
-
-    So many leaves are `passed` over, because the auditor has accepted them.
-    """
+    """A proof that is being written."""
 
     def __init__(self, task: dict[str, Any], folder: Path, bent: Sequence[bool] | None = None) -> None:
         """`bent` says which steps of the search have a function; all but the last one if it is not told."""
         super().__init__(task, folder)
         self._bent = bent
-        self.passed = 0
-        self.failed: list[tuple[int, int]] = []
         self._last: tuple[Node, Reached] | None = None
 
     @property
@@ -52,16 +45,6 @@ class CachedProof(Proof):
         left = iter(ours)
         return [next(left) if one else NO_NEURONS for one in theirs[:-1]] + [len(self.pair.steps) - 1]
 
-    def _wait(self, node: Node) -> None:
-        if self.leaves < self.passed:
-            self.leaves += 1
-        else:
-            super()._wait(node)
-
-    def unproved(self, leaf: int, o: int) -> None:
-        """The draft is read on."""
-        self.failed.append((leaf, o))
-
     def reach(self, *nodes: Node, bounds_alone: bool = False) -> Reached:
         """Their enclosures; of one node, the last one is kept."""
         if len(nodes) != 1:
@@ -78,9 +61,9 @@ class CachedProof(Proof):
 
 
 def with_room(reached: Reached) -> Reached:
-    """The same with bounds that are a little wider."""
+    """The same with bounds that are a little wider: beside other boxes the auditor may round otherwise."""
     wide = copy(reached)
-    room = MARGIN * np.maximum(np.abs(reached.low), np.abs(reached.high))
+    room = ROOM * np.maximum(np.abs(reached.low), np.abs(reached.high))
     wide.low, wide.high = reached.low - room, reached.high + room
     wide.empty = np.asarray((wide.low > wide.high).any(axis=0))
     return wide

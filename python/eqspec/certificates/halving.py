@@ -11,15 +11,16 @@ to be enclosed for any of them is asked for, and answered for all together.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.audit.bounds import Reached
-from eqspec.audit.proof import CUT, LEAF, Node
+from eqspec.audit.proof import CUT, LEAF, Node, Proof
 from eqspec.certificates.cached_proof import CachedProof, with_room
 
 Array = NDArray[Any]
@@ -32,15 +33,17 @@ CUTS = 12
 """More cuts take longer than a program does."""
 GAIN = 0.85
 """What is missing on a half, as a share of what was missing before: where more is left, cuts lead nowhere soon."""
+ENOUGH = 0.7
+"""The same: where the first cut leaves less, the halves are cut sooner than others are tried."""
 
 
 @dataclass(frozen=True)
 class Enclosed:
-    """A node, how much is missing on it until all that is open is excluded, and the cuts that promise most."""
+    """A node, how much is missing until all that is open on it is excluded, and what tells the most promising cuts."""
 
     node: Node
     gap: float
-    cuts: Sequence[Cut]
+    cuts: Callable[[], Sequence[Cut]]
 
 
 Asking = Generator[list[Node], list[Enclosed], Any]
@@ -81,14 +84,14 @@ def _parts(proof: CachedProof, node: Node) -> Asking:
 
 
 def _best(proof: CachedProof, one: Enclosed) -> Asking:
-    """The first cut if it suffices, which it mostly does, or else the one that leaves least on its worse half."""
-    best: tuple[Cut, list[Enclosed]] | None = None
-    for tried in (one.cuts[:1], one.cuts[1:]):
+    """The first cut if it does much, which it mostly does, or else the one that leaves least on its worse half."""
+    best, cuts = None, one.cuts()
+    for tried in (cuts[:1], cuts[1:]):
         halves = yield [half for cut in tried for half in proof.halves(one.node, *cut)]
         for cut, low, high in zip(tried, halves[::2], halves[1::2], strict=True):
             if best is None or _left([low, high]) < _left(best[1]):
                 best = cut, [low, high]
-        if best is not None and _left(best[1])[0] <= 0.0:
+        if best is not None and _left(best[1])[0] <= ENOUGH * one.gap:
             break
     return best
 
@@ -101,17 +104,17 @@ def _left(halves: Sequence[Enclosed]) -> tuple[float, float]:
 def _enclosed(proof: CachedProof, nodes: Sequence[Node]) -> list[Enclosed]:
     """Many at a time."""
     found, some = (
-        [Enclosed(node, 0.0, ()) for node in nodes],
+        [Enclosed(node, 0.0, list) for node in nodes],
         [k for k, node in enumerate(nodes) if not node.infeasible],
     )
     for start in range(0, len(some), proof.batch):
         batch = some[start : start + proof.batch]
-        reached = proof.reach(*(nodes[k] for k in batch))
+        reached = Proof.reach(proof, *(nodes[k] for k in batch), bounds_alone=True)
         wide = with_room(reached)
         gaps = {o: missing(proof, wide, o) for o in {o for k in batch for o in nodes[k].open}}
         for b, k in enumerate(batch):
             gap, o = max(((float(gaps[o][b]), o) for o in nodes[k].open), default=(0.0, 0))
-            found[k] = Enclosed(nodes[k], gap, _cuts(proof, reached, o, b) if gap > 0.0 else ())
+            found[k] = Enclosed(nodes[k], gap, partial(_cuts, proof, reached, o, b))
     return found
 
 
@@ -171,7 +174,7 @@ def _origins(proof: CachedProof, reached: Reached, b: int) -> Array:
         for kind, some in enumerate((*open_, open_[0] & open_[1])):
             mine, wide = np.flatnonzero(some[:, b]), int(some.sum(axis=0).max(initial=0))
             here += [part.start + kind * step.width + mine, np.full(wide - len(mine), -1)]
-        places, new = np.concatenate(here), reached.after[number].form.z.shape[2] - 1 - count
+        places, new = np.concatenate(here), reached.spans[number] - 1 - count
         if step.curved or len(places) != new:
             places = np.full(max(new, 0), -1)
         found.append(places)

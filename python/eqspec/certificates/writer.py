@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from eqspec.audit import Refused
 from eqspec.audit.certificate import FORMAT, GRIDS
-from eqspec.audit.opening import Bounded, limits
 from eqspec.certificates.auditor import Answer, Auditor
 from eqspec.certificates.cached_proof import CachedProof
 from eqspec.certificates.proof_construction import Doubts, ProofConstruction
@@ -115,10 +114,10 @@ def _proved(
                 tree = draft.build()
                 if draft.doubts == doubts or number == DRAFTS:
                     _write(part, header, tree, rounds)
-                    answer = auditor.ask(part, Path.cwd())
+                    answer = auditor.ask(part, Path.cwd(), draft=True)
                     if answer.refused is None:
                         break
-                    draft.doubt(_open(data, part, answer.leaf or 0))
+                    draft.doubt(answer.unproved)
                 doubts = draft.doubts
     return answer
 
@@ -130,17 +129,6 @@ def _proof(data: dict[str, Any], bent: list[bool] | None = None) -> CachedProof:
         raise
     except Exception as problem:  # as when it reads a certificate: whatever goes wrong there is a refusal
         raise Refused(f"the auditor cannot read the task: {type(problem).__name__}: {problem}") from problem
-
-
-def _open(data: dict[str, Any], part: Path, leaf: int) -> list[tuple[int, int]]:
-    """What the leaves of a certificate leave open, from this one on."""
-    survey = _proof(data)
-    survey.passed = leaf
-    with suppress(Refused), np.errstate(all="ignore"), part.open("rb") as file:
-        whole = Bounded(file)
-        whole.readline(limits.HEADER)
-        survey.check(whole)
-    return survey.failed
 
 
 def _write(path: Path, header: bytes, tree: NDArray[Any] | None = None, rounds: BinaryIO | None = None) -> None:

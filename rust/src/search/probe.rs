@@ -41,9 +41,11 @@ impl Probe<'_> {
         let (first, second) = (policy.work / self.multiplications(inputs), policy.second);
         // The proof of a hundred thousand boxes would take its auditor longer than anyone waits.
         let most = if settings.record.is_some() { 0 } else { policy.longest / self.multiplications(inputs) };
+        // Without multipliers a guard is seldom used, so that bisection closes little of a recorded proof.
+        let again = settings.record.is_none() || self.property.guards.is_empty();
         let doubled = std::iter::successors(Some(second), |boxes| boxes.checked_mul(2));
         std::iter::once(first.clamp(policy.first.0, policy.first.1))
-            .chain(std::iter::once(second))
+            .chain(again.then_some(second))
             .chain(doubled.take_while(|&boxes| boxes <= most))
             .collect()
     }

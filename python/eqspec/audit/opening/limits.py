@@ -35,6 +35,8 @@ SIDES = 1 << 23
 """Bounds in the boxes of all obligations: a claim about the first of 50 classes has 2450 boxes of 2500 rows."""
 RECORDS = 4_000_000
 """Records of the tree."""
+DIGESTS = 1 << 20
+"""Leaves of a draft that need not be bounded again in the next one."""
 WAITING = 1 << 28
 """Bytes of nodes of the tree that were made and not yet looked at. A tree that goes deep on one side makes many."""
 ARRAY = 1 << 25

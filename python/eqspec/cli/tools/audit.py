@@ -76,7 +76,7 @@ def add(commands: Commands) -> None:
     audit.set_defaults(run=run)
 
 
-_NOT_SHOWN = ("refused", "seconds", "part")
+_NOT_SHOWN = ("refused", "seconds", "part", "unproved")
 
 
 @dataclass(frozen=True)
