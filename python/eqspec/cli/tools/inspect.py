@@ -25,6 +25,7 @@ from eqspec.networks.saturation import cut_off
 from eqspec.networks.weight_grids import bits_of
 from eqspec.report.network_in_words import shape_in_words, steps_in_words
 from eqspec.report.numbers import count
+from eqspec.report.printable import one_line
 from eqspec.report.tiles import parameters, tile_in_words
 from eqspec.tasks.score_meaning import left_out
 
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     for number, file in enumerate(arguments.files):
         if number:
             out.print()
-        out.print(Text(file, "bold"), soft_wrap=True)
+        out.print(Text(one_line(file), "bold"), soft_wrap=True)
         try:
             seen = overview(file) if Path(file).suffix.lower() != ".nnet" and Path(file).is_file() else None
             network: Network | None = None
@@ -190,7 +191,7 @@ def _show_rows(rows: list[tuple[str, str]], out: Console) -> None:
     table.add_column(width=13)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(Text(name), Text(value))
+        table.add_row(Text(name), Text(one_line(value)))
     out.print(Padding(table, (0, 0, 0, 2), expand=False))
 
 
