@@ -30,6 +30,8 @@ from eqspec.report.tiles import parameters, tile_in_words
 from eqspec.tasks.score_meaning import left_out
 
 _SUFFIX = ".eqspec"
+_NARROW = 80
+"""Columns of a terminal below which the table of steps has fewer."""
 
 
 def add(commands: Commands) -> None:
@@ -125,9 +127,13 @@ def _show_network(network: Network, out: Console) -> None:
 
 
 def _show_steps(network: Network, out: Console) -> None:
-    """A row for each step: what it is, what it reads, how many rows it gives and numbers it holds."""
+    """A row for each step: what it is, what it reads, how many rows it gives and numbers it holds.
+
+    On a narrow terminal what it reads stands below what it is, or nothing would be left for either.
+    """
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("step", "reads", "operator"):
+    is_narrow = out.width < _NARROW
+    for name in ("step", "operator") if is_narrow else ("step", "reads", "operator"):
         table.add_column(Text(name), overflow="fold")
     rounds, beyond = quantised(network), cut_off(network.steps)
     said = any(beyond)
@@ -142,7 +148,8 @@ def _show_steps(network: Network, out: Console) -> None:
         zeros = sum(int((term.tile.weight == 0.0).sum()) for term in step.terms if parameters(term.tile))
         share = f"{100 * zeros / held:.0f} %" if zeros else ""
         rows = [count(step.rows), *([f"≤ {count(beyond[number] or 0)}" if beyond[number] else ""] if said else [])]
-        table.add_row(*map(Text, (str(number), reads, operator, *rows, count(held) if held else "", share)))
+        what = [f"{operator}\n  of {reads}"] if is_narrow else [reads, operator]
+        table.add_row(*map(Text, (str(number), *what, *rows, count(held) if held else "", share)))
     out.print(Padding(table, (0, 0, 0, 2), expand=False))
     if said:
         out.print(Padding(Text(_CUT_OFF), (0, 0, 0, 2), expand=False))
