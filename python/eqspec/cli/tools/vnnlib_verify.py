@@ -115,7 +115,7 @@ def _asked(arguments: argparse.Namespace) -> tuple[Path, dict[str, Path], float 
             f"{len(words)} arguments: give the query alone, or [v1 CATEGORY] NETWORK QUERY RESULTS SECONDS"
         )
     if timeout is not None and not timeout >= 0:
-        raise InputError(f"timeout = {timeout} is no time; give seconds, 0 or more")
+        raise InputError(f"--timeout {timeout} is no time; give seconds, 0 or more")
     return query, given, timeout
 
 
