@@ -107,7 +107,8 @@ class NetworkError(EqspecError):
     ) -> None:
         self.path, self.message, self.node, self.operator, self.fix = path, message, node, operator, fix
         place = f" (operator {operator!r}, node {node!r})" if operator or node else ""
-        super().__init__(f"{path}: {message}{place}" + (f". Fix: {fix}" if fix else ""))
+        told = f"{path}: {message}{place}" + (f". Fix: {fix}" if fix else "")
+        super().__init__(told.replace("\r", "\\r").replace("\n", "\\n"))  # names of a file may hold line ends
 
 
 class UnsupportedOperatorError(NetworkError):

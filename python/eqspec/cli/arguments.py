@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 
 from eqspec.api.settings import SETTINGS
 from eqspec.cli.cache_options import add_cache_options
+from eqspec.errors import InputError
 from eqspec.run.certifier import Certifier
 from eqspec.run.options import Options
 
@@ -37,9 +39,12 @@ def add_effort(group: argparse._ArgumentGroup) -> None:
 
 
 def options_of(arguments: argparse.Namespace, certifier: Certifier | None = None) -> Options:
-    """How to run, as the command line says. InputError for a value that makes no sense."""
+    """How to run, as the command line says. InputError, in its words, for a value that makes no sense."""
     chosen = {setting.name: getattr(arguments, setting.name) for setting in SETTINGS}
-    return Options(**chosen, certifier=certifier)
+    try:
+        return Options(**chosen, certifier=certifier)
+    except InputError as problem:  # 'since = there' is how Python says it
+        raise InputError(re.sub(r"\A(\w+) = ", lambda name: f"--{name[1].replace('_', '-')} ", str(problem))) from None
 
 
 def parameter(text: str) -> tuple[str, str]:

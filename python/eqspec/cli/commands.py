@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from eqspec import __version__
-from eqspec.report.printable import shown, use_what_there_is
+from eqspec.report.printable import harmless, use_what_there_is
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -95,7 +95,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        super()._print_message(shown(message) if message else message, file)
+        super()._print_message(harmless(message) if message else message, file)
 
     def error(self, message: str) -> NoReturn:
         """End the process with a line on the standard error."""

@@ -85,7 +85,7 @@ def open_arrays(path: Path, written: str, span: Span) -> Arrays:
 
 def number_kind(dtype: np.dtype[Any]) -> bool:
     """Whether a type is one of real numbers that floats or integers stand for exactly."""
-    return dtype.kind in "biu" or dtype in (np.float16, np.float32, np.float64)
+    return dtype.kind in "biu" or dtype.newbyteorder("=") in (np.float16, np.float32, np.float64)
 
 
 class _NotAnArrayError(Exception):

@@ -8,8 +8,6 @@ of what is proved.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +22,7 @@ from eqspec.span import Span
 from eqspec.spec import derivations
 from eqspec.spec.derivations import CalibrationTable, FixedPrecision, FixedType, IntegerPrecision
 from eqspec.spec.findings import Fault, error
+from eqspec.spec.spaces import Names
 from eqspec.tasks.phrasing import approximately
 
 Rows = NDArray[np.float64]
@@ -57,9 +56,7 @@ def make(reference: Network, precision: Precision, rows: Rows | None, name: str,
         raise Fault(error("E213", f"'{name}' cannot be derived: {problem}", place)) from None
 
 
-def calibration_rows(
-    table: CalibrationTable, tables: Tables, features: Sequence[str], scaler: Scaler, *, raw: bool
-) -> Rows:
+def calibration_rows(table: CalibrationTable, tables: Tables, features: Names, scaler: Scaler, *, raw: bool) -> Rows:
     """The rows of a table in the units that a network takes; Fault E138 to E144 where the table does not have them."""
     found = tables.all_rows(table, features, MOST_ROWS)
     inputs = np.array([[float(x) for x in row] for row in found]).reshape(len(found), len(features))

@@ -234,8 +234,8 @@ class Networks:
             raise Fault
         key = (table.path, table.columns, table.module, instance.file)
         if key not in self._rows:
-            features, scaler = [name for name, _ in space.features], self._scalers[space.binding]
-            self._rows[key] = calibration_rows(table, self._tables, features, scaler, raw=instance.takes_raw)
+            scaler = self._scalers[space.binding]
+            self._rows[key] = calibration_rows(table, self._tables, space.features, scaler, raw=instance.takes_raw)
         return reference, format_of(said), self._rows[key]
 
     def _derive(self, instance: Instance) -> Network:

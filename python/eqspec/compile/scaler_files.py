@@ -182,10 +182,13 @@ def _from_arrays(arrays: Arrays) -> ScalerFile:
     }
     names = _only_names(texts, arrays.written, arrays.span)
     listed: dict[str, Listed] = {}
+    alone: dict[str, Any] = dict(texts)
     for key, heading in arrays.headings.items():
-        if key not in texts:
+        if heading.size == 1 and heading.dtype.kind == "b":
+            alone[key] = bool(arrays.read(key).item())
+        elif key not in texts:
             listed[key] = Listed(heading.size, names if heading.shape else None, _array_numbers(arrays, key))
-    return ScalerFile(arrays.written, arrays.span, listed, texts)
+    return ScalerFile(arrays.written, arrays.span, listed, alone)
 
 
 def _array_numbers(arrays: Arrays, key: str) -> Callable[[], tuple[Fraction, ...]]:

@@ -207,15 +207,23 @@ def _counted(names: Sequence[str]) -> list[int] | None:
 
 def _require_affine(file: ScalerFile) -> None:
     """A scikit-learn scaler may leave out a part, or clip; then it is another function than its numbers say."""
-    for key, value in file.alone.items():
-        if key in ("with_mean", "with_std") and value is False:
+    for key in ("with_mean", "with_std"):
+        if _says(file, key, False):
             what = "does not subtract its mean" if key == "with_mean" else "does not divide by its standard deviation"
             fix = "give the mean 0" if key == "with_mean" else "give the std 1"
             message = f"'{file.written}' is a scaler that {what} ({key} is false)"
             raise Fault(error("E122", message, file.span, help=f"{fix}, and leave '{key}' out"))
-        if key == "clip" and value is True:
-            message = f"'{file.written}' is a scaler that clips, which no normalisation here does"
-            raise Fault(error("E122", message, file.span, help="scale without clipping, and leave 'clip' out"))
+    if _says(file, "clip", True):
+        message = f"'{file.written}' is a scaler that clips, which no normalisation here does"
+        raise Fault(error("E122", message, file.span, help="scale without clipping, and leave 'clip' out"))
+
+
+def _says(file: ScalerFile, key: str, truth: bool) -> bool:
+    """Whether a file sets a switch so: as a truth value, as a word, or as 0 or 1."""
+    if key in file.listed and file.listed[key].size == 1:
+        return file.listed[key].numbers() == (Fraction(truth),)
+    value = file.alone.get(key)
+    return str(value).strip().casefold() == str(truth).casefold()
 
 
 def _require_std(file: ScalerFile, std: tuple[Fraction, ...], features: Names) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +18,7 @@ from eqspec.spec.findings import Fault, Findings, error
 from eqspec.spec.program import Module
 from eqspec.spec.region_terms import DataOf, RowsOf
 from eqspec.spec.source_files import locate
+from eqspec.spec.spaces import Names, require_unit
 from eqspec.tasks.row_source import RowSource
 
 
@@ -31,18 +31,18 @@ class Tables:
         self._seen: dict[tuple[object, ...], SeenRegion] = {}
         self._findings = findings
 
-    def rows(self, wanted: RowsOf, features: Sequence[str]) -> tuple[list[Row], RowSource]:
+    def rows(self, wanted: RowsOf, features: Names) -> tuple[list[Row], RowSource]:
         """The wanted rows, a number for each feature, and where they come from.
 
         Fault E140 to E142 where the table does not have them.
         """
         chosen = (wanted.rows, wanted.columns, wanted.sample, wanted.seed)
-        key = (wanted.module.directory, wanted.path, *chosen, tuple(features))
+        key = (wanted.module.directory, wanted.path, *chosen, features)
         if key not in self._rows:
             self._rows[key] = self._read(wanted, features)
         return self._rows[key]
 
-    def _read(self, wanted: RowsOf, features: Sequence[str]) -> tuple[list[Row], RowSource]:
+    def _read(self, wanted: RowsOf, features: Names) -> tuple[list[Row], RowSource]:
         clause = wanted.clause
         table = self._table(wanted.path, wanted.module, clause.path.span)
         if isinstance(clause, ast.Rows) and wanted.rows is not None and max(wanted.rows) >= table.rows:
@@ -60,18 +60,18 @@ class Tables:
         available = range(table.rows) if wanted.rows is None else wanted.rows
         return drawn_rows(wanted, available, table.rows, part.read, self._findings)
 
-    def seen(self, wanted: DataOf, share: Fraction, features: Sequence[str]) -> SeenRegion:
+    def seen(self, wanted: DataOf, share: Fraction, features: Names) -> SeenRegion:
         """The region of a table's rows; Fault E138 to E148 where there is none. Of very large tables rows are drawn."""
-        key = (wanted.module.directory, wanted.path, wanted.columns, wanted.components, share, tuple(features))
+        key = (wanted.module.directory, wanted.path, wanted.columns, wanted.components, share, features)
         if key not in self._seen:
             table = self._table(wanted.path, wanted.module, wanted.clause.path.span)
             sample = MOST_ROWS if table.rows > MOST_ROWS else None
             of = RowsOf(None, wanted.path, wanted.columns, wanted.module, wanted.clause, sample)
             rows, _ = self.rows(of, features)
-            self._seen[key] = seen_region(wanted, share, rows, features, self._findings)
+            self._seen[key] = seen_region(wanted, share, rows, [name for name, _ in features], self._findings)
         return self._seen[key]
 
-    def all_rows(self, wanted: CalibrationTable, features: Sequence[str], most: int) -> list[tuple[Fraction, ...]]:
+    def all_rows(self, wanted: CalibrationTable, features: Names, most: int) -> list[tuple[Fraction, ...]]:
         """Every row, a number for each feature; Fault E140 where there is none or more than `most`, E141, E142."""
         table = self._table(wanted.path, wanted.module, wanted.span)
         if not 0 < table.rows <= most:
@@ -89,8 +89,8 @@ class Tables:
         return self._known[key]
 
 
-def _part(table: Table, written: str, columns: tuple[int, int] | None, place: Span, features: Sequence[str]) -> _Part:
-    """Some columns of a table, all without a choice; Fault E142 where they are not those of the features."""
+def _part(table: Table, written: str, columns: tuple[int, int] | None, place: Span, features: Names) -> _Part:
+    """Some columns of a table, all without a choice; Fault E142 or E130 where they are not those of the features."""
     first, last = columns or (0, table.columns - 1)
     part = _Part(table, written, first, last, place)
     part.refuse_columns(len(features))
@@ -120,29 +120,37 @@ class _Part:
                 hint = f"did you mean 'columns {first + 1}..{last}' (column {first} looks like a label)?"
             raise Fault(error("E142", f"{needed} columns needed, {found} found", self.place, help=hint))
 
-    def refuse_order(self, features: Sequence[str]) -> None:
+    def refuse_order(self, features: Names) -> None:
         """A column called like a feature is not taken for another one, nor another one for the feature.
 
-        Columns and features of different names go by place.
+        Names that differ in small and capital letters alone are one name, unless features are told apart by them.
+        Columns and features of different names go by place. Fault E130 where a column has another unit.
         """
         if self.table.header is None:
             return
-        place_of = {name: i for i, name in enumerate(features)}
-        for i in range(len(features)):
-            name, _ = column_name(self.table.header[self.first + i], self.first + i)
-            if place_of.get(name, i) != i:
+        names = [name for name, _ in features]
+        one_case = len({name.casefold() for name in names}) == len(names)
+        alike = str.casefold if one_case else str
+        place_of = {alike(name): i for i, name in enumerate(names)}
+        columns = [column_name(cell, i) for i, cell in enumerate(self.table.header)]
+        called = {alike(name): i for i, (name, _) in enumerate(columns)}
+        chosen = columns[self.first : self.last + 1]
+        for i, (name, _) in enumerate(chosen):
+            if place_of.get(alike(name), i) != i:
                 message = (
-                    f"column {self.first + i} of '{self.written}' is '{name}', but feature {i} here is '{features[i]}'"
+                    f"column {self.first + i} of '{self.written}' is '{name}', but feature {i} here is '{names[i]}'"
                 )
                 hint = "put the columns into the order of the features, or name the features in theirs"
                 raise Fault(error("E142", message, self.place, help=hint))
-        called = {column_name(cell, i)[0]: i for i, cell in enumerate(self.table.header)}
-        for i, feature in enumerate(features):
-            name, _ = column_name(self.table.header[self.first + i], self.first + i)
-            if name != feature and feature in called:
+        for i, ((name, unit), (feature, declared)) in enumerate(zip(chosen, features, strict=True)):
+            if alike(name) == alike(feature):
+                if declared is not None:
+                    thing = f"column {self.first + i} of '{self.written}'"
+                    require_unit(f"feature '{feature}'", declared, unit, thing, self.place)
+            elif alike(feature) in called:
                 message = (
                     f"column {self.first + i} of '{self.written}' is '{name}', but feature {i} here is '{feature}', "
-                    f"which is column {called[feature]}"
+                    f"which is column {called[alike(feature)]}"
                 )
                 hint = "put the columns of the features next to each other, in their order"
                 raise Fault(error("E142", message, self.place, help=hint))

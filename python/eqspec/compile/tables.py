@@ -26,6 +26,20 @@ from eqspec.spec.spaces import Names
 _ODD = regex(r"\W+")
 _PREFERRED = ("x", "data", "features", "inputs", "images", "samples")
 _CODE = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
+_OTHER_TABLES = (
+    ".xlsx",
+    ".xls",
+    ".ods",
+    ".parquet",
+    ".feather",
+    ".arrow",
+    ".h5",
+    ".hdf5",
+    ".root",
+    ".mat",
+    ".json",
+    ".jsonl",
+)
 _PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z")
 
 
@@ -88,6 +102,9 @@ def load_table(path: Path, written: str, span: Span, findings: Findings | None =
     `findings` are told where the first row of a csv file was taken for what it is not plainly.
     """
     refuse_kind(path, written, span, "save the numbers as csv, npy or npz")
+    if path.suffix.lower() in _OTHER_TABLES:
+        message = f"'{written}' is not read: tables are csv, npy or npz files"
+        raise Fault(error("E144", message, span, help="save the numbers as one of these"))
     if path.suffix.lower() not in (".npy", ".npz"):
         return load_csv(path, written, span, findings)
     arrays = open_arrays(path, written, span)
@@ -135,11 +152,16 @@ def _refuse_shape(text: str, written: str, span: Span, fix: str) -> None:
 
 
 def _array_of_rows(arrays: Arrays) -> str:
-    """The name of the array that holds the rows."""
+    """The name of the array that holds the rows; Fault E144 where two may be meant, or none does."""
     headings = arrays.headings
     name = next(iter(headings), None) if len(headings) == 1 else None
     if name is None:
-        name = next((n for p in _PREFERRED for n in headings if n.casefold() == p), None)
+        called = [n for p in _PREFERRED for n in headings if n.casefold() == p]
+        name = next(iter(called), None)
+        other = next((n for n in called[1:] if headings[n].shape[1:] == headings[called[0]].shape[1:]), None)
+        if other is not None:
+            message = f"'{arrays.written}' has rows of {headings[other].shape[1:]} numbers under '{name}' and '{other}'"
+            raise Fault(error("E144", message, arrays.span, help="keep the one that is meant, or save it alone"))
     if name is None:
         message = f"'{arrays.written}' holds {len(headings)} arrays: {', '.join(sorted(headings)[:8])}"
         fix = "call the one with the rows 'x', or save it alone"

@@ -33,6 +33,7 @@ from eqspec.spec.numbers import shown
 from eqspec.spec.program import Binding
 from eqspec.spec.region_terms import DataOf, RowsOf, Terms
 from eqspec.spec.scope import Scope
+from eqspec.spec.spaces import Names
 from eqspec.spec.values import Form
 from eqspec.tasks.observed import Observed
 from eqspec.tasks.seen_data import SeenData
@@ -106,7 +107,7 @@ class TaskExpansion:
             self._check_scores(facts, pair, claim)
         terms, builder, written = self._region(frame, scope)
         wanted = next((b.centre for b in terms.balls if isinstance(b.centre, RowsOf)), None)
-        rows, source = (None, None) if wanted is None else self._tables.rows(wanted, frame.space.features)
+        rows, source = (None, None) if wanted is None else self._tables.rows(wanted, _named(frame.space))
         if rows is not None and only is not None:
             rows = rows[only : only + 1]
         observed = self._observed(frame, builder, wanted, rows)
@@ -165,7 +166,7 @@ class TaskExpansion:
         terms = self.spec.regions.terms(region, arguments, scope, use.span)
         if not terms.complete:
             raise Fault
-        features = frame.space.features
+        features = _named(frame.space)
         seen = [self._tables.seen(one, _share(one), features) for one in terms.data]
         builder = BoxBuilder(str(use.region), use.span, terms, frame.facts.subjects.space, frame.scaler, seen)
         return terms, builder, f"{region.declaration.span.text}\n{_declaration(frame.facts).span.text}"
@@ -309,6 +310,11 @@ class _TaskAt:
 
     def __call__(self, value: Fraction) -> Task:
         return self.expansion.single(self.frame, self.point, value, self.number)
+
+
+def _named(space: Space) -> Names:
+    """Its features with their units."""
+    return tuple(zip(space.features, space.units, strict=True))
 
 
 def _share(wanted: DataOf) -> Fraction:

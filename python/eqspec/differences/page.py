@@ -18,6 +18,8 @@ from eqspec.report.terminal import Terminal
 _MOST_LAYERS = 24
 """Steps that are listed, those that do most to the outputs first to be kept."""
 _COLUMNS = 80
+_NARROW = 80
+"""Columns below which what is known of a layer does not fit on a line."""
 
 
 def text(difference: Seen) -> str:
@@ -36,7 +38,7 @@ def show(difference: Seen, console: Console) -> None:
     console.print(Text(f"Seen at {difference.place.words}. Samples: {_standing(difference)}."))
     console.print()
     _section("outputs", _outputs(difference), console)
-    _section("layers", _layers(difference), console)
+    _section("layers", _layers(difference, narrow=console.width < _NARROW), console)
     _section("worth claiming", _claims(difference), console)
     if commands := difference.commands():
         console.print(Text("to prove it, on all of the region:", "bold"))
@@ -76,7 +78,7 @@ def _outputs(difference: Seen) -> list[RenderableType]:
     return [_pairs(rows)]
 
 
-def _layers(difference: Seen) -> list[RenderableType]:
+def _layers(difference: Seen, *, narrow: bool) -> list[RenderableType]:
     layers = difference.layers
     if difference.same_steps:
         matched = f" ({layers.matching})" if layers.matching else ""
@@ -93,7 +95,7 @@ def _layers(difference: Seen) -> list[RenderableType]:
     else:
         said = "apart: largest difference of what the layers compute, relative"
     notes.append(f"{said}, at {plural(layers.points, 'point')}")
-    return [_table(shown), *map(Text, notes)]
+    return [_in_words(shown) if narrow else _table(shown), *map(Text, notes)]
 
 
 def _alone(shown: list[Layer]) -> bool:
@@ -115,19 +117,30 @@ def _table(shown: list[Layer]) -> Table:
     bits = any(side and side.bits for layer in shown for side in (layer.reference, layer.candidate))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(Text("layer"), overflow="fold")
-    for name in (
-        "weights",
-        "changed",
-        "by up to",
-        "bias by",
-        "zeros",
-        *(["bits"] if bits else []),
-        "alone" if alone else "apart",
-    ):
+    for name in _columns(bits=bits, alone=alone):
         table.add_column(Text(name), justify="right")
     for layer in shown:
         table.add_row(*map(Text, _cells(layer, bits=bits, alone=alone)))
     return table
+
+
+def _columns(*, bits: bool, alone: bool) -> list[str]:
+    """What the cells behind the name of a layer are."""
+    last = "alone" if alone else "apart"
+    return ["weights", "changed", "by up to", "bias by", "zeros", *(["bits"] if bits else []), last]
+
+
+def _in_words(shown: list[Layer]) -> Table:
+    """The same table with the cells of a layer one behind the other, each with its name."""
+    alone = _alone(shown)
+    bits = any(side and side.bits for layer in shown for side in (layer.reference, layer.candidate))
+    rows = []
+    for layer in shown:
+        name, *cells = _cells(layer, bits=bits, alone=alone)
+        named = zip(_columns(bits=bits, alone=alone), cells, strict=True)
+        number, _, operator = name.partition(" ")
+        rows.append((number, f"{operator}: " + ", ".join(f"{what} {cell}" for what, cell in named if cell)))
+    return _pairs(rows)
 
 
 def _cells(layer: Layer, *, bits: bool, alone: bool) -> list[str]:

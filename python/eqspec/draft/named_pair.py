@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from re import sub
@@ -32,15 +31,12 @@ class Pair:
         return self.reference.output_size
 
 
-def read_pair(reference: str, candidate: str, outputs: Sequence[str] | None = None) -> Pair:
-    """Read both files, of several outputs those of these names: one for both, or one for each.
+def read_pair(reference: str, candidate: str, outputs: tuple[str | None, str | None] = (None, None)) -> Pair:
+    """Read both files, of several outputs those of these names.
 
     NetworkError where one cannot be used, InputError where they do not fit together.
     """
-    if outputs is not None and len(outputs) > 2:
-        raise InputError(f"{len(outputs)} outputs are chosen; give one for both networks, or one for each")
-    names = (outputs[0], outputs[-1]) if outputs else (None, None)
-    return paired(read_network(reference, output=names[0]), read_network(candidate, output=names[1]))
+    return paired(read_network(reference, output=outputs[0]), read_network(candidate, output=outputs[1]))
 
 
 def paired(first: Network, second: Network) -> Pair:

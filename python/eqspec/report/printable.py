@@ -4,9 +4,12 @@ Names of features, files, tensors and operators come from files that anybody may
 them would move the cursor, change colours or retitle the window, and a mark of writing direction would show the text in
 another order. So they are written as what Python calls them: \x1b, \x9b, \u202e. Line ends and tabs stay.
 
-There is one place for each way out: `terminal.Terminal` for everything that rich prints, `shown` for text that is
-written as it is, `shown_in_json` where the text is JSON, and `use_what_there_is` for characters that the encoding of a
-stream does not have.
+What is printed during a workflow of GitHub is also read by its runner, which takes lines that begin with `::` and what
+follows `##[` for commands: a tensor called so could hide errors, or make some. So these are written out as well.
+
+There is one place for each way out: `terminal.Terminal` for everything that rich prints, `shown` or `harmless` for
+text that is written as it is, `shown_in_json` where the text is JSON, and `use_what_there_is` for characters that the
+encoding of a stream does not have.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ _HIDDEN = re.compile(
     "\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # directions, separators, what has no width
     "\U000e0000-\U000e0fff\ud800-\udfff]"  # tags, and bytes of names that are no text
 )
+_COMMAND = re.compile(r"(?<=#)#(?=\[)|(?:(?<=\n)|\A)(?P<space>[^\S\n]*):(?=:)")
 _HANDLER = "eqspec.shown"
 
 
@@ -30,8 +34,19 @@ def shown(text: str) -> str:
     return _HIDDEN.sub(lambda m: written_out(m[0]), text) if _HIDDEN.search(text) else text
 
 
+def harmless(text: str) -> str:
+    r"""The same, and with nothing that the runner of a workflow takes for a command, as \x3a:error."""
+    return _COMMAND.sub(lambda m: (m["space"] or "") + written_out(m[0][-1]), shown(text))
+
+
+def one_line(text: str) -> str:
+    r"""A name as one line: its line ends and tabs are written out, as \n."""
+    return text.replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
+
+
 def shown_in_json(text: str) -> str:
     r"""The same for JSON text, which stays the same value: \u001b."""
+    text = text.replace("##[", "##\\u005b")
     return _HIDDEN.sub(lambda m: _json(m[0]), text) if _HIDDEN.search(text) else text
 
 

@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from eqspec.report.printable import shown
+from eqspec.report.printable import harmless
 
 _LABEL = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)")
 _HANGING = 2
@@ -43,7 +43,7 @@ class Terminal(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """What is printed, in segments; rich's own control sequences are marked as such and stay."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(shown(segment.text), segment.style)
+            yield segment if segment.control else Segment(harmless(segment.text), segment.style)
 
 
 def between_words(text: str | Text, width: int) -> Text:

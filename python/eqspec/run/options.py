@@ -59,7 +59,10 @@ class Options:
         if self.boxes is not None and self.boxes < 1:
             raise InputError(f"boxes = {self.boxes}; give a limit of 1 or more, or none")
         if self.since is not None and not Path(self.since).is_dir():
-            raise InputError(f"since = {self.since}: there is no such folder; name one that a run had as its cache")
+            what = "it is no folder" if Path(self.since).exists() else "there is no such folder"
+            raise InputError(
+                f"since = {self.since}: {what}; name the cache of an earlier run, or where it wrote its certificates"
+            )
         if self.domain not in ("shared", "paper", "naive"):
             raise InputError(f"unknown domain {self.domain!r}; one of shared, paper, naive")
 

@@ -2,8 +2,8 @@
 
 Two trees are equal when they say the same: places (`span`) and comments do not count. Numbers and quantities keep
 the text they were written as, groups keep their parentheses, so a printer loses nothing. A tree can be built by
-hand; its spans then point nowhere. `eqspec.spec.printer` writes one down. Expressions come first, then
-declarations with their clauses; the `doc` of a declaration holds the lines written with ## above it, without the marks.
+hand; its spans then point nowhere. `eqspec.spec.printer` writes one down. Expressions and regions have files of
+their own, and are handed on here. The `doc` of a declaration holds the lines written with ## above it, without marks.
 """
 
 from __future__ import annotations
@@ -32,10 +32,29 @@ from eqspec.spec.expression_tree import (
     Sum,
     Text,
 )
+from eqspec.spec.region_tree import (
+    Ball,
+    Bound,
+    Box,
+    Data,
+    Fixed,
+    Grid,
+    Mean,
+    Point,
+    Ranged,
+    Region,
+    Rows,
+    Spacing,
+    Term,
+    Use,
+    Where,
+    Within,
+)
 
 __all__ = [  # and all that is defined here
-    "NOWHERE", "Call", "Comparison", "Expression", "Group", "ListOf", "Name", "Negation", "Node", "Number", "Power",
-    "Product", "QualifiedName", "Quantity", "Range", "Reference", "Setting", "Sum", "Text",
+    "NOWHERE", "Ball", "Bound", "Box", "Call", "Comparison", "Data", "Expression", "Fixed", "Grid", "Group", "ListOf",
+    "Mean", "Name", "Negation", "Node", "Number", "Point", "Power", "Product", "QualifiedName", "Quantity", "Range",
+    "Ranged", "Reference", "Region", "Rows", "Setting", "Spacing", "Sum", "Term", "Text", "Use", "Where", "Within",
 ]  # fmt: skip
 
 
@@ -228,134 +247,6 @@ def network_of(subject: Subject) -> QualifiedName:
 def arguments_of(subject: Subject) -> tuple[Expression, ...]:
     """The values that stand behind the name of a network."""
     return subject.arguments if isinstance(subject, Applied) else ()
-
-
-@dataclass(frozen=True, slots=True)
-class Within(Node):
-    """feature within amount sigma of centre; `feature` None means all; `sigma` False is an error found later."""
-
-    feature: Name | None
-    amount: Expression
-    sigma: bool = True
-    centre: Expression | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Ranged(Node):
-    """feature: lower .. upper, in raw units; `feature` None means all."""
-
-    feature: Name | None
-    range: Range
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed(Node):
-    """feature = value; a range with two ends is an error found later."""
-
-    feature: Name | None
-    value: Range
-
-
-Bound: TypeAlias = Within | Ranged | Fixed
-
-
-@dataclass(frozen=True, slots=True)
-class Box(Node):
-    """box { bounds }."""
-
-    bounds: tuple[Bound, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Mean(Node):
-    """around mean."""
-
-
-@dataclass(frozen=True, slots=True)
-class Point(Node):
-    """around point [..], in raw units."""
-
-    values: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Rows(Node):
-    """around rows 0..99 of "table.csv" columns 1..784 sample 20 seed 1, in raw units: one region per row.
-
-    Without `rows` all of the table; with `sample` so many of these, drawn by the seed.
-    """
-
-    rows: tuple[Range, ...]
-    path: Expression
-    columns: Range | None = None
-    sample: Expression | None = None
-    seed: Expression | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Ball(Node):
-    """ball norm radius [sigma] around centre."""
-
-    norm: Name
-    radius: Expression
-    sigma: bool
-    centre: Mean | Point | Rows
-
-
-@dataclass(frozen=True, slots=True)
-class Where(Node):
-    """where { comparisons }: linear constraints on raw inputs."""
-
-    constraints: tuple[Comparison, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Spacing(Node):
-    """feature step amount sigma from origin; `feature` None means all, without `sigma` all is in raw units."""
-
-    feature: Name | None
-    step: Expression
-    sigma: bool = False
-    origin: Expression | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Grid(Node):
-    """grid { spacings }."""
-
-    spacings: tuple[Spacing, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Data(Node):
-    """data "table.csv" columns 1..16 keeping 0.99 with 8 components; without `components` as many as are needed."""
-
-    path: Expression
-    share: Expression
-    columns: Range | None = None
-    components: Expression | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Use(Node):
-    """A region with values for its formal parameters."""
-
-    region: QualifiedName
-    arguments: tuple[Expression, ...] = ()
-
-
-Term: TypeAlias = Box | Ball | Where | Grid | Data | Use
-
-
-@dataclass(frozen=True, slots=True)
-class Region(Node):
-    """region name(formals) in space = term and term."""
-
-    name: Name
-    formals: tuple[Name, ...]
-    space: QualifiedName
-    terms: tuple[Term, ...]
-    doc: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

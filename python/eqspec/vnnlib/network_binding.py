@@ -117,13 +117,17 @@ def _checked(query: Query, bound: Sequence[Bound]) -> Subject:
         if not found.network.alone:
             message = f"'{found.path}' has several inputs or outputs, or operators of another domain"
             raise Fault(error("E605", message, declared.span, help="give a file of one input and one output"))
-        for what, tensor, size in (
-            ("input", declared.input, found.network.input_size),
-            ("output", declared.output, found.network.output_size),
+        for what, tensor, size, shape in (
+            ("input", declared.input, found.network.input_size, found.network.input_shape),
+            ("output", declared.output, found.network.output_size, found.network.output_shape),
         ):
             if tensor is not None and tensor.size != size:
                 message = f"'{tensor.name}' has {tensor.size} entries, but the {what} of '{found.path}' has {size}"
                 raise Fault(error("E605", message, tensor.span, help="is this the right file?"))
+            if tensor is not None and _arranged_otherwise(tensor.shape, shape):
+                message = f"'{tensor.name}' is declared {list(tensor.shape)}, but the {what} of '{found.path}' is "
+                message += f"{list(shape)}: entries of one are not those of the other"
+                raise Fault(error("E605", message, tensor.span, help="declare the shape of the file"))
         relation = declared.like
         if relation is not None and relation[0] == "equal-to":
             other = bound[relation[1]]
@@ -138,3 +142,14 @@ def _checked(query: Query, bound: Sequence[Bound]) -> Subject:
         message = "no outputs are declared: give the network, so that their number is known"
         raise Fault(error("E605", message, query.assertions[0].span, help="--network f=FILE"))
     return Subject(query, tuple(bound))
+
+
+def _arranged_otherwise(declared: Sequence[int], shape: Sequence[int | str]) -> bool:
+    """Whether both shapes have several axes, and not the same ones.
+
+    Axes of size 1 and the batch do not matter, nor do they where one of both is a plain list of all entries, as of a
+    1.0 file: it lists them in C order.
+    """
+    axes = [size for size in declared if size != 1]
+    found = [size for size in shape if size != 1 and not isinstance(size, str)]
+    return len(axes) > 1 and len(found) > 1 and axes != found

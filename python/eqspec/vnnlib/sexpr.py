@@ -18,7 +18,7 @@ MOST_DEPTH = 100
 """Far deeper than any file in use, and small enough for functions that recurse into the result."""
 
 _TOKEN = regex(
-    r"(?P<blank>[\s\ufeff]+|;[^\n]*)|(?P<open>\()|(?P<close>\))|(?P<subscript>\[[^\[\]();\"]*\])"
+    r"(?P<blank>[\s\ufeff]+|;[^\r\n]*(?=\r*(?:\n|\Z)))|(?P<return>;[^\n]*)|(?P<open>\()|(?P<close>\))|(?P<subscript>\[[^\[\]();\"]*\])"
     r"|(?P<string>\"[^\"\n]*\")|(?P<word>[^\s()\[\]\";]+)|(?P<wrong>.)"
 )
 
@@ -76,6 +76,9 @@ def read(source: Source) -> list[Node]:
                 if not isinstance(last, Word) or last.subscript is not None:
                     raise Fault(error("E600", "'[...]' stands behind a name", span))
                 items[-1] = Word(last.text, Span(source, last.span.start, end), source.text[start + 1 : end - 1])
+            case "return":
+                message = "a comment ends with a lone carriage return: readers differ on whether its line does, too"
+                raise Fault(error("E600", message, span, help="save the file with plain line ends"))
             case "wrong":
                 raise Fault(error("E600", f"{source.text[start:end]!r} has no meaning here", span))
             case _:

@@ -2,6 +2,7 @@ r"""Control characters in names are shown as \x1b and never sent; and every term
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -16,12 +17,14 @@ from rich.table import Table
 from rich.text import Text
 
 from eqspec.cli import main
-from eqspec.report.printable import shown, shown_in_json
+from eqspec.report.printable import harmless, shown, shown_in_json
 from eqspec.report.terminal import Terminal
 from small_specs import CHECKS, HEADER, write_onnx, write_spec
 from unit.networks.models import model, node, save
 
 EVIL = "\x1b]0;title\x07\x1b[31m\x9b2J\u202eabc\u2066\r\x08"
+COMMAND = "a\n::stop-commands::all\n  ::error::made up ##[error]x"
+"""What the runner of a workflow of GitHub would obey: lines that begin so, and what stands behind ##[ anywhere."""
 SENT = set("\x1b\x07\x9b\u202e\u2066\r\x08")
 
 
@@ -106,6 +109,34 @@ def test_no_report_holds_what_names_hold(folder: Path, capsys: pytest.CaptureFix
     assert name in result["networks"]["candidate"]["path"]
 
 
+def is_no_command(text: str) -> bool:
+    return "##[" not in text and not any(line.lstrip().startswith("::") for line in text.split("\n"))
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda a: ascii(" ".join(a))[:40])
+def test_no_name_commands_the_runner_of_a_workflow(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An operator called `Sig\\n::error::...` made an annotation, or could have hidden those of eqspec."""
+    if "--github" in arguments:
+        pytest.skip("annotations are commands")
+    write_spec(tmp_path)
+    name = f"f{COMMAND}.onnx"
+    write_onnx(tmp_path / name, [[1, 0], [0, 1]], [0, 0])
+    (tmp_path / f"evil{COMMAND}.eqspec").write_text(HEADER + CHECKS, encoding="utf-8")
+    broken = model([node(f"Sig{COMMAND}", ["x"], f"y{COMMAND}")], {}, [1, 2])
+    broken.graph.output[0].name = f"y{COMMAND}"
+    save(tmp_path, broken, "broken.onnx")
+    (tmp_path / "q.vnnlib").write_text(f"(declare-const X_{COMMAND} Real)\n(assert (>= X_0 1))", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with contextlib.suppress(SystemExit):
+        main([word.replace(EVIL, COMMAND) for word in arguments])
+    out, err = capsys.readouterr()
+    assert out + err
+    assert is_no_command(out)
+    assert is_no_command(err)
+
+
 def test_what_the_console_sends_itself_stays() -> None:
     page = Terminal(file=(text := io.StringIO()), width=80, force_terminal=True, color_system="truecolor")
     table = Table("a name in a table", "value")
@@ -126,6 +157,15 @@ def test_json_stays_the_same_value(text: str) -> None:
     assert is_harmless(written)
     assert is_harmless(shown(text))
     assert shown(shown(text)) == shown(text)
+    assert is_no_command(harmless(text))
+
+
+@given(st.text("a:#[ \n\t", max_size=12))
+def test_no_text_is_a_command(text: str) -> None:
+    assert is_no_command(harmless(text))
+    assert harmless(harmless(text)) == harmless(text)
+    assert "##[" not in shown_in_json(json.dumps(text))
+    assert json.loads(shown_in_json(json.dumps(text))) == text
 
 
 PLAIN = [["explain", "E133"], ["explain", "pair.eqspec"], ["check", "pair.eqspec", "--format", "json"], ["--help"]]

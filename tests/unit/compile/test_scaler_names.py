@@ -172,6 +172,21 @@ def test_a_range_that_is_not_0_to_1_is_refused_without_its_key_too(compiled: Com
     assert "clips" in refusal(compiled, clipped, "json", "minmax")[1]
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "kind"), [("with_mean", 0, "zscore"), ("with_std", 0, "zscore"), ("clip", 1, "minmax")]
+)
+def test_a_switch_counts_in_every_form(compiled: Compile, key: str, value: int, kind: str) -> None:
+    """In npz files it was passed over, and so was 0 for false."""
+    numbers = {"mean": [1, 2], "std": [3, 4]} if kind == "zscore" else {"low": [1, 2], "high": [3, 4]}
+    said = "clips" if key == "clip" else "does not"
+    for switch in (np.bool_(value), np.array([bool(value)]), np.int64(value), np.array(value, np.float32)):
+        assert said in refusal(compiled, npz(**numbers, **{key: switch}), "npz", kind)[1]
+    for written in (value, bool(value), str(bool(value))):
+        assert said in refusal(compiled, json.dumps(numbers | {key: written}), "json", kind)[1]
+    scaled(compiled, npz(**numbers, **{key: np.bool_(not value)}), "npz", kind)
+    scaled(compiled, json.dumps(numbers | {key: 1 - value}), "json", kind)
+
+
 @given(st.permutations(range(5)), st.sampled_from(["csv", "transposed", "json", "lists"]))
 def test_the_order_in_a_file_does_not_matter(
     tmp_path_factory: pytest.TempPathFactory, order: list[int], how: str

@@ -176,6 +176,7 @@ def test_a_page_fits_and_its_commands_run(
     assert code == ExitCode.AS_EXPECTED
     body, _, commands = page.partition("to prove it")
     assert max(map(len, body.splitlines())) <= columns
+    assert "…" not in body  # digits that are left out are another number
     assert "Samples: nothing" in " ".join(body.split())
     assert "-1 .. 1" in body
     found = [shlex.split(line) for line in commands.splitlines()[1:]]

@@ -31,6 +31,21 @@ def test_an_output_for_each_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "3 outputs are chosen" in capsys.readouterr().err
 
 
+def test_an_output_of_one_file_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The other file has no output of that name, so that --network-output could not be given."""
+    file = save(tmp_path, joined(outputs=("hidden", "actions")))
+    other = save(tmp_path, joined(outputs=("actions",)), "other.onnx")
+    bounds = ["--eps", "0.1", "--lower", "-1", "--upper", "1", "--only-spec"]
+    assert main(["verify", file, other, "--reference-output", "actions", *bounds]) == 0
+    text = capsys.readouterr().out
+    assert text.count('output "actions"') == 1
+    assert main(["verify", other, file, "--candidate-output", "actions", *bounds]) == 0
+    assert main(["verify", file, file, "--candidate-output", "actions", *bounds]) == 2
+    assert "the model has 2 outputs" in capsys.readouterr().err
+    assert main(["verify", file, other, "--network-output", "actions", "--reference-output", "actions", *bounds]) == 2
+    assert "--network-output is for both networks" in capsys.readouterr().err
+
+
 def test_a_file_whose_output_has_to_be_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = save(tmp_path, joined(outputs=("hidden", "actions")))
     assert main(["inspect", file]) == 2

@@ -1,12 +1,16 @@
-"""The extension for Visual Studio Code: what it names is there, and it starts the server that it says."""
+"""The extension for Visual Studio Code: what it names is there, it starts the server that it says, and it is packed."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Xml
 
 import pytest
 
@@ -73,3 +77,83 @@ def test_it_starts_the_server_of_the_settings(extension: Path, *, broken: bool) 
     assert said["registered"] == [command["command"] for command in declared]
     assert said["stopped"]
     assert bool(said["errors"]) == broken
+
+
+def packing(extension: Path) -> Any:
+    """The script that packs the extension, as a module."""
+    about = importlib.util.spec_from_file_location("pack", extension / "pack.py")
+    assert about is not None
+    assert about.loader is not None
+    module = importlib.util.module_from_spec(about)
+    about.loader.exec_module(module)
+    return module
+
+
+def with_modules(extension: Path, folder: Path) -> Path:
+    """A copy with modules as npm lays them out: needed ones, one inside of another, and one for development."""
+    copy = Path(shutil.copytree(extension, folder / "copy"))
+    modules = {
+        "vscode-languageclient": {"dependencies": {"semver": "^7", "@scope/protocol": "3"}},
+        "semver": {},
+        "@scope/protocol": {"dependencies": {"semver": "^7", "inside": "1"}},
+        "@scope/protocol/node_modules/inside": {},
+        "typescript": {},
+    }
+    for name, about in modules.items():
+        (copy / "node_modules" / name).mkdir(parents=True)
+        (copy / "node_modules" / name / "package.json").write_text(json.dumps({"name": name, **about}))
+        (copy / "node_modules" / name / "LICENSE").write_text("free")
+    return copy
+
+
+def test_a_packed_extension_reads_back(extension: Path, tmp_path: Path) -> None:
+    copy = with_modules(extension, tmp_path)
+    packing(extension).pack(copy, tmp_path / "a.vsix")
+    packing(extension).pack(copy, tmp_path / "b.vsix")
+    assert (tmp_path / "a.vsix").read_bytes() == (tmp_path / "b.vsix").read_bytes()
+    with zipfile.ZipFile(tmp_path / "a.vsix") as archive:
+        assert archive.testzip() is None
+        files = {name: archive.read(name) for name in archive.namelist()}
+    about = json.loads(files["extension/package.json"])
+    assert about == json.loads((extension / "package.json").read_text(encoding="utf-8"))
+    assert files["extension/extension.js"] == (extension / "extension.js").read_bytes()
+    assert json.loads(files["extension/" + about["contributes"]["grammars"][0]["path"][2:]]) == highlighting.textmate()
+    modules = {name.removeprefix("extension/node_modules/") for name in files if "node_modules" in name}
+    needed = ("vscode-languageclient", "semver", "@scope/protocol", "@scope/protocol/node_modules/inside")
+    assert modules == {f"{name}/{file}" for name in needed for file in ("package.json", "LICENSE")}
+
+    manifest = Xml.fromstring(files["extension.vsixmanifest"])
+    inside = {"v": "http://schemas.microsoft.com/developer/vsx-schema/2011"}
+    identity = manifest.find("v:Metadata/v:Identity", inside)
+    assert identity is not None
+    assert [identity.get(key) for key in ("Publisher", "Id", "Version")] == ["eqspec", "eqspec", about["version"]]
+    engine = manifest.find("v:Metadata/v:Properties/v:Property", inside)
+    assert engine is not None
+    assert engine.get("Value") == about["engines"]["vscode"]
+    assets = manifest.findall("v:Assets/v:Asset", inside)
+    assert assets[0].get("Type") == "Microsoft.VisualStudio.Code.Manifest"
+    assert {asset.get("Path") for asset in assets} <= set(files)
+
+    types = Xml.fromstring(files["[Content_Types].xml"])
+    suffixes = {kind.get("Extension") for kind in types if kind.tag.endswith("Default")}
+    parts = {kind.get("PartName") for kind in types if kind.tag.endswith("Override")}
+    for name in files.keys() - {"[Content_Types].xml"}:
+        assert Path(name).suffix in suffixes if Path(name).suffix else f"/{name}" in parts
+
+
+def test_without_the_client_colours_are_packed_or_nothing(extension: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(extension, tmp_path / "copy", ignore=shutil.ignore_patterns("node_modules")))
+    pack = packing(extension)
+    with pytest.raises(pack.MissingError, match="vscode-languageclient is not there; run npm install"):
+        pack.pack(copy, tmp_path / "a.vsix")
+    assert not (tmp_path / "a.vsix").exists()
+    pack.pack(copy, tmp_path / "a.vsix", colours_only=True)
+    with zipfile.ZipFile(tmp_path / "a.vsix") as archive:
+        about = json.loads(archive.read("extension/package.json"))
+        assert "main" not in about
+        assert "commands" not in about["contributes"]  # nothing would answer to them
+        assert "extension/extension.js" not in archive.namelist()
+        assert json.loads(archive.read("extension/syntaxes/eqspec.tmLanguage.json")) == highlighting.textmate()
+    (copy / "README.md").unlink()
+    with pytest.raises(pack.MissingError, match=r"README\.md is not there"):
+        pack.pack(copy, tmp_path / "b.vsix", colours_only=True)

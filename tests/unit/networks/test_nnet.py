@@ -49,6 +49,14 @@ def test_weights_are_the_nearest_float64(tmp_path: Path) -> None:
     assert (network.input_shape, network.output_shape) == ((2,), (1,))
 
 
+@pytest.mark.parametrize("ranges", ["2.0,0,1", "2.0,-1e1,1"])
+def test_a_range_that_divides_nothing_is_no_normalisation(tmp_path: Path, ranges: str) -> None:
+    """It was told as one: (raw - mean) / 0."""
+    (note,) = read_network(write(tmp_path, GOOD.replace("2.0,1e1,373.9", ranges))).notes
+    assert note.startswith("the file gives input 1 a range of ")
+    assert "(raw - mean)" not in note
+
+
 def test_normalisation_is_reported_and_not_applied(tmp_path: Path) -> None:
     network = read_network(write(tmp_path, GOOD))
     assert "mean [5.0, 0.5] and range [2.0, 10.0]" in network.notes[0]

@@ -352,8 +352,10 @@ def test_the_huge_is_refused_before_it_is_allocated(tmp_path: Path) -> None:
         assert refused(save(tmp_path, graph_of(*nodes, constants={"s": huge}))).operator == nodes[0].op_type
     proto = linear()
     del proto.graph.initializer[0].dims[:]
-    proto.graph.initializer[0].dims.extend([2**40, 2**40])
+    proto.graph.initializer[0].dims.extend([9000, 9000])
     assert "beyond the limit" in refused(save(tmp_path, proto)).message
+    proto.graph.initializer[0].dims[:] = [2**40, 2**40]
+    assert f"has {2**80} weights" in refused(save(tmp_path, proto)).message
     wide = graph_of(
         node("MatMul", ["x", "a"], "h"), node("MatMul", ["b", "g"], "y"), constants={"a": np.ones((3, 1), np.float32)}
     )
@@ -438,3 +440,16 @@ def test_an_operator_that_is_not_read_is_an_error_of_its_own(tmp_path: Path) -> 
     with pytest.raises(NetworkError) as caught_other:
         read_network(path)
     assert not isinstance(caught_other.value, UnsupportedOperatorError)
+
+
+def test_too_many_weights_are_counted_before_one_is_read(tmp_path: Path) -> None:
+    """Dense layers were counted once all of them were held as float64. None of these tensors has its numbers."""
+    file = model(
+        [node("MatMul", ["x", "a"], "h"), node("Relu", ["h"], "r"), node("MatMul", ["r", "b"], "y")], {}, (1, 8192)
+    )
+    for name in ("a", "b", "unused"):
+        file.graph.initializer.append(TensorProto(name=name, data_type=TensorProto.FLOAT, dims=(8192, 8192)))
+    error = refused(save(tmp_path, file))
+    assert (
+        error.message == "the network has 134217728 weights and other constants; networks of up to 100000000 are read"
+    )

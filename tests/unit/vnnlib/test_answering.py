@@ -182,6 +182,7 @@ def test_time_runs_out_in_both_forms(folder: Path, capsys: pytest.CaptureFixture
         (["v9", "c", "f.onnx", "bound.vnnlib", "out.txt", "9"], "version 'v9'"),
         (["f.onnx", "bound.vnnlib", "out.txt", "soon"], "'soon' is no number"),
         (["[('f'", "bound.vnnlib", "out.txt", "9"], "no list of networks"),
+        (["[('f','f.onnx'),('g','f.onnx'),('g','g.onnx')]", "far.vnnlib", "out.txt", "9"], "two networks of one name"),
         (["f.onnx", "far.vnnlib", "out.txt", "9"], "no file is given for network g"),
         (["missing.onnx", "bound.vnnlib", "out.txt", "9"], "missing.onnx"),
     ],

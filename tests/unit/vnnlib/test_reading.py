@@ -143,6 +143,13 @@ def test_noticed(name: str) -> None:
     assert code in [c for c, _ in codes(text)]
 
 
+def test_line_ends_of_all_systems_end_comments() -> None:
+    text = OLD + "; a\n" + OLD_BOX + "; (assert\n(assert (<= Y_0 1)) ; b\n; c"
+    wanted = len(read_text(text).query.assertions)
+    assert len(read_text(text.replace("\n", "\r\n")).query.assertions) == wanted
+    assert len(read_text(text.replace("\n", "\r\r\n") + "\r").query.assertions) == wanted
+
+
 def test_all_errors_of_a_file_are_reported_together() -> None:
     found = codes(OLD + "(assert (<= X_7 1)) (assert (X_0 <= 1)) (assert (not (<= X_0 1)))")
     assert [code for code, _ in found] == ["E604", "E600", "E603"]
@@ -186,6 +193,10 @@ HOSTILE = {
     "no end of a string": (HEAD + '"' * 100_001, "E600"),
     "many brackets": (OLD + "()" * 5_000, "E600"),
     "one long word": (OLD + "a" * 1_000_000, "E600"),
+    "a line that ends inside of a comment": (
+        OLD + OLD_BOX + "; no bound\r(assert (>= Y_0 2))\n(assert (<= Y_0 9))",
+        "E600",
+    ),
     "control characters": (OLD + "(assert (<= X_0 \x00\x1b[31m))", "E600"),
 }
 

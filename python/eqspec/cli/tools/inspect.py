@@ -25,10 +25,13 @@ from eqspec.networks.saturation import cut_off
 from eqspec.networks.weight_grids import bits_of
 from eqspec.report.network_in_words import shape_in_words, steps_in_words
 from eqspec.report.numbers import count
+from eqspec.report.printable import one_line
 from eqspec.report.tiles import parameters, tile_in_words
 from eqspec.tasks.score_meaning import left_out
 
 _SUFFIX = ".eqspec"
+_NARROW = 80
+"""Columns of a terminal below which the table of steps has fewer."""
 
 
 def add(commands: Commands) -> None:
@@ -53,7 +56,7 @@ def run(arguments: argparse.Namespace, out: Console, err: Console) -> ExitCode:
     for number, file in enumerate(arguments.files):
         if number:
             out.print()
-        out.print(Text(file, "bold"), soft_wrap=True)
+        out.print(Text(one_line(file), "bold"), soft_wrap=True)
         try:
             seen = overview(file) if Path(file).suffix.lower() != ".nnet" and Path(file).is_file() else None
             network: Network | None = None
@@ -124,9 +127,13 @@ def _show_network(network: Network, out: Console) -> None:
 
 
 def _show_steps(network: Network, out: Console) -> None:
-    """A row for each step: what it is, what it reads, how many rows it gives and numbers it holds."""
+    """A row for each step: what it is, what it reads, how many rows it gives and numbers it holds.
+
+    On a narrow terminal what it reads stands below what it is, or nothing would be left for either.
+    """
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("step", "reads", "operator"):
+    is_narrow = out.width < _NARROW
+    for name in ("step", "operator") if is_narrow else ("step", "reads", "operator"):
         table.add_column(Text(name), overflow="fold")
     rounds, beyond = quantised(network), cut_off(network.steps)
     said = any(beyond)
@@ -141,7 +148,8 @@ def _show_steps(network: Network, out: Console) -> None:
         zeros = sum(int((term.tile.weight == 0.0).sum()) for term in step.terms if parameters(term.tile))
         share = f"{100 * zeros / held:.0f} %" if zeros else ""
         rows = [count(step.rows), *([f"≤ {count(beyond[number] or 0)}" if beyond[number] else ""] if said else [])]
-        table.add_row(*map(Text, (str(number), reads, operator, *rows, count(held) if held else "", share)))
+        what = [f"{operator}\n  of {reads}"] if is_narrow else [reads, operator]
+        table.add_row(*map(Text, (str(number), *what, *rows, count(held) if held else "", share)))
     out.print(Padding(table, (0, 0, 0, 2), expand=False))
     if said:
         out.print(Padding(Text(_CUT_OFF), (0, 0, 0, 2), expand=False))
@@ -190,7 +198,7 @@ def _show_rows(rows: list[tuple[str, str]], out: Console) -> None:
     table.add_column(width=13)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(Text(name), Text(value))
+        table.add_row(Text(name), Text(one_line(value)))
     out.print(Padding(table, (0, 0, 0, 2), expand=False))
 
 

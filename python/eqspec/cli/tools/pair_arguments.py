@@ -37,6 +37,8 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="of files with several outputs, the one that is compared; twice: of the reference, and of the candidate",
     )
+    group.add_argument("--reference-output", metavar="NAME", help="the same for the reference alone")
+    group.add_argument("--candidate-output", metavar="NAME", help="the same for the candidate alone")
     group.add_argument(
         "--data", metavar="FILE", help="a table of inputs in raw units (csv, npy, npz), for names and ranges"
     )
@@ -87,7 +89,7 @@ def given_words(arguments: argparse.Namespace) -> list[str]:
     words = [arguments.reference, arguments.candidate]
     for name in arguments.network_output or ():
         words += ["--network-output", name]
-    for name in ("data", "label_file", "scaler", "takes", "normalisation"):
+    for name in ("reference_output", "candidate_output", "data", "label_file", "scaler", "takes", "normalisation"):
         if (value := getattr(arguments, name)) is not None:
             words += [f"--{name.replace('_', '-')}", value]
     if arguments.columns is not None:
@@ -105,7 +107,7 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
     something does not fit.
     """
     refuse_without_data(arguments)
-    pair = read_pair(arguments.reference, arguments.candidate, arguments.network_output)
+    pair = read_pair(arguments.reference, arguments.candidate, _chosen_outputs(arguments))
     data = None
     if arguments.data is not None:
         try:
@@ -130,6 +132,19 @@ def read(arguments: argparse.Namespace, err: Console, *, to_keep: bool) -> tuple
         for line in known.said:
             err.print(Text(line), soft_wrap=True)
         return pair, known
+
+
+def _chosen_outputs(arguments: argparse.Namespace) -> tuple[str | None, str | None]:
+    """The outputs that are compared, by name; None where a file is said to have just one."""
+    each: tuple[str | None, str | None] = (arguments.reference_output, arguments.candidate_output)
+    both: list[str] = arguments.network_output or []
+    if not both:
+        return each
+    if len(both) > 2:
+        raise InputError(f"{len(both)} outputs are chosen; give one for both networks, or one for each")
+    if each != (None, None):
+        raise InputError("--network-output is for both networks; leave it out where one has an option of its own")
+    return both[0], both[-1]
 
 
 def _of_several(pair: Pair) -> str:

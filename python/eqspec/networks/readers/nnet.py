@@ -167,6 +167,11 @@ def _normalisation(
     (mean, output_mean), (spread, output_range) = means, ranges
     if all(m == 0 for m in [*mean, output_mean or 0]) and all(r == 1 for r in spread):
         return ()
+    if (flat := [number for number, r in enumerate(spread) if r <= 0]) != []:
+        return (
+            f"the file gives input {flat[0]} a range of {spread[flat[0]]}, by which nothing can be divided, so it does "
+            "not say how inputs are normalised; the network reads them as they come",
+        )
     outputs = f" (mean {output_mean}, range {output_range})" if output_mean is not None else ""
     return (
         "the network reads normalised inputs, (raw - mean) / range, "

@@ -7,15 +7,17 @@ The function that its output is stays the same. Nothing is evaluated here. Whate
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import ModelProto
+from onnx import GraphProto, ModelProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks.expansion import UnexpandedError, expanded
 from eqspec.networks.readers import foreign_files, onnx_definition, onnx_ends, onnx_functions, onnx_names, onnx_refused
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
+from eqspec.networks.units import MAX_PRODUCTS
 
 OLDEST_OPSET = 6
 MAX_NODES = 5_000
@@ -71,9 +73,25 @@ def ready(path: str, content: bytes, output: str | None = None) -> Ready:
     graph.node.extend(onnx_ends.needed(pieces.nodes, ends.output))
     graph.initializer.extend(pieces.added)
     graph.output.append(ends.declared)
+    _refuse_many_numbers(path, graph)
     notes = (*ends.notes, *pieces.notes)
     alone = len(outputs) == len(inputs) == 1 and ends.output in outputs and not pieces.changed
     return Ready(model, opset, ends.output, ends.output in outputs, alone, notes)
+
+
+def _refuse_many_numbers(path: str, graph: GraphProto) -> None:
+    """NetworkError where more numbers are stored than a network may cost, before any of them is read.
+
+    A layer of dense weights costs a product for each, so what is refused here would be refused once it is read, but for
+    layers in a row that fold into a smaller one.
+    """
+    used = {name for node in graph.node for name in node.input}
+    stored = [tensor for tensor in graph.initializer if tensor.name in used]
+    stored += [attribute.t for node in graph.node for attribute in node.attribute if attribute.HasField("t")]
+    numbers = sum(max(0, prod(tensor.dims)) for tensor in stored)
+    if numbers > MAX_PRODUCTS:
+        message = f"the network has {numbers} weights and other constants; networks of up to {MAX_PRODUCTS} are read"
+        raise NetworkError(path, message, fix="use a smaller network")
 
 
 def _refused_by_name(path: str, model: ModelProto) -> None:
