@@ -11,7 +11,7 @@ from time import monotonic
 import numpy as np
 
 from .grids import decide
-from .opening import Bounded, header, limits, opened, plain, question, refuse_if_late, witness
+from .opening import Bounded, balances, header, limits, opened, plain, question, refuse_if_late, witness
 from .proof import Proof
 from .rounding import Refused
 from .statement import Audit, audited
@@ -56,7 +56,7 @@ def _audit(file: Bounded, folder: Path, until: float, part: tuple[int, int] | No
             raise Refused("it was decided in a way that this auditor does not know")
         found = audited(head, asked, decide(asked, folder, lambda: refuse_if_late(until)))
     elif verdict == "equivalent":
-        proof = Proof(asked, folder, until)
+        proof = Proof(asked, folder, until, balances(head))
         counts = proof.check(file, part)
         found = audited(head, asked, proof.files, proof, *counts, part=part)
     else:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from eqspec.audit.bounds import Reached
+from eqspec.audit.opening import Balances
 from eqspec.audit.proof import Node, Proof
 from eqspec.audit.rounding import Array, Refused
 
@@ -28,9 +29,15 @@ class CachedProof(Proof):
     So many leaves are `passed` over, because the auditor has accepted them.
     """
 
-    def __init__(self, task: dict[str, Any], folder: Path, bent: Sequence[bool] | None = None) -> None:
+    def __init__(
+        self,
+        task: dict[str, Any],
+        folder: Path,
+        bent: Sequence[bool] | None = None,
+        balances: Balances = ((), ()),
+    ) -> None:
         """`bent` says which steps of the search have a function; all but the last one if it is not told."""
-        super().__init__(task, folder)
+        super().__init__(task, folder, balances=balances)
         self._bent = bent
         self.passed = 0
         self.failed: list[tuple[int, int]] = []
