@@ -60,10 +60,8 @@ def products(steps: Sequence[Step]) -> list[tuple[int, int]]:
 
 
 def _opposite(one: Sequence[tuple[int, Term]], other: Sequence[tuple[int, Term]], same_size: bool) -> bool:
-    """Whether the same steps read both, once each, by the same index and with opposite weights."""
+    """Whether the same steps read both, by the same index and with opposite weights, term by term."""
     if not same_size or not one or [n for n, _ in one] != [n for n, _ in other]:
-        return False
-    if len({n for n, _ in one}) < len(one):
         return False
     return all(_opposite_tiles(a.tile, b.tile) for (_, a), (_, b) in zip(one, other, strict=True))
 

@@ -70,9 +70,8 @@ def products(steps: Sequence[Step]) -> list[tuple[int, int]]:
 
 
 def _opposite(one: Sequence[tuple[int, Part]], other: Sequence[tuple[int, Part]]) -> bool:
-    """Whether the same steps read both, once each, by the same units and with opposite kernels."""
-    steps = [number for number, _ in one]
-    if steps != [number for number, _ in other] or len(set(steps)) < len(steps):
+    """Whether the same steps read both, part by part of the same units and with opposite kernels."""
+    if [number for number, _ in one] != [number for number, _ in other]:
         return False
     return all(
         np.array_equal(a.rows, b.rows) and np.array_equal(a.index, b.index) and _opposite_kernels(a, b)
