@@ -10,7 +10,7 @@ from __future__ import annotations
 import pickle
 
 from eqspec.networks import Network, match
-from eqspec.networks.balancing import balanced
+from eqspec.networks.balancing import Balance, balanced
 from eqspec.networks.unwrapping import Pattern, saturating, within_types
 from eqspec.property import Decision
 from eqspec.run import core
@@ -28,6 +28,7 @@ class Pairs:
     def __init__(self) -> None:
         self._made: dict[tuple[Network, Network, bool, bytes], core.Pair] = {}
         self._matches: dict[tuple[Network, Network], tuple[Network, Network]] = {}
+        self._balances: dict[tuple[Network, Network, bytes], tuple[Balance, Balance]] = {}
         self._in_boxes: dict[tuple[Network, Pattern], Network] = {}
 
     def of(self, task: Task, *, matched: bool = False) -> core.Pair:
@@ -40,7 +41,7 @@ class Pairs:
         first, second = task.reference, task.candidate
         if matched:
             first, second = self._alike(self._in_box(first, task), self._in_box(second, task))
-        balances = balances_in(task, first, second)
+        balances = self._balanced(first, second, task)
         told = pickle.dumps([[k.tobytes() for k in one] for one in balances]) if any(balances) else b""
         key = (first, second, negated, told)  # networks compare by identity
         if key not in self._made:
@@ -49,6 +50,15 @@ class Pairs:
             first, second = (balanced(n, one) for n, one in zip((first, second), balances, strict=True))
             self._made[key] = pair_of(first, second, negated=negated)
         return self._made[key]
+
+    def _balanced(self, first: Network, second: Network, task: Task) -> tuple[Balance, Balance]:
+        """How their products are balanced in the box of a task."""
+        key = first, second, task.lower.tobytes() + task.upper.tobytes()
+        if key not in self._balances:
+            if len(self._balances) >= _MOST_BOXES:
+                self._balances.clear()
+            self._balances[key] = balances_in(task, first, second)
+        return self._balances[key]
 
     def _alike(self, first: Network, second: Network) -> tuple[Network, Network]:
         """Both with neurons of the second where those of the first stand that they are like."""
@@ -63,6 +73,7 @@ class Pairs:
             if len(self._in_boxes) >= _MOST_BOXES:
                 self._in_boxes.clear()
                 self._matches.clear()
+                self._balances.clear()
                 self._made.clear()
             self._in_boxes[key] = saturating(*key)
         return self._in_boxes[key]
