@@ -146,6 +146,28 @@ def test_a_table_at_places_that_a_clip_keeps_in_it(low: float, high: float, floo
         assert np.allclose(network.evaluate(x.reshape(1, -1).astype(float))[0], expected, rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("batches", [0, 1])
+def test_rows_of_a_table_by_several_axes_at_once(batches: int, tmp_path: Path) -> None:
+    """GatherND with one place a row, as torch's dynamo exporter writes table[k]."""
+    nodes = [
+        node("Clip", ["x", "low", "high"], "c"), node("Cast", ["c"], "k", to=7), node("Unsqueeze", ["k", "last"], "u"),
+        node("GatherND", ["t", "u"], "g", batch_dims=batches), node("Add", ["g", "g"], "y"),
+    ]  # fmt: skip
+    constants = {
+        "low": np.array(0, np.float32), "high": np.array(7, np.float32), "last": np.array([-1]),
+        "t": np.random.default_rng(0).normal(size=(8, 3)).astype(np.float32),
+    }  # fmt: skip
+    proto = model(nodes, constants, [1, 2])
+    if batches:
+        with pytest.raises(NetworkError, match=r"GatherND|batch"):
+            read_network(save(tmp_path, proto))
+        return
+    network = read_network(save(tmp_path, proto))
+    for x in np.random.default_rng(1).uniform(-2, 9, (40, 1, 2)).astype(np.float32):
+        expected = run_onnxruntime(proto, x).reshape(-1)
+        assert np.allclose(network.evaluate(x.reshape(1, -1).astype(float))[0], expected, rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize("ends", [("low", "high"), ("low", ""), ("", "high")])
 def test_places_that_may_leave_a_table_are_refused(ends: tuple[str, str], tmp_path: Path) -> None:
     nodes = [node("Clip", ["x", *ends], "c"), node("Cast", ["c"], "k", to=7), node("Gather", ["t", "k"], "y")]

@@ -51,7 +51,7 @@ QUANTISING: dict[str, Operator] = {
 }
 """Quantisers and operators on their levels, by name with the domain where it is not the standard one."""
 
-ON_LEVELS: dict[str, Operator] = {**level_operators.OPERATORS, "Gather": lookup.gather}
+ON_LEVELS: dict[str, Operator] = {**level_operators.OPERATORS, "Gather": lookup.gather, "GatherND": lookup.gather_many}
 """In place of those of the same names, where an input is levels that depend on the input of the network."""
 
 ON_MASKED = masking.ON_MASKED
