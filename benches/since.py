@@ -31,8 +31,9 @@ from eqspec.networks.network import AffineLayer, Network
 from eqspec.replay.replay import Replay
 from eqspec.run import core
 from eqspec.run.engine import Question, ThisMachine
-from eqspec.run.lowering import Pairs, lower_constraints, lower_property
+from eqspec.run.lowering import lower_constraints, lower_property
 from eqspec.run.options import Options
+from eqspec.run.pairs import Pairs
 from eqspec.tasks.task import Task
 
 SPECS = Path(__file__).parents[1] / "specs"

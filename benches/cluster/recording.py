@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from eqspec.property import Epsilon
 from eqspec.replay.replay import Replay
 from eqspec.run import core
-from eqspec.run.lowering import Pairs, lower_property
+from eqspec.run.lowering import lower_property
 from eqspec.run.options import Options
+from eqspec.run.pairs import Pairs
 from eqspec.tasks.task import Task
 from small_tasks import network
 from small_tasks import task as task_of

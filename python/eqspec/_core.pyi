@@ -26,6 +26,7 @@ __all__ = [
     "curve_strip",
     "curve_value",
     "evaluate",
+    "factor_radii",
     "fingerprint",
     "solve",
 ]
@@ -323,3 +324,9 @@ def curve_slope(name: str, parameters: list[float], x: _Array) -> tuple[_Array, 
 
 def evaluate(pair: Pair, inputs: _Array) -> tuple[_Array, _Array]:
     """Both networks in float64 at inputs (N, I): two arrays (N, O)."""
+
+def factor_radii(
+    pair: Pair, lower: _Array, upper: _Array, products: Sequence[tuple[int, int]], memory: int
+) -> list[_Array | None]:
+    """Of products s^2 - t^2, the sums of whose factors are these steps, on a box: radii of s + t and s - t, and how far
+    each may differ between the networks (4, rows); None where that is not known. Estimates, which prove nothing."""

@@ -19,8 +19,9 @@ from eqspec.lp import HighsSolver
 from eqspec.networks import in_float32
 from eqspec.networks.network import AffineLayer, Network
 from eqspec.run.float32_range import refuse_overflow
-from eqspec.run.lowering import Pairs, lower_constraints, lower_property
+from eqspec.run.lowering import lower_constraints, lower_property
 from eqspec.run.options import Options
+from eqspec.run.pairs import Pairs
 from eqspec.run.runner import Runner
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .grids import decide
-from .opening import Bounded, header, limits, opened, plain, question, refuse_if_late, witness
+from .opening import Bounded, balances, header, limits, opened, plain, question, refuse_if_late, witness
 from .proof import Proof
 from .rounding import Refused
 from .statement import Audit, audited
@@ -59,7 +59,7 @@ def _audit(file: Bounded, folder: Path, until: float, part: Part, draft: bool) -
             raise Refused("it was decided in a way that this auditor does not know")
         found = audited(head, asked, decide(asked, folder, lambda: refuse_if_late(until)))
     elif verdict == "equivalent":
-        proof = Proof(asked, folder, until, draft)
+        proof = Proof(asked, folder, until, balances(head), draft)
         found = audited(head, asked, proof.files, proof, *proof.check(file, part), part=part)
     else:
         raise Refused("its verdict is nothing that can be certified")

@@ -20,7 +20,7 @@ import numpy as np
 from .alone import FEW, chains
 from .bounds import Reached, exchange
 from .claim import Region, claim
-from .opening import Bounded, array, below, go_on, limits
+from .opening import Balances, Bounded, array, below, go_on, limits
 from .reading import Pair, network
 from .rounding import Array, Refused
 
@@ -61,11 +61,18 @@ class Proof:
     draft of a proof of the same claim about the same pair.
     """
 
-    def __init__(self, task: dict[str, Any], folder: Path, until: float = np.inf, draft: bool = False) -> None:
+    def __init__(
+        self,
+        task: dict[str, Any],
+        folder: Path,
+        until: float = np.inf,
+        balances: Balances = ((), ()),
+        draft: bool = False,
+    ) -> None:
         self.until = until
         self.files = first, second = [network(task, role, folder) for role in ("reference", "candidate")]
         *rows, self.obligations = claim(task, first.outputs)
-        self.pair = Pair.of(first, second, (rows[0], rows[1]))
+        self.pair = Pair.of(first, second, (rows[0], rows[1]), balances)
         self.region = Region(task, self.pair.inputs)
         few = np.count_nonzero(self.region.lower < self.region.upper) <= FEW
         self.chains = chains(self.pair) if few else ((), ())

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from eqspec.audit.bounds import Reached
+from eqspec.audit.opening import Balances
 from eqspec.audit.proof import ROOM, Node, Proof
 from eqspec.audit.rounding import Array, Refused
 
@@ -23,9 +24,15 @@ NO_NEURONS = -1
 class CachedProof(Proof):
     """A proof that is being written."""
 
-    def __init__(self, task: dict[str, Any], folder: Path, bent: Sequence[bool] | None = None) -> None:
+    def __init__(
+        self,
+        task: dict[str, Any],
+        folder: Path,
+        bent: Sequence[bool] | None = None,
+        balances: Balances = ((), ()),
+    ) -> None:
         """`bent` says which steps of the search have a function; all but the last one if it is not told."""
-        super().__init__(task, folder)
+        super().__init__(task, folder, balances=balances)
         self._bent = bent
         self._last: tuple[Node, Reached] | None = None
 

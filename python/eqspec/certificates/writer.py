@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 
 from eqspec.audit import Refused
 from eqspec.audit.certificate import FORMAT, GRIDS
+from eqspec.audit.opening import Balances
 from eqspec.certificates.auditor import Answer, Auditor
 from eqspec.certificates.cached_proof import CachedProof
 from eqspec.certificates.proof_construction import Doubts, ProofConstruction
 from eqspec.certificates.record import IncompleteError, Record
+from eqspec.networks.balancing import Balance, balanced
 from eqspec.networks.derived import DerivedNetwork
+from eqspec.run.balances import balances_in
 from eqspec.tasks import serialisation
 from eqspec.tasks.result import Result
 from eqspec.tasks.task import Task
@@ -65,7 +68,11 @@ def write_certificate(task: Task, result: Result, record: Path | None, path: Pat
             _write(part, _header(data, result, decision=GRIDS))
             answer = auditor.ask(part, Path.cwd())
         elif result.verdict is Verdict.EQUIVALENT and record is not None:
-            answer = _proved(data, bent(task), _header(data, result), record, part, auditor)
+            balances = balances_in(task, task.reference, task.candidate)
+            first, second = (tuple(tuple(k.tolist()) for k in one) for one in balances)
+            told: Balances = (first, second)
+            header = _header(data, result, **({"balances": told} if any(told) else {}))
+            answer = _proved(data, bent(task, balances), told, header, record, part, auditor)
         else:
             _write(part, _header(data, result))
             answer = auditor.ask(part, Path.cwd())
@@ -84,7 +91,7 @@ def write_certificate(task: Task, result: Result, record: Path | None, path: Pat
             part.unlink(missing_ok=True)
 
 
-def _header(data: dict[str, Any], result: Result, **more: str) -> bytes:
+def _header(data: dict[str, Any], result: Result, **more: Any) -> bytes:
     header: dict[str, Any] = {"format": FORMAT, "verdict": result.verdict.value, **more, "task": data}
     header["engine_version"] = result.engine_version
     if result.witness is not None:
@@ -92,17 +99,23 @@ def _header(data: dict[str, Any], result: Result, **more: str) -> bytes:
     return json.dumps(header, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
-def bent(task: Task) -> list[bool] | None:
+def bent(task: Task, balances: tuple[Balance, Balance] = ((), ())) -> list[bool] | None:
     """Which steps of the search have a function, where both networks have the same ones; None for chains."""
     found = [
-        [step.function != "identity" for step in getattr(network, "steps", ())]
-        for network in (task.reference, task.candidate)
+        [step.function != "identity" for step in (balanced(network, one) if one else network).steps]
+        for network, one in zip((task.reference, task.candidate), balances, strict=True)
     ]
     return found[0] if found[0] and found[0] == found[1] else None
 
 
 def _proved(
-    data: dict[str, Any], bent: list[bool] | None, header: bytes, record: Path, part: Path, auditor: Auditor
+    data: dict[str, Any],
+    bent: list[bool] | None,
+    balances: Balances,
+    header: bytes,
+    record: Path,
+    part: Path,
+    auditor: Auditor,
 ) -> Answer:
     """Written until it is accepted: each draft settles what leaves of the one before do not show."""
     doubts: Doubts = set()
@@ -110,7 +123,7 @@ def _proved(
         for number in range(1, DRAFTS + 1):
             with np.errstate(all="ignore"), tempfile.TemporaryFile(dir=record.parent) as file:  # as the auditor does
                 rounds = cast(BinaryIO, file)
-                draft = ProofConstruction(events, _proof(data, bent), rounds, doubts)
+                draft = ProofConstruction(events, _proof(data, bent, balances), rounds, doubts)
                 tree = draft.build()
                 if draft.doubts == doubts or number == DRAFTS:
                     _write(part, header, tree, rounds)
@@ -122,9 +135,9 @@ def _proved(
     return answer
 
 
-def _proof(data: dict[str, Any], bent: list[bool] | None = None) -> CachedProof:
+def _proof(data: dict[str, Any], bent: list[bool] | None, balances: Balances) -> CachedProof:
     try:
-        return CachedProof(data, Path.cwd(), bent)
+        return CachedProof(data, Path.cwd(), bent, balances)
     except Refused:
         raise
     except Exception as problem:  # as when it reads a certificate: whatever goes wrong there is a refusal

@@ -22,8 +22,9 @@ from eqspec.replay.replay import Replay
 from eqspec.run import core
 from eqspec.run.cache_key import build
 from eqspec.run.engine import Array, Question, ThisMachine
-from eqspec.run.lowering import Pairs, lower_constraints, lower_property
+from eqspec.run.lowering import lower_constraints, lower_property
 from eqspec.run.monitor import Progress
+from eqspec.run.pairs import Pairs
 from eqspec.tasks.task import Task
 from eqspec.tasks.witness import Witness
 

@@ -31,25 +31,31 @@ def evaluate(steps: Sequence[Step], inputs: Array) -> Array:
 
 
 def _outputs(steps: Sequence[Step], inputs: Array) -> Array:
+    total = np.zeros((0, inputs.shape[1]))
+    for sums in each_sum(steps, inputs):
+        total = sums
+    return _activated(steps[-1], total)
+
+
+def each_sum(steps: Sequence[Step], inputs: Array) -> Iterator[Array]:
+    """What every step computes before its function (rows, N), in order, at inputs (I, N).
+
+    What a step gives is dropped after its last reader.
+    """
     after: list[Array | None] = []
     last = last_readers(steps)
     for number, step in enumerate(steps):
-        after.append(_activated(step, _sums(step, inputs, after)))
+        total = _sums(step, inputs, after)
+        yield total
+        after.append(_activated(step, total) if last[number] > number else None)
         for source in step.sources:
             if source >= 0 and last[source] == number:
                 after[source] = None
-    assert after[-1] is not None
-    return after[-1]
 
 
 def values(steps: Sequence[Step], inputs: Array) -> list[Array]:
     """What every step computes before its function (rows, N), at inputs (I, N)."""
-    before: list[Array] = []
-    after: list[Array | None] = []
-    for step in steps:
-        before.append(_sums(step, inputs, after))
-        after.append(_activated(step, before[-1]))
-    return before
+    return list(each_sum(steps, inputs))
 
 
 def gradient(steps: Sequence[Step], before: Sequence[Array], change: Array, inputs: int) -> Array:

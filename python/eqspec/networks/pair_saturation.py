@@ -21,6 +21,7 @@ _PLACES = {
     ("", "QLinearConv"): (2, 3),
     ("", "QLinearMatMul"): (2, 3),
     ("com.microsoft", "QGemm"): (2, 3),
+    ("com.microsoft", "MatMulIntegerToFloat"): (4, 1),
     ("", "MatMulInteger"): (2, 1),
     ("", "ConvInteger"): (2, 1),
 }

@@ -113,7 +113,7 @@ DECIDING = {
 }  # fmt: skip
 """Those that a rounding makes decide otherwise: they refuse it themselves."""
 QUANTISERS = ("BipolarQuant", "IntQuant", "Quant", "QuantizeLinear", "Trunc")
-IN_INTEGERS = ("ConvInteger", "MatMulInteger", "QGemm")
+IN_INTEGERS = ("ConvInteger", "MatMulInteger", "MatMulIntegerToFloat", "MatMulNBits", "QGemm")
 """Operators on integers that are refused, as those are whose names begin with QLinear."""
 _MEANS = ("AveragePool", "GlobalAveragePool", "ReduceMean")
 _IN_FUNCTIONS = 6

@@ -131,6 +131,8 @@ class Session:
             if fed.kind.kind in "iu":
                 limits = np.iinfo(fed.kind)
                 part = np.clip(np.rint(part), max(limits.min, -(2.0**53)), min(limits.max, 2.0**53))
+            elif fed.kind.kind == "b":
+                part = np.clip(np.rint(part), 0.0, 1.0)
             made[:, fed.entries] = part.astype(fed.kind).astype(np.float64)
         return made
 

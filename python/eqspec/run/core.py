@@ -13,6 +13,7 @@ from eqspec._core import (
     Solution,
     __version__,
     evaluate,
+    factor_radii,
     fingerprint,
     solve,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "Term",
     "__version__",
     "evaluate",
+    "factor_radii",
     "fingerprint",
     "solve",
 ]

@@ -3,8 +3,7 @@
 Shapes: I inputs, O outputs, q constraints. Sound because the core is given no more than it may assume and asked for
 no less than is claimed: the box and the constraints contain the region, allowed distances, margins and thresholds
 are rounded down, and the coefficients of a linear claim are exact, because the claim is multiplied until they are
-integers. What both networks define alike is given as shared (`networks.sharing`). Quantised networks may be given as
-what they are in the box alone (`networks.unwrapping`): a proof covers what equals them there.
+integers. The networks are in `pairs`.
 """
 
 from __future__ import annotations
@@ -17,13 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eqspec.errors import InputError, InternalError
-from eqspec.networks import Network, align, match, negate_outputs, share
-from eqspec.networks.curves import Curves, leaky
-from eqspec.networks.program import Function, Term
-from eqspec.networks.unwrapping import Pattern, saturating, within_types
 from eqspec.property import (
     Confidence,
-    Decision,
     Epsilon,
     Linear,
     Margin,
@@ -38,80 +32,6 @@ from eqspec.tasks.directed_rounding import float_above, float_below, log_odds_be
 from eqspec.tasks.task import LinearConstraint, Task
 
 Array = NDArray[np.float64]
-
-
-_MOST_BOXES = 16
-"""Networks that are kept as what they are in some box."""
-
-
-class Pairs:
-    """Pairs for the core, aligned, each made once for as long as this lives."""
-
-    def __init__(self) -> None:
-        self._made: dict[tuple[Network, Network, bool, bool], core.Pair] = {}
-        self._in_boxes: dict[tuple[Network, Pattern], Network] = {}
-
-    def of(self, task: Task, *, matched: bool = False) -> core.Pair:
-        """The pair of a task, with its scores turned round where a decision is claimed and the smallest decides.
-
-        With `matched`, quantised networks stand as what they are in the box, and neurons of the candidate where those
-        of the reference stand that they are like (`networks.matching`).
-        """
-        negated = task.space.decide == "min" and isinstance(task.property, Decision)
-        first, second = task.reference, task.candidate
-        if matched:
-            first, second = self._in_box(first, task), self._in_box(second, task)
-        key = (first, second, negated, matched)  # networks compare by identity
-        if key not in self._made:
-            if matched:
-                first, second, _ = match(first, second)
-            first, second = align(first, second)
-            if negated:
-                first, second = negate_outputs(first), negate_outputs(second)
-            second, shared = share(first, second)
-            pair = zip(first.steps, second.steps, strict=True)
-            alike = [of_one_kind(a.function, b.function) for a, b in pair]
-            reference, candidate = (steps(n, [f[k] for f in alike]) for k, n in enumerate((first, second)))
-            self._made[key] = core.Pair(first.input_size, reference, candidate, shared=shared)
-        return self._made[key]
-
-    def _in_box(self, network: Network, task: Task) -> Network:
-        """A network as what it is in the box of a task, the same one where boxes make no difference."""
-        key = network, within_types(network.steps, (task.lower_exact, task.upper_exact))
-        if key not in self._in_boxes:
-            if len(self._in_boxes) >= _MOST_BOXES:
-                self._in_boxes.clear()
-                self._made.clear()
-            self._in_boxes[key] = saturating(*key)
-        return self._in_boxes[key]
-
-
-def steps(network: Network, functions: Sequence[Function]) -> list[core.Step]:
-    """The steps for the core, with these functions."""
-    sizes = [network.input_size, *(step.rows for step in network.steps)]
-    return [
-        ([_term(t, sizes[t.source + 1]) for t in step.terms], step.bias, step.bias_error, _function(function))
-        for step, function in zip(network.steps, functions, strict=True)
-    ]
-
-
-def of_one_kind(a: Function, b: Function) -> tuple[Function, Function]:
-    """The functions of two steps that stand together, both as curves if one of them is: ReLU is one, too."""
-    if isinstance(a, Curves) == isinstance(b, Curves):
-        return a, b
-    first, second = (f if isinstance(f, Curves) else Curves.all(leaky(0.0)) for f in (a, b))
-    return first, second
-
-
-def _function(function: Function) -> core.Function:
-    if not isinstance(function, Curves):
-        return function
-    return [(curve.name, list(curve.parameters)) for curve in function.kinds], function.of_row
-
-
-def _term(term: Term, columns: int) -> core.Term:
-    tile = term.tile
-    return term.source, None if tile.is_dense(columns) else tile.index, tile.weight, tile.weight_error
 
 
 def lower_property(claim: Property, outputs: int) -> core.Property:

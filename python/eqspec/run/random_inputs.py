@@ -22,6 +22,13 @@ _FEWEST, _MOST = 16, 1024
 _BINS = 24
 
 
+def corners_and_points(task: Task, count: int) -> NDArray[np.float64]:
+    """Inputs of the box (count, I), half of them corners, the same every time; constraints and grids are left out."""
+    inputs = np.random.default_rng(0).uniform(size=(count, len(task.lower)))
+    inputs[::2] = np.rint(inputs[::2])
+    return np.clip(task.lower * (1.0 - inputs) + task.upper * inputs, task.lower, task.upper)
+
+
 def inputs_of(task: Task) -> NDArray[np.float64]:
     """Inputs of the region (N, I), the same every time; fewer for large networks."""
     size = max(1, task.reference.products + task.candidate.products)

@@ -28,11 +28,12 @@ from eqspec.run.engine import Engine, Question, ThisMachine
 from eqspec.run.exactness import decide
 from eqspec.run.float32_range import refuse_overflow
 from eqspec.run.history import Recorder
-from eqspec.run.lowering import Pairs, lower_constraints, lower_property
+from eqspec.run.lowering import lower_constraints, lower_property
 from eqspec.run.monitor import Monitor, Progress
 from eqspec.run.nearly import nearly
 from eqspec.run.open_boxes import undecided
 from eqspec.run.options import Options
+from eqspec.run.pairs import Pairs
 from eqspec.run.random_inputs import largest_output, sample
 from eqspec.run.result_cache import EarlierSearch, ResultCache
 from eqspec.run.rounding import with_reason

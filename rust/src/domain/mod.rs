@@ -36,6 +36,7 @@ pub mod abstract_domain;
 pub mod affine;
 mod back_substitution;
 pub mod columns;
+pub mod factors;
 pub mod intermediate_bounds;
 pub mod layer_state;
 pub mod output;

@@ -42,6 +42,7 @@ pub struct Propagation {
     flops: u64,
     memory: usize,
     whole: bool,
+    finished: usize,
 }
 
 impl Propagation {
@@ -59,6 +60,7 @@ impl Propagation {
             flops: 0,
             memory: usize::MAX,
             whole: false,
+            finished: 0,
         }
     }
 
@@ -94,6 +96,12 @@ impl Propagation {
     #[must_use]
     pub fn layers(&self) -> &[LayerState] {
         if self.whole { &self.layers } else { &[] }
+    }
+
+    /// The states of the steps that the last propagation has done, also where it gave no enclosure in the end.
+    #[must_use]
+    pub fn finished(&self) -> &[LayerState] {
+        &self.layers[..self.finished]
     }
 
     /// Additions and multiplications of all propagations so far that the terms themselves need: products over active
@@ -139,7 +147,7 @@ impl Propagation {
         (lower, upper): (&[f64], &[f64]),
         known: Option<&IntermediateBounds>,
     ) -> Result<(), Failure> {
-        self.whole = false;
+        (self.whole, self.finished) = (false, 0);
         self.input.set(lower, upper);
         let (depth, inputs, difference) = (pair.depth(), pair.inputs(), self.domain != AbstractDomain::Independent);
         self.generators.reset(inputs);
@@ -177,6 +185,7 @@ impl Propagation {
             if !keep {
                 release(&mut self.layers, pair, l);
             }
+            self.finished = l + 1;
         }
         if !difference {
             self.layers[depth - 1].difference_of_outputs(inputs);

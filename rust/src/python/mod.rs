@@ -16,7 +16,7 @@ mod _core {
     #[pymodule_export]
     use super::ledger::Ledger;
     #[pymodule_export]
-    use super::run::{evaluate, fingerprint, solve};
+    use super::run::{evaluate, factor_radii, fingerprint, solve};
     #[pymodule_export]
     use super::settings::Settings;
     #[pymodule_export]

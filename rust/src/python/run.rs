@@ -7,6 +7,7 @@
 use super::errors::{python_error, raised};
 use super::settings::Settings;
 use super::types::{LinearProgram, MixedProgram, Pair, Progress, Property, Solution};
+use crate::domain::{AbstractDomain, Propagation, factors};
 use crate::error::{Error, Kind};
 use crate::lp;
 use crate::network::eval::{Evaluation, Evaluator};
@@ -284,4 +285,36 @@ pub fn evaluate<'py>(py: Python<'py>, pair: &Pair, inputs: PyReadonlyArray2<'py,
         second.extend_from_slice(&result.second);
     }
     Ok((PyArray1::from_vec(py, first).reshape(shape)?, PyArray1::from_vec(py, second).reshape(shape)?))
+}
+
+/// For each product how much its factors vary and differ on the box, as [`crate::domain::factors`] has it: one array
+/// (4, rows) of the radii of u and v and the differences of u and v, or None where nothing is known of it.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // PyO3's calling convention
+pub fn factor_radii<'py>(
+    py: Python<'py>,
+    pair: &Pair,
+    lower: PyReadonlyArray1<'py, f64>,
+    upper: PyReadonlyArray1<'py, f64>,
+    products: Vec<(usize, usize)>,
+    memory: usize,
+) -> PyResult<Vec<Option<Bound<'py, PyArray2<f64>>>>> {
+    let region = Region::new(lower.as_array().to_vec(), upper.as_array().to_vec(), Vec::new());
+    let region = region.map_err(|e| python_error(&e))?;
+    crate::error::same_size("bounds of inputs", region.lower.len(), pair.0.inputs()).map_err(|e| python_error(&e))?;
+    let depth = pair.0.depth();
+    let mut propagation = Propagation::new(AbstractDomain::Reduced, depth).with_memory(memory);
+    // Where numbers leave the range of binary64 on the way, the steps before are known.
+    let _ = propagation.enclose(&pair.0, &region.lower, &region.upper);
+    let layers = propagation.finished();
+    products
+        .into_iter()
+        .map(|(s, t)| {
+            let found = layers.get(s).zip(layers.get(t)).and_then(|(s, t)| factors::factor_radii(s, t));
+            let Some(found) = found else { return Ok(None) };
+            let rows = found.u.len();
+            let flat = [found.u, found.v, found.du, found.dv].concat();
+            Ok(Some(PyArray1::from_vec(py, flat).reshape([4, rows])?))
+        })
+        .collect()
 }

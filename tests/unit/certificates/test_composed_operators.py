@@ -64,10 +64,28 @@ CASES: dict[str, tuple[list[NodeProto], Constants]] = {
         g=weights(4, seed=5) + np.float32(1), b=weights(4, seed=6),
     ),
     "root mean square": ([node("RMSNormalization", ["h", "g"], "m")], {"g": weights(8, seed=5) + np.float32(1)}),
+    "einsum with constants": (
+        [node("Einsum", ["h", "e"], "k", equation="bi,eio->beo"), node("Flatten", ["k"], "m")],
+        {"e": weights(2, 8, 3, seed=5)},
+    ),
+    "einsum of values": image(1, 2, 4, between=[node("Einsum", ["i", "i"], "o", equation="bij,bkj->bik")]),
+    "einsum of three": image(
+        1, 2, 4, between=[node("Einsum", ["i", "e", "i"], "o", equation="bij, jk, bik -> bi")], e=weights(4, 4, seed=5)
+    ),
     "softmax inside": ([node("Softmax", ["h"], "m")], {}),
     "root of squares": ([node("ReduceL2", ["h", "a"], "m")], {"a": np.array([1])}),
     "product along an axis": ([node("Tanh", ["h"], "t"), node("ReduceProd", ["t", "a"], "m")], {"a": np.array([1])}),
     "arctangent": ([node("Atan", ["h"], "m")], {}),
+    **{
+        kind.lower(): (
+            [node("Mul", ["h", "some"], "k"), node("Add", ["k", "more"], "l"), node(kind, ["l"], "m")],
+            {"some": scales(factor), "more": scales(offset)},
+        )
+        for kind, factor, offset in (
+            ("Asin", 0.1, 0), ("Acos", 0.1, 0), ("Asinh", 1, 0), ("Acosh", 0.1, 2), ("Atanh", 0.1, 0), ("Sinh", 1, 0),
+            ("Cosh", 1, 0), ("Tan", 0.1, 0),
+        )
+    },
     "rounding": ([node("Round", ["h"], "m")], {}),
     "comparison": ([node("Greater", ["h", "z"], "g"), node("Cast", ["g"], "m", to=1)], {"z": scales(5)}),
     "choice by a constant": (

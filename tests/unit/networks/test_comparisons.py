@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 
 from eqspec.errors import NetworkError
@@ -211,3 +212,45 @@ def test_a_file_of_trees_alone_is_refused_by_their_name(tmp_path: Path) -> None:
     del proto.opset_import[0]
     with pytest.raises(NetworkError, match="a tree jumps"):
         read_network(save(tmp_path, proto))
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_a_choice_of_a_huge_number_leaves_the_other_one_its_digits(hidden: bool, tmp_path: Path) -> None:
+    """Masks of -1e9 that depend on the input: of a product with the difference no digit of the scores was left."""
+    nodes = [
+        node("Less", ["k", "half"], "b"),
+        node("Where", ["b", "low", "x"] if hidden else ["b", "x", "low"], "m"),
+        node("Softmax", ["m"], "s", axis=-1),
+        node("Mul", ["s", "x"], "y"),
+    ]
+    constants: dict[str, Any] = {"half": np.array(0.5, np.float32), "low": np.array(-1e9, np.float32)}
+    inputs = [value("x", FLOAT, (1, 4)), value("k", FLOAT, (1, 4))]
+    network = read_network(save(tmp_path, several(nodes, constants, inputs, [value("y", FLOAT, None)])))
+    x, shown = np.array([0.5, -0.25, 1.5, 2.0]), np.array([True, False, True, True])
+    mask = np.where(shown == hidden, 1.0, 0.0)
+    expected = np.where(shown, np.exp(x), 0) / np.exp(x)[shown].sum() * x
+    assert np.allclose(network.evaluate(np.concatenate([x, mask])[None])[0], expected, rtol=0, atol=1e-12)
+
+
+def test_inputs_that_are_truth_values(tmp_path: Path) -> None:
+    """A point of a region stands for the nearer ones of 0 and 1, as onnxruntime is given them."""
+    nodes = [
+        node("Not", ["k"], "n"),
+        node("Where", ["n", "x", "zero"], "w"),
+        node("And", ["k", "mask"], "a"),
+        node("Cast", ["a"], "f", to=FLOATS),
+        node("Add", ["w", "f"], "y"),
+    ]
+    constants: dict[str, Any] = {"zero": np.zeros((1, 3), np.float32), "mask": MASK}
+    inputs = [value("x", FLOAT, (1, 3)), value("k", BOOL, (1, 3))]
+    model = several(nodes, constants, inputs, [value("y", FLOAT, None)])
+    network = read_network(save(tmp_path, model))
+    assert any("truth values" in note for note in network.notes)
+    x = np.array([0.5, -2.0, 3.0])
+    for k in ([0, 0, 0], [1, 0, 1], [1, 1, 1]):
+        (answer,) = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(
+            None, {"x": x[None].astype(np.float32), "k": np.array([k], bool)}
+        )
+        for off in (0.0, 0.25):
+            near = np.abs(np.array(k, float) - off)
+            assert np.allclose(network.evaluate(np.concatenate([x, near])[None])[0], answer.reshape(-1), atol=1e-12)

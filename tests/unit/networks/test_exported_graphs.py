@@ -171,6 +171,25 @@ def test_forms_of_exporters(what: str, tmp_path: Path) -> None:
     assert in_float32(network).output_size == network.output_size
 
 
+@pytest.mark.parametrize("moved", [False, True])
+@pytest.mark.parametrize("kind", ["ScatterND", "ScatterElements"])
+def test_messages_are_added_at_constant_places(kind: str, moved: bool, tmp_path: Path) -> None:
+    """Several at one place, and none at others, as edges of a graph meet in its nodes; the updates or the data vary."""
+    shape: tuple[int, ...]
+    if kind == "ScatterND":
+        places, shape = np.array([[0, 1], [0, 3], [0, 1], [0, -1], [0, 1]]), (5,)
+    else:
+        places, shape = np.array([[1, 3, 1, -1, 1]]), (1, 5)
+    nodes = [node("Reshape", ["x", "sizes"], "u")]
+    constants = {"sizes": np.array(shape), "places": places, "zeros": numbers(1, 7), "some": numbers(*shape)}
+    names = ["zeros", "places", "u"] if moved else ["u", "places", "some"]
+    axis = {} if kind == "ScatterND" else {"axis": 1}
+    if not moved:
+        constants["sizes"] = np.array([1, 5])
+    nodes.append(node(kind, names, "y", reduction="add", **axis))
+    read_and_compared(graph(nodes, constants, (1, 5), 18), tmp_path, [("x", np.float32, (1, 5))])
+
+
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("equation", EQUATIONS)
 def test_sums_of_products_with_a_constant(equation: str, swapped: bool, tmp_path: Path) -> None:
@@ -201,10 +220,22 @@ def test_a_transpose_by_an_equation(tmp_path: Path) -> None:
             "two entries at one place",
         ),
         (
-            [node("ScatterND", ["x", "places", "u"], "y", reduction="add")],
+            [node("ScatterND", ["x", "places", "u"], "y", reduction="mul")],
             {"places": np.array([[0, 1]]), "u": numbers(1)},
             (1, 6),
-            "adds or compares",
+            "multiplies or compares",
+        ),
+        (
+            [node("ScatterND", ["x", "places", "u"], "y", reduction="add")],
+            {"places": np.array([[0, 7]]), "u": numbers(1)},
+            (1, 6),
+            "places beyond",
+        ),
+        (
+            [node("ScatterND", ["x", "places", "u"], "y", reduction="add")],
+            {"places": np.array([[0, 1]]), "u": numbers(2)},
+            (1, 6),
+            "updates of shape",
         ),
         ([node("MeanVarianceNormalization", ["x"], "y")], {}, IMAGE, "divides by a norm"),
         ([node("ArgMax", ["x"], "p"), node("Cast", ["p"], "q", to=1), node("Neg", ["q"], "y")], {}, (1, 6), "it gives"),

@@ -471,8 +471,8 @@ REFUSED = [
         "32 bits",
     ),
     ([microsoft("QLinearAdd", ["x", "s", "z", "x", "s", "z", "s", "z"], "y", axis=1)], "attribute 'axis'"),
-    ([microsoft("QLinearSoftmax", ["x", "s", "z", "s", "z"], "y")], "not supported"),
-    ([microsoft("MatMulNBits", ["x", "w", "s"], "y", K=2, N=1, bits=4, block_size=32)], "QuantFormat.QDQ"),
+    ([microsoft("QAttention", ["x", "s", "z", "s", "z"], "y")], "not supported"),
+    ([microsoft("MatMulBnb4", ["x", "w", "s"], "y", K=2, N=1, quant_type=1, block_size=32)], "QuantFormat.QDQ"),
 ]
 
 

@@ -16,7 +16,7 @@ from eqspec.networks import in_float32, read_network
 from eqspec.property import Epsilon
 from eqspec.tasks.verdict import Verdict
 from unit.networks.function_cases import weights
-from unit.networks.models import node, save
+from unit.networks.models import model, node, run_onnxruntime, save
 
 ROWS = 5
 FLOAT = TensorProto.FLOAT
@@ -126,3 +126,51 @@ def test_what_is_refused(
 def test_in_float32_it_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NetworkError, match="jumps"):
         in_float32(read_network(save(tmp_path, embedding(*CASES["rows"], places=2))))
+
+
+@pytest.mark.parametrize(("low", "high", "floored"), [(0, 7, True), (0, 7.5, False), (-8, 0, False), (-8.0, -1, False)])
+def test_a_table_at_places_that_a_clip_keeps_in_it(low: float, high: float, floored: bool, tmp_path: Path) -> None:
+    """clamp(floor(4 x + 2), 0, 7).long() as a place in a table: cast towards zero, as onnxruntime does."""
+    nodes = [node("Mul", ["x", "four"], "a"), node("Add", ["a", "two"], "b")]
+    nodes += [node("Floor", ["b"], "f")] if floored else [node("Identity", ["b"], "f")]
+    nodes += [node("Clip", ["f", "low", "high"], "c"), node("Cast", ["c"], "k", to=7), node("Gather", ["t", "k"], "g")]
+    nodes += [node("Add", ["g", "g"], "y")]
+    constants = {
+        "four": np.array(4, np.float32), "two": np.array(2, np.float32), "low": np.array(low, np.float32),
+        "high": np.array(high, np.float32), "t": np.random.default_rng(0).normal(size=(8, 3)).astype(np.float32),
+    }  # fmt: skip
+    proto = model(nodes, constants, [1, 2])
+    network = read_network(save(tmp_path, proto))
+    for x in np.random.default_rng(1).uniform(-4, 4, (40, 1, 2)).astype(np.float32):
+        expected = run_onnxruntime(proto, x).reshape(-1)
+        assert np.allclose(network.evaluate(x.reshape(1, -1).astype(float))[0], expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("batches", [0, 1])
+def test_rows_of_a_table_by_several_axes_at_once(batches: int, tmp_path: Path) -> None:
+    """GatherND with one place a row, as torch's dynamo exporter writes table[k]."""
+    nodes = [
+        node("Clip", ["x", "low", "high"], "c"), node("Cast", ["c"], "k", to=7), node("Unsqueeze", ["k", "last"], "u"),
+        node("GatherND", ["t", "u"], "g", batch_dims=batches), node("Add", ["g", "g"], "y"),
+    ]  # fmt: skip
+    constants = {
+        "low": np.array(0, np.float32), "high": np.array(7, np.float32), "last": np.array([-1]),
+        "t": np.random.default_rng(0).normal(size=(8, 3)).astype(np.float32),
+    }  # fmt: skip
+    proto = model(nodes, constants, [1, 2])
+    if batches:
+        with pytest.raises(NetworkError, match=r"GatherND|batch"):
+            read_network(save(tmp_path, proto))
+        return
+    network = read_network(save(tmp_path, proto))
+    for x in np.random.default_rng(1).uniform(-2, 9, (40, 1, 2)).astype(np.float32):
+        expected = run_onnxruntime(proto, x).reshape(-1)
+        assert np.allclose(network.evaluate(x.reshape(1, -1).astype(float))[0], expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("ends", [("low", "high"), ("low", ""), ("", "high")])
+def test_places_that_may_leave_a_table_are_refused(ends: tuple[str, str], tmp_path: Path) -> None:
+    nodes = [node("Clip", ["x", *ends], "c"), node("Cast", ["c"], "k", to=7), node("Gather", ["t", "k"], "y")]
+    constants = {"low": np.array(0, np.float32), "high": np.array(8, np.float32), "t": np.ones((8, 3), np.float32)}
+    with pytest.raises(NetworkError, match=r"places from 0 to 8 in a table of 8 rows|is cast to integers"):
+        read_network(save(tmp_path, model(nodes, constants, [1, 2])))

@@ -16,8 +16,9 @@ from eqspec.networks.quantiser import Quantiser, Rounding
 from eqspec.networks.unwrapping import saturating, within_types
 from eqspec.property import Epsilon
 from eqspec.run import core
-from eqspec.run.lowering import Pairs, lower_property
+from eqspec.run.lowering import lower_property
 from eqspec.run.options import Options
+from eqspec.run.pairs import Pairs
 from small_tasks import task
 
 Point = tuple[Fraction, ...]

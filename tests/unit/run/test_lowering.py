@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from eqspec.errors import InputError
 from eqspec.property import Confidence, Epsilon, Linear, Margin, Property, Top1
 from eqspec.run import core, lowering
-from eqspec.run.lowering import Pairs, lower_constraints, lower_property
+from eqspec.run.lowering import lower_constraints, lower_property
+from eqspec.run.pairs import Pairs
 from eqspec.tasks.task import LinearConstraint
 from small_tasks import identity, network, space, task
 

@@ -4,13 +4,15 @@ from .arrays import array
 from .files import Bounded, content, exists, opened
 from .header import header
 from .printable import label, number_in_words, plain
-from .question import Question, question, witness
+from .question import Balances, Question, balances, question, witness
 from .walking import below, go_on, refuse_if_late
 
 __all__ = [
+    "Balances",
     "Bounded",
     "Question",
     "array",
+    "balances",
     "below",
     "content",
     "exists",

@@ -31,6 +31,9 @@ OUTPUTS = 1 << 12
 COEFFICIENTS = 1 << 18
 """Numbers in all constraints together."""
 
+BALANCED = 1 << 20
+"""Rows of a product that is balanced."""
+
 SIDES = 1 << 23
 """Bounds in the boxes of all obligations: a claim about the first of 50 classes has 2450 boxes of 2500 rows."""
 RECORDS = 4_000_000

@@ -18,7 +18,12 @@ from .printable import label
 Question: TypeAlias = dict[str, Any]
 """`reference`, `candidate`, `space`, `region`, `property` and `arithmetic`, as in a task, with nothing else in them."""
 
+Balances: TypeAlias = tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
+"""Exponents of both networks, for the rows of each of their products."""
+
 SCHEMA = "eqspec-task/1"
+MOST_EXPONENT = 24
+"""Of the power of two by which a product is balanced: within it the factors are floats."""
 _DIGITS = rf"[0-9]{{1,{limits.DIGITS}}}"
 _NUMBER = re.compile(rf"-?{_DIGITS}(?:/{_DIGITS})?")
 _REGION = {"lo", "hi", "lo_exact", "hi_exact", "A", "b", "strict", "row", "around", "grid"}
@@ -53,6 +58,25 @@ def question(task: Any) -> Question:
 def witness(head: dict[str, Any], asked: Question) -> list[str]:
     """The input at which a claim is said to break, in exact numbers."""
     return _numbers(head, "witness", "certificate", len(asked["space"]["features"]))
+
+
+def balances(head: dict[str, Any]) -> Balances:
+    """The exponents with which products of both networks are written, for each product and row; () is none."""
+    given = head.get("balances", [[], []])
+    made = [
+        tuple(
+            tuple(_exponents(_list({"k": k}, "k", "balances", limits.BALANCED)))
+            for k in _list({"k": one}, "k", "balances", limits.STEPS)
+        )
+        for one in _list({"k": given}, "k", "balances", 2, 2)
+    ]
+    return made[0], made[1]
+
+
+def _exponents(given: list[Any]) -> list[int]:
+    if not all(type(k) is int and abs(k) <= MOST_EXPONENT for k in given):
+        raise Refused(f"balances has something else than whole numbers up to {MOST_EXPONENT}")
+    return given
 
 
 def _network(task: dict[str, Any], role: str) -> dict[str, Any]:

@@ -88,10 +88,10 @@ def _of_both(program: Program, a: Value, b: Value) -> Value:
     """Of two matrices that vary: each product by squares, and their sums."""
     program.effort.name(*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1], a.shape[-1])
     a, b = program.settled(a), program.settled(b)
-    left = program.taken(a, a.places[..., :, None, :])
-    right = program.taken(b, np.swapaxes(b.places, -1, -2)[..., None, :, :])
+    left = program.taken(a, a.places[..., :, :, None])
+    right = program.taken(b, b.places[..., None, :, :])
     each = unary.product(program, left, right)
-    taps = each.places
+    taps = np.swapaxes(each.places, -1, -2)
     return program.sums(each, taps, np.zeros(prod(taps.shape[:-1]), int), np.ones((1, taps.shape[-1])))
 
 

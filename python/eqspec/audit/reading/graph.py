@@ -23,7 +23,7 @@ from onnx import TensorProto
 
 from ..functions import BENT
 from ..rounding import Array, Refused
-from . import affine, bends, quantisers, statistics, truth, unary
+from . import affine, bends, einsum, formulas, quantisers, statistics, truth, unary
 from .picking import PICKING, picked
 from .plain import QONNX, numbers_of, plain
 from .program import Operand, Program
@@ -103,11 +103,15 @@ def run(content: bytes, program: Program, value: Value) -> tuple[Value, bool]:
             done = real(operands, 0)
         elif (done_ := _composed(program, node, opset, operands, attributes)) is not None:
             done = done_
+        elif operator in formulas.OPERATORS and isinstance(operands[0], Value):
+            done = formulas.computed(program, operator, operands[0])
         elif operator in unary.OPERATORS and isinstance(operands[0], Value):
             exponent = real(operands, 1) if operator == "Pow" else None
             done = unary.computed(program, operator, operands[0], attributes, exponent)
         elif operator in ("Neg", "Sqrt", "Sum") or operator in affine.ELEMENTWISE:
             done = affine.elementwise(program, operator, [real(operands, i) for i in range(len(operands))])
+        elif operator == "Einsum":
+            done = einsum.computed(program, [real(operands, i) for i in range(len(operands))], attributes["equation"])
         elif operator == "MatMul":
             done = affine.product(program, real(operands, 0), real(operands, 1))
         elif operator == "Gemm":

@@ -21,6 +21,7 @@ import numpy as np
 from ..functions import BENT, Curves
 from ..opening import limits
 from ..rounding import Array, Refused
+from .balance import Balance, balanced
 from .file import File
 from .number import Number
 from .program import Step
@@ -92,16 +93,22 @@ class Pair:
         return sum(link.entries for step in self.steps for link in step.links)
 
     @classmethod
-    def of(cls, first: File, second: File, rows: Rows) -> Pair:
-        """Of two files; kept, for many certificates about one pair."""
-        return kept(first, second, tuple(tuple(tuple(row.items()) for row in part) for part in rows))
+    def of(cls, first: File, second: File, rows: Rows, balances: tuple[Balance, Balance] = ((), ())) -> Pair:
+        """Of two files, with their products balanced so; kept, for many certificates about one pair."""
+        return kept(first, second, tuple(tuple(tuple(row.items()) for row in part) for part in rows), balances)
 
 
 @lru_cache(maxsize=1)
-def kept(first: File, second: File, rows: tuple[tuple[tuple[tuple[int, Fraction], ...], ...], ...]) -> Pair:
+def kept(
+    first: File,
+    second: File,
+    rows: tuple[tuple[tuple[tuple[int, Fraction], ...], ...], ...],
+    balances: tuple[Balance, Balance],
+) -> Pair:
     """The last one."""
     one, other = ([dict(row) for row in part] for part in rows)
-    return Pair(first.steps(), second.steps(), len(first.scale), (one, other))
+    given = [balanced(file.steps(), k) for file, k in zip((first, second), balances, strict=True)]
+    return Pair(given[0], given[1], len(first.scale), (one, other))
 
 
 def with_rows(steps: Sequence[Step], rows: Sequence[Mapping[int, Fraction]]) -> list[Step]:

@@ -48,14 +48,22 @@ def compared(program: Program, operator: str, operands: Sequence[Operand | None]
 
 
 def chosen(program: Program, condition: Value, a: Operand, b: Operand) -> Value:
-    """Where: b + condition (a - b)."""
+    """Where: b + condition (a - b), or where one of them is constant condition a + (1 - condition) b."""
     if program.kind.rounds:
         raise Refused("the auditor does not read choices in float32")
     shape = np.broadcast_shapes(condition.shape, a.shape, b.shape)
-    apart = affine.elementwise(program, "Sub", [a, b])
-    made = unary.product(program, condition, apart) if isinstance(apart, Value) else program.scaled(condition, apart)
-    found = program.added(made, b)
+    if isinstance(a, Value) == isinstance(b, Value):
+        terms = [(condition, affine.elementwise(program, "Sub", [a, b])), (None, b)]
+    else:
+        terms = [(condition, a), (_opposite(program, condition), b)]
+    found = program.added(*(_share(program, share, x) for share, x in terms))
     return program.taken(found, np.broadcast_to(found.places, shape))
+
+
+def _share(program: Program, share: Value | None, x: Operand) -> Operand:
+    if share is None:
+        return x
+    return unary.product(program, share, x) if isinstance(x, Value) else program.scaled(share, x)
 
 
 def rounded(program: Program, x: Value) -> Value:

@@ -28,6 +28,7 @@ from eqspec.networks.operators import (
     reductions,
     relu,
     resizing,
+    runtime_quantised,
     scattering,
     selection,
     shapes,
@@ -43,10 +44,14 @@ _FAMILIES = (
 
 OPERATORS: dict[str, Operator] = {name: read for family in _FAMILIES for name, read in family.OPERATORS.items()}
 
-QUANTISING: dict[str, Operator] = {**linear_quantisation.OPERATORS, **qonnx.OPERATORS, **channels_last.OPERATORS}
+QUANTISING: dict[str, Operator] = {
+    name: read
+    for family in (linear_quantisation, runtime_quantised, qonnx, channels_last)
+    for name, read in family.OPERATORS.items()
+}
 """Quantisers and operators on their levels, by name with the domain where it is not the standard one."""
 
-ON_LEVELS: dict[str, Operator] = {**level_operators.OPERATORS, "Gather": lookup.gather}
+ON_LEVELS: dict[str, Operator] = {**level_operators.OPERATORS, "Gather": lookup.gather, "GatherND": lookup.gather_many}
 """In place of those of the same names, where an input is levels that depend on the input of the network."""
 
 ON_MASKED = masking.ON_MASKED

@@ -17,24 +17,29 @@ from eqspec.networks import affine as af
 from eqspec.networks.affine import Affine
 from eqspec.networks.curves import ABSOLUTE, Curve, Curves
 from eqspec.networks.enclosure import Enclosure
-from eqspec.networks.levels import Levels
+from eqspec.networks.levels import Computed, Levels
 from eqspec.networks.masked import Masked
 from eqspec.networks.onnx_tensor import FLOATS, WHOLES, UnreadableError, Whole
 from eqspec.networks.operators.operator_call import NOT_AFFINE, Operator, OperatorCall, Scores, Value
+from eqspec.networks.operators.quantising import ends_of_clip
 
 _INTEGERS = f"{NOT_AFFINE}; to round to whole numbers write Floor or Round"
 _FOLD = "fold the constants before exporting"
+_MOST_PLACES = 2.0**31
 _SHORT: dict[int, str] = {TensorProto.FLOAT16: "<f2", TensorProto.FLOAT: "<f4"}
 
 
 def cast(call: OperatorCall) -> Sequence[Value]:
-    """Cast to a float type or to integers."""
+    """Cast to a float type or to integers; of values, to truth values and to places that a Clip keeps in a table."""
     a, kind = call.value(0), call.integer("to", 0)
     if kind not in FLOATS and kind not in WHOLES:
         raise UnreadableError(f"a cast to type number {kind}", "cast to a float type, or to integers for shapes")
     if isinstance(a, Affine | Scores):
         if kind == TensorProto.BOOL and isinstance(a, Affine):
             return [_is_not_zero(call, a)]
+        wide = kind in (TensorProto.INT32, TensorProto.INT64) and not call.given.unit
+        if wide and isinstance(a, Affine) and (limited := _places(a)) is not None:
+            return [limited]
         if kind in WHOLES:
             raise UnreadableError("a value that depends on the input is cast to integers", _INTEGERS)
         if kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16):
@@ -47,6 +52,24 @@ def cast(call: OperatorCall) -> Sequence[Value]:
     if call.kind(0) == kind and isinstance(a, Enclosure):
         return [a]  # it is of this type, so nothing is rounded here that was not before
     return [_narrow(_real(a) if isinstance(a, np.ndarray) else a, kind, call.rounded)]
+
+
+def _places(a: Affine) -> Levels | None:
+    """What a Clip leaves between numbers of one sign, or 0, rounded towards zero; None of all else."""
+    if not a._origin or a._origin[0].kind != "Clip":
+        return None
+    ends = ends_of_clip(a._origin[0].operands, a._origin[0].attributes)
+    if ends is None or ends[0] is None or ends[1] is None or not -_MOST_PLACES < ends[0] <= ends[1] < _MOST_PLACES:
+        return None
+    low, high = (int(end) for end in ends if end is not None)
+    floor = Curves.all(Curve("floor"))
+    if ends[0] >= 0:
+        made = af.curve(a, floor)
+    elif ends[1] <= 0:
+        made = af.negate(af.curve(af.negate(a), floor))
+    else:
+        return None
+    return Levels.of(Computed(made), a.shape, low, high)
 
 
 def _is_not_zero(call: OperatorCall, a: Affine) -> Affine:

@@ -2,7 +2,7 @@
 
 A truth value is 0 or 1. Comparisons are functions with jumps of a difference, and a choice is a product:
 
-    u > v :  relu(sign(u - v))        u = v :  1 - |sign(u - v)|        where(b, u, v) = v + b (u - v)
+    u > v :  relu(sign(u - v))        u = v :  1 - |sign(u - v)|        where(b, u, v) = v + b (u - v) = b u + (1 - b) v
 
 Exact over the real numbers. If u - v is constant a choice is affine; else it is as loosely bounded as other products
 (`variable_products`). Choices of one variable without a jump are seen before, as the function that they are (`unary`).
@@ -127,6 +127,9 @@ def where(call: OperatorCall) -> Sequence[Value]:
     check_broadcast(a.shape, b.shape)
     shape = np.broadcast_shapes(chosen.shape, a.shape, b.shape)
     check_value(shape)
+    if isinstance(a, Enclosure) != isinstance(b, Enclosure):
+        # A mask may be -1e9, which would leave no digits of what it hides in a product with the difference.
+        return [add(multiply(chosen, a), multiply(_not(chosen), b))]
     return [add(b, multiply(chosen, add(a, _negated(b))))]
 
 

@@ -55,13 +55,13 @@ def dequantize(call: OperatorCall) -> Sequence[Value]:
     return [dequantised(x, scale.value, zeros(call, 2, scale.value), place, scale)]
 
 
-def _real(call: OperatorCall, at: int, axis: int = 0) -> Affine | Enclosure:
+def real_input(call: OperatorCall, at: int, axis: int = 0) -> Affine | Enclosure:
     """Three inputs from `at` on, levels with their scale and zero point, as real numbers."""
     scale = scales(call, at + 1)
     return dequantised(call.value(at), scale, zeros(call, at + 2, scale), (axis, 0), call.number(at + 1))
 
 
-def _levels(call: OperatorCall, real: Value, at: int, *, inside: bool = False) -> Levels | Whole:
+def quantised_result(call: OperatorCall, real: Value, at: int, *, inside: bool = False) -> Levels | Whole:
     """A result as levels, with the scale and zero point that the inputs from `at` on are (see `quantised`)."""
     scale = scales(call, at)
     if scale.size != 1:
@@ -74,7 +74,7 @@ def _levels(call: OperatorCall, real: Value, at: int, *, inside: bool = False) -
     return quantised(call, real, scale, zeros(call, at + 1, scale), ends, inside=inside)
 
 
-def _inner(
+def inner_call(
     call: OperatorCall, operator: str, inputs: Sequence[Value | None], without: Sequence[str] = ()
 ) -> OperatorCall:
     """The call of a real operator with the attributes of this one."""
@@ -86,36 +86,36 @@ def _inner(
 
 def convolution_of_levels(call: OperatorCall) -> Sequence[Value]:
     """QLinearConv: x, w and y with scale and zero point each (that of w along its outputs), bias in units of both."""
-    x, w = _real(call, 0), _real(call, 3, axis=0)
-    _check_accumulator(call, call.value(0), 2, call.value(3), 5, call.value(8) if call.has(8) else None, axis=0)
+    x, w = real_input(call, 0), real_input(call, 3, axis=0)
+    check_accumulator(call, call.value(0), 2, call.value(3), 5, call.value(8) if call.has(8) else None, axis=0)
     bias = _bias(call, 8, 1, 4)
-    (made,) = convolution.convolution(_inner(call, "Conv", [x, w, bias]))
-    return [_levels(call, made, 6)]
+    (made,) = convolution.convolution(inner_call(call, "Conv", [x, w, bias]))
+    return [quantised_result(call, made, 6)]
 
 
 def product_of_levels(call: OperatorCall) -> Sequence[Value]:
     """QLinearMatMul: a, b and y with scale and zero point each, that of b along its columns if there are several."""
-    a, b = _real(call, 0, axis=-2), _real(call, 3, axis=-1)
-    _check_accumulator(call, call.value(0), 2, call.value(3), 5, None, axis=-1)
-    (made,) = matrix_products.matmul(_inner(call, "MatMul", [a, b]))
-    return [_levels(call, made, 6)]
+    a, b = real_input(call, 0, axis=-2), real_input(call, 3, axis=-1)
+    check_accumulator(call, call.value(0), 2, call.value(3), 5, None, axis=-1)
+    (made,) = matrix_products.matmul(inner_call(call, "MatMul", [a, b]))
+    return [quantised_result(call, made, 6)]
 
 
 def gemm_of_levels(call: OperatorCall) -> Sequence[Value]:
     """QGemm: alpha A' B' with C in units of alpha, both scales; a real result where it has no scale."""
     turned = call.integer("transB", 0)
-    a, b = _real(call, 0), _real(call, 3, axis=0 if turned else 1)
+    a, b = real_input(call, 0), real_input(call, 3, axis=0 if turned else 1)
     c = call.value(6) if call.has(6) else None
-    _check_accumulator(call, call.value(0), 2, call.value(3), 5, c, axis=0 if turned else 1)
+    check_accumulator(call, call.value(0), 2, call.value(3), 5, c, axis=0 if turned else 1)
     bias = _bias(call, 6, 1, 4)
     alpha = en.exactly(call.real("alpha", 1.0))
-    inner = _inner(call, "Gemm", [a, b, bias], ("alpha",))
+    inner = inner_call(call, "Gemm", [a, b, bias], ("alpha",))
     inner.node.attribute.append(helper.make_attribute("beta", 1.0))
     (made,) = matrix_products.gemm(inner)
     if float(alpha.value) != 1.0:
         assert isinstance(made, Affine | Enclosure)
         made = curves.scaled(made, alpha)
-    return [_levels(call, made, 7) if call.has(7) else made]
+    return [quantised_result(call, made, 7) if call.has(7) else made]
 
 
 def _bias(call: OperatorCall, at: int, first: int, second: int) -> Enclosure | None:
@@ -127,7 +127,7 @@ def _bias(call: OperatorCall, at: int, first: int, second: int) -> Enclosure | N
     return constants.multiply(Enclosure(whole), scale.rearranged(lambda s: s.reshape(-1)))
 
 
-def _check_accumulator(
+def check_accumulator(
     call: OperatorCall, x: Value, x_zero: int, w: Value, w_zero: int, bias: Value | None, axis: int
 ) -> None:
     """The integer sums stay within 32 bits, whatever the levels of x are; only where w is constant it is known."""
@@ -169,22 +169,22 @@ def _as_integers(made: Value) -> Value:
 def integer_product(call: OperatorCall) -> Sequence[Value]:
     """MatMulInteger: the product of levels less their zero points, which may be several along the columns of B."""
     a, b = _integers(call, 0, 2, -2), _integers(call, 1, 3, -1)
-    _check_accumulator(call, call.value(0), 2, call.value(1), 3, None, axis=-1)
-    (made,) = matrix_products.matmul(_inner(call, "MatMul", [a, b]))
+    check_accumulator(call, call.value(0), 2, call.value(1), 3, None, axis=-1)
+    (made,) = matrix_products.matmul(inner_call(call, "MatMul", [a, b]))
     return [_as_integers(made)]
 
 
 def integer_convolution(call: OperatorCall) -> Sequence[Value]:
     """ConvInteger: the convolution of levels less their zero points, those of w along its outputs."""
     x, w = _integers(call, 0, 2, 0), _integers(call, 1, 3, 0)
-    _check_accumulator(call, call.value(0), 2, call.value(1), 3, None, axis=0)
-    (made,) = convolution.convolution(_inner(call, "Conv", [x, w]))
+    check_accumulator(call, call.value(0), 2, call.value(1), 3, None, axis=0)
+    (made,) = convolution.convolution(inner_call(call, "Conv", [x, w]))
     return [_as_integers(made)]
 
 
 def _of_two(combine: Callable[[Affine | Enclosure, Affine | Enclosure], Affine | Enclosure]) -> Operator:
     def operator(call: OperatorCall) -> Sequence[Value]:
-        return [_levels(call, combine(_real(call, 0), _real(call, 3)), 6, inside=True)]
+        return [quantised_result(call, combine(real_input(call, 0), real_input(call, 3)), 6, inside=True)]
 
     return operator
 
@@ -195,8 +195,8 @@ def _of_one(name: str, read: Operator, *, inside: bool = False) -> Operator:
     def operator(call: OperatorCall) -> Sequence[Value]:
         if call.integer("channels_last", 0):
             raise UnreadableError("channels behind the places", "export it with the channels in front (NCHW)")
-        (made,) = read(_inner(call, name, [_real(call, 0)], ("channels_last",)))
-        return [_levels(call, made, 3, inside=inside)]
+        (made,) = read(inner_call(call, name, [real_input(call, 0)], ("channels_last",)))
+        return [quantised_result(call, made, 3, inside=inside)]
 
     return operator
 
@@ -205,12 +205,12 @@ def joined_levels(call: OperatorCall) -> Sequence[Value]:
     """QLinearConcat: scale and zero point of the result, then every tensor with its own."""
     if len(call.inputs) < 5 or len(call.inputs) % 3 != 2:
         raise UnreadableError(f"{len(call.inputs)} inputs", _AGAIN)
-    given = [_real(call, at) for at in range(2, len(call.inputs), 3)]
-    (made,) = shapes.concat(_inner(call, "Concat", given))
-    return [_levels(call, made, 0)]
+    given = [real_input(call, at) for at in range(2, len(call.inputs), 3)]
+    (made,) = shapes.concat(inner_call(call, "Concat", given))
+    return [quantised_result(call, made, 0)]
 
 
-def _checked(read: Operator, attributes: Sequence[str], fewest: int, most: int) -> Operator:
+def checked(read: Operator, attributes: Sequence[str], fewest: int, most: int) -> Operator:
     """An operator that onnx does not define: attributes and inputs are checked here."""
 
     def operator(call: OperatorCall) -> Sequence[Value]:
@@ -235,18 +235,18 @@ _STANDARD: dict[str, Operator] = {
     "QuantizeLinear": quantize,
 }
 _MICROSOFT: dict[str, Operator] = {
-    "DequantizeLinear": _checked(dequantize, ("axis", "block_size"), 2, 3),
-    "QGemm": _checked(gemm_of_levels, ("alpha", "transA", "transB"), 6, 9),
-    "QLinearAdd": _checked(_of_two(elementwise.add), (), 7, 8),
-    "QLinearAveragePool": _checked(_of_one("AveragePool", pooling.average_pool, inside=True), _WINDOWS, 4, 5),
-    "QLinearConcat": _checked(joined_levels, ("axis",), 5, 10_000),
-    "QLinearGlobalAveragePool": _checked(
+    "DequantizeLinear": checked(dequantize, ("axis", "block_size"), 2, 3),
+    "QGemm": checked(gemm_of_levels, ("alpha", "transA", "transB"), 6, 9),
+    "QLinearAdd": checked(_of_two(elementwise.add), (), 7, 8),
+    "QLinearAveragePool": checked(_of_one("AveragePool", pooling.average_pool, inside=True), _WINDOWS, 4, 5),
+    "QLinearConcat": checked(joined_levels, ("axis",), 5, 10_000),
+    "QLinearGlobalAveragePool": checked(
         _of_one("GlobalAveragePool", pooling.global_average_pool), ("channels_last",), 5, 5
     ),
-    "QLinearLeakyRelu": _checked(_of_one("LeakyRelu", functions.leaky_relu), ("alpha",), 4, 5),
-    "QLinearMul": _checked(_of_two(elementwise.multiply), (), 7, 8),
-    "QLinearSigmoid": _checked(_of_one("Sigmoid", curves.OPERATORS["Sigmoid"]), (), 4, 5),
-    "QuantizeLinear": _checked(quantize, ("axis", "block_size"), 2, 3),
+    "QLinearLeakyRelu": checked(_of_one("LeakyRelu", functions.leaky_relu), ("alpha",), 4, 5),
+    "QLinearMul": checked(_of_two(elementwise.multiply), (), 7, 8),
+    "QLinearSigmoid": checked(_of_one("Sigmoid", curves.OPERATORS["Sigmoid"]), (), 4, 5),
+    "QuantizeLinear": checked(quantize, ("axis", "block_size"), 2, 3),
 }
 
 OPERATORS: dict[str, Operator] = {**_STANDARD, **{f"com.microsoft.{name}": read for name, read in _MICROSOFT.items()}}

@@ -9,9 +9,11 @@ from 0 to 1, constant on every box in which the input stands for one integer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
+from onnx import helper
 
 from eqspec.networks import affine as af
 from eqspec.networks import constants
@@ -22,7 +24,7 @@ from eqspec.networks.enclosure import Enclosure
 from eqspec.networks.levels import Levels
 from eqspec.networks.matrices import check_value
 from eqspec.networks.onnx_tensor import UnreadableError
-from eqspec.networks.operators import selection
+from eqspec.networks.operators import rearranging, selection
 from eqspec.networks.operators.elementwise import add
 from eqspec.networks.operators.matrix_products import multiply_matrices
 from eqspec.networks.operators.operator_call import OperatorCall, Value
@@ -66,6 +68,19 @@ def gather(call: OperatorCall) -> Sequence[Value]:
         return np.moveaxis(a.reshape(places.size, before, behind), 0, 1).reshape(shape)
 
     return [af.rearrange(made, put) if isinstance(made, Affine) else made.rearranged(put)]
+
+
+def gather_many(call: OperatorCall) -> Sequence[Value]:
+    """GatherND of levels by constant places, or of stored rows by places along the first axis that are levels."""
+    places = call.value(1)
+    if not isinstance(places, Levels):
+        return rearranging.OPERATORS["GatherND"](call)
+    if call.integer("batch_dims", 0) or not places.shape or places.shape[-1] != 1:
+        message = f"places along {places.shape[-1:] or (0,)} axes, or of batches, that depend on the input"
+        raise UnreadableError(message, "write it with Gather along one axis")
+    rows = places.rearranged(lambda index: index[..., 0])
+    node = helper.make_node("Gather", list(call.node.input), list(call.node.output), name=call.node.name)
+    return gather(replace(call, node=node, inputs=[call.value(0), rows]))
 
 
 def _above(places: Levels, thresholds: en.Array) -> Affine:

@@ -133,7 +133,9 @@ def _without_bend(made: Quantised, x: Affine) -> Quantised:
     if not x._origin or x._origin[0].kind not in ("Relu", "Clip"):
         return made
     (origin,) = x._origin
-    ends = list[float | None]([0.0, None]) if origin.kind == "Relu" else _ends(origin.operands, origin.attributes)
+    ends = (
+        list[float | None]([0.0, None]) if origin.kind == "Relu" else ends_of_clip(origin.operands, origin.attributes)
+    )
     inner = origin.operands[0]
     if ends is None or not isinstance(inner, Affine) or inner.shape != x.shape:
         return made
@@ -146,7 +148,7 @@ def _without_bend(made: Quantised, x: Affine) -> Quantised:
     return replace(made, argument=inner)
 
 
-def _ends(operands: Sequence[Affine | Enclosure], attributes: Sequence[float]) -> list[float | None] | None:
+def ends_of_clip(operands: Sequence[Affine | Enclosure], attributes: Sequence[float]) -> list[float | None] | None:
     """The ends of a Clip, where they are exact numbers; NaN stands for one that is missing."""
     given = [*attributes] if attributes else []
     for end in operands[1:]:

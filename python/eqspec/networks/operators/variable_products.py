@@ -3,7 +3,7 @@
     u v = s^2 - t^2,   s = (u + v) / 2,   t = (u - v) / 2          u / v = u (1 / v)
 
 Exact over the real numbers; bounds of it are as loose as those of two squares, which together are as high as those of
-the product where u and v vary as much as each other.
+the product where u and v vary as much as each other. For the box of a task they are made to (`networks/balancing`).
 """
 
 from __future__ import annotations

@@ -160,6 +160,11 @@ def _levels(
         message = f"input {value.name!r} holds {name}: a point of a region stands for the nearest integers that it has"
         notes.append(f"{message} ({TYPES[kind][0]} to {TYPES[kind][1]}, ties to the even one)")
         return TYPES[kind]
+    branching = any(node.op_type in ("If", "Loop") for node in readers)
+    if whole and other is not None and kind == TensorProto.BOOL and not branching:
+        message = f"input {value.name!r} holds truth values: a point of a region stands for the nearer ones of 0 and 1"
+        notes.append(f"{message} (0 for a half)")
+        return 0, 1
     rows = looked_up_in(value.name, nodes, tables) if whole and kind in PLACES else None
     if rows is not None:
         message = f"input {value.name!r} holds places in a table: a point of a region stands for the nearest integers"

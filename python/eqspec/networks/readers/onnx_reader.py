@@ -17,7 +17,7 @@ from itertools import accumulate
 from math import prod
 
 import numpy as np
-from onnx import NodeProto
+from onnx import NodeProto, TensorProto
 
 from eqspec.errors import NetworkError, UnsupportedOperatorError
 from eqspec.networks import affine as af
@@ -45,7 +45,7 @@ from eqspec.networks.readers import (
     rounded_inputs,
 )
 from eqspec.networks.readers.onnx_definition import definition
-from eqspec.networks.readers.onnx_graph import Graph
+from eqspec.networks.readers.onnx_graph import Graph, Input
 from eqspec.networks.readers.onnx_names import STANDARD, name_of
 from eqspec.networks.readers.onnx_types import Types
 from eqspec.networks.readers.steps import steps_of
@@ -142,6 +142,14 @@ def _nearest_levels(value: Affine, ends: tuple[int, int]) -> Levels:
     one, nothing = np.ones(value.size), np.zeros(value.size)
     low, high = (np.full(value.size, float(end)) for end in ends)
     return Levels.of(Quantised(value, one, nothing, low, high, nothing), value.shape, *ends)
+
+
+def _as_declared(value: Affine, one: Input) -> Affine | Levels:
+    """An input as what its type holds: real numbers, levels, or truth values, which are 0 and 1."""
+    if one.levels is None:
+        return value
+    nearest = _nearest_levels(value, one.levels)
+    return nearest.meaning(1.0, 0.0) if one.kind == TensorProto.BOOL else nearest
 
 
 def _places(ports: Sequence[Port]) -> str:
@@ -249,7 +257,7 @@ class _Reading:
         for one, shape in zip(graph.inputs, self.shapes, strict=True):
             sample = af.select(inputs, begin + np.arange(prod(shape)).reshape(shape))
             sample = self.roundoff.given(sample)
-            values.keep(one.name, sample if one.levels is None else _nearest_levels(sample, one.levels))
+            values.keep(one.name, _as_declared(sample, one))
             begin += prod(shape)
         types = Types(graph)
         waiting, branches = deque(graph.nodes), 0

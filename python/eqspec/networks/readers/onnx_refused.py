@@ -81,20 +81,19 @@ _OTHERS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         (
             "DynamicQuantizeLinear", "com.microsoft.DynamicQuantizeMatMul", "com.microsoft.DynamicQuantizeLSTM",
-            "com.microsoft.MatMulIntegerToFloat",
         ),
         _DYNAMIC,
     ),
     **dict.fromkeys(
         (
-            "com.microsoft.QLinearSoftmax", "com.microsoft.QLinearReduceMean", "com.microsoft.QLinearWhere",
-            "com.microsoft.QLinearConv", "com.microsoft.QAttention", "qonnx.custom_op.general.MultiThreshold",
-            "qonnx.custom_op.general.QuantAvgPool2d", "qonnx.custom_op.general.XnorPopcountMatMul",
+            "com.microsoft.QLinearReduceMean", "com.microsoft.QLinearConv", "com.microsoft.QAttention",
+            "qonnx.custom_op.general.MultiThreshold", "qonnx.custom_op.general.QuantAvgPool2d",
+            "qonnx.custom_op.general.XnorPopcountMatMul",
         ),
         _NO_INTEGERS,
     ),
     **dict.fromkeys(
-        ("com.microsoft.MatMulNBits", "com.microsoft.MatMulBnb4", "com.microsoft.GatherBlockQuantized"), _PACKED
+        ("com.microsoft.MatMulBnb4", "com.microsoft.GatherBlockQuantized"), _PACKED
     ),
     **dict.fromkeys((f"{domain}.FloatQuant" for domain in qonnx.DOMAINS), _FLOAT_LEVELS),
     "qonnx.custom_op.channels_last.AveragePool": _CHANNELS_LAST,

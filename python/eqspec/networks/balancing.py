@@ -1,0 +1,204 @@
+"""Products of two values, written with squares so that both factors vary alike in a box.
+
+    u v = s^2 - t^2,   s = (p u + v / p) / 2,   t = (p u - v / p) / 2      for every p > 0
+
+A file is read with p = 1 (`operators/variable_products`). Bounds of the two squares together are as high as those of
+the product where p u and v / p have the same radius, and higher by half the ratio of the radii where they have not. So
+for the box of a task every row of a product is given a power of two p = 2^k. With s and t for p = 1,
+
+    s_p = c s + d t,   t_p = d s + c t,   c = (p + 1/p) / 2,   d = (p - 1/p) / 2,   c^2 - d^2 = 1,
+
+and c and d are floats, so the program that results equals the one that was read at every input, whatever k is chosen.
+The old steps stay as sums without a function, which cost the engine nothing. Radii are those at a few inputs of the
+region, or bounds; a bad choice makes bounds looser, and nothing wrong.
+
+A product is two steps of squares of one size, where every step that reads one of them reads the other one by the same
+rows with the opposite weights. The balance of a network has the k of every row of its products, in their order; 0 for
+products that are read with weights which no float holds, since they may not be opposite to the last digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eqspec.networks.curves import Curve, Curves
+from eqspec.networks.evaluation import each_sum
+from eqspec.networks.network import Network
+from eqspec.networks.program import INPUTS, Array, Index, Step, Term, Tile, renumbered
+
+_SQUARE = Curves.all(Curve("square"))
+MOST = 24
+"""Exponents lie between -24 and 24, where c and d are floats."""
+_LEAST_RADIUS = 2.0**-10
+"""Of a factor, relative to its size: one that does not vary at the inputs that were tried may vary elsewhere."""
+
+Balance: TypeAlias = tuple[Index, ...]
+"""The exponents (rows,) of each product; () where nothing is to be balanced."""
+
+
+def products(steps: Sequence[Step]) -> list[tuple[int, int]]:
+    """The two steps s^2 and t^2 of each product, in the order of the first ones."""
+    readers: list[list[tuple[int, Term]]] = [[] for _ in steps]
+    for number, step in enumerate(steps):
+        for term in step.terms:
+            if term.source != INPUTS:
+                readers[term.source].append((number, term))
+    squares = [n for n, step in enumerate(steps) if step.function == _SQUARE]
+    found, left = list[tuple[int, int]](), list(squares)
+    while left:
+        one = left.pop(0)
+        other = next((n for n in left if _opposite(readers[one], readers[n], steps[one].rows == steps[n].rows)), None)
+        if other is not None:
+            left.remove(other)
+            found.append((one, other))
+    return found
+
+
+def _opposite(one: Sequence[tuple[int, Term]], other: Sequence[tuple[int, Term]], same_size: bool) -> bool:
+    """Whether the same steps read both, by the same index and with opposite weights, term by term."""
+    if not same_size or not one or [n for n, _ in one] != [n for n, _ in other]:
+        return False
+    return all(_opposite_tiles(a.tile, b.tile) for (_, a), (_, b) in zip(one, other, strict=True))
+
+
+def _opposite_tiles(a: Tile, b: Tile) -> bool:
+    """Whether one of two tiles is the other one with its sign turned round, as far as they are known."""
+    if a.index.shape != b.index.shape or a.weight.shape != b.weight.shape or a.exact != b.exact:
+        return False
+    alike = a.exact or np.array_equal(a.weight_error, b.weight_error)  # type: ignore[arg-type]
+    return alike and bool((a.index == b.index).all() and (a.weight == -b.weight).all())
+
+
+def certain(steps: Sequence[Step]) -> list[bool]:
+    """Whether the weights with which each product is read are exact, so that they are opposite indeed."""
+    doubtful = {term.source for step in steps for term in step.terms if not term.tile.exact}
+    return [doubtful.isdisjoint(pair) for pair in products(steps)]
+
+
+def balance(networks: Sequence[Network], inputs_of_region: Callable[[], Array]) -> tuple[Balance, ...]:
+    """The balance of each network for a region with inputs (N, I), which are asked for where there are products.
+
+    Networks with the same products are balanced alike, so that what they have in common stays in common.
+    """
+    pairs = [products(network.steps) if network.arithmetic == "real" else [] for network in networks]
+    if not any(pairs):
+        return tuple(() for _ in networks)
+    inputs = inputs_of_region()
+    radii = [_radii(n.steps, pair, inputs) for n, pair in zip(networks, pairs, strict=True)]
+    sure = [certain(network.steps) for network in networks]
+    if len({tuple(r.shape for r in one) for one in radii}) == 1:
+        radii = [[np.maximum.reduce(of_product) for of_product in zip(*radii, strict=True)]] * len(networks)
+        sure = [[all(of_product) for of_product in zip(*sure, strict=True)]] * len(networks)
+    return tuple(
+        _or_none([_exponents(r[1], r[0]) * known for r, known in zip(one, some, strict=True)])
+        for one, some in zip(radii, sure, strict=True)
+    )
+
+
+def from_bounds(bounds: Sequence[Array | None], sure: Sequence[bool], before: Balance) -> Balance:
+    """The balance by radii of factors and by how far each may differ between two networks (4, rows).
+
+    Of a product of which nothing is known it is the one `before`, and none where it is not `sure`. A difference is
+    bounded by that of one factor times the range of the other, so squares are loosest in it where r_u d_u and r_v d_v
+    are unlike.
+    """
+    made = list[Index]()
+    for known, earlier, certainly in zip(bounds, before, sure, strict=True):
+        if known is None or not certainly or not np.isfinite(known).all():
+            made.append(earlier)
+            continue
+        u, v, du, dv = known
+        of_v, of_u = (np.sqrt(r * np.maximum(d, _LEAST_RADIUS * r)) for r, d in ((v, dv), (u, du)))
+        made.append(_exponents(of_v, of_u))
+    return _or_none(made)
+
+
+def _or_none(exponents: Sequence[Index]) -> Balance:
+    return tuple(exponents) if any(k.any() for k in exponents) else ()
+
+
+def _radii(steps: Sequence[Step], pairs: Sequence[tuple[int, int]], inputs: Array) -> list[Array]:
+    """For each product how much its factors vary at the inputs (2, rows), 0 where that is not known."""
+    wanted = {n for pair in pairs for n in pair}
+    with np.errstate(all="ignore"):
+        sums = {n: total for n, total in enumerate(each_sum(steps, inputs.T)) if n in wanted}
+        found = []
+        for first, second in pairs:
+            s, t = sums[first], sums[second]
+            factors = np.stack([s + t, s - t])
+            least, most = factors.min(axis=2), factors.max(axis=2)
+            radius = np.maximum(most - least, _LEAST_RADIUS * np.maximum(np.abs(least), np.abs(most)))
+            found.append(np.where(np.isfinite(radius), radius, 0.0))
+    return found
+
+
+def _exponents(v: Array, u: Array) -> Index:
+    """k with 4^k = v / u, row by row; where a factor seems to be 0, as in the other rows."""
+    known = (u > 0.0) & (v > 0.0)
+    made = np.zeros(len(u), np.int32)
+    if known.any():
+        exact = np.log2(v[known] / u[known]) / 2.0
+        # Ratios are often powers of two, so nothing is rounded at a half: every machine is to choose the same.
+        made[known] = np.clip(np.floor(exact + 0.55), -MOST, MOST)
+        made[~known] = np.sort(made[known])[known.sum() // 2]
+    return made
+
+
+def balanced(network: Network, exponents: Balance) -> Network:
+    """A network that equals this one, with its products balanced so."""
+    if not exponents:
+        return network
+    steps, _ = _written(network.steps, exponents)
+    return replace(network, steps=steps, largest_intermediates=(), casts=())
+
+
+def sums_of(network: Network, exponents: Balance) -> list[tuple[int, int]]:
+    """The steps of the balanced network that have s and t of each product before their function."""
+    pairs = products(network.steps)
+    _, place = _written(network.steps, exponents)
+    return [(place[s], place[t]) for s, t in pairs]
+
+
+def _written(steps: Sequence[Step], exponents: Balance) -> tuple[tuple[Step, ...], list[int]]:
+    """The balanced program, and where the sum of each old step stands now."""
+    if not exponents:
+        return tuple(steps), list(range(len(steps)))
+    of_products = zip(products(steps), exponents, certain(steps), strict=True)
+    chosen = {pair: k for pair, k, sure in of_products if sure and k.any()}
+    behind = {max(pair): pair for pair in chosen}
+    plain = {number for pair in chosen for number in pair}
+    made: list[Step] = []
+    sums: list[int] = []
+    gives = {INPUTS: INPUTS}
+    for number, step in enumerate(steps):
+        moved = renumbered(step, gives)
+        made.append(replace(moved, function="identity") if number in plain else moved)
+        sums.append(len(made) - 1)
+        gives[number] = sums[-1]
+        if number in behind:
+            s, t = behind[number]
+            for target, square in zip((s, t), _squares((sums[s], sums[t]), chosen[s, t]), strict=True):
+                made.append(square)
+                gives[target] = len(made) - 1
+    return tuple(made), sums
+
+
+def _squares(sums: tuple[int, int], exponents: NDArray[np.integer]) -> list[Step]:
+    """(c s + d t)^2 and (d s + c t)^2, row by row, where s and t stand at these places."""
+    p = np.ldexp(1.0, exponents)
+    c, d = (p + 1.0 / p) / 2.0, (p - 1.0 / p) / 2.0
+    index = np.arange(len(p), dtype=np.int32).reshape(-1, 1, 1)
+    s, t = sums
+    return [
+        Step(
+            (Term(s, Tile(index, of_s.reshape(-1, 1, 1))), Term(t, Tile(index, of_t.reshape(-1, 1, 1)))),
+            np.zeros(len(p)),
+            function=_SQUARE,
+        )
+        for of_s, of_t in ((c, d), (d, c))
+    ]

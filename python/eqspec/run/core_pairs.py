@@ -1,0 +1,50 @@
+"""Two networks as the pair of programs that the core takes: in step, with what both define alike given as shared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eqspec.networks import Network, align, negate_outputs, share
+from eqspec.networks.curves import Curves, leaky
+from eqspec.networks.program import Function, Term
+from eqspec.run import core
+
+
+def pair_of(first: Network, second: Network, *, negated: bool = False) -> core.Pair:
+    """The pair of two networks, with their outputs turned round where that is asked for."""
+    first, second = align(first, second)
+    if negated:
+        first, second = negate_outputs(first), negate_outputs(second)
+    second, shared = share(first, second)
+    pair = zip(first.steps, second.steps, strict=True)
+    alike = [of_one_kind(a.function, b.function) for a, b in pair]
+    reference, candidate = (steps(n, [f[k] for f in alike]) for k, n in enumerate((first, second)))
+    return core.Pair(first.input_size, reference, candidate, shared=shared)
+
+
+def steps(network: Network, functions: Sequence[Function]) -> list[core.Step]:
+    """The steps for the core, with these functions."""
+    sizes = [network.input_size, *(step.rows for step in network.steps)]
+    return [
+        ([_term(t, sizes[t.source + 1]) for t in step.terms], step.bias, step.bias_error, _function(function))
+        for step, function in zip(network.steps, functions, strict=True)
+    ]
+
+
+def of_one_kind(a: Function, b: Function) -> tuple[Function, Function]:
+    """The functions of two steps that stand together, both as curves if one of them is: ReLU is one, too."""
+    if isinstance(a, Curves) == isinstance(b, Curves):
+        return a, b
+    first, second = (f if isinstance(f, Curves) else Curves.all(leaky(0.0)) for f in (a, b))
+    return first, second
+
+
+def _function(function: Function) -> core.Function:
+    if not isinstance(function, Curves):
+        return function
+    return [(curve.name, list(curve.parameters)) for curve in function.kinds], function.of_row
+
+
+def _term(term: Term, columns: int) -> core.Term:
+    tile = term.tile
+    return term.source, None if tile.is_dense(columns) else tile.index, tile.weight, tile.weight_error
