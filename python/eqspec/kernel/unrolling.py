@@ -55,10 +55,10 @@ def unrolled(first: Sequence[Step], second: Sequence[Step], inputs: int) -> list
     """The layers over so many inputs, the outputs last."""
     given, partners = side_by_side(first, second)
     both = [reads(one, [partner[side] for partner in partners]) for side, one in enumerate(given)]
-    last: dict[Unit, int] = {}  # the last layer that reads a unit
-    for one in both:
+    last: list[dict[Unit, int]] = [{}, {}]  # the last layer of each that reads a unit
+    for into, one in zip(last, both, strict=True):
         for number, rows in enumerate(one.rows):
-            last |= {unit: number for weights, _ in rows for unit in weights if last.get(unit, -1) <= number}
+            into |= {unit: number for weights, _ in rows for unit in weights}
     layers, size = list[Layer](), 0
     before: dict[Unit, int] = {(INPUTS, i): i for i in range(inputs)}
     for number in range(len(partners)):
@@ -73,14 +73,13 @@ def unrolled(first: Sequence[Step], second: Sequence[Step], inputs: int) -> list
             for into, one in zip((layer.first, layer.second), both, strict=True):
                 read, bias = one.rows[number][row] if row < len(one.rows[number]) else NONE
                 into.append(({before[unit]: w for unit, w in read.items()}, bias))
-        carried = sorted(unit for unit, reader in last.items() if reader > number and unit[0] < number)
-        for unit in carried:
+        carried = {unit for one in last for unit, reader in one.items() if reader > number > unit[0]}
+        for unit in sorted(carried):
             own[unit] = len(layer.functions)
             layer.functions.append((None, None))
-            at = before[unit]
-            layer.copies.append(at)
-            layer.first.append(({at: Fraction(1)}, Fraction(0)))
-            layer.second.append(({at: Fraction(1)}, Fraction(0)))
+            layer.copies.append(before[unit])
+            for into, one in zip((layer.first, layer.second), last, strict=True):
+                into.append(({before[unit]: Fraction(1)}, Fraction(0)) if one.get(unit, -1) > number else NONE)
         size += sum(len(row) for affine in (layer.first, layer.second) for row, _ in affine)
         if size > MOST_WEIGHTS:
             raise Refused(

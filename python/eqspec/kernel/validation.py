@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from eqspec.audit.functions import Curve
+from eqspec.audit.functions import BENT, RELU, Curve
 from eqspec.audit.reading import INPUTS, Step
 from eqspec.audit.reading.pair import deepened, in_step, is_chain
-from eqspec.audit.reading.value import CONSTANT
+from eqspec.audit.reading.value import CONSTANT, Value
 from eqspec.audit.rounding import Refused
 
 Bent = tuple[Fraction, Fraction, tuple[tuple[Fraction, Fraction], ...]]
@@ -42,18 +42,62 @@ def side_by_side(
     first: Sequence[Step], second: Sequence[Step]
 ) -> tuple[list[list[Step]], list[tuple[int | None, int | None]]]:
     """Both programs, chains made equally deep, and which of their steps stand together."""
-    given = [list(first), list(second)]
+    given = [merged(first), merged(second)]
     if all(map(is_chain, given)) and len(first) != len(second):
         depth = max(map(len, given))
         given = [deepened(one, depth) for one in given]
     return given, in_step(*given)
 
 
+def merged(steps: Sequence[Step]) -> list[Step]:
+    """Without ReLUs in front of functions that give to all numbers below 0 what they give to 0."""
+    found = list(steps)
+    for number, step in enumerate(steps):
+        if step.curves and all(map(_flat_below_0, step.curves)):
+            source = _copied_step(step)
+            if source is not None and steps[source].curves == BENT:
+                found[number] = Step(steps[source].value.taken(step.value.parts[0].index[:, 0]), step.curves)
+    while True:
+        read = {part.source for step in found for part in step.value.parts} | {len(found) - 1}
+        rest = next((number for number in range(len(found)) if number not in read), None)
+        if rest is None:
+            return found
+        found = [Step(_moved(step.value, rest), step.curves) for n, step in enumerate(found) if n != rest]
+
+
+def _flat_below_0(curve: Curve) -> bool:
+    """Whether it is constant up to 0.
+
+    A quantiser is where its least level is no less than its zero point: every number up to 0 is rounded to that level
+    or less, and so has it.
+    """
+    given = curve.parameters
+    if curve.name == "pieces":
+        return given[1] >= 0.0 and given[int(given[0]) + 1] == 0.0
+    return curve == RELU or (curve.name == "levels" and given[2] >= given[1])
+
+
+def _copied_step(step: Step) -> int | None:
+    """The step whose entries are those of this one before its functions, in any order."""
+    if len(step.value.parts) != 1:
+        return None
+    (part,) = step.value.parts
+    whole = part.index.shape == (step.value.size, 1) and (part.index >= 0).all()
+    ordered = part.rows.tolist() == list(range(step.value.size))
+    ones = all(_number(part.kernels[kind][0]) == 1 for kind in set(part.kind.tolist()))
+    return part.source if part.source >= 0 and whole and ordered and ones else None
+
+
+def _moved(value: Value, rest: int) -> Value:
+    """What reads later steps than this one, which is left out."""
+    return Value(value.shape, tuple(replace(part, source=part.source - (part.source > rest)) for part in value.parts))
+
+
 def validate(text: str, grain: int, networks: Sequence[Sequence[Step]]) -> None:
     """Refused unless the text means these networks."""
     try:
         _compare(iter(text.split()), grain, networks)
-    except (StopIteration, ValueError, IndexError):
+    except (StopIteration, ValueError, IndexError, ZeroDivisionError):
         _differs("its form")
 
 
@@ -67,12 +111,12 @@ def _compare(words: Iterator[str], grain: int, networks: Sequence[Sequence[Step]
     for number, partner in enumerate(partners):
         _expect(words, "layer")
         denominator = Fraction(int(next(words)))
-        functions = [_function(words, grain) for _ in range(int(next(words)))]
+        functions = [_function(words, grain) for _ in range(_index(next(words)))]
         stated = [[] if at is None else _stated(one[at]) for at, one in zip(partner, given, strict=True)]
         width, now = max(map(len, stated)), [list[Held | None](), list[Held | None]()]
-        for row in range(int(next(words))):
-            which = next(words).split("/")
-            both = [functions[int(which[0])], functions[int(which[-1])]]
+        for row in range(_index(next(words))):
+            which = [_index(word) for word in next(words).split("/")]
+            both = [functions[which[0]], functions[which[-1]]]
             for side, (at, function) in enumerate(zip(partner, both, strict=True)):
                 weights, bias = _affine(words, denominator, grain)
                 where = f"row {row} of layer {number}"
@@ -103,24 +147,31 @@ def _function(words: Iterator[str], grain: int) -> Bent | Quantiser:
     if first == "levels":
         size, zero, least, greatest = (int(next(words)) for _ in range(4))
         return Fraction(size, grain), zero, least, greatest, next(words)
-    base, shift, count = int(first), int(next(words)), int(next(words))
+    base, shift, count = int(first), int(next(words)), _index(next(words))
     pairs = [(int(next(words)), int(next(words))) for _ in range(count)]
     return Fraction(base), Fraction(shift, grain), tuple((Fraction(b, grain), Fraction(s)) for b, s in pairs)
 
 
 def _affine(words: Iterator[str], denominator: Fraction, grain: int) -> tuple[dict[int, Fraction], Fraction]:
     """Weights of neurons of the layer before, and a bias."""
-    bias, count, unit = int(next(words)), int(next(words)), 0
+    bias, count, unit = int(next(words)), _index(next(words)), 0
     weights = dict[int, Fraction]()
     for _ in range(count):
         word = next(words)
         if word.startswith("*"):
-            unit += int(word[1:])
+            unit += _index(word[1:])
             continue
         if int(word):
             weights[unit] = int(word) / denominator
         unit += 1
     return weights, Fraction(bias, grain) / denominator
+
+
+def _index(word: str) -> int:
+    found = int(word)
+    if found < 0:
+        raise ValueError("a number of something is not negative")
+    return found
 
 
 def _read(weights: dict[int, Fraction], bias: Fraction, held: Sequence[Held | None], where: str) -> Affine:
@@ -139,7 +190,9 @@ def _read(weights: dict[int, Fraction], bias: Fraction, held: Sequence[Held | No
 def _copied(
     weights: dict[int, Fraction], bias: Fraction, function: Bent | Quantiser, held: Sequence[Held | None], where: str
 ) -> Held | None:
-    """What a row holds that copies a neuron."""
+    """What a row holds that copies a neuron, or nothing."""
+    if not weights and not bias:
+        return None
     if bias or len(weights) != 1 or len(function) != 3 or function[1] or function[2]:
         _differs(f"{where}, which copies nothing")
     ((unit, weight),) = weights.items()
