@@ -26,7 +26,8 @@ Affine = tuple[dict[int, Fraction], Fraction]
 """Weights of units of the layer before, and a bias."""
 MOST_WEIGHTS = 1 << 24
 """Weights that are written out."""
-NONE: Affine = ({}, Fraction(0))
+ZERO = Fraction(0)
+NONE: Affine = ({}, ZERO)
 
 
 @dataclass
@@ -56,9 +57,9 @@ def unrolled(first: Sequence[Step], second: Sequence[Step], inputs: int) -> list
     given, partners = side_by_side(first, second)
     both = [reads(one, [partner[side] for partner in partners]) for side, one in enumerate(given)]
     last: list[dict[Unit, int]] = [{}, {}]  # the last layer of each that reads a unit
-    for into, one in zip(last, both, strict=True):
-        for number, rows in enumerate(one.rows):
-            into |= {unit: number for weights, _ in rows for unit in weights}
+    for seen, network in zip(last, both, strict=True):
+        for number, rows in enumerate(network.rows):
+            seen |= {unit: number for weights, _ in rows for unit in weights}
     layers, size = list[Layer](), 0
     before: dict[Unit, int] = {(INPUTS, i): i for i in range(inputs)}
     for number in range(len(partners)):
@@ -70,16 +71,16 @@ def unrolled(first: Sequence[Step], second: Sequence[Step], inputs: int) -> list
             layer.functions.append(
                 (curves[0], curves[1]) if all(present) else (curves[present.index(True)], curves[present.index(True)])
             )
-            for into, one in zip((layer.first, layer.second), both, strict=True):
-                read, bias = one.rows[number][row] if row < len(one.rows[number]) else NONE
-                into.append(({before[unit]: w for unit, w in read.items()}, bias))
-        carried = {unit for one in last for unit, reader in one.items() if reader > number > unit[0]}
+            for affine, network in zip((layer.first, layer.second), both, strict=True):
+                entries, bias = network.rows[number][row] if row < len(network.rows[number]) else ({}, ZERO)
+                affine.append(({before[unit]: w for unit, w in entries.items()}, bias))
+        carried = {key for one in last for key, reader in one.items() if reader > number > key[0]}
         for unit in sorted(carried):
             own[unit] = len(layer.functions)
             layer.functions.append((None, None))
             layer.copies.append(before[unit])
-            for into, one in zip((layer.first, layer.second), last, strict=True):
-                into.append(({before[unit]: Fraction(1)}, Fraction(0)) if one.get(unit, -1) > number else NONE)
+            for affine, seen in zip((layer.first, layer.second), last, strict=True):
+                affine.append(({before[unit]: Fraction(1)}, Fraction(0)) if seen.get(unit, -1) > number else NONE)
         size += sum(len(row) for affine in (layer.first, layer.second) for row, _ in affine)
         if size > MOST_WEIGHTS:
             raise Refused(

@@ -69,7 +69,7 @@ def in_file(path: Path) -> tuple[list[list[Step]], int]:
 
 def changes_are_noticed(steps: list[list[Step]], inputs: int, count: int) -> None:
     """Of the canonical text, number by number."""
-    pair = canonical(*steps, inputs)
+    pair = canonical(steps[0], steps[1], inputs)
     validate(pair.text, pair.grain, steps)
     words, random = pair.text.split(), Random(3)
     for at in random.sample(range(2, len(words) - 1), count):
@@ -103,7 +103,8 @@ def quantised(folder: Path, clip: bool, zero: int, relu: bool, rng: np.random.Ge
         tensors += [numpy_helper.from_array(end, f"end{i}") for i, end in enumerate(ends)]
         nodes.append(helper.make_node("Clip", [before, "end0", "end1"], ["v2"]))
     else:
-        tensors += [numpy_helper.from_array(np.float32(1 / 16), "s"), numpy_helper.from_array(np.uint8(zero), "z")]
+        tensors += [numpy_helper.from_array(np.array(1 / 16, np.float32), "s")]
+        tensors.append(numpy_helper.from_array(np.array(zero, np.uint8), "z"))
         nodes.append(helper.make_node("QuantizeLinear", [before, "s", "z"], ["q"]))
         nodes.append(helper.make_node("DequantizeLinear", ["q", "s", "z"], ["v2"]))
     nodes.append(helper.make_node("Gemm", ["v2", "w1"], ["y"], transB=1))
