@@ -281,6 +281,19 @@ Lemma refused : check question (removelast records) = false. Proof. vm_compute. 
 Definition proved := check_ok question records accepted.
 End Tiny_leaky.
 
+Module Tiny_levels.
+Definition pair : net := [Layer 1%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(2)%Z; (-1)%Z; (1)%Z] (0)%Z [(2)%Z; (-1)%Z; (1)%Z] (0)%Z]; Layer 4%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((4096)%Z, (-1)%Z)])) (Some (Levels (Grid 512%positive (0)%Z (0)%Z (8)%Z HalfEven))) [(3)%Z; (-2)%Z] (0)%Z [(3)%Z; (-2)%Z] (0)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z); ((4096)%Z, (-1)%Z)])) (Some (Levels (Grid 512%positive (0)%Z (0)%Z (8)%Z HalfEven))) [(1)%Z; (2)%Z] (1024)%Z [(1)%Z; (2)%Z] (1024)%Z; Neuron (Levels (Grid 512%positive (0)%Z (0)%Z (8)%Z HalfEven)) None [(0)%Z; (4)%Z] (0)%Z [(0)%Z; (5)%Z] (0)%Z]].
+Definition question := Question 4096%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Distance [0%nat] ((3)%Z, 4%positive)).
+Definition records := [
+  RForward 2%nat;
+  RBound 0%nat 0%nat KD false (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (1073741824)%Z (0)%Z (0)%Z (-8388608)%Z]); ((1)%Z, [Hint (16777216)%Z (0)%Z (0)%Z (-16777216)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-4194304)%Z])];
+  RBound 0%nat 0%nat KD true (1073741824)%Z [((1)%Z, []); ((128)%Z, [Hint (-1073741824)%Z (0)%Z (0)%Z (8388608)%Z]); ((1)%Z, [Hint (-16777216)%Z (0)%Z (0)%Z (0)%Z; Hint (8388608)%Z (0)%Z (0)%Z (-8388608)%Z; Hint (-8388608)%Z (0)%Z (0)%Z (4194304)%Z])];
+  RDone].
+Lemma accepted : check question records = true. Proof. vm_compute. reflexivity. Qed.
+Lemma refused : check question (removelast records) = false. Proof. vm_compute. reflexivity. Qed.
+Definition proved := check_ok question records accepted.
+End Tiny_levels.
+
 Module Tiny_manhattan.
 Definition pair : net := [Layer 16%positive [Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(-1)%Z; (-14)%Z; (14)%Z] (-458752)%Z [(-1)%Z; (-14)%Z; (14)%Z] (-475136)%Z; Neuron (Bent (Fn (1)%Z (0)%Z [])) None [(-15)%Z; (13)%Z; (14)%Z] (-262144)%Z [(-16)%Z; (13)%Z; (14)%Z] (-262144)%Z]; Layer 16%positive [Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(4)%Z; (13)%Z] (393216)%Z [(3)%Z; (13)%Z] (376832)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(-6)%Z; (-12)%Z] (196608)%Z [(-6)%Z; (-12)%Z] (180224)%Z; Neuron (Bent (Fn (0)%Z (0)%Z [((0)%Z, (1)%Z)])) None [(0)%Z; (-9)%Z] (0)%Z [(0)%Z; (-9)%Z] (16384)%Z]].
 Definition question := Question 65536%positive pair [(((-1)%Z, 1%positive), ((1)%Z, 1%positive)); (((-1)%Z, 1%positive), ((1)%Z, 1%positive))] [] (Manhattan [0%nat; 1%nat] ((1)%Z, 8%positive)).
