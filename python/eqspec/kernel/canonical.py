@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby, pairwise
+from itertools import pairwise
 from math import lcm
 
 from eqspec.audit.functions import Curve
@@ -184,6 +184,8 @@ def _held(f: Function, g: Function) -> Holds:
 def _read(affine: Affine, before: Sequence[Holds], side: int) -> Affine:
     """Weights of what is held, in place of those of the values themselves."""
     row, bias = affine
+    if all(before[unit][side] == PLAIN for unit in row):
+        return affine
     bias += sum((w * before[unit][side].zero for unit, w in row.items()), Fraction(0))
     return {unit: w / before[unit][side].scale for unit, w in row.items()}, bias
 
@@ -191,11 +193,12 @@ def _read(affine: Affine, before: Sequence[Holds], side: int) -> Affine:
 def _row(affine: Affine, denominator: int, grain: int) -> str:
     """A bias and a row, in which *K stands for K zeros."""
     row, bias = affine
-    dense = [row.get(k, 0) * denominator for k in range(max(row, default=-1) + 1)]
-    words = list[str]()
-    for zero, run in groupby(dense, key=lambda w: w == 0):
-        several = list(run)
-        words += [f"*{len(several)}"] if zero and len(several) > 1 else [_integer(Fraction(w)) for w in several]
+    words, at = list[str](), 0
+    for unit in sorted(row):
+        if unit > at:
+            words.append("0" if unit == at + 1 else f"*{unit - at}")
+        words.append(_integer(row[unit] * denominator))
+        at = unit + 1
     return " ".join([_integer(bias * denominator * grain), str(len(words)), *words])
 
 

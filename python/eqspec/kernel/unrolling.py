@@ -113,7 +113,7 @@ def reads(steps: Sequence[Step], order: Sequence[int | None]) -> Reads:
                         bias += weight
                     else:
                         key = (place[part.source], unit)
-                        weights[key] = weights.get(key, Fraction(0)) + weight
+                        weights[key] = weights[key] + weight if key in weights else weight
                 rows[row] = weights, bias
         found.rows.append(rows)
         curves: list[Curve | None] = [*step.curves] or [None]

@@ -181,9 +181,10 @@ def _read(weights: dict[int, Fraction], bias: Fraction, held: Sequence[Held | No
         one = held[unit]
         if one is None:
             _differs(f"{where}, which reads what one of the networks does not have")
-        key, factor = (one.step, one.entry), weight * one.scale
-        found[key] = found.get(key, Fraction(0)) + factor
-        bias -= factor * one.zero
+        key, factor = (one.step, one.entry), weight if one.scale == 1 else weight * one.scale
+        found[key] = found[key] + factor if key in found else factor
+        if one.zero:
+            bias -= factor * one.zero
     return {key: w for key, w in found.items() if w}, bias
 
 
@@ -211,7 +212,8 @@ def _stated(step: Step) -> list[Affine]:
                 if unit >= 0 and part.source == CONSTANT:
                     biases.append(number)
                 elif unit >= 0:
-                    weights[part.source, unit] = weights.get((part.source, unit), Fraction(0)) + number
+                    key = part.source, unit
+                    weights[key] = weights[key] + number if key in weights else number
     return [({k: w for k, w in weights.items() if w}, sum(biases, Fraction(0))) for weights, biases in rows]
 
 
